@@ -1,0 +1,104 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Modules that own no C resource have no reason for an unsafe construct: there the compiler refuses one.
+let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
+
+func module(
+  _ name: String, path: String? = nil, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = strict
+) -> Target {
+  .target(name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
+}
+
+/// A Debian library behind one C target: its header, and a shim where Swift cannot call it directly.
+func library(_ name: String, _ links: String...) -> Target {
+  .target(name: name, path: "Sources/\(name)", linkerSettings: links.map { .linkedLibrary($0) })
+}
+
+func tests(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, path: path ?? "Tests/\(name)", exclude: [],
+    swiftSettings: strict)
+}
+
+let package = Package(
+  name: "fanfare",
+  products: [.executable(name: "fanfare", targets: ["fanfare"])],
+  targets: [
+    // C libraries, each with a single Swift importer.
+    library("CEpoll"),
+    library("COpenSSL", "ssl", "crypto"),
+    library("CNGHTTP2", "nghttp2"),
+    library("CCurl", "curl"),
+    library("CHiredis", "hiredis"),
+    library("CMicroHTTPD", "microhttpd"),
+    library("CSimdJSON", "simdjson"),
+
+    // Row 1
+    module("Domain", [], pure),
+    // Row 2
+    module("Loop", ["Domain", "CEpoll"]),
+    module("JSON", ["Domain", "CSimdJSON"]),
+    module("Telemetry", ["Domain"]),
+    // Row 3
+    module("TLS", ["Domain", "Loop", "COpenSSL"]),
+    // Row 4
+    module("HTTP2", ["Domain", "Loop", "TLS", "CNGHTTP2"]),
+    module("HTTPClient", ["Domain", "Loop", "CCurl"]),
+    module("HTTPServer", ["Domain", "Loop", "CMicroHTTPD"]),
+    module("RedisClient", ["Domain", "Loop", "TLS", "CHiredis"]),
+    // Row 5
+    module("Intake", ["Domain", "JSON"], pure),
+    module("Store", ["Domain", "Loop", "JSON", "TLS", "RedisClient"]),
+    module("APNs", path: "Providers/APNs", ["Domain", "JSON", "TLS"], pure),
+    module("FCM", path: "Providers/FCM", ["Domain", "JSON", "TLS"], pure),
+    module("OneSignal", path: "Providers/OneSignal", ["Domain", "JSON"], pure),
+    module("Configuration", ["Domain"]),
+    // Row 6
+    module("Delivery", ["Domain", "Loop", "Telemetry", "TLS", "HTTP2", "HTTPClient", "Store"]),
+    module("API", ["Domain", "Loop", "Telemetry", "JSON", "TLS", "HTTPServer", "Intake", "Store"]),
+    module("Sandbox", ["Domain", "Loop", "JSON", "TLS", "HTTP2", "HTTPServer"]),
+    // Row 7
+    .executableTarget(
+      name: "fanfare",
+      dependencies: [
+        "Domain", "Loop", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "Intake",
+        "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox",
+      ],
+      path: "Sources/fanfare", swiftSettings: strict),
+
+    // Tests: one folder per module, the provider conformance suite, and journeys over the real parts.
+    .target(
+      name: "Support",
+      dependencies: ["Domain", "Loop", "JSON", "TLS", "HTTPClient", "RedisClient"],
+      path: "Tests/Support", swiftSettings: strict),
+    tests("DomainTests", ["Domain", "Support"]),
+    tests("LoopTests", ["Loop", "Domain", "Support"]),
+    tests("JSONTests", ["JSON", "Domain", "Support"]),
+    tests("TelemetryTests", ["Telemetry", "Domain", "Support"]),
+    tests("TLSTests", ["TLS", "Loop", "Domain", "Support"]),
+    tests("HTTP2Tests", ["HTTP2", "TLS", "Loop", "Domain", "Support"]),
+    tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "TLS", "Loop", "Domain", "Support"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "TLS", "Loop", "Domain", "Support"]),
+    tests("RedisClientTests", ["RedisClient", "Loop", "Domain", "Support"]),
+    tests("IntakeTests", ["Intake", "JSON", "Domain", "Support"]),
+    tests("StoreTests", ["Store", "RedisClient", "Loop", "JSON", "TLS", "Domain", "Support"]),
+    tests(
+      "DeliveryTests",
+      ["Delivery", "Store", "HTTP2", "HTTPClient", "TLS", "Telemetry", "Loop", "Domain", "Support"]),
+    tests("APITests", ["API", "Store", "Intake", "HTTPServer", "Telemetry", "JSON", "Loop", "Domain", "Support"]),
+    tests("SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "JSON", "TLS", "Loop", "Domain", "Support"]),
+    tests("ConfigurationTests", ["Configuration", "Domain", "Support"]),
+    tests("Conformance", ["APNs", "FCM", "OneSignal", "JSON", "TLS", "Domain", "Support"]),
+    tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
+  ],
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,33 @@
+/// A tenant as configured: what may be sent for it and with which accounts.
+package struct App: Sendable {
+  package var id: AppID
+  /// In the order of the configuration; the first that fits an address takes it.
+  package var credentials: [Route]
+  /// HMAC key of `user_signature` in registrations; nil: a `register` key sets no user.
+  package var userSecret: [UInt8]?
+  /// Tags that a `register` key may set; a trailing `*` matches any ending.
+  package var registerTags: [String]
+
+  package init(id: AppID) {
+    self.id = id
+    credentials = []
+    registerTags = []
+  }
+
+  /// The account that sends to this address, or nil: `skipped: no_credential`.
+  package func credential(for address: Address) -> CredentialID? {
+    credentials.first { $0.provider == address.provider && $0.environment == address.environment }?.credential
+  }
+}
+
+/// Which addresses one credential serves.
+package struct Route: Hashable, Sendable {
+  package var credential: CredentialID
+  package var provider: ProviderName
+  package var environment: Environment
+  package init(credential: CredentialID, provider: ProviderName, environment: Environment) {
+    self.credential = credential
+    self.provider = provider
+    self.environment = environment
+  }
+}

@@ -1,0 +1,85 @@
+/// What a token is for. A message reaches only tokens whose kind fits its own. An open set for readers, closed at intake.
+package enum TokenKind: String, Hashable, Sendable, CaseIterable {
+  case device
+  case fid
+  case voip
+  case pushToStart = "push_to_start"
+  case activity
+  case location
+  case fileProvider = "file_provider"
+  case complication
+  case widgets
+  case controls
+  case pushToTalk = "push_to_talk"
+  case mdm
+}
+
+/// Which of APNs' two worlds a token belongs to; other providers have only `production`.
+package enum Environment: String, Hashable, Sendable, CaseIterable {
+  case production
+  case sandbox
+}
+
+/// All that is needed to aim one request: the token and what it is bound to.
+package struct Address: Hashable, Sendable {
+  package var provider: ProviderName
+  /// The vendor's own opaque text, as registered (APNs: lower-case hex). Never logged whole.
+  package var token: String
+  package var tokenKind: TokenKind
+  package var environment: Environment
+  /// APNs only; absent means the credential's default topic.
+  package var bundleID: String?
+
+  package init(
+    provider: ProviderName, token: String, tokenKind: TokenKind = .device, environment: Environment = .production,
+    bundleID: String? = nil
+  ) {
+    self.provider = provider
+    self.token = token
+    self.tokenKind = tokenKind
+    self.environment = environment
+    self.bundleID = bundleID
+  }
+}
+
+/// One provider token of one app with its facts and tags (design: registry).
+package struct Device: Hashable, Sendable {
+  package var id: DeviceID
+  package var address: Address
+  package var platform: String?
+  package var appVersion: String?
+  /// A BCP 47 tag, as the app gave it.
+  package var language: String?
+  /// An IANA zone name.
+  package var timeZone: String?
+  package var user: String?
+  package var tags: [String]
+  /// Values are strings, numbers or booleans.
+  package var attributes: [JSONMember]
+  package var enabled: Bool
+  package var liveActivityToken: String?
+  package var activityID: String?
+  /// When the app last said that this token is its own: the 410 rule compares with it.
+  package var registeredAt: WallTime
+  package var lastSeen: WallTime?
+
+  package init(id: DeviceID, address: Address, registeredAt: WallTime) {
+    self.id = id
+    self.address = address
+    self.registeredAt = registeredAt
+    tags = []
+    attributes = []
+    enabled = true
+  }
+}
+
+/// Why and when a device was pruned; it keeps this until it registers again or retention ends.
+package struct Tombstone: Hashable, Sendable {
+  /// The vendor's own word (`Unregistered`), or `moved` with the id it moved to.
+  package var reason: String
+  package var at: WallTime
+  package init(reason: String, at: WallTime) {
+    self.reason = reason
+    self.at = at
+  }
+}

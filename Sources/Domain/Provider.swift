@@ -1,0 +1,186 @@
+/// A push provider: pure (design D1). It opens no socket, reads no clock, knows no Redis and no retry timing.
+package protocol PushProvider: Sendable {
+  var name: ProviderName { get }
+  /// The settings a credential of this provider takes, for the configuration's check.
+  var settings: [CredentialSetting] { get }
+
+  /// True if a message of this kind may go to a token of that kind. False becomes `skipped: kind_unsupported`.
+  func carries(_ kind: Kind, to tokenKind: TokenKind) -> Bool
+  /// Opens a credential: parses keys, checks identifiers.
+  func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount
+}
+
+/// One setting of a credential in the configuration.
+package struct CredentialSetting: Sendable {
+  package enum Form: Sendable {
+    case text
+    /// A path to a file that only its owner can read; the account receives the content.
+    case secretFile
+  }
+  package var name: String
+  package var form: Form
+  package var required: Bool
+  package var help: String
+  package init(_ name: String, _ form: Form = .text, required: Bool, help: String) {
+    self.name = name
+    self.form = form
+    self.required = required
+    self.help = help
+  }
+}
+
+/// A credential as configured: texts and file contents by setting name.
+package struct Credential: Sendable {
+  package var id: CredentialID
+  package var app: AppID
+  package var provider: ProviderName
+  package var environment: Environment
+  package var texts: [String: String]
+  package var files: [String: [UInt8]]
+  /// Replaces the vendor's host (tests, demo, proxies): scheme is always https.
+  package var origin: Origin?
+
+  package init(id: CredentialID, app: AppID, provider: ProviderName, environment: Environment = .production) {
+    self.id = id
+    self.app = app
+    self.provider = provider
+    self.environment = environment
+    texts = [:]
+    files = [:]
+  }
+}
+
+package struct Origin: Hashable, Sendable {
+  package var host: String
+  package var port: Int
+  package init(host: String, port: Int) {
+    self.host = host
+    self.port = port
+  }
+  /// `host`, or `host:port` unless it is 443: the `:authority` and Host header.
+  package var authority: String { port == 443 ? host : "\(host):\(port)" }
+}
+
+/// A credential that cannot be used; `fix` tells the operator what to do.
+package struct CredentialFault: Error, Hashable, Sendable {
+  package var setting: String
+  package var problem: String
+  package var fix: String
+  package init(setting: String, problem: String, fix: String) {
+    self.setting = setting
+    self.problem = problem
+    self.fix = fix
+  }
+}
+
+package enum Wire: Sendable {
+  /// HTTP/2, one stream per request. `cautiousStart`: the first request of a connection goes alone (APNs section 8).
+  case http2(cautiousStart: Bool)
+  /// HTTP/1.1 by libcurl, at most `connections` requests at a time.
+  case http1(connections: Int)
+}
+
+/// An opened credential: renders messages, builds requests, judges answers.
+package protocol ProviderAccount: Sendable {
+  var credential: CredentialID { get }
+  var origin: Origin { get }
+  var wire: Wire { get }
+  /// Recipients in one request: 1, or the slice limit.
+  var recipientLimit: Int { get }
+
+  /// The part of the requests of a message that all its recipients share; done once per message and credential.
+  /// `startedAt` anchors absolute expirations.
+  func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering
+  /// Recipients whose classes differ cannot share a request (OneSignal: ids and each alias label). Empty for all others.
+  func recipientClass(of address: Address) -> String
+  /// The request for these recipients: 1…`recipientLimit` of one class. `id` is derived from message and device, or from
+  /// the slice, and stays the same over attempts.
+  func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
+    -> ProviderRequest
+  func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement
+  /// A fresh source of authorization headers; the caller keeps one per credential and shares it over connections.
+  func makeAuthorization() -> any Authorization
+}
+
+/// What all recipients of a message share at one credential.
+package struct Rendering: Sendable {
+  /// Whole, or to be completed per recipient behind `path`.
+  package var path: String
+  package var headers: [Header]
+  /// The body, or what stands before the recipient's own part.
+  package var head: [UInt8]
+  package var tail: [UInt8]
+  /// Fields that this provider could not carry, mapped or left out: `(JSON pointer, what happened)`.
+  package var warnings: [RenderWarning]
+  package init(path: String, headers: [Header], head: [UInt8], tail: [UInt8] = [], warnings: [RenderWarning] = []) {
+    self.path = path
+    self.headers = headers
+    self.head = head
+    self.tail = tail
+    self.warnings = warnings
+  }
+}
+
+package struct RenderWarning: Hashable, Sendable {
+  package var pointer: String
+  package var note: String
+  package init(_ pointer: String, _ note: String) {
+    self.pointer = pointer
+    self.note = note
+  }
+}
+
+/// A message that this provider would refuse: over a size limit, or a combination it does not take.
+package struct RenderFault: Error, Hashable, Sendable {
+  /// JSON pointer into the message; empty for the whole.
+  package var pointer: String
+  package var code: String
+  package var detail: String
+  package init(pointer: String = "", code: String, detail: String) {
+    self.pointer = pointer
+    self.code = code
+    self.detail = detail
+  }
+}
+
+package struct Header: Hashable, Sendable {
+  /// Lower case.
+  package var name: String
+  package var value: String
+  /// False: a literal without indexing (APNs section 1 for values that never repeat).
+  package var indexed: Bool
+  package init(_ name: String, _ value: String, indexed: Bool = true) {
+    self.name = name
+    self.value = value
+    self.indexed = indexed
+  }
+}
+
+package struct ProviderRequest: Hashable, Sendable {
+  package var method: String
+  package var path: String
+  package var headers: [Header]
+  package var body: [UInt8]
+  package init(method: String = "POST", path: String, headers: [Header], body: [UInt8]) {
+    self.method = method
+    self.path = path
+    self.headers = headers
+    self.body = body
+  }
+}
+
+package struct ProviderAnswer: Hashable, Sendable {
+  package var status: Int
+  /// Lower-case names.
+  package var headers: [Header]
+  /// Cut off by the transport at its limit; may be empty, HTML or anything.
+  package var body: [UInt8]
+  package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+  package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+  /// `Retry-After` in whole seconds; the date form is not used by these providers and reads as nil.
+  package var retryAfter: Int? { header("retry-after").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
+}

@@ -1,0 +1,31 @@
+/// A point on the wall clock, for what is stored or told: milliseconds since 1970, UTC.
+package struct WallTime: Hashable, Comparable, Sendable {
+  package var milliseconds: Int64
+  package init(milliseconds: Int64) { self.milliseconds = milliseconds }
+  package init(seconds: Int64) { milliseconds = seconds * 1000 }
+
+  package var seconds: Int64 { milliseconds / 1000 }
+
+  package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+  package static func + (left: Self, milliseconds: Int64) -> Self {
+    Self(milliseconds: left.milliseconds + milliseconds)
+  }
+  package static func - (left: Self, right: Self) -> Int64 { left.milliseconds - right.milliseconds }
+}
+
+/// A point on the monotonic clock, for what is waited on: nanoseconds since an arbitrary start, comparable within one
+/// process only.
+package struct Instant: Hashable, Comparable, Sendable {
+  package var nanoseconds: UInt64
+  package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+  package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+  /// `milliseconds` must not be negative.
+  package static func + (left: Self, milliseconds: Int64) -> Self {
+    Self(nanoseconds: left.nanoseconds + UInt64(milliseconds) * 1_000_000)
+  }
+  /// Milliseconds from `right` to `left`, rounded up; 0 if `left` is not later.
+  package static func - (left: Self, right: Self) -> Int64 {
+    left <= right ? 0 : Int64((left.nanoseconds - right.nanoseconds + 999_999) / 1_000_000)
+  }
+}

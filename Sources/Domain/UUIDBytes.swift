@@ -1,0 +1,39 @@
+/// The 16 bytes of a UUID; the text form is lower case.
+package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
+  package var high: UInt64
+  package var low: UInt64
+  package init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  private static let hex = Array("0123456789abcdef".utf8)
+
+  package var description: String {
+    var text: [UInt8] = []
+    text.reserveCapacity(36)
+    for index in 0..<16 {
+      if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
+      let byte = UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64((7 - index % 8) * 8))
+      text.append(Self.hex[Int(byte >> 4)])
+      text.append(Self.hex[Int(byte & 15)])
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  package init?(_ description: String) {
+    let text = Array(description.utf8)
+    guard text.count == 36 else { return nil }
+    var whole: UInt128 = 0
+    for (place, byte) in text.enumerated() {
+      if place == 8 || place == 13 || place == 18 || place == 23 {
+        guard byte == UInt8(ascii: "-") else { return nil }
+        continue
+      }
+      guard let digit = Self.hex.firstIndex(of: byte | 0x20), byte != 0x10 else { return nil }
+      whole = whole << 4 | UInt128(digit)
+    }
+    high = UInt64(truncatingIfNeeded: whole >> 64)
+    low = UInt64(truncatingIfNeeded: whole)
+  }
+}

@@ -1,0 +1,99 @@
+/// What one answer of a provider means for one delivery (design D11).
+package enum Verdict: Hashable, Sendable {
+  /// Accepted by the provider, never "shown". `id` is the provider's own id, where it gave one.
+  case accepted(id: String?)
+  case retry(Retry)
+  case dead(Death)
+  /// The message's fault: no retry, the token stays.
+  case rejected(reason: String)
+  /// The operator's fault: the credential is suspended, its deliveries stay queued.
+  case blocked(reason: String)
+
+  package var isDead: Bool { if case .dead = self { true } else { false } }
+
+  /// The word under which attempts are counted and shown.
+  package var word: String {
+    switch self {
+    case .accepted: "accepted"
+    case .retry: "retry"
+    case .dead: "dead"
+    case .rejected: "rejected"
+    case .blocked: "blocked"
+    }
+  }
+  package var reason: String? {
+    switch self {
+    case .accepted: nil
+    case .retry(let retry): retry.reason
+    case .dead(let death): death.reason
+    case .rejected(let reason), .blocked(let reason): reason
+    }
+  }
+}
+
+/// Why to try again and who waits meanwhile. How long is the retry policy's business, not the provider's.
+package struct Retry: Hashable, Sendable {
+  package enum Cause: String, Hashable, Sendable, CaseIterable {
+    /// Too many requests to this very token: only it waits.
+    case tokenBusy
+    /// A quota of the account: the credential waits and no attempt is spent.
+    case quota
+    /// 5xx: the token waits the vendor's floor.
+    case serverFault
+    /// The peer closes in good order: at once on another connection.
+    case closing
+    /// The authorization was too old: renew it, then once more on a new connection.
+    case authorizationExpired
+    /// The authorization was renewed too often: go back to the earlier one, the credential waits.
+    case authorizationTooNew
+    /// The connection belongs to another key: at once on a new connection.
+    case wrongConnection
+    /// The members refused by name are left out; the rest goes again at once under a new key (OneSignal 4, A8).
+    case revised
+    /// No answer: it may have been processed. Not made by providers but by the transport.
+    case unknownOutcome
+    /// The peer surely did not process it (GOAWAY above last-stream-id, REFUSED_STREAM). Made by the transport.
+    case notProcessed
+  }
+  package var cause: Cause
+  package var reason: String
+  /// Seconds, when the provider said so (`Retry-After`). Never shorter waits follow.
+  package var retryAfter: Int?
+
+  package init(_ cause: Cause, reason: String, retryAfter: Int? = nil) {
+    self.cause = cause
+    self.reason = reason
+    self.retryAfter = retryAfter
+  }
+}
+
+package struct Death: Hashable, Sendable {
+  package var reason: String
+  /// When the provider found the token invalid: it is pruned only if it was registered before. Nil: unconditionally.
+  package var since: WallTime?
+  package init(reason: String, since: WallTime? = nil) {
+    self.reason = reason
+    self.since = since
+  }
+}
+
+/// The verdict on a request: one for all its recipients, and exceptions by token where the answer names some.
+package struct Judgement: Hashable, Sendable {
+  package var common: Verdict
+  package var exceptions: [String: Verdict]
+  package init(_ common: Verdict, exceptions: [String: Verdict] = [:]) {
+    self.common = common
+    self.exceptions = exceptions
+  }
+}
+
+/// How a delivery ended (design section 4). For every message the outcomes and the unfinished add up to its audience.
+package enum Outcome: String, Hashable, Sendable, CaseIterable {
+  case accepted
+  case failed
+  case dead
+  case expired
+  case superseded
+  case cancelled
+  case skipped
+}

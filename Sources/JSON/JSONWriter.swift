@@ -1,0 +1,122 @@
+package import Domain
+
+/// Appends compact JSON to bytes. The caller is responsible for balanced calls; commas are set by the writer.
+package struct JSONWriter {
+  package private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+
+  package mutating func beginObject() { open(UInt8(ascii: "{")) }
+  package mutating func endObject() { close(UInt8(ascii: "}")) }
+  package mutating func beginArray() { open(UInt8(ascii: "[")) }
+  package mutating func endArray() { close(UInt8(ascii: "]")) }
+
+  package mutating func key(_ key: String) {
+    separate()
+    Self.appendString(key, to: &bytes)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+  package mutating func string(_ text: String) {
+    separate()
+    Self.appendString(text, to: &bytes)
+    needsComma = true
+  }
+  package mutating func integer(_ number: some BinaryInteger) { raw(Array(String(number).utf8)) }
+  package mutating func bool(_ flag: Bool) { raw(Array((flag ? "true" : "false").utf8)) }
+  package mutating func null() { raw(Array("null".utf8)) }
+  /// `number` must be finite.
+  package mutating func double(_ number: Double) {
+    if number == number.rounded(), abs(number) < 1e15 { integer(Int64(number)) } else { raw(Array("\(number)".utf8)) }
+  }
+  /// Bytes that are one JSON value already.
+  package mutating func raw(_ value: [UInt8]) {
+    separate()
+    bytes += value
+    needsComma = true
+  }
+  package mutating func value(_ value: JSONValue) {
+    switch value {
+    case .null: null()
+    case .bool(let flag): bool(flag)
+    case .integer(let number): integer(number)
+    case .unsigned(let number): integer(number)
+    case .double(let number): double(number)
+    case .string(let text): string(text)
+    case .array(let items):
+      beginArray()
+      for item in items { self.value(item) }
+      endArray()
+    case .object(let members):
+      beginObject()
+      for member in members {
+        key(member.key)
+        self.value(member.value)
+      }
+      endObject()
+    }
+  }
+  package mutating func member(_ key: String, _ text: String?) {
+    guard let text else { return }
+    self.key(key)
+    string(text)
+  }
+  package mutating func member(_ key: String, _ number: (some BinaryInteger)?) {
+    guard let number else { return }
+    self.key(key)
+    integer(number)
+  }
+  package mutating func member(_ key: String, _ flag: Bool?) {
+    guard let flag else { return }
+    self.key(key)
+    bool(flag)
+  }
+  package mutating func member(_ key: String, _ value: JSONValue?) {
+    guard let value else { return }
+    self.key(key)
+    self.value(value)
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+  }
+  private mutating func open(_ bracket: UInt8) {
+    separate()
+    bytes.append(bracket)
+    needsComma = false
+  }
+  private mutating func close(_ bracket: UInt8) {
+    bytes.append(bracket)
+    needsComma = true
+  }
+
+  /// Quotes and escapes; everything beyond ASCII stays as it is.
+  package static func appendString(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "\"")]
+      case UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "\\")]
+      case UInt8(ascii: "\n"): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
+      case UInt8(ascii: "\r"): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
+      case UInt8(ascii: "\t"): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
+      case 0..<0x20:
+        let digits = Array("0123456789abcdef".utf8)
+        bytes += Array("\\u00".utf8)
+        bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+}
+
+extension JSONValue {
+  /// The value as compact JSON.
+  package var encoded: [UInt8] {
+    var writer = JSONWriter()
+    writer.value(self)
+    return writer.bytes
+  }
+}

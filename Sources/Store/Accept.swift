@@ -1,0 +1,77 @@
+package import Domain
+
+package enum Urgency: String, Hashable, Sendable, CaseIterable {
+  case urgent
+  case bulk
+}
+
+/// A validated message with its resolved targets, ready to be stored.
+package struct Submission: Sendable {
+  package var app: AppID
+  /// The accepted request body: what is stored is what was asked for.
+  package var body: [UInt8]
+  package var kind: Kind
+  package var ttl: Int
+  package var collapseKey: String?
+  package var ordered: Bool
+  package var urgency: Urgency
+  package var acceptedAt: WallTime
+  package var targets: [SubmissionTarget]
+  /// `Idempotency-Key` and the SHA-256 of the body.
+  package var idempotency: (key: String, digest: [UInt8])?
+  package var replayOf: MessageID?
+  package init(app: AppID, body: [UInt8], kind: Kind, urgency: Urgency, acceptedAt: WallTime) {
+    self.app = app
+    self.body = body
+    self.kind = kind
+    self.urgency = urgency
+    self.acceptedAt = acceptedAt
+    ttl = Message.defaultTTL
+    ordered = true
+    targets = []
+  }
+}
+
+package struct SubmissionTarget: Sendable {
+  package enum Fate: Sendable {
+    /// To be sent by this credential.
+    case queue(CredentialID)
+    /// Ended before it began: `skipped: kind_unsupported`, `dead: Unregistered`.
+    case ended(Outcome, reason: String)
+  }
+  package var device: DeviceID
+  /// True: the address is read from the registry when it is sent. False: a raw token, carried by the job.
+  package var registered: Bool
+  /// Nil only for an unknown device id, whose fate is `ended`.
+  package var address: Address?
+  package var fate: Fate
+  package init(device: DeviceID, registered: Bool, address: Address?, fate: Fate) {
+    self.device = device
+    self.registered = registered
+    self.address = address
+    self.fate = fate
+  }
+}
+
+package enum Acceptance: Hashable, Sendable {
+  case accepted(MessageID)
+  /// The idempotency key was used before with this body: the id of then.
+  case repeated(MessageID)
+  /// … with another body: 422.
+  case keyReused
+  /// … by a request that is still at work: 409.
+  case inProgress
+}
+
+extension Store {
+  /// The id that an idempotency key already stands for, before any work is done for the request; `.accepted` never
+  /// comes from here. Nil: unknown key, go on with `accept`.
+  package func lookUp(idempotencyKey: String, digest: [UInt8], app: AppID) async throws(StoreError) -> Acceptance? {
+    preconditionFailure("not built yet")
+  }
+  /// Stores message and jobs (design D10). When it returns, the message survives any crash of this process. Repeating a
+  /// submission whose result was lost is safe with an idempotency key only.
+  package func accept(_ submission: Submission) async throws(StoreError) -> Acceptance {
+    preconditionFailure("not built yet")
+  }
+}

@@ -1,0 +1,75 @@
+package import Domain
+
+package enum MessageState: String, Hashable, Sendable, CaseIterable {
+  case scheduled, queued, sending, paused, completed, cancelled
+}
+
+/// Where a delivery stands before it has an outcome.
+package enum DeliveryState: String, Hashable, Sendable, CaseIterable {
+  case pending, sending, retrying, blocked
+}
+
+package struct MessageReport: Sendable {
+  package struct Key: Hashable, Sendable {
+    package var provider: ProviderName
+    package var outcome: Outcome
+    package var reason: String?
+  }
+  package var id: MessageID
+  package var app: AppID
+  package var kind: Kind
+  package var state: MessageState
+  package var acceptedAt: WallTime
+  package var completedAt: WallTime?
+  package var replayOf: MessageID?
+  package var total: Int
+  /// Final deliveries.
+  package var counts: [Key: Int]
+  package var retrying: Int
+}
+
+package struct DeliveryReport: Sendable {
+  package var device: DeviceID
+  package var provider: ProviderName?
+  /// A `DeliveryState` or an `Outcome`, as clients see it.
+  package var state: String
+  package var reason: String?
+  package var attempts: [Attempt]
+  /// `apns-id`, FCM name, OneSignal id.
+  package var providerID: String?
+  package var nextAttemptAt: WallTime?
+  package var overtaken: Bool
+}
+
+package enum Cancellation: Hashable, Sendable {
+  case cancelled
+  case alreadyCancelled
+  case alreadyCompleted
+  case unknown
+}
+
+package struct QueueStatus: Sendable {
+  package var jobs: [StreamID: Int]
+  package var retries: Int
+  /// Acceptance time of the oldest job.
+  package var oldest: WallTime?
+}
+
+extension Store {
+  /// Nil: unknown, another app's, or beyond retention.
+  package func report(_ id: MessageID, app: AppID) async throws(StoreError) -> MessageReport? {
+    preconditionFailure("not built yet")
+  }
+  /// Newest first, before `cursor`.
+  package func messages(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageReport] {
+    preconditionFailure("not built yet")
+  }
+  /// In the order of partition and place; `cursor` is what the last call returned.
+  package func deliveries(_ id: MessageID, app: AppID, cursor: String?, limit: Int) async throws(StoreError)
+    -> (items: [DeliveryReport], next: String?)?
+  { preconditionFailure("not built yet") }
+  package func cancel(_ id: MessageID, app: AppID) async throws(StoreError) -> Cancellation {
+    preconditionFailure("not built yet")
+  }
+  package func queueStatus() async throws(StoreError) -> QueueStatus { preconditionFailure("not built yet") }
+}

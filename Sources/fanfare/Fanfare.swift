@@ -1,0 +1,4 @@
+@main
+enum Fanfare {
+  static func main() {}
+}

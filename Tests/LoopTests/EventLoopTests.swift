@@ -1,0 +1,48 @@
+import Domain
+import Loop
+import Support
+import Testing
+
+@Suite("The event loop")
+struct EventLoopTests {
+  @Test("timers fire in the order of their deadlines, cancelled ones never")
+  func timers() async throws {
+    let fired = try await withLoop { loop in
+      let order = Order()
+      loop.after(milliseconds: 20) { order.seen.append(2) }
+      let cancelled = loop.after(milliseconds: 10) { order.seen.append(9) }
+      loop.after(milliseconds: 1) { order.seen.append(1) }
+      loop.cancel(cancelled)
+      await loop.sleep(milliseconds: 40)
+      return order.seen
+    }
+    #expect(fired == [1, 2])
+  }
+
+  @Test("a task and what it awaits stay on the loop")
+  func isolation() async throws {
+    let stayed = try await withLoop { loop in
+      let before = loop.onLoop
+      await loop.sleep(milliseconds: 1)
+      let after = loop.onLoop
+      return before && after
+    }
+    #expect(stayed)
+  }
+
+  @Test("the resolver answers on the loop, and says why it cannot")
+  func resolver() async throws {
+    try await withLoop { loop in
+      let found: Result<[SocketAddress], ResolveFailure> = await withUnsafeContinuation { waiter in
+        loop.resolve(host: "127.0.0.1", port: 80) { result in
+          precondition(loop.onLoop)
+          waiter.resume(returning: result)
+        }
+      }
+      let addresses = try found.get()
+      #expect(!addresses.isEmpty)
+    }
+  }
+}
+
+private final class Order { var seen: [Int] = [] }
