@@ -1,10 +1,75 @@
+import CSimdJSON
 package import Domain
 
 /// Reads JSON strictly (RFC 8259, UTF-8 only, no duplicate keys).
 package enum JSON {
-  /// Parses one document. `maximumDepth` counts nested arrays and objects.
+  /// Parses one document. `maximumDepth` counts nested arrays and objects; at most 1,000.
+  ///
+  /// Whole numbers from -2^63 to 2^64-1 stay exact; others are refused, as are numbers beyond a double. Two keys that
+  /// Unicode holds equal (a letter with its accent, composed or not) count as one.
   package static func parse(_ bytes: [UInt8], maximumDepth: Int = 64) throws(JSONFault) -> JSONValue {
-    preconditionFailure("not built yet")
+    precondition((0...1000).contains(maximumDepth), "simdjson nests 1,024 deep")
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
+      throw JSONFault(detail: "The text starts with a byte order mark: send plain UTF-8 without one.", offset: 0)
+    }
+    var nodes: UnsafePointer<fanfare_json_node>?
+    let result = bytes.withUnsafeBufferPointer { buffer in
+      fanfare_json_parse(buffer.baseAddress, buffer.count, UInt32(maximumDepth), &nodes)
+    }
+    switch fanfare_json_result(rawValue: UInt32(result)) {
+    case fanfare_json_parsed:
+      var tree = Tree(next: nodes!)
+      return try tree.value()
+    case fanfare_json_no_memory:
+      throw JSONFault(detail: "The text is too large to read.")
+    default:
+      throw FaultFinder.fault(in: bytes, maximumDepth: maximumDepth)
+    }
+  }
+}
+
+/// Rebuilds values from the shim's nodes, which lie in depth-first order.
+private struct Tree {
+  var next: UnsafePointer<fanfare_json_node>
+
+  mutating func value() throws(JSONFault) -> JSONValue {
+    let node = next
+    next += 1
+    switch fanfare_json_type(rawValue: UInt32(node.pointee.type)) {
+    case fanfare_json_false: return .bool(false)
+    case fanfare_json_true: return .bool(true)
+    case fanfare_json_integer: return .integer(Int64(bitPattern: node.pointee.number))
+    case fanfare_json_unsigned: return .unsigned(node.pointee.number)
+    case fanfare_json_double: return .double(Double(bitPattern: node.pointee.number))
+    case fanfare_json_string: return .string(text(node.pointee.text, node.pointee.length))
+    case fanfare_json_array:
+      var items: [JSONValue] = []
+      items.reserveCapacity(Int(node.pointee.children))
+      for _ in 0..<node.pointee.children { items.append(try value()) }
+      return .array(items)
+    case fanfare_json_object: return .object(try members(Int(node.pointee.children)))
+    default: return .null
+    }
+  }
+
+  private mutating func members(_ count: Int) throws(JSONFault) -> [JSONMember] {
+    var members: [JSONMember] = []
+    members.reserveCapacity(count)
+    // Up to here comparing beats hashing.
+    var seen: Set<String>? = count > 12 ? Set(minimumCapacity: count) : nil
+    for _ in 0..<count {
+      let key = text(next.pointee.key, next.pointee.key_length)
+      let isNew = seen?.insert(key).inserted ?? !members.contains { $0.key == key }
+      guard isNew else {
+        throw JSONFault(detail: "An object has the key \(FaultFinder.shown(key)) twice: send it once.")
+      }
+      members.append(JSONMember(key, try value()))
+    }
+    return members
+  }
+
+  private func text(_ start: UnsafePointer<UInt8>?, _ count: UInt32) -> String {
+    String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
   }
 }
 

@@ -23,12 +23,16 @@ package struct JSONWriter {
     Self.appendString(text, to: &bytes)
     needsComma = true
   }
-  package mutating func integer(_ number: some BinaryInteger) { raw(Array(String(number).utf8)) }
-  package mutating func bool(_ flag: Bool) { raw(Array((flag ? "true" : "false").utf8)) }
-  package mutating func null() { raw(Array("null".utf8)) }
-  /// `number` must be finite.
+  package mutating func integer(_ number: some BinaryInteger) { word(String(number)) }
+  package mutating func bool(_ flag: Bool) { word(flag ? "true" : "false") }
+  package mutating func null() { word("null") }
+  /// `number` must be finite. A whole one is written like an integer.
   package mutating func double(_ number: Double) {
-    if number == number.rounded(), abs(number) < 1e15 { integer(Int64(number)) } else { raw(Array("\(number)".utf8)) }
+    if number == number.rounded(), abs(number) < 1e15, number != 0 || number.sign == .plus {
+      integer(Int64(number))
+    } else {
+      faithful(number)
+    }
   }
   /// Bytes that are one JSON value already.
   package mutating func raw(_ value: [UInt8]) {
@@ -42,7 +46,7 @@ package struct JSONWriter {
     case .bool(let flag): bool(flag)
     case .integer(let number): integer(number)
     case .unsigned(let number): integer(number)
-    case .double(let number): double(number)
+    case .double(let number): faithful(number)
     case .string(let text): string(text)
     case .array(let items):
       beginArray()
@@ -78,6 +82,16 @@ package struct JSONWriter {
     self.value(value)
   }
 
+  /// So that it reads as the same double again: 5 as `5.0`.
+  private mutating func faithful(_ number: Double) {
+    precondition(number.isFinite, "JSON has no such number")
+    word("\(number)")
+  }
+  private mutating func word(_ text: String) {
+    separate()
+    bytes.append(contentsOf: text.utf8)
+    needsComma = true
+  }
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
   }

@@ -1,0 +1,229 @@
+/// Says where and why a text is not JSON, after simdjson refused it without a place. Runs on refused texts only, so it
+/// may be slow; it must know every rule, but need not keep any value.
+struct FaultFinder {
+  private let bytes: [UInt8]
+  private let maximumDepth: Int
+  private var at = 0
+  private var depth = 0
+
+  static func fault(in bytes: [UInt8], maximumDepth: Int) -> JSONFault {
+    var finder = FaultFinder(bytes: bytes, maximumDepth: maximumDepth)
+    do throws(JSONFault) {
+      try finder.document()
+      return JSONFault(detail: "The text is not valid JSON.")
+    } catch {
+      return error
+    }
+  }
+
+  /// Quoted for a sentence: short, and without control characters.
+  static func shown(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars.prefix(64) {
+      let isPlain = scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .format
+      shown.unicodeScalars.append(isPlain ? scalar : "\u{FFFD}")
+    }
+    return "\"\(shown)\(text.unicodeScalars.count > 64 ? "…" : "")\""
+  }
+
+  private init(bytes: [UInt8], maximumDepth: Int) {
+    self.bytes = bytes
+    self.maximumDepth = maximumDepth
+  }
+
+  private var byte: UInt8? { at < bytes.count ? bytes[at] : nil }
+
+  private func fault(_ problem: String, at offset: Int? = nil) -> JSONFault {
+    let offset = offset ?? at
+    let before = bytes[..<min(offset, bytes.count)]
+    let line = 1 + before.count { $0 == UInt8(ascii: "\n") }
+    let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1
+    return JSONFault(detail: "\(problem) (line \(line), byte \(column) of it).", offset: offset)
+  }
+
+  private mutating func document() throws(JSONFault) {
+    skipSpace()
+    guard byte != nil else { throw fault("The text is empty where a JSON value must stand") }
+    try value()
+    skipSpace()
+    guard byte == nil else { throw fault("After the JSON value comes more: send one value") }
+  }
+
+  private mutating func skipSpace() {
+    while let byte, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { at += 1 }
+  }
+
+  private mutating func value() throws(JSONFault) {
+    switch byte {
+    case UInt8(ascii: "{"): try object()
+    case UInt8(ascii: "["): try array()
+    case UInt8(ascii: "\""): try string()
+    case UInt8(ascii: "-"), (UInt8(ascii: "0")...UInt8(ascii: "9"))?: try number()
+    case UInt8(ascii: "t"): try word("true")
+    case UInt8(ascii: "f"): try word("false")
+    case UInt8(ascii: "n"): try word("null")
+    case UInt8(ascii: "'"): throw fault("Strings stand in double quotes, not single ones")
+    case UInt8(ascii: "/"): throw fault("JSON has no comments")
+    case nil: throw fault("The text ends where a value must stand")
+    default: throw fault("No JSON value starts like this")
+    }
+  }
+
+  private mutating func enter() throws(JSONFault) {
+    guard depth < maximumDepth else { throw fault("Arrays and objects are nested more than \(maximumDepth) deep") }
+    depth += 1
+    at += 1
+    skipSpace()
+  }
+
+  private mutating func leave() {
+    depth -= 1
+    at += 1
+  }
+
+  private mutating func array() throws(JSONFault) {
+    try enter()
+    if byte == UInt8(ascii: "]") { return leave() }
+    while true {
+      try value()
+      if try endsAfterItem(UInt8(ascii: "]"), "an array") { return leave() }
+    }
+  }
+
+  private mutating func object() throws(JSONFault) {
+    try enter()
+    if byte == UInt8(ascii: "}") { return leave() }
+    while true {
+      guard byte == UInt8(ascii: "\"") else { throw fault("A key in double quotes must stand here") }
+      try string()
+      skipSpace()
+      guard byte == UInt8(ascii: ":") else { throw fault("A colon must follow a key") }
+      at += 1
+      skipSpace()
+      try value()
+      if try endsAfterItem(UInt8(ascii: "}"), "an object") { return leave() }
+    }
+  }
+
+  /// Passes the comma, or tells that the closing bracket has come.
+  private mutating func endsAfterItem(_ bracket: UInt8, _ what: String) throws(JSONFault) -> Bool {
+    skipSpace()
+    if byte == bracket { return true }
+    guard byte != nil else { throw fault("The text ends inside \(what)") }
+    guard byte == UInt8(ascii: ",") else { throw fault("A comma or the end of \(what) must stand here") }
+    let comma = at
+    at += 1
+    skipSpace()
+    if byte == bracket { throw fault("A comma must not stand before the end of \(what)", at: comma) }
+    return false
+  }
+
+  private mutating func word(_ word: String) throws(JSONFault) {
+    let start = at
+    while let byte, isWord(byte) { at += 1 }
+    guard bytes[start..<at].elementsEqual(word.utf8) else { throw fault("This is no JSON word", at: start) }
+  }
+
+  private func isWord(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+      || isDigit(byte) || byte == UInt8(ascii: "_")
+  }
+
+  private func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+  // MARK: Numbers
+
+  private mutating func number() throws(JSONFault) {
+    let start = at
+    var isWhole = true
+    if byte == UInt8(ascii: "-") { at += 1 }
+    if byte == UInt8(ascii: "0") {
+      at += 1
+      if let byte, isDigit(byte) { throw fault("A number must not start with a zero", at: start) }
+    } else {
+      try digits(from: start)
+    }
+    if byte == UInt8(ascii: ".") {
+      isWhole = false
+      at += 1
+      try digits(from: start)
+    }
+    if byte == UInt8(ascii: "e") || byte == UInt8(ascii: "E") {
+      isWhole = false
+      at += 1
+      if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { at += 1 }
+      try digits(from: start)
+    }
+    if let byte, isWord(byte) || byte == UInt8(ascii: ".") { throw fault("This is no JSON number", at: start) }
+    let text = String(decoding: bytes[start..<at], as: UTF8.self)
+    if isWhole, Int64(text) == nil, UInt64(text) == nil {
+      throw fault("A whole number is beyond 64 bits: send it as a string", at: start)
+    }
+    if Double(text)?.isFinite != true { throw fault("A number is too large: send it as a string", at: start) }
+  }
+
+  private mutating func digits(from start: Int) throws(JSONFault) {
+    guard let byte, isDigit(byte) else { throw fault("This is no JSON number", at: start) }
+    while let byte = self.byte, isDigit(byte) { at += 1 }
+  }
+
+  // MARK: Strings
+
+  private mutating func string() throws(JSONFault) {
+    let start = at
+    at += 1
+    while true {
+      switch byte {
+      case nil: throw fault("A string is not ended", at: start)
+      case UInt8(ascii: "\""):
+        at += 1
+        return
+      case UInt8(ascii: "\\"): try escape()
+      case (0x00...0x1F)?: throw fault("A control character stands in a string: write it as \\u and four digits")
+      case (0x20...0x7F)?: at += 1
+      default: try multibyte()
+      }
+    }
+  }
+
+  private mutating func escape() throws(JSONFault) {
+    let start = at
+    at += 1
+    switch byte {
+    case UInt8(ascii: "u"):
+      let first = try codeUnit(from: start)
+      guard (0xD800...0xDFFF).contains(first) else { return }
+      guard first < 0xDC00, byte == UInt8(ascii: "\\"), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "u") else {
+        throw fault("Half of a surrogate pair stands alone", at: start)
+      }
+      at += 1
+      guard (0xDC00...0xDFFF).contains(try codeUnit(from: start)) else {
+        throw fault("Half of a surrogate pair stands alone", at: start)
+      }
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+      UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      at += 1
+    default: throw fault("JSON has no such escape", at: start)
+    }
+  }
+
+  /// Passes `u` and its four digits.
+  private mutating func codeUnit(from start: Int) throws(JSONFault) -> UInt32 {
+    let digits = bytes[min(at + 1, bytes.count)..<min(at + 5, bytes.count)]
+    guard digits.count == 4, let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
+      digits.first != UInt8(ascii: "+"), digits.first != UInt8(ascii: "-")
+    else { throw fault("Four hexadecimal digits must follow \\u", at: start) }
+    at += 5
+    return unit
+  }
+
+  private mutating func multibyte() throws(JSONFault) {
+    let lead = bytes[at]
+    let count = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2
+    let sequence = bytes[at..<min(at + count, bytes.count)]
+    guard String(validating: sequence, as: UTF8.self)?.unicodeScalars.count == 1 else {
+      throw fault("Here is no valid UTF-8")
+    }
+    at += count
+  }
+}
