@@ -1,3 +1,43 @@
-.PHONY: test
-test:
-	swift test
+# `make` alone lists what there is. Everything but `help` and `clean` installs missing Debian packages first.
+SWIFT ?= swift
+RELEASE = $(SWIFT) build -c release --product fanfare
+
+.DEFAULT_GOAL := help
+.PHONY: help packages build release test demo dev lint format bench clean
+
+help: ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
+
+packages: ## install the packages of Config/packages that are missing
+	@Config/install-packages
+
+build: packages ## a debug build of everything
+	$(SWIFT) build
+
+release: packages ## an optimised build of the fanfare binary
+	$(RELEASE)
+
+test: packages ## build and run all tests
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+
+demo: packages ## 10,000 devices, three providers, faults, and the proof that nothing was lost
+	$(SWIFT) build --product fanfare
+	@"$$($(SWIFT) build --show-bin-path)/fanfare" demo
+
+dev: packages ## Redis, sandbox and gateway in one command; ctrl-C ends all
+	$(SWIFT) build --product fanfare
+	@"$$($(SWIFT) build --show-bin-path)/fanfare" dev
+
+lint: packages ## format, file length, import graph, documentation of package declarations
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Providers Tests
+	@python3 Config/lint.py
+
+format: ## rewrite the sources in the agreed format
+	$(SWIFT) format --in-place --recursive Package.swift Sources Providers Tests
+
+bench: release ## the dispatch benchmark, on a release build
+	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" bench dispatch
+
+clean: ## remove what was built
+	rm -rf .build

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Checks what the compiler does not: the rows of the import graph, declared dependencies, file lengths, doc comments.
+
+Rows are read from the comments `// Row N` in Package.swift; C libraries stand before the first row. Exit code 1 with one
+line per finding, 0 without any.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LONGEST = 400
+# State machines, which may reach 600 lines.
+MACHINES = {"Sources/Delivery/Dispatcher.swift"}
+LONGEST_MACHINE = 600
+PLATFORM = {"Foundation", "FoundationEssentials", "Glibc", "Synchronization", "Testing", "PackageDescription", "Swift"}
+# Which platform modules are kept to single places (design D16).
+ONLY_IN = {"Foundation": {"Configuration"}, "FoundationEssentials": {"Configuration"}}
+# Modules that may not see each other although the rows would let them (design D15).
+FORBIDDEN = {"Sandbox": {"APNs", "FCM", "OneSignal", "Intake"}}
+IMPORT = re.compile(
+    r"^\s*(?:@testable\s+|@preconcurrency\s+|@_exported\s+)*(?:(?:package|public|internal|private|fileprivate)\s+)?"
+    r"import\s+(?:(?:struct|class|enum|protocol|func|var|typealias)\s+)?([A-Za-z_][A-Za-z_0-9]*)")
+DECLARATION = re.compile(
+    r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*package\s+(?!import)(?:[a-z]+\s+)*?(struct|class|enum|protocol|actor)\s+(\w+)")
+
+findings = []
+
+
+def find(place, text):
+    findings.append(f"{place}: {text}")
+
+
+class Target:
+    def __init__(self, name, path, dependencies, row, test):
+        self.name, self.path, self.dependencies, self.row, self.test = name, path, dependencies, row, test
+
+
+def targets():
+    """The targets of the manifest in its own words: library(…), module(…), tests(…), .target(…), .executableTarget(…)."""
+    text = (ROOT / "Package.swift").read_text()
+    body = text[text.index("let package = Package("):]
+    found, row = {}, 0
+    for entry in re.finditer(
+            r"//\s*(?P<row>Row (?P<number>\d+))|//\s*(?P<tests>Tests:)"
+            r"|(?P<call>\blibrary|\bmodule|\btests|\.target|\.executableTarget)\(", body):
+        if entry["row"]:
+            row = int(entry["number"])
+            continue
+        if entry["tests"]:
+            row = 8
+            continue
+        depth, end = 1, entry.end()
+        while depth:
+            depth += {"(": 1, ")": -1}.get(body[end], 0)
+            end += 1
+        call = body[entry.end():end - 1]
+        name = re.search(r'"([^"]+)"', call)[1]
+        path = re.search(r'path:\s*"([^"]+)"', call)
+        kind = entry["call"]
+        lists = [] if kind == "library" else re.findall(r"\[([^\]]*)\]", call)
+        declared = set(re.findall(r'"([^"]+)"', lists[0])) if lists else set()
+        place = path[1] if path else ("Tests/" if kind == "tests" else "Sources/") + name
+        found[name] = Target(name, place, declared, 0 if kind == "library" else row, row == 8)
+    return found
+
+
+def sources(target):
+    return sorted((ROOT / target.path).rglob("*.swift"))
+
+
+def check_imports(all_targets):
+    importers = {}
+    for target in all_targets.values():
+        used = set()
+        for file in sources(target):
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                match = IMPORT.match(line)
+                if not match:
+                    continue
+                name, place = match[1], f"{file.relative_to(ROOT)}:{number}"
+                used.add(name)
+                if name in PLATFORM:
+                    if name in ONLY_IN and target.name not in ONLY_IN[name] and not target.test:
+                        find(place, f"{name} is kept to {', '.join(sorted(ONLY_IN[name]))}")
+                    continue
+                if name not in all_targets:
+                    find(place, f"imports {name}, which is no target of the package")
+                    continue
+                if name not in target.dependencies:
+                    find(place, f"imports {name}, which {target.name} does not declare")
+                if not target.test and name in FORBIDDEN.get(target.name, ()):
+                    find(place, f"{target.name} must not see {name}")
+                other = all_targets[name]
+                if other.row == 0:
+                    importers.setdefault(name, set()).add(target.name)
+                elif not target.test and other.row >= target.row:
+                    find(place, f"{target.name} (row {target.row}) imports {name} (row {other.row}): smaller rows only")
+        for name in sorted(target.dependencies - used if not target.test else ()):
+            find("Package.swift", f"{target.name} declares {name} and imports it nowhere")
+    for library, names in sorted(importers.items()):
+        if len(names) > 1:
+            find("Package.swift", f"{library} has several importers: {', '.join(sorted(names))}")
+
+
+def check_cycles(all_targets):
+    done, path = set(), []
+
+    def visit(name):
+        if name in path:
+            find("Package.swift", "cycle: " + " → ".join(path[path.index(name):] + [name]))
+            return
+        if name in done or name not in all_targets:
+            return
+        path.append(name)
+        for other in sorted(all_targets[name].dependencies):
+            visit(other)
+        path.pop()
+        done.add(name)
+
+    for name in sorted(all_targets):
+        visit(name)
+
+
+def check_files(all_targets):
+    names = set(all_targets)
+    for target in all_targets.values():
+        for file in sources(target):
+            place = str(file.relative_to(ROOT))
+            lines = file.read_text().splitlines()
+            limit = LONGEST_MACHINE if place in MACHINES else LONGEST
+            if len(lines) > limit:
+                find(place, f"{len(lines)} lines, at most {limit}")
+            if file.stem in {"Utils", "Common", "Models", "Manager", "Helpers"}:
+                find(place, "a file is named for its idea")
+            if target.test or target.name == "fanfare":
+                continue
+            check_declarations(target, place, lines)
+
+
+def check_declarations(target, place, lines):
+    """Types seen outside their module carry a doc comment; members are left to readers."""
+    for number, line in enumerate(lines):
+        match = DECLARATION.match(line)
+        if not match:
+            continue
+        kind, name = match[1], match[2]
+        indent = len(line) - len(line.lstrip())
+        above = number - 1
+        while above >= 0 and lines[above].strip().startswith("@"):
+            above -= 1
+        if indent == 0 and kind in {"class", "protocol", "actor"} and not lines[above].strip().startswith("///"):
+            find(f"{place}:{number + 1}", f"{kind} {name} has no doc comment")
+
+
+def main():
+    everything = targets()
+    if len(everything) < 10 or not any(t.row == 7 for t in everything.values()):
+        find("Config/lint.py", "Package.swift was not understood")
+    check_imports(everything)
+    check_cycles(everything)
+    check_files(everything)
+    for line in findings:
+        print(line)
+    print(f"{len(everything)} targets, {len(findings)} findings")
+    return 1 if findings else 0
+
+
+sys.exit(main())
