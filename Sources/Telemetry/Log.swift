@@ -1,10 +1,50 @@
+import Domain
+import Glibc
+
 /// One line of logfmt on standard error per event: time, level, event, fields. Safe from any thread. Never give it a
 /// whole token, key or payload: `Log.masked` shortens one.
+///
+/// A line is one write of at most 4,096 bytes, so that lines from several threads never mix; what is longer is cut, with
+/// `…` as the sign. It blocks as long as standard error does, and drops a line that standard error refuses.
 package struct Log: Sendable {
-  package enum Level: Int, Sendable, CaseIterable { case debug, info, warning, error }
+  package enum Level: Int, Sendable, CaseIterable, Comparable {
+    case debug, info, warning, error
 
-  package init(minimum: Level = .info) {}
-  package func callAsFunction(_ level: Level, _ event: String, _ fields: KeyValuePairs<String, String> = [:]) {}
-  /// The first four characters and the length.
-  package static func masked(_ secret: String) -> String { "\(secret.prefix(4))…(\(secret.utf8.count))" }
+    /// `debug`, `info`, `warning` or `error`, as a setting names it.
+    package init?(named name: String) {
+      guard let level = Self.allCases.first(where: { $0.name == name }) else { return nil }
+      self = level
+    }
+    package var name: String { "\(self)" }
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  package let minimum: Level
+  private let descriptor: Int32
+
+  /// `descriptor`: where the lines go; it stays the caller's.
+  package init(minimum: Level = .info, descriptor: Int32 = STDERR_FILENO) {
+    self.minimum = minimum
+    self.descriptor = descriptor
+  }
+
+  /// `fields` are not even built when the level is below the minimum.
+  package func callAsFunction(
+    _ level: Level, _ event: String, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
+  ) {
+    guard level >= minimum else { return }
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    let now = WallTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    var line = LogLine(time: now, level: level, event: event)
+    for field in fields() { line.add(field.key, field.value) }
+    line.end()
+    while write(descriptor, line.bytes, line.bytes.count) < 0 && errno == EINTR {}
+  }
+
+  /// The first four characters and the length; of a short one only the length.
+  package static func masked(_ secret: String) -> String {
+    let shown = secret.utf8.count < 16 ? "" : String(String.UnicodeScalarView(secret.unicodeScalars.prefix(4)))
+    return "\(shown)…(\(secret.utf8.count))"
+  }
 }
