@@ -1,2 +1,68 @@
 #pragma once
+// OpenSSL for the TLS module, its only importer. What Swift cannot call (macros, variadic functions) or would need many
+// unsafe lines for (certificates) is wrapped here.
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// MARK: Digests (digests.c)
+
+void fanfare_sha1(const void *bytes, size_t count, uint8_t digest[20]);
+void fanfare_sha256(const void *bytes, size_t count, uint8_t digest[32]);
+/// 1 on success.
+int fanfare_hmac_sha256(const void *key, size_t key_count, const void *bytes, size_t count, uint8_t mac[32]);
+
+// MARK: Keys (keys.c). PEM comes back in a memory BIO's bytes, to be released with fanfare_free.
+
+enum { FANFARE_ES256 = 0, FANFARE_RS256 = 1 };
+/// Null if the PEM holds no unencrypted private key. Never prompts.
+EVP_PKEY *fanfare_private_key(const void *pem, size_t count);
+EVP_PKEY *fanfare_public_key(const void *pem, size_t count);
+/// 1 if the key is of the algorithm's kind: P-256, or RSA of at least 2,048 bits.
+int fanfare_key_is(EVP_PKEY *key, int algorithm);
+EVP_PKEY *fanfare_generate_key(int algorithm);
+uint8_t *fanfare_private_key_pem(EVP_PKEY *key, size_t *count);
+uint8_t *fanfare_public_key_pem(EVP_PKEY *key, size_t *count);
+void fanfare_free(void *pointer);
+/// Bytes that a signature takes at most.
+size_t fanfare_signature_size(EVP_PKEY *key);
+/// Bytes written, 0 on failure. ES256 writes r||s, 64 bytes.
+size_t fanfare_sign(EVP_PKEY *key, int algorithm, const void *message, size_t count, uint8_t *signature, size_t size);
+/// 1 if it verifies.
+int fanfare_verify(
+    EVP_PKEY *key, int algorithm, const void *signature, size_t signature_count, const void *message, size_t count);
+
+// MARK: Certificates (certificates.c)
+
+/// A self-signed authority for `key`.
+X509 *fanfare_make_authority(EVP_PKEY *key, const char *name, long days);
+/// A server certificate for `key`, signed by the authority. `hosts`: DNS names and IP addresses; the first is the subject.
+X509 *fanfare_make_leaf(
+    EVP_PKEY *key, X509 *authority, EVP_PKEY *authority_key, const char *const *hosts, size_t host_count, long days);
+X509 *fanfare_certificate(const void *pem, size_t count);
+/// 1 if the certificate is valid now and in that many days.
+int fanfare_is_valid_in(X509 *certificate, long days);
+uint8_t *fanfare_certificate_pem(X509 *certificate, size_t *count);
+
+// MARK: Sessions (sessions.c)
+
+/// TLS 1.2 or later, without renegotiation, tickets or compression, reading ahead 64 KB.
+SSL_CTX *fanfare_context(int server);
+/// 1 if the chain and the key were taken and belong together.
+int fanfare_use_certificate(SSL_CTX *context, const void *chain, size_t chain_count, EVP_PKEY *key);
+/// `wire`: length-prefixed names; it must outlive the context. A client that offers none of them goes on without.
+void fanfare_serve_alpn(SSL_CTX *context, const uint8_t *wire);
+/// A session over the descriptor, which stays the caller's; writes never raise SIGPIPE. Null without memory.
+SSL *fanfare_session(SSL_CTX *context, int fd);
+/// Requires a certificate for that DNS name or IP address, and sends the name (SNI). 1 on success.
+int fanfare_expect_host(SSL *session, const char *host);
+/// The oldest error of this thread's queue as text; empties the queue.
+void fanfare_error_text(char *text, size_t size);
+/// Moves bytes as SSL_read_ex and SSL_write_ex do, with an empty error queue before; returns SSL_get_error's code.
+int fanfare_read(SSL *session, void *buffer, size_t size, size_t *moved);
+int fanfare_write(SSL *session, const void *bytes, size_t count, size_t *moved);
+int fanfare_handshake(SSL *session);

@@ -1,1 +1,0 @@
-// The unit that makes this a module; inline wrappers stand in the header.

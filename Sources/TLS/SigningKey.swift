@@ -1,0 +1,90 @@
+import COpenSSL
+
+/// A key that cannot be used; `reason` names no part of its content.
+package struct KeyFault: Error, Hashable, Sendable {
+  package var reason: String
+  package init(reason: String) { self.reason = reason }
+}
+
+/// A private key read from PEM, for signatures. Immutable; usable from any thread.
+package final class SigningKey: @unchecked Sendable {
+  package enum Algorithm: Hashable, Sendable {
+    /// ECDSA on P-256 with SHA-256; signatures in JOSE form, 64 bytes `r||s`.
+    case es256
+    /// RSA PKCS#1 v1.5 with SHA-256, keys of 2,048 bits or more.
+    case rs256
+
+    var code: Int32 { self == .es256 ? Int32(FANFARE_ES256) : Int32(FANFARE_RS256) }
+    var name: String { self == .es256 ? "an EC key on P-256" : "an RSA key of at least 2048 bits" }
+  }
+  package let algorithm: Algorithm
+  let key: OpaquePointer
+
+  private init(taking key: OpaquePointer, _ algorithm: Algorithm) {
+    self.key = key
+    self.algorithm = algorithm
+  }
+
+  /// `pem`: PKCS#8, not encrypted. Throws if it is no private key, or not one for `algorithm`.
+  package init(pem: [UInt8], for algorithm: Algorithm) throws(KeyFault) {
+    guard let key = fanfare_private_key(pem, pem.count) else {
+      ERR_clear_error()
+      throw KeyFault(reason: "no unencrypted private key in PEM form")
+    }
+    guard fanfare_key_is(key, algorithm.code) == 1 else {
+      EVP_PKEY_free(key)
+      throw KeyFault(reason: "not \(algorithm.name)")
+    }
+    self.key = key
+    self.algorithm = algorithm
+  }
+
+  deinit { EVP_PKEY_free(key) }
+
+  package func sign(_ message: [UInt8]) -> [UInt8] {
+    let size = fanfare_signature_size(key)
+    return [UInt8](unsafeUninitializedCapacity: size) { signature, count in
+      count = fanfare_sign(key, algorithm.code, message, message.count, signature.baseAddress, size)
+      precondition(count > 0, "a key that was checked does not sign")
+    }
+  }
+
+  /// The public half as PEM (SubjectPublicKeyInfo).
+  package var publicKeyPEM: [UInt8] { taking { fanfare_public_key_pem(key, $0) } }
+  /// PKCS#8.
+  var privateKeyPEM: [UInt8] { taking { fanfare_private_key_pem(key, $0) } }
+
+  /// A fresh key and its PKCS#8 PEM, for the sandbox and tests.
+  package static func generate(_ algorithm: Algorithm) -> (key: SigningKey, pem: [UInt8]) {
+    guard let raw = fanfare_generate_key(algorithm.code) else { preconditionFailure("OpenSSL makes no key") }
+    let key = SigningKey(taking: raw, algorithm)
+    return (key, key.privateKeyPEM)
+  }
+}
+
+/// The public half of a signing key. Immutable; usable from any thread.
+package final class VerifyingKey: @unchecked Sendable {
+  package let algorithm: SigningKey.Algorithm
+  private let key: OpaquePointer
+
+  /// `pem`: SubjectPublicKeyInfo.
+  package init(pem: [UInt8], for algorithm: SigningKey.Algorithm) throws(KeyFault) {
+    guard let key = fanfare_public_key(pem, pem.count) else {
+      ERR_clear_error()
+      throw KeyFault(reason: "no public key in PEM form")
+    }
+    guard fanfare_key_is(key, algorithm.code) == 1 else {
+      EVP_PKEY_free(key)
+      throw KeyFault(reason: "not \(algorithm.name)")
+    }
+    self.key = key
+    self.algorithm = algorithm
+  }
+
+  deinit { EVP_PKEY_free(key) }
+
+  /// ES256 signatures in JOSE form.
+  package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+    fanfare_verify(key, algorithm.code, signature, signature.count, message, message.count) == 1
+  }
+}
