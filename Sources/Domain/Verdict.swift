@@ -50,7 +50,7 @@ package struct Retry: Hashable, Sendable {
     case wrongConnection
     /// The members refused by name are left out; the rest goes again at once under a new key (OneSignal 4, A8).
     case revised
-    /// No answer: it may have been processed. Not made by providers but by the transport.
+    /// It may have been processed: no answer (made by the transport), or one that tells nothing, as a gateway's 502.
     case unknownOutcome
     /// The peer surely did not process it (GOAWAY above last-stream-id, REFUSED_STREAM). Made by the transport.
     case notProcessed
@@ -81,9 +81,12 @@ package struct Death: Hashable, Sendable {
 package struct Judgement: Hashable, Sendable {
   package var common: Verdict
   package var exceptions: [String: Verdict]
-  package init(_ common: Verdict, exceptions: [String: Verdict] = [:]) {
+  /// What the operator should read in the log beside the verdict; never a token or a payload.
+  package var note: String?
+  package init(_ common: Verdict, exceptions: [String: Verdict] = [:], note: String? = nil) {
     self.common = common
     self.exceptions = exceptions
+    self.note = note
   }
 }
 

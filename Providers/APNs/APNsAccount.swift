@@ -1,0 +1,55 @@
+package import Domain
+import TLS
+
+/// One team key in one of APNs' two worlds.
+struct APNsAccount: ProviderAccount {
+  let credential: CredentialID
+  let origin: Origin
+  let topic: String
+  let imageKey: String
+  let key: SigningKey
+  let keyID: String
+  let teamID: String
+
+  var wire: Wire { .http2(cautiousStart: true) }
+  var recipientLimit: Int { 1 }
+
+  func recipientClass(of address: Address) -> String { "" }
+
+  /// The body is shared by all requests of a rendering, never copied. A topic in the rendering (from an override) stands
+  /// first and wins; else it is the device's own, or the account's.
+  func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
+    -> ProviderRequest
+  {
+    let address = recipients[0]
+    var headers: [Header] = []
+    headers.reserveCapacity(rendering.headers.count + 3)
+    headers.append(contentsOf: rendering.headers)
+    if headers.first?.name != APNsHeader.topic {
+      headers.append(Header(APNsHeader.topic, address.bundleID ?? topic))
+    }
+    headers.append(Header(APNsHeader.id, id.description, indexed: false))
+    headers.append(Header("authorization", authorization, indexed: false))
+    return ProviderRequest(path: rendering.path + address.token, headers: headers, body: rendering.head)
+  }
+
+  func makeAuthorization() -> any Authorization {
+    let (key, keyID, teamID) = (key, keyID, teamID)
+    return APNsToken { now in
+      let header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"kid\":\"\(keyID)\"}".utf8))
+      let claims = Base64URL.encode(Array("{\"iss\":\"\(teamID)\",\"iat\":\(now.seconds)}".utf8))
+      let signature = Base64URL.encode(key.sign(Array("\(header).\(claims)".utf8)))
+      return "\(header).\(claims).\(signature)"
+    }
+  }
+}
+
+/// The request headers of section 2.
+enum APNsHeader {
+  static let topic = "apns-topic"
+  static let pushType = "apns-push-type"
+  static let id = "apns-id"
+  static let expiration = "apns-expiration"
+  static let priority = "apns-priority"
+  static let collapseID = "apns-collapse-id"
+}

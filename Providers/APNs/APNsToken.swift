@@ -1,0 +1,82 @@
+import Domain
+
+/// The provider token of section 6: signed here, shared by all connections of a key, cached 50 minutes, never renewed
+/// sooner than 20 minutes after the last time. There is nothing to fetch, so `need` never answers `.wait`.
+///
+/// Only wall time is known: after a jump of the clock the ages computed here may be wrong, then APNs' own word
+/// (`refused`) puts them right.
+struct APNsToken: Authorization {
+  private struct Issue {
+    var header: String
+    var at: WallTime
+  }
+
+  static let lifetime: Int64 = 50 * 60_000
+  static let renewalFloor: Int64 = 20 * 60_000
+  /// APNs refuses an older one.
+  static let oldest: Int64 = 60 * 60_000
+  /// An issue time this far ahead of now still counts as a small correction of the clock.
+  static let clockTolerance: Int64 = 10 * 60_000
+  /// Answers to requests that carried the replaced token arrive within this time.
+  static let inFlight: Int64 = 10_000
+  static let rest: Int64 = 60_000
+
+  private let sign: @Sendable (WallTime) -> String
+  private var current: Issue?
+  private var earlier: Issue?
+  private var renewedAt: WallTime?
+  /// The last change from one token to another, by renewal or by falling back.
+  private var changedAt: WallTime?
+  private var isRefused = false
+  private var restingUntil: WallTime?
+
+  /// `sign` makes a token whose `iat` is the given time.
+  init(sign: @escaping @Sendable (WallTime) -> String) { self.sign = sign }
+
+  mutating func need(now: WallTime) -> AuthorizationNeed {
+    if let until = restingUntil {
+      if now < until, until - now <= Self.rest {
+        return .unavailable(until: until, blocked: "TooManyProviderTokenUpdates: another process signs with this key?")
+      }
+      restingUntil = nil
+    }
+    guard let issue = current else { return renew(now) }
+    let age = now - issue.at
+    if !isRefused, age >= -Self.clockTolerance, age < Self.lifetime { return .use(issue.header, fetch: nil) }
+    guard let last = renewedAt, now - last >= -Self.clockTolerance, now - last < Self.renewalFloor else {
+      return renew(now)
+    }
+    // Too early for another: the present one serves on unless APNs has refused it.
+    if !isRefused, age >= 0, age < Self.oldest { return .use(issue.header, fetch: nil) }
+    let reason = "ExpiredProviderToken: APNs refuses a fresh token; is this machine's clock right?"
+    return .unavailable(until: last + Self.renewalFloor, blocked: isRefused ? reason : nil)
+  }
+
+  mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
+
+  mutating func refused(_ cause: Retry.Cause, now: WallTime) {
+    if let change = changedAt, (0..<Self.inFlight).contains(now - change) { return }
+    switch cause {
+    case .authorizationExpired: isRefused = current != nil
+    case .authorizationTooNew:
+      if let fallback = earlier, (0..<Self.oldest).contains(now - fallback.at) {
+        current = fallback
+        earlier = nil
+        changedAt = now
+      } else {
+        restingUntil = now + Self.rest
+      }
+    default: break
+    }
+  }
+
+  private mutating func renew(_ now: WallTime) -> AuthorizationNeed {
+    if current != nil { changedAt = now }
+    earlier = isRefused ? nil : current
+    isRefused = false
+    renewedAt = now
+    let issue = Issue(header: "bearer " + sign(now), at: now)
+    current = issue
+    return .use(issue.header, fetch: nil)
+  }
+}
