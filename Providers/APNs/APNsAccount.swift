@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 import TLS
 
 /// One team key in one of APNs' two worlds.

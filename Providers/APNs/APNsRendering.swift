@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 import JSON
 
 /// Sections 2–5: a message as headers and body.

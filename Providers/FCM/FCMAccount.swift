@@ -1,0 +1,40 @@
+import Domain
+import JSON
+
+/// One service account sending for one project.
+struct FCMAccount: ProviderAccount {
+  let credential: CredentialID
+  let origin: Origin
+  let project: String
+  let analyticsLabel: String?
+  let serviceAccount: ServiceAccount
+
+  var wire: Wire { .http2(cautiousStart: false) }
+  var recipientLimit: Int { 1 }
+
+  func recipientClass(of address: Address) -> String { "" }
+
+  /// The recipient stands between head and tail; all else is shared. FCM has no id of the sender's.
+  func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
+    -> ProviderRequest
+  {
+    let address = recipients[0]
+    var body: [UInt8] = []
+    body.reserveCapacity(rendering.head.count + address.token.utf8.count + rendering.tail.count + 16)
+    body += rendering.head
+    body += address.tokenKind == .fid ? Self.fid : Self.token
+    JSONWriter.appendString(address.token, to: &body)
+    body += rendering.tail
+    var headers = rendering.headers
+    headers.append(Header("authorization", authorization, indexed: false))
+    return ProviderRequest(path: rendering.path, headers: headers, body: body)
+  }
+
+  private static let fid = Array("\"fid\":".utf8)
+  private static let token = Array("\"token\":".utf8)
+
+  func makeAuthorization() -> any Authorization {
+    let account = serviceAccount
+    return AccessToken { now in account.tokenRequest(now: now) }
+  }
+}

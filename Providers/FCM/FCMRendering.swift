@@ -1,0 +1,118 @@
+import Domain
+import JSON
+
+/// Section 3: a message as FCM's own, but for its target.
+extension FCMAccount {
+  static let payloadLimit = 4096
+
+  func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
+    guard message.kind == .alert || message.kind == .background else {
+      throw .kindNotSupported(message.kind, provider: .fcm)
+    }
+    var warnings: [RenderWarning] = []
+    let notification = message.kind == .alert ? message.notification : nil
+    if message.kind == .background, message.notification != nil {
+      warnings.append(RenderWarning("/notification", "fcm: a background message shows nothing"))
+    }
+    var members: [JSONMember] = []
+    members.set("notification", members: Self.common(notification))
+    members.set("data", members: try Self.data(message.data, warnings: &warnings))
+    members.set(
+      "android", members: try Self.merged(AndroidBlock.members(message, notification), message.overrides.fcmAndroid))
+    members.set(
+      "apns",
+      members: try Self.merged(
+        AppleBlock.members(message, notification, startedAt, &warnings), message.overrides.fcmAPNs, "apns"))
+    members.set(
+      "webpush",
+      members: try Self.merged(
+        WebBlock.members(message, notification, &warnings), message.overrides.fcmWebpush, "webpush"))
+    if let analyticsLabel {
+      members.set("fcm_options", members: [JSONMember("analytics_label", .string(analyticsLabel))])
+    }
+    if let notification { Self.warn(about: notification, &warnings) }
+
+    let head = Array("{\"message\":{".utf8)
+    var tail = JSONValue.object(members).encoded
+    if members.isEmpty { tail.removeFirst() } else { tail[0] = UInt8(ascii: ",") }  // in place of the opening brace
+    tail.append(UInt8(ascii: "}"))
+    let bytes = head.count + tail.count
+    guard bytes <= Self.payloadLimit else {
+      throw .tooLarge("the message", provider: .fcm, bytes: bytes, limit: Self.payloadLimit)
+    }
+    let headers = [Header("content-type", "application/json"), Header("x-goog-api-format-version", "2")]
+    return Rendering(
+      path: "/v1/projects/\(project)/messages:send", headers: headers, head: head, tail: tail, warnings: warnings)
+  }
+
+  private static func common(_ notification: Notification?) -> [JSONMember] {
+    guard let notification else { return [] }
+    var members: [JSONMember] = []
+    members.set("title", notification.title)
+    members.set("body", notification.body)
+    members.set("image", notification.image)
+    return members
+  }
+
+  /// Values are strings: anything else travels as its JSON text.
+  private static func data(_ data: [JSONMember], warnings: inout [RenderWarning]) throws(RenderFault) -> [JSONMember] {
+    var members: [JSONMember] = []
+    members.reserveCapacity(data.count)
+    for member in data {
+      let pointer = "/data/\(member.key.pointerStep)"
+      if isReserved(member.key) {
+        throw RenderFault(pointer: pointer, code: "reserved_key", detail: "fcm: this key belongs to FCM; rename it")
+      }
+      if member.key == "collapse_key" {
+        warnings.append(RenderWarning(pointer, "fcm: FCM overwrites this key"))
+      }
+      if case .string = member.value {
+        members.append(member)
+      } else {
+        members.append(JSONMember(member.key, .string(String(decoding: member.value.encoded, as: UTF8.self))))
+        warnings.append(RenderWarning(pointer, "fcm: a \(member.value.typeName) is sent as its JSON text"))
+      }
+    }
+    return members
+  }
+
+  static func isReserved(_ key: String) -> Bool {
+    key == "from" || key == "message_type" || key == "gcm" || key.hasPrefix("google")
+      || key.hasPrefix("gcm.notification.")
+  }
+
+  /// Overrides last, deeply; header maps in them must hold nothing that breaks a header.
+  private static func merged(_ members: [JSONMember], _ overrides: [JSONMember], _ block: String = "android")
+    throws(RenderFault) -> [JSONMember]
+  {
+    var members = members
+    members.merge(overrides)
+    if block == "android" { return members }
+    for header in overrides["headers"]?.object ?? [] {
+      if case .null = header.value { continue }
+      guard let value = header.value.string, Header.isSafeName(header.key.lowercased()), Header.isSafeValue(value)
+      else {
+        throw RenderFault(
+          pointer: "/overrides/fcm/\(block)/headers/\(header.key.pointerStep)", code: "header_invalid",
+          detail: "fcm: a header is a plain name with a string of printable ASCII, without line breaks")
+      }
+    }
+    return members
+  }
+
+  private static func warn(about notification: Notification, _ warnings: inout [RenderWarning]) {
+    if !notification.localized.isEmpty {
+      warnings.append(
+        RenderWarning("/notification/localized", "fcm: not chosen per device yet; the default texts are sent"))
+    }
+    if !notification.buttons.isEmpty {
+      warnings.append(RenderWarning("/notification/buttons", "fcm: shown by browsers only"))
+    }
+    if let link = notification.link {
+      let isHTTPS = link.hasPrefix("https://")
+      warnings.append(
+        RenderWarning(
+          "/notification/link", isHTTPS ? "fcm: opened by browsers only" : "fcm: left out, only https links are taken"))
+    }
+  }
+}
