@@ -18,7 +18,7 @@ struct APNsToken: Authorization {
   /// An issue time this far ahead of now still counts as a small correction of the clock.
   static let clockTolerance: Int64 = 10 * 60_000
   /// Answers to requests that carried the replaced token arrive within this time.
-  static let inFlight: Int64 = 10_000
+  static let inFlight: Int64 = 5_000
   static let rest: Int64 = 60_000
 
   private let sign: @Sendable (WallTime) -> String

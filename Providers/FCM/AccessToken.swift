@@ -26,7 +26,7 @@ struct AccessToken: Authorization {
   /// Past this a fetch counts as lost without an answer.
   static let fetchLimit: Int64 = 120_000
   /// Answers to requests that carried the replaced token arrive within this time.
-  static let inFlight: Int64 = 10_000
+  static let inFlight: Int64 = 2_000
   /// A token refused this soon after one refused before it: renewing does not help.
   static let repeatedRefusal: Int64 = 5 * 60_000
 

@@ -1,0 +1,69 @@
+import Domain
+import JSON
+
+/// One app of OneSignal's.
+struct OneSignalAccount: ProviderAccount {
+  let credential: CredentialID
+  let origin: Origin
+  let recipientLimit: Int
+  let appID: UUIDBytes
+  let authorization: String
+
+  static let connections = 8
+
+  var wire: Wire { .http1(connections: Self.connections) }
+
+  /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids.
+  func recipientClass(of address: Address) -> String { Alias(address.token)?.label ?? "" }
+
+  /// Targets and the idempotency key follow the shared members.
+  func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
+    -> ProviderRequest
+  {
+    var writer = JSONWriter(reserving: recipients.count * 40 + 96)
+    if let label = Alias(recipients[0].token)?.label {
+      writer.key("include_aliases")
+      writer.beginObject()
+      writer.key(label)
+      writer.beginArray()
+      for recipient in recipients { writer.string(Alias(recipient.token)?.id ?? recipient.token) }
+      writer.endArray()
+      writer.endObject()
+      writer.member("target_channel", "push")
+    } else {
+      writer.key("include_subscription_ids")
+      writer.beginArray()
+      for recipient in recipients { writer.string(recipient.token) }
+      writer.endArray()
+    }
+    writer.member("idempotency_key", id.description)
+    var headers = rendering.headers
+    headers.append(Header("authorization", authorization, indexed: false))
+    return ProviderRequest(path: rendering.path, headers: headers, body: rendering.head + writer.bytes + rendering.tail)
+  }
+
+  func makeAuthorization() -> any Authorization { FixedKey(header: authorization) }
+}
+
+/// An API key: nothing to renew. A refused one is `blocked` by its verdict.
+struct FixedKey: Authorization {
+  let header: String
+
+  mutating func need(now: WallTime) -> AuthorizationNeed { .use(header, fetch: nil) }
+  mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
+  mutating func refused(_ cause: Retry.Cause, now: WallTime) {}
+}
+
+/// A token that names a user instead of a subscription: `alias:<label>:<id>`.
+struct Alias: Hashable {
+  var label: String
+  var id: String
+
+  init?(_ token: String) {
+    guard token.hasPrefix("alias:") else { return nil }
+    let parts = token.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, !parts[1].isEmpty, !parts[2].isEmpty else { return nil }
+    label = String(parts[1])
+    id = String(parts[2])
+  }
+}

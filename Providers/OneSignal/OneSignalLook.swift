@@ -1,0 +1,77 @@
+import Domain
+
+/// Everything of a notification but its texts (sections 2.3–2.6).
+enum OneSignalLook {
+  static let buttonLimit = 3
+  static let webButtonLimit = 2
+
+  static func write(_ notification: Notification, to members: inout [JSONMember], _ warnings: inout [RenderWarning]) {
+    apple(notification, to: &members, &warnings)
+    members.set("android_group", notification.threadID)
+    members.set("existing_android_channel_id", notification.androidChannel)
+    members.set("small_icon", notification.icon)
+    members.set("android_accent_color", notification.color.map { "FF" + $0.drop { $0 == "#" }.uppercased() })
+    if let image = notification.image {
+      members.set("ios_attachments", members: [JSONMember("image", .string(image))])
+      members.set("big_picture", image)
+      members.set("chrome_web_image", image)
+    }
+    members.set("url", notification.link)
+    buttons(notification.buttons, to: &members, &warnings)
+    if notification.launchImage != nil {
+      warnings.append(RenderWarning("/notification/launch_image", "onesignal: no field for it"))
+    }
+    if notification.filterCriteria != nil {
+      warnings.append(RenderWarning("/notification/filter_criteria", "onesignal: no field for it"))
+    }
+  }
+
+  private static func apple(
+    _ notification: Notification, to members: inout [JSONMember], _ warnings: inout [RenderWarning]
+  ) {
+    var alert: [JSONMember] = []
+    alert.set("title-loc-key", notification.titleKey)
+    alert.set("title-loc-args", strings: notification.titleArgs)
+    alert.set("subtitle-loc-key", notification.subtitleKey)
+    alert.set("subtitle-loc-args", strings: notification.subtitleArgs)
+    alert.set("loc-key", notification.bodyKey)
+    alert.set("loc-args", strings: notification.bodyArgs)
+    members.set("apns_alert", members: alert)
+    if let badge = notification.badge {
+      members.set("ios_badgeType", "SetTo")
+      members.set("ios_badgeCount", badge)
+    }
+    members.set("ios_sound", notification.sound?.name)
+    if let sound = notification.sound, sound.critical || sound.volume != nil {
+      warnings.append(RenderWarning("/notification/sound", "onesignal: only the sound's name is carried"))
+    }
+    members.set("ios_category", notification.category)
+    members.set("thread_id", notification.threadID)
+    members.set(
+      "ios_interruption_level",
+      notification.interruptionLevel.map { $0 == .timeSensitive ? "time_sensitive" : $0.rawValue })
+    members.set("ios_relevance_score", notification.relevanceScore.map(JSONValue.double))
+    members.set("target_content_identifier", notification.targetContentID)
+  }
+
+  private static func buttons(
+    _ buttons: [Button], to members: inout [JSONMember], _ warnings: inout [RenderWarning]
+  ) {
+    if buttons.isEmpty { return }
+    if buttons.count > buttonLimit {
+      warnings.append(RenderWarning("/notification/buttons", "onesignal: the first \(buttonLimit) are shown"))
+    }
+    func member(_ button: Button) -> [JSONMember] {
+      var members = [JSONMember("id", .string(button.id)), JSONMember("text", .string(button.text))]
+      members.set("icon", button.icon)
+      return members
+    }
+    members.set("buttons", .array(buttons.prefix(buttonLimit).map { .object(member($0)) }))
+    let web = buttons.filter { $0.url != nil }.prefix(webButtonLimit).map { button in
+      var inner = member(button)
+      inner.set("url", button.url)
+      return JSONValue.object(inner)
+    }
+    if !web.isEmpty { members.set("web_buttons", .array(web)) }
+  }
+}

@@ -1,0 +1,68 @@
+package import Domain
+
+/// OneSignal's create-notification call, for subscription ids and aliases.
+package struct OneSignalProvider: PushProvider {
+  package init() {}
+
+  package var name: ProviderName { .oneSignal }
+
+  static let defaultSlice = 2_000
+  static let largestSlice = 20_000
+
+  package var settings: [CredentialSetting] {
+    [
+      CredentialSetting("app_id", required: true, help: "the OneSignal app id, a UUID"),
+      CredentialSetting("api_key_file", .secretFile, required: true, help: "a file that holds the app API key"),
+      CredentialSetting("legacy_key", required: false, help: "true for a REST API key of the old kind (false)"),
+      CredentialSetting(
+        "slice_limit", required: false,
+        help: "recipients in one request, 1 to \(Self.largestSlice) (\(Self.defaultSlice))"),
+    ]
+  }
+
+  package func carries(_ kind: Kind, to tokenKind: TokenKind) -> Bool {
+    switch kind {
+    case .alert, .background: tokenKind == .device
+    case .liveActivity: tokenKind == .device || tokenKind == .activity
+    case .voip: tokenKind == .voip
+    default: false
+    }
+  }
+
+  package func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
+    guard let appID = UUIDBytes(credential.texts["app_id"] ?? "") else {
+      throw CredentialFault(setting: "app_id", problem: "missing or no UUID", fix: "copy it from Settings, Keys & IDs")
+    }
+    let legacy: Bool
+    switch credential.texts["legacy_key"] {
+    case nil, "false": legacy = false
+    case "true": legacy = true
+    default: throw CredentialFault(setting: "legacy_key", problem: "neither true nor false", fix: "leave it out")
+    }
+    var limit = Self.defaultSlice
+    if let text = credential.texts["slice_limit"] {
+      guard let number = Int(text), (1...Self.largestSlice).contains(number) else {
+        throw CredentialFault(
+          setting: "slice_limit", problem: "not a number from 1 to \(Self.largestSlice)",
+          fix: "leave it out for \(Self.defaultSlice)")
+      }
+      limit = number
+    }
+    return OneSignalAccount(
+      credential: credential.id, origin: credential.origin ?? Origin(host: "api.onesignal.com", port: 443),
+      recipientLimit: limit, appID: appID, authorization: (legacy ? "Basic " : "Key ") + (try Self.key(of: credential)))
+  }
+
+  /// The file's text; a line end behind it is not part of the key.
+  private static func key(of credential: Credential) throws(CredentialFault) -> String {
+    var bytes = credential.files["api_key_file"] ?? []
+    while let last = bytes.last, last == 0x0a || last == 0x0d || last == 0x20 { bytes.removeLast() }
+    let key = String(decoding: bytes, as: UTF8.self)
+    guard !key.isEmpty, key.utf8.count <= 1024, Header.isSafeValue(key), !key.contains(" ") else {
+      throw CredentialFault(
+        setting: "api_key_file", problem: "missing, empty or not a single word",
+        fix: "put the key alone into a file that only Fanfare's user can read")
+    }
+    return key
+  }
+}
