@@ -66,10 +66,11 @@ extension OneSignalAccount {
         named.insert(String(word))
       }
     }
+    // Whatever is no UUID will be refused sooner or later; what is one was not meant, even if it is quoted.
+    let malformed = recipients.map(\.token).filter { UUIDBytes($0) == nil }
+    let told = malformed.filter(named.contains)
     var exceptions: [String: Verdict] = [:]
-    for recipient in recipients where named.contains(recipient.token) && UUIDBytes(recipient.token) == nil {
-      exceptions[recipient.token] = .rejected(reason: "invalid_subscription_id")
-    }
+    for token in told.isEmpty ? malformed : told { exceptions[token] = .rejected(reason: "invalid_subscription_id") }
     if exceptions.isEmpty || exceptions.count == recipients.count {
       return Judgement(.rejected(reason: reason), exceptions: exceptions)
     }

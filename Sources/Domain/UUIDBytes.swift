@@ -30,7 +30,7 @@ package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible, LosslessS
         guard byte == UInt8(ascii: "-") else { return nil }
         continue
       }
-      guard let digit = Self.hex.firstIndex(of: byte | 0x20), byte != 0x10 else { return nil }
+      guard let digit = Self.hex.firstIndex(of: byte | 0x20), byte > 0x20 else { return nil }
       whole = whole << 4 | UInt128(digit)
     }
     high = UInt64(truncatingIfNeeded: whole >> 64)
