@@ -1,40 +1,61 @@
 package import Domain
-import JSON
 
-/// One fault of a request, with the place it stands at.
-package struct Violation: Error, Hashable, Sendable {
-  /// JSON pointer.
-  package var pointer: String
-  /// Stable, snake_case: `unknown_field`, `wrong_type`, `out_of_range`, `required`, `not_allowed`, `too_long` …
-  package var code: String
-  /// A sentence that names the fix.
-  package var detail: String
-  package init(_ pointer: String, _ code: String, _ detail: String) {
-    self.pointer = pointer
-    self.code = code
-    self.detail = detail
-  }
-}
-
-/// All faults of one request; `notYet` lists what is valid but not executed by this version (answered 501).
-package struct Refusal: Error, Sendable {
-  package var violations: [Violation]
-  package var notYet: [Violation]
-  package init(violations: [Violation], notYet: [Violation] = []) {
-    self.violations = violations
-    self.notYet = notYet
-  }
-}
-
-/// Validates and normalises requests (pure).
+/// Validates and normalises requests (pure). A refusal tells every fault at once.
 package enum Intake {
-  /// A message as `POST /v1/messages` takes it.
+  /// Targets that one message may list.
+  package static let maximumTargets = 10_000
+  /// Faults told of one request; what lies beyond is counted.
+  package static let maximumViolations = 200
+
+  /// A message as `POST /v1/messages` takes it. The same body reads the same at any later time, so that a worker can
+  /// read what was stored.
   package static func message(from document: JSONValue) throws(Refusal) -> Message {
-    preconditionFailure("not built yet")
+    try read(messageFrom: document).message
   }
+
+  /// As `message(from:)`, with what was changed on the way. `providers`: the names that exist, nil where any will do;
+  /// `maximumTargets`: a lower bound than Intake's own.
+  package static func read(
+    messageFrom document: JSONValue, providers: [ProviderName]? = nil, maximumTargets: Int = Intake.maximumTargets
+  ) throws(Refusal) -> MessageReading {
+    var findings = Findings(providers: providers, maximumTargets: min(maximumTargets, Self.maximumTargets))
+    let message = readMessage(document, &findings)
+    try findings.refuse()
+    guard let message else { preconditionFailure("a message was not read, but nothing was found wrong with it") }
+    return MessageReading(message: message, warnings: findings.warnings)
+  }
+
   /// A device as `PUT /v1/devices/{id}` and `POST /v1/devices` take it. `id`: from the path, or nil (then a body's `id`
   /// is used, or one derived by the caller, left empty here).
   package static func device(from document: JSONValue, id: DeviceID?, now: WallTime) throws(Refusal) -> Device {
-    preconditionFailure("not built yet")
+    try read(deviceFrom: document, id: id, now: now).device
   }
+
+  /// As `device(from:id:now:)`, with what else the request said.
+  package static func read(
+    deviceFrom document: JSONValue, id: DeviceID?, now: WallTime, providers: [ProviderName]? = nil
+  ) throws(Refusal) -> DeviceReading {
+    var findings = Findings(providers: providers, maximumTargets: maximumTargets)
+    let reading = readDevice(document, id: id, now: now, &findings)
+    try findings.refuse()
+    guard var reading else { preconditionFailure("a device was not read, but nothing was found wrong with it") }
+    reading.warnings = findings.warnings
+    return reading
+  }
+}
+
+/// A valid message, and what the client should know about it.
+package struct MessageReading: Sendable {
+  package var message: Message
+  package var warnings: [Warning]
+}
+
+/// A valid device, and what the request said beside it.
+package struct DeviceReading: Sendable {
+  package var device: Device
+  /// The names of the members that the request had: what it left out may be kept from an earlier registration.
+  package var given: Set<String>
+  /// Hex HMAC-SHA256 over `user`; checked by the caller, who knows the key.
+  package var userSignature: String?
+  package var warnings: [Warning]
 }

@@ -1,0 +1,173 @@
+import Domain
+
+/// An object of a request while it is read: finds the members that do not belong here, and gives the others in the type
+/// and range asked for. A member that is missing or wrong reads as nil; what is wrong is among the findings.
+struct Fields {
+  let place: Place
+  private let members: [JSONMember]
+
+  /// Nil if the value is no object.
+  init?(_ value: JSONValue, at place: Place, of schema: Schema, _ findings: inout Findings) {
+    guard case .object(let members) = value else {
+      findings.refuse(place, .wrongType, "must be an object, not \(value.article)")
+      return nil
+    }
+    self.place = place
+    var allKnown = true
+    for member in members where !schema.has(member.key) {
+      allKnown = false
+      findings.refuse(place.member(member.key), .unknownField, Self.unknown(member.key, in: schema))
+    }
+    self.members = allKnown ? members : members.filter { schema.has($0.key) }
+  }
+
+  private static func unknown(_ field: String, in schema: Schema) -> String {
+    let shown = field.utf8.count <= 64 ? field : String(field.prefix(40)) + "…"
+    if let there = schema.belongs(field) { return "unknown field `\(shown)`; did you mean `\(there)`?" }
+    if let near = Suggestion.nearest(to: field, among: schema.fields) {
+      return "unknown field `\(shown)`; did you mean `\(near)`?"
+    }
+    return "unknown field `\(shown)`; `\(schema.name)` takes \(schema.fields.joined(separator: ", "))"
+  }
+
+  var names: [String] { members.map(\.key) }
+
+  subscript(name: String) -> JSONValue? {
+    for member in members where member.key == name { return member.value }
+    return nil
+  }
+  func has(_ name: String) -> Bool { self[name] != nil }
+
+  private func wrong(_ name: String, _ value: JSONValue, _ wanted: String, _ findings: inout Findings) {
+    let hint = if case .null = value { ": leave it out instead" } else { "" }
+    findings.refuse(place.member(name), .wrongType, "must be \(wanted), not \(value.article)\(hint)")
+  }
+
+  func text(_ name: String, _ rule: TextRule, _ findings: inout Findings) -> String? {
+    guard let value = self[name] else { return nil }
+    guard case .string(let text) = value else {
+      wrong(name, value, "a string", &findings)
+      return nil
+    }
+    if let fault = rule.fault(in: text) {
+      findings.refuse(place.member(name), fault.code, "`\(name)` \(fault.detail)")
+      return nil
+    }
+    return text
+  }
+
+  func flag(_ name: String, _ findings: inout Findings) -> Bool? {
+    guard let value = self[name] else { return nil }
+    if case .bool(let flag) = value { return flag }
+    wrong(name, value, "true or false", &findings)
+    return nil
+  }
+
+  func integer(_ name: String, in range: ClosedRange<Int64>, _ findings: inout Findings) -> Int64? {
+    guard let value = self[name] else { return nil }
+    switch value {
+    case .integer(let number) where range.contains(number): return number
+    case .integer, .unsigned:
+      findings.refuse(
+        place.member(name), .outOfRange, "`\(name)` must lie in \(range.lowerBound)…\(range.upperBound)")
+    case .double: findings.refuse(place.member(name), .wrongType, "must be a whole number, without fraction")
+    default: wrong(name, value, "a whole number", &findings)
+    }
+    return nil
+  }
+
+  func number(_ name: String, in range: ClosedRange<Double>, _ findings: inout Findings) -> Double? {
+    guard let value = self[name] else { return nil }
+    let number: Double
+    switch value {
+    case .integer(let whole): number = Double(whole)
+    case .unsigned(let whole): number = Double(whole)
+    case .double(let double): number = double
+    default:
+      wrong(name, value, "a number", &findings)
+      return nil
+    }
+    guard range.contains(number) else {
+      findings.refuse(
+        place.member(name), .outOfRange, "`\(name)` must lie in \(range.lowerBound)…\(range.upperBound)")
+      return nil
+    }
+    return number
+  }
+
+  func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, _: Choice.Type, _ findings: inout Findings)
+    -> Choice? where Choice.RawValue == String
+  {
+    guard let value = self[name] else { return nil }
+    guard case .string(let word) = value else {
+      wrong(name, value, "a string", &findings)
+      return nil
+    }
+    if let choice = Choice(rawValue: word) { return choice }
+    let words = Choice.allCases.map(\.rawValue)
+    let hint =
+      Suggestion.nearest(to: word, among: words).map { "did you mean `\($0)`?" }
+      ?? "use one of \(words.joined(separator: ", "))"
+    findings.refuse(place.member(name), .unknownValue, "`\(name)` has an unknown value; \(hint)")
+    return nil
+  }
+
+  /// The items of an array, with their places; nil if the member is missing, no array, or longer than `maximum`.
+  func items(_ name: String, maximum: Int, _ findings: inout Findings) -> [JSONValue]? {
+    guard let value = self[name] else { return nil }
+    guard case .array(let items) = value else {
+      wrong(name, value, "an array", &findings)
+      return nil
+    }
+    guard items.count <= maximum else {
+      findings.refuse(
+        place.member(name), .tooMany, "`\(name)` has \(items.count) entries; the limit is \(maximum)")
+      return nil
+    }
+    return items
+  }
+
+  func texts(_ name: String, maximum: Int, _ rule: TextRule, _ findings: inout Findings) -> [String]? {
+    guard let items = items(name, maximum: maximum, &findings) else { return nil }
+    var texts: [String] = []
+    texts.reserveCapacity(items.count)
+    for (index, item) in items.enumerated() {
+      guard case .string(let text) = item else {
+        findings.refuse(
+          place.member(name).element(index), .wrongType, "must be a string, not \(item.article)")
+        continue
+      }
+      if let fault = rule.fault(in: text) {
+        findings.refuse(place.member(name).element(index), fault.code, "this entry \(fault.detail)")
+        continue
+      }
+      texts.append(text)
+    }
+    return texts
+  }
+
+  /// The members of a free object.
+  func members(_ name: String, _ findings: inout Findings) -> [JSONMember]? {
+    guard let value = self[name] else { return nil }
+    if case .object(let members) = value { return members }
+    wrong(name, value, "an object", &findings)
+    return nil
+  }
+
+  /// An object with a schema of its own.
+  func object(_ name: String, of schema: Schema, _ findings: inout Findings) -> Fields? {
+    guard let value = self[name] else { return nil }
+    return Fields(value, at: place.member(name), of: schema, &findings)
+  }
+}
+
+extension JSONValue {
+  /// "a string", "an object", "null": how a fault names what it found.
+  var article: String {
+    switch self {
+    case .null: "null"
+    case .array, .object: "an \(typeName)"
+    default: "a \(typeName)"
+    }
+  }
+}

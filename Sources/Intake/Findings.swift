@@ -1,0 +1,47 @@
+import Domain
+
+/// Gathers what is to be said about one request while it is read: reading goes on after a fault, so that all are told at
+/// once.
+struct Findings {
+  /// The names that exist; nil where any well-formed one will do.
+  let providers: [ProviderName]?
+  let maximumTargets: Int
+  private(set) var violations: [Violation] = []
+  private(set) var notYet: [Violation] = []
+  private(set) var warnings: [Warning] = []
+  private var untold = 0
+
+  init(providers: [ProviderName]?, maximumTargets: Int) {
+    self.providers = providers
+    self.maximumTargets = maximumTargets
+  }
+
+  mutating func refuse(_ place: Place, _ code: Violation.Code, _ detail: @autoclosure () -> String) {
+    guard violations.count < Intake.maximumViolations else {
+      untold += 1
+      return
+    }
+    violations.append(Violation(place.pointer, code, detail()))
+  }
+
+  /// The request is understood and valid here, but this version does not carry it out.
+  mutating func postpone(_ place: Place, _ what: String, to version: LaterVersion) {
+    guard notYet.count < Intake.maximumViolations else { return }
+    let detail = "\(what) is carried out from version \(version.rawValue) on (\(version.brings))"
+    notYet.append(Violation(place.pointer, .notYet, detail))
+  }
+
+  mutating func warn(_ place: Place, _ code: String, _ detail: String) {
+    warnings.append(Warning(place.pointer, code, detail))
+  }
+
+  /// Throws what was found, if anything forbids to go on.
+  func refuse() throws(Refusal) {
+    guard !violations.isEmpty || !notYet.isEmpty else { return }
+    var told = violations
+    if untold > 0 {
+      told.append(Violation("", .moreViolations, "\(untold) more faults are not listed; fix these first"))
+    }
+    throw Refusal(violations: told, notYet: notYet)
+  }
+}

@@ -1,0 +1,62 @@
+import Domain
+import JSON
+
+extension Intake {
+  /// No provider carries more: 5,120 bytes is the largest body of all (APNs VoIP).
+  private static let maximumDataBytes = 5_120
+  private static let maximumLabels = 32
+
+  static func readData(_ fields: Fields, _ findings: inout Findings) -> [JSONMember] {
+    guard let data = fields.members("data", &findings) else { return [] }
+    let place = fields.place.member("data")
+    for member in data {
+      if member.key.isEmpty {
+        findings.refuse(place.member(""), .empty, "a key of `data` is empty: name it")
+      } else if member.key == "aps" {
+        findings.refuse(
+          place.member("aps"), .notAllowed,
+          "`aps` is APNs' own: use the fields of this API, or `overrides.apns.aps`")
+      }
+    }
+    let size = JSONValue.object(data).encoded.count
+    if size > maximumDataBytes {
+      findings.refuse(
+        place, .tooLong,
+        "`data` has \(size) bytes, \(size - maximumDataBytes) more than any provider carries; send a reference instead")
+    }
+    return data
+  }
+
+  static func readLabels(_ fields: Fields, _ findings: inout Findings) -> [JSONMember] {
+    guard let labels = fields.members("labels", &findings) else { return [] }
+    let place = fields.place.member("labels")
+    readFlat(labels, at: place, maximum: maximumLabels, longestValue: 256, &findings)
+    return labels
+  }
+
+  /// Checks a flat object: names of 1–64 bytes, values strings, numbers or booleans.
+  static func readFlat(
+    _ members: [JSONMember], at place: Place, maximum: Int, longestValue: Int, _ findings: inout Findings
+  ) {
+    guard members.count <= maximum else {
+      findings.refuse(place, .tooMany, "has \(members.count) members; the limit is \(maximum)")
+      return
+    }
+    for member in members {
+      if let fault = TextRule.line(64).fault(in: member.key) {
+        findings.refuse(place.member(member.key), fault.code, "this name \(fault.detail)")
+      }
+      switch member.value {
+      case .string(let text):
+        if let fault = TextRule(alphabet: .prose, maximum: longestValue, mayBeEmpty: true).fault(in: text) {
+          findings.refuse(place.member(member.key), fault.code, "this value \(fault.detail)")
+        }
+      case .bool, .integer, .unsigned, .double: break
+      case .null, .array, .object:
+        findings.refuse(
+          place.member(member.key), .wrongType,
+          "must be a string, a number or a boolean, not \(member.value.article)")
+      }
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Domain
+
+extension Intake {
+  private static let maximumTags = 250
+  private static let longestTag = 128
+  private static let maximumAttributes = 100
+  private static let longestAttribute = 1_024
+
+  /// Nil only together with findings.
+  static func readDevice(_ document: JSONValue, id: DeviceID?, now: WallTime, _ findings: inout Findings)
+    -> DeviceReading?
+  {
+    if document["registered_at"] != nil {
+      findings.refuse(
+        Place.root.member("registered_at"), .notAllowed,
+        "`registered_at` is set by the server when it takes the registration: leave it out")
+    }
+    guard let fields = Fields(withoutRegisteredAt(document), at: .root, of: .device, &findings) else { return nil }
+    let address = readAddress(fields, &findings)
+    let id = readID(fields, path: id, &findings)
+    let placeholder = Address(provider: .apns, token: "")
+    var device = Device(id: id ?? DeviceID(rawValue: ""), address: address ?? placeholder, registeredAt: now)
+    device.platform = readPlatform(fields, &findings)
+    device.appVersion = fields.text("app_version", .line(64), &findings)
+    device.language = readLanguage(fields, &findings)
+    device.timeZone = readZone(fields, &findings)
+    if fields["user"] != .null { device.user = fields.text("user", .line(longestUser), &findings) }
+    device.tags = readTags(fields, &findings)
+    device.attributes = fields.members("attributes", &findings) ?? []
+    readFlat(
+      device.attributes, at: fields.place.member("attributes"), maximum: maximumAttributes,
+      longestValue: longestAttribute, &findings)
+    device.enabled = fields.flag("enabled", &findings) ?? true
+    device.liveActivityToken = fields.text("live_activity_token", .identifier(512), &findings)
+    device.activityID = fields.text("activity_id", .line(256), &findings)
+    device.lastSeen = readLastSeen(fields, now: now, &findings)
+    let signature = fields.text("user_signature", .identifier(128), &findings)
+    guard address != nil else { return nil }
+    return DeviceReading(device: device, given: Set(fields.names), userSignature: signature, warnings: [])
+  }
+
+  private static func withoutRegisteredAt(_ document: JSONValue) -> JSONValue {
+    guard case .object(let members) = document, members.contains(where: { $0.key == "registered_at" }) else {
+      return document
+    }
+    return .object(members.filter { $0.key != "registered_at" })
+  }
+
+  private static func readID(_ fields: Fields, path: DeviceID?, _ findings: inout Findings) -> DeviceID? {
+    if let path, let fault = TextRule.identifier(longestDeviceID).fault(in: path.rawValue) {
+      findings.refuse(.root, fault.code, "the device id in the path \(fault.detail)")
+    }
+    let body = fields.text("id", .identifier(longestDeviceID), &findings).map(DeviceID.init(rawValue:))
+    if let path, let body, path != body {
+      findings.refuse(fields.place.member("id"), .notAllowed, "differs from the id in the path: leave it out")
+    }
+    return path ?? body
+  }
+
+  /// True if a device may be called so; what a path names otherwise does not exist.
+  package static func isDeviceID(_ text: String) -> Bool { TextRule.identifier(longestDeviceID).fault(in: text) == nil }
+  /// True if a user may be called so.
+  package static func isUser(_ text: String) -> Bool { TextRule.line(longestUser).fault(in: text) == nil }
+
+  private static func readPlatform(_ fields: Fields, _ findings: inout Findings) -> String? {
+    guard let platform = fields.text("platform", .identifier(32), &findings) else { return nil }
+    let plain = platform.lowercased()
+    guard plain.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }) else {
+      findings.refuse(
+        fields.place.member("platform"), .invalidFormat,
+        "a platform is one word of letters, digits and `_`, such as ios or android")
+      return nil
+    }
+    return plain
+  }
+
+  private static func readLanguage(_ fields: Fields, _ findings: inout Findings) -> String? {
+    guard let language = fields.text("language", .line(64), &findings) else { return nil }
+    guard LanguageTag.isPlausible(language) else {
+      findings.refuse(fields.place.member("language"), .invalidFormat, LanguageTag.fault(language))
+      return nil
+    }
+    return language
+  }
+
+  private static func readZone(_ fields: Fields, _ findings: inout Findings) -> String? {
+    guard let zone = fields.text("tz", .line(64), &findings) else { return nil }
+    guard ZoneName.isPlausible(zone) else {
+      findings.refuse(
+        fields.place.member("tz"), .invalidFormat, "`tz` must be an IANA zone such as Europe/Vienna, or UTC")
+      return nil
+    }
+    return zone
+  }
+
+  private static func readTags(_ fields: Fields, _ findings: inout Findings) -> [String] {
+    let tags = fields.texts("tags", maximum: maximumTags, .line(longestTag), &findings) ?? []
+    var seen = Set<String>()
+    return tags.filter { seen.insert($0).inserted }
+  }
+
+  /// A clock that runs ahead must not keep a device young for ever.
+  private static func readLastSeen(_ fields: Fields, now: WallTime, _ findings: inout Findings) -> WallTime? {
+    guard let text = fields.text("last_seen", .line(64), &findings) else { return nil }
+    let place = fields.place.member("last_seen")
+    guard let time = WallTime(rfc3339: text) else {
+      findings.refuse(
+        place, .invalidFormat, "`last_seen` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z")
+      return nil
+    }
+    if time > now {
+      findings.warn(place, "clock_ahead", "lies in the future; the time of this request was stored")
+      return now
+    }
+    return time
+  }
+}

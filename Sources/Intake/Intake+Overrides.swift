@@ -1,0 +1,98 @@
+import Domain
+
+extension Intake {
+  private static let longestHeaderValue = 4_096
+
+  /// Names that no client may set: they belong to the connection, to the credential, or to Fanfare's own bookkeeping
+  /// (`apns-id` is derived and recomputed as proof, design D17).
+  private static let reservedHeaders: Set<String> = [
+    "apns-channel-id", "apns-id", "apns-request-id", "authorization", "connection", "content-encoding",
+    "content-length", "content-type", "cookie", "expect", "forwarded", "host", "keep-alive", "proxy-authorization",
+    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
+  ]
+
+  /// Members of OneSignal's body that say who is meant, or that make a repeat safe: overriding them would widen the
+  /// audience or double the push.
+  private static func isReserved(oneSignal name: String) -> Bool {
+    name.hasPrefix("include") || name.hasPrefix("excluded_")
+      || [
+        "app_id", "email_to", "filters", "idempotency_key", "external_id", "target_channel",
+        "channel_for_external_user_ids",
+        "send_after", "delayed_option", "delivery_time_of_day",
+      ].contains(name)
+  }
+
+  static func readOverrides(_ message: Fields, _ findings: inout Findings) -> Overrides {
+    var overrides = Overrides()
+    guard let fields = message.object("overrides", of: .overrides, &findings) else { return overrides }
+    if let apns = fields.object("apns", of: .apnsOverrides, &findings) {
+      overrides.aps = apns.members("aps", &findings) ?? []
+      overrides.apnsHeaders = apns.members("headers", &findings) ?? []
+      checkHeaders(overrides.apnsHeaders, at: apns.place.member("headers"), lowerCase: true, &findings)
+    }
+    if let fcm = fields.object("fcm", of: .fcmOverrides, &findings) {
+      overrides.fcmAndroid = fcm.members("android", &findings) ?? []
+      overrides.fcmWebpush = fcm.members("webpush", &findings) ?? []
+      overrides.fcmAPNs = fcm.members("apns", &findings) ?? []
+      checkHeaders(of: overrides.fcmWebpush, at: fcm.place.member("webpush"), &findings)
+      checkHeaders(of: overrides.fcmAPNs, at: fcm.place.member("apns"), &findings)
+    }
+    overrides.oneSignal = fields.members("onesignal", &findings) ?? []
+    for member in overrides.oneSignal where isReserved(oneSignal: member.key) {
+      findings.refuse(
+        fields.place.member("onesignal").member(member.key), .notAllowed,
+        "`\(member.key)` is set by Fanfare: it decides who gets the message, when, and only once")
+    }
+    return overrides
+  }
+
+  /// FCM hands headers on to APNs and to browsers: the block's own `headers`.
+  private static func checkHeaders(of block: [JSONMember], at place: Place, _ findings: inout Findings) {
+    guard let headers = block.first(where: { $0.key == "headers" })?.value else { return }
+    let place = place.member("headers")
+    guard case .object(let members) = headers else {
+      findings.refuse(place, .wrongType, "must be an object, not \(headers.article)")
+      return
+    }
+    checkHeaders(members, at: place, lowerCase: false, &findings)
+  }
+
+  private static func checkHeaders(
+    _ headers: [JSONMember], at place: Place, lowerCase: Bool, _ findings: inout Findings
+  ) {
+    var seen = Set<String>()
+    for header in headers {
+      let place = place.member(header.key)
+      let plain = header.key.lowercased()
+      if header.key.isEmpty || !header.key.utf8.allSatisfy(isTokenCharacter) {
+        findings.refuse(
+          place, .invalidFormat, "is no header name: letters, digits and !#$%&'*+-.^_`|~ only, no colon, no line break")
+      } else if reservedHeaders.contains(plain) {
+        findings.refuse(place, .notAllowed, "the header `\(plain)` is set by Fanfare and cannot be overridden")
+      } else if lowerCase, plain != header.key {
+        findings.refuse(place, .invalidFormat, "header names are lower case in HTTP/2: write `\(plain)`")
+      } else if !seen.insert(plain).inserted {
+        findings.refuse(place, .duplicate, "the header `\(plain)` is given twice")
+      }
+      guard case .string(let value) = header.value else {
+        findings.refuse(place, .wrongType, "a header's value must be a string, not \(header.value.article)")
+        continue
+      }
+      if let fault = TextRule.line(longestHeaderValue).fault(in: value) {
+        findings.refuse(place, fault.code, "the header's value \(fault.detail)")
+      }
+    }
+  }
+
+  /// `tchar` of RFC 9110.
+  private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+    if byte.isASCIILetter || byte.isASCIIDigit { return true }
+    switch byte {
+    case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+      UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+      return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Domain
+
+extension Intake {
+  static let longestDeviceID = 128
+  static let longestUser = 256
+  private static let longestAudience = 8_192
+
+  /// `to`: exactly one way to name recipients, each of them once.
+  static func readRecipients(_ message: Fields, _ findings: inout Findings) -> Recipients? {
+    let place = message.place.member("to")
+    guard message.has("to") else {
+      findings.refuse(place, .required, "a message needs `to`: `devices`, `users` or `tokens`")
+      return nil
+    }
+    guard let fields = message.object("to", of: .recipients, &findings) else { return nil }
+    guard fields.names.count == 1, let way = fields.names.first else {
+      findings.refuse(
+        place, fields.names.isEmpty ? .required : .notAllowed,
+        "`to` takes exactly one of `devices`, `users`, `tokens`, `audience`, `channel`, `everyone`")
+      return nil
+    }
+    switch way {
+    case "devices":
+      let rule = TextRule.identifier(longestDeviceID)
+      return readNames(way, rule, fields, &findings).map { .devices($0.map(DeviceID.init(rawValue:))) }
+    case "users":
+      return readNames(way, .line(longestUser), fields, &findings).map { .users($0) }
+    case "tokens": return readTokens(fields, &findings).map { .tokens($0) }
+    case "audience":
+      guard
+        let expression = fields.text(way, TextRule(alphabet: .prose, maximum: longestAudience), &findings)
+      else { return nil }
+      findings.postpone(fields.place.member(way), "an audience", to: .audiences)
+      return .audience(expression)
+    case "channel":
+      guard let channel = fields.text(way, TextRule(alphabet: .printable, maximum: 256), &findings) else { return nil }
+      findings.postpone(fields.place.member(way), "a broadcast channel", to: .breadth)
+      return .channel(channel)
+    default:
+      guard let everyone = fields.flag(way, &findings) else { return nil }
+      guard everyone else {
+        findings.refuse(
+          fields.place.member(way), .notAllowed, "`everyone` is true or left out: name the recipients otherwise")
+        return nil
+      }
+      findings.postpone(fields.place.member(way), "a send to everyone", to: .audiences)
+      return .everyone
+    }
+  }
+
+  private static func readNames(_ way: String, _ rule: TextRule, _ fields: Fields, _ findings: inout Findings)
+    -> [String]?
+  {
+    guard let items = readTargets(way, fields, &findings) else { return nil }
+    let place = fields.place.member(way)
+    var names: [String] = []
+    names.reserveCapacity(items.count)
+    for (index, item) in items.enumerated() {
+      guard case .string(let name) = item else {
+        findings.refuse(place.element(index), .wrongType, "must be a string, not \(item.article)")
+        continue
+      }
+      if let fault = rule.fault(in: name) {
+        findings.refuse(place.element(index), fault.code, "this entry \(fault.detail)")
+        continue
+      }
+      names.append(name)
+    }
+    return once(names, at: place, &findings)
+  }
+
+  private static func readTokens(_ fields: Fields, _ findings: inout Findings) -> [Address]? {
+    guard let items = readTargets("tokens", fields, &findings) else { return nil }
+    let place = fields.place.member("tokens")
+    var addresses: [Address] = []
+    addresses.reserveCapacity(items.count)
+    for (index, item) in items.enumerated() {
+      guard let entry = Fields(item, at: place.element(index), of: .token, &findings) else { continue }
+      if let address = readAddress(entry, &findings) { addresses.append(address) }
+    }
+    return once(addresses, at: place, &findings)
+  }
+
+  private static func readTargets(_ way: String, _ fields: Fields, _ findings: inout Findings) -> [JSONValue]? {
+    guard let items = fields.items(way, maximum: findings.maximumTargets, &findings) else { return nil }
+    guard !items.isEmpty else {
+      findings.refuse(fields.place.member(way), .empty, "`\(way)` names nobody: a message needs at least one target")
+      return nil
+    }
+    return items
+  }
+
+  private static func once<Target: Hashable>(_ targets: [Target], at place: Place, _ findings: inout Findings)
+    -> [Target]
+  {
+    guard targets.count > 1 else { return targets }
+    var seen = Set<Target>(minimumCapacity: targets.count)
+    let unique = targets.filter { seen.insert($0).inserted }
+    let removed = targets.count - unique.count
+    if removed > 0 {
+      findings.warn(
+        place, "duplicate_targets",
+        removed == 1 ? "1 target was named twice; it gets one push" : "\(removed) repeated targets get one push each")
+    }
+    return unique
+  }
+}

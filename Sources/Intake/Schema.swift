@@ -1,0 +1,68 @@
+/// The members that one object of a request may have. The API's description of itself is checked against these.
+package struct Schema: Sendable {
+  /// How the object is called in a message.
+  package let name: String
+  package let fields: [String]
+  private let known: Set<String>
+
+  init(_ name: String, _ fields: [String]) {
+    self.name = name
+    self.fields = fields
+    known = Set(fields)
+  }
+
+  func has(_ field: String) -> Bool { known.contains(field) }
+
+  package static let message = Schema(
+    "message",
+    [
+      "to", "kind", "notification", "data", "content_available", "mutable_content", "live_activity", "priority", "ttl",
+      "collapse_key", "ordered", "send_at", "send_at_local", "rate_per_second", "quiet_hours", "cap", "variants",
+      "reach", "topic", "labels", "providers", "keep_receipts", "durability", "overrides",
+    ])
+  package static let recipients = Schema("to", ["devices", "users", "tokens", "audience", "channel", "everyone"])
+  package static let token = Schema("token", ["provider", "token", "environment", "bundle_id", "token_kind"])
+  package static let notification = Schema(
+    "notification",
+    [
+      "title", "subtitle", "body", "image", "link", "category", "thread_id", "badge", "sound", "interruption_level",
+      "relevance_score", "title_key", "title_args", "subtitle_key", "subtitle_args", "body_key", "body_args",
+      "launch_image", "target_content_id", "filter_criteria", "android_channel", "icon", "color", "buttons",
+      "localized",
+    ])
+  package static let sound = Schema("sound", ["name", "critical", "volume"])
+  package static let button = Schema("button", ["id", "text", "icon", "url"])
+  package static let localized = Schema("localized", ["title", "subtitle", "body"])
+  package static let liveActivity = Schema(
+    "live_activity",
+    ["event", "content_state", "attributes_type", "attributes", "timestamp", "stale_date", "dismissal_date"])
+  package static let overrides = Schema("overrides", ["apns", "fcm", "onesignal"])
+  package static let apnsOverrides = Schema("overrides.apns", ["aps", "headers"])
+  package static let fcmOverrides = Schema("overrides.fcm", ["android", "webpush", "apns"])
+  package static let durability = Schema("durability", ["replicas"])
+  package static let device = Schema(
+    "device",
+    [
+      "id", "provider", "token", "token_kind", "environment", "bundle_id", "platform", "app_version", "language", "tz",
+      "user", "user_signature", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen",
+    ])
+
+  package static let all = [
+    message, recipients, token, notification, sound, button, localized, liveActivity, overrides, apnsOverrides,
+    fcmOverrides, durability, device,
+  ]
+
+  /// Where a member that is unknown here belongs, if clients are likely to look for it here.
+  func belongs(_ field: String) -> String? {
+    switch name {
+    case "message":
+      if Self.notification.has(field) { return "notification.\(field)" }
+      if Self.recipients.has(field) { return "to.\(field)" }
+      if Self.liveActivity.has(field) { return "live_activity.\(field)" }
+      return nil
+    case "notification", "to":
+      return Self.message.has(field) ? "\(field) beside `\(name)`, not in it" : nil
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// What a text may consist of.
+struct TextRule {
+  enum Alphabet {
+    /// Anything, line breaks too, but NUL.
+    case prose
+    /// No control characters, no white space at either end: safe in a header, a path segment's value, a log line.
+    case line
+    /// Printable ASCII without space and slash.
+    case identifier
+    /// As `identifier`, with the slash.
+    case printable
+  }
+  var alphabet: Alphabet
+  /// Bytes in UTF-8.
+  var maximum: Int
+  var mayBeEmpty = false
+
+  static let prose = TextRule(alphabet: .prose, maximum: 4_096, mayBeEmpty: true)
+  static func line(_ maximum: Int) -> TextRule { TextRule(alphabet: .line, maximum: maximum) }
+  static func identifier(_ maximum: Int) -> TextRule { TextRule(alphabet: .identifier, maximum: maximum) }
+
+  /// What is wrong with the text, or nil.
+  func fault(in text: String) -> (code: Violation.Code, detail: String)? {
+    if text.isEmpty { return mayBeEmpty ? nil : (.empty, "is empty: give a value or leave it out") }
+    let length = text.utf8.count
+    guard length <= maximum else { return (.tooLong, "has \(length) bytes; the limit is \(maximum)") }
+    switch alphabet {
+    case .prose:
+      return text.utf8.contains(0) ? (.invalidFormat, "holds a NUL character: remove it") : nil
+    case .line:
+      if text.unicodeScalars.contains(where: Self.isControl) {
+        return (.invalidFormat, "holds a control character (a line break?): remove it")
+      }
+      if text.utf8.first == UInt8(ascii: " ") || text.utf8.last == UInt8(ascii: " ") {
+        return (.invalidFormat, "begins or ends with a space: remove it")
+      }
+      return nil
+    case .identifier, .printable:
+      let slash = UInt8(ascii: "/")
+      let wrong = text.utf8.contains { !(0x21...0x7e).contains($0) || (alphabet == .identifier && $0 == slash) }
+      guard wrong else { return nil }
+      return (
+        .invalidFormat, "may hold printable ASCII without space\(alphabet == .identifier ? " and slash" : "") only"
+      )
+    }
+  }
+
+  /// C0, DEL, C1, and the separators that break lines.
+  static func isControl(_ character: Unicode.Scalar) -> Bool {
+    switch character.value {
+    case 0..<0x20, 0x7f...0x9f, 0x2028, 0x2029: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,73 @@
+/// One fault of a request, with the place it stands at.
+package struct Violation: Error, Hashable, Sendable {
+  /// The codes that Intake gives; renderers have their own beside them.
+  package enum Code: String, Sendable, CaseIterable {
+    case unknownField = "unknown_field"
+    case wrongType = "wrong_type"
+    case required
+    case outOfRange = "out_of_range"
+    case tooLong = "too_long"
+    case tooMany = "too_many"
+    case empty
+    case invalidFormat = "invalid_format"
+    case unknownValue = "unknown_value"
+    case notAllowed = "not_allowed"
+    case duplicate
+    case moreViolations = "more_violations"
+    /// Valid, but carried out by a later version only (501).
+    case notYet = "not_yet"
+  }
+
+  /// JSON pointer.
+  package var pointer: String
+  /// Stable, snake_case: `unknown_field`, `wrong_type`, `out_of_range`, `required`, `not_allowed`, `too_long` …
+  package var code: String
+  /// A sentence that names the fix.
+  package var detail: String
+  package init(_ pointer: String, _ code: String, _ detail: String) {
+    self.pointer = pointer
+    self.code = code
+    self.detail = detail
+  }
+  package init(_ pointer: String, _ code: Code, _ detail: String) { self.init(pointer, code.rawValue, detail) }
+}
+
+/// All faults of one request; `notYet` lists what is valid but not executed by this version (answered 501).
+package struct Refusal: Error, Sendable {
+  package var violations: [Violation]
+  package var notYet: [Violation]
+  package init(violations: [Violation], notYet: [Violation] = []) {
+    self.violations = violations
+    self.notYet = notYet
+  }
+}
+
+/// What was changed, mapped or left out of a request that was accepted all the same.
+package struct Warning: Hashable, Sendable {
+  /// JSON pointer.
+  package var pointer: String
+  package var code: String
+  package var detail: String
+  package init(_ pointer: String, _ code: String, _ detail: String) {
+    self.pointer = pointer
+    self.code = code
+    self.detail = detail
+  }
+}
+
+/// Versions that are still to come, and what they bring.
+package enum LaterVersion: String, Sendable, CaseIterable {
+  case breadth = "0.2"
+  case audiences = "0.3"
+  case campaigns = "0.4"
+  case durability = "0.5"
+
+  package var brings: String {
+    switch self {
+    case .breadth: "every kind of push, dry runs, bulk and replay"
+    case .audiences: "audiences, tags and personal text"
+    case .campaigns: "time, pace and control"
+    case .durability: "several workers and confirmed replication"
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Domain
+import Intake
+import Testing
+
+@Suite("A device is read as it was registered")
+struct DeviceTests {
+  @Test("every field arrives, the registration's time is the server's")
+  func wholeDevice() throws {
+    let device = try Intake.device(
+      from: document(
+        #"""
+        {"id":"d1","provider":"apns","token":"AB12","token_kind":"device","environment":"sandbox",
+         "bundle_id":"com.example.app","platform":"iOS","app_version":"2.1","language":"de-AT","tz":"Europe/Vienna",
+         "user":"u 17","tags":["plan:pro","plan:pro","x"],"attributes":{"first_name":"Ana","n":1.5,"ok":true},
+         "enabled":false,"live_activity_token":"80a1","activity_id":"m7","last_seen":"2026-11-21T09:00:00.5+01:00"}
+        """#), id: DeviceID(rawValue: "d1"), now: noon)
+    #expect(
+      device.address
+        == Address(provider: .apns, token: "ab12", environment: .sandbox, bundleID: "com.example.app"))
+    #expect(device.id.rawValue == "d1")
+    #expect(device.platform == "ios")
+    #expect(device.appVersion == "2.1")
+    #expect(device.language == "de-AT")
+    #expect(device.timeZone == "Europe/Vienna")
+    #expect(device.user == "u 17")
+    #expect(device.tags == ["plan:pro", "x"])
+    #expect(device.attributes.count == 3)
+    #expect(!device.enabled)
+    #expect(device.liveActivityToken == "80a1")
+    #expect(device.activityID == "m7")
+    #expect(device.registeredAt == noon)
+    #expect(device.lastSeen?.rfc3339 == "2026-11-21T08:00:00.500Z")
+  }
+
+  @Test("without an id in path and body the id is left to the caller")
+  func noID() throws {
+    let reading = try Intake.read(deviceFrom: document(registration(#""user":null"#)), id: nil, now: noon)
+    #expect(reading.device.id.rawValue == "")
+    #expect(reading.device.user == nil)
+    #expect(reading.given == ["provider", "token", "user"])
+  }
+
+  @Test("a clock that runs ahead is put right, with a warning")
+  func clockAhead() throws {
+    let reading = try Intake.read(
+      deviceFrom: document(registration(#""last_seen":"2199-01-01T00:00:00Z""#)), id: nil, now: noon)
+    #expect(reading.device.lastSeen == noon)
+    #expect(reading.warnings.map(\.code) == ["clock_ahead"])
+  }
+
+  @Test(
+    "each fault has its pointer and its code",
+    arguments: [
+      ("[]", [" wrong_type"]),
+      ("{}", ["/provider required", "/token required"]),
+      (registration(#""registered_at":"2026-11-21T09:00:00Z""#), ["/registered_at not_allowed"]),
+      (registration(#""tagz":[]"#), ["/tagz unknown_field"]),
+      (registration(#""id":"a b""#), ["/id invalid_format"]),
+      (registration(#""platform":"i os""#), ["/platform invalid_format"]),
+      (registration(#""language":"de_DE""#), ["/language invalid_format"]),
+      (registration(#""language":"german!""#), ["/language invalid_format"]),
+      (registration(#""tz":"Vienna""#), ["/tz invalid_format"]),
+      (registration(#""tz":"../../etc/passwd""#), ["/tz invalid_format"]),
+      (registration(#""user":"""#), ["/user empty"]),
+      (registration(#""user":7"#), ["/user wrong_type"]),
+      (registration(#""tags":"a""#), ["/tags wrong_type"]),
+      (
+        registration(#""tags":["ok","a\u0007b","",3]"#),
+        ["/tags/1 invalid_format", "/tags/2 empty", "/tags/3 wrong_type"]
+      ),
+      (registration(#""tags":["\#(String(repeating: "t", count: 129))"]"#), ["/tags/0 too_long"]),
+      (
+        registration(#""tags":[\#((0..<251).map { #""t\#($0)""# }.joined(separator: ","))]"#), ["/tags too_many"]
+      ),
+      (
+        registration(#""attributes":{"a":{},"b":[1],"c":null}"#),
+        [
+          "/attributes/a wrong_type", "/attributes/b wrong_type", "/attributes/c wrong_type",
+        ]
+      ),
+      (registration(#""enabled":1"#), ["/enabled wrong_type"]),
+      (registration(#""last_seen":"yesterday""#), ["/last_seen invalid_format"]),
+      (registration(#""last_seen":1700000000"#), ["/last_seen wrong_type"]),
+      (#"{"provider":"fcm","token":"a\r\nb","environment":"sandbox"}"#, ["/token invalid_format"]),
+    ])
+  func faults(_ text: String, _ expected: [String]) throws {
+    #expect(try deviceFaults(of: text) == expected)
+  }
+
+  @Test("an id in the body that is not the path's is refused")
+  func twoIDs() throws {
+    #expect(try deviceFaults(of: registration(#""id":"d2""#), id: "d1") == ["/id not_allowed"])
+    #expect(try deviceFaults(of: registration(#""id":"d1""#), id: "d1") == [])
+    #expect(try deviceFaults(of: registration(), id: "a b") == [" invalid_format"])
+  }
+}

@@ -1,0 +1,40 @@
+import Domain
+import Intake
+import JSON
+import Testing
+
+/// What a client wrote, as a value.
+func document(_ text: String) throws -> JSONValue { try JSON.parse(Array(text.utf8)) }
+
+func read(_ text: String) throws -> MessageReading { try Intake.read(messageFrom: document(text)) }
+
+/// `pointer code` of every fault of a message, in the order told; `later` the postponed ones.
+func faults(of text: String) throws -> (violations: [String], later: [String]) {
+  let candidate = try document(text)
+  do throws(Refusal) {
+    _ = try Intake.read(messageFrom: candidate, providers: [.apns, .fcm, .oneSignal])
+    return ([], [])
+  } catch {
+    return (error.violations.map { "\($0.pointer) \($0.code)" }, error.notYet.map(\.pointer))
+  }
+}
+
+/// A message to one device with these members beside `to`.
+func alert(_ members: String) -> String { #"{"to":{"devices":["d1"]},\#(members)}"# }
+
+/// A registration of an APNs token with these members beside it.
+func registration(_ members: String = "") -> String {
+  #"{"provider":"apns","token":"ab12"\#(members.isEmpty ? "" : "," + members)}"#
+}
+
+func deviceFaults(of text: String, id: String? = nil) throws -> [String] {
+  let candidate = try document(text)
+  do throws(Refusal) {
+    _ = try Intake.device(from: candidate, id: id.map(DeviceID.init(rawValue:)), now: noon)
+    return []
+  } catch {
+    return error.violations.map { "\($0.pointer) \($0.code)" }
+  }
+}
+
+let noon = WallTime(seconds: 1_795_262_400)
