@@ -1,0 +1,239 @@
+import Domain
+package import Loop
+
+/// Commands to one Redis, pipelined over one connection that comes back by itself. Commands are never queued while it is
+/// away and never resent: `RedisFault` tells what is known. Loop thread only.
+package final class Redis {
+  private struct Waiting {
+    var done: ((Result<RedisReply, RedisFault>) -> Void)?
+    var deadline: Instant
+    var sent: Instant
+    var size: Int
+  }
+
+  private let loop: EventLoop
+  private let endpoint: RedisEndpoint
+  private let settings: RedisSettings
+  private let scripts: [RedisScript]
+  private let link: RedisLink
+  private var waiting = Fifo<Waiting>()
+  private var bytesInFlight = 0
+  private var watch: Timer?
+  private var hashes: [String: String] = [:]
+  private var handshake = 0
+
+  /// Connected, authenticated, scripts loaded.
+  package private(set) var isReady = false
+  /// Why the last handshake was refused, in Redis' words.
+  package private(set) var lastRefusal: RedisRefusal?
+  /// Called on the loop when `isReady` changes.
+  package var onChange: (Bool) -> Void = { _ in }
+
+  /// Connects in the background. `scripts` are loaded on each connect.
+  package init(
+    loop: EventLoop, endpoint: RedisEndpoint, settings: RedisSettings = RedisSettings(), scripts: [RedisScript] = []
+  ) {
+    self.loop = loop
+    self.endpoint = endpoint
+    self.settings = settings
+    self.scripts = scripts
+    link = RedisLink(loop: loop, endpoint: endpoint, settings: settings)
+    link.onUp = { [weak self] in self?.shakeHands() }
+    link.onReply = { [weak self] in self?.answered($0) }
+    link.onDown = { [weak self] in self?.fail() }
+    link.connect()
+  }
+
+  /// What waits fails as `lost`.
+  package func close() {
+    link.close()
+    fail()
+  }
+
+  /// Set when the endpoint can never work.
+  package var fault: String? { link.fault }
+
+  // MARK: Commands
+
+  /// `done` is called on the loop, maybe at once. `timeout` in milliseconds; nil: the settings'.
+  package func send(
+    _ command: RedisCommand, timeout: Int64? = nil, _ done: @escaping (Result<RedisReply, RedisFault>) -> Void
+  ) {
+    guard isReady else {
+      if let fault = link.fault { return done(.failure(.unusable(fault))) }
+      return done(.failure(.disconnected))
+    }
+    guard bytesInFlight < settings.bytesInFlight else { return done(.failure(.overloaded)) }
+    enqueue(command, timeout: timeout ?? settings.commandMilliseconds, done)
+  }
+
+  /// Runs a script by its hash; if Redis has lost it meanwhile, once by its text.
+  package func send(
+    _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], timeout: Int64? = nil,
+    _ done: @escaping (Result<RedisReply, RedisFault>) -> Void
+  ) {
+    guard let hash = hashes[script.name] else {
+      return send(Self.eval("EVAL", script.source, keys, arguments), timeout: timeout, done)
+    }
+    send(Self.eval("EVALSHA", hash, keys, arguments), timeout: timeout) { [weak self] result in
+      guard let self, case .failure(.refused(let refusal)) = result, refusal.code == .noScript else {
+        return done(result)
+      }
+      send(Self.eval("EVAL", script.source, keys, arguments), timeout: timeout, done)
+    }
+  }
+
+  package func call(_ command: RedisCommand, timeout: Int64? = nil) async throws(RedisFault) -> RedisReply {
+    let result: Result<RedisReply, RedisFault> = await withUnsafeContinuation { waiter in
+      send(command, timeout: timeout) { waiter.resume(returning: $0) }
+    }
+    return try result.get()
+  }
+
+  package func call(
+    _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], timeout: Int64? = nil
+  ) async throws(RedisFault) -> RedisReply {
+    let result: Result<RedisReply, RedisFault> = await withUnsafeContinuation { waiter in
+      send(script, keys: keys, arguments, timeout: timeout) { waiter.resume(returning: $0) }
+    }
+    return try result.get()
+  }
+
+  /// All in one pipeline, the answers in order; throws the first fault. What came after a fault may have been done.
+  package func call(_ commands: [RedisCommand]) async throws(RedisFault) -> [RedisReply] {
+    guard !commands.isEmpty else { return [] }
+    let result: Result<[RedisReply], RedisFault> = await withUnsafeContinuation { waiter in
+      let gathered = Gathered(count: commands.count) { waiter.resume(returning: $0) }
+      for (index, command) in commands.enumerated() { send(command) { gathered.take(index, $0) } }
+    }
+    return try result.get()
+  }
+
+  private static func eval(_ verb: String, _ body: String, _ keys: [String], _ arguments: [RedisArgument])
+    -> RedisCommand
+  {
+    var command = RedisCommand(verb, body)
+    command.append(keys.count)
+    for key in keys { command.append(key) }
+    for argument in arguments { command.append(argument) }
+    return command
+  }
+
+  private func enqueue(
+    _ command: RedisCommand, timeout: Int64, _ done: @escaping (Result<RedisReply, RedisFault>) -> Void
+  ) {
+    let size = link.send(command)
+    bytesInFlight += size
+    let now = loop.now
+    waiting.append(Waiting(done: done, deadline: now + timeout, sent: now, size: size))
+    if watch == nil { armWatch() }
+  }
+
+  // MARK: Answers
+
+  private func answered(_ reply: RedisReply) {
+    guard let first = waiting.popFirst() else { return link.restart() }
+    bytesInFlight -= first.size
+    guard let done = first.done else { return }
+    if case .error(let refusal) = reply { done(.failure(.refused(refusal))) } else { done(.success(reply)) }
+  }
+
+  private func fail() {
+    setReady(false)
+    if let watch { loop.cancel(watch) }
+    watch = nil
+    bytesInFlight = 0
+    let lost = waiting.takeAll()
+    for entry in lost { entry.done?(.failure(.lost)) }
+  }
+
+  private func armWatch() {
+    watch = loop.after(milliseconds: Self.watchMilliseconds) { [weak self] in
+      guard let self else { return }
+      watch = nil
+      expire()
+    }
+  }
+  /// How exactly deadlines are kept.
+  private static let watchMilliseconds: Int64 = 50
+
+  private func expire() {
+    guard let oldest = waiting.first else { return }
+    let now = loop.now
+    if oldest.sent + settings.stallMilliseconds < now { return link.restart() }
+    var late: [(Result<RedisReply, RedisFault>) -> Void] = []
+    waiting.change { entry in
+      guard entry.deadline <= now, let done = entry.done else { return }
+      // Its place stays: the answer may still come and must not be taken for another's.
+      entry.done = nil
+      late.append(done)
+    }
+    for done in late { done(.failure(.timedOut)) }
+    if watch == nil, waiting.first != nil { armWatch() }
+  }
+
+  // MARK: Handshake
+
+  private func shakeHands() {
+    var steps: [(RedisCommand, (RedisReply) -> Void)] = []
+    if let password = endpoint.password {
+      let words = ["AUTH"] + (endpoint.username.map { [$0] } ?? []) + [password]
+      steps.append((RedisCommand(words: words), { _ in }))
+    }
+    if endpoint.database != 0 { steps.append((RedisCommand("SELECT", String(endpoint.database)), { _ in })) }
+    for script in scripts {
+      let load = RedisCommand("SCRIPT", "LOAD", script.source)
+      steps.append((load, { [weak self] in self?.hashes[script.name] = $0.text }))
+    }
+    steps.append((RedisCommand("PING"), { _ in }))
+    handshake = steps.count
+    for (command, take) in steps {
+      enqueue(command, timeout: settings.commandMilliseconds) { [weak self] in self?.shook($0, take) }
+    }
+  }
+
+  private func shook(_ result: Result<RedisReply, RedisFault>, _ take: (RedisReply) -> Void) {
+    switch result {
+    case .success(let reply):
+      take(reply)
+      handshake -= 1
+      guard handshake == 0 else { return }
+      lastRefusal = nil
+      link.settled()
+      setReady(true)
+    case .failure(.refused(let refusal)):
+      lastRefusal = refusal
+      link.restart()
+    case .failure(.timedOut): link.restart()
+    case .failure: break
+    }
+  }
+
+  private func setReady(_ ready: Bool) {
+    guard isReady != ready else { return }
+    isReady = ready
+    onChange(ready)
+  }
+}
+
+/// Answers of a pipeline, handed over together.
+private final class Gathered {
+  private var replies: [RedisReply]
+  private var missing: Int
+  private var fault: RedisFault?
+  private let done: (Result<[RedisReply], RedisFault>) -> Void
+
+  init(count: Int, done: @escaping (Result<[RedisReply], RedisFault>) -> Void) {
+    replies = Array(repeating: .null, count: count)
+    missing = count
+    self.done = done
+  }
+  func take(_ index: Int, _ result: Result<RedisReply, RedisFault>) {
+    switch result {
+    case .success(let reply): replies[index] = reply
+    case .failure(let failure): fault = fault ?? failure
+    }
+    missing -= 1
+    if missing == 0 { done(fault.map { .failure($0) } ?? .success(replies)) }
+  }
+}

@@ -1,0 +1,211 @@
+import Domain
+import Loop
+
+/// One connection to Redis that comes back by itself: socket, buffers, reader. What the answers mean is its owner's
+/// affair. Loop thread only.
+final class RedisLink {
+  /// Closed → (resolving →) connecting → up → resting → connecting …; `close` ends all.
+  private enum State {
+    case closed
+    case resting(Timer)
+    case resolving
+    case connecting(RedisSocket, Timer)
+    case up(RedisSocket)
+  }
+
+  private let loop: EventLoop
+  private let endpoint: RedisEndpoint
+  private var settings: RedisSettings
+  private var state = State.closed
+  private var reader = ReplyReader()
+  private var output: [UInt8] = []
+  private var written = 0
+  private var flushes = false
+  /// Counts connections, so that a handler notices that its own is gone.
+  private var generation = 0
+
+  /// Connected, nothing said yet.
+  var onUp: () -> Void = {}
+  var onReply: (RedisReply) -> Void = { _ in }
+  /// A connection that was up is gone.
+  var onDown: () -> Void = {}
+  /// Set when the endpoint can never work.
+  private(set) var fault: String?
+
+  private static let readSize = 65_536
+  private static let readsPerEvent = 8
+  /// The reader moves what is left after each answer: small feeds keep that cheap.
+  private static let feedSize = 16_384
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readSize, alignment: 16)
+
+  init(loop: EventLoop, endpoint: RedisEndpoint, settings: RedisSettings) {
+    self.loop = loop
+    self.endpoint = endpoint
+    self.settings = settings
+  }
+  deinit { buffer.deallocate() }
+
+  var isUp: Bool { if case .up = state { true } else { false } }
+
+  // MARK: Connecting
+
+  func connect() {
+    guard case .closed = state else { return }
+    attempt()
+  }
+
+  /// Ends for good, or until the next `connect`. `onDown` is not called.
+  func close() {
+    generation += 1
+    switch state {
+    case .resting(let timer): loop.cancel(timer)
+    case .connecting(let socket, let timer):
+      loop.cancel(timer)
+      drop(socket)
+    case .up(let socket): drop(socket)
+    case .closed, .resolving: break
+    }
+    state = .closed
+    forget()
+  }
+
+  /// Gives this connection up and tries again after the backoff.
+  func restart() {
+    let wasUp = isUp
+    close()
+    rest()
+    if wasUp { onDown() }
+  }
+
+  /// The owner is content with this connection: the next backoff starts from its beginning.
+  func settled() { settings.backoff.succeeded() }
+
+  private func attempt() {
+    generation += 1
+    switch endpoint.place {
+    case .unix(let path): open([RedisSocket.unix(path: path)])
+    case .tcp(_, _, true, _):
+      fault = "Redis over TLS is not available in this build: use a plain or unix socket endpoint, or a TLS tunnel"
+      state = .closed
+    case .tcp(let host, let port, false, _):
+      state = .resolving
+      let mine = generation
+      loop.resolve(host: host, port: port) { [weak self] result in
+        guard let self, generation == mine else { return }
+        guard case .success(let addresses) = result else { return rest() }
+        open(addresses.lazy.map(RedisSocket.tcp))
+      }
+    }
+  }
+
+  private func open(_ sockets: some Sequence<RedisSocket?>) {
+    guard let socket = sockets.first(where: { $0 != nil }) ?? nil else { return rest() }
+    let timer = loop.after(milliseconds: settings.connectMilliseconds) { [weak self] in self?.restart() }
+    state = .connecting(socket, timer)
+    let mine = generation
+    loop.watch(socket.descriptor, [.writable]) { [weak self] readiness in
+      guard let self, generation == mine else { return }
+      ready(readiness)
+    }
+  }
+
+  private func rest() {
+    generation += 1
+    let wait = settings.backoff.failed(jitter: .random(in: 0..<1))
+    state = .resting(loop.after(milliseconds: wait) { [weak self] in self?.attempt() })
+  }
+
+  private func drop(_ socket: RedisSocket) {
+    loop.unwatch(socket.descriptor)
+    socket.close()
+  }
+
+  private func forget() {
+    reader = ReplyReader()
+    output = []
+    written = 0
+  }
+
+  // MARK: Bytes
+
+  /// Sends what was gathered in this turn with one write. Only while up.
+  func send(_ command: RedisCommand) -> Int {
+    let before = output.count
+    format(command, into: &output)
+    if !flushes {
+      flushes = true
+      loop.atEndOfTurn { [weak self] in
+        guard let self else { return }
+        flushes = false
+        flush()
+      }
+    }
+    return output.count - before
+  }
+
+  private func ready(_ readiness: Readiness) {
+    switch state {
+    case .connecting(let socket, let timer):
+      loop.cancel(timer)
+      guard socket.isConnected else { return restart() }
+      state = .up(socket)
+      loop.change(socket.descriptor, [.readable])
+      onUp()
+    case .up(let socket):
+      let mine = generation
+      if readiness.readable { receive(socket) }
+      if readiness.writable, generation == mine { flush() }
+    case .closed, .resting, .resolving: break
+    }
+  }
+
+  private func flush() {
+    guard case .up(let socket) = state, written < output.count else { return }
+    while written < output.count {
+      let outcome = output.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
+      switch outcome {
+      case .moved(let count): written += count
+      case .wait: return loop.change(socket.descriptor, [.readable, .writable])
+      case .closed: return restart()
+      }
+    }
+    written = 0
+    if output.capacity > Self.keptCapacity { output = [] } else { output.removeAll(keepingCapacity: true) }
+    loop.change(socket.descriptor, [.readable])
+  }
+  /// A larger buffer is given back after use.
+  private static let keptCapacity = 1 << 20
+
+  private func receive(_ socket: RedisSocket) {
+    let mine = generation
+    for _ in 0..<Self.readsPerEvent {
+      switch socket.read(into: buffer) {
+      case .wait: return
+      case .closed: return restart()
+      case .moved(let count):
+        guard digest(UnsafeRawBufferPointer(rebasing: buffer[..<count]), mine) else { return }
+        if count < buffer.count { return }
+      }
+    }
+  }
+
+  /// False when the connection is gone.
+  private func digest(_ bytes: UnsafeRawBufferPointer, _ mine: Int) -> Bool {
+    var start = 0
+    do throws(ReplyReader.Broken) {
+      while start < bytes.count {
+        let end = min(bytes.count, start + Self.feedSize)
+        try reader.feed(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        start = end
+        while let reply = try reader.next() {
+          onReply(reply)
+          guard generation == mine else { return false }
+        }
+      }
+      return true
+    } catch {
+      restart()
+      return false
+    }
+  }
+}

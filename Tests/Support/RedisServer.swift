@@ -1,0 +1,110 @@
+import Glibc
+package import RedisClient
+
+/// A private Redis: a child process on a unix socket in a directory of its own, gone when this object or the test process
+/// is. May be killed and started again with the same data. Not for use from several threads at once.
+package final class RedisServer: @unchecked Sendable {
+  package let directory: String
+  private let arguments: [String]
+  private var shell: pid_t = 0
+  /// The shell below ends Redis when this closes, however that comes about.
+  private var lifeline: Int32 = -1
+
+  package var socketPath: String { "\(directory)/redis.sock" }
+  package var endpoint: RedisEndpoint { RedisEndpoint(.unix(path: socketPath)) }
+
+  /// `durable`: every write is on disk before its answer, so that `restart` finds it.
+  package init(durable: Bool = false, _ more: [String] = []) {
+    var template = Array("/tmp/ffredis.XXXXXX".utf8CString)
+    precondition(mkdtemp(&template) != nil, "no temporary directory")
+    directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    arguments =
+      [
+        "--port", "0", "--unixsocket", "\(directory)/redis.sock", "--dir", directory, "--save", "",
+        "--logfile", "\(directory)/redis.log", "--maxmemory-policy", "noeviction", "--appendonly",
+        durable ? "yes" : "no", "--appendfsync", durable ? "always" : "no",
+      ] + more
+    start()
+  }
+
+  deinit {
+    stop()
+    for name in ["redis.sock", "redis.log"] { unlink("\(directory)/\(name)") }
+    run("/bin/rm", ["-rf", directory])
+  }
+
+  /// Starts Redis and waits until it listens.
+  package func start() {
+    precondition(shell == 0, "this Redis runs already")
+    var ends: [Int32] = [0, 0]
+    precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+    lifeline = ends[1]
+    let script = "redis-server \"$@\" & child=$!; read line; kill -9 $child"
+    shell = spawn("/bin/sh", ["-c", script, "sh"] + arguments, input: ends[0])
+    close(ends[0])
+    for _ in 0..<5_000 {
+      if listens { return }
+      usleep(2_000)
+    }
+    preconditionFailure("redis-server did not start: see \(directory)/redis.log")
+  }
+
+  /// Kills Redis as a crash would.
+  package func stop() {
+    guard shell != 0 else { return }
+    close(lifeline)
+    var status: Int32 = 0
+    waitpid(shell, &status, 0)
+    shell = 0
+    unlink(socketPath)
+  }
+
+  package func restart() {
+    stop()
+    start()
+  }
+
+  private var listens: Bool {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(socketPath.utf8)) }
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    } == 0
+  }
+}
+
+@discardableResult
+private func spawn(_ path: String, _ arguments: [String], input: Int32) -> pid_t {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_adddup2(&actions, input, 0)
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+  var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+  defer { for word in words { free(word) } }
+  // The caller's thread may block signals; a shell that inherits that never notices its children.
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  var none = sigset_t()
+  sigemptyset(&none)
+  posix_spawnattr_setsigmask(&attributes, &none)
+  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+  var child: pid_t = 0
+  precondition(posix_spawn(&child, path, &actions, &attributes, &words, environ) == 0, "cannot start \(path)")
+  return child
+}
+
+private func run(_ path: String, _ arguments: [String]) {
+  let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+  let child = spawn(path, arguments, input: null)
+  close(null)
+  var status: Int32 = 0
+  waitpid(child, &status, 0)
+}
