@@ -23,7 +23,7 @@ struct Reader {
 
     /// simdjson reads past the end of what it is given.
     const uint8_t *pad(const uint8_t *bytes, size_t count) {
-        if (capacity < count) {
+        if (!padded || capacity < count) {
             padded.reset();
             capacity = 0;
             size_t wanted = count < 4096 ? 4096 : count;
