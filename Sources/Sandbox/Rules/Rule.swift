@@ -1,0 +1,85 @@
+/// A fault to play: which requests it meets, and what happens to them. Only requests that the vendor would accept meet
+/// rules; what is invalid gets the vendor's own refusal.
+package struct Rule: Hashable, Sendable {
+  package enum When: String, Hashable, Sendable {
+    /// Instead of processing: the request is not accepted.
+    case before
+    /// The request is accepted, then this happens to its answer.
+    case after
+  }
+  package struct Reply: Hashable, Sendable {
+    package var status: Int
+    /// The vendor's word; nil: the usual one for the status.
+    package var reason: String?
+    /// Milliseconds, for 410.
+    package var timestamp: Int64?
+    /// Seconds.
+    package var retryAfter: Int?
+    /// Replaces the vendor's body, as a proxy's HTML page would.
+    package var body: String?
+    package init(
+      status: Int, reason: String? = nil, timestamp: Int64? = nil, retryAfter: Int? = nil, body: String? = nil
+    ) {
+      self.status = status
+      self.reason = reason
+      self.timestamp = timestamp
+      self.retryAfter = retryAfter
+      self.body = body
+    }
+  }
+  package enum Action: Hashable, Sendable {
+    /// HTTP/2 only; OneSignal's connection closes instead.
+    case goaway(code: UInt32, reason: String)
+    /// RST_STREAM; OneSignal's connection closes instead.
+    case reset(code: UInt32)
+    /// The whole connection falls silent, for `delay` or for good. Over HTTP/1.1: this request only.
+    case stall
+    /// The TCP connection ends without an answer.
+    case close
+    /// SETTINGS with another number of streams, then the usual answer. Nothing over HTTP/1.1.
+    case streams(Int)
+  }
+
+  package var name: String?
+  /// Nil: every provider.
+  package var provider: SandboxProvider?
+  /// `*` stands for any run, `?` for any one character.
+  package var token = "*"
+  /// 0…1 of the matching requests, drawn from the token and how often it came, so that runs repeat.
+  package var share = 1.0
+  /// How often at most.
+  package var times: Int?
+  /// How often at most for one token.
+  package var timesPerToken: Int?
+  /// Matching requests that pass before the first play.
+  package var after = 0
+  package var when = When.before
+  package var reply: Reply?
+  package var action: Action?
+  /// Milliseconds before the answer; with `stall`, how long it lasts.
+  package var delay: Int64 = 0
+
+  package init() {}
+
+  /// Reasons of OneSignal's partial answers: these rules pick members of a request, not the request.
+  static let memberReasons: Set<String> = [
+    "invalid_player_ids", "invalid_subscription_ids", "invalid_aliases", "invalid_external_user_ids",
+  ]
+  var picksMembers: Bool { reply?.status == 200 && Self.memberReasons.contains(reply?.reason ?? "") }
+
+  /// How statistics and log call it.
+  package var fault: FaultKind {
+    switch action {
+    case .goaway: .goaway
+    case .reset: .reset
+    case .stall: .stall
+    case .close: .close
+    case .streams: .streams
+    case nil: reply != nil ? .reply : .delay
+    }
+  }
+}
+
+package enum FaultKind: String, CaseIterable, Hashable, Sendable {
+  case reply, delay, goaway, reset, stall, close, streams
+}

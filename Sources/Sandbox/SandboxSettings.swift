@@ -1,0 +1,34 @@
+package struct SandboxSettings: Sendable {
+  package var apnsPort = 8443
+  package var fcmPort = 8444
+  package var oneSignalPort = 8445
+  package var controlPort = 8446
+  /// True: a busy or zero port is replaced by a free one.
+  package var replaceBusyPorts = false
+  /// Where the CA certificate, a `.p8` key and a service-account file land; made if missing, kept if there.
+  package var directory: String
+
+  /// Where the vendors' ports listen. The control port is on loopback always.
+  package var address = "127.0.0.1"
+  package var keyID = "SANDBOXKEY"
+  package var teamID = "FANFARE001"
+  /// Bundle ids that the APNs key may push to; empty: any.
+  package var bundleIDs = ["com.example.app"]
+  package var projectID = "demo-app"
+  package var oneSignalAppID = "8250eaf6-1a58-489e-b136-7c74a864b434"
+  /// Streams of an APNs connection after its first accepted request.
+  package var apnsStreams = 1000
+  package var fcmStreams = 100
+  /// Requests that the log keeps, and the bytes of bodies it keeps with them.
+  package var logEntries = 1_000_000
+  package var logBodyBytes = 64 << 20
+  /// Larger bodies are logged by digest only.
+  package var logBodiesUpTo = 4096
+
+  package init(directory: String) { self.directory = directory }
+}
+
+package struct SandboxFailure: Error, Sendable {
+  package var reason: String
+  package init(reason: String) { self.reason = reason }
+}
