@@ -1,0 +1,75 @@
+import CMicroHTTPD
+import Domain
+
+/// libmicrohttpd's callbacks, turned into calls of the server. All come on the loop, from inside `MHD_run` or
+/// `MHD_stop_daemon`.
+extension HTTPServer {
+  var callbacks: fanfare_mhd_callbacks {
+    fanfare_mhd_callbacks(
+      context: Unmanaged.passUnretained(self).toOpaque(),
+      access: { server, connection, _, method, version, piece, size, _ in
+        let (server, connection) = (HTTPServer.from(server), Connection.from(connection))
+        guard let size, let method, let version else { return .NO }
+        let goesOn =
+          connection.exchange?.head == nil
+          ? server.receivedHead(
+            method: method, version: version, headers: HTTPServer.headers(of: connection.raw), on: connection)
+          : server.received(UnsafeRawBufferPointer(start: piece, count: size.pointee), on: connection)
+        size.pointee = 0
+        return goesOn ? .YES : .NO
+      },
+      target: { server, target, connection in
+        if let target { HTTPServer.from(server).began(target, on: Connection.from(connection)) }
+        return nil
+      },
+      completed: { server, connection, _, code in
+        HTTPServer.from(server).ended(
+          Connection.from(connection), completely: code == .REQUEST_TERMINATED_COMPLETED_OK)
+      },
+      connection: { server, raw, context, change in
+        guard let raw, let context else { return }
+        let server = HTTPServer.from(server)
+        if change == .CONNECTION_NOTIFY_STARTED {
+          context.pointee = Unmanaged.passRetained(server.opened(raw)).toOpaque()
+        } else if let stored = context.pointee {
+          server.closed(Unmanaged<Connection>.fromOpaque(stored).takeRetainedValue())
+          context.pointee = nil
+        }
+      })
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> HTTPServer {
+    Unmanaged<HTTPServer>.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  /// In the order they came, names in lower case.
+  private static func headers(of connection: OpaquePointer) -> [Header] {
+    var headers: [Header] = []
+    withUnsafeMutablePointer(to: &headers) { list in
+      _ = MHD_get_connection_values_n(
+        connection, .HEADER_KIND,
+        { list, _, name, nameSize, value, valueSize in
+          func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> UnsafeBufferPointer<UInt8> {
+            UnsafeBufferPointer(start: UnsafeRawPointer(start)?.assumingMemoryBound(to: UInt8.self), count: count)
+          }
+          func trimmed(_ value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>.SubSequence {
+            let end = value.lastIndex { $0 != 0x20 && $0 != 0x09 }.map { $0 + 1 } ?? 0
+            return value[..<end]
+          }
+          let lowered = text(name, nameSize).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+          list!.assumingMemoryBound(to: [Header].self).pointee.append(
+            Header(
+              String(decoding: lowered, as: UTF8.self), String(decoding: trimmed(text(value, valueSize)), as: UTF8.self)
+            ))
+          return .YES
+        }, list)
+    }
+    return headers
+  }
+}
+
+extension Connection {
+  fileprivate static func from(_ raw: OpaquePointer?) -> Connection {
+    Unmanaged<Connection>.fromOpaque(fanfare_mhd_context(raw)!).takeUnretainedValue()
+  }
+}

@@ -1,0 +1,84 @@
+package import Domain
+
+package struct HTTPServerRequest: Sendable {
+  package var method: String
+  /// The raw path before `?`, never decoded as a whole: split on `/`, then decode each part. Visible ASCII only.
+  package var path: String
+  /// Decoded query parameters in order.
+  package var query: [(name: String, value: String)]
+  /// Lower-case names; a header sent twice stands twice.
+  package var headers: [Header]
+  package var body: [UInt8]
+  /// The client's address, without a port.
+  package var peer: String
+  package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+  package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
+}
+
+/// `Date`, `Content-Length` and what rules the connection are set by the server; a HEAD request gets no body.
+package struct HTTPServerResponse: Sendable {
+  package var status: Int
+  package var headers: [Header]
+  package var body: [UInt8]
+  package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+}
+
+/// Why a request never reached the handler; the owner may dress it (problem documents). What libmicrohttpd refuses by
+/// itself (a line that is no header, no Host, a head beyond twice the limit) is answered by it, with a plain page.
+package enum HTTPRefusal: Error, Hashable, Sendable {
+  case badRequest(String)
+  case bodyTooLarge(limit: Int)
+  case headTooLarge
+  case timedOut
+
+  package var status: Int {
+    switch self {
+    case .badRequest: 400
+    case .bodyTooLarge: 413
+    case .headTooLarge: 431
+    case .timedOut: 408
+    }
+  }
+  package var detail: String {
+    switch self {
+    case .badRequest(let problem): problem
+    case .bodyTooLarge(let limit): "The body is larger than \(limit) bytes."
+    case .headTooLarge: "The request line and headers are too large."
+    case .timedOut: "The request took too long to arrive."
+    }
+  }
+  /// One line of text.
+  package var plainAnswer: HTTPServerResponse {
+    HTTPServerResponse(
+      status: status, headers: [Header("content-type", "text/plain; charset=utf-8")], body: Array("\(detail)\n".utf8))
+  }
+}
+
+package struct HTTPServerSettings: Sendable {
+  package var address = "127.0.0.1"
+  /// 0: any free one.
+  package var port = 0
+  package var maximumBody = 1 << 20
+  /// Bytes of the request line and headers.
+  package var maximumHead = 16_384
+  package var maximumHeaders = 100
+  package var maximumConnections = 10_000
+  /// From the connection's start, or from the request line on a kept one, to the end of the head; milliseconds.
+  package var headTimeout: Int64 = 10_000
+  /// From the end of the head to the end of the body, and again for the answer, plus one second for each 64 KB.
+  package var bodyTimeout: Int64 = 30_000
+  package var idleTimeout: Int64 = 60_000
+  /// PEM certificate chain and key; nil: plain HTTP.
+  package var certificate: [UInt8]?
+  package var key: [UInt8]?
+  package init() {}
+}
+
+package struct HTTPServerFailure: Error, Sendable {
+  package var reason: String
+  package init(reason: String) { self.reason = reason }
+}

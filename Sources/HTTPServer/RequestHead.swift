@@ -1,0 +1,120 @@
+import Domain
+
+/// The head of a request, checked for what libmicrohttpd lets pass. Values only.
+struct RequestHead {
+  var method: String
+  var path: String
+  var query: [(name: String, value: String)]
+  var headers: [Header]
+  /// Nil: chunked, or none.
+  var contentLength: Int?
+  var hasBody: Bool
+
+  /// `target`: the bytes between method and version as they came.
+  init(
+    method: String, target: [UInt8], version: String, headers: [Header], settings: HTTPServerSettings
+  ) throws(HTTPRefusal) {
+    let size = headers.reduce(method.utf8.count + target.count + 12) {
+      $0 + $1.name.utf8.count + $1.value.utf8.count + 4
+    }
+    guard size <= settings.maximumHead, headers.count <= settings.maximumHeaders else { throw .headTooLarge }
+    guard method.utf8.allSatisfy(Self.isTokenByte) else { throw .badRequest("The method is malformed.") }
+    guard headers.allSatisfy({ !$0.name.isEmpty && $0.name.utf8.allSatisfy(Self.isTokenByte) }) else {
+      throw .badRequest("The name of a header is malformed.")
+    }
+    guard headers.allSatisfy({ $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }) else {
+      throw .badRequest("A header holds a control character.")
+    }
+    let hosts = headers.count { $0.name == "host" }
+    guard hosts == 1 || (hosts == 0 && version == "HTTP/1.0") else { throw .badRequest("Send Host once.") }
+    self.method = method
+    self.headers = headers
+    (contentLength, hasBody) = try Self.framing(headers)
+    if let contentLength, contentLength > settings.maximumBody { throw .bodyTooLarge(limit: settings.maximumBody) }
+    (path, query) = try Self.parse(target, method: method)
+  }
+
+  /// Requests whose length could be read in two ways are how requests are smuggled past proxies.
+  private static func framing(_ headers: [Header]) throws(HTTPRefusal) -> (Int?, Bool) {
+    let lengths = headers.filter { $0.name == "content-length" }
+    let encodings = headers.filter { $0.name == "transfer-encoding" }
+    guard lengths.count <= 1 else { throw .badRequest("Send Content-Length once.") }
+    guard lengths.isEmpty || encodings.isEmpty else {
+      throw .badRequest("Send Content-Length or Transfer-Encoding, not both.")
+    }
+    if let encoding = encodings.first {
+      guard encodings.count == 1, encoding.value.lowercased() == "chunked" else {
+        throw .badRequest("The only known Transfer-Encoding is chunked.")
+      }
+      return (nil, true)
+    }
+    guard let length = lengths.first else { return (nil, false) }
+    guard length.value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+      let count = Int(length.value)
+    else { throw .badRequest("Content-Length must be a number.") }
+    return (count, count > 0)
+  }
+
+  private static func parse(_ target: [UInt8], method: String) throws(HTTPRefusal) -> (
+    String, [(name: String, value: String)]
+  ) {
+    guard target.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .badRequest("The target holds bytes that must be percent-encoded.")
+    }
+    var target = target[...]
+    for scheme in ["http://", "https://"] where target.starts(with: scheme.utf8) {
+      target = target.dropFirst(scheme.utf8.count).drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+      if target.first != UInt8(ascii: "/") { target = [UInt8(ascii: "/")] + target }
+    }
+    guard target.first == UInt8(ascii: "/") || (target.elementsEqual("*".utf8) && method == "OPTIONS") else {
+      throw .badRequest("The target must be a path.")
+    }
+    let path = target.prefix { $0 != UInt8(ascii: "?") }
+    var query: [(name: String, value: String)] = []
+    for pair in target.dropFirst(path.count + 1).split(separator: UInt8(ascii: "&")) {
+      let name = pair.prefix { $0 != UInt8(ascii: "=") }
+      guard let decodedName = decode(name), let value = decode(pair.dropFirst(name.count + 1)) else {
+        throw .badRequest("The query holds a broken percent-encoding.")
+      }
+      query.append((decodedName, value))
+    }
+    return (String(decoding: path, as: UTF8.self), query)
+  }
+
+  /// Form decoding; nil if it is broken or no UTF-8.
+  private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(bytes.count)
+    var rest = bytes
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
+      case UInt8(ascii: "%"):
+        guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
+          return nil
+        }
+        decoded.append(high << 4 | low)
+      default: decoded.append(byte)
+      }
+    }
+    return String(validating: decoded, as: UTF8.self)
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+}
