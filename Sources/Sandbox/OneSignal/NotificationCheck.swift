@@ -19,8 +19,12 @@ struct NotificationCheck {
 
   private let body: JSONValue
 
-  init(_ body: JSONValue) {
+  private let needsChannel: Bool
+
+  /// `needsChannel`: aliases must say their channel; Live Activities have but one.
+  init(_ body: JSONValue, needsChannel: Bool = true) {
     self.body = body
+    self.needsChannel = needsChannel
     readTargets()
     checkContents()
     checkDelivery()
@@ -89,6 +93,7 @@ struct NotificationCheck {
       members += ids.map { "alias:\(label.key):\($0)" }
     }
     if members.count > Self.maximumIDs { errors.append("include_aliases may hold at most \(Self.maximumIDs) ids.") }
+    if body["target_channel"] == nil, !needsChannel { return }
     guard let channel = body["target_channel"]?.string, ["push", "email", "sms"].contains(channel) else {
       return errors.append("include_aliases needs target_channel: push, email or sms.")
     }

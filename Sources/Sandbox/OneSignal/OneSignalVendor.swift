@@ -152,7 +152,7 @@ final class OneSignalVendor {
     _ request: HTTPServerRequest, app: String, _ examination: inout OneSignalExamination, _ now: WallTime
   ) {
     guard let body = parse(request, &examination) else { return }
-    let check = NotificationCheck(body)
+    let check = NotificationCheck(body, needsChannel: false)
     examination.members = check.members
     examination.targeting = check.targeting
     examination.base.id = check.idempotencyKey
