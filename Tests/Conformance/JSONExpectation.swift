@@ -18,7 +18,7 @@ private func differences(_ expected: JSONValue, _ actual: JSONValue, at pointer:
   -> [String]
 {
   guard case .object(let wanted) = expected, case .object(let members) = actual else {
-    return expected == actual ? [] : ["\(pointer) differs"]
+    return expected == actual || isSameNumber(expected, actual) ? [] : ["\(pointer) differs"]
   }
   var found: [String] = []
   for member in wanted {
@@ -34,4 +34,12 @@ private func differences(_ expected: JSONValue, _ actual: JSONValue, at pointer:
     if !extras.contains(inner) { found.append("\(inner) is too much") }
   }
   return found
+}
+
+/// `1` and `1.0` are one number.
+private func isSameNumber(_ left: JSONValue, _ right: JSONValue) -> Bool {
+  switch (left, right) {
+  case (.integer(let whole), .double(let number)), (.double(let number), .integer(let whole)): Double(whole) == number
+  default: false
+  }
 }

@@ -1,0 +1,180 @@
+import Domain
+import JSON
+import Testing
+
+/// Section 11 of the vendor's facts, for the kinds sent now. A ttl and a subtitle in every language are always sent; where
+/// a vector leaves them out they are the named extras.
+@Suite("OneSignal requests")
+struct OneSignalRequestVectors {
+  private func address(_ token: String) -> Address { Address(provider: .oneSignal, token: token) }
+
+  private func request(_ message: Message, to tokens: [String], id: String) throws -> ProviderRequest {
+    let account = try ProviderUnderTest.oneSignal.account()
+    let rendering = try account.render(message, startedAt: started)
+    return account.request(
+      rendering, to: tokens.map(address), id: try #require(UUIDBytes(id)), authorization: "Key os_v2_app_x")
+  }
+
+  @Test("R1 alert by alias")
+  func alias() throws {
+    let message = Message.alert { message, notification in
+      notification.subtitle = "Parcel 1 of 2"
+      notification.badge = 3
+      notification.sound = Sound(name: "chime.caf")
+      notification.category = "ORDER"
+      notification.threadID = "order-881"
+      message.collapseKey = "order-881"
+      message.data = [JSONMember("orderId", .string("881"))]
+      message.ttl = 86_400
+    }
+    let request = try request(
+      message, to: ["alias:external_id:u-17", "alias:external_id:u-18"], id: "0f8a1f0e-5d0a-4c8b-8a55-8f3f5f1d2c11")
+    #expect(request.method == "POST")
+    #expect(request.path == "/notifications")
+    #expect(
+      request.headers == [
+        Header("content-type", "application/json; charset=utf-8"),
+        Header("authorization", "Key os_v2_app_x", indexed: false),
+      ])
+    try expectJSON(
+      request.body,
+      #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","include_aliases":{"external_id":["u-17","u-18"]},"target_channel":"push","headings":{"en":"Order shipped"},"subtitle":{"en":"Parcel 1 of 2"},"contents":{"en":"Arrives Tuesday"},"ios_badgeType":"SetTo","ios_badgeCount":3,"ios_sound":"chime.caf","ios_category":"ORDER","thread_id":"order-881","android_group":"order-881","collapse_id":"order-881","data":{"orderId":"881"},"priority":10,"ttl":86400,"idempotency_key":"0f8a1f0e-5d0a-4c8b-8a55-8f3f5f1d2c11"}"#
+    )
+  }
+
+  @Test("R2 silent data")
+  func background() throws {
+    let message = Message.background { $0.data = [JSONMember("sync", .string("inbox"))] }
+    let request = try request(
+      message, to: ["1dd608f2-c6a1-11e3-851d-000c2940e62c"], id: "6b1de0d2-7a0f-4ac6-9e0e-1b8d6f6a7d02")
+    try expectJSON(
+      request.body,
+      #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","include_subscription_ids":["1dd608f2-c6a1-11e3-851d-000c2940e62c"],"content_available":true,"data":{"sync":"inbox"},"priority":5,"idempotency_key":"6b1de0d2-7a0f-4ac6-9e0e-1b8d6f6a7d02"}"#,
+      extras: ["/ttl"])
+  }
+
+  @Test("R3 image, to ids instead of segments; its attachment is called image")
+  func image() throws {
+    let message = Message.alert { _, notification in
+      notification.title = "New photo"
+      notification.body = "Ana posted"
+      notification.image = "https://cdn.example.com/p/9.jpg"
+    }
+    let request = try request(
+      message, to: ["1dd608f2-c6a1-11e3-851d-000c2940e62c"], id: "b1f7c2a4-0c53-4d1a-8a2f-3f2d0a9b7c03")
+    try expectJSON(
+      request.body,
+      #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","include_subscription_ids":["1dd608f2-c6a1-11e3-851d-000c2940e62c"],"headings":{"en":"New photo"},"contents":{"en":"Ana posted"},"ios_attachments":{"image":"https://cdn.example.com/p/9.jpg"},"big_picture":"https://cdn.example.com/p/9.jpg","chrome_web_image":"https://cdn.example.com/p/9.jpg","priority":10,"idempotency_key":"b1f7c2a4-0c53-4d1a-8a2f-3f2d0a9b7c03"}"#,
+      extras: ["/ttl"])
+  }
+
+  @Test("R4 time-sensitive, localized texts")
+  func localized() throws {
+    let message = Message.alert { message, notification in
+      notification.title = "Gate change"
+      notification.body = "Now B12"
+      notification.localized = [LocalizedText(language: "de", title: "Gate geändert", body: "Jetzt B12")]
+      notification.interruptionLevel = .timeSensitive
+      notification.relevanceScore = 1
+      message.ttl = 600
+    }
+    let request = try request(
+      message, to: ["alias:external_id:u-17"], id: "c0c5b9de-2d0c-4b5f-9d59-2f7a5d0e1c04")
+    try expectJSON(
+      request.body,
+      #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","include_aliases":{"external_id":["u-17"]},"target_channel":"push","headings":{"en":"Gate change","de":"Gate geändert"},"contents":{"en":"Now B12","de":"Jetzt B12"},"ios_interruption_level":"time_sensitive","ios_relevance_score":1,"priority":10,"ttl":600,"idempotency_key":"c0c5b9de-2d0c-4b5f-9d59-2f7a5d0e1c04"}"#
+    )
+  }
+
+  @Test("R11 an old key goes as Basic, raw")
+  func legacyKey() throws {
+    var credential = ProviderUnderTest.oneSignal.credential
+    credential.texts["legacy_key"] = "true"
+    var authorization = try ProviderUnderTest.oneSignal.provider.open(credential).makeAuthorization()
+    guard case .use("Basic os_v2_app_verysecretvalue", nil) = authorization.need(now: started) else {
+      Issue.record("another form")
+      return
+    }
+  }
+
+  private func texts(_ change: (inout Notification) -> Void) throws -> JSONValue {
+    let message = Message.alert { _, notification in
+      notification = Notification()
+      change(&notification)
+    }
+    let request = try request(message, to: ["alias:external_id:u-17"], id: someID.description)
+    return try JSON.parse(request.body)
+  }
+
+  @Test("English is always there: a title alone is the text, one language speaks for all, gaps are filled")
+  func english() throws {
+    let title = try texts { $0.title = "Hi" }
+    #expect(title["contents"]?["en"]?.string == "Hi")
+    #expect(title["headings"] == nil)
+
+    let german = try texts { $0.localized = [LocalizedText(language: "de-AT", title: "Servus", body: "Welt")] }
+    #expect(german["contents"]?["en"]?.string == "Welt")
+    #expect(german["contents"]?["de"]?.string == "Welt")
+
+    let gaps = try texts {
+      $0.title = "Hi"
+      $0.body = "World"
+      $0.localized = [
+        LocalizedText(language: "de", body: "Welt"), LocalizedText(language: "zh-TW", title: "你好"),
+        LocalizedText(language: "en", body: "Earth"),
+      ]
+    }
+    #expect(gaps["contents"]?["en"]?.string == "Earth")
+    #expect(gaps["headings"]?["de"]?.string == "Hi")
+    #expect(gaps["contents"]?["zh-Hant"]?.string == "Earth")
+    #expect(gaps["headings"]?["zh-Hant"]?.string == "你好")
+
+    let keys = Message.alert { _, notification in
+      notification = Notification()
+      notification.bodyKey = "INVITE"
+    }
+    let account = try ProviderUnderTest.oneSignal.account()
+    let fault = #expect(throws: RenderFault.self) { try account.render(keys, startedAt: started) }
+    #expect(fault?.code == "text_required")
+  }
+
+  @Test("three buttons and no more; a web button needs its url; colours gain their alpha")
+  func look() throws {
+    let message = Message.alert { _, notification in
+      notification.buttons = (1...4).map { Button(id: "\($0)", text: "B\($0)", url: $0 == 2 ? "https://e.com" : nil) }
+      notification.color = "#aabbcc"
+      notification.androidChannel = "orders"
+      notification.link = "https://example.com"
+      notification.bodyKey = "B"
+    }
+    let account = try ProviderUnderTest.oneSignal.account()
+    let rendering = try account.render(message, startedAt: started)
+    #expect(rendering.warnings.contains { $0.pointer == "/notification/buttons" })
+    let body = try JSON.parse(request(message, to: ["alias:l:1"], id: someID.description).body)
+    #expect(body["buttons"]?.array?.count == 3)
+    #expect(body["web_buttons"]?.array?.count == 1)
+    #expect(body["android_accent_color"]?.string == "FFAABBCC")
+    #expect(body["existing_android_channel_id"]?.string == "orders")
+    #expect(body["url"]?.string == "https://example.com")
+    #expect(body["apns_alert"]?["loc-key"]?.string == "B")
+  }
+
+  @Test("recipients of one request are of one class; the slice limit is a setting")
+  func classes() throws {
+    let account = try ProviderUnderTest.oneSignal.account()
+    #expect(account.recipientLimit == 2_000)
+    #expect(account.recipientClass(of: address(ProviderUnderTest.subscription)).isEmpty)
+    #expect(account.recipientClass(of: address("alias:external_id:a:b")) == "external_id")
+    #expect(account.recipientClass(of: address("alias:crm:1")) == "crm")
+    let body = try JSON.parse(request(.alert(), to: ["alias:external_id:a:b"], id: someID.description).body)
+    #expect(body["include_aliases"]?["external_id"]?.array == [.string("a:b")])
+
+    var credential = ProviderUnderTest.oneSignal.credential
+    credential.texts["slice_limit"] = "20000"
+    #expect(try ProviderUnderTest.oneSignal.provider.open(credential).recipientLimit == 20_000)
+    for wrong in ["0", "20001", "many", "-1"] {
+      credential.texts["slice_limit"] = wrong
+      #expect(throws: CredentialFault.self) { try ProviderUnderTest.oneSignal.provider.open(credential) }
+    }
+  }
+}
