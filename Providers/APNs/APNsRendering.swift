@@ -100,6 +100,11 @@ extension APNsAccount {
     }
     var aps = APNsPayload.aps(message, warnings: &warnings)
     aps.merge(message.overrides.aps)
+    guard message.kind != .alert || aps["alert"] != nil || aps["badge"] != nil || aps["sound"] != nil else {
+      throw RenderFault(
+        pointer: "/notification", code: "text_required",
+        detail: "apns: an alert shows a text, sets a badge or plays a sound; send kind background for none of these")
+    }
     var root: [JSONMember] = [JSONMember("aps", .object(aps))]
     root += message.data
     if message.kind == .alert, let image = message.notification?.image {

@@ -12,8 +12,9 @@ struct FCMError: Sendable {
   var status: String?
   var errorInfo: String?
   var message = ""
-  /// Subjects and descriptions of a QuotaFailure.
-  var quota = ""
+  /// Of a QuotaFailure.
+  var quotaSubjects: [String] = []
+  var quotaTexts = ""
   var namesField = false
 
   static let depth = 16
@@ -37,7 +38,8 @@ struct FCMError: Sendable {
         errorInfo = Self.word(detail["reason"])
       } else if type.hasSuffix("google.rpc.QuotaFailure") {
         for violation in detail["violations"]?.array ?? [] {
-          quota += " \(violation["subject"]?.string ?? "") \(violation["description"]?.string ?? "")"
+          if let subject = violation["subject"]?.string { quotaSubjects.append(subject.lowercased()) }
+          quotaTexts += " " + (violation["description"]?.string ?? "").lowercased()
         }
       }
     }
@@ -48,7 +50,13 @@ struct FCMError: Sendable {
     let text = message.lowercased()
     return text.contains("registration token") && (text.contains("not a valid") || text.contains("invalid"))
   }
-  var concernsDevice: Bool { "\(message) \(quota)".lowercased().contains("device") }
+  /// The quota of one device, as its subject says, else the texts. In doubt it is the project's: that is the safe reading.
+  var concernsDevice: Bool {
+    if quotaSubjects.contains(where: { $0.contains("project") }) { return false }
+    if quotaSubjects.contains(where: { $0.contains("device") || $0.contains("registration") }) { return true }
+    let text = message.lowercased() + quotaTexts
+    return text.contains("device") && !text.contains("project")
+  }
 
   var reason: String { code ?? status ?? "HTTP \(http)" }
 

@@ -203,6 +203,21 @@ struct APNsRequestVectors {
     #expect(fault?.pointer == "/collapse_key")
   }
 
+  @Test("an alert that shows, counts and plays nothing is refused, as APNs would; a badge alone is enough")
+  func nothingToShow() throws {
+    func alert(_ badge: Int?) -> Message {
+      Message.alert { _, notification in
+        notification = Notification()
+        notification.category = "ORDER"
+        notification.badge = badge
+      }
+    }
+    let account = try ProviderUnderTest.apns.account()
+    let fault = #expect(throws: RenderFault.self) { try account.render(alert(nil), startedAt: started) }
+    #expect(fault?.code == "text_required")
+    #expect(throws: Never.self) { try account.render(alert(0), startedAt: started) }
+  }
+
   @Test("requests of one rendering share one body")
   func sharedBody() throws {
     let account = try ProviderUnderTest.apns.account()

@@ -126,6 +126,10 @@ struct FCMAnswerVectors {
     #expect(
       try error(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", detail: failure("project:x"))
         == .retry(Retry(.quota, reason: "QUOTA_EXCEEDED")))
+    let ambiguous = "Quota exceeded for the messages of this device or project"
+    #expect(
+      try error(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", message: ambiguous)
+        == .retry(Retry(.quota, reason: "QUOTA_EXCEEDED")))
     #expect(try verdict(429, "") == .retry(Retry(.quota, reason: "HTTP 429")))
   }
 
