@@ -1,69 +1,356 @@
+import CNGHTTP2
 package import Domain
 package import Loop
 package import TLS
 
-package struct HTTP2Settings: Sendable {
-  package var connectTimeout: Int64 = 10_000
-  /// From the moment a request's headers are queued to the end of its answer.
-  package var answerTimeout: Int64 = 30_000
-  /// A PING goes out after this long without a frame from the peer …
-  package var pingAfter: Int64 = 60_000
-  /// … and the connection fails if its ACK takes longer than this.
-  package var pingTimeout: Int64 = 10_000
-  package var maximumAnswerBody = 65_536
-  package var maximumHeaderBytes = 16_384
-  /// Streams assumed before the peer's SETTINGS arrive.
-  package var initialStreams = 100
-  package init() {}
-}
-
-/// What a client connection tells its owner, on the loop. No call comes from inside `submit`.
-package protocol HTTP2ClientDelegate: AnyObject {
-  /// TLS and ALPN done, the peer's first SETTINGS applied.
-  func connected(_ connection: HTTP2ClientConnection)
-  func answered(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ answer: ProviderAnswer)
-  func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure)
-  /// `openable` has grown: an answer came, SETTINGS changed.
-  func capacityChanged(_ connection: HTTP2ClientConnection)
-  /// GOAWAY received, or stream ids used up: no stream opens any more; those at work may finish. `reason` is the
-  /// `reason` of the debug data's JSON or its text, cut off at 200 bytes.
-  func draining(_ connection: HTTP2ClientConnection, reason: String?)
-  /// The last call. Every tag has been answered or failed before.
-  func closed(_ connection: HTTP2ClientConnection, _ reason: ConnectionEnd)
-}
-
-package enum StreamFailure: Hashable, Sendable {
-  /// Surely not processed: above GOAWAY's last-stream-id, REFUSED_STREAM, or never written.
-  case notProcessed(String)
-  /// It may have been processed: lost connection, time-out, other RST_STREAM codes, an answer beyond its limits.
-  case unknown(String)
-}
-
-package enum ConnectionEnd: Hashable, Sendable {
-  /// `close` was called, or a drained connection is done.
-  case finished
-  /// Could not be opened: name, connect, certificate, ALPN.
-  case unreachable(String)
-  case lost(String)
-}
-
-/// One HTTP/2 connection to a provider (design D2), owned by one loop.
+/// One HTTP/2 connection to a provider (design D2), owned by one loop. Every tag that was submitted is answered or failed
+/// exactly once. Dropping the last reference closes it without a word.
 package final class HTTP2ClientConnection {
+  enum Phase {
+    /// Name, TCP, TLS and the peer's first SETTINGS. Exits: `open`, `closed`.
+    case connecting
+    /// Exits: `draining` on GOAWAY, `drain` and used-up ids; `closed`.
+    case open
+    /// Streams at work finish. Exit: `closed`.
+    case draining
+    case closed
+  }
+
+  enum Event {
+    case settings
+    case draining(String?)
+    case answered(UInt64, ProviderAnswer)
+    case failed(UInt64, StreamFailure)
+  }
+
   package weak var delegate: (any HTTP2ClientDelegate)?
+  /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS as last received; `initialStreams` until it names one.
+  package internal(set) var streamLimit: Int
+
+  let loop: EventLoop
+  let origin: Origin
+  let settings: HTTP2Settings
+  var phase = Phase.connecting
+  var table = StreamTable()
+  /// What nghttp2 told from inside its functions, for `deliver`.
+  var events: [Event] = []
+  var session: OpaquePointer?
+  private(set) var channel: SecureChannel?
+  /// The slot whose header block or body nghttp2 hands over, looked up once per frame.
+  var current = -1
+  var lastError: String?
+  var drainReason: String?
+  /// A slot came free, or the limit rose.
+  var grown = false
+  var pingSent: Instant?
+
+  private let authority: String
+  private var dialer: Dialer?
+  private var scratch = HeaderScratch()
+  private var requests = 0
+  private var connectTimer: Timer?
+  private var answerTimer: Timer?
+  private var healthTimer: Timer?
+  private var lastHeard: Instant
+  private var turnStart = Instant(nanoseconds: 0)
+  private var flushScheduled = false
+  private var delivering = false
+  private var wasOpen = false
 
   /// Resolves, connects and shakes hands at once; `delegate` hears `connected` or `closed`.
   package init(loop: EventLoop, origin: Origin, tls: TLSContext, settings: HTTP2Settings) {
-    preconditionFailure("not built yet")
+    self.loop = loop
+    self.origin = origin
+    self.settings = settings
+    authority = origin.authority
+    streamLimit = settings.initialStreams
+    lastHeard = loop.now
+    let deadline = loop.now + settings.connectTimeout
+    dialer = Dialer(loop: loop, origin: origin, tls: tls, deadline: deadline) { [weak self] in self?.dialed($0) }
+    dialer?.dial()
+    connectTimer = loop.after(milliseconds: settings.connectTimeout) { [weak self] in
+      guard let self else { return }
+      end(.unreachable("\(authority): no HTTP/2 connection in \(self.settings.connectTimeout) ms"))
+    }
   }
+
+  deinit {
+    stopTimers()
+    dialer?.cancel()
+    channel?.close()
+    if let session { nghttp2_session_del(session) }
+  }
+
+  // MARK: For the owner
+
   /// Streams that may be opened now: SETTINGS less those at work; 0 before `connected` and when draining.
-  package var openable: Int { preconditionFailure("not built yet") }
-  package var openStreams: Int { preconditionFailure("not built yet") }
-  /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS as last received.
-  package var streamLimit: Int { preconditionFailure("not built yet") }
+  package var openable: Int {
+    guard phase == .open else { return 0 }
+    return max(0, min(streamLimit - table.count, settings.maximumRequests - requests))
+  }
+  package var openStreams: Int { table.count }
+
   /// Needs `openable > 0`. Written at the end of the turn together with its neighbours. `tag` is the caller's.
-  package func submit(_ request: ProviderRequest, tag: UInt64) { preconditionFailure("not built yet") }
+  package func submit(_ request: ProviderRequest, tag: UInt64) {
+    precondition(openable > 0, "submitted to a connection that opens no stream")
+    scheduleFlush()
+    requests += 1
+    let index = table.take(tag: tag, deadline: turnStart + settings.answerTimeout, body: request.body)
+    scratch.removeAll()
+    scratch.append(":method", request.method)
+    scratch.append(":scheme", "https")
+    scratch.append(":authority", authority)
+    scratch.append(":path", request.path, indexed: false)
+    for header in request.headers {
+      let secret = header.name == "authorization"
+      scratch.append(secret ? Header(header.name, header.value, indexed: false) : header)
+    }
+    if !request.body.isEmpty { scratch.append("content-length", String(request.body.count), indexed: false) }
+    let stream = ClientCallbacks.submit(&scratch, slot: index, hasBody: !request.body.isEmpty, to: session)
+    if stream > 0 {
+      table[index].stream = stream
+    } else {
+      _ = table.remove(index)
+      events.append(.failed(tag, .notProcessed(String(cString: nghttp2_strerror(stream)))))
+    }
+    if requests == settings.maximumRequests {
+      phase = .draining
+      events.append(.draining("no stream ids left"))
+    }
+    if answerTimer == nil { armAnswerTimer(milliseconds: settings.answerTimeout) }
+  }
+
   /// Opens no more streams; closes when those at work have ended.
-  package func drain() { preconditionFailure("not built yet") }
-  /// Ends at once; streams at work fail as unknown.
-  package func close() { preconditionFailure("not built yet") }
+  package func drain() {
+    switch phase {
+    case .connecting: end(.finished)
+    case .open:
+      phase = .draining
+      scheduleFlush()
+    case .draining, .closed: break
+    }
+  }
+
+  /// Ends at once; streams at work fail as unknown, or as not processed where nothing of them was written.
+  package func close() { end(.finished) }
+
+  // MARK: Opening
+
+  private func dialed(_ result: Result<SecureChannel, Dialer.Failure>) {
+    dialer = nil
+    switch result {
+    case .failure(let failure): end(.unreachable(failure.reason))
+    case .success(let channel):
+      guard channel.agreedProtocol == "h2" else {
+        channel.close()
+        return end(.unreachable("\(authority): the peer does not agree to HTTP/2 (ALPN)"))
+      }
+      self.channel = channel
+      channel.owner = self
+      session = ClientCallbacks.makeSession(for: self)
+      scheduleFlush()
+    }
+  }
+
+  /// The peer's SETTINGS, the first ones or later ones.
+  private func settingsArrived() {
+    guard phase == .connecting else { return }
+    phase = .open
+    wasOpen = true
+    if let connectTimer { loop.cancel(connectTimer) }
+    armHealthTimer(milliseconds: settings.pingAfter)
+    delegate?.connected(self)
+  }
+
+  // MARK: Turns
+
+  /// One flush at the end of the turn, for whatever is queued until then.
+  func scheduleFlush() {
+    guard !flushScheduled else { return }
+    flushScheduled = true
+    turnStart = loop.now
+    loop.atEndOfTurn { [weak self] in
+      guard let self else { return }
+      flushScheduled = false
+      flush()
+    }
+  }
+
+  private func flush() {
+    channel?.flush()
+    settle()
+  }
+
+  /// Tells the owner what has happened, and ends the connection if nothing is left to do.
+  private func settle() {
+    deliver()
+    guard phase != .closed, let session else { return }
+    if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0, channel?.hasOutput == false {
+      return end(closing(lastError ?? "the HTTP/2 session ended"))
+    }
+    if phase == .draining, table.count == 0 { return finish() }
+  }
+
+  private func deliver() {
+    guard !delivering else { return }
+    delivering = true
+    var index = 0
+    while index < events.count {
+      let event = events[index]
+      index += 1
+      switch event {
+      case .settings: settingsArrived()
+      case .draining(let reason): delegate?.draining(self, reason: reason)
+      case .answered(let tag, let answer): delegate?.answered(self, tag, answer)
+      case .failed(let tag, let failure): delegate?.failed(self, tag, failure)
+      }
+    }
+    events.removeAll(keepingCapacity: true)
+    delivering = false
+    if grown {
+      grown = false
+      if openable > 0 { delegate?.capacityChanged(self) }
+    }
+  }
+
+  // MARK: Ending
+
+  /// A drained connection says goodbye.
+  private func finish() {
+    if let session {
+      nghttp2_submit_goaway(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, NGHTTP2_NO_ERROR.rawValue, nil, 0)
+      channel?.flush()
+    }
+    guard phase != .closed else { return }
+    let leaving = channel
+    channel = nil
+    leaving?.finish()
+    end(closing("the connection is drained"))
+  }
+
+  /// What an end that the peer brought about means in this phase.
+  private func closing(_ reason: String) -> ConnectionEnd {
+    if !wasOpen { return .unreachable("\(authority): \(drainReason ?? reason)") }
+    if phase == .draining, table.count == 0 { return .finished }
+    return .lost(drainReason.map { "\(reason) (\($0))" } ?? reason)
+  }
+
+  func end(_ reason: ConnectionEnd) {
+    guard phase != .closed else { return }
+    phase = .closed
+    stopTimers()
+    dialer?.cancel()
+    dialer = nil
+    let written = channel?.written ?? 0
+    for slot in table.removeAll() where slot.condition != .reported {
+      events.append(slot.outcome(lostBecause: reason.text, written: written))
+    }
+    channel?.close()
+    channel = nil
+    // Kept alive until the owner has heard everything.
+    loop.atEndOfTurn { [self] in
+      if let session { nghttp2_session_del(session) }
+      session = nil
+      deliver()
+      delegate?.closed(self, reason)
+    }
+  }
+
+  private func stopTimers() {
+    for timer in [connectTimer, answerTimer, healthTimer] {
+      if let timer { loop.cancel(timer) }
+    }
+  }
+
+  // MARK: Answer time-outs
+
+  private func armAnswerTimer(milliseconds: Int64) {
+    answerTimer = loop.after(milliseconds: milliseconds) { [weak self] in self?.checkAnswers() }
+  }
+
+  private func checkAnswers() {
+    answerTimer = nil
+    let now = loop.now
+    while let index = table.first {
+      let deadline = table[index].deadline
+      guard deadline <= now else { return armAnswerTimer(milliseconds: deadline - now) }
+      table.stopWaiting(index)
+      let slot = table[index]
+      events.append(slot.timedOut(after: settings.answerTimeout))
+      table[index].condition = .reported
+      nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.stream, NGHTTP2_CANCEL.rawValue)
+      // A silent peer is asked at once whether it lives.
+      if pingSent == nil, now - lastHeard >= settings.pingTimeout { ping(now) }
+      scheduleFlush()
+    }
+  }
+
+  // MARK: Health
+
+  private func armHealthTimer(milliseconds: Int64) {
+    if let healthTimer { loop.cancel(healthTimer) }
+    healthTimer = loop.after(milliseconds: milliseconds) { [weak self] in self?.checkHealth() }
+  }
+
+  private func checkHealth() {
+    healthTimer = nil
+    let now = loop.now
+    if let pingSent {
+      let due = pingSent + settings.pingTimeout
+      if due <= now { return end(.lost("no answer to a PING in \(settings.pingTimeout) ms")) }
+      return armHealthTimer(milliseconds: due - now)
+    }
+    let due = lastHeard + settings.pingAfter
+    if due > now { return armHealthTimer(milliseconds: due - now) }
+    ping(now)
+  }
+
+  private func ping(_ now: Instant) {
+    pingSent = now
+    nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
+    armHealthTimer(milliseconds: settings.pingTimeout)
+    scheduleFlush()
+  }
+}
+
+extension HTTP2ClientConnection: SecureChannelOwner {
+  func channelOpened(_ channel: SecureChannel) {}
+
+  func channelReceived(_ bytes: UnsafeRawBufferPointer) {
+    guard phase != .closed, let session else { return }
+    lastHeard = loop.now
+    let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    let taken = nghttp2_session_mem_recv(session, start, bytes.count)
+    if taken < 0 { end(closing(lastError ?? "HTTP/2: \(String(cString: nghttp2_strerror(Int32(taken))))")) }
+  }
+
+  func channelSettled() {
+    settle()
+    if let session, let channel, channel.canWrite, nghttp2_session_want_write(session) != 0 { scheduleFlush() }
+  }
+
+  func channelFills() {
+    guard let session, let channel else { return }
+    while channel.wantsMore {
+      var frame: UnsafePointer<UInt8>?
+      let count = nghttp2_session_mem_send(session, &frame)
+      if count < 0 { lastError = String(cString: nghttp2_strerror(Int32(count))) }
+      if count <= 0 { return }
+      channel.append(UnsafeRawBufferPointer(start: frame, count: count))
+    }
+  }
+
+  func channelEnded(_ reason: String?) {
+    deliver()
+    end(closing(reason ?? "the peer closed the connection"))
+  }
+}
+
+extension ConnectionEnd {
+  fileprivate var text: String {
+    switch self {
+    case .finished: "the connection was closed"
+    case .unreachable(let reason), .lost(let reason): reason
+    }
+  }
 }

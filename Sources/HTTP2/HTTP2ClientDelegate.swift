@@ -1,0 +1,31 @@
+package import Domain
+
+/// What a client connection tells its owner, on the loop. No call comes from inside `submit`, `drain` or `close`.
+package protocol HTTP2ClientDelegate: AnyObject {
+  /// TLS and ALPN done, the peer's first SETTINGS applied.
+  func connected(_ connection: HTTP2ClientConnection)
+  func answered(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ answer: ProviderAnswer)
+  func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure)
+  /// `openable` has grown: an answer came, SETTINGS changed. Once for a batch of answers.
+  func capacityChanged(_ connection: HTTP2ClientConnection)
+  /// GOAWAY received, or stream ids used up: no stream opens any more; those at work may finish. `reason` is the
+  /// `reason` of the debug data's JSON or its text, cut off at 200 bytes. At most once.
+  func draining(_ connection: HTTP2ClientConnection, reason: String?)
+  /// The last call. Every tag has been answered or failed before.
+  func closed(_ connection: HTTP2ClientConnection, _ reason: ConnectionEnd)
+}
+
+package enum StreamFailure: Hashable, Sendable {
+  /// Surely not processed: above GOAWAY's last-stream-id, REFUSED_STREAM, or never written.
+  case notProcessed(String)
+  /// It may have been processed: lost connection, time-out, other RST_STREAM codes, an answer beyond its limits.
+  case unknown(String)
+}
+
+package enum ConnectionEnd: Hashable, Sendable {
+  /// `close` was called, or a drained connection is done.
+  case finished
+  /// Could not be opened: name, connect, certificate, ALPN.
+  case unreachable(String)
+  case lost(String)
+}

@@ -1,0 +1,89 @@
+package import Domain
+package import Loop
+package import TLS
+
+/// An HTTP/2 server over TLS for the sandbox, tests and benchmarks, with the misbehaviour they need. Recognises the
+/// preface of clients that negotiate no ALPN. Owned by one loop. Calls that name a stream or connection that has gone do
+/// nothing.
+package final class HTTP2Server {
+  package weak var delegate: (any HTTP2ServerDelegate)?
+  /// The port it listens on, also when 0 was asked for.
+  package let port: Int
+
+  private let loop: EventLoop
+  private let tls: TLSContext
+  private let settings: HTTP2ServerSettings
+  private let listener: Listener
+  private var connections: [UInt64: ServerConnection] = [:]
+  private var last: UInt64 = 0
+
+  /// Listens on 127.0.0.1, or `address` (an IPv4 or IPv6 address). Throws if the port is taken.
+  package init(
+    loop: EventLoop, address: String = "127.0.0.1", port: Int, tls: TLSContext, settings: HTTP2ServerSettings
+  ) throws(ListenFailure) {
+    self.loop = loop
+    self.tls = tls
+    self.settings = settings
+    listener = try Listener(loop: loop, address: address, port: port)
+    self.port = listener.port
+    listener.start { [weak self] in self?.accepted($0) }
+  }
+
+  deinit { stop() }
+
+  private func accepted(_ socket: Socket) {
+    guard let session = try? TLSSession(server: tls, fd: socket.fd) else { return socket.close() }
+    last += 1
+    let channel = SecureChannel(loop: loop, socket: socket, session: session, connecting: false)
+    let connection = ServerConnection(number: last, loop: loop, channel: channel, settings: settings) { [weak self] in
+      self?.happened($0)
+    }
+    connections[last] = connection
+    connection.start()
+  }
+
+  private func happened(_ event: ServerConnection.Event) {
+    switch event {
+    case .opened(let connection): delegate?.opened(connection)
+    case .received(let request): delegate?.received(request)
+    case .abandoned(let stream): delegate?.abandoned(stream)
+    case .closed(let connection, let wasOpen):
+      connections[connection] = nil
+      if wasOpen { delegate?.closed(connection) }
+    }
+  }
+
+  /// Connections that are open, in the order in which they came.
+  package var openConnections: [UInt64] { connections.values.filter(\.isOpen).map(\.number).sorted() }
+
+  package func respond(_ stream: HTTP2ServerStream, status: Int, headers: [Header], body: [UInt8]) {
+    connections[stream.connection]?.respond(stream.stream, status: status, headers: headers, body: body)
+  }
+
+  /// RST_STREAM with an HTTP/2 error code (7: REFUSED_STREAM).
+  package func reset(_ stream: HTTP2ServerStream, code: UInt32) {
+    connections[stream.connection]?.reset(stream.stream, code: code)
+  }
+
+  /// GOAWAY; streams above `lastStream` (default: the last one received) are dropped unanswered, the rest may finish, then the
+  /// connection closes.
+  package func goaway(_ connection: UInt64, code: UInt32, debug: [UInt8], lastStream: Int32? = nil) {
+    connections[connection]?.goaway(code: code, debug: debug, lastStream: lastStream)
+  }
+
+  package func setMaximumConcurrentStreams(_ limit: Int, on connection: UInt64) {
+    connections[connection]?.setMaximumConcurrentStreams(limit)
+  }
+
+  /// Stops reading and writing until `false`.
+  package func stall(_ connection: UInt64, _ stalled: Bool) { connections[connection]?.stall(stalled) }
+
+  /// Closes the TCP connection at once.
+  package func close(_ connection: UInt64) { connections[connection]?.close() }
+
+  /// Listens no more and closes all connections at once; the delegate hears of each that was open.
+  package func stop() {
+    listener.stop()
+    for connection in connections.values { connection.close() }
+  }
+}

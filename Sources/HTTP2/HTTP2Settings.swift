@@ -1,0 +1,17 @@
+package struct HTTP2Settings: Sendable {
+  /// For everything from the name to the peer's SETTINGS.
+  package var connectTimeout: Int64 = 10_000
+  /// From the moment a request's headers are queued to the end of its answer.
+  package var answerTimeout: Int64 = 30_000
+  /// A PING goes out after this long without a frame from the peer …
+  package var pingAfter: Int64 = 60_000
+  /// … and the connection fails if its ACK takes longer than this.
+  package var pingTimeout: Int64 = 10_000
+  package var maximumAnswerBody = 65_536
+  package var maximumHeaderBytes = 16_384
+  /// Streams assumed while the peer's SETTINGS name no limit.
+  package var initialStreams = 100
+  /// Requests after which the connection drains; HTTP/2 has no more stream ids.
+  package var maximumRequests = (1 << 30) - 1
+  package init() {}
+}

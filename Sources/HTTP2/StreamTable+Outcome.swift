@@ -1,0 +1,40 @@
+import CNGHTTP2
+import Domain
+
+extension StreamTable.Slot {
+  private var answer: ProviderAnswer { ProviderAnswer(status: status, headers: headers, body: body) }
+
+  /// What the end of the stream means; nil if the owner knows already.
+  func outcome(closedWith code: UInt32, refusal: String?, limits: HTTP2Settings) -> HTTP2ClientConnection.Event? {
+    switch condition {
+    case .reported: return nil
+    case .answered: return .answered(tag, answer)
+    case .notSent: return .failed(tag, .notProcessed(refusal ?? "the request was not sent"))
+    case .tooLarge:
+      let text =
+        "the answer exceeds \(limits.maximumHeaderBytes) bytes of headers or \(limits.maximumAnswerBody) of body"
+      return .failed(tag, .unknown(text))
+    case .working: break
+    }
+    let name = String(cString: nghttp2_http2_strerror(code))
+    // Whoever has begun to answer has processed the request.
+    if code == NGHTTP2_REFUSED_STREAM.rawValue, status == 0 {
+      return .failed(tag, .notProcessed(refusal ?? name))
+    }
+    return .failed(tag, .unknown("the stream was reset: \(name)"))
+  }
+
+  /// What the end of the connection means. `written`: bytes that left; HEADERS behind them never did.
+  func outcome(lostBecause reason: String, written: UInt64) -> HTTP2ClientConnection.Event {
+    if condition == .answered { return .answered(tag, answer) }
+    if condition == .notSent || start >= written { return .failed(tag, .notProcessed(reason)) }
+    return .failed(tag, .unknown(reason))
+  }
+
+  func timedOut(after milliseconds: Int64) -> HTTP2ClientConnection.Event {
+    if condition == .answered { return .answered(tag, answer) }
+    let text = "no answer in \(milliseconds) ms"
+    // Only what nghttp2 has not made into a frame yet can still be held back.
+    return .failed(tag, start == .max ? .notProcessed(text) : .unknown(text))
+  }
+}
