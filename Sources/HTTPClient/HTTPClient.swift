@@ -1,56 +1,143 @@
+import CCurl
 package import Domain
+import Glibc
 package import Loop
 
-package struct HTTPClientRequest: Sendable {
-  package var method: String
-  /// https, or http for loopback and metadata servers.
-  package var url: String
-  package var headers: [Header]
-  package var body: [UInt8]
-  package var timeout: Int64
-  package init(
-    method: String = "POST", url: String, headers: [Header] = [], body: [UInt8] = [], timeout: Int64 = 30_000
-  ) {
-    self.method = method
-    self.url = url
-    self.headers = headers
-    self.body = body
-    self.timeout = timeout
-  }
-}
-
-/// `processed`: false if the request surely never reached the peer (name, connect, TLS), so that it may go again at once.
-package struct HTTPClientFailure: Error, Hashable, Sendable {
-  package var reason: String
-  package var processed: Bool
-  package init(reason: String, processed: Bool) {
-    self.reason = reason
-    self.processed = processed
-  }
-}
-
-package struct HTTPClientSettings: Sendable {
-  /// PEM file of trusted authorities; nil: the system's. Certificates and names are always verified.
-  package var caFile: String?
-  package var connectTimeout: Int64 = 10_000
-  package var maximumBody = 1 << 20
-  package var connectionsPerHost = 16
-  package init() {}
-}
-
 /// HTTP/1.1 by libcurl's multi interface on the loop, for OAuth, OneSignal and webhooks. Keeps connections; follows no
-/// redirect.
+/// redirect; uses no proxy.
+///
+/// Belongs to its loop. A request on a kept connection that the peer closes before it answers anything is sent once
+/// more by libcurl: requests must bear repetition, for example by an idempotency key.
 package final class HTTPClient {
-  package init(loop: EventLoop, settings: HTTPClientSettings) { preconditionFailure("not built yet") }
+  private let loop: EventLoop
+  private let settings: HTTPClientSettings
+  private var multi: UnsafeMutableRawPointer?
+  private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+  private var spare: [UnsafeMutableRawPointer] = []
+  private var timer: Timer?
+
+  private static let maximumSpare = 64
+  private static let library: Void = {
+    // A write to a connection that the peer has closed must be an error, not the end of the process.
+    _ = signal(SIGPIPE, SIG_IGN)
+    precondition(curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, "libcurl does not start")
+  }()
+
+  package init(loop: EventLoop, settings: HTTPClientSettings) {
+    _ = Self.library
+    self.loop = loop
+    self.settings = settings
+    multi = curl_multi_init()
+    precondition(multi != nil, "no memory for libcurl")
+    fanfare_curl_multi_set(multi, CURLMOPT_MAX_HOST_CONNECTIONS, settings.connectionsPerHost)
+    fanfare_curl_multi_set(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+    fanfare_curl_multi_callbacks(
+      multi,
+      { _, socket, change, client, known in
+        HTTPClient.from(client).watch(socket, change, isNew: known == nil)
+        return 0
+      },
+      { _, milliseconds, client in
+        HTTPClient.from(client).setTimer(milliseconds)
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit { close() }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> HTTPClient {
+    Unmanaged<HTTPClient>.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  // MARK: Sending
 
   /// `done` is called once, on the loop, never from inside `send`.
   package func send(
     _ request: HTTPClientRequest, _ done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void
-  ) { preconditionFailure("not built yet") }
+  ) {
+    guard let multi else { return fail("the client is closed", done) }
+    if let fault = request.fault { return fail(fault, done) }
+    guard let easy = spare.popLast() ?? curl_easy_init() else { return fail("no memory for a request", done) }
+    let transfer = Transfer(easy: easy, settings: settings, done: done)
+    transfer.prepare(request, settings)
+    transfers[easy] = transfer
+    let code = curl_multi_add_handle(multi, easy)
+    precondition(code == CURLM_OK, "libcurl refuses a handle: \(String(cString: curl_multi_strerror(code)))")
+  }
 
   package func send(_ request: HTTPClientRequest) async throws(HTTPClientFailure) -> ProviderAnswer {
-    preconditionFailure("not built yet")
+    let result: Result<ProviderAnswer, HTTPClientFailure> = await withUnsafeContinuation { waiter in
+      send(request) { waiter.resume(returning: $0) }
+    }
+    return try result.get()
   }
+
+  private func fail(_ reason: String, _ done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void) {
+    loop.after(milliseconds: 0) { done(.failure(HTTPClientFailure(reason: reason, processed: false))) }
+  }
+
   /// Fails what is at work, then frees libcurl's handles. Nothing may be sent after it.
-  package func close() {}
+  package func close() {
+    guard let multi else { return }
+    let unfinished = transfers
+    transfers = [:]
+    let failures = unfinished.values.map { ($0, $0.failure("the client was closed")) }
+    for easy in unfinished.keys {
+      curl_multi_remove_handle(multi, easy)
+      curl_easy_cleanup(easy)
+    }
+    for easy in spare { curl_easy_cleanup(easy) }
+    spare = []
+    curl_multi_cleanup(multi)
+    self.multi = nil
+    setTimer(-1)
+    for (transfer, failure) in failures { transfer.done(.failure(failure)) }
+  }
+
+  // MARK: libcurl's wishes
+
+  private func watch(_ socket: Int32, _ change: Int32, isNew: Bool) {
+    // A descriptor that libcurl closed without a word may come back as a new one.
+    if isNew || change == CURL_POLL_REMOVE { loop.unwatch(socket) }
+    guard change != CURL_POLL_REMOVE, let multi else { return }
+    if isNew { curl_multi_assign(multi, socket, multi) }
+    var interests: Interests = []
+    if change & CURL_POLL_IN != 0 { interests.insert(.readable) }
+    if change & CURL_POLL_OUT != 0 { interests.insert(.writable) }
+    loop.watch(socket, interests) { [unowned self] readiness in
+      var events: Int32 = 0
+      if readiness.readable { events |= CURL_CSELECT_IN }
+      if readiness.writable { events |= CURL_CSELECT_OUT }
+      if readiness.failed { events |= CURL_CSELECT_ERR }
+      act(socket, events)
+    }
+  }
+
+  private func setTimer(_ milliseconds: Int) {
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    guard milliseconds >= 0 else { return }
+    timer = loop.after(milliseconds: Int64(milliseconds)) { [unowned self] in
+      timer = nil
+      act(CURL_SOCKET_TIMEOUT, 0)
+    }
+  }
+
+  /// Only from the loop's own calls: libcurl must not be called from inside its callbacks.
+  private func act(_ socket: Int32, _ events: Int32) {
+    guard let multi else { return }
+    var running: Int32 = 0
+    curl_multi_socket_action(multi, socket, events, &running)
+    var code = CURLE_OK
+    var finished: [(Transfer, Result<ProviderAnswer, HTTPClientFailure>)] = []
+    while let easy = fanfare_curl_next_done(multi, &code) {
+      guard let transfer = transfers.removeValue(forKey: easy) else { preconditionFailure("an unknown transfer ended") }
+      finished.append((transfer, transfer.result(code)))
+      curl_multi_remove_handle(multi, easy)
+      // Forgets the body, and the pointer to the transfer.
+      curl_easy_reset(easy)
+      if spare.count < Self.maximumSpare { spare.append(easy) } else { curl_easy_cleanup(easy) }
+    }
+    for (transfer, result) in finished { transfer.done(result) }
+  }
 }

@@ -15,7 +15,8 @@ package struct HTTPServerRequest: Sendable {
   package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }
 
-/// `Date`, `Content-Length` and what rules the connection are set by the server; a HEAD request gets no body.
+/// `Date`, `Content-Length` and what rules the connection are set by the server; a HEAD request gets no body. A header
+/// without a value is left out.
 package struct HTTPServerResponse: Sendable {
   package var status: Int
   package var headers: [Header]
