@@ -40,6 +40,8 @@ let package = Package(
     library("CHiredis", "hiredis"),
     library("CMicroHTTPD", "microhttpd"),
     library("CSimdJSON", "simdjson"),
+    // Starts child processes.
+    library("CProcess"),
 
     // Row 1
     module("Domain", [], pure),
@@ -70,7 +72,7 @@ let package = Package(
       name: "fanfare",
       dependencies: [
         "Domain", "Loop", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "Intake",
-        "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox",
+        "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox", "CProcess",
       ],
       path: "Sources/fanfare", swiftSettings: strict),
 

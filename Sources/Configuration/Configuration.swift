@@ -1,6 +1,96 @@
-import Domain
+package import Domain
 
-/// The configuration file, checked as a whole.
+/// The configuration file, checked as a whole. Made by `load` only.
 package struct Configuration: Sendable {
-  package init() {}
+  package var redis = Redis()
+  package var listen = Listen()
+  /// Shards of the store; fixed when a store is created.
+  package var partitions = 16
+  package var retention = Retention()
+  package var lanes = Lanes()
+  package var retry: [ProviderName: RetryRules] = RetryRules.vendors
+  package var http2 = HTTP2()
+  package var limits = Limits()
+  /// PEM file of the authorities by which providers are verified; nil: the system's.
+  package var caFile: String?
+  package var logLevel = LogLevel.info
+  package var apps: [AppEntry] = []
+
+  package enum LogLevel: String, Sendable, CaseIterable { case debug, info, warning, error }
+
+  /// Where the store is. All times in milliseconds, all sizes in bytes, throughout.
+  package struct Redis: Hashable, Sendable {
+    package enum Place: Hashable, Sendable {
+      case unix(path: String)
+      case tcp(host: String, port: Int, tls: Bool)
+    }
+    package var place = Place.tcp(host: "127.0.0.1", port: 6379, tls: false)
+    package var username: String?
+    package var password: String?
+    package var database = 0
+    package var caFile: String?
+    package var prefix = "ff"
+  }
+
+  package struct Listen: Hashable, Sendable {
+    package var address = "127.0.0.1"
+    /// 0: any free one.
+    package var port = 8080
+    package var certificateFile: String?
+    package var keyFile: String?
+    package var certificate: [UInt8]?
+    package var key: [UInt8]?
+  }
+
+  package struct Retention: Hashable, Sendable {
+    package var time: Int64 = 7 * 86_400_000
+    package var bytes: Int64 = 4 << 30
+  }
+
+  package struct Lanes: Hashable, Sendable {
+    package var concurrency = 1
+    package var orderHold: Int64 = 60_000
+  }
+
+  package struct HTTP2: Hashable, Sendable {
+    package var connections = 2
+    package var connectTimeout: Int64 = 10_000
+    package var answerTimeout: Int64 = 30_000
+    package var pingAfter: Int64 = 60_000
+    package var pingTimeout: Int64 = 10_000
+  }
+
+  package struct Limits: Hashable, Sendable {
+    package var body = 1 << 20
+    package var targets = 10_000
+    package var urgentTargets = 500
+    package var connections = 10_000
+  }
+}
+
+/// When to try again: a first wait per cause, then exponential backoff with jitter. Milliseconds.
+package struct RetryRules: Hashable, Sendable {
+  package var floors: [Retry.Cause: Int64]
+  package var base: Int64 = 1_000
+  package var maximum: Int64 = 3_600_000
+  package var attempts = 10
+
+  /// What the vendors ask for.
+  package static let vendors: [ProviderName: RetryRules] = [
+    .apns: RetryRules(floors: [.serverFault: 900_000]),
+    .fcm: RetryRules(floors: [
+      .serverFault: 10_000, .unknownOutcome: 10_000, .quota: 60_000, .tokenBusy: 60_000,
+    ]),
+    .oneSignal: RetryRules(floors: [.serverFault: 1_000, .unknownOutcome: 2_000, .quota: 1_000]),
+  ]
+
+  package init(floors: [Retry.Cause: Int64] = [:]) { self.floors = floors }
+}
+
+/// An app as configured: its routes and rules, and its credentials with the contents of their key files, not yet opened.
+package struct AppEntry: Sendable {
+  package var app: App
+  package var credentials: [Credential]
+  /// The place of each credential in the file, in the order of `credentials`: for faults found on opening one.
+  package var places: [String]
 }

@@ -1,4 +1,5 @@
 @main
 enum Fanfare {
-  static func main() {}
+  /// Closures written here would belong to the main actor: everything is elsewhere.
+  static func main() { Tool.run() }
 }

@@ -1,0 +1,164 @@
+import Domain
+
+/// Reads `apps`: tenants, their credentials and key files.
+struct AppsReader {
+  let files: Files
+  let providers: [ProviderName: [CredentialSetting]]
+  private var faults: FaultList { files.faults }
+
+  init(files: Files, providers: [ProviderName: [CredentialSetting]]) {
+    self.files = files
+    self.providers = providers
+  }
+
+  func read(_ items: [(node: Node, pointer: String)]) -> [AppEntry] {
+    var seen: Set<String> = []
+    return items.compactMap { item in
+      var section = Section(item.node, at: item.pointer, faults)
+      let entry = app(&section, &seen)
+      section.close()
+      return entry
+    }
+  }
+
+  private func app(_ section: inout Section, _ seen: inout Set<String>) -> AppEntry? {
+    let id = section.text("id")
+    let tags = section.texts("register_tags")
+    let secret = section.text("user_secret_file").flatMap {
+      files.secret($0, at: section.place("user_secret_file"))
+    }
+    let accounts = section.list("credentials")
+    guard let id else {
+      faults.add(section.place("id"), "the app has no id", fix: "Add id: \"…\"")
+      return nil
+    }
+    guard Self.isName(id) else {
+      faults.add(section.place("id"), "\"\(id)\" is no id", fix: "Use 1 … 64 of a-z, 0-9, _ and -")
+      return nil
+    }
+    guard seen.insert(id).inserted else {
+      faults.add(section.place("id"), "two apps are called \"\(id)\"", fix: "Give each app its own id")
+      return nil
+    }
+    var entry = AppEntry(app: App(id: AppID(rawValue: id)), credentials: [], places: [])
+    entry.app.registerTags = tags
+    entry.app.userSecret = secret.map { Array(String(decoding: $0, as: UTF8.self).trimmingLineEnd.utf8) }
+    var names: Set<String> = []
+    var served: [Route: String] = [:]
+    for account in accounts {
+      var own = Section(account.node, at: account.pointer, faults)
+      credential(&own, &entry, &names, &served)
+    }
+    if accounts.isEmpty {
+      faults.add(section.place("credentials"), "the app can send nothing", fix: "Add at least one credential")
+    }
+    return entry
+  }
+
+  static func isName(_ text: String) -> Bool {
+    (1...64).contains(text.utf8.count)
+      && text.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5f || $0 == 0x2d }
+  }
+
+  private func credential(
+    _ section: inout Section, _ entry: inout AppEntry, _ names: inout Set<String>, _ served: inout [Route: String]
+  ) {
+    let name = section.text("name")
+    let provider = section.text("provider").map { ProviderName(rawValue: $0) }
+    let environments = readEnvironments(&section, of: provider)
+    let origin = section.text("origin").flatMap { readOrigin($0, at: section.place("origin")) }
+    guard let provider else {
+      return faults.add(
+        section.place("provider"), "the credential has no provider",
+        fix: "Add provider: one of \(known.joined(separator: ", "))")
+    }
+    guard let settings = providers[provider] else {
+      let near = Suggestion.nearest(to: provider.rawValue, among: known)
+      return faults.add(
+        section.place("provider"), "no provider is called \"\(provider.rawValue)\"",
+        fix: near.map { "Did you mean \"\($0)\"?" } ?? "Known are \(known.joined(separator: ", "))")
+    }
+    let (texts, contents) = read(settings, &section)
+    section.close()
+    guard let name, Self.isName(name), names.insert(name).inserted else {
+      return faults.add(
+        section.place("name"), name == nil ? "the credential has no name" : "\"\(name ?? "")\" is no name of its own",
+        fix: "Use 1 … 64 of a-z, 0-9, _ and -, once in the app")
+    }
+    let base = "\(entry.app.id.rawValue)/\(name)"
+    for environment in environments {
+      let id = CredentialID(rawValue: environments.count > 1 ? "\(base):\(environment.rawValue)" : base)
+      var credential = Credential(id: id, app: entry.app.id, provider: provider, environment: environment)
+      credential.texts = texts
+      credential.files = contents
+      credential.origin = origin
+      entry.credentials.append(credential)
+      entry.places.append(section.pointer)
+      entry.app.credentials.append(Route(credential: id, provider: provider, environment: environment))
+      let world = Route(credential: CredentialID(rawValue: ""), provider: provider, environment: environment)
+      if let other = served.updateValue(name, forKey: world) {
+        faults.add(
+          section.pointer,
+          "\"\(other)\" already sends to \(provider.rawValue) (\(environment.rawValue)), so this would never be used",
+          fix: "Remove one, or let them serve different environments")
+      }
+    }
+  }
+
+  private var known: [String] { providers.keys.map(\.rawValue).sorted() }
+
+  /// `environment: "sandbox"` or `environments: ["production", "sandbox"]`; a credential of APNs without either serves
+  /// production.
+  private func readEnvironments(_ section: inout Section, of provider: ProviderName?) -> [Environment] {
+    let one = section.word("environment", of: Environment.self)
+    var found: [Environment] = one.map { [$0] } ?? []
+    for (place, text) in section.texts("environments").enumerated() {
+      guard let environment = Environment(rawValue: text) else {
+        faults.add(
+          section.place("environments") + "/\(place)", "\"\(text)\" is no environment",
+          fix: "Use \"production\" and \"sandbox\"")
+        continue
+      }
+      if !found.contains(environment) { found.append(environment) }
+    }
+    if one != nil, section.has("environments") {
+      faults.add(section.place("environment"), "environment and environments exclude each other", fix: "Keep one")
+    }
+    if provider != .apns, found.contains(.sandbox) {
+      faults.add(
+        section.place(section.has("environment") ? "environment" : "environments"),
+        "only APNs has a sandbox environment", fix: "Remove it; to send to a stand-in, set origin")
+    }
+    return found.isEmpty ? [.production] : found
+  }
+
+  /// `host` or `host:port`, in place of the vendor's.
+  private func readOrigin(_ text: String, at pointer: String) -> Origin? {
+    guard let place = HostPort(text, defaultPort: 443) else {
+      faults.add(
+        pointer, "\"\(text)\" is no host and port", fix: "Write \"localhost:8443\"; the scheme is always https")
+      return nil
+    }
+    return Origin(host: place.host, port: place.port)
+  }
+
+  private func read(
+    _ settings: [CredentialSetting], _ section: inout Section
+  ) -> (texts: [String: String], files: [String: [UInt8]]) {
+    var texts: [String: String] = [:]
+    var contents: [String: [UInt8]] = [:]
+    for setting in settings {
+      let text = section.text(setting.name)
+      if text == nil, setting.required, !section.has(setting.name) {
+        faults.add(
+          section.place(setting.name), "\(setting.name) is missing", fix: "Add it: \(setting.help)")
+      }
+      guard let text else { continue }
+      switch setting.form {
+      case .text: texts[setting.name] = text
+      case .secretFile: contents[setting.name] = files.secret(text, at: section.place(setting.name))
+      }
+    }
+    return (texts, contents)
+  }
+}

@@ -1,0 +1,35 @@
+/// One thing that is wrong with the configuration: where, what, and how to mend it.
+package struct ConfigurationFault: Error, Hashable, Sendable {
+  /// A JSON pointer; empty for the file as a whole.
+  package var pointer: String
+  /// For syntax errors.
+  package var line: Int?
+  package var column: Int?
+  package var problem: String
+  package var fix: String
+
+  package init(pointer: String, line: Int? = nil, column: Int? = nil, problem: String, fix: String) {
+    self.pointer = pointer
+    self.line = line
+    self.column = column
+    self.problem = problem
+    self.fix = fix
+  }
+
+  /// `/listen/port: 70000 is no port. Use 0 … 65535.`
+  package var text: String {
+    var place = pointer.isEmpty ? "the file" : pointer
+    if let line, let column { place = "line \(line), column \(column)" }
+    return "\(place): \(problem). \(fix)."
+  }
+}
+
+/// Everything that is wrong with a configuration, in the order of its reading; never empty.
+package struct ConfigurationFaults: Error, Sendable {
+  package var file: String
+  package var faults: [ConfigurationFault]
+  package init(file: String, faults: [ConfigurationFault]) {
+    self.file = file
+    self.faults = faults
+  }
+}

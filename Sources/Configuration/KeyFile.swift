@@ -1,0 +1,59 @@
+import Glibc
+
+/// Files beside the configuration. A relative path starts at the configuration's folder.
+struct Files {
+  let folder: String
+  let faults: FaultList
+  static let maximumBytes = 1 << 20
+
+  func path(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
+
+  /// The content of a file that only its owner may read; nil after a fault.
+  func secret(_ name: String, at pointer: String) -> [UInt8]? { read(path(name), at: pointer, secret: true) }
+
+  /// The content of a file that anyone may read; nil after a fault.
+  func open(_ name: String, at pointer: String) -> [UInt8]? { read(path(name), at: pointer, secret: false) }
+
+  private func read(_ path: String, at pointer: String, secret: Bool) -> [UInt8]? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      faults.add(pointer, "no file at \(path)", fix: "Put the file there or correct the path")
+      return nil
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      faults.add(pointer, "\(path) is no file", fix: "Give the path of the file itself")
+      return nil
+    }
+    if secret, status.st_mode & 0o077 != 0 {
+      faults.add(pointer, "others than its owner can read \(path)", fix: "Run: chmod 600 \(path)")
+      return nil
+    }
+    guard let content = Self.content(of: path) else {
+      faults.add(pointer, "\(path) cannot be read by this user", fix: "Run: chmod 600 \(path), as its owner")
+      return nil
+    }
+    guard !content.isEmpty, content.count <= Self.maximumBytes else {
+      faults.add(
+        pointer, content.isEmpty ? "\(path) is empty" : "\(path) is larger than 1 MiB",
+        fix: "Put the key as the vendor issued it there")
+      return nil
+    }
+    return content
+  }
+
+  /// Nil if it cannot be read. At most a little more than `maximumBytes`.
+  static func content(of path: String) -> [UInt8]? {
+    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while content.count <= maximumBytes {
+      let count = chunk.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+      if count == 0 { return content }
+      guard count > 0 else { return nil }
+      content += chunk[..<count]
+    }
+    return content
+  }
+}

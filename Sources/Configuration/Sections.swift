@@ -1,0 +1,174 @@
+import Domain
+
+/// Bounds of the settings, so that a slip of a zero is a fault and not an outage.
+private enum Bounds {
+  static let port = 1...65_535
+  static let wait: ClosedRange<Int64> = 1...86_400_000
+  static let timeout: ClosedRange<Int64> = 10...600_000
+}
+
+extension Configuration.Redis {
+  mutating func read(_ section: Section, _ files: Files) {
+    var section = section
+    if let url = section.text("url") { read(url: url, at: section.place("url"), section.faults) }
+    username = section.text("username")
+    if let name = section.text("password_file"),
+      let content = files.secret(name, at: section.place("password_file"))
+    {
+      password = String(decoding: content, as: UTF8.self).trimmingLineEnd
+    }
+    if let name = section.text("ca_file"), files.open(name, at: section.place("ca_file")) != nil {
+      caFile = files.path(name)
+    }
+    database = section.integer("database", in: 0...1_000_000) ?? database
+    if let text = section.text("prefix") {
+      if text.isEmpty || text.count > 32 || !text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) {
+        section.faults.add(
+          section.place("prefix"), "\"\(text)\" cannot start keys", fix: "Use 1 … 32 ASCII letters and digits")
+      } else {
+        prefix = text
+      }
+    }
+    section.close()
+  }
+
+  private mutating func read(url: String, at pointer: String, _ faults: FaultList) {
+    let fix = "Write unix:/run/redis.sock, redis://host:6379 or rediss://host:6379 (TLS)"
+    if url.hasPrefix("unix:") {
+      let path = String(url.dropFirst(5)).replacing("//", with: "/")
+      guard path.hasPrefix("/"), path.utf8.count < 108 else {
+        return faults.add(pointer, "\"\(url)\" names no socket of at most 107 bytes", fix: fix)
+      }
+      place = .unix(path: path)
+      return
+    }
+    let tls = url.hasPrefix("rediss://")
+    guard tls || url.hasPrefix("redis://") else {
+      return faults.add(pointer, "\"\(url)\" has no known scheme", fix: fix)
+    }
+    let rest = url.dropFirst(tls ? 9 : 8)
+    guard !rest.contains("@") else {
+      return faults.add(
+        pointer, "a password in the URL would be seen by many", fix: "Use username and password_file instead")
+    }
+    guard let place = HostPort(rest, defaultPort: 6379) else {
+      return faults.add(pointer, "\"\(url)\" names no host and port", fix: fix)
+    }
+    self.place = .tcp(host: place.host, port: place.port, tls: tls)
+  }
+}
+
+/// `host`, `host:port` or `[v6]:port`.
+struct HostPort {
+  let host: String
+  let port: Int
+
+  init?(_ text: some StringProtocol, defaultPort: Int) {
+    var host = Substring(text)
+    var port = defaultPort
+    let nameEnd = host.hasPrefix("[") ? host.firstIndex(of: "]") : host.startIndex
+    guard let nameEnd else { return nil }
+    if let colon = host[nameEnd...].lastIndex(of: ":") {
+      guard let number = Int(host[host.index(after: colon)...]), Bounds.port.contains(number) else { return nil }
+      port = number
+      host = host[..<colon]
+    }
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty, host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".:-_".contains($0)) }) else {
+      return nil
+    }
+    self.host = String(host)
+    self.port = port
+  }
+}
+
+extension String {
+  /// Without the line ends that editors leave behind.
+  var trimmingLineEnd: String {
+    var text = self[...]
+    while let last = text.last, last.isNewline { text.removeLast() }
+    return String(text)
+  }
+}
+
+extension Configuration.Listen {
+  mutating func read(_ section: Section, _ files: Files) {
+    var section = section
+    address = section.text("address") ?? address
+    port = section.integer("port", in: 0...65_535) ?? port
+    if let name = section.text("certificate_file") {
+      certificateFile = files.path(name)
+      certificate = files.open(name, at: section.place("certificate_file"))
+    }
+    if let name = section.text("key_file") {
+      keyFile = files.path(name)
+      key = files.secret(name, at: section.place("key_file"))
+    }
+    if (certificateFile == nil) != (keyFile == nil) {
+      section.faults.add(
+        section.pointer, "certificate_file and key_file belong together", fix: "Give both for HTTPS, or none")
+    }
+    section.close()
+  }
+}
+
+extension Configuration.Retention {
+  mutating func read(_ section: Section) {
+    var section = section
+    time = section.duration("time", in: 60_000...(365 * 86_400_000)) ?? time
+    bytes = section.size("bytes", in: (1 << 20)...(1 << 46)) ?? bytes
+    section.close()
+  }
+}
+
+extension Configuration.Lanes {
+  mutating func read(_ section: Section) {
+    var section = section
+    concurrency = section.integer("concurrency", in: 1...100) ?? concurrency
+    orderHold = section.duration("order_hold", in: 0...86_400_000) ?? orderHold
+    section.close()
+  }
+}
+
+extension Configuration.HTTP2 {
+  mutating func read(_ section: Section) {
+    var section = section
+    connections = section.integer("connections", in: 1...64) ?? connections
+    connectTimeout = section.duration("connect_timeout", in: Bounds.timeout) ?? connectTimeout
+    answerTimeout = section.duration("answer_timeout", in: Bounds.timeout) ?? answerTimeout
+    pingAfter = section.duration("ping_after", in: Bounds.wait) ?? pingAfter
+    pingTimeout = section.duration("ping_timeout", in: Bounds.timeout) ?? pingTimeout
+    section.close()
+  }
+}
+
+extension Configuration.Limits {
+  mutating func read(_ section: Section) {
+    var section = section
+    body = section.size("body", in: 4_096...(64 << 20)).map { Int($0) } ?? body
+    targets = section.integer("targets", in: 1...10_000) ?? targets
+    urgentTargets = section.integer("urgent_targets", in: 1...10_000) ?? urgentTargets
+    connections = section.integer("connections", in: 1...100_000) ?? connections
+    section.close()
+  }
+}
+
+extension RetryRules {
+  mutating func read(_ section: Section) {
+    var section = section
+    base = section.duration("base", in: Bounds.wait) ?? base
+    maximum = section.duration("maximum", in: Bounds.wait) ?? maximum
+    attempts = section.integer("attempts", in: 1...100) ?? attempts
+    var waits = section.section("floors")
+    for cause in Retry.Cause.allCases {
+      if let floor = waits.duration(Self.key(cause), in: 0...86_400_000) { floors[cause] = floor }
+    }
+    waits.close()
+    section.close()
+  }
+
+  /// `serverFault` is written `server_fault`.
+  static func key(_ cause: Retry.Cause) -> String {
+    cause.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "_" + $1.lowercased() : String($1) }
+  }
+}

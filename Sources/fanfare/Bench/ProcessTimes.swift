@@ -1,0 +1,55 @@
+import Glibc
+
+/// CPU time of processes, as the kernel counts it.
+enum ProcessTimes {
+  /// User and system time of a living process with all its threads, in microseconds; 0 if it is gone. The kernel counts in
+  /// ticks of 10 ms, so only long runs tell something.
+  static func microseconds(of process: pid_t) -> Int64 {
+    guard let stat = FileContent.read("/proc/\(process)/stat") else { return 0 }
+    // The name in parentheses may hold anything: fields are counted behind it.
+    guard let end = stat.lastIndex(of: UInt8(ascii: ")")) else { return 0 }
+    let fields = String(decoding: stat[(end + 1)...], as: UTF8.self).split(separator: " ")
+    guard fields.count > 12, let user = Int64(fields[11]), let system = Int64(fields[12]) else { return 0 }
+    return (user + system) * 1_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
+  }
+
+  /// Of all children that have ended and were waited for.
+  static var ofEndedChildren: Int64 {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_CHILDREN.rawValue), &usage)
+    return Int64(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1_000_000
+      + Int64(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
+  }
+
+  /// Resident memory in bytes; 0 if it is gone.
+  static func memory(of process: pid_t) -> Int64 {
+    guard let status = FileContent.read("/proc/\(process)/statm") else { return 0 }
+    let fields = String(decoding: status, as: UTF8.self).split(separator: " ")
+    return fields.count > 1 ? (Int64(fields[1]) ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE))) : 0
+  }
+}
+
+/// What the figures were measured on.
+enum Machine {
+  static var cores: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+  static var processor: String {
+    guard let text = FileContent.read("/proc/cpuinfo") else { return "unknown" }
+    let line = String(decoding: text, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("model name") }
+    return line.flatMap { $0.split(separator: ":").last }.map { String($0.drop { $0 == " " }) } ?? "unknown"
+  }
+
+  static var kernel: String {
+    FileContent.read("/proc/sys/kernel/osrelease").map {
+      String(String(decoding: $0, as: UTF8.self).filter { !$0.isNewline })
+    } ?? "unknown"
+  }
+
+  static var isDebugBuild: Bool {
+    #if DEBUG
+      true
+    #else
+      false
+    #endif
+  }
+}

@@ -1,0 +1,116 @@
+import Configuration
+import Domain
+import Glibc
+import JSON
+import Sandbox
+import Store
+
+/// Everything on one machine, for trying it out: a private Redis, the vendors' stand-ins and the gateway.
+enum DevCommand {
+  static let command = Command(
+    name: "dev", summary: "Redis, sandbox and gateway on this machine, in one command",
+    about: """
+      Starts a private Redis, the sandbox in place of the vendors, and the gateway in front of them; prints the API's
+      address, a key and a complete curl line. Nothing leaves this machine and nothing is kept: ctrl-C ends it all. Busy
+      ports are replaced by free ones.
+      """,
+    options: [Command.Option("--port", "PORT", "port of the API (8080)"), Command.json],
+    examples: ["fanfare dev"]
+  ) { arguments in try run(arguments) }
+
+  private static func run(_ arguments: Arguments) throws -> ExitCode {
+    let port = try arguments.integer("--port", in: 0...65_535) ?? 8080
+    StopSignals.block()
+    let folder = ScratchFolder()
+    do {
+      let redis = try PrivateRedis(in: folder)
+      defer { redis.stop() }
+      var settings = SandboxSettings(directory: folder.folder("vendors"))
+      settings.replaceBusyPorts = true
+      let vendors = try Vendors(settings)
+      defer { vendors.stop() }
+      var app = SandboxApp(
+        redisSocket: redis.socket, port: port, vendors: vendors.ports, directory: vendors.directory, logLevel: "info")
+      let file = folder.write("fanfare.json5", app.text)
+      let (gateway, setup, bound) = try start(
+        file,
+        orAnyPort: {
+          app.port = 0
+          folder.write("fanfare.json5", app.text)
+        })
+      let key = try gateway.createKey(
+        app: AppID(rawValue: SandboxApp.id), scopes: [.send, .devices, .read, .admin], note: "fanfare dev")
+      announce(
+        url: ServeCommand.address(setup, port: bound), key: key, file: file, vendors.ports, json: arguments.wantsJSON)
+      StopSignals.wait()
+      Terminal.note("ending")
+      gateway.stop(grace: 2_000)
+      return .success
+    } catch let failure as ChildProcess.StartFailure {
+      Terminal.complain(failure.reason)
+      return .failure
+    } catch let failure as SandboxFailure {
+      Terminal.complain(failure.reason)
+      return .failure
+    } catch let failure as Gateway.Failure {
+      return ServeCommand.explain(failure)
+    } catch let faults as ConfigurationFaults {
+      Setup.report(faults, json: arguments.wantsJSON)
+      return .configuration
+    }
+  }
+
+  /// The gateway of a configuration; where its port is taken, after a change of it.
+  private static func start(
+    _ file: String, orAnyPort change: () -> Void
+  ) throws -> (gateway: Gateway, setup: Setup, port: Int) {
+    let setup = try Setup(file: file)
+    let first = Gateway(setup)
+    if let port = try free(first) { return (first, setup, port) }
+    change()
+    let changed = try Setup(file: file)
+    let second = Gateway(changed)
+    guard let port = try second.start(api: true, workers: 1) else { preconditionFailure("an API has a port") }
+    return (second, changed, port)
+  }
+
+  /// Nil: the port is taken.
+  private static func free(_ gateway: Gateway) throws -> Int? {
+    do {
+      return try gateway.start(api: true, workers: 1)
+    } catch let failure as Gateway.Failure {
+      guard case .listen = failure else { throw failure }
+      return nil
+    }
+  }
+
+  private static func announce(url: String, key: String, file: String, _ ports: Sandbox.Ports, json: Bool) {
+    if json {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.member("event", "ready")
+      writer.member("url", url)
+      writer.member("key", key)
+      writer.member("config", file)
+      writer.member("sandbox", "http://127.0.0.1:\(ports.control)")
+      writer.endObject()
+      return Terminal.print(writer.bytes)
+    }
+    Terminal.print(
+      """
+      Fanfare is ready, with stand-ins for the vendors; ctrl-C ends it.
+
+        API      \(url)
+        key      \(key)
+        config   \(file)
+        sandbox  http://127.0.0.1:\(ports.control)/log   (what the vendors received)
+
+      Send something:
+
+        curl -s \(url)/v1/messages -H 'Authorization: Bearer \(key)' -H 'Content-Type: application/json' -d '{
+          "to": { "tokens": [{ "provider": "fcm", "token": "my-first-token" }] },
+          "notification": { "title": "Hello", "body": "from Fanfare" }
+        }'
+      """)
+  }
+}

@@ -1,0 +1,123 @@
+import Domain
+import JSON
+import Loop
+import Store
+
+enum KeysCommand {
+  static let command = Command(
+    name: "keys", summary: "create, list and revoke API keys",
+    about: """
+      API keys belong to an app and have scopes: send, devices, read, admin, and register (safe to ship inside an app).
+      The secret is shown once, when the key is created; Redis holds only its hash. Works on the store directly, so the
+      server need not run.
+      """,
+    positionals: ["create|list|revoke", "[KEY-ID]"],
+    options: [
+      Command.configuration,
+      Command.Option("--app", "ID", "the app (may be left out if only one is configured)"),
+      Command.Option("--scopes", "LIST", "comma-separated (send,devices,read)"),
+      Command.Option("--note", "TEXT", "what the key is for"),
+      Command.json,
+    ],
+    examples: ["fanfare keys create --app shop --scopes send,read --note \"order service\"", "fanfare keys list"]
+  ) { arguments in try run(arguments) }
+
+  private static func run(_ arguments: Arguments) throws -> ExitCode {
+    guard let verb = arguments.positionals.first, ["create", "list", "revoke"].contains(verb) else {
+      throw UsageProblem(text: "say what to do: fanfare keys create, list or revoke")
+    }
+    let scopes = try scopes(arguments.text("--scopes") ?? "send,devices,read")
+    let keyID = arguments.positionals.dropFirst().first
+    guard (verb == "revoke") == (keyID != nil) else {
+      throw UsageProblem(text: verb == "revoke" ? "name the key: fanfare keys revoke KEY-ID" : "\(verb) names no key")
+    }
+    let setup = try Setup.load(arguments)
+    let app = try app(arguments, setup)
+    let note = arguments.text("--note") ?? ""
+    let json = arguments.wantsJSON
+    do {
+      return try Blocking.run { loop in
+        let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+        defer { store.close() }
+        try await store.open()
+        switch verb {
+        case "create":
+          let made = try await store.createKey(app: app, scopes: scopes, note: note, now: loop.wallNow)
+          show([made.key], secret: made.secret, json: json)
+        case "list":
+          show(try await store.keys(app: app), secret: nil, json: json)
+        default:
+          guard try await store.revokeKey(keyID ?? "", app: app) else {
+            Terminal.complain("app \(app.rawValue) has no key \(keyID ?? "")", "see fanfare keys list")
+            return .failure
+          }
+          if !json { Terminal.print("revoked \(keyID ?? "")") }
+        }
+        return .success
+      }
+    } catch let error as StoreError {
+      return ServeCommand.explain(.store(error))
+    }
+  }
+
+  private static func app(_ arguments: Arguments, _ setup: Setup) throws(UsageProblem) -> AppID {
+    let known = setup.apps.keys.map(\.rawValue).sorted()
+    guard let name = arguments.text("--app") else {
+      guard known.count == 1 else {
+        throw UsageProblem(text: "name the app with --app: \(known.joined(separator: ", "))")
+      }
+      return AppID(rawValue: known[0])
+    }
+    guard known.contains(name) else {
+      throw UsageProblem(text: "no app is called \"\(name)\"; configured are \(known.joined(separator: ", "))")
+    }
+    return AppID(rawValue: name)
+  }
+
+  private static func scopes(_ text: String) throws(UsageProblem) -> Set<Scope> {
+    var scopes: Set<Scope> = []
+    for word in text.split(separator: ",") {
+      guard let scope = Scope(rawValue: String(word)) else {
+        let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageProblem(text: "\"\(word)\" is no scope; there are \(known)")
+      }
+      scopes.insert(scope)
+    }
+    guard !scopes.isEmpty else { throw UsageProblem(text: "--scopes is empty") }
+    return scopes
+  }
+
+  private static func show(_ keys: [APIKey], secret: String?, json: Bool) {
+    if json {
+      var writer = JSONWriter()
+      if secret == nil { writer.beginArray() }
+      for key in keys {
+        writer.beginObject()
+        writer.member("id", key.id)
+        writer.member("app", key.app.rawValue)
+        writer.member("secret", secret)
+        writer.key("scopes")
+        writer.beginArray()
+        for scope in key.scopes.map(\.rawValue).sorted() { writer.string(scope) }
+        writer.endArray()
+        writer.member("note", key.note)
+        writer.member("created_at", key.createdAt.milliseconds)
+        writer.endObject()
+      }
+      if secret == nil { writer.endArray() }
+      return Terminal.print(writer.bytes)
+    }
+    if let secret {
+      Terminal.print(secret)
+      Terminal.note("The secret of key \(keys[0].id) is shown this once.")
+      return
+    }
+    guard !keys.isEmpty else { return Terminal.note("no keys; make one with fanfare keys create") }
+    var table = Table()
+    table.row("id", "scopes", "note")
+    for key in keys {
+      table.row(key.id, key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.note)
+    }
+    Terminal.print(table.text)
+  }
+}

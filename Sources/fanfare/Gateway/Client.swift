@@ -1,0 +1,57 @@
+import Domain
+import HTTPClient
+import JSON
+import Loop
+
+/// A client of a running gateway or sandbox, over HTTP, on one loop.
+struct Client {
+  private let http: HTTPClient
+  private let base: String
+  private let key: String?
+
+  struct Answer: Sendable {
+    var status: Int
+    var body: [UInt8]
+    /// Nil if the body is not JSON.
+    var document: JSONValue? { try? JSON.parse(body) }
+    var isSuccess: Bool { (200..<300).contains(status) }
+  }
+
+  /// `base`: `http://host:port`. `key`: the API key.
+  init(loop: EventLoop, base: String, key: String? = nil, caFile: String? = nil, connections: Int = 8) {
+    var settings = HTTPClientSettings()
+    settings.caFile = caFile
+    settings.connectionsPerHost = connections
+    settings.maximumBody = 256 << 20
+    http = HTTPClient(loop: loop, settings: settings)
+    self.base = base.hasSuffix("/") ? String(base.dropLast()) : base
+    self.key = key
+  }
+
+  func call(
+    _ method: String, _ path: String, _ body: [UInt8] = [], headers: [Header] = []
+  ) async throws(HTTPClientFailure) -> Answer {
+    var headers = headers
+    if let key { headers.append(Header("authorization", "Bearer \(key)")) }
+    if !body.isEmpty { headers.append(Header("content-type", "application/json")) }
+    let answer = try await http.send(
+      HTTPClientRequest(method: method, url: base + path, headers: headers, body: body, timeout: 60_000))
+    return Answer(status: answer.status, body: answer.body)
+  }
+
+  func close() { http.close() }
+}
+
+extension Client.Answer {
+  /// What a problem document says, in lines for people.
+  var problem: String {
+    guard let document else { return "status \(status)" }
+    var text = document["title"]?.string ?? "status \(status)"
+    if let detail = document["detail"]?.string, detail != text { text += ": \(detail)" }
+    for violation in document["violations"]?.array ?? document["errors"]?.array ?? [] {
+      let place = violation["pointer"]?.string ?? ""
+      text += "\n  \(place.isEmpty ? "the body" : place): \(violation["detail"]?.string ?? "")"
+    }
+    return text
+  }
+}

@@ -1,0 +1,161 @@
+import API
+import Configuration
+import Delivery
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Loop
+import Store
+import Telemetry
+
+/// The gateway of one process: the API on a loop, workers on loops of their own, a store connection each. Used from the
+/// main thread only; `start` and `stop` block.
+final class Gateway {
+  enum Failure: Error {
+    case store(StoreError)
+    case listen(String)
+  }
+
+  private let setup: Setup
+  private let metrics = Metrics()
+  private let log: Log
+  private var front: Front?
+  private var workshops: [Workshop] = []
+
+  init(_ setup: Setup) {
+    self.setup = setup
+    log = setup.log
+  }
+
+  /// Starts what is asked for; the port of the API. Throws `Failure`, and then leaves nothing running.
+  func start(api: Bool, workers: Int) throws -> Int? {
+    do {
+      for number in 0..<workers {
+        let workshop = Workshop(name: "worker-\(number)")
+        workshops.append(workshop)
+        try workshop.open(setup, metrics, log)
+      }
+      guard api else { return nil }
+      let front = Front()
+      self.front = front
+      return try front.open(setup, metrics, log)
+    } catch {
+      stop(grace: 0)
+      switch error {
+      case let failure as StoreError: throw Failure.store(failure)
+      case let failure as HTTPServerFailure: throw Failure.listen(failure.reason)
+      default: preconditionFailure("\(error)")
+      }
+    }
+  }
+
+  /// Takes no more requests, lets what is at work finish for at most `grace` milliseconds, hands the leases back.
+  func stop(grace: Int64 = 10_000) {
+    front?.close()
+    front = nil
+    for workshop in workshops { workshop.stop(grace: grace) }
+    for workshop in workshops { workshop.close() }
+    workshops = []
+  }
+
+  /// Makes an API key, through the connection of the API.
+  func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
+    guard let front else { preconditionFailure("keys are made while the API runs") }
+    return try front.createKey(app: app, scopes: scopes, note: note)
+  }
+}
+
+/// The API with its loop and store. The objects are touched on the loop only.
+private final class Front: @unchecked Sendable {
+  private let loop = EventLoop(name: "api")
+  private let thread: LoopThread
+  private var store: Store?
+  private var service: Service?
+
+  init() { thread = loop.start() }
+
+  func open(_ setup: Setup, _ metrics: Metrics, _ log: Log) throws -> Int {
+    try Blocking.on(loop) { [self] in
+      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+      self.store = store
+      try await store.open()
+      var settings = ServiceSettings()
+      let limits = setup.configuration.limits
+      settings.server.address = setup.configuration.listen.address
+      settings.server.port = setup.configuration.listen.port
+      settings.server.certificate = setup.configuration.listen.certificate
+      settings.server.key = setup.configuration.listen.key
+      settings.server.maximumBody = limits.body
+      settings.server.maximumConnections = limits.connections
+      settings.maximumTargets = limits.targets
+      settings.urgentTargets = limits.urgentTargets
+      let service = Service(
+        loop: loop, store: store, apps: setup.apps, providers: Providers.byName, accounts: setup.accounts,
+        settings: settings, metrics: metrics, log: log)
+      let port = try service.start()
+      self.service = service
+      return port
+    }
+  }
+
+  func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
+    try Blocking.on(loop) { [self] in
+      guard let store else { preconditionFailure("the API is open") }
+      return try await store.createKey(app: app, scopes: scopes, note: note, now: loop.wallNow).secret
+    }
+  }
+
+  func close() {
+    try? Blocking.on(loop) { [self] in
+      await service?.stop()
+      store?.close()
+      service = nil
+      store = nil
+    }
+    loop.stop()
+    thread.join()
+  }
+}
+
+/// A worker with its loop and store. The objects are touched on the loop only.
+private final class Workshop: @unchecked Sendable {
+  private let loop: EventLoop
+  private let thread: LoopThread
+  private var store: Store?
+  private var worker: Worker?
+  private var work: Task<Void, Never>?
+
+  init(name: String) {
+    loop = EventLoop(name: name)
+    thread = loop.start()
+  }
+
+  func open(_ setup: Setup, _ metrics: Metrics, _ log: Log) throws {
+    try Blocking.on(loop) { [self] in
+      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+      self.store = store
+      try await store.open()
+      let worker = Worker(
+        loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
+        decode: { try Intake.message(from: JSON.parse($0)) })
+      self.worker = worker
+      work = loop.spawn { await worker.run() }
+    }
+  }
+
+  func stop(grace: Int64) {
+    try? Blocking.on(loop) { [self] in worker?.stop(grace: grace) }
+  }
+
+  func close() {
+    try? Blocking.on(loop) { [self] in
+      await work?.value
+      store?.close()
+      worker = nil
+      store = nil
+    }
+    loop.stop()
+    thread.join()
+  }
+}

@@ -1,0 +1,35 @@
+import Domain
+
+/// The counters of a message as `GET /v1/messages/{id}` tells them.
+struct MessageCounts: Sendable {
+  var total = 0
+  /// By outcome, over all providers and reasons.
+  var outcomes: [String: Int] = [:]
+  var lines: [Line] = []
+
+  struct Line: Hashable, Sendable {
+    var provider: String
+    var outcome: String
+    var reason: String?
+    var count: Int
+  }
+
+  init(_ report: JSONValue) {
+    total = Int(report["total"]?.integer ?? 0)
+    for item in report["counts"]?.array ?? [] {
+      let line = Line(
+        provider: item["provider"]?.string ?? "", outcome: item["outcome"]?.string ?? "",
+        reason: item["reason"]?.string, count: Int(item["count"]?.integer ?? 0))
+      lines.append(line)
+      outcomes[line.outcome, default: 0] += line.count
+    }
+  }
+
+  /// `: 3 accepted, 1 dead (Unregistered)`
+  var text: String {
+    let parts = lines.map { line in
+      "\(line.count) \(line.outcome)\(line.reason.map { " (\($0))" } ?? "")\(line.provider.isEmpty ? "" : " \(line.provider)")"
+    }
+    return parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,16 @@
+import APNs
+import Domain
+import FCM
+import OneSignal
+
+/// The providers of this build. A fourth one is its folder under Providers/ and its line here.
+enum Providers {
+  static let all: [any PushProvider] = [
+    APNsProvider(),
+    FCMProvider(),
+    OneSignalProvider(),
+  ]
+
+  static let byName: [ProviderName: any PushProvider] = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+  static let settings: [ProviderName: [CredentialSetting]] = byName.mapValues(\.settings)
+}

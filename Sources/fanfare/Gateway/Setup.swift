@@ -1,0 +1,138 @@
+import Configuration
+import Delivery
+import Domain
+import Glibc
+import HTTP2
+import JSON
+import RedisClient
+import Store
+import Telemetry
+
+/// A configuration that was read, with its credentials opened.
+struct Setup: Sendable {
+  var configuration: Configuration
+  let apps: [AppID: App]
+  let accounts: [CredentialID: any ProviderAccount]
+
+  /// The file named by `--config`, by FANFARE_CONFIG, or `fanfare.json5` here.
+  static func file(_ arguments: Arguments) -> String {
+    arguments.text(Command.configuration.name) ?? getenv("FANFARE_CONFIG").map { String(cString: $0) }
+      ?? "fanfare.json5"
+  }
+
+  /// Reads and opens everything; all faults of both at once.
+  init(file: String) throws(ConfigurationFaults) {
+    let configuration = try Configuration.load(path: file, providers: Providers.settings)
+    var accounts: [CredentialID: any ProviderAccount] = [:]
+    var faults: [ConfigurationFault] = []
+    for entry in configuration.apps {
+      for (credential, place) in zip(entry.credentials, entry.places) {
+        guard let provider = Providers.byName[credential.provider] else {
+          preconditionFailure("the configuration took an unknown provider")
+        }
+        do {
+          accounts[credential.id] = try provider.open(credential)
+        } catch {
+          let fault = ConfigurationFault(
+            pointer: "\(place)/\(error.setting)", problem: error.problem, fix: error.fix)
+          // The two environments of one APNs key share their faults.
+          if !faults.contains(fault) { faults.append(fault) }
+        }
+      }
+    }
+    guard faults.isEmpty else { throw ConfigurationFaults(file: file, faults: faults) }
+    self.configuration = configuration
+    self.accounts = accounts
+    apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.app.id, $0.app) })
+  }
+
+  /// For commands: prints the faults and ends with their exit code.
+  static func load(_ arguments: Arguments) throws(ExitCode) -> Setup {
+    do {
+      return try Setup(file: file(arguments))
+    } catch {
+      report(error, json: arguments.wantsJSON)
+      throw .configuration
+    }
+  }
+
+  static func report(_ faults: ConfigurationFaults, json: Bool) {
+    guard json else {
+      Terminal.note("\(faults.file): \(faults.faults.count == 1 ? "1 fault" : "\(faults.faults.count) faults")")
+      for fault in faults.faults { Terminal.note("  \(fault.text)") }
+      return
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("file", faults.file)
+    writer.key("faults")
+    writer.beginArray()
+    for fault in faults.faults {
+      writer.beginObject()
+      writer.member("pointer", fault.pointer)
+      writer.member("line", fault.line)
+      writer.member("column", fault.column)
+      writer.member("problem", fault.problem)
+      writer.member("fix", fault.fix)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    Terminal.print(writer.bytes)
+  }
+}
+
+extension Setup {
+  var redis: RedisEndpoint {
+    let settings = configuration.redis
+    var endpoint: RedisEndpoint
+    switch settings.place {
+    case .unix(let path): endpoint = RedisEndpoint(.unix(path: path))
+    case .tcp(let host, let port, let tls):
+      endpoint = RedisEndpoint(.tcp(host: host, port: port, tls: tls, caFile: settings.caFile))
+    }
+    endpoint.username = settings.username
+    endpoint.password = settings.password
+    endpoint.database = settings.database
+    return endpoint
+  }
+
+  var store: StoreSettings {
+    var settings = StoreSettings()
+    settings.partitions = configuration.partitions
+    settings.retentionSeconds = configuration.retention.time / 1_000
+    settings.retentionBytes = configuration.retention.bytes
+    settings.prefix = configuration.redis.prefix
+    return settings
+  }
+
+  var worker: WorkerSettings {
+    var settings = WorkerSettings()
+    settings.lane.concurrency = configuration.lanes.concurrency
+    settings.lane.orderHold = configuration.lanes.orderHold
+    settings.connectionsPerCredential = configuration.http2.connections
+    settings.http2.connectTimeout = configuration.http2.connectTimeout
+    settings.http2.answerTimeout = configuration.http2.answerTimeout
+    settings.http2.pingAfter = configuration.http2.pingAfter
+    settings.http2.pingTimeout = configuration.http2.pingTimeout
+    settings.caFile = configuration.caFile
+    for (provider, rules) in configuration.retry {
+      var retry = RetrySettings()
+      retry.floors = rules.floors
+      retry.base = rules.base
+      retry.maximum = rules.maximum
+      retry.attempts = rules.attempts
+      settings.retry[provider] = retry
+    }
+    return settings
+  }
+
+  var log: Log {
+    switch configuration.logLevel {
+    case .debug: Log(minimum: .debug)
+    case .info: Log(minimum: .info)
+    case .warning: Log(minimum: .warning)
+    case .error: Log(minimum: .error)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import Glibc
+
+enum FileContent {
+  static let maximumBytes = 64 << 20
+
+  /// Nil if it cannot be read or is larger than 64 MiB.
+  static func read(_ path: String) -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var content: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    while content.count <= maximumBytes {
+      let count = chunk.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+      if count == 0 { return content }
+      guard count > 0 else { return nil }
+      content += chunk[..<count]
+    }
+    return nil
+  }
+
+  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// Replaces the file by one that only this user can read; false if it cannot.
+  static func write(_ content: [UInt8], to path: String) -> Bool {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return content.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) } == content.count
+  }
+}

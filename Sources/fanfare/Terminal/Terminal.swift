@@ -1,0 +1,70 @@
+import CProcess
+import Glibc
+
+/// What people and programs read: results on standard output, everything else on standard error.
+enum Terminal {
+  static func print(_ text: String) { write(text + "\n", to: 1) }
+  static func note(_ text: String) { write(text + "\n", to: 2) }
+
+  /// `fanfare: what is wrong` and what to do about it.
+  static func complain(_ problem: String, _ remedy: String? = nil) {
+    note("fanfare: \(problem)" + (remedy.map { "\n  \($0)" } ?? ""))
+  }
+
+  static func print(_ bytes: [UInt8]) { write(bytes + [0x0a], to: 1) }
+
+  static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { return }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+/// A line that is drawn over and over on a terminal; elsewhere only its last state is printed.
+struct ProgressBar {
+  private let title: String
+  private let columns = Int(fanfare_columns(2))
+  private var drawn = ""
+
+  init(_ title: String) { self.title = title }
+
+  mutating func draw(_ done: Int, of total: Int, _ note: String = "") {
+    guard columns > 40 else { return }
+    let width = 30
+    let filled = total == 0 ? width : min(width, done * width / total)
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    let line = "\(Help.padded(title, 12)) \(bar) \(done)/\(total) \(note)"
+    guard line != drawn else { return }
+    drawn = line
+    Terminal.write("\r\u{1b}[K" + String(line.prefix(columns - 1)), to: 2)
+  }
+
+  func end(_ text: String) {
+    Terminal.write((columns > 40 ? "\r\u{1b}[K" : "") + "\(Help.padded(title, 12)) \(text)\n", to: 2)
+  }
+}
+
+/// A table of texts; numbers (cells of digits, dots and commas) stand right.
+struct Table {
+  private var rows: [[String]] = []
+  mutating func row(_ cells: String...) { rows.append(cells) }
+  mutating func row(_ cells: [String]) { rows.append(cells) }
+
+  var text: String {
+    let count = rows.map(\.count).max() ?? 0
+    let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+    return rows.map { row in
+      let line = row.enumerated().map { place, cell in
+        let isNumber = cell.first?.isNumber == true && cell.allSatisfy { $0.isNumber || ".,".contains($0) }
+        let space = String(repeating: " ", count: widths[place] - cell.count)
+        return isNumber && place > 0 ? space + cell : cell + space
+      }
+      return "  " + line.joined(separator: "  ").reversed().drop { $0 == " " }.reversed().map(String.init).joined()
+    }.joined(separator: "\n")
+  }
+}

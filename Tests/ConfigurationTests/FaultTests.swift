@@ -1,0 +1,108 @@
+import Configuration
+import Domain
+import Testing
+
+@Suite("Faults of the configuration")
+struct FaultTests {
+  @Test("all are found at once, each with its place and its fix")
+  func allAtOnce() {
+    let folder = Folder()
+    folder.write("keys/open", mode: 0o644)
+    let faults = folder.faults(
+      """
+      {
+        redis: { url: "http://x", databse: 1 },
+        listen: { port: 70000 },
+        retention: { time: 7 },
+        lanes: { order_hold: "1 week" },
+        log_level: "warn",
+        apps: [
+          { id: "Shop!", credentials: [] },
+          {
+            id: "shop",
+            credentials: [
+              { name: "apple", provider: "apsn" },
+              { name: "google", provider: "fcm", service_account_file: "keys/open" },
+              { name: "one", provider: "onesignal", api_key_file: "keys/none" },
+            ],
+          },
+        ],
+      }
+      """)
+    #expect(
+      faults.map(\.pointer) == [
+        "/redis/url", "/redis/databse", "/listen/port", "/retention/time", "/lanes/order_hold", "/log_level",
+        "/apps/0/id", "/apps/1/credentials/0/provider", "/apps/1/credentials/1/service_account_file",
+        "/apps/1/credentials/2/app_id", "/apps/1/credentials/2/api_key_file",
+      ])
+    #expect(faults[1].fix == "Did you mean \"database\"?")
+    #expect(faults[5].fix == "Did you mean \"warning\"?")
+    #expect(faults[7].fix == "Did you mean \"apns\"?")
+    #expect(faults[8].fix == "Run: chmod 600 \(folder.path)/keys/open")
+    #expect(faults[10].problem == "no file at \(folder.path)/keys/none")
+  }
+
+  @Test(
+    "a syntax error is told with line and column",
+    arguments: [
+      ("{\n  listen: { port: 80 80 }\n}", 2, 22),
+      ("{\n  apps: [1, 2\n}", 3, 1),
+      ("{ a: 'x", 1, 6),
+      ("{ a: yes }", 1, 6),
+      ("{}\n}", 2, 1),
+      ("{ /* never", 1, 3),
+      ("", 1, 1),
+      ("{ ü: 1, b 2 }", 1, 11),
+    ])
+  func syntax(_ text: String, line: Int, column: Int) throws {
+    let fault = try #require(Folder().faults(text).first)
+    #expect(fault.line == line && fault.column == column, "\(fault.text)")
+    #expect(!fault.fix.isEmpty)
+  }
+
+  @Test("a key that stands twice is refused, as one of them would be ignored in silence")
+  func twice() throws {
+    let fault = try #require(Folder().faults("{ partitions: 4,\n partitions: 8 }").first)
+    #expect(fault.line == 2 && fault.problem.contains("\"partitions\" stands twice"))
+  }
+
+  @Test("deep nesting and bytes that are no UTF-8 are faults, not crashes")
+  func hostile() {
+    #expect(!Folder().faults(String(repeating: "[", count: 100_000)).isEmpty)
+    do {
+      _ = try Configuration.parse([0x7b, 0xff, 0x7d], folder: "/", file: "test", providers: providers)
+      Issue.record("taken")
+    } catch { #expect(error.faults.first?.problem == "it is not UTF-8") }
+  }
+
+  @Test("two credentials for the same addresses are a fault, as the second would never be used")
+  func sameAddresses() {
+    let folder = Folder()
+    folder.write("keys/google")
+    let faults = folder.faults(
+      """
+      { apps: [{ id: "shop", credentials: [
+        { name: "a", provider: "fcm", service_account_file: "keys/google" },
+        { name: "b", provider: "fcm", service_account_file: "keys/google" },
+      ] }] }
+      """)
+    #expect(faults.map(\.pointer) == ["/apps/0/credentials/1"])
+  }
+
+  @Test("a password inside the URL is refused")
+  func passwordInURL() {
+    let folder = Folder()
+    folder.write("keys/google")
+    let faults = folder.faults("{ redis: { url: \"redis://user:secret@host\" }, \(Folder.app) }")
+    #expect(faults.map(\.pointer) == ["/redis/url"])
+    #expect(faults.allSatisfy { !$0.text.contains("secret") })
+  }
+
+  @Test("a file that is not there is told with what to do")
+  func noFile() {
+    do {
+      _ = try Configuration.load(path: "/nowhere/fanfare.json5", providers: providers)
+      Issue.record("taken")
+    } catch { #expect(error.faults.first?.fix.contains("fanfare.example.json5") == true) }
+  }
+}

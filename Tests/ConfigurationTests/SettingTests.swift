@@ -1,0 +1,65 @@
+import Configuration
+import Domain
+import Testing
+
+@Suite("Settings of the configuration")
+struct SettingTests {
+  private func parse(_ settings: String) throws -> Configuration {
+    let folder = Folder()
+    folder.write("keys/google")
+    folder.write("keys/password", "hunter2\n")
+    return try folder.parse("{ \(settings), \(Folder.app) }")
+  }
+
+  @Test(
+    "Redis is found by socket, host or TLS",
+    arguments: [
+      ("unix:/run/redis.sock", Configuration.Redis.Place.unix(path: "/run/redis.sock")),
+      ("redis://cache", .tcp(host: "cache", port: 6379, tls: false)),
+      ("rediss://cache:7000", .tcp(host: "cache", port: 7000, tls: true)),
+      ("redis://[::1]:6380", .tcp(host: "::1", port: 6380, tls: false)),
+    ])
+  func redis(_ url: String, place: Configuration.Redis.Place) throws {
+    #expect(try parse("redis: { url: \"\(url)\" }").redis.place == place)
+  }
+
+  @Test("the password is the file's text without its line end")
+  func password() throws {
+    #expect(try parse("redis: { password_file: \"keys/password\" }").redis.password == "hunter2")
+  }
+
+  @Test("units give durations and sizes one meaning")
+  func units() throws {
+    let configuration = try parse("retention: { time: \"36h\", bytes: \"512MiB\" }, lanes: { order_hold: \"250ms\" }")
+    #expect(configuration.retention.time == 129_600_000)
+    #expect(configuration.retention.bytes == 536_870_912)
+    #expect(configuration.lanes.orderHold == 250)
+  }
+
+  @Test("a changed floor leaves the vendor's other floors in force")
+  func floors() throws {
+    let rules = try parse("retry: { fcm: { attempts: 3, floors: { server_fault: \"1s\" } } }").retry
+    #expect(rules[.fcm]?.floors[.serverFault] == 1_000)
+    #expect(rules[.fcm]?.floors[.quota] == 60_000)
+    #expect(rules[.fcm]?.attempts == 3)
+    #expect(rules[.apns]?.floors[.serverFault] == 900_000)
+  }
+
+  @Test("an origin stands in for the vendor's host")
+  func origin() throws {
+    let folder = Folder()
+    folder.write("keys/google")
+    let configuration = try folder.parse(
+      """
+      { apps: [{ id: "shop", credentials: [
+        { name: "g", provider: "fcm", service_account_file: "keys/google", origin: "localhost:8444" } ] }] }
+      """)
+    #expect(configuration.apps[0].credentials[0].origin == Origin(host: "localhost", port: 8444))
+  }
+
+  @Test("a misspelt word finds its neighbour, a foreign one finds none")
+  func suggestions() {
+    #expect(Suggestion.nearest(to: "credentails", among: ["credentials", "id"]) == "credentials")
+    #expect(Suggestion.nearest(to: "colour", among: ["credentials", "id"]) == nil)
+  }
+}
