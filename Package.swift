@@ -14,7 +14,10 @@ let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 func module(
   _ name: String, path: String? = nil, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = strict
 ) -> Target {
-  .target(name: name, dependencies: dependencies, path: path ?? "Sources/\(name)", swiftSettings: settings)
+  .target(
+    name: name, dependencies: dependencies, path: path ?? "Sources/\(name)",
+    // A provider's folder carries its own page.
+    exclude: path == nil ? [] : ["README.md"], swiftSettings: settings)
 }
 
 /// A Debian library behind one C target: its header, and a shim where Swift cannot call it directly.

@@ -9,16 +9,23 @@ package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible, LosslessS
 
   private static let hex = Array("0123456789abcdef".utf8)
 
+  /// Written for the hot path: each push to APNs carries one.
   package var description: String {
-    var text: [UInt8] = []
-    text.reserveCapacity(36)
+    var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
+    var place = 0
     for index in 0..<16 {
-      if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
+      if index == 4 || index == 6 || index == 8 || index == 10 { place += 1 }
       let byte = UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64((7 - index % 8) * 8))
-      text.append(Self.hex[Int(byte >> 4)])
-      text.append(Self.hex[Int(byte & 15)])
+      text[place] = Self.digit(byte >> 4)
+      text[place + 1] = Self.digit(byte & 15)
+      place += 2
     }
-    return String(decoding: text, as: UTF8.self)
+    guard let digits = try? UTF8Span(validating: text.span) else { preconditionFailure("hexadecimal digits are ASCII") }
+    return String(copying: digits)
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
   }
 
   package init?(_ description: String) {
