@@ -1,0 +1,44 @@
+import Domain
+import Foundation
+import HTTPClient
+import JSON
+import Loop
+import Support
+
+/// A plain HTTP client of the gateway's API or of the sandbox's control API.
+struct Client: Sendable {
+  struct Answer: Sendable {
+    var status: Int
+    var headers: [Header]
+    var body: [UInt8]
+    var json: JSONValue { (try? JSON.parse(body)) ?? .null }
+    var text: String { String(decoding: body, as: UTF8.self) }
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+  }
+
+  let base: String
+  let key: String?
+  private let http: OnLoop<HTTPClient>
+
+  init(base: String, key: String? = nil, loop: EventLoop) async throws {
+    self.base = base
+    self.key = key
+    http = try await OnLoop(loop) { HTTPClient(loop: $0, settings: HTTPClientSettings()) }
+  }
+
+  func call(_ method: String, _ path: String, _ body: String? = nil, headers: [Header] = []) async throws -> Answer {
+    var all = headers
+    if let key { all.append(Header("authorization", "Bearer \(key)")) }
+    if body != nil { all.append(Header("content-type", "application/json")) }
+    let request = HTTPClientRequest(
+      method: method, url: base + path, headers: all, body: Array((body ?? "").utf8), timeout: 60_000)
+    let answer = try await http { try await $0.send(request) }
+    return Answer(status: answer.status, headers: answer.headers, body: answer.body)
+  }
+
+  func get(_ path: String) async throws -> Answer { try await call("GET", path) }
+  func post(_ path: String, _ body: String, headers: [Header] = []) async throws -> Answer {
+    try await call("POST", path, body, headers: headers)
+  }
+  func put(_ path: String, _ body: String) async throws -> Answer { try await call("PUT", path, body) }
+}

@@ -1,0 +1,75 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  @Test("kill -9 in the middle: after a restart every delivery has been made, doubles within the bound")
+  func killedInTheMiddle() async throws {
+    let world = try await World()
+    let first = try await world.gateway()
+    let tokens = (0..<6_000).map(Tokens.apns)
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":20,"when":"after"}]"#)
+    let id = try await first.send(
+      #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Survive"}}"#)
+    _ = try await world.sandbox.accepted(atLeast: 1_000)
+    await first.process.destroy()
+    let before = try await world.sandbox.log().filter(\.accepted).count
+    #expect(before < tokens.count, "the kill came too late to prove anything")
+
+    let second = try await world.gateway()
+    let report = try await second.completed(id, within: 90)
+    let accepted = try await world.sandbox.log().filter(\.accepted)
+    #expect(Set(accepted.map(\.token)) == Set(tokens), "\(report)")
+    let doubles = accepted.count - tokens.count
+    #expect(doubles <= 4_000, "in flight and unflushed at the kill bound the doubles")
+    let deliveries = try await second.deliveries(id)
+    #expect(deliveries.count == tokens.count)
+    #expect(deliveries.allSatisfy { $0["state"]?.string == "accepted" })
+  }
+
+  @Test("Redis restarts: sends are refused with Retry-After meanwhile, nothing accepted is lost")
+  func redisRestart() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":20,"when":"after"}]"#)
+    let tokens = (0..<3_000).map(Tokens.apns)
+    let id = try await gateway.send(
+      #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Hold on"}}"#)
+    _ = try await world.sandbox.accepted(atLeast: 200)
+    world.redis.stop()
+    let refused = try await gateway.client.post(
+      "/v1/messages",
+      #"{"to":{"tokens":[{"provider":"apns","token":"\#(Tokens.apns(1))"}]},"kind":"alert","notification":{"body":"x"}}"#
+    )
+    #expect(refused.status == 503, "\(refused.text)")
+    #expect(refused.header("retry-after") != nil)
+    #expect(refused.json["retryable"]?.bool == true)
+    #expect(try await gateway.client.get("/readyz").status == 503)
+    #expect(try await gateway.client.get("/healthz").status == 200)
+    world.redis.start()
+    let report = try await gateway.completed(id, within: 90)
+    #expect(report["state"]?.string == "completed")
+    let accepted = try await world.sandbox.log().filter(\.accepted)
+    #expect(Set(accepted.map(\.token)) == Set(tokens))
+  }
+
+  @Test("SIGTERM drains: what is at work is finished or stays queued, and the exit code is 0")
+  func drain() async throws {
+    let world = try await World()
+    let first = try await world.gateway()
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":20,"when":"after"}]"#)
+    let tokens = (0..<3_000).map(Tokens.apns)
+    let id = try await first.send(
+      #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Drain"}}"#)
+    _ = try await world.sandbox.accepted(atLeast: 300)
+    first.process.signal(SIGTERM)
+    #expect(await first.process.waitForExit() == 0, "\(first.process.text)")
+    let second = try await world.gateway()
+    _ = try await second.completed(id, within: 90)
+    let accepted = try await world.sandbox.log().filter(\.accepted)
+    #expect(Set(accepted.map(\.token)) == Set(tokens))
+    #expect(accepted.count == tokens.count, "a drained gateway doubles nothing")
+  }
+}

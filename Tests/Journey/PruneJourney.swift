@@ -1,0 +1,75 @@
+import Domain
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  @Test("410 prunes a device that registered before it, and keeps one that registered after it")
+  func timestampRule() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    for (name, number) in [("old", 1), ("fresh", 2)] {
+      _ = try await gateway.client.put(
+        "/v1/devices/\(name)", #"{"provider":"apns","token":"\#(Tokens.apns(number))"}"#)
+    }
+    try await world.sandbox.play(
+      """
+      [{"provider":"apns","token":"*1","status":410,"reason":"Unregistered","timestamp":4102444800000},
+       {"provider":"apns","token":"*2","status":410,"reason":"Unregistered","timestamp":1262304000000}]
+      """)
+    let id = try await gateway.send(
+      #"{"to":{"devices":["old","fresh"]},"kind":"alert","notification":{"body":"Still there?"}}"#)
+    _ = try await gateway.completed(id)
+    let old = try await gateway.client.get("/v1/devices/old").json
+    let fresh = try await gateway.client.get("/v1/devices/fresh").json
+    #expect(old["tombstone"]?["reason"]?.string == "Unregistered", "\(old)")
+    #expect(fresh["tombstone"] == nil || fresh["tombstone"] == .null, "\(fresh)")
+
+    // The dead one is not tried again …
+    try await world.sandbox.play("[]")
+    let second = try await gateway.send(
+      #"{"to":{"devices":["old","fresh"]},"kind":"alert","notification":{"body":"Again"}}"#)
+    _ = try await gateway.completed(second)
+    var states = Dictionary(
+      uniqueKeysWithValues: try await gateway.deliveries(second).map {
+        ($0["device"]?.string ?? "", $0["state"]?.string ?? "")
+      })
+    #expect(states == ["old": "dead", "fresh": "accepted"])
+
+    // … until it registers again.
+    _ = try await gateway.client.put("/v1/devices/old", #"{"provider":"apns","token":"\#(Tokens.apns(1))"}"#)
+    let third = try await gateway.send(
+      #"{"to":{"devices":["old"]},"kind":"alert","notification":{"body":"Back"}}"#)
+    _ = try await gateway.completed(third)
+    states = Dictionary(
+      uniqueKeysWithValues: try await gateway.deliveries(third).map {
+        ($0["device"]?.string ?? "", $0["state"]?.string ?? "")
+      })
+    #expect(states == ["old": "accepted"])
+  }
+
+  @Test("a wrong key suspends the credential, prunes nothing, and the deliveries go out once it is mended")
+  func blockedCredential() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    _ = try await gateway.client.put("/v1/devices/phone", #"{"provider":"apns","token":"\#(Tokens.apns(1))"}"#)
+    try await world.sandbox.play(#"[{"provider":"apns","status":403,"reason":"InvalidProviderToken"}]"#)
+    let id = try await gateway.send(
+      #"{"to":{"devices":["phone"]},"kind":"alert","ttl":86400,"notification":{"body":"Wait"}}"#)
+    while true {
+      let delivery = try await gateway.deliveries(id).first
+      if delivery?["state"]?.string == "blocked" {
+        #expect(delivery?["reason"]?.string == "InvalidProviderToken")
+        break
+      }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    let phone = try await gateway.client.get("/v1/devices/phone").json
+    #expect(phone["tombstone"] == nil || phone["tombstone"] == .null)
+    #expect(try await gateway.client.get("/readyz").text.contains("InvalidProviderToken"))
+    try await world.sandbox.play("[]")
+    let report = try await gateway.completed(id, within: 90)
+    #expect(report["state"]?.string == "completed")
+    #expect(try await gateway.deliveries(id).first?["state"]?.string == "accepted")
+  }
+}

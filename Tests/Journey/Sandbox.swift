@@ -1,0 +1,90 @@
+import Domain
+import Foundation
+import JSON
+import Loop
+import Support
+
+/// A running `fanfare sandbox`: rules in, log out.
+final class Sandbox: Sendable {
+  struct Ports: Sendable {
+    var apns: Int
+    var fcm: Int
+    var oneSignal: Int
+    var control: Int
+  }
+  struct Facts: Sendable {
+    var keyID: String
+    var teamID: String
+    var topic: String
+    var appID: String
+  }
+  /// What the sandbox took for delivery, or refused.
+  struct Entry: Sendable {
+    var provider: String
+    var token: String
+    var id: String
+    var status: Int
+    var reason: String
+    var accepted: Bool
+    var fault: String?
+    var body: String
+  }
+
+  let process: ChildProcess
+  let ports: Ports
+  let facts: Facts
+  private let control: Client
+
+  init(directory: URL, loop: EventLoop) async throws {
+    process = try ChildProcess(
+      World.program,
+      [
+        "sandbox", "--apns-port", "0", "--fcm-port", "0", "--onesignal-port", "0", "--control-port", "0", "--dir",
+        directory.path,
+      ])
+    _ = try await process.line { $0.contains("listen") }
+    let told = try JSON.parse(Array(Data(contentsOf: directory.appending(path: "sandbox.json"))))
+    func port(_ name: String) -> Int { told["ports"]?[name]?.integer.map(Int.init) ?? 0 }
+    func text(_ name: String) -> String { told[name]?.string ?? "" }
+    ports = Ports(apns: port("apns"), fcm: port("fcm"), oneSignal: port("onesignal"), control: port("control"))
+    facts = Facts(keyID: text("key_id"), teamID: text("team_id"), topic: text("topic"), appID: text("app_id"))
+    control = try await Client(base: "http://127.0.0.1:\(ports.control)", loop: loop)
+  }
+
+  func play(_ rules: String) async throws {
+    let answer = try await control.put("/rules", rules)
+    guard (200..<300).contains(answer.status) else { throw ChildFailure(reason: answer.text) }
+  }
+
+  func log() async throws -> [Entry] {
+    var entries: [Entry] = []
+    var after: Int64 = 0
+    while true {
+      let answer = try await control.get("/log?after=\(after)&limit=10000")
+      let lines = answer.text.split(separator: "\n")
+      if lines.isEmpty { return entries }
+      for line in lines {
+        let entry = try JSON.parse(Array(line.utf8))
+        after = entry["number"]?.integer ?? after
+        guard entry["provider"]?.string != "oauth" else { continue }
+        entries.append(
+          Entry(
+            provider: entry["provider"]?.string ?? "", token: entry["token"]?.string ?? "",
+            id: entry["id"]?.string ?? "", status: Int(entry["status"]?.integer ?? 0),
+            reason: entry["reason"]?.string ?? "", accepted: entry["accepted"]?.bool ?? false,
+            fault: entry["fault"]?.string, body: entry["body"]?.string ?? ""))
+      }
+    }
+  }
+
+  /// Waits until the log holds at least so many accepted entries.
+  func accepted(atLeast count: Int, within seconds: Double = 60) async throws -> [Entry] {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let entries = try await log().filter(\.accepted)
+      if entries.count >= count { return entries }
+      guard ContinuousClock.now < deadline else { throw ChildFailure(reason: "only \(entries.count) of \(count)") }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import Domain
+import Foundation
+import JSON
+import Loop
+import Support
+
+/// One gateway with its own Redis and its own sandbox, all as a user would start them: child processes of the built
+/// program. Everything ends with the test.
+final class World: Sendable {
+  let redis: RedisServer
+  let sandbox: Sandbox
+  let directory: TemporaryDirectory
+  let loop: EventLoop
+  private let thread: LoopThread
+
+  /// The built program stands beside the test bundle.
+  static var program: URL {
+    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+      .appending(path: "fanfare")
+  }
+
+  init() async throws {
+    directory = try TemporaryDirectory()
+    loop = EventLoop(name: "journey")
+    thread = loop.start()
+    redis = RedisServer(durable: true)
+    sandbox = try await Sandbox(directory: directory.file("sandbox"), loop: loop)
+    try configuration.write(to: directory.file("fanfare.json5"), atomically: true, encoding: .utf8)
+  }
+
+  deinit {
+    loop.stop()
+    thread.join()
+  }
+
+  /// Floors are shortened, as the vendors' are minutes; everything else is as installed.
+  private var configuration: String {
+    let floors = #"{ server_fault: "300ms", token_busy: "300ms", quota: "500ms", unknown_outcome: "300ms" }"#
+    let rules = #"{ base: "100ms", maximum: "2s", attempts: 20, floors: \#(floors) }"#
+    let folder = directory.file("sandbox").path
+    return """
+      {
+        redis: { url: "unix:\(redis.socketPath)" },
+        listen: { address: "127.0.0.1", port: 0 },
+        ca_file: "\(folder)/ca.pem",
+        retry: { apns: \(rules), fcm: \(rules), onesignal: \(rules) },
+        apps: [{
+          id: "shop",
+          register_tags: ["lang:*"],
+          credentials: [
+            { name: "ios", provider: "apns", environments: ["production", "sandbox"],
+              origin: "localhost:\(sandbox.ports.apns)", key_file: "\(folder)/apns-key.p8",
+              key_id: "\(sandbox.facts.keyID)", team_id: "\(sandbox.facts.teamID)", topic: "\(sandbox.facts.topic)" },
+            { name: "android", provider: "fcm", origin: "localhost:\(sandbox.ports.fcm)",
+              service_account_file: "\(folder)/service-account.json" },
+            { name: "web", provider: "onesignal", origin: "localhost:\(sandbox.ports.oneSignal)",
+              app_id: "\(sandbox.facts.appID)", api_key_file: "\(folder)/onesignal.key" },
+          ],
+        }],
+      }
+      """
+  }
+
+  /// A running gateway with a key of every scope.
+  func gateway() async throws -> Gateway {
+    let process = try ChildProcess(Self.program, ["serve", "--config", directory.file("fanfare.json5").path])
+    let line = try await process.line { $0.contains("http://127.0.0.1:") }
+    guard let port = line.firstMatch(of: /http:\/\/127\.0\.0\.1:(\d+)/)?.1 else {
+      throw ChildFailure(reason: "no port in: \(line)")
+    }
+    let keys = try ChildProcess(
+      Self.program,
+      [
+        "keys", "create", "--app", "shop", "--scopes", "send,devices,read", "--json", "--config",
+        directory.file("fanfare.json5").path,
+      ])
+    let key = try await keys.line { $0.contains("fk_") }
+    guard let secret = key.firstMatch(of: /fk_[A-Za-z0-9_-]+/)?.0 else { throw ChildFailure(reason: key) }
+    return Gateway(
+      process: process,
+      client: try await Client(base: "http://127.0.0.1:\(port)", key: String(secret), loop: loop))
+  }
+}
+
+/// A gateway process and a client that speaks to it.
+struct Gateway: Sendable {
+  let process: ChildProcess
+  let client: Client
+
+  /// Sends and expects 202; the message's id.
+  func send(_ message: String, headers: [(String, String)] = []) async throws -> String {
+    let answer = try await client.post("/v1/messages", message, headers: headers.map { .init($0.0, $0.1) })
+    guard answer.status == 202, let id = answer.json["id"]?.string else {
+      throw ChildFailure(reason: "\(answer.status): \(answer.text)\n\(process.text)")
+    }
+    return id
+  }
+
+  /// The message once every delivery has ended; asks again until then.
+  func completed(_ id: String, within seconds: Double = 60) async throws -> JSONValue {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let answer = try await client.get("/v1/messages/\(id)")
+      if let state = answer.json["state"]?.string, state == "completed" || state == "cancelled" { return answer.json }
+      guard ContinuousClock.now < deadline else {
+        throw ChildFailure(reason: "not completed in time: \(answer.text)\n\(process.text.suffix(4_000))")
+      }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  /// Every delivery of a message, all pages.
+  func deliveries(_ id: String) async throws -> [JSONValue] {
+    let answer = try await client.call(
+      "GET", "/v1/messages/\(id)/deliveries", headers: [.init("accept", "application/x-ndjson")])
+    guard answer.status == 200 else { throw ChildFailure(reason: answer.text) }
+    return try answer.text.split(separator: "\n").map { try JSON.parse(Array($0.utf8)) }
+  }
+}

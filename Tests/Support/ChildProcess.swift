@@ -1,0 +1,67 @@
+package import Foundation
+import Synchronization
+
+/// A program run by a test: its output is kept, its end is awaited, and it never outlives the test.
+package final class ChildProcess: @unchecked Sendable {
+  private let process = Process()
+  private let output = Mutex(Data())
+
+  package init(_ executable: URL, _ arguments: [String], environment: [String: String] = [:], directory: URL? = nil)
+    throws
+  {
+    process.executableURL = executable
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    if let directory { process.currentDirectoryURL = directory }
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
+      let data = handle.availableData
+      if data.isEmpty { handle.readabilityHandler = nil }
+      self?.output.withLock { $0.append(data) }
+    }
+    try process.run()
+  }
+
+  package var id: Int32 { process.processIdentifier }
+  package var isRunning: Bool { process.isRunning }
+  package var text: String { output.withLock { String(decoding: $0, as: UTF8.self) } }
+
+  /// The program's own exit code, or 128 and the signal that ended it.
+  package func waitForExit() async -> Int32 {
+    while process.isRunning { try? await Task.sleep(for: .milliseconds(20)) }
+    return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+  }
+
+  /// The first line of output that `matches`; throws when the program ends without one, or after `seconds`.
+  package func line(within seconds: Double = 60, where matches: @escaping (Substring) -> Bool) async throws -> String {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let running = process.isRunning
+      let soFar = text
+      let complete =
+        soFar.hasSuffix("\n") || !running ? soFar[...] : soFar[..<(soFar.lastIndex(of: "\n") ?? soFar.startIndex)]
+      if let line = complete.split(separator: "\n").first(where: matches) { return String(line) }
+      guard running else { throw ChildFailure(reason: "the program ended:\n\(soFar)") }
+      guard ContinuousClock.now < deadline else { throw ChildFailure(reason: "no such line in time:\n\(soFar)") }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
+  package func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+  /// Sends SIGKILL and waits for the end.
+  package func destroy() async {
+    if process.isRunning { signal(SIGKILL) }
+    _ = await waitForExit()
+  }
+
+  deinit { if process.isRunning { signal(SIGKILL) } }
+}
+
+package struct ChildFailure: Error, CustomStringConvertible {
+  package let reason: String
+  package init(reason: String) { self.reason = reason }
+  package var description: String { reason }
+}
