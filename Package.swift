@@ -99,7 +99,7 @@ let package = Package(
       "DeliveryTests",
       ["Delivery", "Store", "HTTP2", "HTTPClient", "TLS", "Telemetry", "Loop", "Domain", "Support"]),
     tests("APITests", ["API", "Store", "Intake", "HTTPServer", "Telemetry", "JSON", "Loop", "Domain", "Support"]),
-    tests("SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "JSON", "TLS", "Loop", "Domain", "Support"]),
+    tests("SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"]),
     tests("ConfigurationTests", ["Configuration", "Domain", "Support"]),
     tests("Conformance", ["APNs", "FCM", "OneSignal", "JSON", "TLS", "Domain", "Support"]),
     tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),

@@ -22,8 +22,8 @@ final class HTTP2Front: HTTP2ServerDelegate {
     var open = 0
     var streamsMaximum = 0
     var raised = false
-    /// Nothing is processed any more after GOAWAY.
-    var leaving = false
+    /// The last stream that GOAWAY let stand; nothing is processed any more.
+    var leftAt: Int32?
     /// The highest stream that was accepted or answered: GOAWAY must not deny it.
     var highestProcessed: Int32 = 0
   }
@@ -84,8 +84,10 @@ final class HTTP2Front: HTTP2ServerDelegate {
     guard let connection = connections[id] else { return }
     begun(id)
     let examination = vendor.examine(request, now: stage.loop.wallNow)
-    guard !connection.leaving else {
-      record(request, examination, answered: nil, fault: .goaway, accepted: false)
+    if let leftAt = connection.leftAt {
+      record(request, examination, answered: nil, fault: nil, accepted: false)
+      // GOAWAY has said so of the streams above it already.
+      if request.stream.stream <= leftAt { server?.reset(request.stream, code: Self.refusedStream) }
       return finished(id)
     }
     if examination.raisesStreams, !connection.raised, let streams = vendor.raisedStreams {
@@ -147,7 +149,7 @@ final class HTTP2Front: HTTP2ServerDelegate {
   /// refused by itself.
   private func leave(_ stream: HTTP2ServerStream, code: UInt32, debug: [UInt8], processed: Bool) {
     let highest = connections[stream.connection]?.highestProcessed ?? 0
-    connections[stream.connection]?.leaving = true
+    connections[stream.connection]?.leftAt = highest
     if !processed {
       if highest > stream.stream { server?.reset(stream, code: Self.refusedStream) }
       finished(stream.connection)
