@@ -25,9 +25,11 @@ func library(_ name: String, _ links: String...) -> Target {
   .target(name: name, path: "Sources/\(name)", linkerSettings: links.map { .linkedLibrary($0) })
 }
 
-func tests(_ name: String, path: String? = nil, _ dependencies: [Target.Dependency]) -> Target {
+func tests(
+  _ name: String, path: String? = nil, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies, path: path ?? "Tests/\(name)", exclude: [],
+    name: name, dependencies: dependencies, path: path ?? "Tests/\(name)", exclude: exclude,
     swiftSettings: strict)
 }
 
@@ -99,7 +101,9 @@ let package = Package(
       "DeliveryTests",
       ["Delivery", "Store", "HTTP2", "HTTPClient", "TLS", "Telemetry", "Loop", "Domain", "Support"]),
     tests("APITests", ["API", "Store", "Intake", "HTTPServer", "Telemetry", "JSON", "Loop", "Domain", "Support"]),
-    tests("SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"]),
+    tests(
+      "SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
+      exclude: ["aioapns"]),
     tests("ConfigurationTests", ["Configuration", "Domain", "Support"]),
     tests("Conformance", ["APNs", "FCM", "OneSignal", "JSON", "TLS", "Domain", "Support"]),
     tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),

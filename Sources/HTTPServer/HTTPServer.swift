@@ -200,7 +200,7 @@ package final class HTTPServer {
 
   /// A piece of the body, or nothing at its end.
   func received(_ piece: UnsafeRawBufferPointer, on connection: Connection) -> Bool {
-    guard let exchange = connection.exchange, let head = exchange.head else { return false }
+    guard let exchange = connection.exchange, let head = exchange.head, !exchange.isWithheld else { return false }
     if !piece.isEmpty { return receive(piece, exchange, on: connection) }
     if let refusal = exchange.refusal { return answer(refuse(refusal), closing: true, on: connection) }
 
@@ -214,7 +214,12 @@ package final class HTTPServer {
     loop.spawn { [self] in
       let response = await handle(request)
       // A suspended connection cannot have gone.
-      _ = answer(response, closing: isStopping, on: connection)
+      if response.isWithheld {
+        connection.phase = .answer
+        exchange.isWithheld = true
+      } else {
+        _ = answer(response, closing: isStopping, on: connection)
+      }
       MHD_resume_connection(connection.raw)
       runAtEndOfTurn()
     }

@@ -26,6 +26,14 @@ package struct HTTPServerResponse: Sendable {
     self.headers = headers
     self.body = body
   }
+
+  private(set) var isWithheld = false
+  /// No answer: the connection closes. For servers that play faults.
+  package static let withheld: Self = {
+    var none = Self(status: 0)
+    none.isWithheld = true
+    return none
+  }()
 }
 
 /// Why a request never reached the handler; the owner may dress it (problem documents). What libmicrohttpd refuses by

@@ -130,15 +130,13 @@ final class HTTP1Front {
       let answers = rule?.when == .after && delay > 0
       _ = record(answers ? answer : nil)
       await wait(number, milliseconds: delay > 0 ? delay : nil)
-      guard answers else { return Self.dropped }
+      guard answers else { return .withheld }
       return HTTPServerResponse(status: answer.status, headers: answer.headers, body: answer.body)
     case .close, .goaway, .reset:
       _ = record(nil)
-      return Self.dropped
+      return .withheld
     }
   }
-
-  private static let dropped = HTTPServerResponse(status: 503)
 
   private func wait(_ number: UInt64, milliseconds: Int64?) async {
     guard !stopped else { return }

@@ -1,6 +1,7 @@
 import Domain
 import HTTP2
 import JSON
+import Loop
 import Sandbox
 import Testing
 

@@ -154,6 +154,7 @@ final class SandboxRig {
       body: Array(message.utf8))
   }
 
+  /// On a connection of its own: libcurl repeats by itself what a kept connection loses.
   func notify(
     _ members: String, path: String = "/notifications", timeout: Int64 = 30_000
   ) async throws -> ProviderAnswer {
@@ -162,6 +163,7 @@ final class SandboxRig {
         url: "https://localhost:\(sandbox.ports.oneSignal)\(path)",
         headers: [
           Header("authorization", "Key \(sandbox.oneSignalKey)"), Header("content-type", "application/json"),
+          Header("connection", "close"),
         ], body: Array(#"{"app_id":"\#(sandbox.settings.oneSignalAppID)",\#(members)}"#.utf8), timeout: timeout))
   }
 }
