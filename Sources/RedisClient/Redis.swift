@@ -109,6 +109,20 @@ package final class Redis {
     return try result.get()
   }
 
+  /// One script several times in one pipeline, as above.
+  package func call(_ script: RedisScript, _ runs: [(keys: [String], arguments: [RedisArgument])])
+    async throws(RedisFault) -> [RedisReply]
+  {
+    guard !runs.isEmpty else { return [] }
+    let result: Result<[RedisReply], RedisFault> = await withUnsafeContinuation { waiter in
+      let gathered = Gathered(count: runs.count) { waiter.resume(returning: $0) }
+      for (index, run) in runs.enumerated() {
+        send(script, keys: run.keys, run.arguments) { gathered.take(index, $0) }
+      }
+    }
+    return try result.get()
+  }
+
   private static func eval(_ verb: String, _ body: String, _ keys: [String], _ arguments: [RedisArgument])
     -> RedisCommand
   {

@@ -62,16 +62,3 @@ package enum Acceptance: Hashable, Sendable {
   /// … by a request that is still at work: 409.
   case inProgress
 }
-
-extension Store {
-  /// The id that an idempotency key already stands for, before any work is done for the request; `.accepted` never
-  /// comes from here. Nil: unknown key, go on with `accept`.
-  package func lookUp(idempotencyKey: String, digest: [UInt8], app: AppID) async throws(StoreError) -> Acceptance? {
-    preconditionFailure("not built yet")
-  }
-  /// Stores message and jobs (design D10). When it returns, the message survives any crash of this process. Repeating a
-  /// submission whose result was lost is safe with an idempotency key only.
-  package func accept(_ submission: Submission) async throws(StoreError) -> Acceptance {
-    preconditionFailure("not built yet")
-  }
-}

@@ -54,22 +54,3 @@ package struct QueueStatus: Sendable {
   /// Acceptance time of the oldest job.
   package var oldest: WallTime?
 }
-
-extension Store {
-  /// Nil: unknown, another app's, or beyond retention.
-  package func report(_ id: MessageID, app: AppID) async throws(StoreError) -> MessageReport? {
-    preconditionFailure("not built yet")
-  }
-  /// Newest first, before `cursor`.
-  package func messages(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageReport] {
-    preconditionFailure("not built yet")
-  }
-  /// In the order of partition and place; `cursor` is what the last call returned.
-  package func deliveries(_ id: MessageID, app: AppID, cursor: String?, limit: Int) async throws(StoreError)
-    -> (items: [DeliveryReport], next: String?)?
-  { preconditionFailure("not built yet") }
-  package func cancel(_ id: MessageID, app: AppID) async throws(StoreError) -> Cancellation {
-    preconditionFailure("not built yet")
-  }
-  package func queueStatus() async throws(StoreError) -> QueueStatus { preconditionFailure("not built yet") }
-}

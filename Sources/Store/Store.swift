@@ -1,6 +1,7 @@
 package import Domain
 package import Loop
 package import RedisClient
+import TLS
 
 package enum StoreError: Error, Hashable, Sendable {
   /// Redis is away, loading, full or slow: nothing is known to have been done. Worth a retry after `retryAfter` seconds.
@@ -31,19 +32,128 @@ package struct StoreSettings: Sendable {
 /// and workers on different loops have one each.
 package final class Store {
   package let settings: StoreSettings
+  let loop: EventLoop
+  let redis: Redis
+  let keys: Keys
+  private let endpoint: RedisEndpoint
+  var memory = MemoryWatch()
+  private var pulse: Timer?
+  private var subscriber: RedisSubscriber?
+  /// Whose message a claimed job is, until a flush finishes it.
+  var claimed: [JobID: MessageID] = [:]
+  var keyCache = KeyCache()
 
   /// Connects in the background and again whenever the connection is lost.
-  package init(loop: EventLoop, redis: RedisEndpoint, settings: StoreSettings) {
-    preconditionFailure("not built yet")
+  package init(loop: EventLoop, redis endpoint: RedisEndpoint, settings: StoreSettings) {
+    precondition((1...Int(UInt16.max)).contains(settings.partitions), "1 to 65,535 partitions")
+    precondition(settings.targetsPerJob > 0 && settings.leaseMilliseconds > 0)
+    self.loop = loop
+    self.settings = settings
+    self.endpoint = endpoint
+    keys = Keys(prefix: settings.prefix, partitions: settings.partitions)
+    redis = Redis(loop: loop, endpoint: endpoint, scripts: Scripts.all)
+    beat()
   }
-  /// Waits for the connection (at most `timeout`), creates or checks the layout: version, partition count, `noeviction`.
-  package func open(timeout: Int64 = 5_000) async throws(StoreError) { preconditionFailure("not built yet") }
-  package func close() {}
+
+  package func close() {
+    if let pulse { loop.cancel(pulse) }
+    pulse = nil
+    subscriber?.close()
+    subscriber = nil
+    redis.close()
+  }
+
   /// False while Redis is away.
-  package var isAvailable: Bool { preconditionFailure("not built yet") }
+  package var isAvailable: Bool { redis.isReady }
 
   /// The partition of a device.
-  package func partition(of device: DeviceID, in app: AppID) -> Int { preconditionFailure("not built yet") }
+  package func partition(of device: DeviceID, in app: AppID) -> Int { keys.partition((app.rawValue, device.rawValue)) }
+
   /// The id of a token that is registered under none: UUIDv5 of app, provider, environment and token.
-  package static func derivedID(of address: Address, in app: AppID) -> DeviceID { preconditionFailure("not built yet") }
+  package static func derivedID(of address: Address, in app: AppID) -> DeviceID {
+    let name = [app.rawValue, address.provider.rawValue, address.environment.rawValue, address.token]
+    return DeviceID(
+      rawValue: UUIDBytes.v5(namespace: tokenNamespace, name: Array(name.joined(separator: "\0").utf8)).description)
+  }
+  /// Part of the stored layout.
+  private static let tokenNamespace = UUIDBytes(high: 0x6661_6e66_6172_6540, low: 0x8074_6f6b_656e_7331)
+
+  // MARK: Doorbells
+
+  /// Called on the loop when a stream got its first job, a message was cancelled, or (`.reconnected`) rings may have
+  /// been lost.
+  package func onBell(_ ring: @escaping (Bell) -> Void) {
+    subscriber?.close()
+    subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, channels: [keys.bell]) { event in
+      switch event {
+      case .reconnected: ring(.reconnected)
+      case .message(_, let payload): if let bell = Bell(payload: payload) { ring(bell) }
+      }
+    }
+  }
+
+  // MARK: Memory
+
+  private func beat() {
+    pulse = loop.after(milliseconds: 1_000) { [weak self] in
+      guard let self else { return }
+      if redis.isReady {
+        redis.send(RedisCommand("INFO", "memory")) { [weak self] result in
+          guard let self, case .success(let reply) = result, let text = reply.text else { return }
+          memory.read(text)
+        }
+      }
+      beat()
+    }
+  }
+
+  func checkMemory() throws(StoreError) {
+    guard memory.share >= settings.memoryShare else { return }
+    throw .unavailable(
+      "Redis is at \(Int(memory.share * 100)) % of its maxmemory: nothing is accepted until it shrinks",
+      retryAfter: 10)
+  }
+}
+
+/// What `INFO memory` last said.
+struct MemoryWatch {
+  private(set) var share = 0.0
+  private(set) var policy: String?
+
+  mutating func read(_ info: String) {
+    let fields = InfoFields(info)
+    policy = fields["maxmemory_policy"]
+    let used = fields["used_memory"].flatMap { Double($0) } ?? 0
+    let maximum = fields["maxmemory"].flatMap { Double($0) } ?? 0
+    share = maximum > 0 ? used / maximum : 0
+  }
+}
+
+/// `name:value` lines of INFO.
+struct InfoFields {
+  private var fields: [Substring: String] = [:]
+  init(_ text: String) {
+    for line in text.split(whereSeparator: { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }) {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      fields[line[..<colon]] = String(line[line.index(after: colon)...])
+    }
+  }
+  subscript(_ name: String) -> String? { fields[Substring(name)] }
+}
+
+extension Bell {
+  init?(payload: [UInt8]) {
+    let words = String(decoding: payload, as: UTF8.self).split(separator: " ", maxSplits: 2)
+    switch words.first {
+    case "w":
+      guard words.count == 3, let partition = Int(words[1]),
+        let stream = StreamID(partition: partition, name: String(words[2]))
+      else { return nil }
+      self = .work(stream)
+    case "c":
+      guard words.count == 2, let id = MessageID(String(words[1])) else { return nil }
+      self = .cancelled(id)
+    default: return nil
+    }
+  }
 }

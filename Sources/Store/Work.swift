@@ -14,12 +14,21 @@ package struct StreamID: Hashable, Sendable {
   package var partition: Int
   package var credential: CredentialID
   package var urgency: Urgency
+  package init(partition: Int, credential: CredentialID, urgency: Urgency) {
+    self.partition = partition
+    self.credential = credential
+    self.urgency = urgency
+  }
 }
 
 package struct JobID: Hashable, Sendable {
   package var stream: StreamID
   /// Ascending within a partition over all its streams: the order of acceptance.
   package var sequence: UInt64
+  package init(stream: StreamID, sequence: UInt64) {
+    self.stream = stream
+    self.sequence = sequence
+  }
 }
 
 /// Names a delivery: a message and the place of the target in the partition's list.
@@ -27,6 +36,11 @@ package struct DeliveryID: Hashable, Sendable {
   package var message: MessageID
   package var partition: Int
   package var index: Int
+  package init(message: MessageID, partition: Int, index: Int) {
+    self.message = message
+    self.partition = partition
+    self.index = index
+  }
 }
 
 /// A job as claimed: only targets that still need work.
@@ -39,6 +53,8 @@ package struct ClaimedJob: Sendable {
 package struct ClaimedTarget: Sendable {
   package var delivery: DeliveryID
   package var device: DeviceID
+  /// False: a raw token, whose address came with the job.
+  package var registered: Bool
   package var credential: CredentialID
   /// Order of acceptance within the partition.
   package var sequence: UInt64
@@ -75,6 +91,13 @@ package struct StoredSlice: Hashable, Sendable {
   /// 0, then one more for each set of members refused by name.
   package var revision: Int
   package var members: [Int]
+  package init(message: MessageID, partition: Int, number: Int, revision: Int, members: [Int]) {
+    self.message = message
+    self.partition = partition
+    self.number = number
+    self.revision = revision
+    self.members = members
+  }
 }
 
 /// The message of claimed jobs.
@@ -166,55 +189,6 @@ package struct FlushResult: Sendable {
   /// Messages of this flush that an operator has cancelled meanwhile.
   package var cancelled: Set<MessageID>
   package var pruned: Int
-}
-
-extension Store {
-  /// Takes or renews the lease; nil: another owner holds it.
-  package func lease(_ partition: Int, renewing: Lease? = nil) async throws(StoreError) -> Lease? {
-    preconditionFailure("not built yet")
-  }
-  package func release(_ lease: Lease) async throws(StoreError) {}
-  /// The streams of a partition that hold jobs, with their lengths.
-  package func readyStreams(_ lease: Lease) async throws(StoreError) -> [(stream: StreamID, length: Int)] {
-    preconditionFailure("not built yet")
-  }
-  /// Jobs behind `after` in order, at most `jobs`; jobs stay in the stream until a flush finishes them, so a new owner
-  /// starts again from nil.
-  package func claim(_ lease: Lease, _ stream: StreamID, after: JobID?, jobs: Int) async throws(StoreError)
-    -> [ClaimedJob]
-  { preconditionFailure("not built yet") }
-  package func message(_ id: MessageID) async throws(StoreError) -> StoredMessage? {
-    preconditionFailure("not built yet")
-  }
-  /// Retries due by `now` in order, at most `limit`; they stay in the set until a flush ends or moves them.
-  package func dueRetries(_ lease: Lease, now: WallTime, limit: Int) async throws(StoreError) -> [ClaimedTarget] {
-    preconditionFailure("not built yet")
-  }
-  /// All that wait for a retry, for the holds of a new owner (design D6), at most `limit`, earliest first.
-  package func waitingRetries(_ lease: Lease, limit: Int) async throws(StoreError) -> [(
-    target: ClaimedTarget, due: WallTime
-  )] {
-    preconditionFailure("not built yet")
-  }
-  /// When the next retry of the partition is due.
-  package func nextRetry(_ lease: Lease) async throws(StoreError) -> WallTime? { preconditionFailure("not built yet") }
-  /// Stores the members of a new slice; when it returns, its first attempt may be made. A revision above 0 replaces.
-  package func storeSlice(_ lease: Lease, _ slice: StoredSlice) async throws(StoreError) {}
-  package func flush(_ flush: Flush) async throws(StoreError) -> FlushResult { preconditionFailure("not built yet") }
-  /// Repairs and ends: messages whose spreading stopped half-way, partitions that finished and did not tell home, records
-  /// beyond retention. Called each second per owned partition.
-  package func sweep(_ lease: Lease, now: WallTime) async throws(StoreError) {}
-  /// Deliveries in the retry set of a message that was cancelled: ended here, as no lane holds them.
-  package func cancelWaiting(_ lease: Lease, message: MessageID) async throws(StoreError) {}
-  /// Writes or clears why a credential is suspended, shown on its pending deliveries and by `/readyz`.
-  package func setBlocked(_ credential: CredentialID, reason: String?) async throws(StoreError) {}
-  package func blockedCredentials() async throws(StoreError) -> [CredentialID: String] {
-    preconditionFailure("not built yet")
-  }
-
-  /// Called on the loop when a stream got its first job, a message was cancelled, or (`.reconnected`) rings may have
-  /// been lost.
-  package func onBell(_ ring: @escaping (Bell) -> Void) {}
 }
 
 package enum Bell: Sendable {

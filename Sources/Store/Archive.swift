@@ -1,0 +1,79 @@
+import Domain
+import RedisClient
+
+/// A message's hashes, wherever they are: live, or packed in the segment of its hour.
+struct MessageParts {
+  typealias Fields = [[UInt8]: [UInt8]]
+  var message: Fields
+  /// By partition, as far as they came with the message.
+  var work: [Int: Fields] = [:]
+  var deliveries: [Int: Fields] = [:]
+
+  func text(_ name: String) -> String? { message[Array(name.utf8)].map { String(decoding: $0, as: UTF8.self) } }
+  func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
+  var partitions: [Int] { (text("parts") ?? "").split(separator: ",").compactMap { Int($0) } }
+
+  static func fields(_ packed: [UInt8]) -> Fields {
+    guard let items = try? ScriptList.read(packed) else { return [:] }
+    var fields: Fields = [:]
+    for place in stride(from: 0, to: items.count - 1, by: 2) { fields[items[place]] = items[place + 1] }
+    return fields
+  }
+  static func fields(_ reply: RedisReply) -> Fields {
+    var fields: Fields = [:]
+    for (name, value) in pairs(reply.array ?? []) { fields[name] = value }
+    return fields
+  }
+}
+
+extension Store {
+  private static let reportFields = ["app", "k", "tot", "parts", "can", "don", "rep", "st"]
+
+  /// Nil where there is none, in the order asked for.
+  func find(_ ids: [MessageID]) async throws(StoreError) -> [MessageParts?] {
+    var commands: [RedisCommand] = []
+    for id in ids {
+      commands.append(RedisCommand(words: ["HMGET", keys.message(id)] + Self.reportFields))
+      var archived = RedisCommand("HMGET", keys.segment(keys.home(id), id.hour))
+      for mark in ["a", "m"] { archived.append(Array(mark.utf8) + id.raw) }
+      commands.append(archived)
+    }
+    let replies = try await ask(commands)
+    return ids.enumerated().map { place, id in
+      let archived = replies[place * 2 + 1].array ?? []
+      if let packed = archived.first?.bytes, let parts = try? ScriptList.read(packed), parts.count == 3 {
+        let home = keys.home(id)
+        return MessageParts(
+          message: MessageParts.fields(parts[0]), work: [home: MessageParts.fields(parts[1])],
+          deliveries: [home: MessageParts.fields(parts[2])])
+      }
+      if let packed = archived.last?.bytes { return MessageParts(message: MessageParts.fields(packed)) }
+      let live = replies[place * 2].array ?? []
+      var fields: MessageParts.Fields = [:]
+      for (name, value) in zip(Self.reportFields, live) { fields[Array(name.utf8)] = value.bytes }
+      return fields.isEmpty ? nil : MessageParts(message: fields)
+    }
+  }
+
+  /// Reads what the partitions hold of these messages.
+  func readWork(_ found: inout [(id: MessageID, parts: MessageParts)]) async throws(StoreError) {
+    var asked: [(place: Int, partition: Int)] = []
+    var commands: [RedisCommand] = []
+    for (place, entry) in found.enumerated() {
+      for partition in entry.parts.partitions
+      where entry.parts.work[partition] == nil && (0..<settings.partitions).contains(partition) {
+        asked.append((place, partition))
+        commands.append(RedisCommand("HGETALL", keys.work(partition, entry.id)))
+        var archived = RedisCommand("HGET", keys.segment(partition, entry.id.hour))
+        archived.append(Array("w".utf8) + entry.id.raw)
+        commands.append(archived)
+      }
+    }
+    let replies = try await ask(commands)
+    for (number, entry) in asked.enumerated() {
+      let archived = replies[number * 2 + 1].bytes
+      let fields = archived.map { MessageParts.fields($0) } ?? MessageParts.fields(replies[number * 2])
+      found[entry.place].parts.work[entry.partition] = fields
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Domain
+
+/// Every key name. All keys of a partition share its hash tag.
+struct Keys {
+  let prefix: String
+  private let stems: [String]
+  let partitions: Int
+
+  init(prefix: String, partitions: Int) {
+    self.prefix = prefix
+    self.partitions = partitions
+    stems = Slots.tags(partitions: partitions).map { "\(prefix):{\($0)}:" }
+  }
+
+  func partition(_ parts: (String, String)) -> Int { Int(Slots.hash(parts.0, parts.1) % UInt64(partitions)) }
+
+  // Of the whole store, kept in partition 0.
+  var layout: String { stems[0] + "layout" }
+  var blocked: String { stems[0] + "blocked" }
+  /// hash of secret → key
+  var apiKeys: String { stems[0] + "keys" }
+  /// The pub/sub channel of doorbells.
+  var bell: String { "\(prefix):bell" }
+
+  // Of a partition.
+  /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned
+  func lease(_ partition: Int) -> String { stems[partition] + "lease" }
+  func sequence(_ partition: Int) -> String { stems[partition] + "seq" }
+  /// Names of streams that hold jobs.
+  func ready(_ partition: Int) -> String { stems[partition] + "ready" }
+  /// Names of streams whose owner has claimed all and waits to be rung.
+  func waiting(_ partition: Int) -> String { stems[partition] + "waiting" }
+  func stream(_ partition: Int, _ name: String) -> String { stems[partition] + "q:" + name }
+  /// Members: message and index; scores: due times.
+  func retry(_ partition: Int) -> String { stems[partition] + "retry" }
+  /// Parts that are done and have not told home: message and a flag for failures.
+  func finished(_ partition: Int) -> String { stems[partition] + "finished" }
+  func spreading(_ partition: Int) -> String { stems[partition] + "spreading" }
+  /// Jobs and retries that could not be read or had no message.
+  func odd(_ partition: Int) -> String { stems[partition] + "odd" }
+  /// Finished records by hour of acceptance.
+  func segment(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "g:\(hour)" }
+  /// Segments and their bytes.
+  func segments(_ partition: Int) -> String { stems[partition] + "g" }
+  func listing(_ partition: Int, _ app: AppID, _ hour: Int64) -> String {
+    stems[partition] + "l:\(app.rawValue):\(hour)"
+  }
+  /// Hours that have a listing.
+  func hours(_ partition: Int, _ app: AppID) -> String { stems[partition] + "h:\(app.rawValue)" }
+
+  // Of a message.
+  func message(_ id: MessageID) -> String { stems[home(id)] + "m:\(id)" }
+  func spread(_ id: MessageID) -> String { stems[home(id)] + "x:\(id)" }
+  func work(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "w:\(id)" }
+  func deliveries(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "d:\(id)" }
+  func slices(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "s:\(id)" }
+  /// Ids come from outside and may name a partition that this store has not.
+  func home(_ id: MessageID) -> Int { id.homePartition % partitions }
+
+  func idempotency(_ app: AppID, _ key: String) -> String {
+    stems[partition((app.rawValue, key))] + "i:\(app.rawValue):\(key)"
+  }
+
+  // Of the registry.
+  func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
+    stems[partition] + "n:\(app.rawValue):\(bucket)"
+  }
+  func record(_ partition: Int, _ app: AppID, _ number: Int) -> String {
+    stems[partition] + "v:\(app.rawValue):\(number / 32)"
+  }
+  func lastNumber(_ partition: Int, _ app: AppID) -> String { stems[partition] + "n:\(app.rawValue)" }
+  func freeNumbers(_ partition: Int, _ app: AppID) -> String { stems[partition] + "f:\(app.rawValue)" }
+  func alias(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
+    stems[partition] + "a:\(app.rawValue):\(bucket)"
+  }
+  func user(_ app: AppID, _ user: String) -> String {
+    stems[partition((app.rawValue, user))] + "u:\(app.rawValue):\(user)"
+  }
+  func set(_ partition: Int, _ app: AppID, _ name: String, block: Int) -> String {
+    stems[partition] + "b:\(app.rawValue):\(block):\(name)"
+  }
+  /// Names of sets and how many numbers they hold.
+  func setSizes(_ partition: Int, _ app: AppID) -> String { stems[partition] + "b:\(app.rawValue)" }
+}
+
+extension StreamID {
+  /// Its name within the partition.
+  var name: String { "\(urgency == .urgent ? "u" : "b"):\(credential.rawValue)" }
+
+  init?(partition: Int, name: String) {
+    guard let mark = name.first, name.dropFirst().first == ":", mark == "u" || mark == "b" else { return nil }
+    self.init(
+      partition: partition, credential: CredentialID(rawValue: String(name.dropFirst(2))),
+      urgency: mark == "u" ? .urgent : .bulk)
+  }
+}

@@ -1,0 +1,88 @@
+import Domain
+
+/// What is kept of one delivery: a state byte that scripts look at (`F` final, `R` in the retry set), the length of the
+/// head in two bytes, the head, then attempts, to which scripts append.
+struct DeliveryRecord {
+  enum State {
+    case final(Outcome, reason: String?, providerID: String?)
+    case retrying(due: WallTime, reason: String, sequence: UInt64, credential: CredentialID, PackedTarget)
+  }
+  var state: State
+  var provider: ProviderName?
+  var overtaken: Bool
+  var attempts: [Attempt]
+
+  /// Longest text kept of a provider's words; longer ones are cut.
+  private static let textLimit = 512
+
+  /// State, length and head: the attempts follow.
+  var head: [UInt8] {
+    var packer = Packer()
+    packer.optional(provider?.rawValue)
+    packer.byte(overtaken ? 1 : 0)
+    let mark: Character
+    switch state {
+    case .final(let outcome, let reason, let providerID):
+      mark = "F"
+      packer.text(outcome.rawValue)
+      packer.optional(reason.map(Self.cut))
+      packer.optional(providerID.map(Self.cut))
+    case .retrying(let due, let reason, let sequence, let credential, let target):
+      mark = "R"
+      packer.time(due.milliseconds)
+      packer.text(Self.cut(reason))
+      packer.number(sequence)
+      packer.text(credential.rawValue)
+      target.write(to: &packer)
+    }
+    let length = packer.bytes.count
+    return [mark.asciiValue!, UInt8(length >> 8), UInt8(length & 255)] + packer.bytes
+  }
+
+  static func pack(_ attempts: [Attempt]) -> [UInt8] {
+    var packer = Packer()
+    for attempt in attempts {
+      packer.time(attempt.at.milliseconds)
+      packer.text(cut(attempt.verdict))
+      packer.optional(attempt.reason.map(cut))
+      packer.number(max(0, attempt.status))
+    }
+    return packer.bytes
+  }
+
+  init(state: State, provider: ProviderName?, overtaken: Bool = false, attempts: [Attempt] = []) {
+    self.state = state
+    self.provider = provider
+    self.overtaken = overtaken
+    self.attempts = attempts
+  }
+
+  init(packed: [UInt8]) throws(Corrupt) {
+    var reader = Unpacker(packed)
+    let mark = try reader.byte()
+    _ = try reader.take(2)
+    provider = try reader.optional().map { ProviderName(rawValue: $0) }
+    overtaken = try reader.byte() == 1
+    switch mark {
+    case UInt8(ascii: "F"):
+      guard let outcome = Outcome(rawValue: try reader.text()) else { throw Corrupt() }
+      state = .final(outcome, reason: try reader.optional(), providerID: try reader.optional())
+    case UInt8(ascii: "R"):
+      state = .retrying(
+        due: WallTime(milliseconds: try reader.time()), reason: try reader.text(), sequence: try reader.number(),
+        credential: CredentialID(rawValue: try reader.text()), try PackedTarget.read(&reader))
+    default: throw Corrupt()
+    }
+    attempts = []
+    while !reader.isAtEnd {
+      attempts.append(
+        Attempt(
+          at: WallTime(milliseconds: try reader.time()), verdict: try reader.text(), reason: try reader.optional(),
+          status: try reader.int()))
+    }
+  }
+
+  private static func cut(_ text: String) -> String {
+    text.utf8.count <= textLimit ? text : String(decoding: Array(text.utf8.prefix(textLimit)), as: UTF8.self)
+  }
+}

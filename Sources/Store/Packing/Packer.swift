@@ -1,0 +1,92 @@
+/// Appends values in the store's packed form: numbers as LEB128, texts and blobs behind their length.
+struct Packer {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func byte(_ value: UInt8) { bytes.append(value) }
+  mutating func number(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+  mutating func number(_ value: Int) { number(UInt64(value)) }
+  /// Negative times do not occur; one is stored as 0.
+  mutating func time(_ milliseconds: Int64) { number(UInt64(max(0, milliseconds))) }
+  mutating func blob(_ value: [UInt8]) {
+    number(value.count)
+    bytes += value
+  }
+  mutating func text(_ value: String) {
+    number(value.utf8.count)
+    bytes += value.utf8
+  }
+  /// Nil and empty stay apart.
+  mutating func optional(_ value: String?) {
+    guard let value else { return number(0) }
+    number(value.utf8.count + 1)
+    bytes += value.utf8
+  }
+}
+
+/// What is stored does not read as it should: damaged, or of a later layout.
+struct Corrupt: Error {}
+
+/// Reads what `Packer` wrote. Never trusts a length.
+struct Unpacker {
+  private let bytes: [UInt8]
+  private(set) var place: Int
+
+  init(_ bytes: [UInt8], from place: Int = 0) {
+    self.bytes = bytes
+    self.place = place
+  }
+  var isAtEnd: Bool { place >= bytes.count }
+
+  mutating func byte() throws(Corrupt) -> UInt8 {
+    guard place < bytes.count else { throw Corrupt() }
+    defer { place += 1 }
+    return bytes[place]
+  }
+  mutating func number() throws(Corrupt) -> UInt64 {
+    var value: UInt64 = 0
+    for shift in stride(from: UInt64(0), through: 63, by: 7) {
+      let next = try byte()
+      let part = UInt64(next & 0x7f)
+      guard (part << shift) >> shift == part else { throw Corrupt() }
+      value |= part << shift
+      if next & 0x80 == 0 { return value }
+    }
+    throw Corrupt()
+  }
+  mutating func int() throws(Corrupt) -> Int {
+    guard let value = Int(exactly: try number()) else { throw Corrupt() }
+    return value
+  }
+  mutating func time() throws(Corrupt) -> Int64 { Int64(try int()) }
+  mutating func blob() throws(Corrupt) -> [UInt8] { try take(try int()) }
+  mutating func take(_ count: Int) throws(Corrupt) -> [UInt8] {
+    guard count >= 0, count <= bytes.count - place else { throw Corrupt() }
+    defer { place += count }
+    return Array(bytes[place..<place + count])
+  }
+  mutating func text() throws(Corrupt) -> String { String(decoding: try blob(), as: UTF8.self) }
+  mutating func optional() throws(Corrupt) -> String? {
+    let count = try int()
+    return count == 0 ? nil : String(decoding: try take(count - 1), as: UTF8.self)
+  }
+}
+
+/// A list of strings as scripts write it: each behind four bytes of length.
+enum ScriptList {
+  static func read(_ bytes: [UInt8]) throws(Corrupt) -> [[UInt8]] {
+    var items: [[UInt8]] = []
+    var reader = Unpacker(bytes)
+    while !reader.isAtEnd {
+      let length = try reader.take(4).reduce(0) { $0 << 8 | Int($1) }
+      items.append(try reader.take(length))
+    }
+    return items
+  }
+}

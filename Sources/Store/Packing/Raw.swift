@@ -1,0 +1,29 @@
+import Domain
+
+extension MessageID {
+  /// The 16 bytes, in the order of time.
+  var raw: [UInt8] { Self.bytes(high) + Self.bytes(low) }
+
+  init?(raw: [UInt8]) {
+    guard raw.count == 16 else { return nil }
+    let high = raw[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let low = raw[8...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    // The only initialiser takes the parts of `high`.
+    self.init(
+      acceptedAt: WallTime(milliseconds: Int64(high >> 16)), partition: Int(high & 0xffff), random: low)
+  }
+
+  /// Hours since 1970: names the segment that keeps it when it is finished.
+  var hour: Int64 { acceptedAt.seconds / 3600 }
+
+  private static func bytes(_ word: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+  }
+}
+
+/// Big-endian, as scripts unpack them.
+func raw32(_ value: Int) -> [UInt8] {
+  let word = UInt32(value)
+  return [UInt8(word >> 24), UInt8(word >> 16 & 255), UInt8(word >> 8 & 255), UInt8(word & 255)]
+}
+func from32(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }

@@ -1,0 +1,86 @@
+import Domain
+
+/// A target as a job or a retry carries it.
+struct PackedTarget {
+  var index: Int
+  var device: DeviceID
+  /// Nil: registered, its address is read when it is sent.
+  var address: Address?
+
+  func write(to packer: inout Packer) {
+    packer.number(index)
+    packer.text(device.rawValue)
+    guard let address else { return packer.byte(0) }
+    packer.byte(1)
+    packer.text(address.provider.rawValue)
+    packer.text(address.token)
+    packer.text(address.tokenKind.rawValue)
+    packer.text(address.environment.rawValue)
+    packer.optional(address.bundleID)
+  }
+
+  static func read(_ reader: inout Unpacker) throws(Corrupt) -> PackedTarget {
+    var target = PackedTarget(index: try reader.int(), device: DeviceID(rawValue: try reader.text()), address: nil)
+    guard try reader.byte() == 1 else { return target }
+    let provider = ProviderName(rawValue: try reader.text())
+    let token = try reader.text()
+    guard let kind = TokenKind(rawValue: try reader.text()),
+      let environment = Environment(rawValue: try reader.text())
+    else { throw Corrupt() }
+    target.address = Address(
+      provider: provider, token: token, tokenKind: kind, environment: environment, bundleID: try reader.optional())
+    return target
+  }
+}
+
+/// The list of a message's targets in one partition: who they are and who sends to them.
+struct TargetList {
+  struct Entry {
+    var device: DeviceID
+    var credential: CredentialID?
+    var provider: ProviderName?
+  }
+  var entries: [Entry] = []
+
+  var packed: [UInt8] {
+    var words: [String] = []
+    var places: [String: Int] = [:]
+    var body = Packer()
+    func place(_ word: String?) -> Int {
+      guard let word else { return 0 }
+      if let place = places[word] { return place }
+      words.append(word)
+      places[word] = words.count
+      return words.count
+    }
+    for entry in entries {
+      body.text(entry.device.rawValue)
+      body.number(place(entry.credential?.rawValue))
+      body.number(place(entry.provider?.rawValue))
+    }
+    var head = Packer()
+    head.number(words.count)
+    for word in words { head.text(word) }
+    head.number(entries.count)
+    return head.bytes + body.bytes
+  }
+
+  init(_ entries: [Entry] = []) { self.entries = entries }
+
+  init(packed: [UInt8]) throws(Corrupt) {
+    var reader = Unpacker(packed)
+    var words: [String] = []
+    for _ in 0..<(try reader.int()) { words.append(try reader.text()) }
+    let count = try reader.int()
+    for _ in 0..<count {
+      let device = DeviceID(rawValue: try reader.text())
+      let credential = try reader.int()
+      let provider = try reader.int()
+      guard credential <= words.count, provider <= words.count else { throw Corrupt() }
+      entries.append(
+        Entry(
+          device: device, credential: credential == 0 ? nil : CredentialID(rawValue: words[credential - 1]),
+          provider: provider == 0 ? nil : ProviderName(rawValue: words[provider - 1])))
+    }
+  }
+}

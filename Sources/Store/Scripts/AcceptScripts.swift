@@ -1,0 +1,110 @@
+import RedisClient
+
+extension Scripts {
+  /// A message all of whose targets live in its home. KEYS message, work, deliveries, slices, seq, ready, waiting, segment,
+  /// segments, listing, hours, streams… · ARGV raw id, hour, retention, listing's life, number of message fields, fields…,
+  /// part…
+  static let acceptHere = RedisScript(
+    "acceptHere",
+    "#!lua\n" + Fragment.archive + Fragment.addPart + """
+      local m, seg = KEYS[1], KEYS[8]
+      if redis.call('EXISTS', m) == 1 or redis.call('HEXISTS', seg, 'a' .. ARGV[1]) == 1
+        or redis.call('HEXISTS', seg, 'm' .. ARGV[1]) == 1 then return 0 end
+      local fields = tonumber(ARGV[5])
+      local message = {}
+      for i = 6, 5 + fields do message[#message + 1] = ARGV[i] end
+      redis.call('HSET', m, unpack(message))
+      redis.call('ZADD', KEYS[10], 0, ARGV[1])
+      redis.call('EXPIRE', KEYS[10], ARGV[4], 'NX')
+      redis.call('EXPIRE', KEYS[10], ARGV[4], 'GT')
+      redis.call('ZADD', KEYS[11], ARGV[2], ARGV[2])
+      redis.call('EXPIRE', KEYS[11], ARGV[4], 'NX')
+      redis.call('EXPIRE', KEYS[11], ARGV[4], 'GT')
+      if addPart(6 + fields, KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7], 12) then
+        local work, deliveries, failed = endPart(KEYS[2], KEYS[3], KEYS[4])
+        keep(seg, KEYS[9], ARGV[2], ARGV[3], 'a' .. ARGV[1], pack({endMessage(m, failed), work, deliveries}))
+      end
+      return 1
+      """)
+
+  /// A message of several partitions, stored at home before it spreads. KEYS message, spread, spreading, segment, listing,
+  /// hours · ARGV raw id, hour, listing's life, milliseconds, number of fields, fields…, number of parts, (partition,
+  /// part)…
+  static let acceptHome = RedisScript(
+    "acceptHome",
+    """
+    #!lua
+    local m, seg = KEYS[1], KEYS[4]
+    if redis.call('EXISTS', m) == 1 or redis.call('HEXISTS', seg, 'a' .. ARGV[1]) == 1
+      or redis.call('HEXISTS', seg, 'm' .. ARGV[1]) == 1 then return 0 end
+    local fields = tonumber(ARGV[5])
+    local message = {}
+    for i = 6, 5 + fields do message[#message + 1] = ARGV[i] end
+    redis.call('HSET', m, unpack(message))
+    local at = 6 + fields
+    local parts = tonumber(ARGV[at])
+    for i = 1, parts do redis.call('HSET', KEYS[2], ARGV[at + 2 * i - 1], ARGV[at + 2 * i]) end
+    redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1])
+    redis.call('ZADD', KEYS[5], 0, ARGV[1])
+    redis.call('EXPIRE', KEYS[5], ARGV[3], 'NX')
+    redis.call('EXPIRE', KEYS[5], ARGV[3], 'GT')
+    redis.call('ZADD', KEYS[6], ARGV[2], ARGV[2])
+    redis.call('EXPIRE', KEYS[6], ARGV[3], 'NX')
+    redis.call('EXPIRE', KEYS[6], ARGV[3], 'GT')
+    return 1
+    """)
+
+  /// One partition's part of a spreading message, unless it is known there. KEYS work, deliveries, slices, seq, ready,
+  /// waiting, segment, segments, finished, streams… · ARGV raw id, hour, retention, part…
+  static let addPart = RedisScript(
+    "addPart",
+    "#!lua\n" + Fragment.archive + Fragment.addPart + """
+      local w, seg = KEYS[1], KEYS[7]
+      if redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. ARGV[1]) == 1 then return 0 end
+      if addPart(4, w, KEYS[2], KEYS[4], KEYS[5], KEYS[6], 10) then
+        local work, deliveries, failed = endPart(w, KEYS[2], KEYS[3])
+        keep(seg, KEYS[8], ARGV[2], ARGV[3], 'w' .. ARGV[1], work)
+        keep(seg, KEYS[8], ARGV[2], ARGV[3], 'd' .. ARGV[1], deliveries)
+        redis.call('SADD', KEYS[9], ARGV[1] .. failed)
+      end
+      return 1
+      """)
+
+  /// All parts are where they belong. KEYS message, spread, spreading · ARGV raw id
+  static let spreadDone = RedisScript(
+    "spreadDone",
+    """
+    #!lua flags=allow-oom
+    if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'st', 'q') end
+    redis.call('DEL', KEYS[2])
+    redis.call('ZREM', KEYS[3], ARGV[1])
+    return 1
+    """)
+
+  /// KEYS idempotency · ARGV digest, raw id, seconds kept, milliseconds of work → word, id
+  static let reserve = RedisScript(
+    "reserve",
+    "#!lua\n" + Fragment.clock + """
+      local held = redis.call('HMGET', KEYS[1], 'd', 'id', 'st', 'at')
+      local time = now()
+      if not held[1] then
+        redis.call('HSET', KEYS[1], 'd', ARGV[1], 'id', ARGV[2], 'st', 'w', 'at', time)
+        redis.call('EXPIRE', KEYS[1], ARGV[3])
+        return {'new', ARGV[2]}
+      end
+      if held[1] ~= ARGV[1] then return {'reused', held[2]} end
+      if held[3] == 'd' then return {'done', held[2]} end
+      if tonumber(held[4]) > time - tonumber(ARGV[4]) then return {'busy', held[2]} end
+      redis.call('HSET', KEYS[1], 'at', time)
+      return {'again', held[2]}
+      """)
+
+  /// KEYS idempotency · ARGV raw id
+  static let confirm = RedisScript(
+    "confirm",
+    """
+    #!lua flags=allow-oom
+    if redis.call('HGET', KEYS[1], 'id') == ARGV[1] then redis.call('HSET', KEYS[1], 'st', 'd') end
+    return 1
+    """)
+}

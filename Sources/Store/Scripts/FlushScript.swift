@@ -1,0 +1,130 @@
+import RedisClient
+
+extension Scripts {
+  /// Outcomes of one partition (design D9). A repeated one changes nothing and answers the same.
+  /// KEYS lease, finished, retry, ready, segments, then per message: work, deliveries, slices, message (or again work,
+  /// when home is elsewhere), segment, then a stream per job.
+  /// ARGV owner, number, chunk, retention, pruned, partition, messages, then per message: raw id, hour, home here and how
+  /// many parts it has (0 elsewhere, 1, 2 more), finals, retries, (index, head, attempts, counter)…, (index, head,
+  /// attempts, due)…; then jobs, and per job: place of its message or 0, entry, name of the stream.
+  /// → pruned, raw ids cancelled, members of `finished` to be told.
+  static let flush = RedisScript(
+    "flush",
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + """
+      local number, chunk = tonumber(ARGV[2]), tonumber(ARGV[3])
+      local last = redis.call('HMGET', KEYS[1], 'f', 'c', 'p')
+      local lastNumber, lastChunk = tonumber(last[1] or 0), tonumber(last[2] or 0)
+      local pruned = tonumber(ARGV[5])
+      local fresh = true
+      if number > 0 then
+        fresh = number > lastNumber or (number == lastNumber and chunk > lastChunk)
+        if number == lastNumber and pruned < tonumber(last[3] or 0) then pruned = tonumber(last[3] or 0) end
+        if fresh then redis.call('HSET', KEYS[1], 'f', number, 'c', chunk, 'p', pruned) end
+      end
+      local finished, retry, segs = KEYS[2], KEYS[3], KEYS[5]
+      local messages = tonumber(ARGV[7])
+      local at, key = 8, 6
+      local cancelled, told = {}, {}
+
+      for _ = 1, messages do
+        local w, d, s, m, seg = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], KEYS[key + 4]
+        local id, hour, here = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+        local finals, retries = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+        at = at + 5
+        key = key + 5
+        local flag = redis.call('HMGET', w, 'c', 'x')
+        if flag[1] == '1' then cancelled[#cancelled + 1] = id end
+        if fresh and flag[2] and finals + retries > 0 then
+          local wanted = {}
+          for i = 1, finals + retries do wanted[i] = ARGV[at + (i - 1) * 4] end
+          local found = redis.call('HMGET', d, unpack(wanted))
+          local known = {}
+          for i = 1, #wanted do known[wanted[i]] = found[i] end
+          local records, gone, waits, counts, ended, retrying = {}, {}, {}, {}, 0, 0
+          local function earlier(record)
+            return record and string.sub(record, 4 + struct.unpack('>I2', record, 2)) or ''
+          end
+          for i = 1, finals do
+            local index, head, attempts, counter = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+            local record = known[index]
+            if not record or string.byte(record) == 82 then
+              if record then
+                gone[#gone + 1] = id .. struct.pack('>I4', tonumber(index))
+                retrying = retrying - 1
+              end
+              known[index] = head .. earlier(record) .. attempts
+              records[#records + 1] = index
+              records[#records + 1] = known[index]
+              counts[counter] = (counts[counter] or 0) + 1
+              ended = ended + 1
+            end
+            at = at + 4
+          end
+          for i = 1, retries do
+            local index, head, attempts, due = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+            local record = known[index]
+            if not record or string.byte(record) == 82 then
+              if not record then retrying = retrying + 1 end
+              known[index] = head .. earlier(record) .. attempts
+              records[#records + 1] = index
+              records[#records + 1] = known[index]
+              waits[#waits + 1] = due
+              waits[#waits + 1] = id .. struct.pack('>I4', tonumber(index))
+            end
+            at = at + 4
+          end
+          if #records > 0 then redis.call('HSET', d, unpack(records)) end
+          if #gone > 0 then redis.call('ZREM', retry, unpack(gone)) end
+          if #waits > 0 then redis.call('ZADD', retry, unpack(waits)) end
+          for counter, count in pairs(counts) do redis.call('HINCRBY', w, counter, count) end
+          if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
+          if ended > 0 and redis.call('HINCRBY', w, 'x', -ended) == 0 then
+            local work, deliveries, failed = endPart(w, d, s)
+            if here == '1' and redis.call('HGET', m, 'np') == '1' then
+              keep(seg, segs, hour, ARGV[4], 'a' .. id, pack({endMessage(m, failed), work, deliveries}))
+            else
+              keep(seg, segs, hour, ARGV[4], 'w' .. id, work)
+              keep(seg, segs, hour, ARGV[4], 'd' .. id, deliveries)
+              redis.call('SADD', finished, id .. failed)
+              told[#told + 1] = id .. failed
+            end
+          end
+        else
+          at = at + (finals + retries) * 4
+        end
+      end
+
+      if fresh then
+        local jobs = tonumber(ARGV[at])
+        at = at + 1
+        for j = 1, jobs do
+          local place, entry, name, stream = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], KEYS[key]
+          local done = true
+          if redis.call('EXISTS', KEYS[6 + (place - 1) * 5]) == 1 then
+            local found = redis.call('XRANGE', stream, entry, entry)
+            if found[1] then
+              local packed = found[1][2][6]
+              local wanted = {}
+              for i = 1, #packed, 2 do
+                local high, low = string.byte(packed, i, i + 1)
+                wanted[#wanted + 1] = high * 256 + low
+              end
+              for _, record in ipairs(redis.call('HMGET', KEYS[7 + (place - 1) * 5], unpack(wanted))) do
+                if not record then done = false end
+              end
+            end
+          end
+          if done then
+            redis.call('XDEL', stream, entry)
+            if redis.call('XLEN', stream) == 0 then
+              redis.call('DEL', stream)
+              redis.call('SREM', KEYS[4], name)
+            end
+          end
+          at = at + 3
+          key = key + 1
+        end
+      end
+      return {pruned, cancelled, told}
+      """)
+}

@@ -1,0 +1,41 @@
+/// Hash tags that spread partitions evenly over the 16,384 slots of a Redis Cluster (design D5).
+enum Slots {
+  static let count = 16_384
+
+  /// CRC-16/XMODEM, as Redis Cluster computes slots.
+  static func crc16(_ text: some Sequence<UInt8>) -> Int {
+    var crc: UInt16 = 0
+    for byte in text {
+      crc ^= UInt16(byte) << 8
+      for _ in 0..<8 { crc = crc & 0x8000 != 0 ? crc << 1 ^ 0x1021 : crc << 1 }
+    }
+    return Int(crc)
+  }
+
+  static func slot(ofTag tag: String) -> Int { crc16(tag.utf8) % count }
+
+  /// One tag per partition, each in its own equal range of slots; the same for the same number of partitions.
+  static func tags(partitions: Int) -> [String] {
+    (0..<partitions).map { partition in
+      let range = partition * count / partitions..<(partition + 1) * count / partitions
+      var attempt = 0
+      while true {
+        let tag = "\(partition).\(attempt)"
+        if range.contains(slot(ofTag: tag)) { return tag }
+        attempt += 1
+      }
+    }
+  }
+
+  /// FNV-1a with a final mix: where a name lives. Part of the stored layout.
+  static func hash(_ parts: String...) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for part in parts {
+      for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      hash = (hash ^ 0xff) &* 0x100_0000_01b3
+    }
+    hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
+    hash = (hash ^ hash >> 33) &* 0xc4ce_b9fe_1a85_ec53
+    return hash ^ hash >> 33
+  }
+}

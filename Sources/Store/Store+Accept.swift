@@ -1,0 +1,177 @@
+package import Domain
+import Loop
+import RedisClient
+import TLS
+
+extension Store {
+  /// How long a reservation of an idempotency key counts as work in progress.
+  private static let workMilliseconds: Int64 = 10_000
+
+  /// The id that an idempotency key already stands for, before any work is done for the request; `.accepted` never
+  /// comes from here. Nil: unknown key, go on with `accept`.
+  package func lookUp(idempotencyKey: String, digest: [UInt8], app: AppID) async throws(StoreError) -> Acceptance? {
+    let command = RedisCommand("HMGET", keys.idempotency(app, idempotencyKey), "d", "id", "st", "at")
+    let held = try await ask(command).array ?? []
+    guard held.count == 4, let known = held[0].bytes, let id = held[1].bytes.flatMap({ MessageID(raw: $0) }) else {
+      return nil
+    }
+    guard known == digest else { return .keyReused }
+    if held[2].text == "d" { return .repeated(id) }
+    let age = loop.wallNow.milliseconds - (held[3].integer ?? 0)
+    return age < Self.workMilliseconds ? .inProgress : nil
+  }
+
+  /// Stores message and jobs (design D10). When it returns, the message survives any crash of this process. Repeating a
+  /// submission whose result was lost is safe with an idempotency key only.
+  package func accept(_ submission: Submission) async throws(StoreError) -> Acceptance {
+    precondition(submission.targets.count <= Int(UInt16.max), "more targets than a message takes")
+    try checkMemory()
+    var byPartition: [Int: [SubmissionTarget]] = [:]
+    for target in submission.targets {
+      byPartition[partition(of: target.device, in: submission.app), default: []].append(target)
+    }
+    let random = SecureRandom.word()
+    let home = byPartition.keys.min() ?? Int(random % UInt64(settings.partitions))
+    var id = MessageID(acceptedAt: submission.acceptedAt, partition: home, random: random)
+    var repeated = false
+    if let idempotency = submission.idempotency {
+      switch try await reserve(idempotency.key, digest: idempotency.digest, id: id, app: submission.app) {
+      case .new: break
+      case .again(let earlier):
+        id = earlier
+        repeated = true
+      case .is(let acceptance): return acceptance
+      }
+    }
+    try await store(submission, id: id, byPartition: byPartition)
+    if let idempotency = submission.idempotency {
+      let key = keys.idempotency(submission.app, idempotency.key)
+      // The message is stored whatever comes of this; without it a repeat stores it once more, without effect.
+      redis.send(Scripts.confirm, keys: [key], [.bytes(id.raw)]) { _ in }
+    }
+    return repeated ? .repeated(id) : .accepted(id)
+  }
+
+  private enum Reservation {
+    case new
+    case again(MessageID)
+    case `is`(Acceptance)
+  }
+
+  private func reserve(_ key: String, digest: [UInt8], id: MessageID, app: AppID) async throws(StoreError)
+    -> Reservation
+  {
+    let reply = try await ask(
+      Scripts.reserve, keys: [keys.idempotency(app, key)],
+      [
+        .bytes(digest), .bytes(id.raw), .number(settings.idempotencySeconds), .number(Self.workMilliseconds),
+      ])
+    guard let word = reply.array?.first?.text, let held = reply.array?.last?.bytes.flatMap({ MessageID(raw: $0) })
+    else {
+      throw .unavailable("an idempotency record is damaged", retryAfter: 60)
+    }
+    switch word {
+    case "new": return .new
+    case "again": return .again(held)
+    case "done": return .is(.repeated(held))
+    case "busy": return .is(.inProgress)
+    default: return .is(.keyReused)
+    }
+  }
+
+  private func store(_ submission: Submission, id: MessageID, byPartition: [Int: [SubmissionTarget]])
+    async throws(StoreError)
+  {
+    let home = keys.home(id)
+    let partitions = byPartition.isEmpty ? [home] : byPartition.keys.sorted()
+    let parts = partitions.map {
+      Part(
+        partition: $0, targets: byPartition[$0] ?? [], urgency: submission.urgency,
+        targetsPerJob: settings.targetsPerJob)
+    }
+    let life = RedisArgument.number(Int64(submission.ttl) + settings.retentionSeconds)
+    var fields = messageFields(submission, partitions)
+    if partitions == [home] {
+      fields += [.text("st"), .text("q")]
+      _ = try await ask(
+        Scripts.acceptHere,
+        keys: [
+          keys.message(id), keys.work(home, id), keys.deliveries(home, id), keys.slices(home, id),
+          keys.sequence(home), keys.ready(home), keys.waiting(home), keys.segment(home, id.hour),
+          keys.segments(home), keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
+        ] + parts[0].streams.map { keys.stream(home, $0) },
+        [.bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), life, .number(Int64(fields.count))]
+          + fields + parts[0].scriptArguments(id: id, channel: keys.bell), partition: home)
+      return
+    }
+    fields += [.text("st"), .text("s"), .text("left"), .number(Int64(parts.count))]
+    var arguments: [RedisArgument] = [
+      .bytes(id.raw), .number(id.hour), life, .number(loop.wallNow.milliseconds), .number(Int64(fields.count)),
+    ]
+    arguments += fields
+    arguments.append(.number(Int64(parts.count)))
+    for part in parts { arguments += [.number(Int64(part.partition)), .bytes(part.packed)] }
+    let fresh = try await ask(
+      Scripts.acceptHome,
+      keys: [
+        keys.message(id), keys.spread(id), keys.spreading(home), keys.segment(home, id.hour),
+        keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
+      ], arguments, partition: home)
+    // A message known before spreads as it was stored then.
+    if fresh.integer == 1 { try await spread(id, parts) } else { try await finishSpreading(id) }
+  }
+
+  private func messageFields(_ submission: Submission, _ partitions: [Int]) -> [RedisArgument] {
+    var fields: [RedisArgument] = [
+      .text("app"), .text(submission.app.rawValue), .text("b"), .bytes(submission.body), .text("k"),
+      .text(submission.kind.rawValue), .text("ttl"), .number(Int64(submission.ttl)), .text("tot"),
+      .number(Int64(submission.targets.count)), .text("np"), .number(Int64(partitions.count)), .text("parts"),
+      .text(partitions.map(String.init).joined(separator: ",")),
+    ]
+    if let replayOf = submission.replayOf { fields += [.text("rep"), .text(replayOf.description)] }
+    return fields
+  }
+
+  // MARK: Spreading
+
+  private func spread(_ id: MessageID, _ parts: [Part]) async throws(StoreError) {
+    _ = try await ask(
+      Scripts.addPart,
+      parts.map { part in
+        let partition = part.partition
+        let names = [
+          keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
+          keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
+          keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
+        ]
+        return (
+          names + part.streams.map { keys.stream(partition, $0) },
+          [.bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds)]
+            + part.scriptArguments(id: id, channel: keys.bell)
+        )
+      })
+    _ = try await ask(
+      Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])
+  }
+
+  /// Carries on where an accept stopped half-way. Repeatable, and safe beside the one that is still at work.
+  func finishSpreading(_ id: MessageID) async throws(StoreError) {
+    let stored = try await ask(RedisCommand("HGETALL", keys.spread(id))).array ?? []
+    var parts: [Part] = []
+    for (name, value) in pairs(stored) {
+      guard let partition = Int(String(decoding: name, as: UTF8.self)), (0..<settings.partitions).contains(partition),
+        let part = try? Part(partition: partition, packed: value)
+      else { continue }
+      parts.append(part)
+    }
+    try await spread(id, parts)
+  }
+}
+
+/// Fields and values of a hash.
+func pairs(_ reply: [RedisReply]) -> [(name: [UInt8], value: [UInt8])] {
+  stride(from: 0, to: reply.count - 1, by: 2).compactMap { place in
+    guard let name = reply[place].bytes, let value = reply[place + 1].bytes else { return nil }
+    return (name, value)
+  }
+}

@@ -1,0 +1,43 @@
+import RedisClient
+
+/// Commands with the store's own words for what can go wrong.
+extension Store {
+  func ask(_ command: RedisCommand, partition: Int = 0) async throws(StoreError) -> RedisReply {
+    do throws(RedisFault) { return try await redis.call(command) } catch { throw StoreError(error, partition) }
+  }
+  func ask(_ commands: [RedisCommand], partition: Int = 0) async throws(StoreError) -> [RedisReply] {
+    do throws(RedisFault) { return try await redis.call(commands) } catch { throw StoreError(error, partition) }
+  }
+  func ask(
+    _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], partition: Int = 0
+  ) async throws(StoreError) -> RedisReply {
+    do throws(RedisFault) {
+      return try await redis.call(script, keys: keys, arguments)
+    } catch { throw StoreError(error, partition) }
+  }
+  func ask(_ script: RedisScript, _ runs: [(keys: [String], arguments: [RedisArgument])]) async throws(StoreError)
+    -> [RedisReply]
+  {
+    do throws(RedisFault) { return try await redis.call(script, runs) } catch { throw StoreError(error, 0) }
+  }
+}
+
+extension StoreError {
+  init(_ fault: RedisFault, _ partition: Int) {
+    switch fault {
+    case .disconnected: self = .unavailable("no connection to Redis", retryAfter: 1)
+    case .overloaded: self = .unavailable("too much waits for Redis", retryAfter: 1)
+    case .lost: self = .unavailable("the connection to Redis was lost", retryAfter: 1)
+    case .timedOut: self = .unavailable("Redis did not answer in time", retryAfter: 2)
+    case .unusable(let text): self = .unusable(text)
+    case .refused(let refusal):
+      switch refusal.code {
+      case _ where refusal.word == "LEASE": self = .leaseLost(partition: partition)
+      case .noAuthentication, .wrongPassword, .noPermission:
+        self = .unusable("Redis refuses this account: \(refusal.text)")
+      case .outOfMemory: self = .unavailable("Redis is full: \(refusal.text)", retryAfter: 10)
+      default: self = .unavailable(refusal.text, retryAfter: 2)
+      }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import Domain
+import Loop
+import RedisClient
+import TLS
+
+extension Lease {
+  /// What scripts compare for equality.
+  var owner: String { "\(epoch)-\(String(nonce, radix: 16))" }
+}
+
+extension Store {
+  /// Takes or renews the lease; nil: another owner holds it.
+  package func lease(_ partition: Int, renewing: Lease? = nil) async throws(StoreError) -> Lease? {
+    let nonce = renewing?.nonce ?? SecureRandom.word()
+    let asked = loop.now
+    let reply = try await ask(
+      Scripts.lease, keys: [keys.lease(partition)],
+      [
+        .text(renewing?.owner ?? ""), .text(String(nonce, radix: 16)), .number(settings.leaseMilliseconds),
+      ], partition: partition)
+    guard let epoch = reply.integer else { return nil }
+    return Lease(
+      partition: partition, epoch: epoch, nonce: nonce, deadline: asked + settings.leaseMilliseconds * 3 / 4)
+  }
+
+  package func release(_ lease: Lease) async throws(StoreError) {
+    _ = try await ask(
+      Scripts.release, keys: [keys.lease(lease.partition)], [.text(lease.owner)], partition: lease.partition)
+    claimed = claimed.filter { $0.key.stream.partition != lease.partition }
+  }
+}

@@ -1,0 +1,56 @@
+import Domain
+import Loop
+import RedisClient
+
+extension Store {
+  /// Version of the keys and records described in this module.
+  private static let layoutVersion = "1"
+  private static let openPollMilliseconds: Int64 = 5
+
+  /// Waits for the connection (at most `timeout`), creates or checks the layout: version, partition count, `noeviction`.
+  package func open(timeout: Int64 = 5_000) async throws(StoreError) {
+    let deadline = loop.now + timeout
+    while !redis.isReady {
+      if let fault = redis.fault { throw .unusable(fault) }
+      if let refusal = redis.lastRefusal, refusal.code == .wrongPassword || refusal.code == .noAuthentication {
+        throw .unusable("Redis refused the password: set redis.username and redis.password (\(refusal.text))")
+      }
+      guard loop.now < deadline else {
+        throw .unavailable(redis.lastRefusal?.text ?? "no connection to Redis", retryAfter: 1)
+      }
+      await loop.sleep(milliseconds: Self.openPollMilliseconds)
+    }
+    try await checkServer()
+    try await checkLayout()
+  }
+
+  private func checkServer() async throws(StoreError) {
+    let server = InfoFields(try await ask(RedisCommand("INFO", "server")).text ?? "")
+    let version = server["redis_version"] ?? "unknown"
+    guard let major = Int(version.prefix { $0 != "." }), major >= 7 else {
+      throw .unusable("Redis is version \(version): Fanfare needs 7.0 or later")
+    }
+    memory.read(try await ask(RedisCommand("INFO", "memory")).text ?? "")
+    if let policy = memory.policy, policy != "noeviction" {
+      throw .unusable(
+        "Redis' maxmemory-policy is \(policy), which would drop accepted messages: set `maxmemory-policy noeviction`")
+    }
+  }
+
+  private func checkLayout() async throws(StoreError) {
+    let partitions = String(settings.partitions)
+    _ = try await ask(RedisCommand("HSETNX", keys.layout, "version", Self.layoutVersion))
+    _ = try await ask(RedisCommand("HSETNX", keys.layout, "partitions", partitions))
+    let stored = try await ask(RedisCommand("HMGET", keys.layout, "version", "partitions")).array ?? []
+    guard stored.first?.text == Self.layoutVersion else {
+      throw .unusable(
+        "the store's layout is version \(stored.first?.text ?? "?"), this Fanfare reads \(Self.layoutVersion): use the "
+          + "matching release or another key prefix")
+    }
+    guard stored.last?.text == partitions else {
+      throw .unusable(
+        "the store was created with \(stored.last?.text ?? "?") partitions and \(partitions) are configured: set "
+          + "`partitions` back, as it is fixed for the life of a store")
+    }
+  }
+}

@@ -1,0 +1,205 @@
+package import Domain
+import RedisClient
+
+extension Store {
+  /// Nil: unknown, another app's, or beyond retention.
+  package func report(_ id: MessageID, app: AppID) async throws(StoreError) -> MessageReport? {
+    try await reports([id], app: app).first
+  }
+
+  private func reports(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [MessageReport] {
+    var found: [(id: MessageID, parts: MessageParts)] = []
+    for (id, parts) in zip(ids, try await find(ids)) {
+      if let parts, parts.text("app") == app.rawValue { found.append((id, parts)) }
+    }
+    try await readWork(&found)
+    return found.compactMap { Self.report($0.id, $0.parts, app) }
+  }
+
+  private static func report(_ id: MessageID, _ parts: MessageParts, _ app: AppID) -> MessageReport? {
+    guard let kind = parts.text("k").flatMap({ Kind(rawValue: $0) }), let total = parts.number("tot") else {
+      return nil
+    }
+    var counts: [MessageReport.Key: Int] = [:]
+    var retrying = 0
+    for work in parts.work.values {
+      for (name, value) in work {
+        let number = Int(String(decoding: value, as: UTF8.self)) ?? 0
+        if let counter = CounterName(field: name) {
+          let provider = counter.provider ?? ProviderName(rawValue: "")
+          counts[.init(provider: provider, outcome: counter.outcome, reason: counter.reason), default: 0] += number
+        } else if name == [UInt8(ascii: "r")] {
+          retrying += number
+        }
+      }
+    }
+    let completed = parts.number("don").map { WallTime(milliseconds: $0) }
+    let state: MessageState
+    if parts.text("can") != nil {
+      state = .cancelled
+    } else if completed != nil {
+      state = .completed
+    } else {
+      state = counts.isEmpty && retrying == 0 ? .queued : .sending
+    }
+    return MessageReport(
+      id: id, app: app, kind: kind, state: state, acceptedAt: id.acceptedAt, completedAt: completed,
+      replayOf: parts.text("rep").flatMap { MessageID($0) }, total: Int(total), counts: counts, retrying: retrying)
+  }
+
+  /// Newest first, before `cursor`.
+  package func messages(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageReport] {
+    guard limit > 0 else { return [] }
+    var reports: [MessageReport] = []
+    var place = cursor
+    while reports.count < limit {
+      let ids = try await identifiers(app: app, before: place, limit: limit - reports.count)
+      guard let last = ids.last else { break }
+      reports += try await self.reports(ids, app: app)
+      place = last
+    }
+    return reports
+  }
+
+  /// Listed ids, newest first; some may be beyond retention.
+  private func identifiers(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageID] {
+    let partitions = Array(0..<settings.partitions)
+    let bound = cursor.map { String($0.hour) } ?? "+inf"
+    let replies = try await ask(
+      partitions.map { RedisCommand("ZRANGEBYSCORE", keys.hours($0, app), "-inf", bound) })
+    var byHour: [Int64: [Int]] = [:]
+    for (partition, reply) in zip(partitions, replies) {
+      for hour in (reply.array ?? []).compactMap(\.integer) { byHour[hour, default: []].append(partition) }
+    }
+    for hour in byHour.keys.sorted(by: >) {
+      let listings = try await ask(
+        byHour[hour]!.map { partition in
+          var command = RedisCommand("ZREVRANGEBYLEX", keys.listing(partition, app, hour))
+          if let cursor { command.append([UInt8(ascii: "(")] + cursor.raw) } else { command.append("+") }
+          for word in ["-", "LIMIT", "0", String(limit)] { command.append(word) }
+          return command
+        })
+      let ids = listings.flatMap { $0.array ?? [] }.compactMap { $0.bytes.flatMap { MessageID(raw: $0) } }
+      // Later hours of the cursor's own list were asked for as well: an empty hour leads to the one before.
+      if !ids.isEmpty { return Array(ids.sorted(by: >).prefix(limit)) }
+    }
+    return []
+  }
+
+  // MARK: Deliveries
+
+  /// In the order of partition and place; `cursor` is what the last call returned.
+  package func deliveries(_ id: MessageID, app: AppID, cursor: String?, limit: Int) async throws(StoreError)
+    -> (items: [DeliveryReport], next: String?)?
+  {
+    guard let parts = try await find([id])[0], parts.text("app") == app.rawValue else { return nil }
+    let partitions = parts.partitions.filter { (0..<settings.partitions).contains($0) }.sorted()
+    let words = (cursor ?? "").split(separator: ".").compactMap { Int($0) }
+    var (partition, index) = words.count == 2 && words[1] >= 0 ? (words[0], words[1]) : (partitions.first ?? 0, 0)
+    let blocked = try await blockedCredentials()
+    var items: [DeliveryReport] = []
+    while items.count < limit {
+      guard let current = partitions.first(where: { $0 >= partition }) else { return (items, nil) }
+      if current != partition { (partition, index) = (current, 0) }
+      let list = try await targets(id, parts, partition)
+      let range = min(index, list.entries.count)..<min(list.entries.count, index + limit - items.count)
+      let records = try await records(id, parts, partition, range)
+      for (place, record) in zip(range, records) {
+        items.append(Self.delivery(list.entries[place], record, blocked))
+      }
+      index = range.upperBound
+      if index >= list.entries.count { (partition, index) = (partition + 1, 0) }
+    }
+    let ended = !partitions.contains { $0 >= partition }
+    return (items, ended ? nil : "\(partition).\(index)")
+  }
+
+  private func targets(_ id: MessageID, _ parts: MessageParts, _ partition: Int) async throws(StoreError) -> TargetList
+  {
+    var found = [(id: id, parts: parts)]
+    try await readWork(&found)
+    let packed = found[0].parts.work[partition]?[[UInt8(ascii: "t")]] ?? []
+    return (try? TargetList(packed: packed)) ?? TargetList()
+  }
+
+  private func records(_ id: MessageID, _ parts: MessageParts, _ partition: Int, _ range: Range<Int>)
+    async throws(StoreError) -> [DeliveryRecord?]
+  {
+    guard !range.isEmpty else { return [] }
+    var live = RedisCommand("HMGET", keys.deliveries(partition, id))
+    for index in range { live.append(index) }
+    var archived = RedisCommand("HGET", keys.segment(partition, id.hour))
+    archived.append(Array("d".utf8) + id.raw)
+    let replies = try await ask([live, archived])
+    let fields = parts.deliveries[partition] ?? replies[1].bytes.map { MessageParts.fields($0) }
+    let found = replies[0].array ?? []
+    return range.enumerated().map { place, index in
+      let packed = fields.map { $0[Array(String(index).utf8)] } ?? found[place].bytes
+      return packed.flatMap { try? DeliveryRecord(packed: $0) }
+    }
+  }
+
+  private static func delivery(
+    _ entry: TargetList.Entry, _ record: DeliveryRecord?, _ blocked: [CredentialID: String]
+  ) -> DeliveryReport {
+    var report = DeliveryReport(
+      device: entry.device, provider: record?.provider ?? entry.provider, state: DeliveryState.pending.rawValue,
+      reason: nil, attempts: record?.attempts ?? [], providerID: nil, nextAttemptAt: nil,
+      overtaken: record?.overtaken ?? false)
+    switch record?.state {
+    case .final(let outcome, let reason, let providerID):
+      report.state = outcome.rawValue
+      report.reason = reason
+      report.providerID = providerID
+    case .retrying(let due, let reason, _, _, _):
+      report.state = DeliveryState.retrying.rawValue
+      report.reason = reason
+      report.nextAttemptAt = due
+    case nil:
+      guard let credential = entry.credential, let reason = blocked[credential] else { break }
+      report.state = DeliveryState.blocked.rawValue
+      report.reason = reason
+    }
+    return report
+  }
+
+  // MARK: Queue and credentials
+
+  package func queueStatus() async throws(StoreError) -> QueueStatus {
+    var status = QueueStatus(jobs: [:], retries: 0, oldest: nil)
+    for partition in 0..<settings.partitions {
+      let streams = try await streams(of: partition)
+      for (stream, length) in streams { status.jobs[stream] = length }
+      let replies = try await ask(
+        [RedisCommand("ZCARD", keys.retry(partition))]
+          + streams.map { RedisCommand("XRANGE", keys.stream(partition, $0.stream.name), "-", "+", "COUNT", "1") })
+      status.retries += Int(replies[0].integer ?? 0)
+      for reply in replies.dropFirst() {
+        guard let fields = reply.array?.first?.array?.last?.array, fields.count > 1,
+          let id = fields[1].bytes.flatMap({ MessageID(raw: $0) })
+        else { continue }
+        status.oldest = min(status.oldest ?? id.acceptedAt, id.acceptedAt)
+      }
+    }
+    return status
+  }
+
+  /// Writes or clears why a credential is suspended, shown on its pending deliveries and by `/readyz`.
+  package func setBlocked(_ credential: CredentialID, reason: String?) async throws(StoreError) {
+    let command =
+      if let reason {
+        RedisCommand("HSET", keys.blocked, credential.rawValue, reason)
+      } else {
+        RedisCommand("HDEL", keys.blocked, credential.rawValue)
+      }
+    _ = try await ask(command)
+  }
+
+  package func blockedCredentials() async throws(StoreError) -> [CredentialID: String] {
+    var blocked: [CredentialID: String] = [:]
+    for (name, reason) in pairs(try await ask(RedisCommand("HGETALL", keys.blocked)).array ?? []) {
+      blocked[CredentialID(rawValue: String(decoding: name, as: UTF8.self))] = String(decoding: reason, as: UTF8.self)
+    }
+    return blocked
+  }
+}

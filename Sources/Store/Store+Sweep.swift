@@ -1,0 +1,50 @@
+package import Domain
+import RedisClient
+
+extension Store {
+  /// A spread that has not ended by then has lost its request.
+  private static let orphanMilliseconds: Int64 = 10_000
+  private static let sweepLimit = 100
+
+  /// Repairs and ends: messages whose spreading stopped half-way, partitions that finished and did not tell home, records
+  /// beyond retention. Called each second per owned partition.
+  package func sweep(_ lease: Lease, now: WallTime) async throws(StoreError) {
+    let partition = lease.partition
+    let limit = String(Self.sweepLimit)
+    let replies = try await ask(
+      [
+        RedisCommand(
+          "ZRANGEBYSCORE", keys.spreading(partition), "-inf", String(now.milliseconds - Self.orphanMilliseconds),
+          "LIMIT", "0", limit),
+        RedisCommand("SRANDMEMBER", keys.finished(partition), limit),
+        RedisCommand("ZRANGE", keys.segments(partition), "0", "-1", "WITHSCORES"),
+      ], partition: partition)
+    for reply in replies[0].array ?? [] {
+      if let id = reply.bytes.flatMap({ MessageID(raw: $0) }) { try await finishSpreading(id) }
+    }
+    tellHome((replies[1].array ?? []).compactMap(\.bytes), from: partition)
+    try await dropSegments(replies[2], partition)
+  }
+
+  /// Oldest first, until the partition's share of the byte bound holds; also what Redis has expired.
+  private func dropSegments(_ reply: RedisReply, _ partition: Int) async throws(StoreError) {
+    let items = reply.array ?? []
+    var segments: [(hour: Int64, bytes: Double)] = stride(from: 0, to: items.count - 1, by: 2).compactMap { place in
+      guard let hour = items[place].integer, let bytes = items[place + 1].text.flatMap({ Double($0) }) else {
+        return nil
+      }
+      return (hour, bytes)
+    }
+    segments.sort { $0.hour < $1.hour }
+    var bytes = segments.reduce(0) { $0 + $1.bytes }
+    let bound = Double(settings.retentionBytes) / Double(settings.partitions)
+    let exist = try await ask(segments.map { RedisCommand("EXISTS", keys.segment(partition, $0.hour)) })
+    var commands: [RedisCommand] = []
+    for (segment, lives) in zip(segments, exist) where lives.integer != 1 || bytes > bound {
+      bytes -= segment.bytes
+      commands.append(RedisCommand("UNLINK", keys.segment(partition, segment.hour)))
+      commands.append(RedisCommand("ZREM", keys.segments(partition), String(segment.hour)))
+    }
+    _ = try await ask(commands, partition: partition)
+  }
+}

@@ -1,0 +1,281 @@
+import Domain
+import Loop
+import RedisClient
+import Store
+import Support
+import Testing
+
+@Suite("From accept to outcome")
+struct DeliveryStories {
+  @Test("one target is claimed, flushed and reported; nothing but its record is left")
+  func one() async throws {
+    try await withStore { store, loop in
+      let now = loop.wallNow
+      let id = try #require(try await store.accept(submission(tokens: ["aa"], at: now)).id)
+      #expect(try await store.report(id, app: shop)?.state == .queued)
+      let lease = try await store.take(id.homePartition)
+      let jobs = try await store.claimAll(lease)
+      let target = try #require(jobs.first?.targets.first)
+      #expect(jobs.count == 1 && target.address == address("aa") && target.credential == apnsCredential)
+      #expect(try await store.message(id)?.body == Array("{\"n\":1}".utf8))
+      var flush = Flush(lease: lease, number: 1)
+      flush.finals = [final(target, attempts: [Attempt(at: now, verdict: "accepted", reason: nil, status: 200)])]
+      flush.finishedJobs = [jobs[0].id]
+      _ = try await store.flush(flush)
+      let report = try #require(try await store.report(id, app: shop))
+      #expect(report.state == .completed && report.total == 1 && report.count(.accepted) == 1)
+      #expect(report.completedAt != nil)
+      let deliveries = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 10))
+      #expect(deliveries.items.map(\.state) == ["accepted"] && deliveries.next == nil)
+      #expect(deliveries.items[0].attempts.first?.status == 200 && deliveries.items[0].device == target.device)
+      #expect(try await store.readyStreams(lease).isEmpty)
+      #expect(try await store.message(id) == nil)
+      #expect(try await store.report(id, app: AppID(rawValue: "other")) == nil)
+      #expect(try await store.cancel(id, app: shop) == .alreadyCompleted)
+    }
+  }
+
+  @Test("a list spreads over partitions, keeps its counts exact and completes when the last part tells home")
+  func list() async throws {
+    try await withStore { store, loop in
+      var message = submission(tokens: (0..<50).map { "t\($0)" }, at: loop.wallNow)
+      message.targets[3].fate = .ended(.skipped, reason: "no_credential")
+      message.targets[7].fate = .queue(fcmCredential)
+      let id = try #require(try await store.accept(message).id)
+      var report = try #require(try await store.report(id, app: shop))
+      #expect(report.total == 50 && report.count(.skipped) == 1)
+      var seen = 0
+      for partition in 0..<4 {
+        let lease = try await store.take(partition)
+        let jobs = try await store.claimAll(lease)
+        var flush = Flush(lease: lease, number: 1)
+        flush.finals = jobs.flatMap(\.targets).map { final($0) }
+        flush.finishedJobs = jobs.map(\.id)
+        seen += flush.finals.count
+        _ = try await store.flush(flush)
+        try await store.sweep(lease, now: loop.wallNow)
+      }
+      #expect(seen == 49)
+      // The last word travels behind the flush.
+      for _ in 0..<1000 {
+        report = try #require(try await store.report(id, app: shop))
+        if report.state == .completed { break }
+        await loop.sleep(milliseconds: 1)
+      }
+      #expect(report.state == .completed && report.ended == 50 && report.count(.accepted) == 49)
+      var states: [String] = []
+      var cursor: String?
+      repeat {
+        let page = try #require(try await store.deliveries(id, app: shop, cursor: cursor, limit: 7))
+        states += page.items.map(\.state)
+        cursor = page.next
+      } while cursor != nil
+      #expect(states.count == 50 && states.filter { $0 == "accepted" }.count == 49)
+      let listed = try await store.messages(app: shop, before: nil, limit: 10)
+      #expect(listed.map(\.id) == [id])
+      #expect(try await store.messages(app: shop, before: id, limit: 10).isEmpty)
+    }
+  }
+
+  @Test("a flush whose answer was lost changes nothing when it is repeated")
+  func repeatedFlush() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let message = submission(tokens: (0..<600).map { "t\($0)" }, at: loop.wallNow)
+      let id = try #require(try await store.accept(message).id)
+      let lease = try await store.take(0)
+      let jobs = try await store.claimAll(lease)
+      #expect(jobs.map(\.targets.count) == [500, 100])
+      var flush = Flush(lease: lease, number: 1)
+      flush.finals = jobs[0].targets.map { final($0) }
+      flush.finishedJobs = [jobs[0].id]
+      for _ in 0..<3 { _ = try await store.flush(flush) }
+      let report = try #require(try await store.report(id, app: shop))
+      #expect(report.count(.accepted) == 500 && report.state == .sending)
+      #expect(try await store.claimAll(lease).map(\.id) == [jobs[1].id])
+    }
+  }
+
+  @Test("a job is not removed while a delivery of it is neither final nor waiting")
+  func unfinishedJob() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      _ = try await store.accept(submission(tokens: ["a", "b"], at: loop.wallNow))
+      let lease = try await store.take(0)
+      let job = try #require(try await store.claimAll(lease).first)
+      var flush = Flush(lease: lease, number: 1)
+      flush.finals = [final(job.targets[0])]
+      flush.finishedJobs = [job.id]
+      _ = try await store.flush(flush)
+      let again = try await store.claimAll(lease)
+      #expect(again.map(\.targets.count) == [1] && again[0].targets[0].device == job.targets[1].device)
+      #expect(again[0].targets[0].sequence == job.targets[1].sequence)
+    }
+  }
+
+  @Test("a retry waits in the set with its attempts, outlives its job and its owner, and ends")
+  func retry() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let now = loop.wallNow
+      let id = try #require(try await store.accept(submission(tokens: ["a"], at: now)).id)
+      var lease = try await store.take(0)
+      let job = try #require(try await store.claimAll(lease).first)
+      var flush = Flush(lease: lease, number: 1)
+      let first = Attempt(at: now, verdict: "retry", reason: "ServiceUnavailable", status: 503)
+      flush.retries = [
+        Flush.RetryEntry(target: job.targets[0], due: now + 500, reason: "ServiceUnavailable", attempts: [first])
+      ]
+      flush.finishedJobs = [job.id]
+      _ = try await store.flush(flush)
+      #expect(try await store.report(id, app: shop)?.retrying == 1)
+      #expect(try await store.nextRetry(lease) == now + 500)
+      #expect(try await store.dueRetries(lease, now: now, limit: 10).isEmpty)
+      try await store.release(lease)
+      lease = try await store.take(0)
+      #expect(try await store.claimAll(lease).isEmpty)
+      #expect(try await store.waitingRetries(lease, limit: 10).map(\.due) == [now + 500])
+      let due = try await store.dueRetries(lease, now: now + 500, limit: 10)
+      let target = try #require(due.first)
+      #expect(target.attempts == [first] && target.address == address("a"))
+      #expect(target.sequence == job.targets[0].sequence)
+      flush = Flush(lease: lease, number: 1)
+      flush.finals = [
+        final(
+          target, .failed, reason: "exhausted", attempts: [Attempt(at: now, verdict: "retry", reason: nil, status: 0)])
+      ]
+      _ = try await store.flush(flush)
+      #expect(try await store.nextRetry(lease) == nil)
+      let report = try #require(try await store.report(id, app: shop))
+      #expect(report.state == .completed && report.count(.failed) == 1 && report.retrying == 0)
+      let items = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 5)).items
+      #expect(items.first?.attempts.map(\.status) == [503, 0])
+    }
+  }
+
+  @Test("who lost the lease writes nothing more")
+  func lostLease() async throws {
+    var settings = quickSettings(partitions: 1)
+    settings.leaseMilliseconds = 40
+    try await withStore(settings) { store, loop in
+      let id = try #require(try await store.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
+      let old = try await store.take(0)
+      #expect(try await store.lease(0) == nil)
+      let job = try #require(try await store.claimAll(old).first)
+      let renewed = try await store.lease(0, renewing: old)
+      #expect(renewed?.nonce == old.nonce && renewed?.epoch == old.epoch)
+      var taken: Lease?
+      while taken == nil {
+        await loop.sleep(milliseconds: 5)
+        taken = try await store.lease(0)
+      }
+      #expect(taken!.epoch > old.epoch)
+      var flush = Flush(lease: old, number: 1)
+      flush.finals = [final(job.targets[0])]
+      await #expect(throws: StoreError.leaseLost(partition: 0)) { try await store.flush(flush) }
+      await #expect(throws: StoreError.leaseLost(partition: 0)) { try await store.claimAll(old) }
+      #expect(try await store.lease(0, renewing: old) == nil)
+      #expect(try await store.report(id, app: shop)?.ended == 0)
+    }
+  }
+
+  @Test("a cancelled message is told to its owner; what waits ends, the rest ends when claimed")
+  func cancel() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let now = loop.wallNow
+      let id = try #require(try await store.accept(submission(tokens: ["a", "b"], at: now)).id)
+      let lease = try await store.take(0)
+      let job = try #require(try await store.claimAll(lease).first)
+      var flush = Flush(lease: lease, number: 1)
+      flush.retries = [Flush.RetryEntry(target: job.targets[0], due: now + 500, reason: "busy", attempts: [])]
+      #expect(try await store.flush(flush).cancelled.isEmpty)
+      #expect(try await store.cancel(id, app: shop) == .cancelled)
+      #expect(try await store.cancel(id, app: shop) == .alreadyCancelled)
+      #expect(try await store.message(id)?.cancelled == true)
+      #expect(try await store.cancel(id, app: AppID(rawValue: "other")) == .unknown)
+      try await store.cancelWaiting(lease, message: id)
+      try await store.cancelWaiting(lease, message: id)
+      #expect(try await store.nextRetry(lease) == nil)
+      flush = Flush(lease: lease, number: 2)
+      flush.finals = [final(job.targets[1])]
+      flush.finishedJobs = [job.id]
+      #expect(try await store.flush(flush).cancelled == [id])
+      let report = try #require(try await store.report(id, app: shop))
+      #expect(report.state == .cancelled && report.count(.cancelled) == 1 && report.count(.accepted) == 1)
+      #expect(try await store.cancel(id, app: shop) == .alreadyCancelled)
+    }
+  }
+
+  @Test("a message without anything to send is completed at once")
+  func nothingToSend() async throws {
+    try await withStore { store, loop in
+      let empty = try #require(try await store.accept(submission(tokens: [], at: loop.wallNow)).id)
+      #expect(try await store.report(empty, app: shop)?.state == .completed)
+      var message = submission(tokens: ["a"], at: loop.wallNow)
+      message.targets[0].fate = .ended(.dead, reason: "Unregistered")
+      let dead = try #require(try await store.accept(message).id)
+      let report = try #require(try await store.report(dead, app: shop))
+      #expect(report.state == .completed && report.count(.dead) == 1)
+    }
+  }
+
+  @Test("the bell rings for work that comes when all was claimed, and for a cancellation")
+  func bell() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let bells = Bells()
+      store.onBell { bells.ring($0) }
+      guard case .reconnected = await bells.next() else { return #expect(Bool(false), "no greeting") }
+      let lease = try await store.take(0)
+      let id = try #require(try await store.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
+      guard case .work(let stream) = await bells.next() else { return #expect(Bool(false), "no work") }
+      #expect(stream == StreamID(partition: 0, credential: apnsCredential, urgency: .urgent))
+      _ = try await store.claim(lease, stream, after: nil, jobs: 10)
+      _ = try await store.accept(submission(tokens: ["b"], at: loop.wallNow))
+      guard case .work = await bells.next() else { return #expect(Bool(false), "no second ring") }
+      _ = try await store.cancel(id, app: shop)
+      guard case .cancelled(id) = await bells.next() else { return #expect(Bool(false), "no cancellation") }
+    }
+  }
+
+  @Test("a stored slice comes back with its members")
+  func slices() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let id = try #require(try await store.accept(submission(tokens: ["a", "b", "c"], at: loop.wallNow)).id)
+      let lease = try await store.take(0)
+      let slice = StoredSlice(message: id, partition: 0, number: 4, revision: 1, members: [0, 2])
+      try await store.storeSlice(lease, slice)
+      let targets = try await store.claimAll(lease).flatMap(\.targets)
+      #expect(targets.map(\.slice) == [slice, nil, slice])
+    }
+  }
+
+  @Test("queue length and age, blocked credentials")
+  func status() async throws {
+    try await withStore { store, loop in
+      let now = loop.wallNow
+      let id = try #require(try await store.accept(submission(tokens: ["a"], at: now)).id)
+      let status = try await store.queueStatus()
+      #expect(status.jobs.values.reduce(0, +) == 1 && status.oldest == now && status.retries == 0)
+      try await store.setBlocked(apnsCredential, reason: "InvalidProviderToken")
+      #expect(try await store.blockedCredentials() == [apnsCredential: "InvalidProviderToken"])
+      let items = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 5)).items
+      #expect(items.map(\.state) == ["blocked"] && items[0].reason == "InvalidProviderToken")
+      try await store.setBlocked(apnsCredential, reason: nil)
+      #expect(try await store.blockedCredentials().isEmpty)
+    }
+  }
+}
+
+final class Bells {
+  private var rung: [Bell] = []
+  private var waiter: UnsafeContinuation<Bell, Never>?
+  func ring(_ bell: Bell) {
+    if let waiter {
+      self.waiter = nil
+      waiter.resume(returning: bell)
+    } else {
+      rung.append(bell)
+    }
+  }
+  func next() async -> Bell {
+    if !rung.isEmpty { return rung.removeFirst() }
+    return await withUnsafeContinuation { waiter = $0 }
+  }
+}
