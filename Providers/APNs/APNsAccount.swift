@@ -4,6 +4,7 @@ import TLS
 /// One team key in one of APNs' two worlds.
 struct APNsAccount: ProviderAccount {
   let credential: CredentialID
+  var provider: ProviderName { .apns }
   let origin: Origin
   let topic: String
   let imageKey: String

@@ -4,6 +4,7 @@ import JSON
 /// One service account sending for one project.
 struct FCMAccount: ProviderAccount {
   let credential: CredentialID
+  var provider: ProviderName { .fcm }
   let origin: Origin
   let project: String
   let analyticsLabel: String?

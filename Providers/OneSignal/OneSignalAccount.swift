@@ -4,6 +4,7 @@ import JSON
 /// One app of OneSignal's.
 struct OneSignalAccount: ProviderAccount {
   let credential: CredentialID
+  var provider: ProviderName { .oneSignal }
   let origin: Origin
   let recipientLimit: Int
   let appID: UUIDBytes

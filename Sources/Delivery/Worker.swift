@@ -1,49 +1,213 @@
 package import Domain
-package import HTTP2
 import HTTPClient
 package import Loop
 package import Store
-import TLS
+package import TLS
 package import Telemetry
 
-/// What a worker needs to know; see each policy for its vendor's values.
-package struct WorkerSettings: Sendable {
-  package var lane = LaneSettings()
-  package var retry: [ProviderName: RetrySettings] = [:]
-  package var http2 = HTTP2Settings()
-  package var connectionsPerCredential = 2
-  /// PEM file of authorities for providers; nil: the system's.
-  package var caFile: String?
-  package init() {}
-}
-
-package struct LaneSettings: Sendable {
-  /// Requests at work per token.
-  package var concurrency = 1
-  /// Milliseconds that a direct send in backoff holds later ones.
-  package var orderHold: Int64 = 60_000
-  package init() {}
-}
-
-/// Milliseconds throughout.
-package struct RetrySettings: Sendable {
-  /// First wait per cause, a floor that jitter never undercuts.
-  package var floors: [Retry.Cause: Int64] = [:]
-  package var base: Int64 = 1_000
-  package var maximum: Int64 = 3_600_000
-  package var attempts = 10
-  package init() {}
-}
-
-/// One loop's share of the sending: leases partitions, claims jobs, keeps lanes, sends, judges, flushes.
+/// One loop's share of the sending: leases partitions, claims jobs, keeps lanes, sends, judges, flushes. It holds nothing
+/// that it cannot lose (design D4): dropped at any instant, another worker goes on from the store.
+///
+/// This is the shell: what is decided is decided by the machines in this folder. Loop-owned.
 package final class Worker {
+  let loop: EventLoop
+  let store: Store
+  let settings: WorkerSettings
+  let log: Log
+  let metrics: Metrics
+  let counts: WorkerMetrics
+  let http: HTTPClient
+  let messages: Messages
+  var senders: [CredentialID: Sender] = [:]
+  var lanes = Lanes<Parcel>()
+  var claims: ClaimPlan
+  var partitions: [Int: Partition] = [:]
+  var leases: [Int: LeasePlan] = [:]
+  /// Outcomes that no flush has confirmed, over all partitions.
+  var unflushed = 0
+  var flushTimer: Timer?
+  /// Senders with something to send, in turns.
+  private var awake: [Sender] = []
+  private var dispatching = false
+  private var draining = false
+  private(set) var isStopped = false
+  private var stopGrace: Int64 = 0
+  private var stopWaiter: UnsafeContinuation<Void, Never>?
+  private var tasks = 0
+  private var idleWaiter: UnsafeContinuation<Void, Never>?
+  /// Streams of credentials that are not configured: reported once.
+  var strangers: Set<CredentialID> = []
+
+  /// Requests of one credential before another one's turn.
+  private static let quantum = 64
+
   package init(
     loop: EventLoop, store: Store, accounts: [CredentialID: any ProviderAccount], settings: WorkerSettings,
     metrics: Metrics, log: Log, decode: @escaping ([UInt8]) throws -> Message
-  ) { preconditionFailure("not built yet") }
+  ) throws(TLSFault) {
+    self.loop = loop
+    self.store = store
+    self.settings = settings
+    self.log = log
+    self.metrics = metrics
+    counts = WorkerMetrics(metrics)
+    messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
+    claims = ClaimPlan(jobsAtOnce: settings.claim.jobsAtOnce)
+    var client = HTTPClientSettings()
+    client.caFile = settings.caFile
+    http = HTTPClient(loop: loop, settings: client)
+    let tls = try TLSContext.client(caFile: settings.caFile, alpn: ["h2"])
+    for (id, account) in accounts {
+      let carrier: any Carrier
+      switch account.wire {
+      case .http2(let cautious):
+        carrier = HTTP2Pool(
+          loop: loop, origin: account.origin, tls: tls, maximum: settings.connectionsPerCredential,
+          cautious: cautious, settings: settings.http2, pool: settings.pool, log: log)
+      case .http1(let connections):
+        carrier = CurlCarrier(
+          loop: loop, client: http, origin: account.origin, maximum: connections, timeout: settings.http1Timeout,
+          pool: settings.pool)
+      }
+      senders[id] = Sender(worker: self, account: account, carrier: carrier, settings: settings)
+    }
+    for number in 0..<store.settings.partitions where settings.share.takes(number) {
+      leases[number] = LeasePlan(duration: store.settings.leaseMilliseconds, now: loop.now)
+    }
+  }
+
+  // MARK: Life
 
   /// Works until `stop`; returns when drained: nothing at work, everything flushed, leases released.
-  package func run() async {}
+  package func run() async {
+    store.onBell { [weak self] bell in self?.heard(bell) }
+    leaseAll()
+    everySweep()
+    everyPoll()
+    if !draining { await withUnsafeContinuation { stopWaiter = $0 } }
+    await drain()
+  }
+
   /// Stops claiming; what is at work finishes or goes back within `grace` milliseconds.
-  package func stop(grace: Int64) {}
+  package func stop(grace: Int64) {
+    guard !draining else { return }
+    draining = true
+    stopGrace = grace
+    stopWaiter?.resume()
+    stopWaiter = nil
+  }
+
+  /// False once `stop` was called: nothing new begins.
+  var mayBegin: Bool { !draining }
+  /// A stream may open: few enough outcomes wait for their flush (design D4).
+  var mayOpen: Bool { !draining && unflushed < settings.flush.unflushed }
+
+  private func drain() async {
+    let deadline = loop.now + stopGrace
+    while senders.values.contains(where: { !$0.isIdle }), loop.now < deadline { await loop.sleep(milliseconds: 5) }
+    // What is still at work ends as unknown, and goes into the retry set.
+    for sender in senders.values { sender.carrier.close() }
+    http.close()
+    let flushed = loop.now + max(stopGrace, 1_000)
+    while partitions.values.contains(where: { !$0.flush.isIdle }), loop.now < flushed {
+      flushAll()
+      await loop.sleep(milliseconds: 5)
+    }
+    isStopped = true
+    for partition in partitions.values { partition.isLost = true }
+    for plan in leases.values {
+      guard let lease = plan.lease else { continue }
+      background { try? await self.store.release(lease) }
+    }
+    counts.leases.add(Int64(-partitions.count))
+    partitions = [:]
+    if tasks > 0 { await withUnsafeContinuation { idleWaiter = $0 } }
+  }
+
+  /// A task under `run`, which returns only after it.
+  func background(_ body: @escaping () async -> Void) {
+    tasks += 1
+    loop.spawn {
+      await body()
+      self.tasks -= 1
+      if self.tasks == 0, let waiter = self.idleWaiter {
+        self.idleWaiter = nil
+        waiter.resume()
+      }
+    }
+  }
+
+  private func heard(_ bell: Bell) {
+    guard mayBegin else { return }
+    switch bell {
+    case .work(let stream):
+      guard partitions[stream.partition]?.isReady == true, knows(stream.credential) else { return }
+      claims.rang(stream)
+      claim()
+    case .cancelled(let message): cancelled(message)
+    case .reconnected:
+      leaseAll(hurry: true)
+      for partition in partitions.values { look(at: partition) }
+      flushAll()
+    }
+  }
+
+  private func everySweep() {
+    loop.after(milliseconds: settings.sweepInterval) { [weak self] in
+      guard let self, mayBegin else { return }
+      leaseAll()
+      for partition in partitions.values { look(at: partition) }
+      sweepLanes()
+      observe()
+      everySweep()
+    }
+  }
+
+  private func everyPoll() {
+    loop.after(milliseconds: settings.claim.pollInterval) { [weak self] in
+      guard let self, mayBegin else { return }
+      if claims.hasOutstanding {
+        claims.poll()
+        claim()
+      }
+      everyPoll()
+    }
+  }
+
+  private func observe() {
+    counts.lanes.set(Int64(lanes.count))
+    counts.unflushed.set(Int64(unflushed))
+    for sender in senders.values { sender.metrics.connections(sender.carrier.connections) }
+  }
+
+  // MARK: Turns
+
+  /// The sender may have something to send: it is asked at the end of this turn.
+  func wake(_ sender: Sender) {
+    guard !sender.isAwake else { return }
+    sender.isAwake = true
+    awake.append(sender)
+    guard !dispatching else { return }
+    dispatching = true
+    loop.atEndOfTurn { [weak self] in self?.dispatch() }
+  }
+
+  /// In turns, so that nobody's flood holds back the others.
+  private func dispatch() {
+    while !awake.isEmpty {
+      let turn = awake
+      awake.removeAll(keepingCapacity: true)
+      for sender in turn {
+        sender.isAwake = false
+        if sender.dispatch(quantum: Self.quantum) { wake(sender) }
+      }
+    }
+    dispatching = false
+    claim()
+  }
+
+  /// All senders may go on: a flush made room for outcomes.
+  func wakeAll() {
+    for sender in senders.values where sender.hasWaiting { wake(sender) }
+  }
 }

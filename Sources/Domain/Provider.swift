@@ -83,6 +83,7 @@ package enum Wire: Sendable {
 /// An opened credential: renders messages, builds requests, judges answers.
 package protocol ProviderAccount: Sendable {
   var credential: CredentialID { get }
+  var provider: ProviderName { get }
   var origin: Origin { get }
   var wire: Wire { get }
   /// Recipients in one request: 1, or the slice limit.

@@ -59,6 +59,9 @@ enum ServeCommand {
     case .listen(let reason):
       Terminal.complain(reason, "change /listen in the configuration; port 0 takes any free one")
       return .failure
+    case .trust(let reason):
+      Terminal.complain("the authorities to trust cannot be read: \(reason)", "check ca_file in the configuration")
+      return .failure
     }
   }
 

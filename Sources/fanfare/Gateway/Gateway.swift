@@ -7,6 +7,7 @@ import Intake
 import JSON
 import Loop
 import Store
+import TLS
 import Telemetry
 
 /// The gateway of one process: the API on a loop, workers on loops of their own, a store connection each. Used from the
@@ -15,6 +16,8 @@ final class Gateway {
   enum Failure: Error {
     case store(StoreError)
     case listen(String)
+    /// The authorities to trust cannot be read.
+    case trust(String)
   }
 
   private let setup: Setup
@@ -32,7 +35,7 @@ final class Gateway {
   func start(api: Bool, workers: Int) throws -> Int? {
     do {
       for number in 0..<workers {
-        let workshop = Workshop(name: "worker-\(number)")
+        let workshop = Workshop(name: "worker-\(number)", share: PartitionShare(index: number, of: workers))
         workshops.append(workshop)
         try workshop.open(setup, metrics, log)
       }
@@ -45,6 +48,7 @@ final class Gateway {
       switch error {
       case let failure as StoreError: throw Failure.store(failure)
       case let failure as HTTPServerFailure: throw Failure.listen(failure.reason)
+      case let failure as TLSFault: throw Failure.trust(failure.reason)
       default: preconditionFailure("\(error)")
       }
     }
@@ -122,11 +126,13 @@ private final class Front: @unchecked Sendable {
 private final class Workshop: @unchecked Sendable {
   private let loop: EventLoop
   private let thread: LoopThread
+  private let share: PartitionShare
   private var store: Store?
   private var worker: Worker?
   private var work: Task<Void, Never>?
 
-  init(name: String) {
+  init(name: String, share: PartitionShare) {
+    self.share = share
     loop = EventLoop(name: name)
     thread = loop.start()
   }
@@ -136,8 +142,10 @@ private final class Workshop: @unchecked Sendable {
       let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
       self.store = store
       try await store.open()
-      let worker = Worker(
-        loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
+      var settings = setup.worker
+      settings.share = share
+      let worker = try Worker(
+        loop: loop, store: store, accounts: setup.accounts, settings: settings, metrics: metrics, log: log,
         decode: { try Intake.message(from: JSON.parse($0)) })
       self.worker = worker
       work = loop.spawn { await worker.run() }

@@ -1,0 +1,38 @@
+import Domain
+
+/// Carries the requests of one credential: a pool of HTTP/2 connections, or libcurl.
+protocol Carrier: AnyObject {
+  var owner: (any CarrierOwner)? { get set }
+  /// A connection with room for one more request, if possible not `avoiding`; `reserve` is the share of its streams that
+  /// this request must leave to others.
+  func berth(avoiding: Int?, reserve: Double) -> Int?
+  /// Work waits that found no berth: connect, and tell the owner when there is room.
+  func demand()
+  /// Needs a berth given just now. The owner hears `answered` or `failed` once per tag, never from inside.
+  func send(_ request: ProviderRequest, tag: Int, berth: Int)
+  /// Opens no more streams there; those at work may finish.
+  func retire(_ berth: Int)
+  /// Requests that could be at work at the same time.
+  var streams: Int { get }
+  var connections: Int { get }
+  /// Ends all at once; what is at work fails.
+  func close()
+}
+
+protocol CarrierOwner: AnyObject {
+  func answered(_ tag: Int, _ answer: ProviderAnswer)
+  func failed(_ tag: Int, _ failure: CarrierFailure)
+  /// There may be a berth where there was none.
+  func hasRoom()
+  /// The peer could not be reached several times in a row.
+  func unreachable(_ reason: String)
+  func reached()
+}
+
+enum CarrierFailure: Hashable, Sendable {
+  /// It never left: the peer cannot be reached. Nobody's attempt.
+  case unreachable(String)
+  /// The peer surely did not process it.
+  case notProcessed(String)
+  case unknown(String)
+}

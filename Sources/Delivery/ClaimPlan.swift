@@ -1,0 +1,138 @@
+import Domain
+import Store
+
+/// Which streams to claim from next, and how much (design D7): urgent before bulk, in turns over the partitions, never
+/// more than a credential has room for. Streams ring when they get their first job; while jobs of theirs are at work they
+/// are asked again.
+struct ClaimPlan {
+  struct Claim: Hashable {
+    var stream: StreamID
+    var after: JobID?
+    var jobs: Int
+  }
+
+  private struct Cursor {
+    var after: JobID?
+    /// Stands in a queue of those that may hold more.
+    var hungry = false
+    /// Targets expected from the claim at work; nil: none is.
+    var expected: Int?
+    /// It rang while a claim was at work.
+    var rang = false
+    /// Jobs claimed and not finished.
+    var outstanding = 0
+    /// Of the last claim.
+    var targetsPerJob = 1
+  }
+
+  private var cursors: [StreamID: Cursor] = [:]
+  private var urgent: [StreamID] = []
+  private var bulk: [StreamID] = []
+  private var expected: [CredentialID: Int] = [:]
+  private let jobsAtOnce: Int
+  /// The part of a credential's room that bulk leaves to urgent.
+  static let urgentShare = 10
+
+  init(jobsAtOnce: Int) { self.jobsAtOnce = jobsAtOnce }
+
+  /// The stream holds jobs, or may.
+  mutating func rang(_ stream: StreamID) {
+    var cursor = cursors[stream] ?? Cursor()
+    defer { cursors[stream] = cursor }
+    if cursor.expected != nil {
+      cursor.rang = true
+      return
+    }
+    if cursor.hungry { return }
+    cursor.hungry = true
+    if stream.urgency == .urgent { urgent.append(stream) } else { bulk.append(stream) }
+  }
+
+  /// The claims to make now; `room`: deliveries that a credential still takes, without those of claims at work, and how
+  /// many it takes in all.
+  mutating func next(room: (CredentialID) -> (free: Int, whole: Int)) -> [Claim] {
+    var claims: [Claim] = []
+    urgent = take(urgent, into: &claims) { credential in room(credential).free }
+    bulk = take(bulk, into: &claims) { credential in
+      let (free, whole) = room(credential)
+      return free - whole / Self.urgentShare
+    }
+    return claims
+  }
+
+  private mutating func take(
+    _ streams: [StreamID], into claims: inout [Claim], room: (CredentialID) -> Int
+  ) -> [StreamID] {
+    var left: [StreamID] = []
+    for stream in streams {
+      guard var cursor = cursors[stream] else { continue }
+      let free = room(stream.credential) - expected[stream.credential, default: 0]
+      guard free > 0 else {
+        left.append(stream)
+        continue
+      }
+      let jobs = min(jobsAtOnce, max(1, free / cursor.targetsPerJob))
+      cursor.hungry = false
+      cursor.expected = jobs * cursor.targetsPerJob
+      expected[stream.credential, default: 0] += jobs * cursor.targetsPerJob
+      cursors[stream] = cursor
+      claims.append(Claim(stream: stream, after: cursor.after, jobs: jobs))
+    }
+    return left
+  }
+
+  /// A claim came back; the stream is asked again if it may hold more.
+  mutating func claimed(_ claim: Claim, jobs: Int, targets: Int, last: JobID?) {
+    guard var cursor = settle(claim.stream) else { return }
+    if let last { cursor.after = last }
+    cursor.outstanding += jobs
+    if jobs > 0 { cursor.targetsPerJob = max(1, targets / jobs) }
+    let more = jobs >= claim.jobs || cursor.rang
+    cursor.rang = false
+    cursors[claim.stream] = cursor
+    if more { rang(claim.stream) } else { tidy(claim.stream) }
+  }
+
+  /// The claim got no reply: nothing is known, it is asked again when the stream rings or is polled.
+  mutating func failed(_ claim: Claim) {
+    guard var cursor = settle(claim.stream) else { return }
+    cursor.rang = false
+    cursors[claim.stream] = cursor
+    rang(claim.stream)
+  }
+
+  private mutating func settle(_ stream: StreamID) -> Cursor? {
+    guard var cursor = cursors[stream], let count = cursor.expected else { return nil }
+    cursor.expected = nil
+    expected[stream.credential, default: 0] -= count
+    return cursor
+  }
+
+  /// A flush removed this job. Jobs accepted meanwhile rang no bell, as the stream was not empty: it is asked again.
+  mutating func finished(_ job: JobID) {
+    guard cursors[job.stream] != nil else { return }
+    cursors[job.stream]!.outstanding -= 1
+    rang(job.stream)
+  }
+
+  /// Streams with jobs at work may have got more of them without a bell.
+  mutating func poll() {
+    for (stream, cursor) in cursors where cursor.outstanding > 0 { rang(stream) }
+  }
+  var hasOutstanding: Bool { cursors.values.contains { $0.outstanding > 0 } }
+
+  private mutating func tidy(_ stream: StreamID) {
+    guard let cursor = cursors[stream], cursor.outstanding <= 0, !cursor.hungry, cursor.expected == nil else { return }
+    cursors[stream] = nil
+  }
+
+  /// The partition is another's now: forget its streams, and claims of them at work.
+  mutating func drop(partition: Int) {
+    for (stream, cursor) in cursors where stream.partition == partition {
+      if let count = cursor.expected { expected[stream.credential, default: 0] -= count }
+      cursors[stream] = nil
+    }
+    urgent.removeAll { $0.partition == partition }
+    bulk.removeAll { $0.partition == partition }
+  }
+}

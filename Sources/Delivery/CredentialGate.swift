@@ -1,0 +1,167 @@
+import Domain
+
+/// Whether one credential may send now (design D12, D14). A wait of the whole credential spends no attempt of anybody: its
+/// deliveries stay where they are, and after the wait a single one tries first.
+struct CredentialGate {
+  enum State: Hashable {
+    /// Exits: `waiting` by a quota, `blocked` by a refusal of the credential.
+    case open
+    /// A passing wait. Exit: `probing` when it is over.
+    case waiting(until: Instant, reason: String)
+    /// The operator's fault. Exit: `probing` when it is time for another try.
+    case blocked(reason: String, until: Instant)
+    /// One delivery is at work. Exits: `open` if it got any other answer, else back to where it came from.
+    case probing(reason: String, operatorsFault: Bool)
+  }
+
+  enum Passage: Hashable {
+    case go
+    /// One delivery may go; tell its end by `answered` or `withdrawn`.
+    case probe
+    /// The state changes by an answer, or not before `until`.
+    case wait(until: Instant?)
+  }
+
+  /// What the owner has to tell the world.
+  enum Change: Hashable {
+    case none
+    case suspended(reason: String)
+    case blocked(reason: String)
+    case reopened
+  }
+
+  static let noAuthorization = "authorization unavailable"
+
+  private(set) var state = State.open
+  private var settings: GateSettings
+  private var policy: RetryPolicy
+  private var quotas = 0
+  /// When the authorization was last refused as expired, until a request begun later was accepted.
+  private var expiredAt: Instant?
+  private var closedAt: Instant?
+
+  init(settings: GateSettings, policy: RetryPolicy) {
+    self.settings = settings
+    self.policy = policy
+  }
+
+  var isOpen: Bool { state == .open }
+
+  /// What comes back now would be let through, be it as the probe.
+  func mayPass(now: Instant) -> Bool {
+    switch state {
+    case .open, .probing: true
+    case .waiting(let until, _), .blocked(_, let until): until <= now
+    }
+  }
+  /// Milliseconds after which it is worth to come back.
+  func pause(now: Instant) -> Int64 {
+    switch state {
+    case .open, .probing: policy.settings.base
+    case .waiting(let until, _), .blocked(_, let until): max(1, until - now)
+    }
+  }
+
+  mutating func passage(now: Instant) -> Passage {
+    switch state {
+    case .open: return .go
+    case .probing: return .wait(until: nil)
+    case .waiting(let until, let reason):
+      if now < until { return .wait(until: until) }
+      state = .probing(reason: reason, operatorsFault: false)
+      return .probe
+    case .blocked(let reason, let until):
+      if now < until { return .wait(until: until) }
+      state = .probing(reason: reason, operatorsFault: true)
+      return .probe
+    }
+  }
+
+  /// The probe that was allowed did not go out after all.
+  mutating func withdrawn(now: Instant) {
+    guard case .probing(let reason, let operatorsFault) = state else { return }
+    state = operatorsFault ? .blocked(reason: reason, until: now) : .waiting(until: now, reason: reason)
+  }
+
+  /// An answer, or the lack of one, to a request that began at `began`. `probe`: it was the one allowed through.
+  mutating func answered(_ verdict: Verdict, began: Instant, probe: Bool, now: Instant, jitter: Double) -> Change {
+    switch verdict {
+    case .blocked(let reason): return block(reason, began: began, probe: probe, now: now)
+    case .retry(let retry):
+      switch retry.cause {
+      case .quota, .authorizationTooNew: return wait(retry, began: began, probe: probe, now: now, jitter: jitter)
+      case .authorizationExpired: return expired(retry.reason, began: began, probe: probe, now: now)
+      case .unknownOutcome, .notProcessed, .closing, .wrongConnection:
+        // Says nothing about the credential: let another try.
+        if probe { withdrawn(now: now + policy.settings.base) }
+        return .none
+      case .tokenBusy, .serverFault, .revised: break
+      }
+    case .accepted, .dead, .rejected: break
+    }
+    if let refused = expiredAt, refused < began { expiredAt = nil }
+    guard probe, case .probing = state else { return .none }
+    quotas = 0
+    state = .open
+    return .reopened
+  }
+
+  /// No authorization can be had before `until`; `blocked`: because of the operator.
+  mutating func unavailable(blocked: String?, until: Instant) -> Change {
+    let before = state
+    let reason = blocked ?? Self.noAuthorization
+    state = blocked == nil ? .waiting(until: until, reason: reason) : .blocked(reason: reason, until: until)
+    switch before {
+    case .blocked(reason, _), .probing(reason, _), .waiting(_, reason): return .none
+    default: return blocked == nil ? .suspended(reason: reason) : .blocked(reason: reason)
+    }
+  }
+
+  private mutating func wait(_ retry: Retry, began: Instant, probe: Bool, now: Instant, jitter: Double) -> Change {
+    if case .blocked = state { return .none }
+    // Answers to what was at work when the wait began say nothing new, except a longer time.
+    let echo = !probe && state != .open
+    if !echo { quotas += 1 }
+    let span = policy.suspension(
+      retry.cause, times: quotas, retryAfter: retry.retryAfter, maximum: settings.maximumWait, jitter: jitter)
+    var until = now + span
+    if case .waiting(let earlier, _) = state { until = echo ? max(earlier, now + seconds(retry.retryAfter)) : until }
+    state = .waiting(until: until, reason: retry.reason)
+    return echo ? .none : .suspended(reason: retry.reason)
+  }
+
+  private func seconds(_ count: Int?) -> Int64 { Int64(min(max(0, count ?? 0), 31_536_000)) * 1000 }
+
+  private mutating func block(_ reason: String, began: Instant, probe: Bool, now: Instant) -> Change {
+    if case .blocked = state { return .none }
+    let known: Bool
+    if case .probing(let earlier, true) = state { known = earlier == reason } else { known = false }
+    state = .blocked(reason: reason, until: now + settings.probeInterval)
+    return known ? .none : .blocked(reason: reason)
+  }
+
+  /// Refused as too old: renewed once; if a request begun after the renewal is refused again, the operator is needed.
+  private mutating func expired(_ reason: String, began: Instant, probe: Bool, now: Instant) -> Change {
+    guard let refused = expiredAt else {
+      expiredAt = now
+      if probe { withdrawn(now: now) }
+      return .none
+    }
+    if began <= refused {
+      if probe { withdrawn(now: now) }
+      return .none
+    }
+    expiredAt = now
+    return block(reason, began: began, probe: probe, now: now)
+  }
+
+  /// True if this refusal is the first of its kind, so that the authorization has to be renewed.
+  func renews(_ verdict: Verdict, began: Instant) -> Bool {
+    guard case .retry(let retry) = verdict else { return false }
+    switch retry.cause {
+    case .authorizationExpired: return expiredAt.map { $0 < began } ?? true
+    case .authorizationTooNew: return isOpen
+    default: return false
+    }
+  }
+}

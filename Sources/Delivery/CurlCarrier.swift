@@ -1,0 +1,81 @@
+import Domain
+import HTTPClient
+import Loop
+
+/// The HTTP/1.1 requests of one credential over libcurl, at most so many at a time.
+final class CurlCarrier: Carrier {
+  weak var owner: (any CarrierOwner)?
+  private let loop: EventLoop
+  private let client: HTTPClient
+  private let origin: Origin
+  private let maximum: Int
+  private let timeout: Int64
+  private let pool: PoolSettings
+  private var atWork = 0
+  private var backoff: Backoff
+  private var retry: Timer?
+  private var closing = false
+
+  init(
+    loop: EventLoop, client: HTTPClient, origin: Origin, maximum: Int, timeout: Int64, pool: PoolSettings
+  ) {
+    self.loop = loop
+    self.client = client
+    self.origin = origin
+    self.maximum = max(1, maximum)
+    self.timeout = timeout
+    self.pool = pool
+    backoff = Backoff(base: pool.reconnectBase, maximum: pool.reconnectMaximum)
+  }
+
+  var streams: Int { maximum }
+  var connections: Int { atWork }
+
+  func berth(avoiding: Int?, reserve: Double) -> Int? {
+    guard !closing, backoff.mayTry(now: loop.now) else { return nil }
+    // One at a time until the peer has been reached again.
+    let allowed = backoff.failures > 0 ? 1 : maximum - (maximum > 1 ? Int(Double(maximum) * reserve) : 0)
+    return atWork < allowed ? 0 : nil
+  }
+
+  func demand() {
+    guard retry == nil, let until = backoff.until, until > loop.now else { return }
+    retry = loop.after(milliseconds: until - loop.now) { [weak self] in
+      self?.retry = nil
+      self?.owner?.hasRoom()
+    }
+  }
+
+  func send(_ request: ProviderRequest, tag: Int, berth: Int) {
+    atWork += 1
+    let call = HTTPClientRequest(
+      method: request.method, url: "https://\(origin.authority)\(request.path)", headers: request.headers,
+      body: request.body, timeout: timeout)
+    client.send(call) { [weak self] result in self?.ended(tag, result) }
+  }
+
+  private func ended(_ tag: Int, _ result: Result<ProviderAnswer, HTTPClientFailure>) {
+    atWork -= 1
+    switch result {
+    case .success(let answer):
+      if backoff.failures > 0 { owner?.reached() }
+      backoff.succeeded()
+      owner?.answered(tag, answer)
+    case .failure(let failure) where failure.processed:
+      owner?.failed(tag, .unknown(failure.reason))
+    case .failure(let failure):
+      backoff.failed(now: loop.now, jitter: .random(in: 0...1))
+      if backoff.failures == pool.failuresToReport { owner?.unreachable(failure.reason) }
+      owner?.failed(tag, .unreachable(failure.reason))
+    }
+    owner?.hasRoom()
+  }
+
+  /// libcurl keeps its connections; a new one cannot be asked for.
+  func retire(_ berth: Int) {}
+
+  func close() {
+    closing = true
+    if let retry { loop.cancel(retry) }
+  }
+}

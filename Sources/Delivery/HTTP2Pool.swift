@@ -1,0 +1,137 @@
+import Domain
+import HTTP2
+import Loop
+import TLS
+import Telemetry
+
+/// The HTTP/2 connections of one credential: carries out what `PoolPlan` decides.
+final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
+  weak var owner: (any CarrierOwner)?
+  private let loop: EventLoop
+  private let origin: Origin
+  private let tls: TLSContext
+  private let settings: HTTP2Settings
+  private let pool: PoolSettings
+  private let log: Log
+  private var plan: PoolPlan
+  private var open: [PoolPlan.Berth: HTTP2ClientConnection] = [:]
+  private var berths: [ObjectIdentifier: PoolPlan.Berth] = [:]
+  private var retry: Timer?
+  private var closing = false
+  private var lines = RateLimit(perSecond: 1)
+
+  init(
+    loop: EventLoop, origin: Origin, tls: TLSContext, maximum: Int, cautious: Bool, settings: HTTP2Settings,
+    pool: PoolSettings, log: Log
+  ) {
+    self.loop = loop
+    self.origin = origin
+    self.tls = tls
+    self.settings = settings
+    self.pool = pool
+    self.log = log
+    plan = PoolPlan(maximum: maximum, cautious: cautious, settings: pool)
+  }
+
+  var connections: Int { plan.usable }
+  var streams: Int { open.values.reduce(0) { $0 + $1.streamLimit } }
+
+  func berth(avoiding: Int?, reserve: Double) -> Int? {
+    plan.berth(avoiding: avoiding, reserve: reserve) { berth in
+      guard let connection = open[berth] else { return (0, 0) }
+      return (connection.openable, connection.streamLimit)
+    }
+  }
+
+  func demand() {
+    guard !closing else { return }
+    switch plan.demanded(now: loop.now) {
+    case .none: break
+    case .connect(let berth):
+      let connection = HTTP2ClientConnection(loop: loop, origin: origin, tls: tls, settings: settings)
+      open[berth] = connection
+      berths[ObjectIdentifier(connection)] = berth
+      connection.delegate = self
+    case .wait(let until):
+      guard retry == nil else { return }
+      retry = loop.after(milliseconds: until - loop.now) { [weak self] in
+        self?.retry = nil
+        self?.owner?.hasRoom()
+      }
+    }
+  }
+
+  func send(_ request: ProviderRequest, tag: Int, berth: Int) {
+    guard let connection = open[berth] else { preconditionFailure("a berth without a connection") }
+    plan.submitted(berth)
+    connection.submit(request, tag: UInt64(tag))
+  }
+
+  func retire(_ berth: Int) {
+    guard let connection = open[berth] else { return }
+    plan.left(berth)
+    // Not from inside one of its calls.
+    loop.atEndOfTurn { connection.drain() }
+  }
+
+  func close() {
+    closing = true
+    if let retry { loop.cancel(retry) }
+    for connection in open.values { connection.close() }
+  }
+
+  // MARK: What connections tell
+
+  func connected(_ connection: HTTP2ClientConnection) {
+    guard let berth = berths[ObjectIdentifier(connection)] else { return }
+    plan.connected(berth)
+    owner?.reached()
+    owner?.hasRoom()
+  }
+
+  func answered(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ answer: ProviderAnswer) {
+    if let berth = berths[ObjectIdentifier(connection)] {
+      // A refused authorization proves nothing: the next request goes alone again.
+      plan.ended(berth, answered: answer.status != 401 && answer.status != 403)
+    }
+    owner?.answered(Int(tag), answer)
+  }
+
+  func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure) {
+    if let berth = berths[ObjectIdentifier(connection)] { plan.ended(berth, answered: false) }
+    switch failure {
+    case .notProcessed(let reason): owner?.failed(Int(tag), .notProcessed(reason))
+    case .unknown(let reason): owner?.failed(Int(tag), .unknown(reason))
+    }
+  }
+
+  func capacityChanged(_ connection: HTTP2ClientConnection) { owner?.hasRoom() }
+
+  func draining(_ connection: HTTP2ClientConnection, reason: String?) {
+    guard let berth = berths[ObjectIdentifier(connection)] else { return }
+    plan.left(berth)
+    report(.info, "connection_draining", reason ?? "none")
+    demand()
+  }
+
+  func closed(_ connection: HTTP2ClientConnection, _ end: ConnectionEnd) {
+    guard let berth = berths.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+    open[berth] = nil
+    var failed = false
+    switch end {
+    case .finished: break
+    case .lost(let reason): report(.warning, "connection_lost", reason)
+    case .unreachable(let reason):
+      failed = true
+      report(.warning, "connection_failed", reason)
+      if plan.backoff.failures + 1 == pool.failuresToReport { owner?.unreachable(reason) }
+    }
+    plan.closed(berth, failed: failed, now: loop.now, jitter: .random(in: 0...1))
+    owner?.hasRoom()
+  }
+
+  private func report(_ level: Log.Level, _ event: String, _ reason: String) {
+    guard let skipped = lines.pass(now: loop.now) else { return }
+    log(level, event, ["peer": origin.authority, "reason": reason, "skipped": String(skipped)])
+  }
+}

@@ -1,0 +1,204 @@
+import Domain
+import Store
+
+/// The queue of one token (design D6). Ordered direct sends leave it in the order of their acceptance, one after the
+/// other; all else leaves it whenever the token has room, and holds nothing. A delivery that waits for its retry has left
+/// the lane and keeps a hold in it.
+///
+/// `Ticket` names a delivery for the owner. What enters by `add` comes out exactly once: by `start`, or in a list of
+/// superseded or removed ones. What started ends by `ended`, `rested` or `returned`.
+struct Lane<Ticket> {
+  /// Where a delivery stands in the order of acceptance.
+  struct Place: Hashable {
+    var message: MessageID
+    var partition: Int
+    var sequence: UInt64
+    var index: Int
+
+    /// Exact within a partition; between partitions (a raw token, and the same token under a chosen device id) by the
+    /// messages' times.
+    func precedes(_ other: Self) -> Bool {
+      guard partition == other.partition else { return message < other.message }
+      return (sequence, index) < (other.sequence, other.index)
+    }
+  }
+
+  struct Entry {
+    var ticket: Ticket
+    var place: Place
+    var ordered: Bool
+    var collapseKey: String?
+    /// False for members of a stored slice: they go again as they are.
+    var supersedable = true
+  }
+
+  /// What a delivery in backoff leaves behind.
+  struct Hold {
+    var delivery: DeliveryID
+    var device: DeviceID
+    var credential: CredentialID
+    var place: Place
+    var collapseKey: String?
+    /// False for members of a stored slice.
+    var supersedable = true
+    /// Later ordered ones wait until then, or until it comes back. In the past if it holds nothing.
+    var until: WallTime
+    /// A later one has passed it.
+    var overtaken = false
+  }
+
+  /// What a newer delivery with the same collapse key made needless.
+  struct Superseded {
+    var waiting: [Entry] = []
+    var resting: [Hold] = []
+    /// The entering delivery itself: a newer one waits already.
+    var entering = false
+    /// The hold that the entering delivery had left.
+    var own: Hold?
+  }
+
+  /// Waiting, in the order of acceptance.
+  private(set) var ordered: [Entry] = []
+  /// Waiting without a promise of order.
+  private(set) var free: [Entry] = []
+  private(set) var holds: [Hold] = []
+  private(set) var atWork = 0
+  private var orderedAtWork = false
+
+  var waiting: Int { ordered.count + free.count }
+  var isEmpty: Bool { ordered.isEmpty && free.isEmpty && holds.isEmpty && atWork == 0 }
+
+  // MARK: Coming in
+
+  /// A delivery was claimed, or its retry is due; `delivery` finds the hold it left.
+  mutating func add(_ entry: Entry, delivery: DeliveryID) -> Superseded {
+    var result = Superseded()
+    if let index = holds.firstIndex(where: { $0.delivery == delivery }) {
+      result.own = holds.remove(at: index)
+    }
+    if let key = entry.collapseKey {
+      let newer = { (place: Place, other: String?) in
+        other == key && entry.place.precedes(place) && place.message != entry.place.message
+      }
+      if entry.supersedable,
+        ordered.contains(where: { newer($0.place, $0.collapseKey) })
+          || free.contains(where: { newer($0.place, $0.collapseKey) })
+          || holds.contains(where: { newer($0.place, $0.collapseKey) })
+      {
+        result.entering = true
+        return result
+      }
+      supersede(key, by: entry.place, into: &result)
+    }
+    insert(entry)
+    return result
+  }
+
+  private mutating func supersede(_ key: String, by newer: Place, into result: inout Superseded) {
+    let older = { (place: Place, other: String?) in
+      other == key && place.precedes(newer) && place.message != newer.message
+    }
+    take(from: \.ordered, into: &result.waiting) { $0.supersedable && older($0.place, $0.collapseKey) }
+    take(from: \.free, into: &result.waiting) { $0.supersedable && older($0.place, $0.collapseKey) }
+    result.resting = removeHolds { $0.supersedable && older($0.place, $0.collapseKey) }
+  }
+
+  private mutating func insert(_ entry: Entry) {
+    guard entry.ordered else { return free.append(entry) }
+    var index = ordered.count
+    while index > 0, entry.place.precedes(ordered[index - 1].place) { index -= 1 }
+    ordered.insert(entry, at: index)
+  }
+
+  /// A new owner learns of a delivery that waits for its retry.
+  /// False: it is known.
+  mutating func add(_ hold: Hold) -> Bool {
+    guard !holds.contains(where: { $0.delivery == hold.delivery }) else { return false }
+    holds.append(hold)
+    return true
+  }
+
+  // MARK: Going out
+
+  /// The next delivery to send, if the token has room; marks the ones it passes.
+  mutating func start(concurrency: Int, now: WallTime) -> Entry? {
+    guard atWork < concurrency else { return nil }
+    if let first = ordered.first, !orderedAtWork, holdEnd(of: first.place, now: now) == nil {
+      for index in holds.indices where holds[index].place.precedes(first.place) { holds[index].overtaken = true }
+      ordered.removeFirst()
+      orderedAtWork = true
+      atWork += 1
+      return first
+    }
+    guard !free.isEmpty else { return nil }
+    atWork += 1
+    return free.removeFirst()
+  }
+
+  /// The next one to be sent, when it may.
+  var next: Entry? { free.isEmpty || !ordered.isEmpty && !orderedAtWork ? ordered.first ?? free.first : free.first }
+
+  /// True if `start` would give one.
+  func canStart(concurrency: Int, now: WallTime) -> Bool {
+    guard atWork < concurrency else { return false }
+    if !free.isEmpty { return true }
+    guard let first = ordered.first, !orderedAtWork else { return false }
+    return holdEnd(of: first.place, now: now) == nil
+  }
+
+  /// When the last hold on this place ends; nil: nothing holds it.
+  private func holdEnd(of place: Place, now: WallTime) -> WallTime? {
+    var end: WallTime?
+    for hold in holds where hold.until > now && hold.place.precedes(place) { end = max(end ?? hold.until, hold.until) }
+    return end
+  }
+
+  // MARK: Coming back
+
+  /// A started delivery has its outcome.
+  mutating func ended(_ entry: Entry) {
+    precondition(atWork > 0, "an end without a start")
+    atWork -= 1
+    if entry.ordered { orderedAtWork = false }
+  }
+
+  /// A started delivery went into the retry set; nil: it holds nothing.
+  mutating func rested(_ entry: Entry, leaving hold: Hold?) {
+    ended(entry)
+    if let hold { _ = add(hold) }
+  }
+
+  /// A started delivery was not sent, or goes again at once: it takes its old place, unless a newer one with its
+  /// collapse key has come meanwhile.
+  mutating func returned(_ entry: Entry, delivery: DeliveryID) -> Superseded {
+    ended(entry)
+    guard !entry.ordered else { return add(entry, delivery: delivery) }
+    let result = add(entry, delivery: delivery)
+    if !result.entering { free.insert(free.removeLast(), at: 0) }
+    return result
+  }
+
+  // MARK: Leaving without being sent
+
+  /// Takes out what waits and meets the condition.
+  mutating func remove(where condition: (Entry) -> Bool) -> [Entry] {
+    var removed: [Entry] = []
+    take(from: \.ordered, into: &removed, where: condition)
+    take(from: \.free, into: &removed, where: condition)
+    return removed
+  }
+
+  mutating func removeHolds(where condition: (Hold) -> Bool) -> [Hold] {
+    let removed = holds.filter(condition)
+    if !removed.isEmpty { holds.removeAll(where: condition) }
+    return removed
+  }
+
+  private mutating func take(
+    from list: WritableKeyPath<Self, [Entry]>, into taken: inout [Entry], where condition: (Entry) -> Bool
+  ) {
+    guard self[keyPath: list].contains(where: condition) else { return }
+    taken += self[keyPath: list].filter(condition)
+    self[keyPath: list].removeAll(where: condition)
+  }
+}

@@ -1,0 +1,100 @@
+import Domain
+import Store
+
+/// Names a token within the app that owns it: a raw token and the device registered with it share a lane.
+struct LaneKey: Hashable {
+  var app: AppID
+  var provider: ProviderName
+  var environment: Environment
+  var token: String
+
+  init(app: AppID, address: Address) {
+    self.app = app
+    provider = address.provider
+    environment = address.environment
+    token = address.token
+  }
+
+  /// Tokens rarely coincide, so that theirs is hash enough.
+  func hash(into hasher: inout Hasher) { hasher.combine(token) }
+}
+
+/// All lanes of a loop, by number. A lane exists while something waits, rests or is at work in it, or while it stands in a
+/// queue of ready lanes.
+struct Lanes<Ticket> {
+  private struct Slot {
+    var key: LaneKey
+    var lane: Lane<Ticket>
+    /// It stands in a queue of lanes that may start something.
+    var queued = false
+  }
+
+  private var slots: [Slot?] = []
+  private var vacant: [Int] = []
+  private var numbers: [LaneKey: Int] = [:]
+  /// Lanes in which ordered deliveries wait while others rest: holds end by time.
+  private var held: Set<Int> = []
+
+  var count: Int { numbers.count }
+  private(set) var holds = 0
+
+  /// The number of the lane of this token, made if there is none. A lane made and left empty must be let go by `tidy`.
+  mutating func open(_ key: LaneKey) -> Int {
+    if let number = numbers[key] { return number }
+    let slot = Slot(key: key, lane: Lane())
+    let number: Int
+    if let free = vacant.popLast() {
+      number = free
+      slots[free] = slot
+    } else {
+      number = slots.count
+      slots.append(slot)
+    }
+    numbers[key] = number
+    return number
+  }
+
+  func exists(_ number: Int) -> Bool { number < slots.count && slots[number] != nil }
+  func key(_ number: Int) -> LaneKey { slots[number]!.key }
+  subscript(number: Int) -> Lane<Ticket> { slots[number]!.lane }
+
+  /// Changes a lane, keeps count of its holds and lets it go when it is done.
+  mutating func change<Result>(_ number: Int, _ body: (inout Lane<Ticket>) -> Result) -> Result {
+    let before = slots[number]!.lane.holds.count
+    let result = body(&slots[number]!.lane)
+    let after = slots[number]!.lane.holds.count
+    holds += after - before
+    if after > 0 { held.insert(number) } else if before > 0 { held.remove(number) }
+    tidy(number)
+    return result
+  }
+
+  /// True if the lane may start something and stands in no queue yet: the caller puts it into one.
+  mutating func enqueue(_ number: Int, concurrency: Int, now: WallTime) -> Bool {
+    guard let slot = slots[number], !slot.queued, slot.lane.canStart(concurrency: concurrency, now: now) else {
+      return false
+    }
+    slots[number]!.queued = true
+    return true
+  }
+
+  /// The lane was taken from its queue: what it starts now, if anything.
+  mutating func startNext(_ number: Int, concurrency: Int, now: WallTime) -> Lane<Ticket>.Entry? {
+    slots[number]!.queued = false
+    let entry = slots[number]!.lane.start(concurrency: concurrency, now: now)
+    tidy(number)
+    return entry
+  }
+
+  private mutating func tidy(_ number: Int) {
+    guard let slot = slots[number], slot.lane.isEmpty, !slot.queued else { return }
+    numbers[slot.key] = nil
+    slots[number] = nil
+    vacant.append(number)
+  }
+
+  /// Lanes with holds: some may have ended.
+  var withHolds: [Int] { Array(held) }
+  /// All lanes, for what concerns a whole message or partition.
+  var all: [Int] { slots.indices.filter { slots[$0] != nil } }
+}

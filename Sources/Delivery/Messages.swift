@@ -1,0 +1,117 @@
+import Domain
+import Loop
+import Store
+
+/// A message in memory: decoded once, rendered once per credential.
+final class LoadedMessage {
+  let id: MessageID
+  let app: AppID
+  /// Nil: it cannot be read; its deliveries fail.
+  let content: Message?
+  let acceptedAt: WallTime
+  let startedAt: WallTime
+  /// No attempt but the first starts after it.
+  let expiresAt: WallTime
+  /// No first attempt starts after it.
+  let startBy: WallTime
+  /// A direct send that keeps its place.
+  let ordered: Bool
+  var collapseKey: String? { content?.collapseKey }
+  var isCancelled: Bool
+  /// Deliveries in memory.
+  var users = 0
+  private var renderings: [CredentialID: Result<Rendering, RenderFault>] = [:]
+
+  /// `ttl: 0` means one attempt at once; this is how long "at once" may take.
+  static let atOnce: Int64 = 10_000
+
+  init(_ stored: StoredMessage, content: Message?) {
+    id = stored.id
+    app = stored.app
+    self.content = content
+    acceptedAt = stored.acceptedAt
+    startedAt = stored.startedAt
+    let life = Int64(content?.ttl ?? Message.defaultTTL) * 1000
+    expiresAt = stored.startedAt + life
+    startBy = stored.startedAt + max(life, Self.atOnce)
+    isCancelled = stored.cancelled
+    ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
+  }
+
+  func rendering(for account: any ProviderAccount) -> Result<Rendering, RenderFault> {
+    if let known = renderings[account.credential] { return known }
+    guard let content else { return .failure(RenderFault(code: "unreadable_message", detail: "")) }
+    let result: Result<Rendering, RenderFault>
+    do throws(RenderFault) {
+      result = .success(try account.render(content, startedAt: startedAt))
+    } catch {
+      result = .failure(error)
+    }
+    renderings[account.credential] = result
+    return result
+  }
+}
+
+extension Recipients {
+  fileprivate var isDirect: Bool {
+    switch self {
+    case .devices, .users, .tokens: true
+    case .audience, .channel, .everyone: false
+    }
+  }
+}
+
+/// The messages of the deliveries in memory, and a few more. Loop-owned.
+final class Messages {
+  private var known: [MessageID: LoadedMessage] = [:]
+  /// Without deliveries in memory, oldest first.
+  private var idle = FIFO<MessageID>()
+  /// Being read, with those who wait for it too.
+  private var loading: [MessageID: [UnsafeContinuation<Void, Never>]] = [:]
+  private let store: Store
+  private let idleLimit: Int
+  private let decode: ([UInt8]) throws -> Message
+
+  init(store: Store, idleLimit: Int, decode: @escaping ([UInt8]) throws -> Message) {
+    self.store = store
+    self.idleLimit = idleLimit
+    self.decode = decode
+  }
+
+  func inMemory(_ id: MessageID) -> LoadedMessage? { known[id] }
+
+  /// Nil: beyond retention, or never stored. Asked for once, however many wait for it.
+  func load(_ id: MessageID) async throws(StoreError) -> LoadedMessage? {
+    while loading[id] != nil { await withUnsafeContinuation { loading[id]!.append($0) } }
+    if let message = known[id] { return message }
+    loading[id] = []
+    defer { for waiter in loading.removeValue(forKey: id) ?? [] { waiter.resume() } }
+    guard let stored = try await store.message(id) else { return nil }
+    let message = LoadedMessage(stored, content: try? decode(stored.body))
+    keep(message)
+    return message
+  }
+
+  private func keep(_ message: LoadedMessage) {
+    known[message.id] = message
+    rest(message)
+  }
+
+  func used(_ message: LoadedMessage) {
+    message.users += 1
+    if known[message.id] == nil { known[message.id] = message }
+  }
+
+  func released(_ message: LoadedMessage) {
+    message.users -= 1
+    if message.users == 0 { rest(message) }
+  }
+
+  /// Idle ones are forgotten from the oldest; one that is used again meanwhile stays.
+  private func rest(_ message: LoadedMessage) {
+    idle.append(message.id)
+    while idle.count > idleLimit, let oldest = idle.popFirst() {
+      if known[oldest]?.users == 0 { known[oldest] = nil }
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import Domain
+import Loop
+import Store
+
+/// A delivery in this process's memory, from its claim to its outcome or its move into the retry set. Owned by the lane it
+/// waits in, or by the flight it is at work in.
+final class Parcel {
+  let target: ClaimedTarget
+  let address: Address
+  let message: LoadedMessage
+  let partition: Partition
+  /// Nil: it came from the retry set.
+  let job: JobAtWork?
+  let urgency: Urgency
+  /// The number of its lane.
+  var lane = 0
+  /// Requests made since the claim.
+  var attempts: [Attempt] = []
+  /// Attempts that count, those before the claim among them.
+  var spent: Int
+  var atOnce = 0
+  var resends = 0
+  /// Later ones passed it while it waited.
+  var overtaken = false
+  /// The connection to go round.
+  var avoiding: Int?
+  /// The slice it is a member of, once that is stored.
+  var slice: StoredSlice?
+
+  /// Kept per delivery; beyond it the last one is replaced.
+  static let attemptsKept = 100
+
+  init(
+    _ target: ClaimedTarget, address: Address, message: LoadedMessage, partition: Partition, job: JobAtWork?,
+    urgency: Urgency
+  ) {
+    self.target = target
+    self.address = address
+    self.message = message
+    self.partition = partition
+    self.job = job
+    self.urgency = urgency
+    slice = target.slice
+    spent = target.attempts.count { $0.verdict != Self.deferred }
+  }
+
+  var id: DeliveryID { target.delivery }
+  var place: Lane<Parcel>.Place {
+    .init(
+      message: target.delivery.message, partition: target.delivery.partition, sequence: target.sequence,
+      index: target.delivery.index)
+  }
+  var entry: Lane<Parcel>.Entry {
+    .init(
+      ticket: self, place: place, ordered: message.ordered, collapseKey: message.collapseKey,
+      supersedable: slice == nil)
+  }
+  var history: RetryPolicy.History {
+    .init(
+      spent: spent, atOnce: atOnce, resends: resends, expiresAt: message.expiresAt, startBy: message.startBy)
+  }
+
+  /// It may not be sent any more.
+  func isExpired(now: WallTime) -> Bool { spent == 0 ? message.startBy < now : message.expiresAt <= now }
+  var lastReason: String? { attempts.last?.reason ?? target.attempts.last?.reason }
+  var isFirst: Bool { attempts.isEmpty && target.attempts.isEmpty }
+  /// When its first request was made.
+  var firstAttempt: WallTime? { target.attempts.first?.at ?? attempts.first?.at }
+
+  /// The word for a request whose answer made the connection or the credential wait: it was made, and does not count.
+  static let deferred = "deferred"
+
+  func record(_ verdict: Verdict, counts: Bool, status: Int, at: WallTime) {
+    let word = counts ? verdict.word : Self.deferred
+    if attempts.count >= Self.attemptsKept { attempts.removeLast() }
+    attempts.append(Attempt(at: at, verdict: word, reason: verdict.reason, status: status))
+    if counts { spent += 1 }
+  }
+}
+
+/// A claimed job; finished when none of its deliveries is left.
+final class JobAtWork {
+  let id: JobID
+  var left: Int
+  init(id: JobID, left: Int) {
+    self.id = id
+    self.left = left
+  }
+  /// One more delivery is final or in the retry set; the job, if it was the last.
+  func one() -> JobID? {
+    left -= 1
+    precondition(left >= 0, "more ends than deliveries in a job")
+    return left == 0 ? id : nil
+  }
+}
+
+/// One request at work.
+struct Flight {
+  var parcels: [Parcel]
+  var slice: StoredSlice?
+  var berth: Int
+  var began: Instant
+  var at: WallTime
+  /// The one that a suspended credential let through.
+  var probe: Bool
+}
+
+/// Requests at work by tag. A tag is used again once its request has ended.
+struct Flights {
+  private var slots: [Flight?] = []
+  private var vacant: [Int] = []
+  var count: Int { slots.count - vacant.count }
+
+  mutating func begin(_ flight: Flight) -> Int {
+    if let tag = vacant.popLast() {
+      slots[tag] = flight
+      return tag
+    }
+    slots.append(flight)
+    return slots.count - 1
+  }
+
+  mutating func end(_ tag: Int) -> Flight {
+    guard let flight = slots[tag] else { preconditionFailure("an answer to no request") }
+    slots[tag] = nil
+    vacant.append(tag)
+    return flight
+  }
+}

@@ -1,0 +1,28 @@
+import Domain
+import Loop
+import Store
+
+/// One partition's work under one lease. A lost lease ends the object, and a new one begins empty: whatever still refers
+/// to the old one writes nothing more.
+final class Partition {
+  let number: Int
+  var flush: FlushPlan
+  var isLost = false
+  /// What waits for its retry is known; claiming may begin.
+  var isReady = false
+  /// Retries taken from the set, or superseded in it, until a flush has settled them: a poll finds them once more.
+  var atHand: Set<DeliveryID> = []
+  /// When the retry set is read next.
+  var retryTimer: Timer?
+  var retryDue: WallTime?
+  var readsRetries = false
+  var flushing = false
+  /// Lanes whose next delivery, and slices that, found the lease past its deadline.
+  var parkedLanes: [Int] = []
+  var parkedSlices: [(sender: Sender, slice: SlicePlan<Parcel>.Closed)] = []
+
+  init(number: Int, flush: FlushSettings) {
+    self.number = number
+    self.flush = FlushPlan(limit: flush.outcomes)
+  }
+}

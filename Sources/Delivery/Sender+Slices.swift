@@ -1,0 +1,163 @@
+import Domain
+import Loop
+import Store
+
+/// Requests for many recipients (design D17): gathered, stored before their first attempt, sent again unchanged.
+extension Sender {
+  /// Moves what lanes may start into slices. Bulk members wait while enough slices stand ready.
+  func gather() {
+    let now = worker.loop.now
+    let wall = worker.loop.wallNow
+    let enough = 2 * carrier.streams
+    while worker.mayOpen, hasLanes.urgent || hasLanes.bulk, closedSlices.count + storingSlices < enough {
+      guard let parcel = takeNext(urgent: hasLanes.urgent, now: now, wall: wall) else { continue }
+      if let slice = parcel.slice {
+        if let closed = slices.add(parcel, parcel.id, of: slice, now: now) { closedSlices.append(closed) }
+      } else {
+        let recipientClass = account.recipientClass(of: parcel.address)
+        if let closed = slices.add(parcel, parcel.id, recipientClass: recipientClass, now: now) { store(closed) }
+      }
+    }
+    if !slices.isEmpty { armSliceTimer(now: now) }
+  }
+
+  /// A member of a stored slice whose device is gone.
+  func absent(from slice: StoredSlice) {
+    guard let closed = slices.absent(from: slice, now: worker.loop.now) else {
+      return armSliceTimer(now: worker.loop.now)
+    }
+    closedSlices.append(closed)
+    worker.wake(self)
+  }
+
+  private func armSliceTimer(now: Instant) {
+    guard sliceTimer == nil, let due = slices.nextDue else { return }
+    sliceTimer = worker.loop.after(milliseconds: max(0, due - now)) { [weak self] in
+      guard let self else { return }
+      sliceTimer = nil
+      let now = worker.loop.now
+      for closed in slices.due(now: now) {
+        if closed.stored { closedSlices.append(closed) } else { store(closed) }
+      }
+      if !slices.isEmpty { armSliceTimer(now: now) }
+      worker.wake(self)
+    }
+  }
+
+  /// Stores a new slice; it may be sent when that is done.
+  private func store(_ closed: SlicePlan<Parcel>.Closed) {
+    storingSlices += 1
+    worker.background { [worker] in
+      let partition = closed.members[0].partition
+      let stored = await worker.untilStored(partition) { (lease) throws(StoreError) in
+        try await worker.store.storeSlice(lease, closed.slice)
+      }
+      self.storingSlices -= 1
+      guard stored else { return worker.abandon(closed.members) }
+      for parcel in closed.members { parcel.slice = closed.slice }
+      self.closedSlices.append(.init(slice: closed.slice, members: closed.members, stored: true))
+      worker.wake(self)
+    }
+  }
+
+  /// Sends the first slice that may go; false: it ended otherwise.
+  func sendSlice(_ pass: Pass) -> Bool {
+    guard let closed = closedSlices.popFirst() else { return false }
+    let first = closed.members[0]
+    guard !first.partition.isLost else {
+      worker.abandon(closed.members)
+      return false
+    }
+    guard worker.holdsLease(first.partition, now: pass.now) else {
+      first.partition.parkedSlices.append((self, closed))
+      return false
+    }
+    if first.message.isCancelled {
+      worker.end(closed.members, .cancelled, reason: nil)
+      return false
+    }
+    if first.isExpired(now: pass.wall) {
+      worker.end(closed.members, .expired, reason: first.lastReason)
+      return false
+    }
+    switch first.message.rendering(for: account) {
+    case .failure(let fault):
+      worker.end(closed.members, .failed, reason: fault.code)
+      return false
+    case .success(let rendering):
+      let request = account.request(
+        rendering, to: closed.members.map(\.address), id: closed.slice.key, authorization: pass.header)
+      send(
+        request,
+        Flight(
+          parcels: closed.members, slice: closed.slice, berth: pass.berth, began: pass.now, at: pass.wall,
+          probe: pass.probe))
+      return true
+    }
+  }
+
+  /// One verdict for all members, so that they stay together; those named have their own.
+  func concludeSlice(_ flight: Flight, _ judgement: Judgement, status: Int, now: WallTime) {
+    guard let slice = flight.slice, let first = flight.parcels.first else { return }
+    let common = policy.decide(judgement.common, first.history, now: now, jitter: .random(in: 0...1))
+    var piece = Settlement()
+    var rest: [Parcel] = []
+    for parcel in flight.parcels {
+      if let own = judgement.exceptions[parcel.address.token] {
+        let decision = policy.decide(own, parcel.history, now: now, jitter: 0)
+        parcel.record(own, counts: true, status: status, at: flight.at)
+        piece.add(parcel, own, decision, now: now)
+        continue
+      }
+      parcel.record(judgement.common, counts: common.counts, status: status, at: flight.at)
+      switch common {
+      case .end, .wait: piece.add(parcel, judgement.common, common, now: now)
+      case .again(let spends):
+        parcel.atOnce += 1
+        if spends { parcel.resends += 1 }
+        rest.append(parcel)
+      case .stay: rest.append(parcel)
+      }
+    }
+    worker.settle(piece)
+    if case .wait = common { metrics.retried() }
+    guard !rest.isEmpty else { return }
+    metrics.retried()
+    let together = SlicePlan<Parcel>.Closed(slice: slice, members: rest, stored: true)
+    if rest.count == slice.members.count || !judgement.common.isRevised {
+      closedSlices.prepend(together)
+    } else {
+      revise(together)
+    }
+    worker.wake(self)
+  }
+
+  /// The same slice without the members refused by name, under a new key.
+  private func revise(_ closed: SlicePlan<Parcel>.Closed) {
+    var slice = closed.slice
+    slice.revision += 1
+    slice.members = closed.members.map(\.id.index)
+    store(.init(slice: slice, members: closed.members, stored: false))
+  }
+}
+
+/// The outcomes of one request's deliveries, written together.
+struct Settlement {
+  var ended: [(parcel: Parcel, verdict: Verdict?, outcome: Outcome, reason: String?)] = []
+  var resting: [(parcel: Parcel, until: WallTime, reason: String)] = []
+
+  mutating func add(_ parcel: Parcel, _ verdict: Verdict, _ decision: RetryPolicy.Decision, now: WallTime) {
+    switch decision {
+    case .end(let outcome, let reason): ended.append((parcel, verdict, outcome, reason))
+    case .wait(let until): resting.append((parcel, until, verdict.reason ?? ""))
+    // A slice waits for no single member: it goes again on its own.
+    case .again, .stay: resting.append((parcel, now, verdict.reason ?? ""))
+    }
+  }
+}
+
+extension Verdict {
+  fileprivate var isRevised: Bool {
+    if case .retry(let retry) = self { retry.cause == .revised } else { false }
+  }
+}

@@ -1,0 +1,370 @@
+import Domain
+import HTTPClient
+import Loop
+import Store
+import TLS
+import Telemetry
+
+/// All that one credential sends on this loop (design D14): its queues of lanes, its gate, its authorization, its
+/// connections. It takes lanes that may start something, and gives every started delivery back to the worker with what
+/// became of it.
+final class Sender: CarrierOwner {
+  let id: CredentialID
+  let account: any ProviderAccount
+  let provider: ProviderName
+  unowned let worker: Worker
+  let carrier: any Carrier
+  let policy: RetryPolicy
+  let metrics: SenderMetrics
+  var gate: CredentialGate
+  var authorization: any Authorization
+  var flights = Flights()
+  /// Lanes that may start a delivery, in the order in which they could.
+  private var urgent = FIFO<Int>()
+  private var bulk = FIFO<Int>()
+  /// For providers that take many recipients in a request.
+  var slices: SlicePlan<Parcel>
+  /// Slices that may go; their members count as at work in their lanes.
+  var closedSlices = FIFO<SlicePlan<Parcel>.Closed>()
+  var storingSlices = 0
+  var sliceTimer: Timer?
+  private var wakeTimer: Timer?
+  /// Deliveries in memory, and those that wait for a retry and left a hold.
+  var inMemory = 0
+  var holds = 0
+  /// What the world was told.
+  private var shown: String?
+  private var telling = false
+  /// Stands in the worker's list of senders with something to send.
+  var isAwake = false
+
+  /// The part of the streams that bulk leaves to urgent (design D7).
+  static let reserve = 0.1
+
+  init(worker: Worker, account: any ProviderAccount, carrier: any Carrier, settings: WorkerSettings) {
+    self.worker = worker
+    self.account = account
+    self.carrier = carrier
+    id = account.credential
+    provider = account.provider
+    policy = RetryPolicy(settings.retry[provider] ?? .vendor(provider))
+    gate = CredentialGate(settings: settings.gate, policy: policy)
+    authorization = account.makeAuthorization()
+    slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
+    metrics = SenderMetrics(worker.metrics, provider: provider)
+    carrier.owner = self
+  }
+
+  var gathersSlices: Bool { account.recipientLimit > 1 }
+  var hasWaiting: Bool { !urgent.isEmpty || !bulk.isEmpty || !closedSlices.isEmpty }
+  var isIdle: Bool { flights.count == 0 && storingSlices == 0 }
+
+  /// Deliveries this credential still takes. Members that wait for the rest of their slice do not count, as they wait for
+  /// what is still to be claimed.
+  var room: (free: Int, whole: Int) {
+    let whole = worker.settings.claim.room
+    guard holds < worker.settings.claim.holds else { return (0, whole) }
+    return (whole - (inMemory - slices.reuniting), whole)
+  }
+
+  /// A retry that comes back now would find a closed door, or no room: it had better wait where it is.
+  var takesRetries: Bool { gate.mayPass(now: worker.loop.now) && room.free > -worker.settings.claim.retriesAtOnce }
+
+  // MARK: Queues
+
+  /// The lane may start a delivery. `first`: it is to go before the others.
+  func enqueue(lane: Int, _ urgency: Urgency, first: Bool = false) {
+    switch (urgency, first) {
+    case (.urgent, false): urgent.append(lane)
+    case (.urgent, true): urgent.prepend(lane)
+    case (.bulk, false): bulk.append(lane)
+    case (.bulk, true): bulk.prepend(lane)
+    }
+    worker.wake(self)
+  }
+
+  /// Sends at most `quantum` requests; false: nothing more can go now.
+  func dispatch(quantum: Int) -> Bool {
+    if gathersSlices { gather() }
+    var left = quantum
+    let now = worker.loop.now
+    let wall = worker.loop.wallNow
+    while left > 0 {
+      guard worker.mayOpen, hasReady else { return false }
+      let isUrgent = gathersSlices || !urgent.isEmpty
+      guard let berth = carrier.berth(avoiding: nil, reserve: isUrgent ? 0 : Self.reserve) else {
+        carrier.demand()
+        // A token can be fetched while the connection opens.
+        if gate.isOpen { _ = header(now: now, wall: wall) }
+        return false
+      }
+      let probe: Bool
+      switch gate.passage(now: now) {
+      case .go: probe = false
+      case .probe: probe = true
+      case .wait(let until):
+        wake(at: until, now: now)
+        return false
+      }
+      guard let header = header(now: now, wall: wall) else {
+        if probe { gate.withdrawn(now: now) }
+        return false
+      }
+      let pass = Pass(header: header, berth: berth, probe: probe, now: now, wall: wall)
+      let sent = gathersSlices ? sendSlice(pass) : sendNext(urgent: isUrgent, pass)
+      if probe, !sent { gate.withdrawn(now: now) }
+      left -= 1
+    }
+    return hasReady
+  }
+
+  private var hasReady: Bool { gathersSlices ? !closedSlices.isEmpty : !urgent.isEmpty || !bulk.isEmpty }
+
+  /// What a request needs to go now.
+  struct Pass {
+    var header: String
+    var berth: Int
+    var probe: Bool
+    var now: Instant
+    var wall: WallTime
+  }
+
+  /// The next delivery of the next lane; nil when there is none left. It has passed all checks but its rendering.
+  func takeNext(urgent isUrgent: Bool, now: Instant, wall: WallTime) -> Parcel? {
+    guard let lane = isUrgent ? urgent.popFirst() : bulk.popFirst() else { return nil }
+    let concurrency = worker.settings.lane.concurrency
+    guard let entry = worker.lanes.startNext(lane, concurrency: concurrency, now: wall) else { return nil }
+    worker.requeue(lane)
+    let parcel = entry.ticket
+    guard worker.holdsLease(parcel.partition, now: now) else {
+      worker.park(parcel)
+      return nil
+    }
+    if parcel.message.isCancelled {
+      worker.end(parcel, .cancelled, reason: nil)
+      return nil
+    }
+    if parcel.isExpired(now: wall) {
+      worker.end(parcel, .expired, reason: parcel.lastReason)
+      return nil
+    }
+    return parcel
+  }
+
+  var hasLanes: (urgent: Bool, bulk: Bool) { (!urgent.isEmpty, !bulk.isEmpty) }
+
+  private func sendNext(urgent isUrgent: Bool, _ pass: Pass) -> Bool {
+    guard let parcel = takeNext(urgent: isUrgent, now: pass.now, wall: pass.wall) else { return false }
+    switch parcel.message.rendering(for: account) {
+    case .failure(let fault):
+      worker.end(parcel, .failed, reason: fault.code)
+      return false
+    case .success(let rendering):
+      var berth = pass.berth
+      if parcel.avoiding == berth { berth = carrier.berth(avoiding: berth, reserve: 0) ?? berth }
+      let request = account.request(
+        rendering, to: [parcel.address], id: parcel.id.requestID, authorization: pass.header)
+      send(
+        request,
+        Flight(
+          parcels: [parcel], slice: nil, berth: berth, began: pass.now, at: pass.wall, probe: pass.probe))
+      return true
+    }
+  }
+
+  func send(_ request: ProviderRequest, _ flight: Flight) {
+    for parcel in flight.parcels where parcel.isFirst {
+      metrics.firstAttempt(after: flight.at - parcel.message.acceptedAt)
+    }
+    metrics.began()
+    let berth = flight.berth
+    carrier.send(request, tag: flights.begin(flight), berth: berth)
+  }
+
+  /// Look again at that time; nil: an answer will do it.
+  private func wake(at time: Instant?, now: Instant) {
+    guard let time, wakeTimer == nil else { return }
+    wakeTimer = worker.loop.after(milliseconds: max(1, time - now)) { [weak self] in
+      guard let self else { return }
+      self.wakeTimer = nil
+      self.worker.wake(self)
+    }
+  }
+
+  // MARK: Authorization
+
+  /// The header to send with, or nil while none can be had.
+  private func header(now: Instant, wall: WallTime) -> String? {
+    switch authorization.need(now: wall) {
+    case .use(let header, let early):
+      if let early { fetch(early) }
+      return header
+    case .fetch(let fetch):
+      self.fetch(fetch)
+      return nil
+    case .wait: return nil
+    case .unavailable(let until, let blocked):
+      let wait = min(max(1, until - wall), worker.settings.gate.maximumWait)
+      tell(gate.unavailable(blocked: blocked, until: now + wait))
+      wake(at: now + wait, now: now)
+      return nil
+    }
+  }
+
+  private func fetch(_ fetch: TokenFetch) {
+    let request = HTTPClientRequest(
+      url: fetch.url, headers: fetch.headers, body: fetch.body, timeout: worker.settings.authorizationTimeout)
+    worker.http.send(request) { [weak self] result in
+      guard let self else { return }
+      if case .failure(let failure) = result {
+        worker.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])
+      }
+      authorization.fetched(try? result.get(), now: worker.loop.wallNow)
+      worker.wake(self)
+    }
+  }
+
+  // MARK: What the carrier tells
+
+  func hasRoom() { worker.wake(self) }
+
+  func unreachable(_ reason: String) { show("unreachable: \(reason)") }
+
+  func reached() {
+    if let shown, shown.hasPrefix("unreachable"), gate.isOpen { show(nil) }
+  }
+
+  func answered(_ tag: Int, _ answer: ProviderAnswer) {
+    let flight = flights.end(tag)
+    let judgement = account.judge(answer, recipients: flight.parcels.map(\.address))
+    conclude(flight, judgement, status: answer.status)
+  }
+
+  func failed(_ tag: Int, _ failure: CarrierFailure) {
+    let flight = flights.end(tag)
+    switch failure {
+    case .notProcessed(let reason):
+      conclude(flight, Judgement(.retry(Retry(.notProcessed, reason: reason))), status: 0)
+    case .unknown(let reason):
+      conclude(flight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0)
+    case .unreachable:
+      metrics.ended("unreachable", seconds: nil)
+      if flight.probe { gate.withdrawn(now: worker.loop.now + policy.settings.base) }
+      goAgain(flight)
+    }
+    worker.wake(self)
+  }
+
+  // MARK: Judging
+
+  private func conclude(_ flight: Flight, _ judgement: Judgement, status: Int) {
+    let now = worker.loop.now
+    let wall = worker.loop.wallNow
+    let verdict = judgement.common
+    // One recipient named is the verdict on a request for one.
+    let judged = flight.parcels.count == 1 ? judgement.exceptions[flight.parcels[0].address.token] ?? verdict : verdict
+    metrics.ended(judged.word, seconds: Double(now.nanoseconds - flight.began.nanoseconds) / 1e9)
+    if case .retry(let retry) = judged, gate.renews(judged, began: flight.began) {
+      authorization.refused(retry.cause, now: wall)
+    }
+    tell(
+      gate.answered(judged, began: flight.began, probe: flight.probe, now: now, jitter: .random(in: 0...1)))
+    if judged.leavesConnection { carrier.retire(flight.berth) }
+    if flight.slice != nil {
+      concludeSlice(flight, judgement, status: status, now: wall)
+    } else {
+      let parcel = flight.parcels[0]
+      let decision = policy.decide(judged, parcel.history, now: wall, jitter: .random(in: 0...1))
+      parcel.record(judged, counts: decision.counts, status: status, at: flight.at)
+      settle(parcel, judged, decision, flight)
+    }
+  }
+
+  private func settle(_ parcel: Parcel, _ verdict: Verdict, _ decision: RetryPolicy.Decision, _ flight: Flight) {
+    switch decision {
+    case .end(let outcome, let reason):
+      worker.end(parcel, outcome, reason: reason, verdict: verdict)
+    case .wait(let due):
+      metrics.retried()
+      worker.rest(parcel, until: due, reason: verdict.reason ?? "")
+    case .again(let spends):
+      metrics.retried()
+      parcel.atOnce += 1
+      if spends { parcel.resends += 1 }
+      parcel.avoiding = flight.berth
+      worker.goBack(parcel)
+    case .stay:
+      worker.goBack(parcel)
+    }
+  }
+
+  /// Nobody's attempt: what was at work takes its place again.
+  private func goAgain(_ flight: Flight) {
+    if let slice = flight.slice {
+      closedSlices.prepend(.init(slice: slice, members: flight.parcels, stored: true))
+    } else {
+      worker.goBack(flight.parcels[0])
+    }
+  }
+
+  // MARK: Telling the world
+
+  private func tell(_ change: CredentialGate.Change) {
+    switch change {
+    case .none: return
+    case .suspended(let reason):
+      worker.log(.warning, "credential_waits", ["credential": id.rawValue, "reason": reason])
+      show(nil)
+    case .blocked(let reason):
+      worker.log(.error, "credential_blocked", ["credential": id.rawValue, "reason": reason])
+      show(reason)
+    case .reopened:
+      worker.log(.info, "credential_reopened", ["credential": id.rawValue])
+      show(nil)
+    }
+    worker.wake(self)
+  }
+
+  private func show(_ reason: String?) {
+    guard shown != reason else { return }
+    shown = reason
+    metrics.blocked(reason != nil)
+    guard !telling else { return }
+    telling = true
+    worker.background {
+      var told: String?? = .none
+      while told != .some(self.shown), !self.worker.isStopped {
+        let reason = self.shown
+        do throws(StoreError) {
+          try await self.worker.store.setBlocked(self.id, reason: reason)
+          told = .some(reason)
+        } catch {
+          await self.worker.loop.sleep(milliseconds: self.worker.settings.flush.repeatAfter)
+        }
+      }
+      self.telling = false
+    }
+  }
+}
+
+extension RetryPolicy.Decision {
+  /// The attempt counts.
+  var counts: Bool {
+    switch self {
+    case .end, .wait: true
+    case .again(let spends): spends
+    case .stay: false
+    }
+  }
+}
+
+extension Verdict {
+  /// The connection that brought it is of no more use.
+  fileprivate var leavesConnection: Bool {
+    guard case .retry(let retry) = self else { return false }
+    switch retry.cause {
+    case .closing, .authorizationExpired, .wrongConnection: return true
+    default: return false
+    }
+  }
+}

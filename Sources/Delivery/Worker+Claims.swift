@@ -1,0 +1,245 @@
+import Domain
+import Loop
+import Store
+import Telemetry
+
+/// Claiming (design D7): jobs for credentials that have room, retries that are due, and what a new owner has to know of
+/// those that are not.
+extension Worker {
+  /// Claims what the plan asks for.
+  func claim() {
+    guard mayBegin else { return }
+    for claim in claims.next(room: { senders[$0]?.room ?? (0, 0) }) { make(claim) }
+  }
+
+  /// A stream of a credential that is not configured stays as it is, and the operator is told.
+  func knows(_ credential: CredentialID) -> Bool {
+    if senders[credential] != nil { return true }
+    if strangers.insert(credential).inserted {
+      log(.error, "credential_not_configured", ["credential": credential.rawValue])
+      background { try? await self.store.setBlocked(credential, reason: "not configured") }
+    }
+    return false
+  }
+
+  private func make(_ claim: ClaimPlan.Claim) {
+    guard let partition = partitions[claim.stream.partition], let lease = leases[partition.number]?.lease else {
+      return claims.failed(claim)
+    }
+    background {
+      do throws(StoreError) {
+        let jobs = try await self.store.claim(lease, claim.stream, after: claim.after, jobs: claim.jobs)
+        guard let messages = await self.load(Set(jobs.map(\.message)), for: partition) else { return }
+        for job in jobs { self.enter(job, messages[job.message], partition: partition) }
+        self.counts.claimedJobs.add(UInt64(jobs.count))
+        self.claims.claimed(
+          claim, jobs: jobs.count, targets: jobs.reduce(0) { $0 + $1.targets.count }, last: jobs.last?.id)
+        self.claim()
+      } catch {
+        self.failed(error, partition)
+        if !partition.isLost { self.claims.failed(claim) }
+      }
+    }
+  }
+
+  /// A read of the store got no answer; the sweep and the doorbell bring it back.
+  private func failed(_ error: StoreError, _ partition: Partition) {
+    if case .leaseLost = error, !partition.isLost { lost(partition) }
+  }
+
+  /// Reads these messages, however long the store is away; nil: the partition is lost meanwhile. One that is missing in
+  /// the result is beyond retention.
+  private func load(_ ids: Set<MessageID>, for partition: Partition) async -> [MessageID: LoadedMessage]? {
+    var found: [MessageID: LoadedMessage] = [:]
+    var missing: [MessageID] = []
+    for id in ids { if let message = messages.inMemory(id) { found[id] = message } else { missing.append(id) } }
+    while !missing.isEmpty {
+      let unanswered = await fetch(missing, into: &found)
+      guard !partition.isLost, !isStopped else { return nil }
+      if !unanswered.isEmpty { await loop.sleep(milliseconds: settings.flush.repeatAfter) }
+      missing = unanswered
+    }
+    return found
+  }
+
+  /// At the same time, as they share one connection; returns those that got no answer.
+  private func fetch(_ ids: [MessageID], into found: inout [MessageID: LoadedMessage]) async -> [MessageID] {
+    var loaded: [MessageID: LoadedMessage] = [:]
+    var unanswered: [MessageID] = []
+    var left = ids.count
+    await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
+      for id in ids {
+        background {
+          do throws(StoreError) {
+            loaded[id] = try await self.messages.load(id)
+          } catch {
+            unanswered.append(id)
+          }
+          left -= 1
+          if left == 0 { waiter.resume() }
+        }
+      }
+    }
+    found.merge(loaded) { old, _ in old }
+    return unanswered
+  }
+
+  private func enter(_ job: ClaimedJob, _ message: LoadedMessage?, partition: Partition) {
+    guard !job.targets.isEmpty else {
+      partition.flush.add(FlushPlan.Piece(finishedJobs: [job.id]))
+      return flushSoon(partition)
+    }
+    let atWork = JobAtWork(id: job.id, left: job.targets.count)
+    let urgency = job.id.stream.urgency
+    for target in job.targets { enter(target, message, job: atWork, urgency: urgency, partition: partition) }
+  }
+
+  /// A delivery comes into memory: into its lane, or to its end if there is nobody to send to.
+  private func enter(
+    _ target: ClaimedTarget, _ message: LoadedMessage?, job: JobAtWork?, urgency: Urgency, partition: Partition
+  ) {
+    guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
+    guard let message else {
+      return write(target, .failed, reason: "message_expired", sender: sender, job: job, partition: partition)
+    }
+    guard let address = target.address else {
+      // Deleted by its owner, or dead at its provider: the first is nobody's failure.
+      let deleted = target.gone == nil || target.gone == "device_deleted"
+      if let slice = target.slice { sender.absent(from: slice) }
+      return write(
+        target, deleted ? .skipped : .dead, reason: target.gone ?? "device_deleted", sender: sender, job: job,
+        partition: partition)
+    }
+    if message.isCancelled {
+      return write(target, .cancelled, reason: nil, sender: sender, job: job, partition: partition)
+    }
+    let parcel = Parcel(
+      target, address: address, message: message, partition: partition, job: job, urgency: urgency)
+    messages.used(message)
+    sender.inMemory += 1
+    let lane = lanes.open(LaneKey(app: message.app, address: address))
+    parcel.lane = lane
+    let result = lanes.change(lane) { $0.add(parcel.entry, delivery: parcel.id) }
+    if let hold = result.own {
+      sender.holds -= 1
+      parcel.overtaken = hold.overtaken
+    }
+    supersede(result, entering: parcel)
+    requeue(lane)
+  }
+
+  // MARK: Retries
+
+  /// Looks for work that no doorbell told of, and lets the store repair and end what it has to.
+  func look(at partition: Partition) {
+    guard partition.isReady, let lease = leases[partition.number]?.lease else { return }
+    background {
+      do throws(StoreError) {
+        for (stream, _) in try await self.store.readyStreams(lease) where !partition.isLost {
+          if self.knows(stream.credential) { self.claims.rang(stream) }
+        }
+        self.claim()
+        if !partition.isLost { try await self.store.sweep(lease, now: self.loop.wallNow) }
+        if !partition.isLost, !partition.readsRetries, let due = try await self.store.nextRetry(lease) {
+          self.expectRetry(of: partition, at: due)
+        }
+      } catch {
+        self.failed(error, partition)
+      }
+    }
+  }
+
+  /// The retry set has something due then; reads it then, or at an earlier time that is known.
+  func expectRetry(of partition: Partition, at due: WallTime) {
+    guard !partition.isLost else { return }
+    if let known = partition.retryDue, known <= due { return }
+    if let timer = partition.retryTimer { loop.cancel(timer) }
+    partition.retryDue = due
+    partition.retryTimer = loop.after(milliseconds: max(1, due - loop.wallNow)) { [weak self] in
+      partition.retryDue = nil
+      partition.retryTimer = nil
+      self?.takeRetries(of: partition)
+    }
+  }
+
+  private func takeRetries(of partition: Partition) {
+    guard mayBegin, !partition.isLost, !partition.readsRetries, let lease = leases[partition.number]?.lease else {
+      return
+    }
+    partition.readsRetries = true
+    background {
+      var pause: Int64 = 250
+      do throws(StoreError) {
+        // Those at hand stay in the set until their flush: look behind them.
+        let limit = partition.atHand.count + self.settings.claim.retriesAtOnce
+        let due = try await self.store.dueRetries(lease, now: self.loop.wallNow, limit: limit)
+        let fresh = due.filter { !partition.atHand.contains($0.delivery) }
+        guard let messages = await self.load(Set(fresh.map(\.delivery.message)), for: partition) else { return }
+        for target in fresh where partition.atHand.insert(target.delivery).inserted {
+          self.enterRetry(target, messages[target.delivery.message], partition: partition)
+        }
+        if !fresh.isEmpty { pause = 20 }
+        let next = try await self.store.nextRetry(lease)
+        partition.readsRetries = false
+        if let next { self.expectRetry(of: partition, at: max(next, self.loop.wallNow + pause)) }
+      } catch {
+        partition.readsRetries = false
+        self.failed(error, partition)
+        self.expectRetry(of: partition, at: self.loop.wallNow + pause)
+      }
+    }
+  }
+
+  /// What its credential cannot take now goes back to the set at once: it must not hold up the others' retries.
+  private func enterRetry(_ target: ClaimedTarget, _ message: LoadedMessage?, partition: Partition) {
+    guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
+    guard sender.takesRetries else { return postpone(target, partition: partition) }
+    enter(target, message, job: nil, urgency: .bulk, partition: partition)
+  }
+
+  /// Retries of a credential that is not configured look again this often.
+  private static let strangerPause: Int64 = 60_000
+
+  private func postpone(_ target: ClaimedTarget, partition: Partition) {
+    let pause = senders[target.credential]?.gate.pause(now: loop.now) ?? Self.strangerPause
+    let wait = pause + .random(in: 0...max(1, pause / 4))
+    let entry = Flush.RetryEntry(
+      target: target, due: loop.wallNow + wait, reason: target.attempts.last?.reason ?? "waiting",
+      attempts: [])
+    partition.flush.add(entry, finishedJob: nil)
+    unflushed += 1
+    flushSoon(partition)
+  }
+
+  /// Deliveries that wait for their retry hold later ones of their token, also under a new owner (design D6): it learns of
+  /// them before it claims anything. Returns when that is done, or the partition is lost.
+  func recallHolds(of partition: Partition) async {
+    while !partition.isLost, !isStopped, let lease = leases[partition.number]?.lease {
+      do throws(StoreError) {
+        let waiting = try await store.waitingRetries(lease, limit: settings.claim.holds)
+        let ids = Set(waiting.map(\.target.delivery.message))
+        guard let messages = await load(ids, for: partition) else { return }
+        for (target, due) in waiting {
+          if let message = messages[target.delivery.message] { recall(target, message, due: due) }
+        }
+        return
+      } catch {
+        failed(error, partition)
+        await loop.sleep(milliseconds: settings.flush.repeatAfter)
+      }
+    }
+  }
+
+  private func recall(_ target: ClaimedTarget, _ message: LoadedMessage, due: WallTime) {
+    guard let sender = senders[target.credential], let address = target.address else { return }
+    let place = Lane<Parcel>.Place(
+      message: target.delivery.message, partition: target.delivery.partition, sequence: target.sequence,
+      index: target.delivery.index)
+    guard
+      let hold = hold(
+        target, place: place, message: message, due: due, since: target.attempts.first?.at, sender: sender)
+    else { return }
+    let lane = lanes.open(LaneKey(app: message.app, address: address))
+    if lanes.change(lane, { $0.add(hold) }) { sender.holds += 1 }
+  }
+}

@@ -1,0 +1,324 @@
+import Domain
+import Loop
+import Store
+import Telemetry
+
+/// What becomes of deliveries: ended, resting in the retry set, or back in their lane; and the flushes that write it down
+/// (design D9).
+extension Worker {
+  // MARK: Started deliveries
+
+  /// A started delivery has its outcome.
+  func end(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
+    lanes.change(parcel.lane) { $0.ended(parcel.entry) }
+    finish(parcel, outcome, reason: reason, verdict: verdict)
+    requeue(parcel.lane)
+  }
+
+  func end(_ parcels: [Parcel], _ outcome: Outcome, reason: String?) {
+    var settlement = Settlement()
+    for parcel in parcels { settlement.ended.append((parcel, nil, outcome, reason)) }
+    settle(settlement)
+  }
+
+  /// A started delivery waits for its retry, out of memory but for a hold in its lane.
+  func rest(_ parcel: Parcel, until due: WallTime, reason: String) {
+    guard let sender = senders[parcel.target.credential] else { preconditionFailure("sent without a sender") }
+    let hold = hold(
+      parcel.target, place: parcel.place, message: parcel.message, due: due, since: parcel.firstAttempt,
+      sender: sender, overtaken: parcel.overtaken, slice: parcel.slice)
+    let kept = !parcel.partition.isLost && hold != nil
+    lanes.change(parcel.lane) { $0.rested(parcel.entry, leaving: kept ? hold : nil) }
+    if kept { sender.holds += 1 }
+    if leaves(parcel) {
+      parcel.partition.flush.add(retry(parcel, due: due, reason: reason), finishedJob: parcel.job?.one())
+      unflushed += 1
+      flushSoon(parcel.partition)
+    }
+    requeue(parcel.lane)
+  }
+
+  private func retry(_ parcel: Parcel, due: WallTime, reason: String) -> Flush.RetryEntry {
+    var target = parcel.target
+    target.slice = parcel.slice
+    return .init(target: target, due: due, reason: reason, attempts: parcel.attempts)
+  }
+
+  /// All that one request settled, in one piece: the members of a slice stay together.
+  func settle(_ settlement: Settlement) {
+    guard let partition = (settlement.ended.first?.parcel ?? settlement.resting.first?.parcel)?.partition else {
+      return
+    }
+    var piece = FlushPlan.Piece()
+    for (parcel, verdict, outcome, reason) in settlement.ended {
+      lanes.change(parcel.lane) { $0.ended(parcel.entry) }
+      if leaves(parcel) {
+        count(parcel, outcome)
+        piece.finals.append(final(parcel, outcome, reason: reason, verdict: verdict))
+        if let prune = prune(parcel, verdict) { piece.prunes.append(prune) }
+        if let job = parcel.job?.one() { piece.finishedJobs.append(job) }
+      }
+      requeue(parcel.lane)
+    }
+    for (parcel, due, reason) in settlement.resting {
+      guard let sender = senders[parcel.target.credential] else { continue }
+      let hold = hold(
+        parcel.target, place: parcel.place, message: parcel.message, due: due, since: parcel.firstAttempt,
+        sender: sender, overtaken: parcel.overtaken, slice: parcel.slice)
+      let kept = !parcel.partition.isLost && hold != nil
+      lanes.change(parcel.lane) { $0.rested(parcel.entry, leaving: kept ? hold : nil) }
+      if kept { sender.holds += 1 }
+      if leaves(parcel) {
+        piece.retries.append(retry(parcel, due: due, reason: reason))
+        if let job = parcel.job?.one() { piece.finishedJobs.append(job) }
+      }
+      requeue(parcel.lane)
+    }
+    guard !partition.isLost, !piece.isEmpty else { return }
+    partition.flush.add(piece)
+    unflushed += piece.outcomes
+    flushSoon(partition)
+  }
+
+  /// What a delivery in backoff leaves in its lane; nil: nothing, as no later one cares.
+  func hold(
+    _ target: ClaimedTarget, place: Lane<Parcel>.Place, message: LoadedMessage, due: WallTime, since: WallTime?,
+    sender: Sender, overtaken: Bool = false, slice: StoredSlice? = nil
+  ) -> Lane<Parcel>.Hold? {
+    let end = (since ?? loop.wallNow) + settings.lane.orderHold
+    // Waiting for one that comes back too late would not save the order.
+    let holds = message.ordered && due <= end && !overtaken
+    guard holds || ((message.ordered || message.collapseKey != nil) && sender.holds < settings.claim.holds / 2) else {
+      return nil
+    }
+    return .init(
+      delivery: target.delivery, device: target.device, credential: target.credential, place: place,
+      collapseKey: message.collapseKey, supersedable: (slice ?? target.slice) == nil,
+      until: holds ? end : WallTime(milliseconds: 0), overtaken: overtaken)
+  }
+
+  /// A started delivery goes again as soon as it can.
+  func goBack(_ parcel: Parcel) {
+    if putBack(parcel) { requeue(parcel.lane, first: true) }
+  }
+
+  /// Into its lane without a place in a queue; false: it ended instead.
+  @discardableResult
+  func putBack(_ parcel: Parcel) -> Bool {
+    if parcel.partition.isLost {
+      abandon([parcel])
+      return false
+    }
+    let result = lanes.change(parcel.lane) { $0.returned(parcel.entry, delivery: parcel.id) }
+    supersede(result, entering: parcel)
+    if result.entering { requeue(parcel.lane) }
+    return !result.entering
+  }
+
+  /// Started deliveries of a lost partition: another worker sends them.
+  func abandon(_ parcels: [Parcel]) {
+    for parcel in parcels {
+      lanes.change(parcel.lane) { $0.ended(parcel.entry) }
+      left(parcel)
+      requeue(parcel.lane)
+    }
+  }
+
+  // MARK: Waiting deliveries
+
+  /// What the entering delivery made needless, or it itself.
+  func supersede(_ result: Lane<Parcel>.Superseded, entering parcel: Parcel) {
+    for entry in result.waiting { finish(entry.ticket, .superseded, reason: nil) }
+    for hold in result.resting {
+      senders[hold.credential]?.holds -= 1
+      supersedeResting(hold, provider: parcel.address.provider)
+    }
+    if result.entering { finish(parcel, .superseded, reason: nil) }
+    let count = result.waiting.count + result.resting.count + (result.entering ? 1 : 0)
+    if count > 0 { counts.superseded.add(UInt64(count)) }
+  }
+
+  private func supersedeResting(_ hold: Lane<Parcel>.Hold, provider: ProviderName) {
+    guard let partition = partitions[hold.delivery.partition] else { return }
+    partition.atHand.insert(hold.delivery)
+    let final = Flush.Final(
+      delivery: hold.delivery, device: hold.device, provider: provider, outcome: .superseded, reason: nil,
+      overtaken: hold.overtaken)
+    partition.flush.add(final, prune: nil, finishedJob: nil)
+    unflushed += 1
+    senders[hold.credential]?.metrics.delivered(.superseded)
+    flushSoon(partition)
+  }
+
+  /// The message was cancelled: what waits ends, what is at work finishes.
+  func cancelled(_ id: MessageID) {
+    messages.inMemory(id)?.isCancelled = true
+    for parcel in takeWaiting(where: { $0.message.id == id }) {
+      parcel.message.isCancelled = true
+      finish(parcel, .cancelled, reason: nil)
+    }
+    for lane in lanes.withHolds {
+      for hold in lanes.change(lane, { $0.removeHolds { $0.delivery.message == id } }) {
+        senders[hold.credential]?.holds -= 1
+      }
+      if lanes.exists(lane) { requeue(lane) }
+    }
+    for sender in senders.values {
+      let gathered = sender.slices.remove { $0.message.id == id }
+      if !gathered.isEmpty { end(gathered, .cancelled, reason: nil) }
+      wake(sender)
+    }
+    for partition in partitions.values {
+      background {
+        _ = await self.untilStored(partition) { (lease) throws(StoreError) in
+          try await self.store.cancelWaiting(lease, message: id)
+        }
+      }
+    }
+  }
+
+  /// Waiting deliveries whose time is over end, and holds that ended let others go.
+  func sweepLanes() {
+    let now = loop.wallNow
+    for parcel in takeWaiting(where: { $0.isExpired(now: now) }) {
+      finish(parcel, .expired, reason: parcel.lastReason)
+    }
+    for lane in lanes.withHolds { requeue(lane) }
+  }
+
+  private func takeWaiting(where condition: (Parcel) -> Bool) -> [Parcel] {
+    var taken: [Parcel] = []
+    for lane in lanes.all where lanes[lane].waiting > 0 {
+      let entries = lanes.change(lane) { $0.remove { condition($0.ticket) } }
+      taken += entries.map(\.ticket)
+    }
+    return taken
+  }
+
+  /// Puts the lane into its sender's queue if it may start something.
+  func requeue(_ lane: Int, first: Bool = false) {
+    guard lanes.exists(lane), let next = lanes[lane].next else { return }
+    guard lanes.enqueue(lane, concurrency: settings.lane.concurrency, now: loop.wallNow) else { return }
+    senders[next.ticket.target.credential]?.enqueue(lane: lane, next.ticket.urgency, first: first)
+  }
+
+  // MARK: Writing down
+
+  /// A delivery that has left its lane has its outcome.
+  private func finish(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
+    guard leaves(parcel) else { return }
+    count(parcel, outcome)
+    parcel.partition.flush.add(
+      final(parcel, outcome, reason: reason, verdict: verdict), prune: prune(parcel, verdict),
+      finishedJob: parcel.job?.one())
+    unflushed += 1
+    flushSoon(parcel.partition)
+  }
+
+  private func count(_ parcel: Parcel, _ outcome: Outcome) {
+    senders[parcel.target.credential]?.metrics.delivered(outcome)
+  }
+
+  private func final(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict?) -> Flush.Final {
+    var providerID: String?
+    if case .accepted(let id)? = verdict { providerID = id }
+    return .init(
+      delivery: parcel.id, device: parcel.target.device, provider: parcel.address.provider, outcome: outcome,
+      reason: reason, providerID: providerID, attempts: parcel.attempts, overtaken: parcel.overtaken)
+  }
+
+  /// The store prunes only a registered device that still holds this token (design D13).
+  private func prune(_ parcel: Parcel, _ verdict: Verdict?) -> Flush.Prune? {
+    guard case .dead(let death)? = verdict else { return nil }
+    return .init(
+      app: parcel.message.app, device: parcel.target.device, token: parcel.address.token, reason: death.reason,
+      since: death.since, at: loop.wallNow)
+  }
+
+  /// The end of a delivery that never came into a lane.
+  func write(
+    _ target: ClaimedTarget, _ outcome: Outcome, reason: String?, sender: Sender, job: JobAtWork?,
+    partition: Partition
+  ) {
+    sender.metrics.delivered(outcome)
+    let final = Flush.Final(
+      delivery: target.delivery, device: target.device, provider: sender.provider, outcome: outcome, reason: reason)
+    partition.flush.add(final, prune: nil, finishedJob: job?.one())
+    unflushed += 1
+    flushSoon(partition)
+  }
+
+  /// The delivery leaves memory; false: its partition is lost, and nothing is written down.
+  private func leaves(_ parcel: Parcel) -> Bool {
+    left(parcel)
+    if parcel.partition.isLost { counts.forgotten.add() }
+    return !parcel.partition.isLost
+  }
+
+  func left(_ parcel: Parcel) {
+    messages.released(parcel.message)
+    senders[parcel.target.credential]?.inMemory -= 1
+  }
+
+  // MARK: Flushing
+
+  func flushSoon(_ partition: Partition) {
+    if partition.flush.isFull { return flush(partition) }
+    guard flushTimer == nil else { return }
+    flushTimer = loop.after(milliseconds: settings.flush.interval) { [weak self] in
+      self?.flushTimer = nil
+      self?.flushAll()
+    }
+  }
+
+  func flushAll() {
+    for partition in partitions.values { flush(partition) }
+  }
+
+  private func flush(_ partition: Partition) {
+    guard !partition.flushing, !partition.isLost, let lease = leases[partition.number]?.lease,
+      let flush = partition.flush.next(lease)
+    else { return }
+    partition.flushing = true
+    background { await self.carryOut(flush, of: partition) }
+  }
+
+  /// Repeats the flush until the store has answered it.
+  private func carryOut(_ first: Flush, of partition: Partition) async {
+    var flush = first
+    while !partition.isLost {
+      do throws(StoreError) {
+        let result = try await store.flush(flush)
+        guard !partition.isLost else { return }
+        return confirmed(partition, result)
+      } catch {
+        guard !partition.isLost else { return }
+        if case .leaseLost = error { return lost(partition) }
+        counts.flushRepeats.add()
+        await loop.sleep(milliseconds: settings.flush.repeatAfter)
+        if let lease = leases[partition.number]?.lease { flush = partition.flush.again(lease) }
+      }
+    }
+  }
+
+  private func confirmed(_ partition: Partition, _ result: FlushResult) {
+    let piece = partition.flush.confirmed()
+    partition.flushing = false
+    unflushed -= piece.outcomes
+    counts.flushes.add()
+    counts.flushSize.observe(seconds: Double(piece.outcomes))
+    if result.pruned > 0 { counts.pruned.add(UInt64(result.pruned)) }
+    if !partition.atHand.isEmpty { for final in piece.finals { partition.atHand.remove(final.delivery) } }
+    var due: WallTime?
+    for retry in piece.retries {
+      partition.atHand.remove(retry.target.delivery)
+      due = min(due ?? retry.due, retry.due)
+    }
+    if let due { expectRetry(of: partition, at: due) }
+    for job in piece.finishedJobs { claims.finished(job) }
+    for message in result.cancelled where messages.inMemory(message)?.isCancelled != true { cancelled(message) }
+    if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }
+    wakeAll()
+    claim()
+  }
+}

@@ -1,0 +1,106 @@
+import Domain
+import Telemetry
+
+/// Upper bounds in seconds, from a quick answer on loopback to a provider's time-out.
+private let latencyBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/// What one loop's worker counts. Loops share the families: their counts add up.
+struct WorkerMetrics {
+  let pruned: Counter
+  let flushes: Counter
+  let flushSize: Histogram
+  let flushRepeats: Counter
+  let claimedJobs: Counter
+  let leases: Gauge
+  let lanes: Gauge
+  let unflushed: Gauge
+  let superseded: Counter
+  let forgotten: Counter
+  private let metrics: Metrics
+
+  init(_ metrics: Metrics) {
+    self.metrics = metrics
+    pruned = metrics.counter("fanfare_pruned_total", "Devices pruned because their provider called them dead.")
+    flushes = metrics.counter("fanfare_flushes_total", "Groups of outcomes written.")
+    flushSize = metrics.histogram(
+      "fanfare_flush_outcomes", "Outcomes in a flush.", bounds: [1, 4, 16, 64, 128, 256, 512, 1024, 2048])
+    flushRepeats = metrics.counter("fanfare_flush_repeats_total", "Flushes sent once more as their reply was lost.")
+    claimedJobs = metrics.counter("fanfare_claimed_jobs_total", "Jobs taken from the queue.")
+    leases = metrics.gauge("fanfare_partitions_owned", "Partitions this process holds the lease of.")
+    lanes = metrics.gauge("fanfare_lanes", "Tokens with deliveries waiting, resting or at work.")
+    unflushed = metrics.gauge("fanfare_outcomes_unflushed", "Outcomes not yet written.")
+    superseded = metrics.counter("fanfare_superseded_total", "Deliveries replaced by a newer one before they went.")
+    forgotten = metrics.counter(
+      "fanfare_outcomes_forgotten_total", "Answers to requests of a partition that another worker took meanwhile.")
+  }
+
+  func queue(depth: Int, retries: Int, ageSeconds: Int64) {
+    metrics.gauge("fanfare_queue_jobs", "Jobs in the queue.").set(Int64(depth))
+    metrics.gauge("fanfare_queue_retries", "Deliveries that wait for a retry.").set(Int64(retries))
+    metrics.gauge("fanfare_queue_age_seconds", "Age of the oldest job.").set(ageSeconds)
+  }
+}
+
+/// What one credential's sender counts, by provider.
+final class SenderMetrics {
+  private let metrics: Metrics
+  private let label: (String, String)
+  private var attempts: [String: Counter] = [:]
+  private var outcomes: [Outcome: Counter] = [:]
+  private let untilFirst: Histogram
+  private let answer: Histogram
+  private let atWork: Gauge
+  private let connections: Gauge
+  private let retries: Counter
+  private let blockedGauge: Gauge
+  private var isBlocked = false
+  private var open = 0
+
+  init(_ metrics: Metrics, provider: ProviderName) {
+    self.metrics = metrics
+    let label = ("provider", provider.rawValue)
+    self.label = label
+    untilFirst = metrics.histogram(
+      "fanfare_accept_to_attempt_seconds", "From acceptance to the first request.", bounds: latencyBounds, [label])
+    answer = metrics.histogram(
+      "fanfare_attempt_seconds", "From a request to its answer.", bounds: latencyBounds, [label])
+    atWork = metrics.gauge("fanfare_requests_at_work", "Requests without an answer yet.", [label])
+    connections = metrics.gauge("fanfare_connections", "Connections in use.", [label])
+    retries = metrics.counter("fanfare_retries_total", "Deliveries that went again or wait to.", [label])
+    blockedGauge = metrics.gauge(
+      "fanfare_credentials_blocked", "Credentials that wait for the operator.", [label])
+  }
+
+  func delivered(_ outcome: Outcome) {
+    if let counter = outcomes[outcome] { return counter.add() }
+    let counter = metrics.counter(
+      "fanfare_deliveries_total", "Deliveries by how they ended.", [label, ("outcome", outcome.rawValue)])
+    outcomes[outcome] = counter
+    counter.add()
+  }
+
+  func firstAttempt(after milliseconds: Int64) { untilFirst.observe(seconds: Double(max(0, milliseconds)) / 1000) }
+  func began() { atWork.add(1) }
+  func retried() { retries.add() }
+
+  func ended(_ verdict: String, seconds: Double?) {
+    atWork.add(-1)
+    if let seconds { answer.observe(seconds: seconds) }
+    if let counter = attempts[verdict] { return counter.add() }
+    let counter = metrics.counter(
+      "fanfare_attempts_total", "Requests by what their answer meant.", [label, ("verdict", verdict)])
+    attempts[verdict] = counter
+    counter.add()
+  }
+
+  func blocked(_ now: Bool) {
+    guard now != isBlocked else { return }
+    isBlocked = now
+    blockedGauge.add(now ? 1 : -1)
+  }
+
+  func connections(_ count: Int) {
+    connections.add(Int64(count - open))
+    open = count
+  }
+}

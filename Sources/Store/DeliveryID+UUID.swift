@@ -1,0 +1,54 @@
+package import Domain
+import TLS
+
+/// Fanfare's namespace for version 5 UUIDs; changing it would give every delivery a second identity.
+private let namespace = UUIDBytes(high: 0x6f3a_1c52_9b0e_4d7a, low: 0x8e41_f20d_5b96_c7a3)
+
+extension DeliveryID {
+  /// The id under which this delivery is requested from its provider, the same over all attempts: APNs' `apns-id`
+  /// (design D17). Recomputed wherever it is shown.
+  package var requestID: UUIDBytes {
+    var name: [UInt8] = []
+    name.reserveCapacity(24)
+    name.append(message)
+    name.append(UInt32(truncatingIfNeeded: partition))
+    name.append(UInt32(truncatingIfNeeded: index))
+    return .v5(namespace: namespace, name: name)
+  }
+}
+
+extension StoredSlice {
+  /// A slice of `message`, named within its partition by `number`.
+  package init(_ message: MessageID, partition: Int, number: Int, revision: Int = 0, members: [Int]) {
+    self.message = message
+    self.partition = partition
+    self.number = number
+    self.revision = revision
+    self.members = members
+  }
+
+  /// The idempotency key of this slice's request (design D17).
+  package var key: UUIDBytes {
+    var name: [UInt8] = []
+    name.reserveCapacity(28)
+    name.append(message)
+    name.append(UInt32(truncatingIfNeeded: partition))
+    name.append(UInt32(truncatingIfNeeded: number))
+    name.append(UInt32(truncatingIfNeeded: revision))
+    return .v5(namespace: namespace, name: name)
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(_ message: MessageID) {
+    append(message.high)
+    append(message.low)
+  }
+  fileprivate mutating func append<Number: FixedWidthInteger>(_ number: Number) {
+    var shift = Number.bitWidth
+    while shift > 0 {
+      shift -= 8
+      append(UInt8(truncatingIfNeeded: number >> Number(shift)))
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Domain
+import Testing
+
+@testable import Delivery
+
+@Suite("The gate of a credential")
+struct CredentialGateTests {
+  private func gate() -> CredentialGate {
+    CredentialGate(settings: GateSettings(), policy: RetryPolicy(.vendor(.fcm)))
+  }
+  private func quota(_ retryAfter: Int? = nil) -> Verdict {
+    .retry(Retry(.quota, reason: "QUOTA_EXCEEDED", retryAfter: retryAfter))
+  }
+  private let expired = Verdict.retry(Retry(.authorizationExpired, reason: "Expired"))
+
+  @Test("a quota makes the credential wait, then one tries, and its success opens the gate")
+  func quota() {
+    var gate = gate()
+    #expect(
+      gate.answered(quota(), began: at(0), probe: false, now: at(10), jitter: 0)
+        == .suspended(reason: "QUOTA_EXCEEDED"))
+    #expect(gate.passage(now: at(60_009)) == .wait(until: at(60_010)))
+    #expect(gate.passage(now: at(60_010)) == .probe)
+    #expect(gate.passage(now: at(60_011)) == .wait(until: nil))
+    #expect(
+      gate.answered(.accepted(id: nil), began: at(60_010), probe: true, now: at(60_020), jitter: 0) == .reopened)
+    #expect(gate.passage(now: at(60_021)) == .go)
+  }
+
+  @Test("quotas in a row wait longer; the many answers of one moment count once")
+  func echo() {
+    var gate = gate()
+    _ = gate.answered(quota(), began: at(0), probe: false, now: at(10), jitter: 0)
+    for _ in 0..<500 {
+      #expect(gate.answered(quota(), began: at(1), probe: false, now: at(12), jitter: 0) == .none)
+    }
+    #expect(gate.passage(now: at(60_010)) == .probe)
+    _ = gate.answered(quota(), began: at(60_010), probe: true, now: at(60_020), jitter: 0)
+    #expect(gate.passage(now: at(60_021)) == .wait(until: at(180_020)))
+  }
+
+  @Test("Retry-After of a late answer prolongs the wait")
+  func retryAfter() {
+    var gate = gate()
+    _ = gate.answered(quota(5), began: at(0), probe: false, now: at(10), jitter: 0)
+    #expect(gate.passage(now: at(11)) == .wait(until: at(60_010)))
+    _ = gate.answered(quota(90), began: at(0), probe: false, now: at(20), jitter: 0)
+    #expect(gate.passage(now: at(21)) == .wait(until: at(90_020)))
+  }
+
+  @Test("a blocked credential is told once, probed by one delivery, and stays blocked until that one passes")
+  func blocked() {
+    var gate = gate()
+    let blocked = Verdict.blocked(reason: "BadKey")
+    #expect(gate.answered(blocked, began: at(0), probe: false, now: at(1), jitter: 0) == .blocked(reason: "BadKey"))
+    #expect(gate.answered(blocked, began: at(0), probe: false, now: at(2), jitter: 0) == .none)
+    // One that was at work before and succeeded proves nothing.
+    #expect(gate.answered(.accepted(id: nil), began: at(0), probe: false, now: at(3), jitter: 0) == .none)
+    #expect(gate.passage(now: at(30_000)) == .wait(until: at(30_001)))
+    #expect(gate.passage(now: at(30_001)) == .probe)
+    #expect(gate.answered(blocked, began: at(30_001), probe: true, now: at(30_005), jitter: 0) == .none)
+    #expect(gate.passage(now: at(60_005)) == .probe)
+    #expect(
+      gate.answered(.dead(Death(reason: "Gone")), began: at(60_005), probe: true, now: at(60_010), jitter: 0)
+        == .reopened)
+  }
+
+  @Test("a probe that did not go, or got no answer, lets another try")
+  func withdrawn() {
+    var gate = gate()
+    _ = gate.answered(.blocked(reason: "BadKey"), began: at(0), probe: false, now: at(0), jitter: 0)
+    #expect(gate.passage(now: at(30_000)) == .probe)
+    gate.withdrawn(now: at(30_000))
+    #expect(gate.passage(now: at(30_000)) == .probe)
+    let lost = Verdict.retry(Retry(.unknownOutcome, reason: "lost"))
+    _ = gate.answered(lost, began: at(30_000), probe: true, now: at(30_100), jitter: 0)
+    #expect(gate.passage(now: at(40_100)) == .probe)
+  }
+
+  @Test("an expired authorization is renewed once; refused again, it blocks")
+  func expiredTwice() {
+    var gate = gate()
+    #expect(gate.renews(expired, began: at(0)))
+    #expect(gate.answered(expired, began: at(0), probe: false, now: at(10), jitter: 0) == .none)
+    // Others that were at work with the old one.
+    #expect(!gate.renews(expired, began: at(5)))
+    #expect(gate.answered(expired, began: at(5), probe: false, now: at(11), jitter: 0) == .none)
+    #expect(gate.passage(now: at(12)) == .go)
+    #expect(
+      gate.answered(expired, began: at(12), probe: false, now: at(20), jitter: 0) == .blocked(reason: "Expired"))
+  }
+
+  @Test("an expired authorization an hour after a good renewal is renewed again")
+  func expiredLater() {
+    var gate = gate()
+    _ = gate.answered(expired, began: at(0), probe: false, now: at(10), jitter: 0)
+    _ = gate.answered(.accepted(id: nil), began: at(20), probe: false, now: at(30), jitter: 0)
+    #expect(gate.answered(expired, began: at(3_600_000), probe: false, now: at(3_600_010), jitter: 0) == .none)
+    #expect(gate.passage(now: at(3_600_020)) == .go)
+  }
+
+  @Test("without an authorization nothing goes, and the reason is told once")
+  func unavailable() {
+    var gate = gate()
+    #expect(gate.unavailable(blocked: "invalid_grant", until: at(1_000)) == .blocked(reason: "invalid_grant"))
+    #expect(gate.passage(now: at(1_000)) == .probe)
+    #expect(gate.unavailable(blocked: "invalid_grant", until: at(2_000)) == .none)
+    #expect(gate.passage(now: at(1_500)) == .wait(until: at(2_000)))
+  }
+}
