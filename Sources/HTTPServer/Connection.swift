@@ -62,8 +62,6 @@ final class Exchange {
   /// A body beyond the limit on a TLS connection: dropped to its end, then answered.
   var refusal: HTTPRefusal?
   var dropped = 0
-  /// The handler gave no answer: the connection closes when libmicrohttpd asks for one.
-  var isWithheld = false
 
   /// `target` lies in libmicrohttpd's buffer and ends at a NUL, which a hostile client may have put there.
   init(target: UnsafePointer<CChar>) {

@@ -52,14 +52,21 @@ extension HTTPServer {
           func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> UnsafeBufferPointer<UInt8> {
             UnsafeBufferPointer(start: UnsafeRawPointer(start)?.assumingMemoryBound(to: UInt8.self), count: count)
           }
+          func lowered(_ name: UnsafeBufferPointer<UInt8>) -> String {
+            String(unsafeUninitializedCapacity: name.count) { bytes in
+              for (index, byte) in name.enumerated() {
+                bytes[index] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+              }
+              return name.count
+            }
+          }
           func trimmed(_ value: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8>.SubSequence {
             let end = value.lastIndex { $0 != 0x20 && $0 != 0x09 }.map { $0 + 1 } ?? 0
             return value[..<end]
           }
-          let lowered = text(name, nameSize).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
           list!.assumingMemoryBound(to: [Header].self).pointee.append(
             Header(
-              String(decoding: lowered, as: UTF8.self), String(decoding: trimmed(text(value, valueSize)), as: UTF8.self)
+              lowered(text(name, nameSize)), String(decoding: trimmed(text(value, valueSize)), as: UTF8.self)
             ))
           return .YES
         }, list)

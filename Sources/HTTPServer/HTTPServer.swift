@@ -200,7 +200,8 @@ package final class HTTPServer {
 
   /// A piece of the body, or nothing at its end.
   func received(_ piece: UnsafeRawBufferPointer, on connection: Connection) -> Bool {
-    guard let exchange = connection.exchange, let head = exchange.head, !exchange.isWithheld else { return false }
+    // In any other phase an answer could not be queued: closing is what remains.
+    guard connection.phase == .body, let exchange = connection.exchange, let head = exchange.head else { return false }
     if !piece.isEmpty { return receive(piece, exchange, on: connection) }
     if let refusal = exchange.refusal { return answer(refuse(refusal), closing: true, on: connection) }
 
@@ -216,7 +217,6 @@ package final class HTTPServer {
       // A suspended connection cannot have gone.
       if response.isWithheld {
         connection.phase = .answer
-        exchange.isWithheld = true
       } else {
         _ = answer(response, closing: isStopping, on: connection)
       }

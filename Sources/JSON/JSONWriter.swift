@@ -108,21 +108,35 @@ package struct JSONWriter {
   /// Quotes and escapes; everything beyond ASCII stays as it is.
   package static func appendString(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "\"")]
-      case UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "\\")]
-      case UInt8(ascii: "\n"): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
-      case UInt8(ascii: "\r"): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
-      case UInt8(ascii: "\t"): bytes += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
-      case 0..<0x20:
-        let digits = Array("0123456789abcdef".utf8)
-        bytes += Array("\\u00".utf8)
-        bytes += [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      default: bytes.append(byte)
+    var text = text
+    text.withUTF8 { text in
+      var plain = 0
+      for at in text.indices where Self.needsEscape(text[at]) {
+        bytes.append(contentsOf: text[plain..<at])
+        appendEscape(text[at], to: &bytes)
+        plain = at + 1
       }
+      bytes.append(contentsOf: text[plain...])
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private static func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case UInt8(ascii: "\n"): bytes.append(UInt8(ascii: "n"))
+    case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
+    case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
+    case 0..<0x20:
+      let digit = byte & 15
+      bytes += [UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0"), UInt8(ascii: "0") + byte >> 4]
+      bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+    default: bytes.append(byte)
+    }
   }
 }
 

@@ -89,6 +89,23 @@ struct LifeTests {
       })
   }
 
+  @Test("an answer that cannot be sent ends the connection, and the handler is asked once")
+  func impossible() async throws {
+    let asked = Asked()
+    let text = try await withServer(
+      handle: { _ in
+        await asked.again()
+        return HTTPServerResponse(status: 7)
+      },
+      client: { port in
+        let wire = try Wire(port: port)
+        wire.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        return try wire.rest()
+      })
+    #expect(text == "")
+    #expect(await asked.count == 1)
+  }
+
   @Test("stopping answers what is at work and closes the rest")
   func stop() async throws {
     let (entered, gate) = (Gate(), Gate())
@@ -146,4 +163,9 @@ struct LifeTests {
       } throws: { ($0 as? HTTPServerFailure)?.reason.hasPrefix("cannot listen on 300.1.1.1:\(port): ") == true }
     }
   }
+}
+
+private actor Asked {
+  private(set) var count = 0
+  func again() { count += 1 }
 }
