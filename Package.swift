@@ -105,6 +105,7 @@ let package = Package(
       "SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
       exclude: ["aioapns"]),
     tests("ConfigurationTests", ["Configuration", "Domain", "Support"]),
+    tests("FanfareTests", ["fanfare", "Domain", "JSON", "Support"]),
     tests("Conformance", ["APNs", "FCM", "OneSignal", "JSON", "TLS", "Domain", "Support"]),
     tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
   ],

@@ -105,6 +105,10 @@ enum DevCommand {
         config   \(file)
         sandbox  http://127.0.0.1:\(ports.control)/log   (what the vendors received)
 
+      For the README's examples and fanfare send:
+
+        export FANFARE_URL=\(url) FANFARE_KEY=\(key)
+
       Send something:
 
         curl -s \(url)/v1/messages -H 'Authorization: Bearer \(key)' -H 'Content-Type: application/json' -d '{

@@ -15,7 +15,7 @@ struct MessageCounts: Sendable {
   }
 
   init(_ report: JSONValue) {
-    total = Int(report["total"]?.integer ?? 0)
+    total = Int(report["targets"]?.integer ?? 0)
     for item in report["counts"]?.array ?? [] {
       let line = Line(
         provider: item["provider"]?.string ?? "", outcome: item["outcome"]?.string ?? "",
