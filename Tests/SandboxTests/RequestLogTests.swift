@@ -34,6 +34,9 @@ import Testing
     #expect(log.append(entry(&log, token: "a", id: "1")).duplicate)
     #expect(!log.append(entry(&log, token: "a", id: "2")).duplicate)
     #expect(!log.append(entry(&log, token: "b", id: "1")).duplicate)
+    // Without an id nobody can tell.
+    #expect(!log.append(entry(&log, token: "b", id: "")).duplicate)
+    #expect(!log.append(entry(&log, token: "b", id: "")).duplicate)
     #expect(!log.append(entry(&log, token: "a", id: "1")).duplicate)
   }
 

@@ -63,11 +63,13 @@ package struct RequestLog: Sendable {
     var entry = entry
     last += 1
     entry.number = last
-    if entry.accepted { entry.duplicate = !seen.insert(Self.identity(of: entry)).inserted }
+    if entry.accepted, let identity = Self.identity(of: entry) { entry.duplicate = !seen.insert(identity).inserted }
     if ring.count < capacity {
       ring.append(entry)
     } else {
-      if ring[start].accepted, !ring[start].duplicate { seen.remove(Self.identity(of: ring[start])) }
+      if ring[start].accepted, !ring[start].duplicate, let identity = Self.identity(of: ring[start]) {
+        seen.remove(identity)
+      }
       giveBackBody(at: start)
       ring[start] = entry
       start = (start + 1) % capacity
@@ -106,7 +108,9 @@ package struct RequestLog: Sendable {
     latest = nil
   }
 
-  private static func identity(of entry: LogEntry) -> Int {
+  /// Nil where the client gave no id that could tell a repetition from a second message.
+  private static func identity(of entry: LogEntry) -> Int? {
+    guard entry.provider == .fcm || !entry.id.isEmpty else { return nil }
     var hasher = Hasher()
     hasher.combine(entry.provider)
     hasher.combine(entry.token)
