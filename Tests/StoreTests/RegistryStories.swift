@@ -1,0 +1,126 @@
+import Domain
+import Loop
+import RedisClient
+import Store
+import Support
+import Testing
+
+@Suite("The registry")
+struct RegistryStories {
+  @Test("a device comes back as it was put, and is gone when removed")
+  func roundTrip() async throws {
+    try await withStore { store, loop in
+      var phone = device("phone-1", token: "00ff8a")
+      phone.user = "ann"
+      phone.tags = ["vip", "lang"]
+      phone.language = "de-AT"
+      phone.timeZone = "Europe/Vienna"
+      phone.attributes = [
+        JSONMember("n", .integer(-3)), JSONMember("d", .double(1.5)), JSONMember("s", .string("ö")),
+        JSONMember("b", .bool(true)),
+      ]
+      phone.lastSeen = WallTime(milliseconds: 5)
+      #expect(try await store.put(phone, app: shop).registration == .created)
+      #expect(try await store.put(phone, app: shop).registration == .updated)
+      #expect(try await store.device(phone.id, app: shop) == StoredDevice(device: phone, tombstone: nil))
+      #expect(try await store.device(phone.id, app: AppID(rawValue: "other")) == nil)
+      #expect(try await store.devices(ofUser: "ann", app: shop).map(\.device.id) == [phone.id])
+      #expect(try await store.deviceCounts(app: shop) == [.apns: 1])
+      phone.user = "bob"
+      phone.enabled = false
+      _ = try await store.put(phone, app: shop)
+      #expect(try await store.devices(ofUser: "ann", app: shop).isEmpty)
+      #expect(try await store.deviceCounts(app: shop) == [:])
+      #expect(try await store.removeUser("bob", app: shop) == 1)
+      #expect(try await store.device(phone.id, app: shop) == nil)
+      #expect(try await store.removeDevice(phone.id, app: shop) == false)
+    }
+  }
+
+  @Test("a token moves: new record, alias, tombstone of the old one; and it revives")
+  func moves() async throws {
+    try await withStore { store, loop in
+      let byToken = try await store.put(device("", token: "aa"), app: shop)
+      #expect(byToken.id == Store.derivedID(of: address("aa"), in: shop) && byToken.registration == .created)
+      #expect(try await store.put(device("one", token: "aa"), app: shop).registration == .moved(from: byToken.id))
+      #expect(try await store.device(byToken.id, app: shop)?.tombstone?.reason == "moved:one")
+      #expect(try await store.put(device("", token: "aa"), app: shop).id.rawValue == "one")
+      #expect(
+        try await store.put(device("two", token: "aa"), app: shop).registration
+          == .moved(from: DeviceID(rawValue: "one")))
+      #expect(
+        try await store.owners(of: [address("aa"), address("bb")], app: shop).map { $0?.device.id.rawValue } == [
+          "two", nil,
+        ])
+      #expect(try await store.deviceCounts(app: shop) == [.apns: 1])
+      #expect(try await store.put(device("one", token: "bb"), app: shop).registration == .revived)
+      #expect(try await store.owners(of: [address("bb")], app: shop)[0]?.device.id.rawValue == "one")
+    }
+  }
+
+  @Test("only the token that failed dies, and for a 410 only if it was registered before")
+  func prune() async throws {
+    try await withStore { store, loop in
+      _ = try await store.put(device("d", token: "aa", at: 5_000), app: shop)
+      let id = DeviceID(rawValue: "d")
+      let lease = try await store.take(store.partition(of: id, in: shop))
+      var number: UInt64 = 0
+      func prune(_ token: String, since: Int64?) async throws -> Int {
+        number += 1
+        var flush = Flush(lease: lease, number: number)
+        flush.prunes = [
+          Flush.Prune(
+            app: shop, device: id, token: token, reason: "Unregistered",
+            since: since.map { WallTime(milliseconds: $0) }, at: WallTime(milliseconds: 9_000))
+        ]
+        let pruned = try await store.flush(flush).pruned
+        // Its answer was lost: the same again.
+        #expect(try await store.flush(flush).pruned == pruned)
+        return pruned
+      }
+      #expect(try await prune("other", since: nil) == 0)
+      #expect(try await prune("aa", since: 4_000) == 0)
+      #expect(try await store.deviceCounts(app: shop) == [.apns: 1])
+      #expect(try await prune("aa", since: 6_000) == 1)
+      #expect(try await store.device(id, app: shop)?.tombstone?.reason == "Unregistered")
+      #expect(try await store.deviceCounts(app: shop) == [:])
+      #expect(try await store.put(device("d", token: "aa", at: 10_000), app: shop).registration == .revived)
+      #expect(try await store.deviceCounts(app: shop) == [.apns: 1])
+    }
+  }
+
+  @Test("a claim reads the device as it is now")
+  func claimReadsNow() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      for name in ["kept", "gone", "off"] { _ = try await store.put(device(name, token: "0\(name.count)"), app: shop) }
+      var message = submission(tokens: [], at: loop.wallNow)
+      for name in ["kept", "gone", "off"] {
+        message.targets.append(
+          SubmissionTarget(
+            device: DeviceID(rawValue: name), registered: true, address: address("0\(name.count)"),
+            fate: .queue(apnsCredential)))
+      }
+      _ = try await store.accept(message)
+      _ = try await store.put(device("kept", token: "newtoken"), app: shop)
+      _ = try await store.removeDevice(DeviceID(rawValue: "gone"), app: shop)
+      var off = device("off", token: "03")
+      off.enabled = false
+      _ = try await store.put(off, app: shop)
+      let targets = try await store.claimAll(try await store.take(0)).flatMap(\.targets)
+      #expect(targets.map(\.address?.token) == ["newtoken", nil, nil])
+      #expect(targets.map(\.gone) == [nil, "device_deleted", "device_disabled"])
+    }
+  }
+
+  @Test("sets stay exact when a block turns from a small set into a bitmap")
+  func sets() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      for number in 0..<4_100 {
+        _ = try await store.put(device("d\(number)", token: "t\(number)"), app: shop)
+      }
+      #expect(try await store.deviceCounts(app: shop) == [.apns: 4_100])
+      for number in 0..<150 { _ = try await store.removeDevice(DeviceID(rawValue: "d\(number)"), app: shop) }
+      #expect(try await store.deviceCounts(app: shop) == [.apns: 3_950])
+    }
+  }
+}
