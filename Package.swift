@@ -99,7 +99,10 @@ let package = Package(
     tests("StoreTests", ["Store", "RedisClient", "Loop", "JSON", "TLS", "Domain", "Support"]),
     tests(
       "DeliveryTests",
-      ["Delivery", "Store", "HTTP2", "HTTPClient", "TLS", "Telemetry", "Loop", "Domain", "Support"]),
+      [
+        "Delivery", "Store", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "TLS", "Telemetry", "Loop", "Domain",
+        "Support",
+      ]),
     tests("APITests", ["API", "Store", "Intake", "HTTPServer", "Telemetry", "JSON", "Loop", "Domain", "Support"]),
     tests(
       "SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],

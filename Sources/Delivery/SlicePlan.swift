@@ -111,7 +111,8 @@ struct SlicePlan<Ticket> {
   private mutating func close(_ key: Key) -> Closed {
     let members = fresh.removeValue(forKey: key)!.members.sorted { $0.index < $1.index }
     let slice = StoredSlice(
-      key.message, partition: key.partition, number: members[0].index, members: members.map(\.index))
+      message: key.message, partition: key.partition, number: members[0].index, revision: 0,
+      members: members.map(\.index))
     return Closed(slice: slice, members: members.map(\.ticket), stored: false)
   }
 

@@ -103,8 +103,8 @@ extension Worker {
       return write(target, .failed, reason: "message_expired", sender: sender, job: job, partition: partition)
     }
     guard let address = target.address else {
-      // Deleted by its owner, or dead at its provider: the first is nobody's failure.
-      let deleted = target.gone == nil || target.gone == "device_deleted"
+      // Taken away by its owner, or dead at its provider: the first is nobody's failure.
+      let deleted = target.gone == nil || target.gone == "device_deleted" || target.gone == "device_disabled"
       if let slice = target.slice { sender.absent(from: slice) }
       return write(
         target, deleted ? .skipped : .dead, reason: target.gone ?? "device_deleted", sender: sender, job: job,

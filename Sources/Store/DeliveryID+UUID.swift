@@ -18,15 +18,6 @@ extension DeliveryID {
 }
 
 extension StoredSlice {
-  /// A slice of `message`, named within its partition by `number`.
-  package init(_ message: MessageID, partition: Int, number: Int, revision: Int = 0, members: [Int]) {
-    self.message = message
-    self.partition = partition
-    self.number = number
-    self.revision = revision
-    self.members = members
-  }
-
   /// The idempotency key of this slice's request (design D17).
   package var key: UUIDBytes {
     var name: [UInt8] = []

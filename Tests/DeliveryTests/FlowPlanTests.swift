@@ -149,7 +149,7 @@ struct SlicePlanTests {
   @Test("a stored slice goes again when all its members are back or gone, with the same members and key")
   func reunites() {
     var plan = plan()
-    let slice = StoredSlice(Sample.message(1), partition: 0, number: 2, revision: 1, members: [2, 3, 4])
+    let slice = StoredSlice(message: Sample.message(1), partition: 0, number: 2, revision: 1, members: [2, 3, 4])
     #expect(plan.add(4, Sample.delivery(1, index: 4), of: slice, now: at(0)) == nil)
     #expect(plan.absent(from: slice, now: at(0)) == nil)
     #expect(plan.reuniting == 1)
@@ -160,11 +160,11 @@ struct SlicePlanTests {
 
   @Test("the key of a slice follows its name and revision, the id of a delivery its place")
   func keys() {
-    let slice = StoredSlice(Sample.message(1), partition: 0, number: 2, members: [2, 3])
+    let slice = StoredSlice(message: Sample.message(1), partition: 0, number: 2, revision: 0, members: [2, 3])
     var revised = slice
     revised.revision = 1
     #expect(slice.key != revised.key)
-    #expect(slice.key == StoredSlice(Sample.message(1), partition: 0, number: 2, members: []).key)
+    #expect(slice.key == StoredSlice(message: Sample.message(1), partition: 0, number: 2, revision: 0, members: []).key)
     #expect(Sample.delivery(1).requestID == Sample.delivery(1).requestID)
     #expect(Sample.delivery(1).requestID != Sample.delivery(1, index: 1).requestID)
   }

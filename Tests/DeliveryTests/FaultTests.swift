@@ -1,0 +1,209 @@
+import Domain
+import Loop
+import Store
+import Support
+import Telemetry
+import Testing
+
+@testable import Delivery
+
+@Suite("The worker among faults", .serialized, .timeLimit(.minutes(3)))
+struct FaultTests {
+  @Test("GOAWAY in the middle loses nothing and doubles nothing")
+  func goaway() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { [unowned responder] _, _ in
+        responder.pushes.count % 70 == 0 ? .goaway : .status(200)
+      }
+      let worker = try post.work([post.account(responder)])
+      let id = try await post.send("x", to: tokens(400))
+      #expect(try await post.done(id) == [.accepted: 400])
+      #expect(Set(responder.accepted.map(\.token)).count == 400)
+      #expect(responder.connections > 2)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a refused stream goes again at once, under the same id, and spends no attempt")
+  func refused() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { _, nth in nth <= 2 ? .reset(7) : .status(200) }
+      var settings = Post.settings()
+      settings.retry[.apns]!.attempts = 1
+      let worker = try post.work([post.account(responder)], settings)
+      let id = try await post.send("x", to: tokens(20))
+      #expect(try await post.done(id) == [.accepted: 20])
+      #expect(responder.pushes.count == 60)
+      #expect(Set(responder.pushes.map(\.id)).count == 20)
+      #expect(try await post.deliveries(id)[0].attempts.map(\.verdict) == ["deferred", "deferred", "accepted"])
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a lost connection leaves the outcome unknown: the same id goes again")
+  func lost() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { _, nth in nth == 1 ? .close : .status(200) }
+      let worker = try post.work([post.account(responder)])
+      let id = try await post.send("x", to: ["a"])
+      #expect(try await post.done(id) == [.accepted: 1])
+      #expect(responder.pushes.count == 2)
+      #expect(responder.pushes[0].id == responder.pushes[1].id)
+      #expect(responder.pushes[0].connection != responder.pushes[1].connection)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("an expired authorization is renewed, and everything goes again on a new connection")
+  func renewed() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { push, _ in push.authorization == "pass-1" ? .status(401) : .status(200) }
+      let worker = try post.work([post.account(responder)])
+      let id = try await post.send("x", to: tokens(30))
+      #expect(try await post.done(id) == [.accepted: 30])
+      #expect(Set(responder.accepted.map(\.authorization)) == ["pass-2"])
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a blocked credential keeps its deliveries, tells why, and goes on when a probe passes")
+  func blocked() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      var healed = false
+      responder.reply = { _, _ in healed ? .status(200) : .status(403, [Header("reason", "InvalidProviderToken")]) }
+      let worker = try post.work([post.account(responder, cautious: true)])
+      let id = try await post.send("x", to: tokens(50))
+      try await post.until("the block") {
+        try await post.store.blockedCredentials() == [CredentialID(rawValue: "shop/apns"): "InvalidProviderToken"]
+      }
+      try await post.until("probes") { responder.pushes.count >= 3 }
+      #expect(responder.pushes.count < 10)
+      healed = true
+      #expect(try await post.done(id) == [.accepted: 50])
+      try await post.until("all clear") { try await post.store.blockedCredentials().isEmpty }
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a quota suspends the credential; nobody's attempt is spent")
+  func quota() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { [unowned responder] _, _ in responder.pushes.count <= 40 ? .status(420) : .status(200) }
+      var settings = Post.settings()
+      settings.retry[.apns]!.attempts = 1
+      settings.gate.maximumWait = 200
+      let worker = try post.work([post.account(responder)], settings)
+      let id = try await post.send("x", to: tokens(100))
+      #expect(try await post.done(id) == [.accepted: 100])
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a dead provider, and one that never answers, leave another at full speed")
+  func bulkheads() async throws {
+    try await withPost { post in
+      let silent = try Responder(post.loop)
+      silent.reply = { _, _ in .silence }
+      let lively = try Responder(post.loop)
+      let dead = PlainAccount(
+        credential: CredentialID(rawValue: "shop/onesignal"), provider: .oneSignal,
+        origin: Origin(host: "127.0.0.1", port: 1))
+      let worker = try post.work([post.account(silent, .apns), post.account(lively, .fcm), dead])
+      let stuck = try await post.send("x", to: tokens(3_000), .apns)
+      let lost = try await post.send("x", to: tokens(3_000), .oneSignal)
+      for round in 0..<10 {
+        let id = try await post.send("\(round)", to: tokens(200), .fcm)
+        #expect(try await post.done(id) == [.accepted: 200])
+      }
+      #expect(try await post.report(stuck).counts.isEmpty)
+      #expect(try await post.report(lost).counts.isEmpty)
+      try await post.until("the report of the dead one") {
+        try await post.store.blockedCredentials()[dead.credential]?.hasPrefix("unreachable") == true
+      }
+      await post.finish(worker)
+    }
+  }
+
+  @Test("Redis away for a moment: nothing is lost, no answer is asked for twice, and the worker goes on by itself")
+  func redisAway() async throws {
+    var store = Post.quick()
+    store.leaseMilliseconds = 30_000
+    try await withPost(durable: true, settings: store) { post in
+      let responder = try Responder(post.loop)
+      var away = false
+      responder.reply = { [unowned responder] _, _ in
+        if responder.pushes.count == 100, !away {
+          away = true
+          post.redis.stop()
+        }
+        return .status(200)
+      }
+      let worker = try post.work([post.account(responder)])
+      let id = try await post.send("x", to: tokens(300))
+      try await post.until("Redis to be away") { away }
+      try await post.until("the store to notice") { !post.store.isAvailable }
+      post.redis.start()
+      #expect(try await post.done(id) == [.accepted: 300])
+      #expect(responder.pushes.count == 300)
+      let after = try await post.send("after", to: tokens(10))
+      #expect(try await post.done(after) == [.accepted: 10])
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a drained worker hands its leases over at once")
+  func handOver() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let first = try post.work([post.account(responder)])
+      _ = try await post.done(try await post.send("one", to: tokens(10)))
+      first.stop(grace: 1_000)
+      await post.running[0].value
+      for partition in 0..<4 { #expect(try await post.store.lease(partition) != nil) }
+    }
+  }
+
+  @Test("a worker dies in the middle: another takes over after the lease, and every delivery gets its attempt")
+  func killed() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let redis = post.redis
+      let origin = responder.origin
+      let id = try await post.send("x", to: tokens(2_000))
+      // On a loop of its own, which stops dead.
+      let grave = EventLoop(name: "doomed")
+      let thread = grave.start()
+      responder.reply = { [unowned responder] _, _ in
+        if responder.pushes.count == 700 { grave.stop() }
+        return .status(200)
+      }
+      grave.post {
+        grave.spawn {
+          let store = Store(loop: grave, redis: redis.endpoint, settings: Post.quick())
+          try? await store.open()
+          let account = PlainAccount(
+            credential: CredentialID(rawValue: "shop/apns"), provider: .apns, origin: origin)
+          let doomed = try? Worker(
+            loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
+            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) })
+          await doomed?.run()
+        }
+      }
+      try await post.until("the death") { responder.pushes.count >= 700 }
+      thread.join()
+      let before = responder.pushes.count
+      let worker = try post.work([post.account(responder)])
+      #expect(try await post.done(id) == [.accepted: 2_000])
+      #expect(Set(responder.accepted.map(\.token)).count == 2_000)
+      // Design D4: what was in flight or not yet flushed.
+      #expect(responder.pushes.count - 2_000 <= min(before, 2_000 + 2_000))
+      await post.finish(worker)
+    }
+  }
+}

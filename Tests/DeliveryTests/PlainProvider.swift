@@ -1,0 +1,83 @@
+import Domain
+
+@testable import Delivery
+
+/// A provider as plain as can be: the path names the token, the body is the message's title, the status is the verdict.
+struct PlainAccount: ProviderAccount {
+  var credential: CredentialID
+  var provider: ProviderName
+  var origin: Origin
+  var wire: Wire = .http2(cautiousStart: false)
+  var recipientLimit = 1
+
+  func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
+    Rendering(path: "/send/", headers: [], head: Array((message.notification?.title ?? "").utf8))
+  }
+  func recipientClass(of address: Address) -> String { "" }
+  func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
+    -> ProviderRequest
+  {
+    ProviderRequest(
+      path: rendering.path + recipients.map(\.token).joined(separator: ","),
+      headers: [Header("authorization", authorization), Header("request-id", id.description)], body: rendering.head)
+  }
+
+  func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement {
+    let reason = answer.header("reason") ?? "status \(answer.status)"
+    let refused = answer.header("refused").map { $0.split(separator: ",").map(String.init) } ?? []
+    return switch answer.status {
+    case 200: Judgement(.accepted(id: answer.header("id")))
+    case 400: Judgement(.rejected(reason: reason))
+    case 401: Judgement(.retry(Retry(.authorizationExpired, reason: reason)))
+    case 403: Judgement(.blocked(reason: reason))
+    case 410: Judgement(.dead(Death(reason: reason)))
+    case 422:
+      Judgement(
+        .retry(Retry(.revised, reason: reason)),
+        exceptions: Dictionary(uniqueKeysWithValues: refused.map { ($0, .rejected(reason: reason)) }))
+    case 420: Judgement(.retry(Retry(.quota, reason: reason, retryAfter: answer.retryAfter)))
+    case 429: Judgement(.retry(Retry(.tokenBusy, reason: reason)))
+    case 503 where reason == "Shutdown": Judgement(.retry(Retry(.closing, reason: reason)))
+    default: Judgement(.retry(Retry(.serverFault, reason: reason)))
+    }
+  }
+
+  func makeAuthorization() -> any Authorization { Numbered() }
+
+  /// A new header for each renewal.
+  struct Numbered: Authorization {
+    private var number = 1
+    mutating func need(now: WallTime) -> AuthorizationNeed { .use("pass-\(number)", fetch: nil) }
+    mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
+    mutating func refused(_ cause: Retry.Cause, now: WallTime) { number += 1 }
+  }
+}
+
+/// The stored body of a test's message: `title;name=value;…`.
+struct PlainMessage {
+  var title: String
+  var ttl: Int?
+  var collapseKey: String?
+  var ordered = true
+
+  var body: [UInt8] {
+    var words = [title]
+    if let ttl { words.append("ttl=\(ttl)") }
+    if let collapseKey { words.append("collapse=\(collapseKey)") }
+    if !ordered { words.append("free") }
+    return Array(words.joined(separator: ";").utf8)
+  }
+
+  static func decode(_ body: [UInt8]) -> Message {
+    let words = String(decoding: body, as: UTF8.self).split(separator: ";").map(String.init)
+    var message = Message(to: .tokens([]), kind: .alert)
+    message.notification = Notification()
+    message.notification?.title = words[0]
+    for word in words.dropFirst() {
+      if word.hasPrefix("ttl=") { message.ttl = Int(word.dropFirst(4))! }
+      if word.hasPrefix("collapse=") { message.collapseKey = String(word.dropFirst(9)) }
+      if word == "free" { message.ordered = false }
+    }
+    return message
+  }
+}

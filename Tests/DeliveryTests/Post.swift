@@ -1,0 +1,149 @@
+import Domain
+import Loop
+import RedisClient
+import Store
+import Support
+import TLS
+import Telemetry
+import Testing
+
+@testable import Delivery
+
+/// A store on a private Redis, a worker over it, and what a test needs to drive both. Everything lives on one loop.
+final class Post {
+  static let app = AppID(rawValue: "shop")
+  let loop: EventLoop
+  let redis: RedisServer
+  let store: Store
+  let metrics = Metrics()
+  private(set) var running: [Task<Void, Never>] = []
+
+  init(_ loop: EventLoop, redis: RedisServer, settings: StoreSettings = quick()) async throws {
+    self.loop = loop
+    self.redis = redis
+    store = Store(loop: loop, redis: redis.endpoint, settings: settings)
+    try await store.open()
+  }
+
+  static func quick() -> StoreSettings {
+    var settings = StoreSettings()
+    settings.partitions = 4
+    settings.leaseMilliseconds = 2_000
+    return settings
+  }
+
+  /// Waits in milliseconds instead of minutes; otherwise as in service.
+  static func settings() -> WorkerSettings {
+    var settings = WorkerSettings()
+    settings.caFile = Trust.file
+    var retry = RetrySettings()
+    retry.floors = [.serverFault: 40, .tokenBusy: 40, .quota: 100, .unknownOutcome: 40]
+    retry.base = 20
+    retry.resendsAtOnce = 1
+    settings.retry = [.apns: retry, .fcm: retry, .oneSignal: retry]
+    settings.gate.probeInterval = 100
+    settings.pool.reconnectBase = 20
+    settings.sweepInterval = 200
+    return settings
+  }
+
+  @discardableResult
+  func work(_ accounts: [any ProviderAccount], _ settings: WorkerSettings = settings()) throws -> Worker {
+    let worker = try Worker(
+      loop: loop, store: store, accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.credential, $0) }),
+      settings: settings, metrics: metrics, log: Log(minimum: .error), decode: { PlainMessage.decode($0) })
+    running.append(loop.spawn { await worker.run() })
+    return worker
+  }
+
+  func account(_ responder: Responder, _ provider: ProviderName = .apns, cautious: Bool = false) -> PlainAccount {
+    PlainAccount(
+      credential: CredentialID(rawValue: "shop/\(provider.rawValue)"), provider: provider, origin: responder.origin,
+      wire: .http2(cautiousStart: cautious))
+  }
+
+  // MARK: Sending
+
+  func send(
+    _ message: PlainMessage, to tokens: [String], _ provider: ProviderName = .apns, urgency: Urgency = .urgent
+  ) async throws -> MessageID {
+    var submission = Submission(
+      app: Self.app, body: message.body, kind: .alert, urgency: urgency, acceptedAt: loop.wallNow)
+    submission.ttl = message.ttl ?? Message.defaultTTL
+    submission.collapseKey = message.collapseKey
+    submission.ordered = message.ordered
+    let credential = CredentialID(rawValue: "shop/\(provider.rawValue)")
+    for token in tokens {
+      let address = Address(provider: provider, token: token)
+      submission.targets.append(
+        SubmissionTarget(
+          device: Store.derivedID(of: address, in: Self.app), registered: false, address: address,
+          fate: .queue(credential)))
+    }
+    guard case .accepted(let id) = try await store.accept(submission) else { throw Failure("not accepted") }
+    return id
+  }
+
+  func send(_ title: String, to tokens: [String], _ provider: ProviderName = .apns) async throws -> MessageID {
+    try await send(PlainMessage(title: title), to: tokens, provider)
+  }
+
+  // MARK: Waiting and reading
+
+  /// Until the condition holds; fails the test after `seconds`.
+  func until(
+    _ what: Comment, seconds: Int64 = 20, at place: SourceLocation = #_sourceLocation,
+    _ condition: () async throws -> Bool
+  ) async throws {
+    let end = loop.now + seconds * 1000
+    while try await !condition() {
+      guard loop.now < end else {
+        Issue.record(what, sourceLocation: place)
+        throw Failure("\(what) never came")
+      }
+      await loop.sleep(milliseconds: 2)
+    }
+  }
+
+  func report(_ id: MessageID) async throws -> MessageReport {
+    try #require(try await store.report(id, app: Self.app))
+  }
+
+  func done(_ id: MessageID, at place: SourceLocation = #_sourceLocation) async throws -> [Outcome: Int] {
+    try await until("the end of \(id)", at: place) {
+      guard self.store.isAvailable else { return false }
+      let report = try await self.report(id)
+      return report.counts.values.reduce(0, +) == report.total
+    }
+    var outcomes: [Outcome: Int] = [:]
+    for (key, count) in try await report(id).counts { outcomes[key.outcome, default: 0] += count }
+    return outcomes
+  }
+
+  func deliveries(_ id: MessageID) async throws -> [DeliveryReport] {
+    try await store.deliveries(id, app: Self.app, cursor: nil, limit: 1_000)?.items ?? []
+  }
+
+  func finish(_ worker: Worker) async {
+    worker.stop(grace: 1_000)
+    for task in running { await task.value }
+    store.close()
+  }
+
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+    init(_ description: String) { self.description = description }
+  }
+}
+
+/// A loop, a private Redis and a store for one test.
+func withPost(
+  durable: Bool = false, settings: StoreSettings = Post.quick(),
+  _ body: @escaping @Sendable (Post) async throws -> Void
+) async throws {
+  let redis = RedisServer(durable: durable)
+  defer { redis.stop() }
+  try await withLoop { loop in try await body(try await Post(loop, redis: redis, settings: settings)) }
+}
+
+func tokens(_ count: Int, _ prefix: String = "t") -> [String] { (0..<count).map { "\(prefix)\($0)" } }
