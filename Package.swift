@@ -103,7 +103,11 @@ let package = Package(
         "Delivery", "Store", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "TLS", "Telemetry", "Loop", "Domain",
         "Support",
       ]),
-    tests("APITests", ["API", "Store", "Intake", "HTTPServer", "Telemetry", "JSON", "Loop", "Domain", "Support"]),
+    tests(
+      "APITests",
+      [
+        "API", "Store", "RedisClient", "Intake", "HTTPServer", "Telemetry", "JSON", "TLS", "Loop", "Domain", "Support",
+      ]),
     tests(
       "SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
       exclude: ["aioapns"]),

@@ -5,22 +5,66 @@ package import Store
 package import Telemetry
 
 package struct ServiceSettings: Sendable {
+  /// `maximumBody` holds for all requests but messages.
   package var server = HTTPServerSettings()
+  /// Ten thousand tokens of the usual length fit.
+  package var maximumMessageBody = 4 << 20
   package var maximumTargets = 10_000
   /// Direct sends with more targets are bulk (design D7).
   package var urgentTargets = 500
+  /// Requests at work at a time; more are answered 503.
+  package var maximumRequests = 2_000
+  /// True: `/metrics` needs a key with scope `read`.
+  package var metricsNeedKey = false
   package init() {}
 }
 
-/// The HTTP API of one loop: routes, keys, problem documents (design section 4).
+/// The HTTP API of one loop: routes, keys, problem documents (design section 4). Belongs to the loop.
 package final class Service {
+  let loop: EventLoop
+  let store: Store
+  let apps: [AppID: App]
+  let providers: [ProviderName: any PushProvider]
+  let accounts: [CredentialID: any ProviderAccount]
+  let settings: ServiceSettings
+  let metrics: Metrics
+  let log: Log
+  let counts: ServiceCounts
+  let providerNames: [ProviderName]
+  var requestsAtWork = 0
+  private var server: HTTPServer?
+
   package init(
     loop: EventLoop, store: Store, apps: [AppID: App], providers: [ProviderName: any PushProvider],
     accounts: [CredentialID: any ProviderAccount], settings: ServiceSettings, metrics: Metrics, log: Log
-  ) { preconditionFailure("not built yet") }
+  ) {
+    self.loop = loop
+    self.store = store
+    self.apps = apps
+    self.providers = providers
+    self.accounts = accounts
+    self.settings = settings
+    self.metrics = metrics
+    self.log = log
+    counts = ServiceCounts(metrics)
+    providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
+  }
 
   /// Listens; the port.
-  package func start() throws(HTTPServerFailure) -> Int { preconditionFailure("not built yet") }
+  package func start() throws(HTTPServerFailure) -> Int {
+    precondition(server == nil, "this service has started already")
+    var listening = settings.server
+    listening.maximumBody = max(listening.maximumBody, settings.maximumMessageBody)
+    // The server lives no longer than this service, and answers until `stop`.
+    let server = try HTTPServer(
+      loop: loop, settings: listening, refuse: Self.refuse, handle: { [self] request in await answer(request) })
+    self.server = server
+    return server.port
+  }
+
   /// Stops accepting, answers what is at work.
-  package func stop() async {}
+  package func stop() async {
+    await server?.stop()
+    server = nil
+  }
 }

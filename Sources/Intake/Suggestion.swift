@@ -1,11 +1,11 @@
 /// Finds the word that was probably meant.
-enum Suggestion {
+package enum Suggestion {
   /// Longer words get no suggestion: they are no slip of the hand, and comparing them costs time.
   private static let longestWord = 40
 
   /// The nearest of `candidates`, if near enough to be a slip. Case and underscores count for nothing, so that
   /// `collapseKey` finds `collapse_key`.
-  static func nearest(to word: String, among candidates: [String]) -> String? {
+  package static func nearest(to word: String, among candidates: [String]) -> String? {
     let word = plain(word)
     guard !word.isEmpty, word.count <= longestWord else { return nil }
     var best: (word: String, distance: Int)?

@@ -1,0 +1,50 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+
+/// How answers are written.
+enum Answer {
+  static func json(_ status: Int = 200, headers: [Header] = [], _ write: (inout JSONWriter) -> Void)
+    -> HTTPServerResponse
+  {
+    var writer = JSONWriter()
+    writer.beginObject()
+    write(&writer)
+    writer.endObject()
+    return bytes("application/json", status: status, headers: headers, writer.bytes)
+  }
+
+  static func bytes(_ type: String, status: Int = 200, headers: [Header] = [], _ body: [UInt8]) -> HTTPServerResponse {
+    HTTPServerResponse(
+      status: status, headers: [Header("content-type", type), Header("cache-control", "no-store")] + headers, body: body
+    )
+  }
+
+  static func problem(_ problem: Problem) -> HTTPServerResponse {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("type", problem.code.type)
+    writer.member("title", problem.code.title)
+    writer.member("status", problem.code.status)
+    writer.member("code", problem.code.rawValue)
+    writer.member("detail", problem.detail)
+    writer.member("retryable", problem.code.isRetryable)
+    if !problem.violations.isEmpty {
+      writer.key("violations")
+      writer.beginArray()
+      for violation in problem.violations {
+        writer.beginObject()
+        writer.member("pointer", violation.pointer)
+        writer.member("code", violation.code)
+        writer.member("detail", violation.detail)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+    writer.endObject()
+    var headers = problem.headers
+    if let seconds = problem.retryAfter { headers.append(Header("retry-after", String(max(1, seconds)))) }
+    return bytes("application/problem+json", status: problem.code.status, headers: headers, writer.bytes)
+  }
+}

@@ -1,0 +1,77 @@
+package import Domain
+package import Intake
+import TLS
+
+/// What a `register` key may do. It ships inside an app, so anybody may hold it: it can say which token an installation
+/// has, set the tags that are free for that, and name a user only with the app's own signature.
+package struct AppRegistration {
+  package let app: App
+  package init(app: App) { self.app = app }
+
+  package func check(_ reading: DeviceReading) throws(Problem) {
+    var violations: [Violation] = []
+    if !reading.device.id.rawValue.isEmpty {
+      violations.append(
+        Violation("/id", Violation.Code.notAllowed, "a `register` key registers by token only: leave `id` out"))
+    }
+    for (index, tag) in reading.device.tags.enumerated() where !isFree(tag) {
+      violations.append(
+        Violation(
+          "/tags/\(index)", Violation.Code.notAllowed,
+          "a `register` key may not set this tag: allow it in the app's configuration, or set it with a `devices` key"))
+    }
+    guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidDevice) }
+    guard let user = reading.device.user else { return }
+    guard isSigned(user, reading.userSignature) else {
+      throw Problem(
+        .invalidUserSignature,
+        app.userSecret == nil
+          ? "This app has no user secret: a `register` key sets no user"
+          : "`user_signature` must be the hex HMAC-SHA256 of `user` under the app's user secret",
+        violations: [Violation("/user_signature", Violation.Code.notAllowed, "does not sign this user")])
+    }
+  }
+
+  /// The registration on top of what is known: what the key may not change, and what the app left out, stays.
+  package func merge(_ reading: DeviceReading, into known: Device) -> Device {
+    var device = reading.device
+    let given = reading.given
+    if !given.contains("user") { device.user = known.user }
+    if !given.contains("enabled") { device.enabled = known.enabled }
+    if !given.contains("attributes") { device.attributes = known.attributes }
+    if !given.contains("platform") { device.platform = known.platform }
+    if !given.contains("app_version") { device.appVersion = known.appVersion }
+    if !given.contains("language") { device.language = known.language }
+    if !given.contains("tz") { device.timeZone = known.timeZone }
+    if !given.contains("live_activity_token") { device.liveActivityToken = known.liveActivityToken }
+    if !given.contains("activity_id") { device.activityID = known.activityID }
+    if !given.contains("last_seen") { device.lastSeen = known.lastSeen }
+    let kept = known.tags.filter { given.contains("tags") ? !isFree($0) : true }
+    device.tags = kept + device.tags.filter { !kept.contains($0) }
+    return device
+  }
+
+  private func isFree(_ tag: String) -> Bool {
+    app.registerTags.contains { pattern in
+      pattern.hasSuffix("*") ? tag.hasPrefix(pattern.dropLast()) : tag == pattern
+    }
+  }
+
+  private func isSigned(_ user: String, _ signature: String?) -> Bool {
+    guard let secret = app.userSecret, let signature, let given = Self.bytes(hex: signature) else { return false }
+    return Digest.equal(given, Digest.hmacSHA256(Array(user.utf8), key: secret))
+  }
+
+  private static func bytes(hex: String) -> [UInt8]? {
+    let digits = Array(hex.utf8)
+    guard digits.count == 64 else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = Character(UnicodeScalar(digits[index])).hexDigitValue,
+        let low = Character(UnicodeScalar(digits[index + 1])).hexDigitValue
+      else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    return bytes
+  }
+}

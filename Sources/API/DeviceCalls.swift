@@ -1,0 +1,150 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+extension Service {
+  /// `PUT /v1/devices/{id}`: the registration replaces what was known.
+  func putDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    guard let text = call.parameters.first, Intake.isDeviceID(text) else {
+      throw Problem(
+        .invalidDevice, "A device id has 1–128 bytes of printable ASCII, without space and slash")
+    }
+    let reading = try read(call, id: DeviceID(rawValue: text))
+    return try await put(reading, call)
+  }
+
+  /// `POST /v1/devices`: by token, under the id that holds it. A `register` key may do no more than an app should.
+  func registerDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    var reading = try read(call, id: nil)
+    guard !call.may(.devices) else { return try await put(reading, call) }
+    guard let app = apps[call.app] else { preconditionFailure("a key of no app passed authentication") }
+    try AppRegistration(app: app).check(reading)
+    let owners: [StoredDevice?]
+    do throws(StoreError) {
+      owners = try await store.owners(of: [reading.device.address], app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    if let known = owners.first ?? nil { reading.device = AppRegistration(app: app).merge(reading, into: known.device) }
+    return try await put(reading, call)
+  }
+
+  func readDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try deviceID(of: call)
+    let found: StoredDevice?
+    do throws(StoreError) {
+      found = try await store.device(id, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard let stored = found else { throw Self.noDevice }
+    return Answer.json { stored.write(to: &$0) }
+  }
+
+  func deleteDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try deviceID(of: call)
+    let existed: Bool
+    do throws(StoreError) {
+      existed = try await store.removeDevice(id, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard existed else { throw Self.noDevice }
+    return HTTPServerResponse(status: 204)
+  }
+
+  private static var noDevice: Problem { Problem(.notFound, "There is no such device") }
+
+  private func deviceID(of call: Call) throws(Problem) -> DeviceID {
+    guard let text = call.parameters.first, Intake.isDeviceID(text) else { throw Self.noDevice }
+    return DeviceID(rawValue: text)
+  }
+
+  private func read(_ call: Call, id: DeviceID?) throws(Problem) -> DeviceReading {
+    let document = try call.document()
+    do throws(Refusal) {
+      return try Intake.read(deviceFrom: document, id: id, now: call.now, providers: providerNames)
+    } catch {
+      throw Problem(error, .invalidDevice)
+    }
+  }
+
+  private func put(_ reading: DeviceReading, _ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let result: (id: DeviceID, registration: Registration)
+    do throws(StoreError) {
+      result = try await store.put(reading.device, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    // An app learns no more of the registry than its own place in it.
+    let showsAll = call.may(.devices)
+    var device = reading.device
+    device.id = result.id
+    let isNew = result.registration == .created
+    return Answer.json(isNew ? 201 : 200, headers: [Header("location", "/v1/devices/\(result.id.rawValue)")]) {
+      writer in
+      if showsAll {
+        StoredDevice(device: device, tombstone: nil).write(to: &writer)
+      } else {
+        writer.member("id", result.id.rawValue)
+      }
+      writer.member("registration", result.registration.word)
+      if showsAll, case .moved(let from) = result.registration { writer.member("moved_from", from.rawValue) }
+      writer.key("warnings")
+      writer.beginArray()
+      for warning in reading.warnings {
+        Notice(pointer: warning.pointer, code: warning.code, detail: warning.detail).write(to: &writer)
+      }
+      writer.endArray()
+    }
+  }
+}
+
+extension Registration {
+  var word: String {
+    switch self {
+    case .created: "created"
+    case .updated: "updated"
+    case .revived: "revived"
+    case .moved: "moved"
+    }
+  }
+}
+
+extension StoredDevice {
+  enum Status: String, CaseIterable { case active, disabled, dead }
+
+  var status: Status { tombstone != nil ? .dead : device.enabled ? .active : .disabled }
+
+  /// The members of the device's object.
+  func write(to writer: inout JSONWriter) {
+    let address = device.address
+    writer.member("id", device.id.rawValue)
+    writer.member("provider", address.provider.rawValue)
+    writer.member("token", address.token)
+    writer.member("token_kind", address.tokenKind.rawValue)
+    writer.member("environment", address.environment.rawValue)
+    writer.member("bundle_id", address.bundleID)
+    writer.member("platform", device.platform)
+    writer.member("app_version", device.appVersion)
+    writer.member("language", device.language)
+    writer.member("tz", device.timeZone)
+    writer.member("user", device.user)
+    writer.member("tags", JSONValue.array(device.tags.map { .string($0) }))
+    writer.member("attributes", JSONValue.object(device.attributes))
+    writer.member("enabled", device.enabled)
+    writer.member("live_activity_token", device.liveActivityToken)
+    writer.member("activity_id", device.activityID)
+    writer.member("registered_at", device.registeredAt.rfc3339)
+    writer.member("last_seen", device.lastSeen?.rfc3339)
+    writer.member("status", status.rawValue)
+    guard let tombstone else { return }
+    writer.key("tombstone")
+    writer.beginObject()
+    writer.member("reason", tombstone.reason)
+    writer.member("at", tombstone.at.rfc3339)
+    writer.endObject()
+  }
+}

@@ -1,0 +1,82 @@
+package import Intake
+package import Store
+
+/// What the API can be asked to do.
+package enum Operation: String, Sendable, CaseIterable {
+  case sendMessage, listMessages, readMessage, listDeliveries, cancelMessage
+  case registerDevice, putDevice, readDevice, deleteDevice
+  case readUser, deleteUser
+  case health, readiness, metrics, openAPI
+}
+
+/// One method of one path: who may call it, and what it does.
+package struct Endpoint: Sendable {
+  package enum Access: Sendable {
+    case open
+    /// A key with any of these scopes, or `admin`.
+    case key(Set<Scope>)
+  }
+  package enum Work: Sendable {
+    case now(Operation)
+    /// Answered 501.
+    case later(LaterVersion)
+  }
+  package var method: String
+  /// Segments in braces are parameters.
+  package var path: String
+  package var access: Access
+  package var work: Work
+  /// Query parameters; others are refused, as a mistyped `dry_run` must not send.
+  package var query: [String]
+  package var summary: String
+
+  fileprivate init(
+    _ method: String, _ path: String, _ access: Access, _ work: Work, query: [String] = [], _ summary: String
+  ) {
+    self.method = method
+    self.path = path
+    self.access = access
+    self.work = work
+    self.query = query
+    self.summary = summary
+  }
+
+  /// Literal paths stand before the patterns that would take them too.
+  package static let all: [Endpoint] = [
+    Endpoint(
+      "POST", "/v1/messages", .key([.send]), .now(.sendMessage), query: ["dry_run"],
+      "Send a message to devices, users or tokens"),
+    Endpoint(
+      "GET", "/v1/messages", .key([.read]), .now(.listMessages), query: ["limit", "cursor"],
+      "List messages, newest first"),
+    Endpoint("POST", "/v1/messages/bulk", .key([.send]), .later(.breadth), "Send many messages"),
+    Endpoint("GET", "/v1/messages/{id}", .key([.read]), .now(.readMessage), "Read state and counters of a message"),
+    Endpoint(
+      "GET", "/v1/messages/{id}/deliveries", .key([.read]), .now(.listDeliveries), query: ["limit", "cursor"],
+      "List or export the deliveries of a message"),
+    Endpoint("POST", "/v1/messages/{id}/cancel", .key([.send]), .now(.cancelMessage), "Cancel what was not sent yet"),
+    Endpoint("POST", "/v1/messages/{id}/pause", .key([.send]), .later(.campaigns), "Pause a message"),
+    Endpoint("POST", "/v1/messages/{id}/resume", .key([.send]), .later(.campaigns), "Resume a paused message"),
+    Endpoint("POST", "/v1/messages/{id}/replay", .key([.send]), .later(.breadth), "Send failed deliveries again"),
+    Endpoint("POST", "/v1/audiences/count", .key([.read]), .later(.audiences), "Count an audience"),
+    Endpoint("PUT", "/v1/audiences/{name}", .key([.admin]), .later(.audiences), "Name an audience"),
+    Endpoint(
+      "POST", "/v1/devices", .key([.devices, .register]), .now(.registerDevice), "Register a device by its token"),
+    Endpoint("POST", "/v1/devices/bulk", .key([.devices]), .later(.audiences), "Register many devices"),
+    Endpoint("GET", "/v1/devices/export", .key([.devices, .read]), .later(.audiences), "Export devices"),
+    Endpoint("PUT", "/v1/devices/{id}", .key([.devices]), .now(.putDevice), "Register or replace a device"),
+    Endpoint("GET", "/v1/devices/{id}", .key([.devices, .read]), .now(.readDevice), "Read a device"),
+    Endpoint("DELETE", "/v1/devices/{id}", .key([.devices]), .now(.deleteDevice), "Delete a device"),
+    Endpoint("PATCH", "/v1/devices/{id}/tags", .key([.devices]), .later(.audiences), "Change the tags of a device"),
+    Endpoint("GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), .later(.audiences), "Explain a device"),
+    Endpoint("PUT", "/v1/users/{user}/tags", .key([.devices]), .later(.audiences), "Tag a user"),
+    Endpoint("GET", "/v1/users/{user}", .key([.devices, .read]), .now(.readUser), "Read the devices of a user"),
+    Endpoint("DELETE", "/v1/users/{user}", .key([.devices]), .now(.deleteUser), "Delete the devices of a user"),
+    Endpoint("GET", "/v1/tags", .key([.devices, .read]), .later(.audiences), "List tags with counts"),
+    Endpoint("GET", "/v1/events", .key([.read]), .later(.campaigns), "Follow events"),
+    Endpoint("GET", "/healthz", .open, .now(.health), "Tell that the process lives"),
+    Endpoint("GET", "/readyz", .open, .now(.readiness), "Tell whether the gateway can do its work"),
+    Endpoint("GET", "/metrics", .open, .now(.metrics), "Metrics in Prometheus' text format"),
+    Endpoint("GET", "/openapi.json", .open, .now(.openAPI), "This description"),
+  ]
+}

@@ -1,0 +1,82 @@
+import Domain
+import HTTPServer
+import JSON
+import Loop
+import Store
+import Telemetry
+
+extension Service {
+  /// The process lives and its loop turns.
+  func health() -> HTTPServerResponse { Answer.json { $0.member("status", "ok") } }
+
+  /// Whether the gateway can do its work, and if not, why.
+  func readiness() async -> HTTPServerResponse {
+    var reasons: [(code: String, detail: String)] = []
+    if store.isAvailable {
+      do throws(StoreError) {
+        let blocked = try await store.blockedCredentials()
+        for (credential, reason) in blocked.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+          reasons.append(("credential_blocked", "\(credential.rawValue): \(reason)"))
+        }
+      } catch {
+        reasons.append(("store_unavailable", Problem(error).detail))
+      }
+    } else {
+      reasons.append(("store_unavailable", "Redis cannot be reached; the gateway connects again by itself"))
+    }
+    let isReady = reasons.isEmpty
+    let headers = isReady ? [] : [Header("retry-after", "1")]
+    return Answer.json(isReady ? 200 : 503, headers: headers) { writer in
+      writer.member("status", isReady ? "ready" : "unavailable")
+      writer.key("reasons")
+      writer.beginArray()
+      for reason in reasons {
+        writer.beginObject()
+        writer.member("code", reason.code)
+        writer.member("detail", reason.detail)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  /// What everybody counted, and the queue as it stands now.
+  func metricsPage() async -> HTTPServerResponse {
+    let available = metrics.gauge("fanfare_store_available", "1 while Redis can be reached.")
+    do throws(StoreError) {
+      let queue = try await store.queueStatus()
+      available.set(1)
+      show(queue)
+    } catch {
+      available.set(0)
+    }
+    return Answer.bytes("text/plain; version=0.0.4; charset=utf-8", metrics.exposition())
+  }
+
+  private struct QueueName: Hashable {
+    var credential: CredentialID
+    var urgency: Urgency
+  }
+
+  private func show(_ queue: QueueStatus) {
+    var depth: [QueueName: Int] = [:]
+    // Credentials without jobs are shown too: a gauge that vanishes looks like one that stands still.
+    for credential in accounts.keys {
+      for urgency in Urgency.allCases { depth[QueueName(credential: credential, urgency: urgency)] = 0 }
+    }
+    for (stream, jobs) in queue.jobs {
+      let name = QueueName(credential: stream.credential, urgency: stream.urgency)
+      // A credential that left the configuration has no gauge of its own: its name would stay for ever.
+      if accounts[stream.credential] != nil { depth[name, default: 0] += jobs }
+    }
+    for (name, jobs) in depth {
+      metrics.gauge(
+        "fanfare_queue_jobs", "Jobs that wait to be sent.",
+        [("credential", name.credential.rawValue), ("urgency", name.urgency.rawValue)]
+      ).set(Int64(jobs))
+    }
+    metrics.gauge("fanfare_queue_retries", "Deliveries that wait for a retry.").set(Int64(queue.retries))
+    let age = queue.oldest.map { max(0, (loop.wallNow - $0) / 1000) } ?? 0
+    metrics.gauge("fanfare_queue_oldest_seconds", "Age of the oldest job.").set(age)
+  }
+}

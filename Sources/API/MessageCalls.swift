@@ -1,0 +1,128 @@
+import Domain
+import HTTPServer
+import JSON
+import Store
+
+extension Service {
+  func listMessages(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let limit = try call.limit()
+    var before: MessageID?
+    if let cursor = call.request.query("cursor") {
+      guard let id = MessageID(cursor) else {
+        throw Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged")
+      }
+      before = id
+    }
+    var reports: [MessageReport]
+    do throws(StoreError) {
+      // One more tells whether there is a next page.
+      reports = try await store.messages(app: call.app, before: before, limit: limit + 1)
+    } catch {
+      throw Problem(error)
+    }
+    let more = reports.count > limit
+    if more { reports.removeLast(reports.count - limit) }
+    return Answer.json { writer in
+      writer.key("items")
+      writer.beginArray()
+      for report in reports { report.write(to: &writer) }
+      writer.endArray()
+      writer.key("next_cursor")
+      if more, let last = reports.last { writer.string(last.id.description) } else { writer.null() }
+    }
+  }
+
+  func readMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let report = try await report(try messageID(of: call), call)
+    return Answer.bytes("application/json", report.encoded)
+  }
+
+  /// Attempts in flight finish, the rest becomes cancelled. Repeating it changes nothing.
+  func cancelMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try messageID(of: call)
+    let cancellation: Cancellation
+    do throws(StoreError) {
+      cancellation = try await store.cancel(id, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    switch cancellation {
+    case .cancelled, .alreadyCancelled:
+      let report = try await report(id, call)
+      return Answer.bytes("application/json", report.encoded)
+    case .alreadyCompleted: throw Problem(.messageCompleted, "Every delivery is final: there is nothing left to cancel")
+    case .unknown: throw Self.noMessage
+    }
+  }
+
+  static var noMessage: Problem {
+    Problem(.notFound, "There is no such message: it may be another app's, or beyond retention")
+  }
+
+  func messageID(of call: Call) throws(Problem) -> MessageID {
+    guard let text = call.parameters.first, let id = MessageID(text) else { throw Self.noMessage }
+    return id
+  }
+
+  private func report(_ id: MessageID, _ call: Call) async throws(Problem) -> MessageReport {
+    let found: MessageReport?
+    do throws(StoreError) {
+      found = try await store.report(id, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard let report = found else { throw Self.noMessage }
+    return report
+  }
+}
+
+extension MessageReport {
+  var encoded: [UInt8] {
+    var writer = JSONWriter()
+    write(to: &writer)
+    return writer.bytes
+  }
+
+  /// Counters by outcome, and in detail; whatever is not final is still to come.
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("id", id.description)
+    writer.member("kind", kind.rawValue)
+    writer.member("state", state.rawValue)
+    writer.member("accepted_at", acceptedAt.rfc3339)
+    writer.member("completed_at", completedAt?.rfc3339)
+    writer.member("duration_ms", completedAt.map { max(0, $0 - acceptedAt) })
+    writer.member("replay_of", replayOf?.description)
+    writer.member("targets", total)
+    if total == 0 { writer.member("no_recipients", true) }
+    let final = counts.values.reduce(0, +)
+    writer.key("progress")
+    writer.beginObject()
+    writer.member("final", final)
+    writer.member("retrying", retrying)
+    writer.member("pending", max(0, total - final - retrying))
+    writer.endObject()
+    writer.key("outcomes")
+    writer.beginObject()
+    for outcome in Outcome.allCases {
+      writer.member(outcome.rawValue, counts.filter { $0.key.outcome == outcome }.values.reduce(0, +))
+    }
+    writer.endObject()
+    writer.key("counts")
+    writer.beginArray()
+    for (key, count) in counts.sorted(by: { $0.key.order < $1.key.order }) {
+      writer.beginObject()
+      writer.member("provider", key.provider.rawValue)
+      writer.member("outcome", key.outcome.rawValue)
+      writer.member("reason", key.reason)
+      writer.member("count", count)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+  }
+}
+
+extension MessageReport.Key {
+  fileprivate var order: (String, String, String) { (provider.rawValue, outcome.rawValue, reason ?? "") }
+}

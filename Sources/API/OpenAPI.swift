@@ -1,0 +1,181 @@
+package import Domain
+import Intake
+import JSON
+import Store
+
+/// The API's description of itself (OpenAPI 3.1), made from the same route table that answers.
+package enum OpenAPI {
+  package static let document: JSONValue = .make([
+    ("openapi", "3.1.0"), ("info", info), ("security", .array([.make([("key", .array([]))])])), ("paths", paths),
+    ("components", components),
+  ])
+
+  private static let about =
+    "One send API for APNs, FCM and OneSignal. `accepted` means accepted by the provider, never shown. Unknown request "
+    + "fields are refused; readers must ignore unknown answer fields."
+  private static let info: JSONValue = .make([
+    ("title", "Fanfare"), ("version", "0.1.0"), ("description", .string(about)),
+  ])
+
+  private static var components: JSONValue {
+    let scopes = Scope.allCases.map(\.rawValue).joined(separator: ", ")
+    let key: JSONValue = .make([
+      ("type", "http"), ("scheme", "bearer"), ("description", .string("An API key, `fk_…`, with the scopes \(scopes)")),
+    ])
+    return .make([
+      ("securitySchemes", .make([("key", key)])),
+      ("schemas", .object(OpenAPIRequests.schemas + OpenAPIAnswers.schemas)),
+      ("responses", .object(problemResponses)),
+    ])
+  }
+
+  package static let encoded = document.encoded
+
+  private static var paths: JSONValue {
+    var paths: [(String, JSONValue)] = []
+    for path in Endpoint.all.map(\.path) where !paths.contains(where: { $0.0 == path }) {
+      let methods = Endpoint.all.filter { $0.path == path }
+      paths.append((path, .make(methods.map { ($0.method.lowercased(), operation($0)) })))
+    }
+    return .make(paths)
+  }
+
+  private static func operation(_ endpoint: Endpoint) -> JSONValue {
+    var members: [(String, JSONValue)] = [("summary", .string(endpoint.summary))]
+    switch endpoint.work {
+    case .now(let operation): members.append(("operationId", .string(operation.rawValue)))
+    case .later(let version):
+      members.append(("description", .string("Comes with version \(version.rawValue): \(version.brings).")))
+    }
+    switch endpoint.access {
+    case .open: members.append(("security", .array([])))
+    case .key(let scopes): members.append(("x-scopes", .array(scopes.map(\.rawValue).sorted().map { .string($0) })))
+    }
+    let parameters = self.parameters(of: endpoint)
+    if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
+    if let body = OpenAPIRequests.body(of: endpoint) {
+      members.append(
+        (
+          "requestBody",
+          .make([
+            ("required", .bool(true)),
+            ("content", .make([("application/json", .make([("schema", .reference(body))]))])),
+          ])
+        ))
+    }
+    members.append(("responses", responses(of: endpoint)))
+    return .make(members)
+  }
+
+  private static func parameters(of endpoint: Endpoint) -> [JSONValue] {
+    var parameters: [JSONValue] = endpoint.path.split(separator: "/").filter { $0.hasPrefix("{") }.map { segment in
+      .make([
+        ("name", .string(String(segment.dropFirst().dropLast()))), ("in", "path"), ("required", .bool(true)),
+        ("schema", .make([("type", "string")])),
+      ])
+    }
+    for name in endpoint.query {
+      let schema: JSONValue =
+        switch name {
+        case "limit":
+          .make([
+            ("type", "integer"), ("minimum", .integer(1)), ("maximum", .integer(1_000)), ("default", .integer(100)),
+          ])
+        case "dry_run": .make([("type", "boolean")])
+        default: .make([("type", "string")])
+        }
+      parameters.append(.make([("name", .string(name)), ("in", "query"), ("schema", schema)]))
+    }
+    if case .now(.sendMessage) = endpoint.work {
+      parameters.append(
+        .make([
+          ("name", "Idempotency-Key"), ("in", "header"),
+          (
+            "schema",
+            .make([("type", "string"), ("minLength", .integer(1)), ("maxLength", .integer(255))])
+          ),
+          ("description", "Repeats with the same key and body answer with the first message's id for 24 hours."),
+        ]))
+    }
+    return parameters
+  }
+
+  private static func responses(of endpoint: Endpoint) -> JSONValue {
+    var responses: [(String, JSONValue)] = []
+    for answer in OpenAPIAnswers.answers(of: endpoint) {
+      var members: [(String, JSONValue)] = [("description", .string(answer.description))]
+      if !answer.content.isEmpty {
+        members.append(
+          (
+            "content",
+            .make(
+              answer.content.map { type, schema in
+                (type, .make([("schema", schema.map { .reference($0) } ?? .make([("type", "string")]))]))
+              })
+          ))
+      }
+      responses.append((String(answer.status), .make(members)))
+    }
+    for status in problemStatuses(of: endpoint) {
+      responses.append((String(status), .make([("$ref", .string("#/components/responses/Problem\(status)"))])))
+    }
+    return .make(responses)
+  }
+
+  /// The statuses of the problems that an endpoint may answer with.
+  package static func problemStatuses(of endpoint: Endpoint) -> [Int] {
+    guard case .key = endpoint.access else { return [] }
+    var codes: Set<ProblemCode> = [
+      .badRequest, .unauthorized, .forbidden, .invalidParameter, .requestTimeout, .headTooLarge, .internalError,
+      .overloaded, .storeUnavailable,
+    ]
+    switch endpoint.work {
+    case .later: codes.insert(.notYet)
+    case .now(let operation):
+      switch operation {
+      case .sendMessage:
+        codes.formUnion([
+          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused, .notYet,
+          .requestInProgress,
+        ])
+      case .registerDevice, .putDevice:
+        codes.formUnion([
+          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDevice, .invalidUserSignature,
+        ])
+      case .listMessages: codes.insert(.invalidCursor)
+      case .listDeliveries: codes.formUnion([.invalidCursor, .notFound])
+      case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])
+      case .readMessage, .readDevice, .deleteDevice, .readUser: codes.insert(.notFound)
+      case .deleteUser: codes.insert(.notFound)
+      case .health, .readiness, .metrics, .openAPI: break
+      }
+    }
+    return Set(codes.map(\.status)).sorted()
+  }
+
+  private static var problemResponses: [JSONMember] {
+    Set(ProblemCode.allCases.map(\.status)).sorted().map { status in
+      let codes = ProblemCode.allCases.filter { $0.status == status }
+      let text = codes.map { "`\($0.rawValue)`: \($0.title)" }.joined(separator: ". ")
+      return JSONMember(
+        "Problem\(status)",
+        .make([
+          ("description", .string(text)),
+          ("content", .make([("application/problem+json", .make([("schema", .reference("Problem"))]))])),
+        ]))
+    }
+  }
+}
+
+extension JSONValue: ExpressibleByStringLiteral {
+  package init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension JSONValue {
+  static func make(_ members: [(String, JSONValue)]) -> JSONValue {
+    .object(members.map { JSONMember($0.0, $0.1) })
+  }
+  static func reference(_ schema: String) -> JSONValue {
+    .make([("$ref", .string("#/components/schemas/\(schema)"))])
+  }
+}

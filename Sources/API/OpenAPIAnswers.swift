@@ -1,0 +1,186 @@
+import Domain
+import Intake
+import Store
+
+/// Schemas of what the API answers. A test holds their fields against real answers.
+enum OpenAPIAnswers {
+  struct Entry {
+    var status: Int
+    var description: String
+    /// Media type and schema; nil: text.
+    var content: [(String, String?)]
+  }
+
+  static func answers(of endpoint: Endpoint) -> [Entry] {
+    guard case .now(let operation) = endpoint.work else { return [] }
+    func json(_ status: Int, _ description: String, _ schema: String) -> Entry {
+      Entry(status: status, description: description, content: [("application/json", schema)])
+    }
+    switch operation {
+    case .sendMessage: return [json(202, "Stored durably; it survives any crash of the gateway", "Accepted")]
+    case .listMessages: return [json(200, "A page, newest first", "MessagePage")]
+    case .readMessage: return [json(200, "State and counters", "MessageReport")]
+    case .cancelMessage: return [json(200, "Cancelled, now or before", "MessageReport")]
+    case .listDeliveries:
+      return [
+        Entry(
+          status: 200, description: "A page; all deliveries as NDJSON or CSV",
+          content: [("application/json", "DeliveryPage"), ("application/x-ndjson", "Delivery"), ("text/csv", nil)])
+      ]
+    case .registerDevice, .putDevice:
+      return [json(200, "Replaced, revived or moved", "Registered"), json(201, "Created", "Registered")]
+    case .readDevice: return [json(200, "The device", "Device")]
+    case .deleteDevice: return [Entry(status: 204, description: "Deleted", content: [])]
+    case .readUser: return [json(200, "The devices of the user", "User")]
+    case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
+    case .health: return [json(200, "The process lives", "Health")]
+    case .readiness: return [json(200, "Ready", "Readiness"), json(503, "Not ready, with reasons", "Readiness")]
+    case .metrics: return [Entry(status: 200, description: "Prometheus' text format", content: [("text/plain", nil)])]
+    case .openAPI: return [Entry(status: 200, description: "OpenAPI 3.1", content: [("application/json", nil)])]
+    }
+  }
+
+  static let schemas: [JSONMember] = [
+    JSONMember("Problem", problem), JSONMember("Violation", violation), JSONMember("Warning", warning),
+    JSONMember("Accepted", accepted), JSONMember("MessageReport", report),
+    JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
+    JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
+    JSONMember("Registered", registered), JSONMember("User", user), JSONMember("UserDeleted", userDeleted),
+    JSONMember("Health", open(["status"], [("status", words(["ok"]))])), JSONMember("Readiness", readiness),
+  ]
+
+  // MARK: Shapes
+
+  private static func open(_ required: [String], _ properties: [(String, JSONValue)]) -> JSONValue {
+    .make([
+      ("type", "object"), ("required", .array(required.map { .string($0) })), ("properties", .make(properties)),
+    ])
+  }
+  private static let text: JSONValue = .make([("type", "string")])
+  private static let count: JSONValue = .make([("type", "integer"), ("minimum", .integer(0))])
+  private static let flag: JSONValue = .make([("type", "boolean")])
+  private static let time: JSONValue = .make([("type", "string"), ("format", "date-time")])
+  private static func list(_ schema: String) -> JSONValue {
+    .make([("type", "array"), ("items", .reference(schema))])
+  }
+  private static func words(_ words: [String]) -> JSONValue {
+    .make([("type", "string"), ("enum", .array(words.map { .string($0) }))])
+  }
+  private static func page(_ schema: String) -> JSONValue {
+    open(
+      ["items", "next_cursor"],
+      [("items", list(schema)), ("next_cursor", .make([("type", .array(["string", "null"]))]))])
+  }
+
+  // MARK: Objects
+
+  private static let problem = open(
+    ["type", "title", "status", "code", "detail", "retryable"],
+    [
+      ("type", words(ProblemCode.allCases.map(\.type))), ("title", text), ("status", count),
+      ("code", words(ProblemCode.allCases.map(\.rawValue))), ("detail", text), ("retryable", flag),
+      ("violations", list("Violation")),
+    ])
+  private static let violation = open(
+    ["pointer", "code", "detail"],
+    [
+      ("pointer", text),
+      (
+        "code",
+        .make([
+          ("type", "string"),
+          ("examples", .array(Violation.Code.allCases.map { .string($0.rawValue) })),
+        ])
+      ), ("detail", text),
+    ])
+  private static let warning = open(
+    ["pointer", "code", "detail"], [("pointer", text), ("code", text), ("detail", text)])
+  private static let accepted = open(
+    ["id", "state", "targets", "warnings"],
+    [
+      ("id", text), ("state", words(MessageState.allCases.map(\.rawValue))), ("targets", count),
+      ("warnings", list("Warning")),
+    ])
+  private static let report = open(
+    ["id", "kind", "state", "accepted_at", "targets", "progress", "outcomes", "counts"],
+    [
+      ("id", text), ("kind", words(Kind.allCases.map(\.rawValue))),
+      ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("completed_at", time),
+      ("duration_ms", count), ("replay_of", text), ("targets", count), ("no_recipients", flag),
+      (
+        "progress",
+        open(["final", "retrying", "pending"], [("final", count), ("retrying", count), ("pending", count)])
+      ),
+      (
+        "outcomes",
+        open(Outcome.allCases.map(\.rawValue), Outcome.allCases.map { ($0.rawValue, count) })
+      ),
+      (
+        "counts",
+        .make([
+          ("type", "array"),
+          (
+            "items",
+            open(
+              ["provider", "outcome", "count"],
+              [
+                ("provider", text), ("outcome", words(Outcome.allCases.map(\.rawValue))), ("reason", text),
+                ("count", count),
+              ])
+          ),
+        ])
+      ),
+    ])
+  private static let delivery = open(
+    ["device", "state", "overtaken", "attempts"],
+    [
+      ("device", text), ("provider", text),
+      ("state", words(DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue))),
+      ("reason", text), ("provider_id", text), ("next_attempt_at", time), ("overtaken", flag),
+      ("attempts", list("Attempt")),
+    ])
+  private static let attempt = open(
+    ["at", "verdict", "status"], [("at", time), ("verdict", text), ("reason", text), ("status", count)])
+
+  private static let deviceFields: [(String, JSONValue)] = [
+    ("id", text), ("provider", text), ("token", text), ("token_kind", words(TokenKind.allCases.map(\.rawValue))),
+    ("environment", words(Environment.allCases.map(\.rawValue))), ("bundle_id", text), ("platform", text),
+    ("app_version", text), ("language", text), ("tz", text), ("user", text),
+    ("tags", .make([("type", "array"), ("items", text)])), ("attributes", .make([("type", "object")])),
+    ("enabled", flag), ("live_activity_token", text), ("activity_id", text), ("registered_at", time),
+    ("last_seen", time), ("status", words(StoredDevice.Status.allCases.map(\.rawValue))),
+    ("tombstone", open(["reason", "at"], [("reason", text), ("at", time)])),
+  ]
+  private static let device = open(
+    [
+      "id", "provider", "token", "token_kind", "environment", "tags", "attributes", "enabled", "registered_at",
+      "status",
+    ], deviceFields)
+  /// A `register` key is told id, registration and warnings only.
+  private static let registered = open(
+    ["id", "registration", "warnings"],
+    deviceFields + [
+      ("registration", words(["created", "updated", "revived", "moved"])), ("moved_from", text),
+      ("warnings", list("Warning")),
+    ])
+  private static let user = open(["user", "devices"], [("user", text), ("devices", list("Device"))])
+  private static let userDeleted = open(
+    ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
+  private static let readiness = open(
+    ["status", "reasons"],
+    [
+      ("status", words(["ready", "unavailable"])),
+      (
+        "reasons",
+        .make([
+          ("type", "array"),
+          (
+            "items",
+            open(
+              ["code", "detail"],
+              [("code", words(["store_unavailable", "credential_blocked"])), ("detail", text)])
+          ),
+        ])
+      ),
+    ])
+}

@@ -1,0 +1,204 @@
+import Domain
+import Intake
+
+/// Schemas of what clients send. A test holds their fields against Intake's.
+enum OpenAPIRequests {
+  static func body(of endpoint: Endpoint) -> String? {
+    guard case .now(let operation) = endpoint.work else { return nil }
+    switch operation {
+    case .sendMessage: return "Message"
+    case .registerDevice, .putDevice: return "DeviceRegistration"
+    default: return nil
+    }
+  }
+
+  static let schemas: [JSONMember] = [
+    JSONMember("Message", message), JSONMember("Recipients", recipients), JSONMember("Token", token),
+    JSONMember("Notification", notification), JSONMember("Sound", sound), JSONMember("Button", button),
+    JSONMember("LocalizedText", localized), JSONMember("LiveActivity", liveActivity),
+    JSONMember("Overrides", overrides), JSONMember("APNsOverrides", apnsOverrides),
+    JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
+    JSONMember("DeviceRegistration", device),
+  ]
+
+  // MARK: Shapes
+
+  private static func closed(_ required: [String], _ properties: [(String, JSONValue)]) -> JSONValue {
+    var members: [(String, JSONValue)] = [("type", "object"), ("additionalProperties", .bool(false))]
+    if !required.isEmpty { members.append(("required", .array(required.map { .string($0) }))) }
+    members.append(("properties", .make(properties)))
+    return .make(members)
+  }
+  private static func text(_ maximum: Int? = nil, pattern: String? = nil, _ note: String? = nil) -> JSONValue {
+    var members: [(String, JSONValue)] = [("type", "string")]
+    if let maximum { members.append(("maxLength", .integer(Int64(maximum)))) }
+    if let pattern { members.append(("pattern", .string(pattern))) }
+    if let note { members.append(("description", .string(note))) }
+    return .make(members)
+  }
+  private static func whole(_ range: ClosedRange<Int64>, _ note: String? = nil) -> JSONValue {
+    var members: [(String, JSONValue)] = [
+      ("type", "integer"), ("minimum", .integer(range.lowerBound)), ("maximum", .integer(range.upperBound)),
+    ]
+    if let note { members.append(("description", .string(note))) }
+    return .make(members)
+  }
+  private static let share: JSONValue = .make([
+    ("type", "number"), ("minimum", .integer(0)), ("maximum", .integer(1)),
+  ])
+  private static func flag(_ note: String? = nil) -> JSONValue {
+    .make([("type", "boolean")] + (note.map { [("description", .string($0))] } ?? []))
+  }
+  private static func free(_ note: String? = nil) -> JSONValue {
+    .make([("type", "object")] + (note.map { [("description", .string($0))] } ?? []))
+  }
+  private static func list(_ items: JSONValue, maximum: Int) -> JSONValue {
+    .make([("type", "array"), ("items", items), ("maxItems", .integer(Int64(maximum)))])
+  }
+  private static func choice<Choice: RawRepresentable & CaseIterable>(_: Choice.Type) -> JSONValue
+  where Choice.RawValue == String {
+    .make([("type", "string"), ("enum", .array(Choice.allCases.map { .string($0.rawValue) }))])
+  }
+  private static func later(_ version: LaterVersion, _ schema: JSONValue) -> JSONValue {
+    guard case .object(let members) = schema else { return schema }
+    return .object(members + [JSONMember("x-from-version", .string(version.rawValue))])
+  }
+  private static let https = text(2_048, pattern: "^[hH][tT][tT][pP][sS]://")
+  private static let deviceID = text(128, pattern: "^[!-.0-~]+$")
+
+  // MARK: Objects
+
+  private static let message = closed(
+    ["to"],
+    [
+      ("to", .reference("Recipients")),
+      ("kind", choice(Kind.self)),
+      ("notification", .reference("Notification")),
+      ("data", free("Any JSON; the key `aps` is refused. Beside `aps` on APNs, JSON text for non-strings on FCM.")),
+      ("content_available", flag()),
+      ("mutable_content", flag()),
+      ("live_activity", later(.breadth, .reference("LiveActivity"))),
+      ("priority", choice(Priority.self)),
+      ("ttl", whole(0...Int64(Message.maximumTTL), "Seconds from the start of sending; default 259200.")),
+      ("collapse_key", text(64, "At most 64 bytes. A newer message supersedes older ones that still wait.")),
+      ("ordered", flag("Default true: in the order of acceptance per token.")),
+      ("send_at", later(.campaigns, text(64))),
+      ("send_at_local", later(.campaigns, text(64))),
+      ("rate_per_second", later(.campaigns, whole(1...1_000_000))),
+      ("quiet_hours", later(.campaigns, free())),
+      ("cap", later(.campaigns, free())),
+      ("variants", later(.campaigns, list(.make([]), maximum: 16))),
+      ("reach", .make([("type", "string"), ("enum", .array(["all_devices", "latest_device_per_user"]))])),
+      ("topic", later(.campaigns, text(64))),
+      ("labels", free("Up to 32 names with a string, a number or a boolean; kept with the message.")),
+      ("providers", list(text(32), maximum: 16)),
+      ("keep_receipts", flag()),
+      ("durability", later(.durability, .reference("Durability"))),
+      ("overrides", .reference("Overrides")),
+    ])
+
+  private static let recipients: JSONValue = {
+    let properties: [(String, JSONValue)] = [
+      ("devices", list(deviceID, maximum: Intake.maximumTargets)),
+      ("users", list(text(256), maximum: Intake.maximumTargets)),
+      ("tokens", list(.reference("Token"), maximum: Intake.maximumTargets)),
+      ("audience", later(.audiences, text())),
+      ("channel", later(.breadth, text())),
+      ("everyone", later(.audiences, .make([("type", "boolean"), ("const", .bool(true))]))),
+    ]
+    guard case .object(let members) = closed([], properties) else { return .null }
+    return .object(
+      members + [JSONMember("minProperties", .integer(1)), JSONMember("maxProperties", .integer(1))])
+  }()
+
+  private static let tokenFields: [(String, JSONValue)] = [
+    ("provider", text(32)),
+    (
+      "token",
+      text(4_096, "APNs: hex. OneSignal: a subscription id or `alias:<label>:<id>`. No spaces, slashes, line breaks.")
+    ),
+    ("environment", choice(Environment.self)),
+    ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$", "APNs only.")),
+    ("token_kind", choice(TokenKind.self)),
+  ]
+  private static let token = closed(["provider", "token"], tokenFields)
+
+  private static let notification = closed(
+    [],
+    [
+      ("title", text(4_096)), ("subtitle", text(4_096)), ("body", text(4_096)),
+      ("image", https), ("link", https), ("category", text(256)), ("thread_id", text(256)),
+      ("badge", whole(0...Int64(Int32.max))),
+      ("sound", .make([("oneOf", .array([text(256), .reference("Sound")]))])),
+      ("interruption_level", choice(InterruptionLevel.self)),
+      ("relevance_score", share),
+      ("title_key", text(256)), ("title_args", list(text(), maximum: 32)),
+      ("subtitle_key", text(256)), ("subtitle_args", list(text(), maximum: 32)),
+      ("body_key", text(256)), ("body_args", list(text(), maximum: 32)),
+      ("launch_image", text(256)), ("target_content_id", text(256)), ("filter_criteria", text(256)),
+      ("android_channel", text(256)), ("icon", text(2_048)),
+      ("color", text(pattern: "^#[0-9a-fA-F]{6}$")),
+      ("buttons", list(.reference("Button"), maximum: 3)),
+      (
+        "localized",
+        .make([("type", "object"), ("additionalProperties", .reference("LocalizedText"))])
+      ),
+    ])
+  private static let sound = closed([], [("name", text(256)), ("critical", flag()), ("volume", share)])
+  private static let button = closed(
+    ["id", "text"], [("id", text(64)), ("text", text(128)), ("icon", text(2_048)), ("url", https)])
+  private static let localized = closed(
+    [], [("title", text(4_096)), ("subtitle", text(4_096)), ("body", text(4_096))])
+  private static let liveActivity = closed(
+    ["event", "timestamp"],
+    [
+      ("event", choice(LiveActivity.Event.self)), ("content_state", free()), ("attributes_type", text(256)),
+      ("attributes", free()), ("timestamp", whole(0...4_102_444_800, "UNIX seconds.")),
+      ("stale_date", whole(0...4_102_444_800)), ("dismissal_date", whole(0...4_102_444_800)),
+    ])
+  private static let overrides = closed(
+    [],
+    [
+      ("apns", .reference("APNsOverrides")), ("fcm", .reference("FCMOverrides")),
+      ("onesignal", free("Members of the create-notification body; no targets, no keys.")),
+    ])
+  private static let apnsOverrides = closed(
+    [],
+    [
+      ("aps", free("Merged into `aps`.")),
+      (
+        "headers",
+        .make([
+          ("type", "object"), ("additionalProperties", text()),
+          ("propertyNames", .make([("pattern", "^[a-z0-9!#$%&'*+.^_`|~-]+$")])),
+        ])
+      ),
+    ])
+  private static let fcmOverrides = closed([], [("android", free()), ("webpush", free()), ("apns", free())])
+  private static let durability = closed([], [("replicas", whole(0...16))])
+
+  private static let device = closed(
+    ["provider", "token"],
+    [("id", deviceID)] + tokenFields + [
+      ("platform", text(32, pattern: "^[A-Za-z0-9_]+$")), ("app_version", text(64)),
+      ("language", text(35, "A BCP 47 tag.")), ("tz", text(64, "An IANA zone name.")),
+      (
+        "user",
+        .make([
+          ("type", .array(["string", "null"])), ("maxLength", .integer(256)),
+          ("description", "null takes the device from its user."),
+        ])
+      ),
+      ("user_signature", text(128, "Hex HMAC-SHA256 of `user` under the app's user secret; for `register` keys.")),
+      ("tags", list(text(128), maximum: 250)),
+      (
+        "attributes",
+        .make([
+          ("type", "object"),
+          ("additionalProperties", .make([("type", .array(["string", "number", "boolean"]))])),
+        ])
+      ),
+      ("enabled", flag("Default true.")), ("live_activity_token", text(512)), ("activity_id", text(256)),
+      ("last_seen", .make([("type", "string"), ("format", "date-time")])),
+    ])
+}

@@ -1,0 +1,110 @@
+package import Domain
+package import Intake
+
+/// Why a request was not done, as clients tell them apart. Codes and types are stable; texts are not.
+package enum ProblemCode: String, Sendable, CaseIterable {
+  case badRequest = "bad_request"
+  case malformedJSON = "malformed_json"
+  case invalidParameter = "invalid_parameter"
+  case invalidCursor = "invalid_cursor"
+  case unauthorized
+  case forbidden
+  case invalidUserSignature = "invalid_user_signature"
+  case notFound = "not_found"
+  case methodNotAllowed = "method_not_allowed"
+  case requestTimeout = "request_timeout"
+  case requestInProgress = "request_in_progress"
+  case messageCompleted = "message_completed"
+  case bodyTooLarge = "body_too_large"
+  case unsupportedMediaType = "unsupported_media_type"
+  case invalidMessage = "invalid_message"
+  case invalidDevice = "invalid_device"
+  case idempotencyKeyReused = "idempotency_key_reused"
+  case headTooLarge = "head_too_large"
+  case internalError = "internal_error"
+  case notYet = "not_yet"
+  case overloaded
+  case storeUnavailable = "store_unavailable"
+
+  package var status: Int {
+    switch self {
+    case .badRequest, .malformedJSON, .invalidParameter, .invalidCursor: 400
+    case .unauthorized: 401
+    case .forbidden, .invalidUserSignature: 403
+    case .notFound: 404
+    case .methodNotAllowed: 405
+    case .requestTimeout: 408
+    case .requestInProgress, .messageCompleted: 409
+    case .bodyTooLarge: 413
+    case .unsupportedMediaType: 415
+    case .invalidMessage, .invalidDevice, .idempotencyKeyReused: 422
+    case .headTooLarge: 431
+    case .internalError: 500
+    case .notYet: 501
+    case .overloaded, .storeUnavailable: 503
+    }
+  }
+
+  /// True if the same request may succeed later.
+  package var isRetryable: Bool {
+    switch self {
+    case .requestTimeout, .requestInProgress, .overloaded, .storeUnavailable: true
+    default: false
+    }
+  }
+
+  package var title: String {
+    switch self {
+    case .badRequest: "The request is not valid HTTP"
+    case .malformedJSON: "The body is not valid JSON"
+    case .invalidParameter: "A query parameter or header is not valid"
+    case .invalidCursor: "The cursor is not one that this list gave"
+    case .unauthorized: "A valid API key is needed"
+    case .forbidden: "The API key may not do this"
+    case .invalidUserSignature: "The user signature is not valid"
+    case .notFound: "There is no such thing"
+    case .methodNotAllowed: "This path has no such method"
+    case .requestTimeout: "The request did not arrive in time"
+    case .requestInProgress: "A request with this idempotency key is still at work"
+    case .messageCompleted: "The message is completed already"
+    case .bodyTooLarge: "The body is too large"
+    case .unsupportedMediaType: "The body is not declared as JSON"
+    case .invalidMessage: "The message is not valid"
+    case .invalidDevice: "The device is not valid"
+    case .idempotencyKeyReused: "The idempotency key was used for another request"
+    case .headTooLarge: "The request line and headers are too large"
+    case .internalError: "The gateway failed"
+    case .notYet: "A later version does this"
+    case .overloaded: "The gateway has too much to do"
+    case .storeUnavailable: "The store cannot be reached"
+    }
+  }
+
+  /// A stable URI reference (RFC 9457).
+  package var type: String {
+    "/problems/"
+      + String(decoding: rawValue.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
+  }
+}
+
+/// A problem document (RFC 9457) in the making.
+package struct Problem: Error, Sendable {
+  package var code: ProblemCode
+  /// A sentence that names the fix.
+  package var detail: String
+  package var violations: [Violation]
+  /// Seconds; told as `Retry-After`.
+  package var retryAfter: Int?
+  /// More headers, such as `allow`.
+  package var headers: [Header]
+
+  package init(
+    _ code: ProblemCode, _ detail: String, violations: [Violation] = [], retryAfter: Int? = nil, headers: [Header] = []
+  ) {
+    self.code = code
+    self.detail = detail
+    self.violations = violations
+    self.retryAfter = retryAfter
+    self.headers = headers
+  }
+}

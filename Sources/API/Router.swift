@@ -1,0 +1,111 @@
+import Domain
+import Intake
+
+/// Finds the endpoint of a request.
+package enum Router {
+  package enum Match: Sendable {
+    /// `parameters`: the decoded parts of the path that stand for braces, in order.
+    case found(Endpoint, parameters: [String])
+    case refused(Problem)
+  }
+
+  private static let table: [(segments: [[UInt8]], endpoint: Endpoint)] = Endpoint.all.map {
+    (split($0.path), $0)
+  }
+
+  /// `path` as it came, still escaped.
+  package static func match(_ method: String, _ path: String) -> Match {
+    let raw = split(path)
+    var segments: [[UInt8]] = []
+    for segment in raw {
+      guard let plain = decode(segment) else {
+        return .refused(Problem(.badRequest, "The path has a broken % escape, or one that is not UTF-8"))
+      }
+      segments.append(plain)
+    }
+    let wanted = method == "HEAD" ? "GET" : method
+    var methods: [String] = []
+    for entry in table where fits(entry.segments, segments) {
+      if entry.endpoint.method == wanted {
+        let parameters = zip(entry.segments, segments).filter { isParameter($0.0) }.map {
+          String(decoding: $0.1, as: UTF8.self)
+        }
+        return .found(entry.endpoint, parameters: parameters)
+      }
+      methods.append(entry.endpoint.method)
+    }
+    if !methods.isEmpty {
+      if methods.contains("GET") { methods.append("HEAD") }
+      let allow = Array(Set(methods)).sorted().joined(separator: ", ")
+      return .refused(
+        Problem(.methodNotAllowed, "This path takes \(allow)", headers: [Header("allow", allow)]))
+    }
+    guard let near = suggestion(for: segments) else {
+      return .refused(Problem(.notFound, "There is no such path; /openapi.json lists them all"))
+    }
+    return .refused(Problem(.notFound, "There is no such path; did you mean \(near)?"))
+  }
+
+  private static func split(_ path: String) -> [[UInt8]] {
+    path.utf8.dropFirst(path.hasPrefix("/") ? 1 : 0)
+      .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
+  }
+
+  private static func isParameter(_ segment: [UInt8]) -> Bool { segment.first == UInt8(ascii: "{") }
+
+  private static func fits(_ template: [[UInt8]], _ segments: [[UInt8]]) -> Bool {
+    guard template.count == segments.count else { return false }
+    return zip(template, segments).allSatisfy { isParameter($0) ? !$1.isEmpty : $0 == $1 }
+  }
+
+  private static func decode(_ segment: [UInt8]) -> [UInt8]? {
+    guard segment.contains(UInt8(ascii: "%")) else { return valid(segment) }
+    var plain: [UInt8] = []
+    var index = 0
+    while index < segment.count {
+      guard segment[index] == UInt8(ascii: "%") else {
+        plain.append(segment[index])
+        index += 1
+        continue
+      }
+      guard index + 2 < segment.count, let high = digit(segment[index + 1]), let low = digit(segment[index + 2]) else {
+        return nil
+      }
+      plain.append(high << 4 | low)
+      index += 3
+    }
+    return valid(plain)
+  }
+
+  private static func valid(_ bytes: [UInt8]) -> [UInt8]? {
+    String(validating: bytes, as: UTF8.self) == nil ? nil : bytes
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+
+  /// A path that was probably meant: a slip in a segment, a slash too many at the end, or the version forgotten.
+  private static func suggestion(for segments: [[UInt8]]) -> String? {
+    guard segments.count <= 6 else { return nil }
+    let plain = segments.last == [] ? Array(segments.dropLast()) : segments
+    for candidate in [plain, [Array("v1".utf8)] + plain] {
+      for entry in table where isNear(entry.segments, candidate) { return entry.endpoint.path }
+    }
+    return nil
+  }
+
+  private static func isNear(_ template: [[UInt8]], _ segments: [[UInt8]]) -> Bool {
+    guard template.count == segments.count else { return false }
+    return zip(template, segments).allSatisfy { wanted, found in
+      if isParameter(wanted) || wanted == found { return true }
+      let word = String(decoding: wanted, as: UTF8.self)
+      return Suggestion.nearest(to: String(decoding: found, as: UTF8.self), among: [word]) != nil
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Domain
+import HTTPServer
+import Intake
+import Loop
+import Store
+import Telemetry
+
+extension Service {
+  /// Every request comes here; what goes wrong leaves as a problem document, and each answer is counted.
+  func answer(_ request: HTTPServerRequest) async -> HTTPServerResponse {
+    let began = loop.now
+    let match = Router.match(request.method, request.path)
+    var path = "unknown"
+    var response: HTTPServerResponse
+    do throws(Problem) {
+      switch match {
+      case .refused(let problem): throw problem
+      case .found(let endpoint, let parameters):
+        path = endpoint.path
+        response = try await perform(endpoint, request, parameters)
+      }
+    } catch {
+      response = Answer.problem(error)
+      if error.code == .internalError { log(.error, "request_failed", ["path": path, "problem": error.detail]) }
+    }
+    let nanoseconds = loop.now.nanoseconds - began.nanoseconds
+    counts.answered(path, request.method, response.status, seconds: Double(nanoseconds) / 1e9)
+    log(
+      .debug, "request",
+      [
+        "method": request.method, "path": path, "status": "\(response.status)", "us": "\(nanoseconds / 1000)",
+        "peer": request.peer,
+      ])
+    return response
+  }
+
+  /// What the server refused before it became a request.
+  static func refuse(_ refusal: HTTPRefusal) -> HTTPServerResponse {
+    switch refusal {
+    case .badRequest(let detail): Answer.problem(Problem(.badRequest, detail))
+    case .bodyTooLarge(let limit): Answer.problem(Problem(.bodyTooLarge, "The limit is \(limit) bytes"))
+    case .headTooLarge: Answer.problem(Problem(.headTooLarge, "Send fewer or shorter headers"))
+    case .timedOut: Answer.problem(Problem(.requestTimeout, "Send the request faster, or in parts"))
+    }
+  }
+
+  private func perform(_ endpoint: Endpoint, _ request: HTTPServerRequest, _ parameters: [String])
+    async throws(Problem) -> HTTPServerResponse
+  {
+    // Open endpoints tell how the gateway is: they must answer when it has too much to do.
+    guard case .key(let scopes) = access(of: endpoint) else {
+      let call = Call(request: request, parameters: parameters, key: nil, now: loop.wallNow)
+      return try await carryOut(endpoint, call)
+    }
+    guard requestsAtWork < settings.maximumRequests else {
+      throw Problem(.overloaded, "\(settings.maximumRequests) requests are at work; try again soon", retryAfter: 1)
+    }
+    requestsAtWork += 1
+    defer { requestsAtWork -= 1 }
+
+    let key = try await authenticate(request, scopes)
+    try checkQuery(request, endpoint)
+    try checkBody(request, endpoint)
+    let call = Call(request: request, parameters: parameters, key: key, now: loop.wallNow)
+    return try await carryOut(endpoint, call)
+  }
+
+  private func access(of endpoint: Endpoint) -> Endpoint.Access {
+    if settings.metricsNeedKey, case .now(.metrics) = endpoint.work { return .key([.read]) }
+    return endpoint.access
+  }
+
+  private func checkQuery(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
+    for parameter in request.query where !endpoint.query.contains(parameter.name) {
+      let near = Suggestion.nearest(to: parameter.name, among: endpoint.query).map { "; did you mean `\($0)`?" } ?? ""
+      throw Problem(.invalidParameter, "Unknown query parameter `\(parameter.name.prefix(40))`\(near)")
+    }
+  }
+
+  private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
+    guard !request.body.isEmpty else { return }
+    let limit = endpoint.path.hasPrefix("/v1/messages") ? settings.maximumMessageBody : settings.server.maximumBody
+    guard request.body.count <= limit else {
+      throw Problem(.bodyTooLarge, "The body has \(request.body.count) bytes; the limit is \(limit)")
+    }
+    guard let type = request.header("content-type") else { return }
+    let name = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
+    guard name == "application/json" else {
+      throw Problem(.unsupportedMediaType, "Send the body with `content-type: application/json`")
+    }
+  }
+
+  private func carryOut(_ endpoint: Endpoint, _ call: Call) async throws(Problem) -> HTTPServerResponse {
+    switch endpoint.work {
+    case .later(let version):
+      throw Problem(
+        .notYet, "\(endpoint.method) \(endpoint.path) comes with version \(version.rawValue) (\(version.brings))")
+    case .now(let operation):
+      switch operation {
+      case .sendMessage: return try await sendMessage(call)
+      case .listMessages: return try await listMessages(call)
+      case .readMessage: return try await readMessage(call)
+      case .listDeliveries: return try await listDeliveries(call)
+      case .cancelMessage: return try await cancelMessage(call)
+      case .registerDevice: return try await registerDevice(call)
+      case .putDevice: return try await putDevice(call)
+      case .readDevice: return try await readDevice(call)
+      case .deleteDevice: return try await deleteDevice(call)
+      case .readUser: return try await readUser(call)
+      case .deleteUser: return try await deleteUser(call)
+      case .health: return health()
+      case .readiness: return await readiness()
+      case .metrics: return await metricsPage()
+      case .openAPI: return Answer.bytes("application/json", OpenAPI.encoded)
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Domain
+import Intake
+import Store
+
+extension Service {
+  /// Look-ups of users at work at a time: enough to fill the connection to Redis, not more.
+  private static let usersAbreast = 64
+
+  /// Who is meant, each device once, in the order asked for, and what becomes of it.
+  func resolve(_ message: Message, _ app: AppID) async throws(Problem) -> [SubmissionTarget] {
+    guard let tenant = apps[app] else { preconditionFailure("a key of no app passed authentication") }
+    let fates = Fates(app: tenant, message: message, providers: providers, accounts: Set(accounts.keys))
+    var targets: [SubmissionTarget] = []
+    do throws(StoreError) {
+      switch message.to {
+      case .devices(let ids):
+        let stored = try await store.devices(ids, app: app)
+        targets = zip(ids, stored).map { fates.target($0, $1) }
+      case .tokens(let addresses):
+        let owners = try await store.owners(of: addresses, app: app)
+        targets = zip(addresses, owners).map { address, owner in owner.map(fates.target) ?? fates.target(address) }
+      case .users(let users):
+        for devices in try await devices(ofUsers: users, app) { targets += devices.map(fates.target) }
+      case .audience, .channel, .everyone: preconditionFailure("Intake lets no such recipients pass")
+      }
+    } catch {
+      throw Problem(error)
+    }
+    var seen = Set<DeviceID>(minimumCapacity: targets.count)
+    targets.removeAll { !seen.insert($0.device).inserted }
+    guard targets.count <= settings.maximumTargets else {
+      let detail = "these users have \(targets.count) devices; a message may have \(settings.maximumTargets) targets"
+      throw Problem(
+        .invalidMessage, detail, violations: [Violation("/to/users", Violation.Code.tooMany, detail)])
+    }
+    return targets
+  }
+
+  private func devices(ofUsers users: [String], _ app: AppID) async throws(StoreError) -> [[StoredDevice]] {
+    let found = UserDevices(count: users.count)
+    await loop.abreast(users.count, width: Self.usersAbreast) { [store] index in
+      guard found.error == nil else { return }
+      do throws(StoreError) {
+        found.devices[index] = try await store.devices(ofUser: users[index], app: app)
+      } catch {
+        found.error = error
+      }
+    }
+    if let error = found.error { throw error }
+    return found.devices
+  }
+}
+
+/// What parallel look-ups found, on the loop.
+private final class UserDevices {
+  var devices: [[StoredDevice]]
+  var error: StoreError?
+  init(count: Int) { devices = Array(repeating: [], count: count) }
+}

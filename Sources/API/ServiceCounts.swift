@@ -1,0 +1,67 @@
+import Domain
+import Store
+import Telemetry
+
+/// What the API counts.
+final class ServiceCounts {
+  private static let bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]
+  private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+  private let metrics: Metrics
+  private var requests: [RequestKey: Counter] = [:]
+  private var durations: [String: Histogram] = [:]
+  private var targets: [String: Counter] = [:]
+  private let accepted: [Urgency: Counter]
+
+  private struct RequestKey: Hashable {
+    var path: String
+    var method: String
+    var status: Int
+  }
+
+  init(_ metrics: Metrics) {
+    self.metrics = metrics
+    accepted = Dictionary(
+      uniqueKeysWithValues: Urgency.allCases.map {
+        ($0, metrics.counter("fanfare_accepted_messages_total", "Messages accepted (202).", [("urgency", $0.rawValue)]))
+      })
+  }
+
+  /// `path`: a template of the route table, so that paths cannot grow the metrics.
+  func answered(_ path: String, _ method: String, _ status: Int, seconds: Double) {
+    let method = Self.methods.contains(method) ? method : "other"
+    let key = RequestKey(path: path, method: method, status: status)
+    let counter =
+      requests[key]
+      ?? metrics.counter(
+        "fanfare_http_requests_total", "API requests by route and status.",
+        [("route", path), ("method", method), ("status", String(status))])
+    requests[key] = counter
+    counter.add()
+    let histogram =
+      durations[path]
+      ?? metrics.histogram(
+        "fanfare_http_request_seconds", "Time to answer API requests.", bounds: Self.bounds, [("route", path)])
+    durations[path] = histogram
+    histogram.observe(seconds: seconds)
+  }
+
+  func acceptedMessage(_ urgency: Urgency, _ fates: [SubmissionTarget]) {
+    accepted[urgency]?.add()
+    var counts: [String: UInt64] = [:]
+    for target in fates {
+      switch target.fate {
+      case .queue: counts["queued", default: 0] += 1
+      case .ended(let outcome, _): counts[outcome.rawValue, default: 0] += 1
+      }
+    }
+    for (fate, count) in counts {
+      let counter =
+        targets[fate]
+        ?? metrics.counter(
+          "fanfare_accepted_targets_total", "Targets of accepted messages: queued, or ended at once.", [("fate", fate)])
+      targets[fate] = counter
+      counter.add(count)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+extension Service {
+  /// Everything that is kept of a user: the devices registered for it.
+  func readUser(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let user = try user(of: call)
+    let devices: [StoredDevice]
+    do throws(StoreError) {
+      devices = try await store.devices(ofUser: user, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard !devices.isEmpty else { throw Self.noUser }
+    return Answer.json { writer in
+      writer.member("user", user)
+      writer.key("devices")
+      writer.beginArray()
+      for device in devices {
+        writer.beginObject()
+        device.write(to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  /// Repeating it is no fault: a privacy request ends with nobody left.
+  func deleteUser(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let user = try user(of: call)
+    let removed: Int
+    do throws(StoreError) {
+      removed = try await store.removeUser(user, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    return Answer.json { writer in
+      writer.member("user", user)
+      writer.member("devices_deleted", removed)
+    }
+  }
+
+  private static var noUser: Problem { Problem(.notFound, "No device is registered for this user") }
+
+  private func user(of call: Call) throws(Problem) -> String {
+    guard let user = call.parameters.first, Intake.isUser(user) else { throw Self.noUser }
+    return user
+  }
+}

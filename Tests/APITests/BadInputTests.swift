@@ -1,0 +1,111 @@
+import API
+import Domain
+import JSON
+import Store
+import Testing
+
+@Suite("Bad input is answered, never obeyed", .serialized)
+struct BadInputTests {
+  private static func nested(_ depth: Int) -> String {
+    String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+  }
+
+  @Test("a body that is no good JSON is 400, whatever is wrong with it")
+  func malformed() async throws {
+    try await Gateway.running { gateway in
+      let bodies: [[UInt8]] = [
+        Array("".utf8), Array("{".utf8), Array("{'a':1}".utf8), Array("{} x".utf8), Array("{\"to\":1,\"to\":2}".utf8),
+        Array("{\"to\":{\"devices\":[\"".utf8) + [0xff, 0xfe] + Array("\"]}}".utf8),
+        Array("\u{feff}{}".utf8), Array("{\"a\":1e999}".utf8), Array(#"{"a":"\ud800"}"#.utf8),
+        Array("{\"data\":\(Self.nested(40))}".utf8), Array(Self.nested(100_000).utf8),
+      ]
+      for body in bodies {
+        let client = Client(port: gateway.port)
+        client.send("POST", "/v1/messages", gateway.headers(as: .send), body)
+        let reply = client.receive()
+        #expect(reply.status == 400, "\(String(decoding: body.prefix(40), as: UTF8.self))")
+        #expect(reply.code == "malformed_json")
+      }
+      #expect(gateway.ask("GET", "/v1/messages").json["items"] == .array([]))
+    }
+  }
+
+  @Test("every fault of a message comes back at once")
+  func violations() async throws {
+    try await Gateway.running { gateway in
+      let reply = gateway.ask(
+        "POST", "/v1/messages",
+        #"{"to":{"tokens":[{"provider":"apns","token":"a/b"}]},"notification":{"titel":"T"},"ttl":-1,"overrides":{"apns":{"headers":{"x":"a\r\nb"}}}}"#
+      )
+      #expect(reply.status == 422)
+      #expect(reply.header("content-type") == "application/problem+json")
+      #expect(
+        Set(reply.violations) == [
+          "/to/tokens/0/token invalid_format", "/notification/titel unknown_field", "/ttl out_of_range",
+          "/overrides/apns/headers/x invalid_format",
+        ])
+      #expect(reply.json["type"] == .string("/problems/invalid-message"))
+      #expect(reply.json["status"] == .integer(422))
+      #expect(reply.json["retryable"] == .bool(false))
+      #expect(reply.text.contains("did you mean `title`?"))
+    }
+  }
+
+  @Test("a hundred thousand targets and ten megabytes are refused clearly")
+  func tooMuch() async throws {
+    try await Gateway.running { gateway in
+      let list = (0..<100_000).map { "\"d\($0)\"" }.joined(separator: ",")
+      let many = gateway.ask("POST", "/v1/messages", #"{"to":{"devices":[\#(list)]},"notification":{"title":"T"}}"#)
+      #expect(many.status == 422)
+      #expect(many.violations == ["/to/devices too_many"])
+
+      let large = gateway.ask("POST", "/v1/messages", String(repeating: " ", count: 10 << 20))
+      #expect(large.status == 413)
+      #expect(large.code == "body_too_large")
+      let device = gateway.ask("POST", "/v1/devices", String(repeating: " ", count: (1 << 20) + 1))
+      #expect(device.status == 413)
+    }
+  }
+
+  @Test("a body declared as something else is 415; one with a charset, or without a word, is taken")
+  func mediaType() async throws {
+    try await Gateway.running { gateway in
+      let body = #"{"to":{"devices":["d1"]},"notification":{"title":"T"}}"#
+      for (type, status) in [
+        ("application/x-www-form-urlencoded", 415), ("text/plain", 415), ("application/json; charset=utf-8", 202),
+        ("Application/JSON", 202),
+      ] {
+        #expect(
+          gateway.ask("POST", "/v1/messages", body, as: .send, ["content-type": type]).status == status, "\(type)")
+      }
+    }
+  }
+
+  @Test("unknown paths, wrong methods and HEAD are answered as HTTP has it")
+  func methods() async throws {
+    try await Gateway.running { gateway in
+      let wrong = gateway.ask("DELETE", "/v1/messages")
+      #expect(wrong.status == 405)
+      #expect(wrong.header("allow") == "GET, HEAD, POST")
+      #expect(gateway.ask("GET", "/v1/mesages").text.contains("did you mean /v1/messages?"))
+      let head = gateway.ask("HEAD", "/v1/messages", as: .read)
+      #expect(head.status == 200)
+      #expect(head.body.isEmpty)
+      #expect(gateway.ask("HEAD", "/healthz", as: nil).status == 200)
+    }
+  }
+
+  @Test("more requests at a time than the bound are turned away, not queued")
+  func overload() async throws {
+    var settings = ServiceSettings()
+    settings.maximumRequests = 0
+    try await Gateway.running(settings: settings) { gateway in
+      let reply = gateway.ask("GET", "/v1/messages", as: .read)
+      #expect(reply.status == 503)
+      #expect(reply.code == "overloaded")
+      #expect(reply.json["retryable"] == .bool(true))
+      #expect(reply.header("retry-after") != nil)
+      #expect(gateway.ask("GET", "/healthz", as: nil).status == 200)
+    }
+  }
+}

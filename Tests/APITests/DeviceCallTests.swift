@@ -1,0 +1,125 @@
+import API
+import Domain
+import JSON
+import Store
+import TLS
+import Testing
+
+@Suite("Devices are registered, read, moved and deleted", .serialized)
+struct DeviceCallTests {
+  @Test("a device put is the device read")
+  func putAndGet() async throws {
+    try await Gateway.running { gateway in
+      let body =
+        #"{"provider":"apns","token":"ABCD","environment":"sandbox","bundle_id":"com.a","platform":"iOS","app_version":"1","language":"de","tz":"UTC","user":"u1","tags":["a","b"],"attributes":{"n":1,"s":"x"},"enabled":true,"last_seen":"2026-01-01T00:00:00Z"}"#
+      let put = gateway.ask("PUT", "/v1/devices/d1", body, as: .devices)
+      #expect(put.status == 201, "\(put.text)")
+      #expect(put.header("location") == "/v1/devices/d1")
+      #expect(put.json["registration"] == .string("created"))
+      let got = gateway.ask("GET", "/v1/devices/d1", as: .read)
+      #expect(got.status == 200)
+      #expect(got.json["token"] == .string("abcd"))
+      #expect(got.json["platform"] == .string("ios"))
+      #expect(got.json["status"] == .string("active"))
+      #expect(got.json["last_seen"] == .string("2026-01-01T00:00:00.000Z"))
+      #expect(got.json["attributes"]?["n"] == .integer(1))
+      #expect(Set(got.json["tags"]?.array?.compactMap(\.string) ?? []) == ["a", "b"])
+      let registered = got.json["registered_at"]?.string
+      #expect(registered?.hasSuffix("Z") == true && registered?.utf8.count == 24)
+
+      #expect(gateway.ask("PUT", "/v1/devices/d1", body, as: .devices).status == 200)
+      #expect(gateway.ask("DELETE", "/v1/devices/d1", as: .devices).status == 204)
+      #expect(gateway.ask("DELETE", "/v1/devices/d1", as: .devices).status == 404)
+      #expect(gateway.ask("GET", "/v1/devices/d1", as: .read).status == 404)
+    }
+  }
+
+  @Test("a token posted twice is one device, and one that comes under a new id moves there")
+  func upsert() async throws {
+    try await Gateway.running { gateway in
+      let body = #"{"provider":"fcm","token":"t-1"}"#
+      let first = gateway.ask("POST", "/v1/devices", body, as: .devices)
+      #expect(first.status == 201, "\(first.text)")
+      let again = gateway.ask("POST", "/v1/devices", body, as: .devices)
+      #expect(again.status == 200)
+      #expect(again.json["id"] == first.json["id"])
+      let moved = gateway.ask("PUT", "/v1/devices/chosen", body, as: .devices)
+      #expect(moved.status == 200 || moved.status == 201, "\(moved.text)")
+      #expect(gateway.ask("POST", "/v1/devices", body, as: .devices).json["id"] == .string("chosen"))
+    }
+  }
+
+  @Test("a register key upserts by token and learns nothing; tags that are not free and the user stay")
+  func registerKey() async throws {
+    try await Gateway.running { gateway in
+      let first = gateway.ask(
+        "POST", "/v1/devices", #"{"provider":"fcm","token":"t-1","tags":["lang:de"]}"#, as: .register)
+      #expect(first.status == 201, "\(first.text)")
+      let id = try #require(first.json["id"]?.string)
+      #expect(Set(first.json.object?.map(\.key) ?? []) == ["id", "registration", "warnings"])
+      #expect(gateway.ask("GET", "/v1/devices/\(id)", as: .register).status == 403)
+
+      let full = #"{"provider":"fcm","token":"t-1","tags":["plan:pro","lang:de"],"user":"u1","enabled":false}"#
+      #expect(gateway.ask("PUT", "/v1/devices/\(id)", full, as: .devices).status == 200)
+      let again = gateway.ask(
+        "POST", "/v1/devices", #"{"provider":"fcm","token":"t-1","tags":["lang:fr"]}"#, as: .register)
+      #expect(again.status == 200)
+      let device = gateway.ask("GET", "/v1/devices/\(id)", as: .read).json
+      #expect(Set(device["tags"]?.array?.compactMap(\.string) ?? []) == ["plan:pro", "lang:fr"])
+      #expect(device["user"] == .string("u1"))
+      #expect(device["enabled"] == .bool(false))
+
+      let tag = gateway.ask(
+        "POST", "/v1/devices", #"{"provider":"fcm","token":"t-1","tags":["plan:pro"]}"#, as: .register)
+      #expect(tag.status == 422)
+      #expect(tag.violations == ["/tags/0 not_allowed"])
+      let forged = gateway.ask("POST", "/v1/devices", #"{"provider":"fcm","token":"t-1","user":"u2"}"#, as: .register)
+      #expect(forged.status == 403)
+      #expect(forged.code == "invalid_user_signature")
+      let signature = Digest.hmacSHA256(Array("u2".utf8), key: Gateway.userSecret)
+        .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      let signed = gateway.ask(
+        "POST", "/v1/devices", #"{"provider":"fcm","token":"t-1","user":"u2","user_signature":"\#(signature)"}"#,
+        as: .register)
+      #expect(signed.status == 200, "\(signed.text)")
+      #expect(gateway.ask("GET", "/v1/devices/\(id)", as: .read).json["user"] == .string("u2"))
+    }
+  }
+
+  @Test("a user's devices are read and deleted together")
+  func users() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""user":"u 1/é""#)
+      gateway.register("d2", #""user":"u 1/é""#)
+      gateway.register("d3", #""user":"u2""#)
+      let path = "/v1/users/u%201%2F%C3%A9"
+      let user = gateway.ask("GET", path, as: .read)
+      #expect(user.status == 200)
+      #expect(Set(user.json["devices"]?.array?.compactMap { $0["id"]?.string } ?? []) == ["d1", "d2"])
+      let gone = gateway.ask("DELETE", path, as: .devices)
+      #expect(gone.status == 200)
+      #expect(gone.json["devices_deleted"] == .integer(2))
+      #expect(gateway.ask("DELETE", path, as: .devices).json["devices_deleted"] == .integer(0))
+      #expect(gateway.ask("GET", path, as: .read).status == 404)
+      #expect(gateway.ask("GET", "/v1/devices/d1", as: .read).status == 404)
+      #expect(gateway.ask("GET", "/v1/devices/d3", as: .read).status == 200)
+    }
+  }
+
+  @Test("a bad device is refused with all its faults and leaves nothing")
+  func bad() async throws {
+    try await Gateway.running { gateway in
+      let reply = gateway.ask(
+        "PUT", "/v1/devices/d1", #"{"provider":"apn","token":"a/b","tag":[],"registered_at":"x"}"#, as: .devices)
+      #expect(reply.status == 422)
+      #expect(reply.code == "invalid_device")
+      #expect(
+        Set(reply.violations) == [
+          "/provider unknown_value", "/token invalid_format", "/tag unknown_field", "/registered_at not_allowed",
+        ])
+      #expect(gateway.ask("GET", "/v1/devices/d1", as: .read).status == 404)
+      #expect(
+        gateway.ask("PUT", "/v1/devices/a%0d%0ab", #"{"provider":"fcm","token":"t"}"#, as: .devices).status == 422)
+    }
+  }
+}

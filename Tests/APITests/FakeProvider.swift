@@ -1,0 +1,50 @@
+import Domain
+
+/// A provider as the API sees one: it renders, with a size limit, and carries alerts and background pushes to devices.
+struct FakeProvider: PushProvider {
+  var name: ProviderName
+  var settings: [CredentialSetting] { [] }
+  func carries(_ kind: Kind, to tokenKind: TokenKind) -> Bool {
+    (kind == .alert || kind == .background) && (tokenKind == .device || tokenKind == .fid)
+  }
+  func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
+    throw CredentialFault(setting: "", problem: "a fake opens nothing", fix: "")
+  }
+}
+
+struct FakeAccount: ProviderAccount {
+  static let apns = CredentialID(rawValue: "shop/apns:production")
+  static let fcm = CredentialID(rawValue: "shop/fcm")
+  static let limit = 200
+
+  var credential: CredentialID
+  var name: String
+  var provider: ProviderName { ProviderName(rawValue: name) }
+  var origin: Origin { Origin(host: "localhost", port: 1) }
+  var wire: Wire { .http2(cautiousStart: false) }
+  var recipientLimit: Int { 1 }
+
+  func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
+    let size = message.notification?.body?.utf8.count ?? 0
+    guard size <= Self.limit else {
+      throw RenderFault(code: "payload_too_large", detail: "\(name): \(size - Self.limit) bytes too many")
+    }
+    var warnings: [RenderWarning] = []
+    if message.notification?.buttons.isEmpty == false {
+      warnings.append(RenderWarning("/notification/buttons", "\(name): left out"))
+    }
+    return Rendering(path: "/", headers: [], head: [], warnings: warnings)
+  }
+  func recipientClass(of address: Address) -> String { "" }
+  func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
+    -> ProviderRequest
+  { ProviderRequest(path: "/", headers: [], body: []) }
+  func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement { Judgement(.accepted(id: nil)) }
+  func makeAuthorization() -> any Authorization { FakeAuthorization() }
+}
+
+struct FakeAuthorization: Authorization {
+  mutating func need(now: WallTime) -> AuthorizationNeed { .use("fake", fetch: nil) }
+  mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
+  mutating func refused(_ cause: Retry.Cause, now: WallTime) {}
+}

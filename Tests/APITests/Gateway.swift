@@ -1,0 +1,136 @@
+import API
+import Domain
+import HTTPServer
+import JSON
+import Loop
+import RedisClient
+import Store
+import Support
+import Telemetry
+
+/// The API on a loop of its own over a real Redis, with fake providers and one key per scope.
+final class Gateway: @unchecked Sendable {
+  let loop = EventLoop(name: "gateway")
+  let redis: RedisServer
+  private(set) var port = 0
+  private(set) var secrets: [Scope: String] = [:]
+  /// A key of the other app, with every scope.
+  private(set) var stranger = ""
+  private let thread: LoopThread
+  // On the loop only.
+  private(set) var store: Store?
+  private(set) var service: Service?
+
+  static let shop = AppID(rawValue: "shop")
+  static let other = AppID(rawValue: "other")
+  static let userSecret = Array("a secret of the shop".utf8)
+
+  private init(redis: RedisServer) {
+    self.redis = redis
+    thread = loop.start()
+  }
+
+  /// Starts a gateway, runs `body` off its loop, and takes everything down.
+  static func running(
+    redis: RedisServer = RedisServer(), settings: ServiceSettings = ServiceSettings(),
+    _ body: (Gateway) async throws -> Void
+  ) async throws {
+    let gateway = Gateway(redis: redis)
+    try await gateway.start(settings)
+    do {
+      try await body(gateway)
+    } catch {
+      try await gateway.stop()
+      throw error
+    }
+    try await gateway.stop()
+  }
+
+  private func start(_ settings: ServiceSettings) async throws {
+    try await loop.run { [self] in
+      let store = Store(loop: loop, redis: redis.endpoint, settings: StoreSettings())
+      try await store.open()
+      var shop = App(id: Self.shop)
+      shop.credentials = [
+        Route(credential: FakeAccount.apns, provider: .apns, environment: .production),
+        Route(credential: FakeAccount.fcm, provider: .fcm, environment: .production),
+      ]
+      shop.userSecret = Self.userSecret
+      shop.registerTags = ["lang:*", "beta"]
+      let service = Service(
+        loop: loop, store: store, apps: [Self.shop: shop, Self.other: App(id: Self.other)],
+        providers: [
+          .apns: FakeProvider(name: .apns), .fcm: FakeProvider(name: .fcm), .oneSignal: FakeProvider(name: .oneSignal),
+        ],
+        accounts: [
+          FakeAccount.apns: FakeAccount(credential: FakeAccount.apns, name: "apns"),
+          FakeAccount.fcm: FakeAccount(credential: FakeAccount.fcm, name: "fcm"),
+        ], settings: settings, metrics: Metrics(), log: Log(minimum: .error))
+      port = try service.start()
+      self.store = store
+      self.service = service
+      for scope in Scope.allCases {
+        secrets[scope] = try await store.createKey(
+          app: Self.shop, scopes: [scope], note: "test", now: loop.wallNow
+        ).secret
+      }
+      stranger = try await store.createKey(
+        app: Self.other, scopes: [.admin], note: "test", now: loop.wallNow
+      ).secret
+    }
+  }
+
+  private func stop() async throws {
+    try await loop.run { [self] in
+      await service?.stop()
+      store?.close()
+      service = nil
+      store = nil
+    }
+    loop.stop()
+    thread.join()
+  }
+
+  /// Runs `body` with the store, on the loop.
+  func withStore<Value: Sendable>(_ body: @escaping @Sendable (Store) async throws -> Value) async throws -> Value {
+    try await loop.run { [self] in
+      guard let store else { preconditionFailure("the gateway is down") }
+      return try await body(store)
+    }
+  }
+
+  /// One request on a connection of its own, with the key of `scope` unless nil.
+  func ask(
+    _ method: String, _ path: String, _ body: String? = nil, as scope: Scope? = .admin,
+    _ headers: [String: String] = [:]
+  ) -> Reply {
+    let client = Client(port: port)
+    client.send(method, path, self.headers(as: scope, headers), body.map { Array($0.utf8) })
+    return client.receive(hasBody: method != "HEAD")
+  }
+
+  func headers(as scope: Scope?, _ more: [String: String] = [:]) -> [String: String] {
+    var headers = more
+    if let scope, let secret = secrets[scope] { headers["authorization"] = "Bearer \(secret)" }
+    return headers
+  }
+
+  /// Registers an APNs device `id` for the shop.
+  func register(_ id: String, _ members: String = "") {
+    let token = id.utf8.map { String($0, radix: 16) }.joined()
+    let padded = token.utf8.count % 2 == 0 ? token : token + "0"
+    let reply = ask(
+      "PUT", "/v1/devices/\(id)", #"{"provider":"apns","token":"\#(padded)"\#(members.isEmpty ? "" : ",")\#(members)}"#)
+    precondition(reply.status == 201, "\(id) was not registered: \(reply.text)")
+  }
+
+  /// The id of a fresh message to these devices.
+  func send(to devices: [String]) -> String {
+    let list = devices.map { String(decoding: JSONValue.string($0).encoded, as: UTF8.self) }.joined(separator: ",")
+    let reply = ask("POST", "/v1/messages", #"{"to":{"devices":[\#(list)]},"notification":{"title":"T"}}"#)
+    guard reply.status == 202, let id = reply.json["id"]?.string else {
+      preconditionFailure("a message was refused: \(reply.text)")
+    }
+    return id
+  }
+}

@@ -1,0 +1,102 @@
+import API
+import Domain
+import JSON
+import Store
+import Testing
+
+@Suite("Messages are listed, read, exported and cancelled", .serialized)
+struct MessageCallTests {
+  @Test("a list is newest first, in pages that lose and repeat nothing")
+  func pages() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let sent = (0..<7).map { _ in gateway.send(to: ["d1"]) }
+      var seen: [String] = []
+      var cursor = ""
+      repeat {
+        let page = gateway.ask("GET", "/v1/messages?limit=3\(cursor)", as: .read)
+        #expect(page.status == 200)
+        seen += page.json["items"]?.array?.compactMap { $0["id"]?.string } ?? []
+        cursor = page.json["next_cursor"]?.string.map { "&cursor=\($0)" } ?? ""
+      } while !cursor.isEmpty && seen.count < 20
+      #expect(Set(seen) == Set(sent))
+      #expect(seen.count == 7)
+      #expect(seen == seen.sorted(by: >))
+    }
+  }
+
+  @Test(
+    "a bad page is refused",
+    arguments: [
+      ("limit=0", "invalid_parameter"), ("limit=1001", "invalid_parameter"), ("limit=x", "invalid_parameter"),
+      ("cursor=nonsense", "invalid_cursor"), ("limt=5", "invalid_parameter"),
+    ])
+  func badPage(_ query: String, _ code: String) async throws {
+    try await Gateway.running { gateway in
+      let reply = gateway.ask("GET", "/v1/messages?\(query)", as: .read)
+      #expect(reply.status == 400)
+      #expect(reply.code == code)
+    }
+  }
+
+  @Test("deliveries come in pages, as NDJSON and as CSV, each of them once")
+  func deliveries() async throws {
+    try await Gateway.running { gateway in
+      let devices = (0..<25).map { "d\($0)" }
+      for device in devices { gateway.register(device) }
+      let id = gateway.send(to: devices + ["a,\"b"])
+      var seen: [String] = []
+      var cursor = ""
+      repeat {
+        let page = gateway.ask("GET", "/v1/messages/\(id)/deliveries?limit=4\(cursor)", as: .read)
+        seen += page.json["items"]?.array?.compactMap { $0["device"]?.string } ?? []
+        cursor = page.json["next_cursor"]?.string.map { "&cursor=\($0)" } ?? ""
+      } while !cursor.isEmpty && seen.count < 100
+      #expect(seen.sorted() == (devices + ["a,\"b"]).sorted())
+
+      let lines = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .read, ["accept": "application/x-ndjson"])
+      #expect(lines.header("content-type") == "application/x-ndjson")
+      let parsed = try lines.text.split(separator: "\n").map { try JSON.parse(Array($0.utf8)) }
+      #expect(Set(parsed.compactMap { $0["device"]?.string }) == Set(seen))
+
+      let table = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .read, ["accept": "text/csv"])
+      #expect(table.header("content-type")?.hasPrefix("text/csv") == true)
+      let rows = table.text.split(separator: "\r\n")
+      #expect(rows.count == 27)
+      #expect(rows.first?.hasPrefix("device,provider,state,reason") == true)
+      #expect(rows.contains { $0.hasPrefix("\"a,\"\"b\",,skipped,unknown_device") }, "\(rows.last ?? "")")
+
+      let bad = gateway.ask("GET", "/v1/messages/\(id)/deliveries?cursor=%00%ff-x", as: .read)
+      #expect(bad.status == 400)
+    }
+  }
+
+  @Test("cancelling ends what waits; again changes nothing; a completed message is beyond it")
+  func cancel() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let id = gateway.send(to: ["d1"])
+      for _ in 0..<2 {
+        let reply = gateway.ask("POST", "/v1/messages/\(id)/cancel", as: .send)
+        #expect(reply.status == 200, "\(reply.text)")
+        #expect(reply.json["id"] == .string(id))
+      }
+      let done = gateway.send(to: ["ghost"])
+      let late = gateway.ask("POST", "/v1/messages/\(done)/cancel", as: .send)
+      #expect(late.status == 409, "\(late.text)")
+      #expect(late.code == "message_completed")
+      #expect(late.json["retryable"] == .bool(false))
+    }
+  }
+
+  @Test(
+    "what does not exist is 404",
+    arguments: ["nonsense", "msg_00000000000000000000000000", "msg_7zzzzzzzzzzzzzzzzzzzzzzzzz"])
+  func unknown(_ id: String) async throws {
+    try await Gateway.running { gateway in
+      #expect(gateway.ask("GET", "/v1/messages/\(id)").code == "not_found")
+      #expect(gateway.ask("GET", "/v1/messages/\(id)/deliveries").code == "not_found")
+      #expect(gateway.ask("POST", "/v1/messages/\(id)/cancel").code == "not_found")
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import API
+import Domain
+import JSON
+import Loop
+import Store
+import Support
+import Testing
+
+@Suite("Operators see how the gateway is", .serialized)
+struct OperationTests {
+  @Test("health, readiness, metrics and the description answer without a key")
+  func open() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      _ = gateway.send(to: ["d1", "ghost"])
+      #expect(gateway.ask("GET", "/healthz", as: nil).json == .object([JSONMember("status", .string("ok"))]))
+      let ready = gateway.ask("GET", "/readyz", as: nil)
+      #expect(ready.status == 200)
+      #expect(ready.json["reasons"] == .array([]))
+
+      let metrics = gateway.ask("GET", "/metrics", as: nil)
+      #expect(metrics.header("content-type")?.hasPrefix("text/plain") == true)
+      for line in [
+        #"fanfare_accepted_messages_total{urgency="urgent"} 1"#, #"fanfare_accepted_targets_total{fate="queued"} 1"#,
+        #"fanfare_accepted_targets_total{fate="skipped"} 1"#, "fanfare_store_available 1",
+        #"fanfare_http_requests_total{method="POST",route="/v1/messages",status="202"} 1"#,
+        #"fanfare_queue_jobs{credential="shop/apns:production",urgency="urgent"} 1"#,
+        #"fanfare_queue_jobs{credential="shop/fcm",urgency="bulk"} 0"#, "fanfare_queue_oldest_seconds 0",
+      ] {
+        #expect(metrics.text.contains(line + "\n"), "\(line) is not in\n\(metrics.text)")
+      }
+      #expect(gateway.ask("GET", "/openapi.json", as: nil).body == OpenAPI.encoded)
+    }
+  }
+
+  @Test("a blocked credential makes the gateway unready, with the reason")
+  func blocked() async throws {
+    try await Gateway.running { gateway in
+      try await gateway.withStore { try await $0.setBlocked(FakeAccount.apns, reason: "InvalidProviderToken") }
+      let ready = gateway.ask("GET", "/readyz", as: nil)
+      #expect(ready.status == 503)
+      #expect(ready.json["reasons"]?.array?.first?["code"] == .string("credential_blocked"))
+      #expect(ready.text.contains("InvalidProviderToken"))
+      try await gateway.withStore { try await $0.setBlocked(FakeAccount.apns, reason: nil) }
+      #expect(gateway.ask("GET", "/readyz", as: nil).status == 200)
+    }
+  }
+
+  @Test("without Redis everything that needs it is 503 with Retry-After, and comes back by itself")
+  func outage() async throws {
+    let redis = RedisServer(durable: true)
+    try await Gateway.running(redis: redis) { gateway in
+      gateway.register("d1")
+      let id = gateway.send(to: ["d1"])
+      redis.stop()
+      for (method, path, body) in [
+        ("POST", "/v1/messages", #"{"to":{"devices":["d1"]},"notification":{"title":"T"}}"#),
+        ("GET", "/v1/messages", nil),
+        ("GET", "/v1/messages/\(id)", nil), ("GET", "/v1/devices/d1", nil),
+        ("PUT", "/v1/devices/d1", #"{"provider":"fcm","token":"t"}"#), ("DELETE", "/v1/users/u", nil),
+      ] as [(String, String, String?)] {
+        let reply = gateway.ask(method, path, body)
+        #expect(reply.status == 503, "\(method) \(path)")
+        #expect(reply.code == "store_unavailable")
+        #expect(reply.json["retryable"] == .bool(true))
+        #expect(reply.header("retry-after").flatMap { Int($0) } ?? 0 >= 1)
+      }
+      #expect(gateway.ask("GET", "/healthz", as: nil).status == 200)
+      let unready = gateway.ask("GET", "/readyz", as: nil)
+      #expect(unready.status == 503)
+      #expect(unready.json["reasons"]?.array?.first?["code"] == .string("store_unavailable"))
+      #expect(gateway.ask("GET", "/metrics", as: nil).text.contains("fanfare_store_available 0\n"))
+
+      redis.start()
+      try await gateway.loop.run {
+        for _ in 0..<1_000 where gateway.store?.isAvailable != true { await gateway.loop.sleep(milliseconds: 10) }
+      }
+      #expect(gateway.ask("GET", "/readyz", as: nil).status == 200)
+      #expect(gateway.ask("GET", "/v1/messages/\(id)").status == 200)
+      #expect(gateway.ask("GET", "/v1/messages").json["items"]?.array?.count == 1)
+    }
+  }
+
+  @Test("answers have the fields that the description gives them, and no others")
+  func answers() async throws {
+    try await Gateway.running { gateway in
+      func check(_ value: JSONValue?, _ schema: String) {
+        let described = OpenAPI.document["components"]?["schemas"]?[schema]
+        let fields = Set(described?["properties"]?.object?.map(\.key) ?? [])
+        let found = Set(value?.object?.map(\.key) ?? [])
+        let required = Set(described?["required"]?.array?.compactMap(\.string) ?? [])
+        #expect(found.isSubset(of: fields), "\(schema): \(found.subtracting(fields))")
+        #expect(required.isSubset(of: found), "\(schema): \(required.subtracting(found))")
+      }
+      let put = gateway.ask(
+        "PUT", "/v1/devices/d1",
+        #"{"provider":"apns","token":"ab","platform":"ios","app_version":"1","language":"de","tz":"UTC","user":"u","tags":["a"],"attributes":{"a":1},"live_activity_token":"x","activity_id":"y","last_seen":"2020-01-01T00:00:00Z","bundle_id":"a.b"}"#
+      )
+      check(put.json, "Registered")
+      check(gateway.ask("GET", "/v1/devices/d1").json, "Device")
+      check(gateway.ask("GET", "/v1/users/u").json, "User")
+      let sent = gateway.ask("POST", "/v1/messages", #"{"to":{"devices":["d1","d2"]},"notification":{"title":"T"}}"#)
+      check(sent.json, "Accepted")
+      check(sent.json["warnings"]?.array?.first, "Warning")
+      let id = sent.json["id"]?.string ?? ""
+      check(gateway.ask("GET", "/v1/messages/\(id)").json, "MessageReport")
+      check(gateway.ask("GET", "/v1/messages").json, "MessagePage")
+      let deliveries = gateway.ask("GET", "/v1/messages/\(id)/deliveries")
+      check(deliveries.json, "DeliveryPage")
+      for delivery in deliveries.json["items"]?.array ?? [] { check(delivery, "Delivery") }
+      check(gateway.ask("GET", "/readyz").json, "Readiness")
+      let problem = gateway.ask("POST", "/v1/messages", "{}")
+      check(problem.json, "Problem")
+      check(problem.json["violations"]?.array?.first, "Violation")
+      check(gateway.ask("DELETE", "/v1/users/u").json, "UserDeleted")
+    }
+  }
+}

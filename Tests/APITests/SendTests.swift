@@ -1,0 +1,134 @@
+import API
+import Domain
+import JSON
+import Store
+import Testing
+
+@Suite("A message is accepted durably, or refused without effect", .serialized)
+struct SendTests {
+  @Test("a send to devices answers 202 with the id, and the message can be read")
+  func send() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      gateway.register("d2", #""enabled":false"#)
+      let reply = gateway.ask(
+        "POST", "/v1/messages",
+        #"{"to":{"devices":["d1","d2","ghost","d1"]},"notification":{"title":"T","buttons":[{"id":"a","text":"b"}]},"labels":{"c":"x"}}"#,
+        as: .send)
+      #expect(reply.status == 202, "\(reply.text)")
+      let id = try #require(reply.json["id"]?.string)
+      #expect(reply.header("location") == "/v1/messages/\(id)")
+      #expect(reply.json["state"] == .string("queued"))
+      #expect(reply.json["targets"] == .integer(3))
+      let warnings = reply.json["warnings"]?.array?.compactMap { $0["detail"]?.string } ?? []
+      #expect(warnings.count == 4, "\(warnings)")
+      #expect(warnings.contains { $0.contains("unknown_device") })
+      #expect(warnings.contains { $0.contains("device_disabled") })
+      #expect(warnings.contains("apns: left out"))
+
+      let report = gateway.ask("GET", "/v1/messages/\(id)", as: .read)
+      #expect(report.status == 200)
+      #expect(report.json["targets"] == .integer(3))
+      #expect(report.json["outcomes"]?["skipped"] == .integer(2))
+      #expect(report.json["progress"]?["pending"] == .integer(1))
+      let deliveries = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .read).json["items"]?.array ?? []
+      let states = Dictionary(
+        uniqueKeysWithValues: deliveries.map {
+          ($0["device"]?.string ?? "", "\($0["state"]?.string ?? "") \($0["reason"]?.string ?? "")")
+        })
+      #expect(states == ["d1": "pending ", "d2": "skipped device_disabled", "ghost": "skipped unknown_device"])
+    }
+  }
+
+  @Test("raw tokens go to the device that holds them, others as they are; users reach all their devices")
+  func recipients() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""user":"u1""#)
+      gateway.register("d2", #""user":"u1""#)
+      gateway.register("d3", #""user":"u2""#)
+      // "d1" as registered above, in hex.
+      let tokens = gateway.ask(
+        "POST", "/v1/messages",
+        #"{"to":{"tokens":[{"provider":"apns","token":"6431"},{"provider":"fcm","token":"new"},{"provider":"apns","token":"6432","token_kind":"voip"}]},"notification":{"title":"T"}}"#
+      )
+      #expect(tokens.status == 202, "\(tokens.text)")
+      let id = tokens.json["id"]?.string ?? ""
+      let devices =
+        gateway.ask("GET", "/v1/messages/\(id)/deliveries").json["items"]?.array?.compactMap { $0["device"]?.string }
+        ?? []
+      #expect(devices.count == 3)
+      #expect(devices.contains("d1"))
+
+      let users = gateway.ask(
+        "POST", "/v1/messages", #"{"to":{"users":["u1","u2","nobody"]},"notification":{"title":"T"}}"#)
+      #expect(users.status == 202)
+      #expect(users.json["targets"] == .integer(3))
+
+      let nobody = gateway.ask("POST", "/v1/messages", #"{"to":{"users":["nobody"]},"notification":{"title":"T"}}"#)
+      #expect(nobody.status == 202, "\(nobody.text)")
+      #expect(nobody.json["targets"] == .integer(0))
+      #expect(nobody.json["state"] == .string("completed"))
+      let report = gateway.ask("GET", "/v1/messages/\(nobody.json["id"]?.string ?? "")")
+      #expect(report.json["no_recipients"] == .bool(true), "\(report.text)")
+      #expect(report.json["state"] == .string("completed"))
+    }
+  }
+
+  @Test("a message over a provider's limit is refused as a whole, naming provider and excess")
+  func tooLarge() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let body = String(repeating: "x", count: FakeAccount.limit + 17)
+      let reply = gateway.ask(
+        "POST", "/v1/messages",
+        #"{"to":{"tokens":[{"provider":"apns","token":"ab"},{"provider":"fcm","token":"t"}]},"notification":{"body":"\#(body)"}}"#
+      )
+      #expect(reply.status == 422)
+      #expect(reply.code == "invalid_message")
+      #expect(reply.violations == [" payload_too_large", " payload_too_large"])
+      #expect(reply.text.contains("apns: 17 bytes too many"))
+      #expect(reply.text.contains("fcm: 17 bytes too many"))
+      #expect(gateway.ask("GET", "/v1/messages").json["items"] == .array([]))
+    }
+  }
+
+  @Test("ten thousand long tokens are one message")
+  func manyTokens() async throws {
+    try await Gateway.running { gateway in
+      let tokens = (0..<10_000).map { number in
+        let hex = String(number, radix: 16)
+        let token = String(repeating: "0", count: 160 - hex.utf8.count) + hex
+        return #"{"provider":"apns","token":"\#(token)"}"#
+      }
+      let reply = gateway.ask(
+        "POST", "/v1/messages", #"{"to":{"tokens":[\#(tokens.joined(separator: ","))]},"notification":{"title":"T"}}"#)
+      #expect(reply.status == 202, "\(reply.text.prefix(500))")
+      #expect(reply.json["targets"] == .integer(10_000))
+      let id = reply.json["id"]?.string ?? ""
+      let export = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .read, ["accept": "application/x-ndjson"])
+      #expect(export.text.split(separator: "\n").count == 10_000)
+    }
+  }
+
+  @Test("what later versions do is answered 501 and named, and nothing is sent")
+  func notYet() async throws {
+    try await Gateway.running { gateway in
+      let audience = gateway.ask(
+        "POST", "/v1/messages", #"{"to":{"audience":"plan:pro"},"notification":{"title":"T"}}"#)
+      #expect(audience.status == 501)
+      #expect(audience.code == "not_yet")
+      #expect(audience.violations == ["/to/audience not_yet"])
+      let dry = gateway.ask(
+        "POST", "/v1/messages?dry_run=true", #"{"to":{"devices":["d"]},"notification":{"title":"T"}}"#)
+      #expect(dry.status == 501)
+      let slip = gateway.ask(
+        "POST", "/v1/messages?dryrun=true", #"{"to":{"devices":["d"]},"notification":{"title":"T"}}"#)
+      #expect(slip.status == 400)
+      #expect(slip.json["detail"]?.string?.contains("did you mean `dry_run`?") == true)
+      let bulk = gateway.ask("POST", "/v1/messages/bulk", "{}")
+      #expect(bulk.status == 501)
+      #expect(bulk.json["detail"]?.string?.contains("0.2") == true)
+      #expect(gateway.ask("GET", "/v1/messages").json["items"] == .array([]))
+    }
+  }
+}
