@@ -47,6 +47,14 @@ struct CredentialGate {
 
   var isOpen: Bool { state == .open }
 
+  /// Why the operator is needed.
+  var blockedReason: String? {
+    switch state {
+    case .blocked(let reason, _), .probing(let reason, true): reason
+    case .open, .waiting, .probing: nil
+    }
+  }
+
   /// What comes back now would be let through, be it as the probe.
   func mayPass(now: Instant) -> Bool {
     switch state {

@@ -120,30 +120,25 @@ struct Lane<Ticket> {
 
   // MARK: Going out
 
-  /// The next delivery to send, if the token has room; marks the ones it passes.
-  mutating func start(concurrency: Int, now: WallTime) -> Entry? {
+  /// What `start` would give.
+  func next(concurrency: Int, now: WallTime) -> Entry? {
     guard atWork < concurrency else { return nil }
-    if let first = ordered.first, !orderedAtWork, holdEnd(of: first.place, now: now) == nil {
-      for index in holds.indices where holds[index].place.precedes(first.place) { holds[index].overtaken = true }
-      ordered.removeFirst()
-      orderedAtWork = true
-      atWork += 1
-      return first
-    }
-    guard !free.isEmpty else { return nil }
-    atWork += 1
-    return free.removeFirst()
+    if let first = ordered.first, !orderedAtWork, holdEnd(of: first.place, now: now) == nil { return first }
+    return free.first
   }
 
-  /// The next one to be sent, when it may.
-  var next: Entry? { free.isEmpty || !ordered.isEmpty && !orderedAtWork ? ordered.first ?? free.first : free.first }
-
-  /// True if `start` would give one.
-  func canStart(concurrency: Int, now: WallTime) -> Bool {
-    guard atWork < concurrency else { return false }
-    if !free.isEmpty { return true }
-    guard let first = ordered.first, !orderedAtWork else { return false }
-    return holdEnd(of: first.place, now: now) == nil
+  /// The next delivery to send, if the token has room; marks the ones it passes.
+  mutating func start(concurrency: Int, now: WallTime) -> Entry? {
+    guard let entry = next(concurrency: concurrency, now: now) else { return nil }
+    atWork += 1
+    guard entry.ordered else {
+      free.removeFirst()
+      return entry
+    }
+    for index in holds.indices where holds[index].place.precedes(entry.place) { holds[index].overtaken = true }
+    ordered.removeFirst()
+    orderedAtWork = true
+    return entry
   }
 
   /// When the last hold on this place ends; nil: nothing holds it.

@@ -69,13 +69,13 @@ struct Lanes<Ticket> {
     return result
   }
 
-  /// True if the lane may start something and stands in no queue yet: the caller puts it into one.
-  mutating func enqueue(_ number: Int, concurrency: Int, now: WallTime) -> Bool {
-    guard let slot = slots[number], !slot.queued, slot.lane.canStart(concurrency: concurrency, now: now) else {
-      return false
+  /// What the lane may start, if it stands in no queue yet: the caller puts it into one.
+  mutating func enqueue(_ number: Int, concurrency: Int, now: WallTime) -> Lane<Ticket>.Entry? {
+    guard let slot = slots[number], !slot.queued, let next = slot.lane.next(concurrency: concurrency, now: now) else {
+      return nil
     }
     slots[number]!.queued = true
-    return true
+    return next
   }
 
   /// The lane was taken from its queue: what it starts now, if anything.

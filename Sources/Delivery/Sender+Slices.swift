@@ -30,6 +30,16 @@ extension Sender {
     worker.wake(self)
   }
 
+  /// Takes out members of slices that are not at work; what meets the condition for one member does for all of its slice.
+  func takeSlices(where condition: (Parcel) -> Bool) -> [Parcel] {
+    var taken = slices.remove(where: condition)
+    guard !closedSlices.isEmpty else { return taken }
+    for closed in closedSlices.takeAll() {
+      if condition(closed.members[0]) { taken += closed.members } else { closedSlices.append(closed) }
+    }
+    return taken
+  }
+
   private func armSliceTimer(now: Instant) {
     guard sliceTimer == nil, let due = slices.nextDue else { return }
     sliceTimer = worker.loop.after(milliseconds: max(0, due - now)) { [weak self] in

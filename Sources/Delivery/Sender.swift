@@ -134,8 +134,13 @@ final class Sender: CarrierOwner {
     guard let lane = isUrgent ? urgent.popFirst() : bulk.popFirst() else { return nil }
     let concurrency = worker.settings.lane.concurrency
     guard let entry = worker.lanes.startNext(lane, concurrency: concurrency, now: wall) else { return nil }
-    worker.requeue(lane)
     let parcel = entry.ticket
+    guard parcel.target.credential == id else {
+      // Its next one came under another credential of the same app: that one's turn.
+      worker.goBack(parcel)
+      return nil
+    }
+    worker.requeue(lane)
     guard worker.holdsLease(parcel.partition, now: now) else {
       worker.park(parcel)
       return nil
@@ -228,10 +233,11 @@ final class Sender: CarrierOwner {
 
   func hasRoom() { worker.wake(self) }
 
-  func unreachable(_ reason: String) { show("unreachable: \(reason)") }
+  private static let unreachable = "unreachable"
+  func unreachable(_ reason: String) { show("\(Self.unreachable): \(reason)") }
 
   func reached() {
-    if let shown, shown.hasPrefix("unreachable"), gate.isOpen { show(nil) }
+    if let shown, shown.hasPrefix(Self.unreachable) { show(gate.blockedReason) }
   }
 
   func answered(_ tag: Int, _ answer: ProviderAnswer) {

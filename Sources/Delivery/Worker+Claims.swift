@@ -34,6 +34,7 @@ extension Worker {
         self.counts.claimedJobs.add(UInt64(jobs.count))
         self.claims.claimed(
           claim, jobs: jobs.count, targets: jobs.reduce(0) { $0 + $1.targets.count }, last: jobs.last?.id)
+        self.pollSoon()
         self.claim()
       } catch {
         self.failed(error, partition)

@@ -82,9 +82,7 @@ extension Worker {
     for (_, slice) in partition.parkedSlices { abandon(slice.members) }
     partition.parkedSlices = []
     for sender in senders.values {
-      abandon(sender.slices.remove { $0.partition === partition })
-      // Closed slices of it are found when their turn comes.
-      wake(sender)
+      abandon(sender.takeSlices { $0.partition === partition })
     }
     wakeAll()
   }

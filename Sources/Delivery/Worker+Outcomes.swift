@@ -164,9 +164,7 @@ extension Worker {
       if lanes.exists(lane) { requeue(lane) }
     }
     for sender in senders.values {
-      let gathered = sender.slices.remove { $0.message.id == id }
-      if !gathered.isEmpty { end(gathered, .cancelled, reason: nil) }
-      wake(sender)
+      endSlices(sender.takeSlices { $0.message.id == id }, .cancelled)
     }
     for partition in partitions.values {
       background {
@@ -183,7 +181,17 @@ extension Worker {
     for parcel in takeWaiting(where: { $0.isExpired(now: now) }) {
       finish(parcel, .expired, reason: parcel.lastReason)
     }
+    for sender in senders.values {
+      endSlices(sender.takeSlices { $0.isExpired(now: now) }, .expired)
+    }
     for lane in lanes.withHolds { requeue(lane) }
+  }
+
+  /// Members of slices end together.
+  private func endSlices(_ members: [Parcel], _ outcome: Outcome) {
+    for (_, members) in Dictionary(grouping: members, by: \.partition.number) {
+      end(members, outcome, reason: outcome == .expired ? members[0].lastReason : nil)
+    }
   }
 
   private func takeWaiting(where condition: (Parcel) -> Bool) -> [Parcel] {
@@ -197,8 +205,9 @@ extension Worker {
 
   /// Puts the lane into its sender's queue if it may start something.
   func requeue(_ lane: Int, first: Bool = false) {
-    guard lanes.exists(lane), let next = lanes[lane].next else { return }
-    guard lanes.enqueue(lane, concurrency: settings.lane.concurrency, now: loop.wallNow) else { return }
+    guard lanes.exists(lane),
+      let next = lanes.enqueue(lane, concurrency: settings.lane.concurrency, now: loop.wallNow)
+    else { return }
     senders[next.ticket.target.credential]?.enqueue(lane: lane, next.ticket.urgency, first: first)
   }
 

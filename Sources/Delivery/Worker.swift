@@ -26,6 +26,8 @@ package final class Worker {
   /// Outcomes that no flush has confirmed, over all partitions.
   var unflushed = 0
   var flushTimer: Timer?
+  private var pollTimer: Timer?
+  private var sweeps = 0
   /// Senders with something to send, in turns.
   private var awake: [Sender] = []
   private var dispatching = false
@@ -40,6 +42,8 @@ package final class Worker {
 
   /// Requests of one credential before another one's turn.
   private static let quantum = 64
+  /// The length of the queue is read with every so many sweeps.
+  private static let sweepsPerMeasure = 5
 
   package init(
     loop: EventLoop, store: Store, accounts: [CredentialID: any ProviderAccount], settings: WorkerSettings,
@@ -83,7 +87,6 @@ package final class Worker {
     store.onBell { [weak self] bell in self?.heard(bell) }
     leaseAll()
     everySweep()
-    everyPoll()
     if !draining { await withUnsafeContinuation { stopWaiter = $0 } }
     await drain()
   }
@@ -159,18 +162,30 @@ package final class Worker {
       for partition in partitions.values { look(at: partition) }
       sweepLanes()
       observe()
+      sweeps += 1
+      if sweeps % Self.sweepsPerMeasure == 1 { measureQueue() }
       everySweep()
     }
   }
 
-  private func everyPoll() {
-    loop.after(milliseconds: settings.claim.pollInterval) { [weak self] in
-      guard let self, mayBegin else { return }
-      if claims.hasOutstanding {
-        claims.poll()
-        claim()
-      }
-      everyPoll()
+  /// While jobs are at work, their streams may get more without a bell.
+  func pollSoon() {
+    guard pollTimer == nil, mayBegin, claims.hasOutstanding else { return }
+    pollTimer = loop.after(milliseconds: settings.claim.pollInterval) { [weak self] in
+      guard let self else { return }
+      pollTimer = nil
+      claims.poll()
+      claim()
+      pollSoon()
+    }
+  }
+
+  private func measureQueue() {
+    guard settings.share.index == 0 else { return }
+    background {
+      guard let status = try? await self.store.queueStatus() else { return }
+      let age = status.oldest.map { max(0, self.loop.wallNow - $0) / 1000 } ?? 0
+      self.counts.queue(depth: status.jobs.values.reduce(0, +), retries: status.retries, ageSeconds: age)
     }
   }
 

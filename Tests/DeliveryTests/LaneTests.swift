@@ -212,8 +212,8 @@ struct LanesTests {
     #expect(lanes.open(LaneKey(app: AppID(rawValue: "other"), address: address)) != lane)
     let entry = LaneTests.entry(1)
     _ = lanes.change(lane) { $0.add(entry, delivery: Sample.delivery(1)) }
-    #expect(lanes.enqueue(lane, concurrency: 1, now: wall(0)) == true)
-    #expect(lanes.enqueue(lane, concurrency: 1, now: wall(0)) == false)
+    #expect(lanes.enqueue(lane, concurrency: 1, now: wall(0))?.ticket == 1)
+    #expect(lanes.enqueue(lane, concurrency: 1, now: wall(0)) == nil)
     #expect(lanes.startNext(lane, concurrency: 1, now: wall(0))?.ticket == 1)
     lanes.change(lane) { $0.ended(entry) }
     #expect(!lanes.exists(lane))

@@ -26,6 +26,8 @@ final class Responder: HTTP2ServerDelegate {
   private(set) var pushes: [Push] = []
   private(set) var accepted: [Push] = []
   private(set) var connections = 0
+  /// Connections that were sent GOAWAY: what still comes over them is above its last stream.
+  private var left: Set<UInt64> = []
   /// The reply to a push; `nth`: how often this title went to this token, from 1.
   var reply: (Push, _ nth: Int) -> Reply = { _, _ in .status(200) }
 
@@ -40,6 +42,7 @@ final class Responder: HTTP2ServerDelegate {
   func closed(_ connection: UInt64) {}
   func abandoned(_ stream: HTTP2ServerStream) {}
   func received(_ request: HTTP2ServerRequest) {
+    guard !left.contains(request.stream.connection) else { return }
     let push = Push(
       token: String(request.path.dropFirst("/send/".count)), title: String(decoding: request.body, as: UTF8.self),
       id: request.header("request-id") ?? "", authorization: request.header("authorization") ?? "",
@@ -50,6 +53,7 @@ final class Responder: HTTP2ServerDelegate {
       if status == 200 { accepted.append(push) }
       server.respond(request.stream, status: status, headers: headers, body: [])
     case .goaway:
+      left.insert(request.stream.connection)
       // This very stream is not processed.
       server.goaway(
         request.stream.connection, code: 0, debug: Array(#"{"reason":"Shutdown"}"#.utf8),

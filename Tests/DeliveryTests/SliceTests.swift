@@ -1,0 +1,137 @@
+import Domain
+import HTTPServer
+import Loop
+import Store
+import Support
+import Telemetry
+import Testing
+
+@testable import Delivery
+
+/// A provider's server that takes many recipients in a request, over HTTP/1.1.
+final class SliceServer {
+  struct Push: Hashable {
+    var tokens: [String]
+    var key: String
+  }
+  private(set) var server: HTTPServer!
+  private(set) var pushes: [Push] = []
+  /// `nth`: how many requests came, this one among them.
+  var reply: (Push, _ nth: Int) async -> HTTPServerResponse = { _, _ in HTTPServerResponse(status: 200) }
+
+  init(_ loop: EventLoop) throws {
+    var settings = HTTPServerSettings()
+    settings.certificate = Trust.leaf.certificate
+    settings.key = Trust.leaf.key
+    settings.maximumHead = 65_536
+    server = try HTTPServer(loop: loop, settings: settings) { [unowned self] request in
+      let push = Push(
+        tokens: request.path.dropFirst("/send/".count).split(separator: ",").map(String.init),
+        key: request.header("request-id") ?? "")
+      pushes.append(push)
+      return await reply(push, pushes.count)
+    }
+  }
+
+  func account(limit: Int) -> PlainAccount {
+    PlainAccount(
+      credential: CredentialID(rawValue: "shop/onesignal"), provider: .oneSignal,
+      origin: Origin(host: "127.0.0.1", port: server.port), wire: .http1(connections: 4), recipientLimit: limit)
+  }
+}
+
+@Suite("Slices of a provider that takes many recipients", .serialized, .timeLimit(.minutes(3)))
+struct SliceTests {
+  @Test("recipients go together, never over the limit, never twice, and the id of the request is told")
+  func together() async throws {
+    try await withPost { post in
+      let server = try SliceServer(post.loop)
+      server.reply = { _, _ in HTTPServerResponse(status: 200, headers: [Header("id", "n-1")]) }
+      let worker = try post.work([server.account(limit: 50)])
+      let id = try await post.send("x", to: tokens(500), .oneSignal)
+      #expect(try await post.done(id) == [.accepted: 500])
+      #expect(server.pushes.flatMap(\.tokens).sorted() == tokens(500).sorted())
+      #expect(server.pushes.allSatisfy { $0.tokens.count <= 50 })
+      #expect(server.pushes.count <= 14)
+      #expect(Set(server.pushes.map(\.key)).count == server.pushes.count)
+      #expect(try await post.deliveries(id)[0].providerID == "n-1")
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a failed slice goes again with the same members and the same key")
+  func again() async throws {
+    try await withPost { post in
+      let server = try SliceServer(post.loop)
+      server.reply = { _, nth in HTTPServerResponse(status: nth <= 8 ? 503 : 200) }
+      let worker = try post.work([server.account(limit: 50)])
+      let id = try await post.send("x", to: tokens(200), .oneSignal)
+      #expect(try await post.done(id) == [.accepted: 200])
+      for (_, same) in Dictionary(grouping: server.pushes, by: \.key) {
+        #expect(Set(same.map(\.tokens)).count == 1)
+      }
+      #expect(Set(server.pushes.map(\.key)).count < server.pushes.count)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("members refused by name are left out; the rest goes again at once under a new key")
+  func revised() async throws {
+    try await withPost { post in
+      let server = try SliceServer(post.loop)
+      server.reply = { push, _ in
+        push.tokens.contains("t7")
+          ? HTTPServerResponse(status: 422, headers: [Header("refused", "t7"), Header("reason", "bad_id")])
+          : HTTPServerResponse(status: 200)
+      }
+      let worker = try post.work([server.account(limit: 50)])
+      let id = try await post.send("x", to: tokens(40), .oneSignal)
+      #expect(try await post.done(id) == [.accepted: 39, .failed: 1])
+      let refused = try #require(server.pushes.first { $0.tokens.contains("t7") })
+      let rest = server.pushes.filter { $0.key != refused.key && $0.tokens == refused.tokens.filter { $0 != "t7" } }
+      #expect(rest.count == 1 || refused.tokens == ["t7"])
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a worker that dies with a slice at work is followed by the same slice under the same key")
+  func killed() async throws {
+    try await withPost { post in
+      let server = try SliceServer(post.loop)
+      let redis = post.redis
+      let account = server.account(limit: 500)
+      let id = try await post.send("x", to: tokens(100), .oneSignal)
+      let grave = EventLoop(name: "doomed")
+      let thread = grave.start()
+      var dead = false
+      server.reply = { [loop = post.loop] _, _ in
+        if !dead {
+          dead = true
+          grave.stop()
+          await loop.sleep(milliseconds: 500)
+        }
+        return HTTPServerResponse(status: 200)
+      }
+      grave.post {
+        grave.spawn {
+          let store = Store(loop: grave, redis: redis.endpoint, settings: Post.quick())
+          try? await store.open()
+          let doomed = try? Worker(
+            loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
+            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) })
+          await doomed?.run()
+        }
+      }
+      try await post.until("the death") { dead }
+      thread.join()
+      let worker = try post.work([account])
+      #expect(try await post.done(id) == [.accepted: 100])
+      for (_, same) in Dictionary(grouping: server.pushes, by: \.key) {
+        #expect(Set(same.map(\.tokens)).count == 1)
+      }
+      let members = server.pushes.map(\.tokens)
+      #expect(Set(members).flatMap { $0 }.sorted() == tokens(100).sorted())
+      await post.finish(worker)
+    }
+  }
+}
