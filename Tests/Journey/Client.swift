@@ -23,7 +23,9 @@ struct Client: Sendable {
   init(base: String, key: String? = nil, loop: EventLoop) async throws {
     self.base = base
     self.key = key
-    http = try await OnLoop(loop) { HTTPClient(loop: $0, settings: HTTPClientSettings()) }
+    var settings = HTTPClientSettings()
+    settings.maximumBody = 256 << 20
+    http = try await OnLoop(loop) { [settings] in HTTPClient(loop: $0, settings: settings) }
   }
 
   func call(_ method: String, _ path: String, _ body: String? = nil, headers: [Header] = []) async throws -> Answer {

@@ -44,7 +44,7 @@ final class Sandbox: Sendable {
       ])
     _ = try await process.line { $0.contains("listen") }
     let told = try JSON.parse(Array(Data(contentsOf: directory.appending(path: "sandbox.json"))))
-    func port(_ name: String) -> Int { told["ports"]?[name]?.integer.map(Int.init) ?? 0 }
+    func port(_ name: String) -> Int { told["\(name)_port"]?.integer.map(Int.init) ?? 0 }
     func text(_ name: String) -> String { told[name]?.string ?? "" }
     ports = Ports(apns: port("apns"), fcm: port("fcm"), oneSignal: port("onesignal"), control: port("control"))
     facts = Facts(keyID: text("key_id"), teamID: text("team_id"), topic: text("topic"), appID: text("app_id"))
