@@ -94,7 +94,7 @@ let package = Package(
     tests("HTTP2Tests", ["HTTP2", "TLS", "Loop", "Domain", "Support"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "TLS", "Loop", "Domain", "Support"]),
     tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "TLS", "Loop", "Domain", "Support"]),
-    tests("RedisClientTests", ["RedisClient", "Loop", "Domain", "Support"]),
+    tests("RedisClientTests", ["RedisClient", "TLS", "Loop", "Domain", "Support"]),
     tests("IntakeTests", ["Intake", "JSON", "Domain", "Support"]),
     tests("StoreTests", ["Store", "RedisClient", "Loop", "JSON", "TLS", "Domain", "Support"]),
     tests(

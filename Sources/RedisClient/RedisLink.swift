@@ -1,15 +1,18 @@
 import Domain
+import Glibc
 import Loop
+import TLS
 
-/// One connection to Redis that comes back by itself: socket, buffers, reader. What the answers mean is its owner's
+/// One connection to Redis that comes back by itself: socket, TLS, buffers, reader. What the answers mean is its owner's
 /// affair. Loop thread only.
 final class RedisLink {
-  /// Closed → (resolving →) connecting → up → resting → connecting …; `close` ends all.
+  /// Closed → (resolving →) connecting → (securing →) up → resting → connecting …; `close` ends all.
   private enum State {
     case closed
     case resting(Timer)
     case resolving
     case connecting(RedisSocket, Timer)
+    case securing(RedisSocket, Timer)
     case up(RedisSocket)
   }
 
@@ -23,6 +26,9 @@ final class RedisLink {
   private var flushes = false
   /// Counts connections, so that a handler notices that its own is gone.
   private var generation = 0
+  /// Where among the host's addresses the next attempt begins.
+  private var attempts = 0
+  private var tls: TLSContext?
 
   /// Connected, nothing said yet.
   var onUp: () -> Void = {}
@@ -31,9 +37,12 @@ final class RedisLink {
   var onDown: () -> Void = {}
   /// Set when the endpoint can never work.
   private(set) var fault: String?
+  /// Why the last connection ended, or did not come about.
+  private(set) var trouble: String?
 
   private static let readSize = 65_536
-  private static let readsPerEvent = 8
+  /// With TLS a read brings one record at most; then the loop's others have their turn.
+  private static let readsPerEvent = 16
   /// The reader moves what is left after each answer: small feeds keep that cheap.
   private static let feedSize = 16_384
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readSize, alignment: 16)
@@ -59,7 +68,7 @@ final class RedisLink {
     generation += 1
     switch state {
     case .resting(let timer): loop.cancel(timer)
-    case .connecting(let socket, let timer):
+    case .connecting(let socket, let timer), .securing(let socket, let timer):
       loop.cancel(timer)
       drop(socket)
     case .up(let socket): drop(socket)
@@ -70,37 +79,73 @@ final class RedisLink {
   }
 
   /// Gives this connection up and tries again after the backoff.
-  func restart() {
+  func restart(_ reason: String? = nil) {
     let wasUp = isUp
+    if let reason { trouble = reason }
     close()
     rest()
     if wasUp { onDown() }
   }
 
   /// The owner is content with this connection: the next backoff starts from its beginning.
-  func settled() { settings.backoff.succeeded() }
+  func settled() {
+    settings.backoff.succeeded()
+    trouble = nil
+  }
 
   private func attempt() {
     generation += 1
     switch endpoint.place {
-    case .unix(let path): open([RedisSocket.unix(path: path)])
-    case .tcp(_, _, true, _):
-      fault = "Redis over TLS is not available in this build: use a plain or unix socket endpoint, or a TLS tunnel"
-      state = .closed
-    case .tcp(let host, let port, false, _):
+    case .unix(let path): open([RedisSocket.unix(path: path)], host: path)
+    case .tcp(let host, let port, let secured, let caFile):
+      guard prepare(secured, caFile) else { return }
       state = .resolving
       let mine = generation
       loop.resolve(host: host, port: port) { [weak self] result in
         guard let self, generation == mine else { return }
-        guard case .success(let addresses) = result else { return rest() }
-        open(addresses.lazy.map(RedisSocket.tcp))
+        switch result {
+        case .success(let addresses):
+          attempts &+= 1
+          // Each attempt begins with another address: the first may be one where nobody listens.
+          let first = attempts % max(1, addresses.count)
+          open((addresses[first...] + addresses[..<first]).lazy.map(RedisSocket.tcp), host: host)
+        case .failure(let failure):
+          trouble = "\(host): \(failure.reason)"
+          rest()
+        }
       }
     }
   }
 
-  private func open(_ sockets: some Sequence<RedisSocket?>) {
-    guard let socket = sockets.first(where: { $0 != nil }) ?? nil else { return rest() }
-    let timer = loop.after(milliseconds: settings.connectMilliseconds) { [weak self] in self?.restart() }
+  /// False: the endpoint can never work.
+  private func prepare(_ secured: Bool, _ caFile: String?) -> Bool {
+    guard secured, tls == nil else { return true }
+    do throws(TLSFault) {
+      tls = try TLSContext.client(caFile: caFile, alpn: [])
+      return true
+    } catch {
+      fault = error.reason
+      state = .closed
+      return false
+    }
+  }
+
+  private func open(_ sockets: some Sequence<RedisSocket?>, host: String) {
+    guard var socket = sockets.first(where: { $0 != nil }) ?? nil else {
+      trouble = "\(host): \(String(cString: strerror(errno)))"
+      return rest()
+    }
+    do throws(TLSFault) {
+      if let tls { try socket.secure(tls, host: host) }
+    } catch {
+      socket.close()
+      trouble = error.reason
+      return rest()
+    }
+    let timer = loop.after(milliseconds: settings.connectMilliseconds) { [weak self] in
+      guard let self else { return }
+      restart("no connection in \(settings.connectMilliseconds) ms")
+    }
     state = .connecting(socket, timer)
     let mine = generation
     loop.watch(socket.descriptor, [.writable]) { [weak self] readiness in
@@ -146,16 +191,28 @@ final class RedisLink {
   private func ready(_ readiness: Readiness) {
     switch state {
     case .connecting(let socket, let timer):
-      loop.cancel(timer)
-      guard socket.isConnected else { return restart() }
-      state = .up(socket)
-      loop.change(socket.descriptor, [.readable])
-      onUp()
+      if let failure = socket.connectFailure { return restart(failure) }
+      state = .securing(socket, timer)
+      secure(socket, timer)
+    case .securing(let socket, let timer): secure(socket, timer)
     case .up(let socket):
       let mine = generation
       if readiness.readable { receive(socket) }
       if readiness.writable, generation == mine { flush() }
     case .closed, .resting, .resolving: break
+    }
+  }
+
+  private func secure(_ socket: RedisSocket, _ timer: Timer) {
+    switch socket.handshake() {
+    case .wantRead: loop.change(socket.descriptor, [.readable])
+    case .wantWrite: loop.change(socket.descriptor, [.writable])
+    case .failed(let reason): restart(reason)
+    case .done:
+      loop.cancel(timer)
+      state = .up(socket)
+      loop.change(socket.descriptor, [.readable])
+      onUp()
     }
   }
 
@@ -166,7 +223,7 @@ final class RedisLink {
       switch outcome {
       case .moved(let count): written += count
       case .wait: return loop.change(socket.descriptor, [.readable, .writable])
-      case .closed: return restart()
+      case .closed(let reason): return restart(reason)
       }
     }
     written = 0
@@ -181,11 +238,16 @@ final class RedisLink {
     for _ in 0..<Self.readsPerEvent {
       switch socket.read(into: buffer) {
       case .wait: return
-      case .closed: return restart()
+      case .closed(let reason): return restart(reason)
       case .moved(let count):
         guard digest(UnsafeRawBufferPointer(rebasing: buffer[..<count]), mine) else { return }
-        if count < buffer.count { return }
+        if count < buffer.count, !socket.isSecure { return }
       }
+    }
+    guard socket.isSecure else { return }
+    loop.after(milliseconds: 0) { [weak self] in
+      guard let self, generation == mine, case .up(let socket) = state else { return }
+      receive(socket)
     }
   }
 
@@ -204,7 +266,7 @@ final class RedisLink {
       }
       return true
     } catch {
-      restart()
+      restart("an answer that is not Redis'")
       return false
     }
   }

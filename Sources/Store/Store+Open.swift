@@ -16,7 +16,8 @@ extension Store {
         throw .unusable("Redis refused the password: set redis.username and redis.password (\(refusal.text))")
       }
       guard loop.now < deadline else {
-        throw .unavailable(redis.lastRefusal?.text ?? "no connection to Redis", retryAfter: 1)
+        let reason = redis.lastRefusal?.text ?? redis.trouble
+        throw .unavailable(reason.map { "no connection to Redis: \($0)" } ?? "no connection to Redis", retryAfter: 1)
       }
       await loop.sleep(milliseconds: Self.openPollMilliseconds)
     }

@@ -173,7 +173,7 @@ struct RedisTests {
 
   @Test("over TCP by name as well")
   func tcp() async throws {
-    let port = Int.random(in: 20_000..<60_000)
+    let port = freePort()
     let server = RedisServer(["--port", String(port)])
     try await withLoop { loop in
       let redis = try await connected(
