@@ -16,7 +16,7 @@ struct ReadmeTests {
 
   @Test("its first send works against fanfare dev, as it stands there")
   func firstSend() throws {
-    let dev = try #require(Shell("exec timeout 120 \(Shell.binary) dev --json --port 0"))
+    let dev = try #require(Shell("exec \(Shell.binary) dev --json --port 0"))
     defer { dev.end() }
     let ready = try dev.document()
     let url = try #require(ready["url"]?.string)
@@ -32,11 +32,11 @@ struct ReadmeTests {
 
   @Test("a busy port is replaced, and ctrl-C leaves nothing behind")
   func busyPort() throws {
-    let first = try #require(Shell("exec timeout 120 \(Shell.binary) dev --json --port 0"))
+    let first = try #require(Shell("exec \(Shell.binary) dev --json --port 0"))
     defer { first.end() }
     let address = try first.document()["url"]?.string
     let port = try #require(address?.split(separator: ":").last)
-    let second = try #require(Shell("exec timeout 120 \(Shell.binary) dev --json --port \(port)"))
+    let second = try #require(Shell("exec \(Shell.binary) dev --json --port \(port)"))
     let ready = try second.document()
     #expect(ready["url"]?.string?.hasSuffix(":\(port)") == false)
     let config = try #require(ready["config"]?.string)
