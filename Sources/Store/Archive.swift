@@ -8,6 +8,9 @@ struct MessageParts {
   /// By partition, as far as they came with the message.
   var work: [Int: Fields] = [:]
   var deliveries: [Int: Fields] = [:]
+  /// Parts that have told home how they ended, and the sum of their counters.
+  var told: Set<Int> { Set((text("told") ?? "").split(separator: ",").compactMap { Int($0) }) }
+  var toldCounters: Fields { message[Array("tc".utf8)].map { Self.fields($0) } ?? [:] }
 
   func text(_ name: String) -> String? { message[Array(name.utf8)].map { String(decoding: $0, as: UTF8.self) } }
   func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
@@ -27,7 +30,7 @@ struct MessageParts {
 }
 
 extension Store {
-  private static let reportFields = ["app", "k", "tot", "parts", "can", "don", "rep", "st"]
+  private static let reportFields = ["app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc"]
 
   /// Nil where there is none, in the order asked for.
   func find(_ ids: [MessageID]) async throws(StoreError) -> [MessageParts?] {
@@ -55,15 +58,23 @@ extension Store {
     }
   }
 
-  /// Reads what the partitions hold of these messages.
-  func readWork(_ found: inout [(id: MessageID, parts: MessageParts)]) async throws(StoreError) {
+  /// Reads what the partitions in question hold of these messages.
+  func readWork(_ found: inout [(id: MessageID, parts: MessageParts)], where needed: (MessageParts, Int) -> Bool)
+    async throws(StoreError)
+  {
     var asked: [(place: Int, partition: Int)] = []
     var commands: [RedisCommand] = []
     for (place, entry) in found.enumerated() {
       for partition in entry.parts.partitions
-      where entry.parts.work[partition] == nil && (0..<settings.partitions).contains(partition) {
+      where entry.parts.work[partition] == nil && (0..<settings.partitions).contains(partition)
+        && needed(entry.parts, partition)
+      {
         asked.append((place, partition))
+        // In the order in which a part moves, so that none slips through.
         commands.append(RedisCommand("HGETALL", keys.work(partition, entry.id)))
+        var ended = RedisCommand("HGET", keys.finished(partition))
+        ended.append(entry.id.raw)
+        commands.append(ended)
         var archived = RedisCommand("HGET", keys.segment(partition, entry.id.hour))
         archived.append(Array("w".utf8) + entry.id.raw)
         commands.append(archived)
@@ -71,8 +82,11 @@ extension Store {
     }
     let replies = try await ask(commands)
     for (number, entry) in asked.enumerated() {
-      let archived = replies[number * 2 + 1].bytes
-      let fields = archived.map { MessageParts.fields($0) } ?? MessageParts.fields(replies[number * 2])
+      var fields = MessageParts.fields(replies[number * 3])
+      if fields.isEmpty {
+        let ending = replies[number * 3 + 1].bytes.map { Array($0.dropFirst()) }
+        fields = (replies[number * 3 + 2].bytes ?? ending).map { MessageParts.fields($0) } ?? [:]
+      }
       found[entry.place].parts.work[entry.partition] = fields
     }
   }

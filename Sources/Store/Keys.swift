@@ -33,10 +33,10 @@ struct Keys {
   func stream(_ partition: Int, _ name: String) -> String { stems[partition] + "q:" + name }
   /// Members: message and index; scores: due times.
   func retry(_ partition: Int) -> String { stems[partition] + "retry" }
-  /// Parts that are done and have not told home: message and a flag for failures.
+  /// Parts that are done and have not told home: by message a flag for failures and the counters.
   func finished(_ partition: Int) -> String { stems[partition] + "finished" }
   func spreading(_ partition: Int) -> String { stems[partition] + "spreading" }
-  /// Jobs and retries that could not be read or had no message.
+  /// How many jobs, retries and parts could not be read.
   func odd(_ partition: Int) -> String { stems[partition] + "odd" }
   /// Finished records by hour of acceptance.
   func segment(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "g:\(hour)" }

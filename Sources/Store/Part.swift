@@ -7,11 +7,14 @@ struct Part {
   /// From the count on; id, channel and partition come before.
   private(set) var arguments: [[UInt8]]
   private(set) var streams: [String]
+  /// Deliveries.
+  private(set) var count: Int
 
   init(
     partition: Int, targets: [SubmissionTarget], urgency: Urgency, targetsPerJob: Int
   ) {
     self.partition = partition
+    count = targets.count
     var list: [TargetList.Entry] = []
     var ended: [[UInt8]] = []
     var jobs: [[UInt8]] = []
@@ -78,12 +81,55 @@ struct Part {
     streams = []
     arguments = []
     var reader = Unpacker(packed)
+    count = 0
     for _ in 0..<(try reader.int()) { streams.append(try reader.text()) }
     for _ in 0..<(try reader.int()) { arguments.append(try reader.blob()) }
+    guard reader.isAtEnd else { throw Corrupt() }
+    try check()
   }
 
-  func scriptArguments(id: MessageID, channel: String) -> [RedisArgument] {
-    [.bytes(id.raw), .text(channel), .number(Int64(partition))] + arguments.map { .bytes($0) }
+  /// What was read is what `init(partition:targets:…)` writes: each delivery has ended or is in one job.
+  private mutating func check() throws(Corrupt) {
+    var rest = arguments[...]
+    func next() throws(Corrupt) -> [UInt8] {
+      guard let argument = rest.popFirst() else { throw Corrupt() }
+      return argument
+    }
+    func number(below limit: Int) throws(Corrupt) -> Int {
+      guard let number = Int(String(decoding: try next(), as: UTF8.self)), (0..<limit).contains(number) else {
+        throw Corrupt()
+      }
+      return number
+    }
+    count = try number(below: Int(UInt16.max) + 1)
+    guard try TargetList(packed: try next()).entries.count == count else { throw Corrupt() }
+    var seen: Set<Int> = []
+    for _ in 0..<(try number(below: count + 1)) {
+      let index = try number(below: count)
+      _ = try DeliveryRecord(packed: try next())
+      guard CounterName(field: try next()) != nil, seen.insert(index).inserted else { throw Corrupt() }
+    }
+    for _ in 0..<(try number(below: count + 1)) {
+      let stream = try number(below: streams.count)
+      let name = String(decoding: try next(), as: UTF8.self)
+      let first = try number(below: count)
+      let indexes = Self.indexes(try next())
+      let targets = try PackedTarget.readAll(try next())
+      guard name == streams[stream], StreamID(partition: partition, name: name) != nil, indexes.first == first,
+        indexes == targets.map(\.index), indexes.allSatisfy({ $0 < count && seen.insert($0).inserted })
+      else { throw Corrupt() }
+    }
+    guard rest.isEmpty, seen.count == count else { throw Corrupt() }
+  }
+
+  /// As scripts read them: two bytes each.
+  static func indexes(_ packed: [UInt8]) -> [Int] {
+    guard packed.count.isMultiple(of: 2) else { return [] }
+    return stride(from: 0, to: packed.count, by: 2).map { Int(packed[$0]) << 8 | Int(packed[$0 + 1]) }
+  }
+
+  func scriptArguments(id: MessageID, channel: String, ttl: Int) -> [RedisArgument] {
+    [.bytes(id.raw), .text(channel), .number(Int64(ttl)), .number(Int64(partition))] + arguments.map { .bytes($0) }
   }
 }
 

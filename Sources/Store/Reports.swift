@@ -53,4 +53,7 @@ package struct QueueStatus: Sendable {
   package var retries: Int
   /// Acceptance time of the oldest job.
   package var oldest: WallTime?
+  /// Jobs, retries and parts that could not be read, ever; their deliveries ended as `failed: corrupt_record` where it
+  /// was known which they were.
+  package var quarantined: Int
 }

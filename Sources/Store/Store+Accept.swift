@@ -101,10 +101,13 @@ extension Store {
           keys.segments(home), keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
         ] + parts[0].streams.map { keys.stream(home, $0) },
         [.bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), life, .number(Int64(fields.count))]
-          + fields + parts[0].scriptArguments(id: id, channel: keys.bell), partition: home)
+          + fields + parts[0].scriptArguments(id: id, channel: keys.bell, ttl: submission.ttl), partition: home)
       return
     }
-    fields += [.text("st"), .text("s"), .text("left"), .number(Int64(parts.count))]
+    fields += [
+      .text("st"), .text("s"), .text("left"), .number(Int64(parts.count)), .text("pn"),
+      .text(parts.map { String($0.count) }.joined(separator: ",")),
+    ]
     var arguments: [RedisArgument] = [
       .bytes(id.raw), .number(id.hour), life, .number(loop.wallNow.milliseconds), .number(Int64(fields.count)),
     ]
@@ -118,7 +121,11 @@ extension Store {
         keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
       ], arguments, partition: home)
     // A message known before spreads as it was stored then.
-    if fresh.integer == 1 { try await spread(id, parts) } else { try await finishSpreading(id) }
+    if fresh.integer == 1 {
+      try await spread(id, parts, ttl: submission.ttl)
+    } else {
+      try await finishSpreading(id)
+    }
   }
 
   private func messageFields(_ submission: Submission, _ partitions: [Int]) -> [RedisArgument] {
@@ -130,41 +137,6 @@ extension Store {
     ]
     if let replayOf = submission.replayOf { fields += [.text("rep"), .text(replayOf.description)] }
     return fields
-  }
-
-  // MARK: Spreading
-
-  private func spread(_ id: MessageID, _ parts: [Part]) async throws(StoreError) {
-    _ = try await ask(
-      Scripts.addPart,
-      parts.map { part in
-        let partition = part.partition
-        let names = [
-          keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
-          keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
-          keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
-        ]
-        return (
-          names + part.streams.map { keys.stream(partition, $0) },
-          [.bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds)]
-            + part.scriptArguments(id: id, channel: keys.bell)
-        )
-      })
-    _ = try await ask(
-      Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])
-  }
-
-  /// Carries on where an accept stopped half-way. Repeatable, and safe beside the one that is still at work.
-  func finishSpreading(_ id: MessageID) async throws(StoreError) {
-    let stored = try await ask(RedisCommand("HGETALL", keys.spread(id))).array ?? []
-    var parts: [Part] = []
-    for (name, value) in pairs(stored) {
-      guard let partition = Int(String(decoding: name, as: UTF8.self)), (0..<settings.partitions).contains(partition),
-        let part = try? Part(partition: partition, packed: value)
-      else { continue }
-      parts.append(part)
-    }
-    try await spread(id, parts)
   }
 }
 

@@ -61,7 +61,7 @@ extension Store {
     var stored: [StoredJob] = []
     var last: UInt64?
     var empty: [String] = []
-    var odd = 0
+    var odd: [RedisReply] = []
     for entry in found {
       guard let name = entry.array?.first?.text else { continue }
       last = UInt64(name.prefix { $0 != "-" }) ?? last
@@ -69,13 +69,13 @@ extension Store {
         stored.append(job)
       } else {
         empty.append(name)
-        odd += 1
+        odd.append(entry)
       }
     }
     let partition = lease.partition
     var commands: [RedisCommand] = []
     for job in stored {
-      commands.append(RedisCommand("EXISTS", keys.work(partition, job.message)))
+      commands.append(RedisCommand("HGET", keys.work(partition, job.message), "n"))
       commands.append(RedisCommand("HGETALL", keys.slices(partition, job.message)))
       var records = RedisCommand("HMGET", keys.deliveries(partition, job.message))
       for target in job.targets { records.append(target.index) }
@@ -84,8 +84,13 @@ extension Store {
     let replies = try await ask(commands, partition: partition)
     var claims: [ClaimedJob] = []
     for (place, job) in stored.enumerated() {
-      guard replies[place * 3].integer == 1, case .array(let records) = replies[place * 3 + 2] else {
+      guard let count = replies[place * 3].integer, case .array(let records) = replies[place * 3 + 2] else {
         empty.append(job.entry)
+        continue
+      }
+      guard job.targets.allSatisfy({ $0.index < count }) else {
+        empty.append(job.entry)
+        odd.append(found.first { $0.array?.first?.text == job.entry } ?? .null)
         continue
       }
       let slices = slices(replies[place * 3 + 1], of: job.message, partition)
@@ -102,7 +107,8 @@ extension Store {
         claims.append(ClaimedJob(id: job.id, message: job.message, targets: targets))
       }
     }
-    if !empty.isEmpty { try await drop(empty, odd: odd, lease, stream) }
+    for message in Set(odd.compactMap(Self.message)) { try await condemnLost(of: message, lease, stream) }
+    if !empty.isEmpty { try await drop(empty, odd: odd.count, lease, stream) }
     var all = claims.flatMap(\.targets)
     try await readAddresses(&all, lease)
     var place = 0
@@ -119,15 +125,24 @@ extension Store {
     guard let parts = entry.array, parts.count == 2, let name = parts[0].text,
       let sequence = UInt64(name.prefix { $0 != "-" }), let fields = parts[1].array, fields.count == 8,
       let message = fields[1].bytes.flatMap({ MessageID(raw: $0) }), let first = fields[3].integer,
-      let packed = fields[7].bytes
+      let indexes = fields[5].bytes, let targets = fields[7].bytes.flatMap({ try? PackedTarget.readAll($0) }),
+      !targets.isEmpty, targets[0].index == Int(first), targets.map(\.index) == Part.indexes(indexes)
     else { return nil }
-    var job = StoredJob(
-      entry: name, id: JobID(stream: stream, sequence: sequence), message: message, first: Int(first), targets: [])
-    do throws(Corrupt) {
-      var reader = Unpacker(packed)
-      while !reader.isAtEnd { job.targets.append(try PackedTarget.read(&reader)) }
-    } catch { return nil }
-    return job.targets.isEmpty ? nil : job
+    return StoredJob(
+      entry: name, id: JobID(stream: stream, sequence: sequence), message: message, first: Int(first),
+      targets: targets)
+  }
+
+  /// Whose an entry is, even if the rest of it cannot be read.
+  private static func message(of entry: RedisReply) -> MessageID? {
+    guard let fields = entry.array?.last?.array, fields.count > 1 else { return nil }
+    return fields[1].bytes.flatMap { MessageID(raw: $0) }
+  }
+
+  /// The indexes that readable jobs of a message in this stream carry.
+  static func carried(_ entries: RedisReply, of message: MessageID, _ stream: StreamID) -> Set<Int> {
+    let jobs = (entries.array ?? []).compactMap { read($0, stream) }.filter { $0.message == message }
+    return Set(jobs.flatMap { $0.targets.map(\.index) })
   }
 
   private func drop(_ entries: [String], odd: Int, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
@@ -185,6 +200,7 @@ extension Store {
     let partition = lease.partition
     var asked: [(member: [UInt8], delivery: DeliveryID)] = []
     var odd: [[UInt8]] = []
+    var corrupt: [MessageID: [Int]] = [:]
     for member in members {
       guard member.count == 20, let id = MessageID(raw: Array(member.prefix(16))) else {
         odd.append(member)
@@ -202,10 +218,19 @@ extension Store {
       }, partition: partition)
     var found: [(target: ClaimedTarget, due: WallTime)] = []
     for (place, entry) in asked.enumerated() {
-      guard let packed = replies[place * 2].bytes, let record = try? DeliveryRecord(packed: packed),
-        case .retrying(let due, _, let sequence, let credential, let target) = record.state
-      else {
+      guard let packed = replies[place * 2].bytes else {
         odd.append(entry.member)
+        continue
+      }
+      guard let record = try? DeliveryRecord(packed: packed),
+        case .retrying(let due, _, let sequence, let credential, let target) = record.state,
+        target.index == entry.delivery.index
+      else {
+        if packed.first == DeliveryRecord.finalMark {
+          odd.append(entry.member)
+        } else {
+          corrupt[entry.delivery.message, default: []].append(entry.delivery.index)
+        }
         continue
       }
       let slice = slices(replies[place * 2 + 1], of: entry.delivery.message, partition)[entry.delivery.index]
@@ -215,6 +240,7 @@ extension Store {
         address: target.address, gone: nil, attempts: record.attempts, slice: slice)
       found.append((claimed, due))
     }
+    for (message, indexes) in corrupt { try await condemnWaiting(of: message, indexes, lease) }
     if !odd.isEmpty {
       _ = try await ask(
         Scripts.dropRetries, keys: [keys.lease(partition), keys.retry(partition), keys.odd(partition)],
@@ -295,6 +321,7 @@ extension StoredSlice {
     let revision = try reader.int()
     var members: [Int] = []
     for _ in 0..<(try reader.int()) { members.append(try reader.int()) }
+    guard reader.isAtEnd else { throw Corrupt() }
     self.init(message: message, partition: partition, number: number, revision: revision, members: members)
   }
 }

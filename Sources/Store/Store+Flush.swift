@@ -60,7 +60,7 @@ extension Store {
     return chunks
   }
 
-  private typealias Reply = (pruned: Int, cancelled: [MessageID], told: [[UInt8]])
+  private typealias Reply = (pruned: Int, cancelled: [MessageID], told: [(id: MessageID, ending: [UInt8])])
 
   private func send(
     _ chunk: [(id: MessageID, outcomes: MessageOutcomes)], jobs: [(id: JobID, message: MessageID)], _ lease: Lease,
@@ -107,7 +107,7 @@ extension Store {
     return (
       Int(reply[0].integer ?? 0),
       (reply[1].array ?? []).compactMap { $0.bytes.flatMap { MessageID(raw: $0) } },
-      (reply[2].array ?? []).compactMap(\.bytes)
+      endings(reply[2])
     )
   }
 
@@ -153,25 +153,5 @@ extension Store {
     }
     let none = MessageID(acceptedAt: WallTime(milliseconds: 0), partition: 0, random: 0)
     return jobs.map { claimed[$0] ?? read[$0] ?? none }
-  }
-
-  /// Repeatable; what is lost here `sweep` does again.
-  func tellHome(_ members: [[UInt8]], from partition: Int) {
-    for member in members {
-      guard member.count == 17, let id = MessageID(raw: Array(member.prefix(16))) else { continue }
-      let home = keys.home(id)
-      redis.send(
-        Scripts.tell, keys: [keys.message(id), keys.segment(home, id.hour), keys.segments(home)],
-        [
-          .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .number(Int64(partition)),
-          .bytes([member[16]]),
-        ]
-      ) { [weak self] result in
-        guard let self, case .success = result else { return }
-        var remove = RedisCommand("SREM", keys.finished(partition))
-        remove.append(member)
-        redis.send(remove) { _ in }
-      }
-    }
   }
 }

@@ -12,9 +12,23 @@ extension Store {
     for (id, parts) in zip(ids, try await find(ids)) {
       if let parts, parts.text("app") == app.rawValue { found.append((id, parts)) }
     }
-    try await readWork(&found)
+    for _ in 0..<Self.readAttempts {
+      try await readWork(&found) { parts, partition in !parts.told.contains(partition) }
+      // A part that was nowhere has ended and told home meanwhile, or the message has not spread yet: home tells.
+      let places = found.indices.filter { place in
+        let parts = found[place].parts
+        return parts.partitions.contains { !parts.told.contains($0) && parts.work[$0]?.isEmpty == true }
+      }
+      guard !places.isEmpty else { break }
+      for (place, parts) in zip(places, try await find(places.map { found[$0].id })) {
+        if let parts { found[place].parts = parts }
+      }
+    }
+    try await readWork(&found) { parts, partition in !parts.told.contains(partition) }
     return found.compactMap { Self.report($0.id, $0.parts, app) }
   }
+
+  private static let readAttempts = 2
 
   private static func report(_ id: MessageID, _ parts: MessageParts, _ app: AppID) -> MessageReport? {
     guard let kind = parts.text("k").flatMap({ Kind(rawValue: $0) }), let total = parts.number("tot") else {
@@ -22,7 +36,7 @@ extension Store {
     }
     var counts: [MessageReport.Key: Int] = [:]
     var retrying = 0
-    for work in parts.work.values {
+    for work in parts.work.filter({ !parts.told.contains($0.key) }).values + [parts.toldCounters] {
       for (name, value) in work {
         let number = Int(String(decoding: value, as: UTF8.self)) ?? 0
         if let counter = CounterName(field: name) {
@@ -88,7 +102,8 @@ extension Store {
 
   // MARK: Deliveries
 
-  /// In the order of partition and place; `cursor` is what the last call returned.
+  /// In the order of partition and place; `cursor` is what the last call returned. What the bound of bytes has dropped is
+  /// left out, though the report still counts it.
   package func deliveries(_ id: MessageID, app: AppID, cursor: String?, limit: Int) async throws(StoreError)
     -> (items: [DeliveryReport], next: String?)?
   {
@@ -117,7 +132,7 @@ extension Store {
   private func targets(_ id: MessageID, _ parts: MessageParts, _ partition: Int) async throws(StoreError) -> TargetList
   {
     var found = [(id: id, parts: parts)]
-    try await readWork(&found)
+    try await readWork(&found) { $1 == partition }
     let packed = found[0].parts.work[partition]?[[UInt8(ascii: "t")]] ?? []
     return (try? TargetList(packed: packed)) ?? TargetList()
   }
@@ -166,15 +181,16 @@ extension Store {
   // MARK: Queue and credentials
 
   package func queueStatus() async throws(StoreError) -> QueueStatus {
-    var status = QueueStatus(jobs: [:], retries: 0, oldest: nil)
+    var status = QueueStatus(jobs: [:], retries: 0, oldest: nil, quarantined: 0)
     for partition in 0..<settings.partitions {
       let streams = try await streams(of: partition)
       for (stream, length) in streams { status.jobs[stream] = length }
       let replies = try await ask(
-        [RedisCommand("ZCARD", keys.retry(partition))]
+        [RedisCommand("ZCARD", keys.retry(partition)), RedisCommand("GET", keys.odd(partition))]
           + streams.map { RedisCommand("XRANGE", keys.stream(partition, $0.stream.name), "-", "+", "COUNT", "1") })
       status.retries += Int(replies[0].integer ?? 0)
-      for reply in replies.dropFirst() {
+      status.quarantined += Int(replies[1].integer ?? 0)
+      for reply in replies.dropFirst(2) {
         guard let fields = reply.array?.first?.array?.last?.array, fields.count > 1,
           let id = fields[1].bytes.flatMap({ MessageID(raw: $0) })
         else { continue }

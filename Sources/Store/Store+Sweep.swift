@@ -16,14 +16,14 @@ extension Store {
         RedisCommand(
           "ZRANGEBYSCORE", keys.spreading(partition), "-inf", String(now.milliseconds - Self.orphanMilliseconds),
           "LIMIT", "0", limit),
-        RedisCommand("SRANDMEMBER", keys.finished(partition), limit),
+        RedisCommand("HRANDFIELD", keys.finished(partition), limit, "WITHVALUES"),
         RedisCommand("ZRANGE", keys.segments(partition), "0", "-1", "WITHSCORES"),
       ], partition: partition)
+    tellHome(endings(replies[1]), from: partition)
+    try await dropSegments(replies[2], partition)
     for reply in replies[0].array ?? [] {
       if let id = reply.bytes.flatMap({ MessageID(raw: $0) }) { try await finishSpreading(id) }
     }
-    tellHome((replies[1].array ?? []).compactMap(\.bytes), from: partition)
-    try await dropSegments(replies[2], partition)
   }
 
   /// Oldest first, until the partition's share of the byte bound holds; also what Redis has expired.

@@ -12,6 +12,8 @@ struct DeliveryRecord {
   var overtaken: Bool
   var attempts: [Attempt]
 
+  static let finalMark = UInt8(ascii: "F")
+  private static let waitingMark = UInt8(ascii: "R")
   /// Longest text kept of a provider's words; longer ones are cut.
   private static let textLimit = 512
 
@@ -20,15 +22,15 @@ struct DeliveryRecord {
     var packer = Packer()
     packer.optional(provider?.rawValue)
     packer.byte(overtaken ? 1 : 0)
-    let mark: Character
+    let mark: UInt8
     switch state {
     case .final(let outcome, let reason, let providerID):
-      mark = "F"
+      mark = Self.finalMark
       packer.text(outcome.rawValue)
       packer.optional(reason.map(Self.cut))
       packer.optional(providerID.map(Self.cut))
     case .retrying(let due, let reason, let sequence, let credential, let target):
-      mark = "R"
+      mark = Self.waitingMark
       packer.time(due.milliseconds)
       packer.text(Self.cut(reason))
       packer.number(sequence)
@@ -36,7 +38,7 @@ struct DeliveryRecord {
       target.write(to: &packer)
     }
     let length = packer.bytes.count
-    return [mark.asciiValue!, UInt8(length >> 8), UInt8(length & 255)] + packer.bytes
+    return [mark, UInt8(length >> 8), UInt8(length & 255)] + packer.bytes
   }
 
   static func pack(_ attempts: [Attempt]) -> [UInt8] {
@@ -60,19 +62,21 @@ struct DeliveryRecord {
   init(packed: [UInt8]) throws(Corrupt) {
     var reader = Unpacker(packed)
     let mark = try reader.byte()
-    _ = try reader.take(2)
+    let length = try reader.take(2).reduce(0) { $0 << 8 | Int($1) }
     provider = try reader.optional().map { ProviderName(rawValue: $0) }
-    overtaken = try reader.byte() == 1
+    overtaken = try reader.flag()
     switch mark {
-    case UInt8(ascii: "F"):
+    case Self.finalMark:
       guard let outcome = Outcome(rawValue: try reader.text()) else { throw Corrupt() }
       state = .final(outcome, reason: try reader.optional(), providerID: try reader.optional())
-    case UInt8(ascii: "R"):
+    case Self.waitingMark:
       state = .retrying(
         due: WallTime(milliseconds: try reader.time()), reason: try reader.text(), sequence: try reader.number(),
         credential: CredentialID(rawValue: try reader.text()), try PackedTarget.read(&reader))
     default: throw Corrupt()
     }
+    // Scripts append behind the head by this length.
+    guard reader.place == length + 3 else { throw Corrupt() }
     attempts = []
     while !reader.isAtEnd {
       attempts.append(

@@ -49,6 +49,13 @@ struct Unpacker {
     defer { place += 1 }
     return bytes[place]
   }
+  mutating func flag() throws(Corrupt) -> Bool {
+    switch try byte() {
+    case 0: return false
+    case 1: return true
+    default: throw Corrupt()
+    }
+  }
   mutating func number() throws(Corrupt) -> UInt64 {
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), through: 63, by: 7) {

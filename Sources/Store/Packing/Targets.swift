@@ -21,7 +21,11 @@ struct PackedTarget {
 
   static func read(_ reader: inout Unpacker) throws(Corrupt) -> PackedTarget {
     var target = PackedTarget(index: try reader.int(), device: DeviceID(rawValue: try reader.text()), address: nil)
-    guard try reader.byte() == 1 else { return target }
+    switch try reader.byte() {
+    case 0: return target
+    case 1: break
+    default: throw Corrupt()
+    }
     let provider = ProviderName(rawValue: try reader.text())
     let token = try reader.text()
     guard let kind = TokenKind(rawValue: try reader.text()),
@@ -30,6 +34,20 @@ struct PackedTarget {
     target.address = Address(
       provider: provider, token: token, tokenKind: kind, environment: environment, bundleID: try reader.optional())
     return target
+  }
+}
+
+extension PackedTarget {
+  /// All of a job, in the order of their indexes.
+  static func readAll(_ packed: [UInt8]) throws(Corrupt) -> [PackedTarget] {
+    var targets: [PackedTarget] = []
+    var reader = Unpacker(packed)
+    while !reader.isAtEnd {
+      let target = try read(&reader)
+      guard targets.last.map({ $0.index < target.index }) ?? true else { throw Corrupt() }
+      targets.append(target)
+    }
+    return targets
   }
 }
 
@@ -82,5 +100,6 @@ struct TargetList {
           device: device, credential: credential == 0 ? nil : CredentialID(rawValue: words[credential - 1]),
           provider: provider == 0 ? nil : ProviderName(rawValue: words[provider - 1])))
     }
+    guard reader.isAtEnd else { throw Corrupt() }
   }
 }

@@ -55,19 +55,32 @@ extension Scripts {
     """)
 
   /// One partition's part of a spreading message, unless it is known there. KEYS work, deliveries, slices, seq, ready,
-  /// waiting, segment, segments, finished, streams… · ARGV raw id, hour, retention, part…
+  /// waiting, segment, segments, finished, streams… · ARGV raw id, hour, retention, part… → 0: it was known, 1, or how it
+  /// ended if nothing of it is left to do
   static let addPart = RedisScript(
     "addPart",
     "#!lua\n" + Fragment.archive + Fragment.addPart + """
       local w, seg = KEYS[1], KEYS[7]
-      if redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. ARGV[1]) == 1 then return 0 end
+      if redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. ARGV[1]) == 1
+        or redis.call('HEXISTS', KEYS[9], ARGV[1]) == 1 then return 0 end
       if addPart(4, w, KEYS[2], KEYS[4], KEYS[5], KEYS[6], 10) then
-        local work, deliveries, failed = endPart(w, KEYS[2], KEYS[3])
-        keep(seg, KEYS[8], ARGV[2], ARGV[3], 'w' .. ARGV[1], work)
-        keep(seg, KEYS[8], ARGV[2], ARGV[3], 'd' .. ARGV[1], deliveries)
-        redis.call('SADD', KEYS[9], ARGV[1] .. failed)
+        return keepPart(ARGV[1], w, KEYS[2], KEYS[3], seg, KEYS[8], KEYS[9], ARGV[2], ARGV[3])
       end
       return 1
+      """)
+
+  /// Ends a part that cannot be read, unless it is known there: all its deliveries count as `counter`. KEYS work, segment,
+  /// segments, finished, odd · ARGV raw id, hour, seconds kept, counter, number of deliveries → as `addPart`
+  static let losePart = RedisScript(
+    "losePart",
+    "#!lua flags=allow-oom\n" + Fragment.archive + """
+      if redis.call('EXISTS', KEYS[1]) == 1 or redis.call('HEXISTS', KEYS[2], 'w' .. ARGV[1]) == 1
+        or redis.call('HEXISTS', KEYS[4], ARGV[1]) == 1 then return 0 end
+      local counters = pack({ARGV[4], ARGV[5]})
+      keep(KEYS[2], KEYS[3], ARGV[2], ARGV[3], 'w' .. ARGV[1], counters)
+      redis.call('HSET', KEYS[4], ARGV[1], '1' .. counters)
+      redis.call('INCR', KEYS[5])
+      return '1' .. counters
       """)
 
   /// All parts are where they belong. KEYS message, spread, spreading · ARGV raw id
@@ -75,7 +88,10 @@ extension Scripts {
     "spreadDone",
     """
     #!lua flags=allow-oom
-    if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'st', 'q') end
+    if redis.call('EXISTS', KEYS[1]) == 1 then
+      redis.call('HSET', KEYS[1], 'st', 'q')
+      redis.call('HDEL', KEYS[1], 'pn')
+    end
     redis.call('DEL', KEYS[2])
     redis.call('ZREM', KEYS[3], ARGV[1])
     return 1

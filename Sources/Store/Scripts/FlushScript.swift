@@ -7,7 +7,7 @@ extension Scripts {
   /// ARGV owner, number, chunk, retention, pruned, partition, messages, then per message: raw id, hour, home here and how
   /// many parts it has (0 elsewhere, 1, 2 more), finals, retries, (index, head, attempts, counter)…, (index, head,
   /// attempts, due)…; then jobs, and per job: place of its message or 0, entry, name of the stream.
-  /// → pruned, raw ids cancelled, members of `finished` to be told.
+  /// → pruned, raw ids cancelled, fields and values of `finished` to be told.
   static let flush = RedisScript(
     "flush",
     "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + """
@@ -42,7 +42,7 @@ extension Scripts {
           for i = 1, #wanted do known[wanted[i]] = found[i] end
           local records, gone, waits, counts, ended, retrying = {}, {}, {}, {}, 0, 0
           local function earlier(record)
-            return record and string.sub(record, 4 + struct.unpack('>I2', record, 2)) or ''
+            return record and #record > 2 and string.sub(record, 4 + struct.unpack('>I2', record, 2)) or ''
           end
           for i = 1, finals do
             local index, head, attempts, counter = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
@@ -79,15 +79,7 @@ extension Scripts {
           for counter, count in pairs(counts) do redis.call('HINCRBY', w, counter, count) end
           if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
           if ended > 0 and redis.call('HINCRBY', w, 'x', -ended) == 0 then
-            local work, deliveries, failed = endPart(w, d, s)
-            if here == '1' and redis.call('HGET', m, 'np') == '1' then
-              keep(seg, segs, hour, ARGV[4], 'a' .. id, pack({endMessage(m, failed), work, deliveries}))
-            else
-              keep(seg, segs, hour, ARGV[4], 'w' .. id, work)
-              keep(seg, segs, hour, ARGV[4], 'd' .. id, deliveries)
-              redis.call('SADD', finished, id .. failed)
-              told[#told + 1] = id .. failed
-            end
+            close(id, w, d, s, m, seg, segs, finished, hour, ARGV[4], here, told)
           end
         else
           at = at + (finals + retries) * 4

@@ -25,20 +25,35 @@ enum Fragment {
         end
         return table.concat(out)
       end
-      local function keep(seg, segs, hour, retention, field, value)
+      local function keep(seg, segs, hour, life, field, value)
         redis.call('HSET', seg, field, value)
-        redis.call('EXPIRE', seg, retention)
+        if redis.call('TTL', seg) < tonumber(life) then redis.call('EXPIRE', seg, life) end
         redis.call('ZINCRBY', segs, #value + 120, hour)
       end
       local function endPart(w, d, s)
         local work = redis.call('HGETALL', w)
-        local failed = '0'
+        local failed, ttl, counters = '0', 0, {}
         for i = 1, #work, 2 do
-          if string.find(work[i], '\\1failed\\1', 1, true) then failed = '1' end
+          if string.byte(work[i]) == 107 then
+            counters[#counters + 1] = work[i]
+            counters[#counters + 1] = work[i + 1]
+            if string.find(work[i], '\\1failed\\1', 1, true) then failed = '1' end
+          elseif work[i] == 'l' then
+            ttl = tonumber(work[i + 1])
+          end
         end
         local deliveries = redis.call('HGETALL', d)
         redis.call('DEL', w, d, s)
-        return pack(work), pack(deliveries), failed
+        return pack(work), pack(deliveries), failed, failed .. pack(counters), ttl
+      end
+      local function keepPart(id, w, d, s, seg, segs, finished, hour, retention)
+        local work, deliveries, _, ending, ttl = endPart(w, d, s)
+        -- Other parts may need all of the message's time; what is kept of this one stays as long.
+        local life = retention + ttl
+        keep(seg, segs, hour, life, 'w' .. id, work)
+        keep(seg, segs, hour, life, 'd' .. id, deliveries)
+        redis.call('HSET', finished, id, ending)
+        return ending
       end
       local function endMessage(m, failed)
         local all = redis.call('HGETALL', m)
@@ -55,19 +70,29 @@ enum Fragment {
         redis.call('DEL', m)
         return pack(kept)
       end
+      local function close(id, w, d, s, m, seg, segs, finished, hour, retention, here, told)
+        if here == '1' and redis.call('HGET', m, 'np') == '1' then
+          local work, deliveries, failed = endPart(w, d, s)
+          keep(seg, segs, hour, retention, 'a' .. id, pack({endMessage(m, failed), work, deliveries}))
+        else
+          told[#told + 1] = id
+          told[#told + 1] = keepPart(id, w, d, s, seg, segs, finished, hour, retention)
+        end
+      end
 
       """
 
   /// Adds a message's part of a partition: `addPart(at, w, d, seq, ready, waiting, firstStream)`; answers whether
-  /// nothing of it is left to do. ARGV from `at`: id, channel, partition, count, list, ended and jobs as `Part` writes them.
+  /// nothing of it is left to do. ARGV from `at`: id, channel, ttl, partition, count, list, ended and jobs as `Part` writes
+  /// them.
   static let addPart = """
     local function addPart(at, w, d, seq, ready, waiting, firstStream)
-      local id, channel, partition = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-      local count, list = tonumber(ARGV[at + 3]), ARGV[at + 4]
-      local ended = tonumber(ARGV[at + 5])
-      at = at + 6
+      local id, channel, ttl, partition = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+      local count, list = tonumber(ARGV[at + 4]), ARGV[at + 5]
+      local ended = tonumber(ARGV[at + 6])
+      at = at + 7
       local base = redis.call('INCRBY', seq, count) - count + 1
-      redis.call('HSET', w, 's', string.format('%.0f', base), 'n', count, 't', list, 'x', count - ended, 'r', 0)
+      redis.call('HSET', w, 's', string.format('%.0f', base), 'n', count, 't', list, 'x', count - ended, 'r', 0, 'l', ttl)
       for i = 1, ended do
         redis.call('HSET', d, ARGV[at], ARGV[at + 1])
         redis.call('HINCRBY', w, ARGV[at + 2], 1)

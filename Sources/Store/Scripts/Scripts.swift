@@ -3,7 +3,8 @@ import RedisClient
 /// Every script. Each is short, touches only keys of one partition, all in KEYS, and may be repeated.
 enum Scripts {
   static let all = [
-    lease, release, acceptHere, acceptHome, addPart, spreadDone, reserve, confirm, claim, dropJobs, dropRetries, flush,
+    lease, release, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
+    dropRetries, condemn, flush,
     tell, cancel, cancelPart, storeSlice, writeDevice, allocate, free, point, unpoint, readBlock,
   ]
 }

@@ -43,13 +43,67 @@ extension Scripts {
       return 1
       """)
 
-  /// A part tells home that it is done. KEYS message, segment, segments · ARGV raw id, hour, retention, partition, failed
+  /// Ends deliveries whose job or record cannot be read. KEYS lease, finished, retry, segments, odd, work, deliveries,
+  /// slices, message (or again work, when home is elsewhere), segment · ARGV owner, raw id, hour, retention, home here, how
+  /// many are odd, 1 if those that wait for a retry are meant, (index, head, counter)… → fields and values of `finished`
+  static let condemn = RedisScript(
+    "condemn",
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + """
+      local id, w, d = ARGV[2], KEYS[6], KEYS[7]
+      if ARGV[6] ~= '0' then redis.call('INCRBY', KEYS[5], ARGV[6]) end
+      local told, ended, retrying = {}, 0, 0
+      if redis.call('HEXISTS', w, 'x') == 0 then return told end
+      for at = 8, #ARGV, 3 do
+        local record = redis.call('HGET', d, ARGV[at])
+        if not record or (ARGV[7] == '1' and string.byte(record) ~= 70) then
+          if record then retrying = retrying - 1 end
+          redis.call('HSET', d, ARGV[at], ARGV[at + 1])
+          redis.call('HINCRBY', w, ARGV[at + 2], 1)
+          redis.call('ZREM', KEYS[3], id .. struct.pack('>I4', tonumber(ARGV[at])))
+          ended = ended + 1
+        end
+      end
+      if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
+      if ended > 0 and redis.call('HINCRBY', w, 'x', -ended) == 0 then
+        close(id, w, d, KEYS[8], KEYS[9], KEYS[10], KEYS[4], KEYS[2], ARGV[3], ARGV[4], ARGV[5], told)
+      end
+      return told
+      """)
+
+  /// A part tells home how it ended; home keeps the sum of what it was told, so that nothing that expires elsewhere is
+  /// missing. KEYS message, segment, segments · ARGV raw id, hour, retention, partition, ending: failed, counters
   static let tell = RedisScript(
     "tell",
     "#!lua flags=allow-oom\n" + Fragment.archive + """
       if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-      if ARGV[5] == '1' then redis.call('HSET', KEYS[1], 'bf', 1) end
-      if redis.call('HSETNX', KEYS[1], 'f' .. ARGV[4], 1) == 0 then return 0 end
+      local known = redis.call('HMGET', KEYS[1], 'told', 'tc')
+      local told = known[1] or ','
+      if string.find(told, ',' .. ARGV[4] .. ',', 1, true) then return 0 end
+      local sums, order = {}, {}
+      local function add(packed)
+        local at, name = 1, nil
+        while at + 4 <= #packed do
+          local length = struct.unpack('>I4', packed, at)
+          local text = string.sub(packed, at + 4, at + 3 + length)
+          at = at + 4 + length
+          if name then
+            if not sums[name] then order[#order + 1] = name end
+            sums[name] = (sums[name] or 0) + tonumber(text)
+            name = nil
+          else
+            name = text
+          end
+        end
+      end
+      add(known[2] or '')
+      add(string.sub(ARGV[5], 2))
+      local counters = {}
+      for _, name in ipairs(order) do
+        counters[#counters + 1] = name
+        counters[#counters + 1] = string.format('%.0f', sums[name])
+      end
+      redis.call('HSET', KEYS[1], 'told', told .. ARGV[4] .. ',', 'tc', pack(counters))
+      if string.sub(ARGV[5], 1, 1) == '1' then redis.call('HSET', KEYS[1], 'bf', 1) end
       if redis.call('HINCRBY', KEYS[1], 'left', -1) == 0 then
         keep(KEYS[2], KEYS[3], ARGV[2], ARGV[3], 'm' .. ARGV[1], endMessage(KEYS[1], '0'))
       end
