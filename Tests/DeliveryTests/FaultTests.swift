@@ -157,6 +157,33 @@ struct FaultTests {
     }
   }
 
+  @Test("a flush whose reply was lost is repeated, counts once, and nothing is sent again")
+  func lostReply() async throws {
+    let redis = RedisServer()
+    defer { redis.stop() }
+    let relay = Relay(to: redis.socketPath)
+    defer { relay.stop() }
+    try await withLoop { loop in
+      let post = try await Post(loop, redis: redis, through: relay.endpoint)
+      let responder = try Responder(loop)
+      // The next reply after the provider's answer is the flush's.
+      responder.reply = { [unowned responder] _, _ in
+        if responder.pushes.count == 5 { relay.loseReply() }
+        return .status(200)
+      }
+      var settings = Post.settings()
+      settings.sweepInterval = 60_000
+      settings.claim.pollInterval = 60_000
+      let worker = try post.work([post.account(responder)], settings)
+      let id = try await post.send("x", to: tokens(5))
+      #expect(try await post.done(id) == [.accepted: 5])
+      #expect(relay.losses == 1)
+      #expect(responder.pushes.count == 5)
+      #expect(try await post.deliveries(id).allSatisfy { $0.attempts.count == 1 })
+      await post.finish(worker)
+    }
+  }
+
   @Test("a drained worker hands its leases over at once")
   func handOver() async throws {
     try await withPost { post in

@@ -15,14 +15,20 @@ final class Post {
   let loop: EventLoop
   let redis: RedisServer
   let store: Store
+  /// The worker's, where its way to Redis is not the test's.
+  let workStore: Store
   let metrics = Metrics()
   private(set) var running: [Task<Void, Never>] = []
 
-  init(_ loop: EventLoop, redis: RedisServer, settings: StoreSettings = quick()) async throws {
+  init(
+    _ loop: EventLoop, redis: RedisServer, through endpoint: RedisEndpoint? = nil, settings: StoreSettings = quick()
+  ) async throws {
     self.loop = loop
     self.redis = redis
     store = Store(loop: loop, redis: redis.endpoint, settings: settings)
     try await store.open()
+    workStore = endpoint.map { Store(loop: loop, redis: $0, settings: settings) } ?? store
+    if endpoint != nil { try await workStore.open() }
   }
 
   static func quick() -> StoreSettings {
@@ -50,7 +56,7 @@ final class Post {
   @discardableResult
   func work(_ accounts: [any ProviderAccount], _ settings: WorkerSettings = settings()) throws -> Worker {
     let worker = try Worker(
-      loop: loop, store: store, accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.credential, $0) }),
+      loop: loop, store: workStore, accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.credential, $0) }),
       settings: settings, metrics: metrics, log: Log(minimum: .error), decode: { PlainMessage.decode($0) })
     running.append(loop.spawn { await worker.run() })
     return worker
@@ -127,6 +133,7 @@ final class Post {
   func finish(_ worker: Worker) async {
     worker.stop(grace: 1_000)
     for task in running { await task.value }
+    workStore.close()
     store.close()
   }
 
