@@ -13,7 +13,7 @@ struct AppsReader {
 
   func read(_ items: [(node: Node, pointer: String)]) -> [AppEntry] {
     var seen: Set<String> = []
-    return items.compactMap { item in
+    return items.map { item in
       var section = Section(item.node, at: item.pointer, faults)
       let entry = app(&section, &seen)
       section.close()
@@ -21,26 +21,16 @@ struct AppsReader {
     }
   }
 
-  private func app(_ section: inout Section, _ seen: inout Set<String>) -> AppEntry? {
+  private func app(_ section: inout Section, _ seen: inout Set<String>) -> AppEntry {
     let id = section.text("id")
     let tags = section.texts("register_tags")
     let secret = section.text("user_secret_file").flatMap {
       files.secret($0, at: section.place("user_secret_file"))
     }
     let accounts = section.list("credentials")
-    guard let id else {
-      faults.add(section.place("id"), "the app has no id", fix: "Add id: \"…\"")
-      return nil
-    }
-    guard Self.isName(id) else {
-      faults.add(section.place("id"), "\"\(id)\" is no id", fix: "Use 1 … 64 of a-z, 0-9, _ and -")
-      return nil
-    }
-    guard seen.insert(id).inserted else {
-      faults.add(section.place("id"), "two apps are called \"\(id)\"", fix: "Give each app its own id")
-      return nil
-    }
-    var entry = AppEntry(app: App(id: AppID(rawValue: id)), credentials: [], places: [])
+    check(id: id, at: section.place("id"), &seen)
+    // A wrong id is a fault already; what stands below it is read all the same, so that all faults are told at once.
+    var entry = AppEntry(app: App(id: AppID(rawValue: id ?? "")), credentials: [], places: [])
     entry.app.registerTags = tags
     entry.app.userSecret = secret.map { Array(String(decoding: $0, as: UTF8.self).trimmingLineEnd.utf8) }
     var names: Set<String> = []
@@ -53,6 +43,16 @@ struct AppsReader {
       faults.add(section.place("credentials"), "the app can send nothing", fix: "Add at least one credential")
     }
     return entry
+  }
+
+  private func check(id: String?, at place: String, _ seen: inout Set<String>) {
+    guard let id else { return faults.add(place, "the app has no id", fix: "Add id: \"…\"") }
+    guard Self.isName(id) else {
+      return faults.add(place, "\"\(id)\" is no id", fix: "Use 1 … 64 of a-z, 0-9, _ and -")
+    }
+    if !seen.insert(id).inserted {
+      faults.add(place, "two apps are called \"\(id)\"", fix: "Give each app its own id")
+    }
   }
 
   static func isName(_ text: String) -> Bool {

@@ -20,7 +20,7 @@ package struct ConfigurationFault: Error, Hashable, Sendable {
   package var text: String {
     var place = pointer.isEmpty ? "the file" : pointer
     if let line, let column { place = "line \(line), column \(column)" }
-    return "\(place): \(problem). \(fix)."
+    return "\(place): \(problem). \(fix)" + (fix.hasSuffix("?") ? "" : ".")
   }
 }
 

@@ -32,14 +32,15 @@ struct FaultTests {
     #expect(
       faults.map(\.pointer) == [
         "/redis/url", "/redis/databse", "/listen/port", "/retention/time", "/lanes/order_hold", "/log_level",
-        "/apps/0/id", "/apps/1/credentials/0/provider", "/apps/1/credentials/1/service_account_file",
+        "/apps/0/id", "/apps/0/credentials", "/apps/1/credentials/0/provider",
+        "/apps/1/credentials/1/service_account_file",
         "/apps/1/credentials/2/app_id", "/apps/1/credentials/2/api_key_file",
       ])
     #expect(faults[1].fix == "Did you mean \"database\"?")
     #expect(faults[5].fix == "Did you mean \"warning\"?")
-    #expect(faults[7].fix == "Did you mean \"apns\"?")
-    #expect(faults[8].fix == "Run: chmod 600 \(folder.path)/keys/open")
-    #expect(faults[10].problem == "no file at \(folder.path)/keys/none")
+    #expect(faults[8].fix == "Did you mean \"apns\"?")
+    #expect(faults[9].fix == "Run: chmod 600 \(folder.path)/keys/open")
+    #expect(faults[11].problem == "no file at \(folder.path)/keys/none")
   }
 
   @Test(
