@@ -16,6 +16,8 @@ final class Partition {
   var retryTimer: Timer?
   var retryDue: WallTime?
   var readsRetries = false
+  /// Settled while the retry set was being read: what is read may still show them as due.
+  var settledMeanwhile: Set<DeliveryID> = []
   var flushing = false
   /// Lanes whose next delivery, and slices that, found the lease past its deadline.
   var parkedLanes: [Int] = []
@@ -24,5 +26,11 @@ final class Partition {
   init(number: Int, flush: FlushSettings) {
     self.number = number
     self.flush = FlushPlan(limit: flush.outcomes)
+  }
+
+  /// A flush has written what became of it.
+  func settled(_ delivery: DeliveryID) {
+    guard atHand.remove(delivery) != nil, readsRetries else { return }
+    settledMeanwhile.insert(delivery)
   }
 }

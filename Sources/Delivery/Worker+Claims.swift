@@ -168,6 +168,7 @@ extension Worker {
       return
     }
     partition.readsRetries = true
+    partition.settledMeanwhile.removeAll()
     background {
       var pause: Int64 = 250
       do throws(StoreError) {
@@ -176,7 +177,10 @@ extension Worker {
         let due = try await self.store.dueRetries(lease, now: self.loop.wallNow, limit: limit)
         let fresh = due.filter { !partition.atHand.contains($0.delivery) }
         guard let messages = await self.load(Set(fresh.map(\.delivery.message)), for: partition) else { return }
-        for target in fresh where partition.atHand.insert(target.delivery).inserted {
+        // The set is read in steps: a flush that ended in between has settled some of what they show.
+        for target in fresh
+        where !partition.settledMeanwhile.contains(target.delivery) && partition.atHand.insert(target.delivery).inserted
+        {
           self.enterRetry(target, messages[target.delivery.message], partition: partition)
         }
         if !fresh.isEmpty { pause = 20 }

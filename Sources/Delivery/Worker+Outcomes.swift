@@ -317,10 +317,10 @@ extension Worker {
     counts.flushes.add()
     counts.flushSize.observe(seconds: Double(piece.outcomes))
     if result.pruned > 0 { counts.pruned.add(UInt64(result.pruned)) }
-    if !partition.atHand.isEmpty { for final in piece.finals { partition.atHand.remove(final.delivery) } }
+    if !partition.atHand.isEmpty { for final in piece.finals { partition.settled(final.delivery) } }
     var due: WallTime?
     for retry in piece.retries {
-      partition.atHand.remove(retry.target.delivery)
+      partition.settled(retry.target.delivery)
       due = min(due ?? retry.due, retry.due)
     }
     if let due { expectRetry(of: partition, at: due) }
