@@ -9,9 +9,11 @@ extension Service {
   /// The process lives and its loop turns.
   func health() -> HTTPServerResponse { Answer.json { $0.member("status", "ok") } }
 
-  /// Whether the gateway can do its work, and if not, why.
+  /// Whether the gateway can do its work, and if not, why. A blocked credential is told and does not make it unready: it
+  /// is one tenant's trouble, and must not take the others' gateway out of the load balancer.
   func readiness() async -> HTTPServerResponse {
     var reasons: [(code: String, detail: String)] = []
+    var isReady = true
     if store.isAvailable {
       do throws(StoreError) {
         let blocked = try await store.blockedCredentials()
@@ -20,14 +22,15 @@ extension Service {
         }
       } catch {
         reasons.append(("store_unavailable", Problem(error).detail))
+        isReady = false
       }
     } else {
+      isReady = false
       reasons.append(("store_unavailable", "Redis cannot be reached; the gateway connects again by itself"))
     }
-    let isReady = reasons.isEmpty
     let headers = isReady ? [] : [Header("retry-after", "1")]
     return Answer.json(isReady ? 200 : 503, headers: headers) { writer in
-      writer.member("status", isReady ? "ready" : "unavailable")
+      writer.member("status", isReady ? (reasons.isEmpty ? "ready" : "degraded") : "unavailable")
       writer.key("reasons")
       writer.beginArray()
       for reason in reasons {

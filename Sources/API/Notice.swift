@@ -18,6 +18,24 @@ struct Notice: Hashable {
     writer.endObject()
   }
 
+  /// Users are told by their place only so many times; the rest is a number.
+  private static let usersNamed = 20
+
+  /// `isEmpty`: by the user's place in the message, whether it has no device.
+  static func ofUsersWithoutDevices(_ isEmpty: [Bool]) -> [Notice] {
+    let places = isEmpty.indices.filter { isEmpty[$0] }
+    var notices = places.prefix(usersNamed).map {
+      Notice(pointer: "/to/users/\($0)", code: "no_devices", detail: "no device is registered for this user")
+    }
+    if places.count > usersNamed {
+      notices.append(
+        Notice(
+          pointer: "/to/users", code: "no_devices",
+          detail: "no device is registered for \(places.count - usersNamed) further users"))
+    }
+    return notices
+  }
+
   /// Targets that get nothing, by reason: the send was accepted, but not all of it goes out.
   static func ofSkipped(_ targets: [SubmissionTarget]) -> [Notice] {
     var counts: [String: Int] = [:]

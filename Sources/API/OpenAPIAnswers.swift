@@ -169,7 +169,7 @@ enum OpenAPIAnswers {
   private static let readiness = open(
     ["status", "reasons"],
     [
-      ("status", words(["ready", "unavailable"])),
+      ("status", words(["ready", "degraded", "unavailable"])),
       (
         "reasons",
         .make([

@@ -25,8 +25,8 @@ extension Service {
     let message = reading.message
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
 
-    let targets = try await resolve(message, call.app)
-    warnings += Notice.ofSkipped(targets)
+    let (targets, absences) = try await resolve(message, call.app)
+    warnings += absences + Notice.ofSkipped(targets)
     warnings += try checkRendering(message, targets, call.now)
 
     let isUrgent = targets.count <= settings.urgentTargets

@@ -7,10 +7,13 @@ extension Service {
   private static let usersAbreast = 64
 
   /// Who is meant, each device once, in the order asked for, and what becomes of it.
-  func resolve(_ message: Message, _ app: AppID) async throws(Problem) -> [SubmissionTarget] {
+  func resolve(
+    _ message: Message, _ app: AppID
+  ) async throws(Problem) -> (targets: [SubmissionTarget], warnings: [Notice]) {
     guard let tenant = apps[app] else { preconditionFailure("a key of no app passed authentication") }
     let fates = Fates(app: tenant, message: message, providers: providers, accounts: Set(accounts.keys))
     var targets: [SubmissionTarget] = []
+    var warnings: [Notice] = []
     do throws(StoreError) {
       switch message.to {
       case .devices(let ids):
@@ -20,7 +23,9 @@ extension Service {
         let owners = try await store.owners(of: addresses, app: app)
         targets = zip(addresses, owners).map { address, owner in owner.map(fates.target) ?? fates.target(address) }
       case .users(let users):
-        for devices in try await devices(ofUsers: users, app) { targets += devices.map(fates.target) }
+        let found = try await devices(ofUsers: users, app)
+        for devices in found { targets += devices.map(fates.target) }
+        warnings = Notice.ofUsersWithoutDevices(found.map(\.isEmpty))
       case .audience, .channel, .everyone: preconditionFailure("Intake lets no such recipients pass")
       }
     } catch {
@@ -33,7 +38,7 @@ extension Service {
       throw Problem(
         .invalidMessage, detail, violations: [Violation("/to/users", Violation.Code.tooMany, detail)])
     }
-    return targets
+    return (targets, warnings)
   }
 
   private func devices(ofUsers users: [String], _ app: AppID) async throws(StoreError) -> [[StoredDevice]] {

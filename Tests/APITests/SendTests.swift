@@ -63,6 +63,8 @@ struct SendTests {
         "POST", "/v1/messages", #"{"to":{"users":["u1","u2","nobody"]},"notification":{"title":"T"}}"#)
       #expect(users.status == 202)
       #expect(users.json["targets"] == .integer(3))
+      #expect(users.json["warnings"]?.array?.first?["pointer"] == .string("/to/users/2"))
+      #expect(users.json["warnings"]?.array?.first?["code"] == .string("no_devices"))
 
       let nobody = gateway.ask("POST", "/v1/messages", #"{"to":{"users":["nobody"]},"notification":{"title":"T"}}"#)
       #expect(nobody.status == 202, "\(nobody.text)")
