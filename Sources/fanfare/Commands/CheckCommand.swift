@@ -77,6 +77,9 @@ enum CheckCommand {
     defer { store.close() }
     do {
       try await store.open()
+      if let skew = ClockSkew(offset: try await store.clockOffset()) {
+        return Finding(subject: "redis", problem: skew.text, note: "")
+      }
       return Finding(subject: "redis", problem: nil, note: "the store is open, \(setup.store.partitions) partitions")
     } catch {
       switch error {

@@ -63,7 +63,8 @@ struct Comparison {
     let answered = seen.filter { $0.status != 0 }.map(\.status)
     let told = record.statuses.filter { $0 != 0 }
     if answered != told {
-      differences.append("\(member.id): the sandbox answered \(seen.map(\.status)), the gateway recorded \(record.statuses)")
+      differences.append(
+        "\(member.id): the sandbox answered \(seen.map(\.status)), the gateway recorded \(record.statuses)")
     }
     let unanswered = seen.filter { $0.status == 0 }.count
     if taken.count > 1 {

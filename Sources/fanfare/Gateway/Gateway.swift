@@ -142,6 +142,9 @@ private final class Workshop: @unchecked Sendable {
       let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
       self.store = store
       try await store.open()
+      if let skew = ClockSkew(offset: try await store.clockOffset()) {
+        log(.warning, "clock_skew", ["detail": skew.text])
+      }
       var settings = setup.worker
       settings.share = share
       let worker = try Worker(
