@@ -55,7 +55,7 @@ let package = Package(
     module("JSON", ["Domain", "CSimdJSON"]),
     module("Telemetry", ["Domain"]),
     // Row 3
-    module("TLS", ["Domain", "Loop", "COpenSSL"]),
+    module("TLS", ["Domain", "COpenSSL"]),
     // Row 4
     module("HTTP2", ["Domain", "Loop", "TLS", "CNGHTTP2"]),
     module("HTTPClient", ["Domain", "Loop", "CCurl"]),
@@ -63,7 +63,7 @@ let package = Package(
     module("RedisClient", ["Domain", "Loop", "TLS", "CHiredis"]),
     // Row 5
     module("Intake", ["Domain", "JSON"], pure),
-    module("Store", ["Domain", "Loop", "JSON", "TLS", "RedisClient"]),
+    module("Store", ["Domain", "Loop", "TLS", "RedisClient"]),
     module("APNs", path: "Providers/APNs", ["Domain", "JSON", "TLS"], pure),
     module("FCM", path: "Providers/FCM", ["Domain", "JSON", "TLS"], pure),
     module("OneSignal", path: "Providers/OneSignal", ["Domain", "JSON"], pure),

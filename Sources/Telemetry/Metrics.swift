@@ -79,12 +79,14 @@ package final class Metrics: Sendable {
   }
 }
 
+/// A number that only grows.
 package final class Counter: Sendable {
   private let count = Atomic<UInt64>(0)
   package func add(_ more: UInt64 = 1) { count.add(more, ordering: .relaxed) }
   package var value: UInt64 { count.load(ordering: .relaxed) }
 }
 
+/// A number that goes up and down.
 package final class Gauge: Sendable {
   private let level = Atomic<Int64>(0)
   package func set(_ value: Int64) { level.store(value, ordering: .relaxed) }
