@@ -79,6 +79,8 @@ extension Service {
       ).set(Int64(jobs))
     }
     metrics.gauge("fanfare_queue_retries", "Deliveries that wait for a retry.").set(Int64(queue.retries))
+    metrics.gauge("fanfare_quarantined", "Stored jobs, retries and parts that could not be read, ever.")
+      .set(Int64(queue.quarantined))
     let age = queue.oldest.map { max(0, (loop.wallNow - $0) / 1000) } ?? 0
     metrics.gauge("fanfare_queue_oldest_seconds", "Age of the oldest job.").set(age)
   }

@@ -38,6 +38,8 @@ struct Keys {
   func spreading(_ partition: Int) -> String { stems[partition] + "spreading" }
   /// How many jobs, retries and parts could not be read.
   func odd(_ partition: Int) -> String { stems[partition] + "odd" }
+  /// Tombstones by their time: app and device, a zero between.
+  func buried(_ partition: Int) -> String { stems[partition] + "t" }
   /// Finished records by hour of acceptance.
   func segment(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "g:\(hour)" }
   /// Segments and their bytes.

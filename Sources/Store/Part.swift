@@ -143,7 +143,7 @@ struct CounterName {
 
   var field: [UInt8] {
     var bytes = [UInt8(ascii: "k")]
-    bytes += (provider?.rawValue ?? "").utf8
+    bytes += (provider?.rawValue ?? "").utf8.filter { $0 != Self.separator }
     bytes.append(Self.separator)
     bytes += outcome.rawValue.utf8
     bytes.append(Self.separator)

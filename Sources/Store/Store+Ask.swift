@@ -13,7 +13,11 @@ extension Store {
   ) async throws(StoreError) -> RedisReply {
     do throws(RedisFault) {
       return try await redis.call(script, keys: keys, arguments)
-    } catch { throw StoreError(error, partition) }
+    } catch {
+      let error = StoreError(error, partition)
+      if case .leaseLost = error { claimed[partition] = nil }
+      throw error
+    }
   }
   func ask(_ script: RedisScript, _ runs: [(keys: [String], arguments: [RedisArgument])]) async throws(StoreError)
     -> [RedisReply]

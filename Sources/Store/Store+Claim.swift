@@ -116,7 +116,7 @@ extension Store {
       let count = claims[index].targets.count
       claims[index].targets = Array(all[place..<place + count])
       place += count
-      claimed[claims[index].id] = claims[index].message
+      claimed[partition, default: [:]][claims[index].id] = claims[index].message
     }
     return (claims, last)
   }

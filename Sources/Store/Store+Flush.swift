@@ -31,7 +31,7 @@ extension Store {
       result.cancelled.formUnion(reply.cancelled)
       tellHome(reply.told, from: partition)
     }
-    for job in jobs { claimed[job.id] = nil }
+    for job in jobs { claimed[partition]?[job.id] = nil }
     jobs = []
     return result
   }
@@ -140,7 +140,8 @@ extension Store {
   /// Whose the jobs are: known from the claim, else read from their streams. A job that is gone is left out by naming
   /// the store's zero message, of which nothing exists.
   private func messages(of jobs: [JobID]) async throws(StoreError) -> [MessageID] {
-    let unknown = jobs.filter { claimed[$0] == nil }
+    func known(_ job: JobID) -> MessageID? { claimed[job.stream.partition]?[job] }
+    let unknown = jobs.filter { known($0) == nil }
     var read: [JobID: MessageID] = [:]
     let replies = try await ask(
       unknown.map { job in
@@ -152,6 +153,6 @@ extension Store {
       read[job] = fields[1].bytes.flatMap { MessageID(raw: $0) }
     }
     let none = MessageID(acceptedAt: WallTime(milliseconds: 0), partition: 0, random: 0)
-    return jobs.map { claimed[$0] ?? read[$0] ?? none }
+    return jobs.map { known($0) ?? read[$0] ?? none }
   }
 }

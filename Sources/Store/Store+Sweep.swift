@@ -7,7 +7,7 @@ extension Store {
   private static let sweepLimit = 100
 
   /// Repairs and ends: messages whose spreading stopped half-way, partitions that finished and did not tell home, records
-  /// beyond retention. Called each second per owned partition.
+  /// and tombstones beyond retention. Called each second per owned partition.
   package func sweep(_ lease: Lease, now: WallTime) async throws(StoreError) {
     let partition = lease.partition
     let limit = String(Self.sweepLimit)
@@ -24,6 +24,7 @@ extension Store {
     for reply in replies[0].array ?? [] {
       if let id = reply.bytes.flatMap({ MessageID(raw: $0) }) { try await finishSpreading(id) }
     }
+    try await purgeTombstones(partition, now: now)
   }
 
   /// Oldest first, until the partition's share of the byte bound holds; also what Redis has expired.

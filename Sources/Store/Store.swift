@@ -39,8 +39,8 @@ package final class Store {
   var memory = MemoryWatch()
   private var pulse: Timer?
   private var subscriber: RedisSubscriber?
-  /// Whose message a claimed job is, until a flush finishes it.
-  var claimed: [JobID: MessageID] = [:]
+  /// By partition: whose message a claimed job is, until a flush finishes it or the lease is gone.
+  var claimed: [Int: [JobID: MessageID]] = [:]
   var keyCache = KeyCache()
 
   /// Connects in the background and again whenever the connection is lost.

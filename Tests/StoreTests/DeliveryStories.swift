@@ -1,9 +1,10 @@
 import Domain
 import Loop
 import RedisClient
-import Store
 import Support
 import Testing
+
+@testable import Store
 
 @Suite("From accept to outcome")
 struct DeliveryStories {
@@ -169,10 +170,14 @@ struct DeliveryStories {
       #expect(taken!.epoch > old.epoch)
       var flush = Flush(lease: old, number: 1)
       flush.finals = [final(job.targets[0])]
+      _ = try await store.claimAll(taken!)
+      #expect(store.claimed[0]?.count == 1)
       await #expect(throws: StoreError.leaseLost(partition: 0)) { try await store.flush(flush) }
+      #expect(store.claimed[0] == nil)
       await #expect(throws: StoreError.leaseLost(partition: 0)) { try await store.claimAll(old) }
       #expect(try await store.lease(0, renewing: old) == nil)
       #expect(try await store.report(id, app: shop)?.ended == 0)
+      #expect(store.claimed.isEmpty)
     }
   }
 

@@ -1,9 +1,10 @@
 import Domain
 import Loop
 import RedisClient
-import Store
 import Support
 import Testing
+
+@testable import Store
 
 @Suite("The registry")
 struct RegistryStories {
@@ -121,6 +122,77 @@ struct RegistryStories {
       #expect(try await store.deviceCounts(app: shop) == [.apns: 4_100])
       for number in 0..<150 { _ = try await store.removeDevice(DeviceID(rawValue: "d\(number)"), app: shop) }
       #expect(try await store.deviceCounts(app: shop) == [.apns: 3_950])
+    }
+  }
+
+  @Test("a tombstone goes after retention with all that named it; a revived device stays; the number rests first")
+  func purge() async throws {
+    let server = RedisServer()
+    try await withStore(quickSettings(partitions: 1), server: server) { store, loop in
+      let redis = Redis(loop: loop, endpoint: server.endpoint)
+      while !redis.isReady { await loop.sleep(milliseconds: 1) }
+      let retention = store.settings.retentionSeconds * 1000
+      let now = loop.wallNow
+      let lease = try await store.take(0)
+      for name in ["dead", "back"] {
+        var phone = device(name, token: "token of \(name)")
+        phone.user = "ann"
+        phone.tags = ["vip"]
+        _ = try await store.put(phone, app: shop)
+      }
+      var flush = Flush(lease: lease, number: 1)
+      for name in ["dead", "back"] {
+        flush.prunes.append(
+          Flush.Prune(
+            app: shop, device: DeviceID(rawValue: name), token: "token of \(name)", reason: "Unregistered",
+            since: nil, at: now))
+      }
+      #expect(try await store.flush(flush).pruned == 2)
+      _ = try await store.put(device("back", token: "token of back"), app: shop)
+      let dead = DeviceID(rawValue: "dead")
+      let number = try #require(try await store.find([dead], app: shop)[0]).number
+
+      try await store.sweep(lease, now: now + (retention - 1_000))
+      #expect(try await store.device(dead, app: shop)?.tombstone?.reason == "Unregistered")
+      try await store.sweep(lease, now: now + (retention + 1_000))
+      #expect(try await store.device(dead, app: shop) == nil)
+      #expect(try await store.device(DeviceID(rawValue: "back"), app: shop)?.tombstone == nil)
+      #expect(try await store.owners(of: [address("token of dead")], app: shop)[0] == nil)
+      #expect(try await redis.call(RedisCommand("EXISTS", store.keys.buried(0))) == .integer(0))
+      let members = try await redis.call(RedisCommand("SMEMBERS", store.keys.user(shop, "ann")))
+      #expect(members == .array([]))
+      let sizes = try await redis.call(RedisCommand("HGET", store.keys.setSizes(0, shop), "provider:apns"))
+      #expect(sizes.integer == 1)
+
+      // The number rests for the time of retention, as jobs may still name it.
+      _ = try await store.put(device("new", token: "1"), app: shop)
+      let ids = ["new", "later"].map { DeviceID(rawValue: $0) }
+      #expect(try await store.find(ids, app: shop)[0]?.number != number)
+      let rested = String(now.milliseconds - retention - 1_000)
+      _ = try await redis.call(RedisCommand("ZADD", store.keys.freeNumbers(0, shop), "XX", rested, String(number)))
+      _ = try await store.put(device("later", token: "2"), app: shop)
+      #expect(try await store.find(ids, app: shop)[1]?.number == number)
+      redis.close()
+    }
+  }
+
+  @Test("a sweep purges a bounded number of tombstones, and each in the end")
+  func purgeBounded() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let lease = try await store.take(0)
+      let late = loop.wallNow + (store.settings.retentionSeconds + 5) * 1000
+      for number in 0..<120 {
+        _ = try await store.put(device("old\(number)", token: "t\(number)"), app: shop)
+        _ = try await store.put(device("new\(number)", token: "t\(number)"), app: shop)
+      }
+      var left: [Int] = []
+      for _ in 0..<3 {
+        try await store.sweep(lease, now: late)
+        let old = try await store.devices((0..<120).map { DeviceID(rawValue: "old\($0)") }, app: shop)
+        left.append(old.count { $0 != nil })
+      }
+      #expect(left == [70, 20, 0])
+      #expect(try await store.deviceCounts(app: shop) == [.apns: 120])
     }
   }
 }

@@ -1,4 +1,5 @@
 package import Domain
+import Loop
 import RedisClient
 
 extension Store {
@@ -26,12 +27,12 @@ extension Store {
       ).text.map { DeviceID(rawValue: $0) }
       // The old owner by alias, and the device that the token itself may have made.
       for other in [old, derived].compactMap({ $0 }) where other != id {
-        if try await bury(other, movedTo: id, address: device.address, app: app, at: device.registeredAt) {
+        if try await bury(other, movedTo: id, address: device.address, app: app) {
           former = former ?? other
         }
       }
     } else if let alias = try await alias(derived, app), alias != id {
-      if try await bury(alias, movedTo: id, address: device.address, app: app, at: device.registeredAt) {
+      if try await bury(alias, movedTo: id, address: device.address, app: app) {
         former = alias
       }
       try await dropAlias(of: device.address, to: alias, app: app)
@@ -43,7 +44,7 @@ extension Store {
   }
 
   /// What the former state of a device left elsewhere: alias of its old token, place among its old user's devices.
-  private func forget(_ old: Device, keeping new: Device?, app: AppID) async throws(StoreError) {
+  func forget(_ old: Device, keeping new: Device?, app: AppID) async throws(StoreError) {
     if let user = old.user, user != new?.user {
       _ = try await ask(RedisCommand("SREM", keys.user(app, user), old.id.rawValue))
     }
@@ -54,7 +55,7 @@ extension Store {
   }
 
   /// True if `id` held that token and now is a tombstone.
-  private func bury(_ id: DeviceID, movedTo owner: DeviceID, address: Address, app: AppID, at: WallTime)
+  private func bury(_ id: DeviceID, movedTo owner: DeviceID, address: Address, app: AppID)
     async throws(StoreError) -> Bool
   {
     var buried = false
@@ -62,7 +63,7 @@ extension Store {
       buried = false
       guard var stored, stored.tombstone == nil, stored.device.address.holdsSameToken(as: address) else { return nil }
       buried = true
-      stored.tombstone = Tombstone(reason: "moved:\(owner.rawValue)", at: at)
+      stored.tombstone = Tombstone(reason: "moved:\(owner.rawValue)", at: loop.wallNow)
       return stored
     }
     return buried

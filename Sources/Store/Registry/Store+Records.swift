@@ -107,12 +107,14 @@ extension Store {
       Scripts.writeDevice,
       keys: [
         keys.record(home, app, number), index, keys.setSizes(home, app), keys.freeNumbers(home, app),
+        keys.buried(home),
       ] + sets.map { keys.set(home, app, $0, block: block) },
       [
         .number(Int64(number % 32)), .bytes(found?.packed ?? []), .bytes(record), .bytes(place.field),
         .bytes(oldIndex), .bytes(newIndex), .number(Int64(number % DeviceSets.blockSize)),
         .number(Int64(DeviceSets.setLimit)), .number(now.milliseconds), .number(Int64(number)),
-        .number(Int64(leave.count)),
+        .number(Int64(leave.count)), new?.tombstone.map { .number($0.at.milliseconds) } ?? "",
+        .bytes(Self.buriedMember(id, app)),
       ] + sets.map { .text($0) }, partition: home)
     if reply.integer == 1 { return true }
     if found == nil { try await giveBack(number, home, app) }

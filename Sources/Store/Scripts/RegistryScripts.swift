@@ -18,9 +18,9 @@ extension Scripts {
   static let free = RedisScript(
     "free", "#!lua flags=allow-oom\nreturn redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])")
 
-  /// Compares and writes a device. KEYS record bucket, index bucket, sizes of sets, free numbers, sets… · ARGV field in
+  /// Compares and writes a device. KEYS record bucket, index bucket, sizes of sets, free numbers, tombstones, sets… · ARGV field in
   /// the record bucket, expected record, new record or '', field in the index, expected index value, new index value, number
-  /// within the block, limit of small sets, freed at, number, sets to leave, names of sets: first those to leave.
+  /// within the block, limit of small sets, freed at, number, sets to leave, time of its tombstone or '', member of tombstones, names of sets: first those to leave.
   /// → 1, or 0: it was not as expected.
   static let writeDevice = RedisScript(
     "writeDevice",
@@ -33,6 +33,11 @@ extension Scripts {
       if ARGV[6] == '' then redis.call('HDEL', KEYS[2], ARGV[4]) else redis.call('HSET', KEYS[2], ARGV[4], ARGV[6]) end
     end
     if ARGV[3] == '' then redis.call('ZADD', KEYS[4], ARGV[9], ARGV[10]) end
+    if ARGV[12] ~= '' then
+      redis.call('ZADD', KEYS[5], ARGV[12], ARGV[13])
+    else
+      redis.call('ZREM', KEYS[5], ARGV[13])
+    end
     local offset, limit, leave = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[11])
 
     local function toBitmap(key)
@@ -49,10 +54,10 @@ extension Scripts {
       redis.call('SET', key, table.concat(parts))
     end
 
-    for i = 5, #KEYS do
-      local key, name = KEYS[i], ARGV[7 + i]
+    for i = 6, #KEYS do
+      local key, name = KEYS[i], ARGV[8 + i]
       local bitmap = redis.call('TYPE', key).ok == 'string'
-      if i - 4 <= leave then
+      if i - 5 <= leave then
         local left
         if bitmap then
           left = redis.call('SETBIT', key, offset, 0)
@@ -70,6 +75,16 @@ extension Scripts {
         if redis.call('SCARD', key) > limit then toBitmap(key) end
       end
     end
+    return 1
+    """)
+
+  /// A tombstone that is none any more, unless it became one again. KEYS tombstones · ARGV member, its time
+  static let unbury = RedisScript(
+    "unbury",
+    """
+    #!lua flags=allow-oom
+    local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
+    if at and tonumber(at) == tonumber(ARGV[2]) then redis.call('ZREM', KEYS[1], ARGV[1]) end
     return 1
     """)
 

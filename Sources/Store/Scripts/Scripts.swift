@@ -5,6 +5,6 @@ enum Scripts {
   static let all = [
     lease, release, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
     dropRetries, condemn, flush,
-    tell, cancel, cancelPart, storeSlice, writeDevice, allocate, free, point, unpoint, readBlock,
+    tell, cancel, cancelPart, storeSlice, writeDevice, unbury, allocate, free, point, unpoint, readBlock,
   ]
 }

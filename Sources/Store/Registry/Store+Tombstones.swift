@@ -1,0 +1,36 @@
+import Domain
+import RedisClient
+
+/// Tombstones tell for the time of retention why a device gets nothing; then they go, and their numbers with them.
+extension Store {
+  /// What one sweep of a partition takes on.
+  private static let purgesPerSweep = 50
+
+  static func buriedMember(_ id: DeviceID, _ app: AppID) -> [UInt8] {
+    Array(app.rawValue.utf8) + [0] + Array(id.rawValue.utf8)
+  }
+
+  /// Deletes tombstones beyond retention, oldest first, a bounded number at a time.
+  func purgeTombstones(_ partition: Int, now: WallTime) async throws(StoreError) {
+    let bound = now.milliseconds - settings.retentionSeconds * 1000
+    let listed = try await ask(
+      RedisCommand(
+        "ZRANGEBYSCORE", keys.buried(partition), "-inf", String(bound), "WITHSCORES", "LIMIT", "0",
+        String(Self.purgesPerSweep)), partition: partition)
+    for (member, time) in pairs(listed.array ?? []) {
+      let words = member.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+      let app = AppID(rawValue: String(decoding: words[0], as: UTF8.self))
+      let id = DeviceID(rawValue: words.count > 1 ? String(decoding: words[1], as: UTF8.self) : "")
+      if let found = try await find([id], app: app)[0], let tombstone = found.record.stored.tombstone,
+        tombstone.at.milliseconds <= bound
+      {
+        // What came between stands; the next sweep looks again.
+        guard try await write(id, app: app, from: found, to: nil) else { continue }
+        try await forget(found.record.stored.device, keeping: nil, app: app)
+      } else {
+        _ = try await ask(
+          Scripts.unbury, keys: [keys.buried(partition)], [.bytes(member), .bytes(time)], partition: partition)
+      }
+    }
+  }
+}
