@@ -21,23 +21,32 @@ struct ClaimPlan {
     var rang = false
     /// Jobs claimed and not finished.
     var outstanding = 0
-    /// Of the last claim.
-    var targetsPerJob = 1
+    /// Expected of the next claim: as many as in the last one, or half of what was expected then if that is more, so that
+    /// a stream of small jobs does not open the door to large ones.
+    var targetsPerJob: Int
   }
 
   private var cursors: [StreamID: Cursor] = [:]
   private var urgent: [StreamID] = []
   private var bulk: [StreamID] = []
-  private var expected: [CredentialID: Int] = [:]
+  /// Per credential: targets expected from the claims at work, and how many claims that are.
+  private var expected: [CredentialID: (targets: Int, claims: Int)] = [:]
   private let jobsAtOnce: Int
+  private let targetsPerJob: Int
   /// The part of a credential's room that bulk leaves to urgent.
   static let urgentShare = 10
+  /// Claims of one credential at work at a time: what they bring is known only when they are back.
+  static let claimsAtOnce = 4
 
-  init(jobsAtOnce: Int) { self.jobsAtOnce = jobsAtOnce }
+  /// `targetsPerJob`: the most that a job can hold.
+  init(jobsAtOnce: Int, targetsPerJob: Int) {
+    self.jobsAtOnce = jobsAtOnce
+    self.targetsPerJob = targetsPerJob
+  }
 
   /// The stream holds jobs, or may.
   mutating func rang(_ stream: StreamID) {
-    var cursor = cursors[stream] ?? Cursor()
+    var cursor = cursors[stream] ?? Cursor(targetsPerJob: targetsPerJob)
     defer { cursors[stream] = cursor }
     if cursor.expected != nil {
       cursor.rang = true
@@ -66,15 +75,16 @@ struct ClaimPlan {
     var left: [StreamID] = []
     for stream in streams {
       guard var cursor = cursors[stream] else { continue }
-      let free = room(stream.credential) - expected[stream.credential, default: 0]
-      guard free > 0 else {
+      let coming = expected[stream.credential] ?? (0, 0)
+      let free = room(stream.credential) - coming.targets
+      guard free > 0, coming.claims < Self.claimsAtOnce else {
         left.append(stream)
         continue
       }
       let jobs = min(jobsAtOnce, max(1, free / cursor.targetsPerJob))
       cursor.hungry = false
       cursor.expected = jobs * cursor.targetsPerJob
-      expected[stream.credential, default: 0] += jobs * cursor.targetsPerJob
+      expected[stream.credential] = (coming.targets + jobs * cursor.targetsPerJob, coming.claims + 1)
       cursors[stream] = cursor
       claims.append(Claim(stream: stream, after: cursor.after, jobs: jobs))
     }
@@ -86,7 +96,7 @@ struct ClaimPlan {
     guard var cursor = settle(claim.stream) else { return }
     if let last { cursor.after = last }
     cursor.outstanding += jobs
-    if jobs > 0 { cursor.targetsPerJob = max(1, targets / jobs) }
+    if jobs > 0 { cursor.targetsPerJob = max(1, targets / jobs, cursor.targetsPerJob / 2) }
     let more = jobs >= claim.jobs || cursor.rang
     cursor.rang = false
     cursors[claim.stream] = cursor
@@ -104,8 +114,13 @@ struct ClaimPlan {
   private mutating func settle(_ stream: StreamID) -> Cursor? {
     guard var cursor = cursors[stream], let count = cursor.expected else { return nil }
     cursor.expected = nil
-    expected[stream.credential, default: 0] -= count
+    arrived(count, stream.credential)
     return cursor
+  }
+
+  private mutating func arrived(_ count: Int, _ credential: CredentialID) {
+    guard let coming = expected[credential] else { return }
+    expected[credential] = coming.claims > 1 ? (coming.targets - count, coming.claims - 1) : nil
   }
 
   /// A flush removed this job. Jobs accepted meanwhile rang no bell, as the stream was not empty: it is asked again.
@@ -129,7 +144,7 @@ struct ClaimPlan {
   /// The partition is another's now: forget its streams, and claims of them at work.
   mutating func drop(partition: Int) {
     for (stream, cursor) in cursors where stream.partition == partition {
-      if let count = cursor.expected { expected[stream.credential, default: 0] -= count }
+      if let count = cursor.expected { arrived(count, stream.credential) }
       cursors[stream] = nil
     }
     urgent.removeAll { $0.partition == partition }

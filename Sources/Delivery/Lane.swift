@@ -151,22 +151,22 @@ struct Lane<Ticket> {
   // MARK: Coming back
 
   /// A started delivery has its outcome.
-  mutating func ended(_ entry: Entry) {
+  mutating func ended(ordered: Bool) {
     precondition(atWork > 0, "an end without a start")
     atWork -= 1
-    if entry.ordered { orderedAtWork = false }
+    if ordered { orderedAtWork = false }
   }
 
   /// A started delivery went into the retry set; nil: it holds nothing.
-  mutating func rested(_ entry: Entry, leaving hold: Hold?) {
-    ended(entry)
+  mutating func rested(ordered: Bool, leaving hold: Hold?) {
+    ended(ordered: ordered)
     if let hold { _ = add(hold) }
   }
 
   /// A started delivery was not sent, or goes again at once: it takes its old place, unless a newer one with its
   /// collapse key has come meanwhile.
   mutating func returned(_ entry: Entry, delivery: DeliveryID) -> Superseded {
-    ended(entry)
+    ended(ordered: entry.ordered)
     guard !entry.ordered else { return add(entry, delivery: delivery) }
     let result = add(entry, delivery: delivery)
     if !result.entering { free.insert(free.removeLast(), at: 0) }

@@ -54,9 +54,11 @@ struct Lanes<Ticket> {
     return number
   }
 
-  func exists(_ number: Int) -> Bool { number < slots.count && slots[number] != nil }
-  func key(_ number: Int) -> LaneKey { slots[number]!.key }
-  subscript(number: Int) -> Lane<Ticket> { slots[number]!.lane }
+  func exists(_ number: Int) -> Bool {
+    guard number < slots.count else { return false }
+    if case .none = slots[number] { return false }
+    return true
+  }
 
   /// Changes a lane, keeps count of its holds and lets it go when it is done.
   mutating func change<Result>(_ number: Int, _ body: (inout Lane<Ticket>) -> Result) -> Result {
@@ -69,32 +71,33 @@ struct Lanes<Ticket> {
     return result
   }
 
-  /// What the lane may start, if it stands in no queue yet: the caller puts it into one.
-  mutating func enqueue(_ number: Int, concurrency: Int, now: WallTime) -> Lane<Ticket>.Entry? {
-    guard let slot = slots[number], !slot.queued, let next = slot.lane.next(concurrency: concurrency, now: now) else {
-      return nil
-    }
+  /// The delivery that the lane may start, if it stands in no queue yet: the caller puts it into one.
+  mutating func enqueue(_ number: Int, concurrency: Int, now: WallTime) -> Ticket? {
+    guard exists(number), !slots[number]!.queued,
+      let next = slots[number]!.lane.next(concurrency: concurrency, now: now)
+    else { return nil }
     slots[number]!.queued = true
-    return next
+    return next.ticket
   }
 
   /// The lane was taken from its queue: what it starts now, if anything.
-  mutating func startNext(_ number: Int, concurrency: Int, now: WallTime) -> Lane<Ticket>.Entry? {
+  mutating func startNext(_ number: Int, concurrency: Int, now: WallTime) -> Ticket? {
     slots[number]!.queued = false
     let entry = slots[number]!.lane.start(concurrency: concurrency, now: now)
     tidy(number)
-    return entry
+    return entry?.ticket
   }
 
   private mutating func tidy(_ number: Int) {
-    guard let slot = slots[number], slot.lane.isEmpty, !slot.queued else { return }
-    numbers[slot.key] = nil
+    guard exists(number), !slots[number]!.queued, slots[number]!.lane.isEmpty else { return }
+    numbers[slots[number]!.key] = nil
     slots[number] = nil
     vacant.append(number)
   }
 
+  func waits(_ number: Int) -> Bool { exists(number) && slots[number]!.lane.waiting > 0 }
   /// Lanes with holds: some may have ended.
   var withHolds: [Int] { Array(held) }
   /// All lanes, for what concerns a whole message or partition.
-  var all: [Int] { slots.indices.filter { slots[$0] != nil } }
+  var all: [Int] { slots.indices.filter { exists($0) } }
 }

@@ -26,16 +26,19 @@ final class LoadedMessage {
   static let atOnce: Int64 = 10_000
 
   init(_ stored: StoredMessage, content: Message?) {
+    ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
+    // Its targets come with the jobs; a list of them is not kept.
+    var content = content
+    content?.to = .tokens([])
+    self.content = content
     id = stored.id
     app = stored.app
-    self.content = content
     acceptedAt = stored.acceptedAt
     startedAt = stored.startedAt
     let life = Int64(content?.ttl ?? Message.defaultTTL) * 1000
     expiresAt = stored.startedAt + life
     startBy = stored.startedAt + max(life, Self.atOnce)
     isCancelled = stored.cancelled
-    ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
   }
 
   func rendering(for account: any ProviderAccount) -> Result<Rendering, RenderFault> {

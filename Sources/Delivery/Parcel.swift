@@ -9,6 +9,7 @@ final class Parcel {
   let address: Address
   let message: LoadedMessage
   let partition: Partition
+  unowned let sender: Sender
   /// Nil: it came from the retry set.
   let job: JobAtWork?
   let urgency: Urgency
@@ -31,13 +32,14 @@ final class Parcel {
   static let attemptsKept = 100
 
   init(
-    _ target: ClaimedTarget, address: Address, message: LoadedMessage, partition: Partition, job: JobAtWork?,
-    urgency: Urgency
+    _ target: ClaimedTarget, address: Address, message: LoadedMessage, partition: Partition, sender: Sender,
+    job: JobAtWork?, urgency: Urgency
   ) {
     self.target = target
     self.address = address
     self.message = message
     self.partition = partition
+    self.sender = sender
     self.job = job
     self.urgency = urgency
     slice = target.slice
@@ -97,6 +99,8 @@ final class JobAtWork {
 /// One request at work.
 struct Flight {
   var parcels: [Parcel]
+  /// Their addresses, in the same order.
+  var recipients: [Address]
   var slice: StoredSlice?
   var berth: Int
   var began: Instant

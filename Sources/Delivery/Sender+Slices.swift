@@ -95,12 +95,14 @@ extension Sender {
       worker.end(closed.members, .failed, reason: fault.code)
       return false
     case .success(let rendering):
+      let recipients = closed.members.map(\.address)
       let request = account.request(
-        rendering, to: closed.members.map(\.address), id: closed.slice.key, authorization: pass.header)
+        rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
       send(
         request,
         Flight(
-          parcels: closed.members, slice: closed.slice, berth: pass.berth, began: pass.now, at: pass.wall,
+          parcels: closed.members, recipients: recipients, slice: closed.slice, berth: pass.berth, began: pass.now,
+          at: pass.wall,
           probe: pass.probe))
       return true
     }

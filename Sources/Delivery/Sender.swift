@@ -133,9 +133,8 @@ final class Sender: CarrierOwner {
   func takeNext(urgent isUrgent: Bool, now: Instant, wall: WallTime) -> Parcel? {
     guard let lane = isUrgent ? urgent.popFirst() : bulk.popFirst() else { return nil }
     let concurrency = worker.settings.lane.concurrency
-    guard let entry = worker.lanes.startNext(lane, concurrency: concurrency, now: wall) else { return nil }
-    let parcel = entry.ticket
-    guard parcel.target.credential == id else {
+    guard let parcel = worker.lanes.startNext(lane, concurrency: concurrency, now: wall) else { return nil }
+    guard parcel.sender === self else {
       // Its next one came under another credential of the same app: that one's turn.
       worker.goBack(parcel)
       return nil
@@ -167,12 +166,14 @@ final class Sender: CarrierOwner {
     case .success(let rendering):
       var berth = pass.berth
       if parcel.avoiding == berth { berth = carrier.berth(avoiding: berth, reserve: 0) ?? berth }
+      let recipients = [parcel.address]
       let request = account.request(
-        rendering, to: [parcel.address], id: parcel.id.requestID, authorization: pass.header)
+        rendering, to: recipients, id: parcel.id.requestID, authorization: pass.header)
       send(
         request,
         Flight(
-          parcels: [parcel], slice: nil, berth: berth, began: pass.now, at: pass.wall, probe: pass.probe))
+          parcels: [parcel], recipients: recipients, slice: nil, berth: berth, began: pass.now, at: pass.wall,
+          probe: pass.probe))
       return true
     }
   }
@@ -242,7 +243,7 @@ final class Sender: CarrierOwner {
 
   func answered(_ tag: Int, _ answer: ProviderAnswer) {
     let flight = flights.end(tag)
-    let judgement = account.judge(answer, recipients: flight.parcels.map(\.address))
+    let judgement = account.judge(answer, recipients: flight.recipients)
     conclude(flight, judgement, status: answer.status)
   }
 
@@ -254,7 +255,7 @@ final class Sender: CarrierOwner {
     case .unknown(let reason):
       conclude(flight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0)
     case .unreachable:
-      metrics.ended("unreachable", seconds: nil)
+      metrics.withdrawn()
       if flight.probe { gate.withdrawn(now: worker.loop.now + policy.settings.base) }
       goAgain(flight)
     }
@@ -268,8 +269,9 @@ final class Sender: CarrierOwner {
     let wall = worker.loop.wallNow
     let verdict = judgement.common
     // One recipient named is the verdict on a request for one.
-    let judged = flight.parcels.count == 1 ? judgement.exceptions[flight.parcels[0].address.token] ?? verdict : verdict
-    metrics.ended(judged.word, seconds: Double(now.nanoseconds - flight.began.nanoseconds) / 1e9)
+    let named = flight.recipients.count == 1 && !judgement.exceptions.isEmpty
+    let judged = named ? judgement.exceptions[flight.recipients[0].token] ?? verdict : verdict
+    metrics.ended(judged, seconds: Double(now.nanoseconds - flight.began.nanoseconds) / 1e9)
     if case .retry(let retry) = judged, gate.renews(judged, began: flight.began) {
       authorization.refused(retry.cause, now: wall)
     }

@@ -115,7 +115,8 @@ extension Worker {
       return write(target, .cancelled, reason: nil, sender: sender, job: job, partition: partition)
     }
     let parcel = Parcel(
-      target, address: address, message: message, partition: partition, job: job, urgency: urgency)
+      target, address: address, message: message, partition: partition, sender: sender, job: job,
+      urgency: urgency)
     messages.used(message)
     sender.inMemory += 1
     let lane = lanes.open(LaneKey(app: message.app, address: address))

@@ -10,7 +10,7 @@ extension Worker {
 
   /// A started delivery has its outcome.
   func end(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
-    lanes.change(parcel.lane) { $0.ended(parcel.entry) }
+    lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
     finish(parcel, outcome, reason: reason, verdict: verdict)
     requeue(parcel.lane)
   }
@@ -23,12 +23,12 @@ extension Worker {
 
   /// A started delivery waits for its retry, out of memory but for a hold in its lane.
   func rest(_ parcel: Parcel, until due: WallTime, reason: String) {
-    guard let sender = senders[parcel.target.credential] else { preconditionFailure("sent without a sender") }
+    let sender = parcel.sender
     let hold = hold(
       parcel.target, place: parcel.place, message: parcel.message, due: due, since: parcel.firstAttempt,
       sender: sender, overtaken: parcel.overtaken, slice: parcel.slice)
     let kept = !parcel.partition.isLost && hold != nil
-    lanes.change(parcel.lane) { $0.rested(parcel.entry, leaving: kept ? hold : nil) }
+    lanes.change(parcel.lane) { $0.rested(ordered: parcel.message.ordered, leaving: kept ? hold : nil) }
     if kept { sender.holds += 1 }
     if leaves(parcel) {
       parcel.partition.flush.add(retry(parcel, due: due, reason: reason), finishedJob: parcel.job?.one())
@@ -51,7 +51,7 @@ extension Worker {
     }
     var piece = FlushPlan.Piece()
     for (parcel, verdict, outcome, reason) in settlement.ended {
-      lanes.change(parcel.lane) { $0.ended(parcel.entry) }
+      lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
       if leaves(parcel) {
         count(parcel, outcome)
         piece.finals.append(final(parcel, outcome, reason: reason, verdict: verdict))
@@ -61,12 +61,12 @@ extension Worker {
       requeue(parcel.lane)
     }
     for (parcel, due, reason) in settlement.resting {
-      guard let sender = senders[parcel.target.credential] else { continue }
+      let sender = parcel.sender
       let hold = hold(
         parcel.target, place: parcel.place, message: parcel.message, due: due, since: parcel.firstAttempt,
         sender: sender, overtaken: parcel.overtaken, slice: parcel.slice)
       let kept = !parcel.partition.isLost && hold != nil
-      lanes.change(parcel.lane) { $0.rested(parcel.entry, leaving: kept ? hold : nil) }
+      lanes.change(parcel.lane) { $0.rested(ordered: parcel.message.ordered, leaving: kept ? hold : nil) }
       if kept { sender.holds += 1 }
       if leaves(parcel) {
         piece.retries.append(retry(parcel, due: due, reason: reason))
@@ -118,7 +118,7 @@ extension Worker {
   /// Started deliveries of a lost partition: another worker sends them.
   func abandon(_ parcels: [Parcel]) {
     for parcel in parcels {
-      lanes.change(parcel.lane) { $0.ended(parcel.entry) }
+      lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
       left(parcel)
       requeue(parcel.lane)
     }
@@ -196,7 +196,7 @@ extension Worker {
 
   private func takeWaiting(where condition: (Parcel) -> Bool) -> [Parcel] {
     var taken: [Parcel] = []
-    for lane in lanes.all where lanes[lane].waiting > 0 {
+    for lane in lanes.all where lanes.waits(lane) {
       let entries = lanes.change(lane) { $0.remove { condition($0.ticket) } }
       taken += entries.map(\.ticket)
     }
@@ -205,10 +205,8 @@ extension Worker {
 
   /// Puts the lane into its sender's queue if it may start something.
   func requeue(_ lane: Int, first: Bool = false) {
-    guard lanes.exists(lane),
-      let next = lanes.enqueue(lane, concurrency: settings.lane.concurrency, now: loop.wallNow)
-    else { return }
-    senders[next.ticket.target.credential]?.enqueue(lane: lane, next.ticket.urgency, first: first)
+    guard let next = lanes.enqueue(lane, concurrency: settings.lane.concurrency, now: loop.wallNow) else { return }
+    next.sender.enqueue(lane: lane, next.urgency, first: first)
   }
 
   // MARK: Writing down
@@ -225,7 +223,7 @@ extension Worker {
   }
 
   private func count(_ parcel: Parcel, _ outcome: Outcome) {
-    senders[parcel.target.credential]?.metrics.delivered(outcome)
+    parcel.sender.metrics.delivered(outcome)
   }
 
   private func final(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict?) -> Flush.Final {
@@ -266,7 +264,7 @@ extension Worker {
 
   func left(_ parcel: Parcel) {
     messages.released(parcel.message)
-    senders[parcel.target.credential]?.inMemory -= 1
+    parcel.sender.inMemory -= 1
   }
 
   // MARK: Flushing

@@ -56,7 +56,8 @@ package final class Worker {
     self.metrics = metrics
     counts = WorkerMetrics(metrics)
     messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
-    claims = ClaimPlan(jobsAtOnce: settings.claim.jobsAtOnce)
+    claims = ClaimPlan(
+      jobsAtOnce: settings.claim.jobsAtOnce, targetsPerJob: store.settings.targetsPerJob)
     var client = HTTPClientSettings()
     client.caFile = settings.caFile
     http = HTTPClient(loop: loop, settings: client)

@@ -43,10 +43,13 @@ struct WorkerMetrics {
 
 /// What one credential's sender counts, by provider.
 final class SenderMetrics {
-  private let metrics: Metrics
-  private let label: (String, String)
-  private var attempts: [String: Counter] = [:]
-  private var outcomes: [Outcome: Counter] = [:]
+  private let accepted: Counter
+  private let retry: Counter
+  private let dead: Counter
+  private let rejected: Counter
+  private let blocked: Counter
+  private let unreachable: Counter
+  private let outcomes: [Outcome: Counter]
   private let untilFirst: Histogram
   private let answer: Histogram
   private let atWork: Gauge
@@ -57,9 +60,25 @@ final class SenderMetrics {
   private var open = 0
 
   init(_ metrics: Metrics, provider: ProviderName) {
-    self.metrics = metrics
     let label = ("provider", provider.rawValue)
-    self.label = label
+    let attempts = { (verdict: String) in
+      metrics.counter(
+        "fanfare_attempts_total", "Requests by what their answer meant.", [label, ("verdict", verdict)])
+    }
+    accepted = attempts("accepted")
+    retry = attempts("retry")
+    dead = attempts("dead")
+    rejected = attempts("rejected")
+    blocked = attempts("blocked")
+    unreachable = attempts("unreachable")
+    outcomes = Dictionary(
+      uniqueKeysWithValues: Outcome.allCases.map { outcome in
+        (
+          outcome,
+          metrics.counter(
+            "fanfare_deliveries_total", "Deliveries by how they ended.", [label, ("outcome", outcome.rawValue)])
+        )
+      })
     untilFirst = metrics.histogram(
       "fanfare_accept_to_attempt_seconds", "From acceptance to the first request.", bounds: latencyBounds, [label])
     answer = metrics.histogram(
@@ -71,26 +90,30 @@ final class SenderMetrics {
       "fanfare_credentials_blocked", "Credentials that wait for the operator.", [label])
   }
 
-  func delivered(_ outcome: Outcome) {
-    if let counter = outcomes[outcome] { return counter.add() }
-    let counter = metrics.counter(
-      "fanfare_deliveries_total", "Deliveries by how they ended.", [label, ("outcome", outcome.rawValue)])
-    outcomes[outcome] = counter
-    counter.add()
-  }
+  func delivered(_ outcome: Outcome) { outcomes[outcome]?.add() }
 
   func firstAttempt(after milliseconds: Int64) { untilFirst.observe(seconds: Double(max(0, milliseconds)) / 1000) }
   func began() { atWork.add(1) }
   func retried() { retries.add() }
 
-  func ended(_ verdict: String, seconds: Double?) {
+  func ended(_ verdict: Verdict, seconds: Double) {
     atWork.add(-1)
-    if let seconds { answer.observe(seconds: seconds) }
-    if let counter = attempts[verdict] { return counter.add() }
-    let counter = metrics.counter(
-      "fanfare_attempts_total", "Requests by what their answer meant.", [label, ("verdict", verdict)])
-    attempts[verdict] = counter
+    answer.observe(seconds: seconds)
+    let counter =
+      switch verdict {
+      case .accepted: accepted
+      case .retry: retry
+      case .dead: dead
+      case .rejected: rejected
+      case .blocked: blocked
+      }
     counter.add()
+  }
+
+  /// The request never left, as the peer cannot be reached.
+  func withdrawn() {
+    atWork.add(-1)
+    unreachable.add()
   }
 
   func blocked(_ now: Bool) {

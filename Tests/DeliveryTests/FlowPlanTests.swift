@@ -49,7 +49,7 @@ struct ClaimPlanTests {
 
   @Test("urgent streams come first, and bulk leaves them a tenth of the room")
   func urgency() {
-    var plan = ClaimPlan(jobsAtOnce: 64)
+    var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1)
     plan.rang(Sample.stream("app/main", .bulk))
     plan.rang(Sample.stream("app/main", .urgent))
     #expect(plan.next { _ in (100, 1000) }.map(\.stream.urgency) == [.urgent])
@@ -58,7 +58,7 @@ struct ClaimPlanTests {
 
   @Test("a credential without room is passed over, and holds back nobody")
   func room() {
-    var plan = ClaimPlan(jobsAtOnce: 64)
+    var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1)
     plan.rang(Sample.stream("app/full"))
     plan.rang(Sample.stream("app/free"))
     let room: (CredentialID) -> (free: Int, whole: Int) = { ($0.rawValue == "app/full" ? 0 : 500, 500) }
@@ -68,7 +68,7 @@ struct ClaimPlanTests {
 
   @Test("claims at work count against the room")
   func expected() {
-    var plan = ClaimPlan(jobsAtOnce: 64)
+    var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1)
     for partition in 0..<4 { plan.rang(Sample.stream(partition: partition)) }
     let claims = plan.next { _ in (100, 1000) }
     #expect(claims.map(\.jobs) == [64, 36])
@@ -76,7 +76,7 @@ struct ClaimPlanTests {
 
   @Test("a stream is read on behind the last job, until a claim comes back short")
   func cursor() {
-    var plan = ClaimPlan(jobsAtOnce: 2)
+    var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1)
     let stream = Sample.stream()
     plan.rang(stream)
     let first = plan.next { _ in (100, 100) }[0]
@@ -90,7 +90,7 @@ struct ClaimPlanTests {
 
   @Test("a ring while a claim is at work, and the end of a job, are reasons to look again")
   func again() {
-    var plan = ClaimPlan(jobsAtOnce: 2)
+    var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1)
     let stream = Sample.stream()
     plan.rang(stream)
     let claim = plan.next { _ in (100, 100) }[0]
@@ -106,7 +106,7 @@ struct ClaimPlanTests {
 
   @Test("large jobs are claimed by fewer at a time")
   func size() {
-    var plan = ClaimPlan(jobsAtOnce: 64)
+    var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1)
     let stream = Sample.stream()
     plan.rang(stream)
     let first = plan.next { _ in (10_000, 10_000) }[0]
@@ -116,7 +116,7 @@ struct ClaimPlanTests {
 
   @Test("a lost partition is forgotten, with the room its claims had taken")
   func drop() {
-    var plan = ClaimPlan(jobsAtOnce: 64)
+    var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1)
     plan.rang(Sample.stream(partition: 0))
     let claim = plan.next { _ in (64, 64) }[0]
     plan.drop(partition: 0)

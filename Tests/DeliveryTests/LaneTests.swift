@@ -35,7 +35,7 @@ struct LaneTests {
       let entry = lane.start(concurrency: 4, now: wall(0))
       #expect(entry?.ticket == number)
       #expect(lane.start(concurrency: 4, now: wall(0)) == nil)
-      lane.ended(entry!)
+      lane.ended(ordered: entry!.ordered)
     }
     #expect(lane.isEmpty)
   }
@@ -46,11 +46,11 @@ struct LaneTests {
     _ = add(Self.entry(1), to: &lane)
     _ = add(Self.entry(2), to: &lane)
     let first = lane.start(concurrency: 1, now: wall(0))!
-    lane.rested(first, leaving: Self.hold(first, until: wall(60_000)))
+    lane.rested(ordered: first.ordered, leaving: Self.hold(first, until: wall(60_000)))
     #expect(lane.start(concurrency: 1, now: wall(59_999)) == nil)
     let second = lane.start(concurrency: 1, now: wall(60_000))
     #expect(second?.ticket == 2)
-    lane.ended(second!)
+    lane.ended(ordered: second!.ordered)
     let back = add(Self.entry(1), to: &lane)
     #expect(back.own?.overtaken == true)
     #expect(lane.start(concurrency: 1, now: wall(70_000))?.ticket == 1)
@@ -62,7 +62,7 @@ struct LaneTests {
     _ = add(Self.entry(1), to: &lane)
     _ = add(Self.entry(2), to: &lane)
     let first = lane.start(concurrency: 1, now: wall(0))!
-    lane.rested(first, leaving: Self.hold(first, until: wall(60_000)))
+    lane.rested(ordered: first.ordered, leaving: Self.hold(first, until: wall(60_000)))
     let back = add(Self.entry(1), to: &lane)
     #expect(back.own?.overtaken == false)
     #expect(lane.start(concurrency: 1, now: wall(1_000))?.ticket == 1)
@@ -71,7 +71,7 @@ struct LaneTests {
   @Test("what is not ordered neither waits for a hold nor holds")
   func free() {
     var lane = Lane<Int>()
-    lane.rested(started(&lane, Self.entry(1)), leaving: Self.hold(Self.entry(1), until: wall(60_000)))
+    lane.rested(ordered: started(&lane, Self.entry(1)).ordered, leaving: Self.hold(Self.entry(1), until: wall(60_000)))
     _ = add(Self.entry(2), to: &lane)
     _ = add(Self.entry(3, ordered: false), to: &lane)
     #expect(lane.start(concurrency: 1, now: wall(0))?.ticket == 3)
@@ -89,7 +89,7 @@ struct LaneTests {
     var entries: [Entry] = []
     while let entry = lane.start(concurrency: 3, now: wall(0)) { entries.append(entry) }
     #expect(entries.map(\.ticket) == [1, 2, 3])
-    lane.ended(entries[0])
+    lane.ended(ordered: entries[0].ordered)
     #expect(lane.start(concurrency: 3, now: wall(0))?.ticket == 4)
   }
 
@@ -111,7 +111,7 @@ struct LaneTests {
   func supersedeResting() {
     var lane = Lane<Int>()
     lane.rested(
-      started(&lane, Self.entry(1, collapse: "a")),
+      ordered: started(&lane, Self.entry(1, collapse: "a")).ordered,
       leaving: Self.hold(Self.entry(1, collapse: "a"), until: wall(60_000)))
     let newer = add(Self.entry(3, collapse: "a"), to: &lane)
     #expect(newer.resting.map(\.delivery) == [Sample.delivery(1)])
@@ -176,10 +176,10 @@ struct LaneTests {
         let entry = working.remove(at: .random(in: 0..<working.count, using: &random))
         switch Int.random(in: 0..<3, using: &random) {
         case 0:
-          lane.ended(entry)
+          lane.ended(ordered: entry.ordered)
           ended.append(entry.ticket)
         case 1:
-          lane.rested(entry, leaving: Self.hold(entry, until: wall(entry.ordered ? 1_000_000 : -1)))
+          lane.rested(ordered: entry.ordered, leaving: Self.hold(entry, until: wall(entry.ordered ? 1_000_000 : -1)))
           resting.append(entry)
         default: note(lane.returned(entry, delivery: Sample.delivery(entry.ticket)), entry.ticket)
         }
@@ -212,10 +212,10 @@ struct LanesTests {
     #expect(lanes.open(LaneKey(app: AppID(rawValue: "other"), address: address)) != lane)
     let entry = LaneTests.entry(1)
     _ = lanes.change(lane) { $0.add(entry, delivery: Sample.delivery(1)) }
-    #expect(lanes.enqueue(lane, concurrency: 1, now: wall(0))?.ticket == 1)
+    #expect(lanes.enqueue(lane, concurrency: 1, now: wall(0)) == 1)
     #expect(lanes.enqueue(lane, concurrency: 1, now: wall(0)) == nil)
-    #expect(lanes.startNext(lane, concurrency: 1, now: wall(0))?.ticket == 1)
-    lanes.change(lane) { $0.ended(entry) }
+    #expect(lanes.startNext(lane, concurrency: 1, now: wall(0)) == 1)
+    lanes.change(lane) { $0.ended(ordered: entry.ordered) }
     #expect(!lanes.exists(lane))
   }
 }
