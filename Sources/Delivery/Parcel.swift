@@ -97,16 +97,26 @@ final class JobAtWork {
 }
 
 /// One request at work.
-struct Flight {
-  var parcels: [Parcel]
+final class Flight {
+  let parcels: [Parcel]
   /// Their addresses, in the same order.
-  var recipients: [Address]
-  var slice: StoredSlice?
-  var berth: Int
-  var began: Instant
-  var at: WallTime
+  let recipients: [Address]
+  let slice: StoredSlice?
+  let berth: Int
+  let began: Instant
+  let at: WallTime
   /// The one that a suspended credential let through.
-  var probe: Bool
+  let probe: Bool
+
+  init(_ parcels: [Parcel], recipients: [Address], slice: StoredSlice? = nil, berth: Int, _ pass: Sender.Pass) {
+    self.parcels = parcels
+    self.recipients = recipients
+    self.slice = slice
+    self.berth = berth
+    began = pass.now
+    at = pass.wall
+    probe = pass.probe
+  }
 }
 
 /// Requests at work by tag. A tag is used again once its request has ended.

@@ -100,10 +100,7 @@ extension Sender {
         rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
       send(
         request,
-        Flight(
-          parcels: closed.members, recipients: recipients, slice: closed.slice, berth: pass.berth, began: pass.now,
-          at: pass.wall,
-          probe: pass.probe))
+        Flight(closed.members, recipients: recipients, slice: closed.slice, berth: pass.berth, pass))
       return true
     }
   }
@@ -111,7 +108,7 @@ extension Sender {
   /// One verdict for all members, so that they stay together; those named have their own.
   func concludeSlice(_ flight: Flight, _ judgement: Judgement, status: Int, now: WallTime) {
     guard let slice = flight.slice, let first = flight.parcels.first else { return }
-    let common = policy.decide(judgement.common, first.history, now: now, jitter: .random(in: 0...1))
+    let common = policy.decide(judgement.common, first.history, now: now, jitter: jitter.next())
     var piece = Settlement()
     var rest: [Parcel] = []
     for parcel in flight.parcels {

@@ -19,6 +19,7 @@ final class Sender: CarrierOwner {
   var gate: CredentialGate
   var authorization: any Authorization
   var flights = Flights()
+  var jitter = Jitter()
   /// Lanes that may start a delivery, in the order in which they could.
   private var urgent = FIFO<Int>()
   private var bulk = FIFO<Int>()
@@ -171,9 +172,7 @@ final class Sender: CarrierOwner {
         rendering, to: recipients, id: parcel.id.requestID, authorization: pass.header)
       send(
         request,
-        Flight(
-          parcels: [parcel], recipients: recipients, slice: nil, berth: berth, began: pass.now, at: pass.wall,
-          probe: pass.probe))
+        Flight([parcel], recipients: recipients, berth: berth, pass))
       return true
     }
   }
@@ -262,62 +261,9 @@ final class Sender: CarrierOwner {
     worker.wake(self)
   }
 
-  // MARK: Judging
-
-  private func conclude(_ flight: Flight, _ judgement: Judgement, status: Int) {
-    let now = worker.loop.now
-    let wall = worker.loop.wallNow
-    let verdict = judgement.common
-    // One recipient named is the verdict on a request for one.
-    let named = flight.recipients.count == 1 && !judgement.exceptions.isEmpty
-    let judged = named ? judgement.exceptions[flight.recipients[0].token] ?? verdict : verdict
-    metrics.ended(judged, seconds: Double(now.nanoseconds - flight.began.nanoseconds) / 1e9)
-    if case .retry(let retry) = judged, gate.renews(judged, began: flight.began) {
-      authorization.refused(retry.cause, now: wall)
-    }
-    tell(
-      gate.answered(judged, began: flight.began, probe: flight.probe, now: now, jitter: .random(in: 0...1)))
-    if judged.leavesConnection { carrier.retire(flight.berth) }
-    if flight.slice != nil {
-      concludeSlice(flight, judgement, status: status, now: wall)
-    } else {
-      let parcel = flight.parcels[0]
-      let decision = policy.decide(judged, parcel.history, now: wall, jitter: .random(in: 0...1))
-      parcel.record(judged, counts: decision.counts, status: status, at: flight.at)
-      settle(parcel, judged, decision, flight)
-    }
-  }
-
-  private func settle(_ parcel: Parcel, _ verdict: Verdict, _ decision: RetryPolicy.Decision, _ flight: Flight) {
-    switch decision {
-    case .end(let outcome, let reason):
-      worker.end(parcel, outcome, reason: reason, verdict: verdict)
-    case .wait(let due):
-      metrics.retried()
-      worker.rest(parcel, until: due, reason: verdict.reason ?? "")
-    case .again(let spends):
-      metrics.retried()
-      parcel.atOnce += 1
-      if spends { parcel.resends += 1 }
-      parcel.avoiding = flight.berth
-      worker.goBack(parcel)
-    case .stay:
-      worker.goBack(parcel)
-    }
-  }
-
-  /// Nobody's attempt: what was at work takes its place again.
-  private func goAgain(_ flight: Flight) {
-    if let slice = flight.slice {
-      closedSlices.prepend(.init(slice: slice, members: flight.parcels, stored: true))
-    } else {
-      worker.goBack(flight.parcels[0])
-    }
-  }
-
   // MARK: Telling the world
 
-  private func tell(_ change: CredentialGate.Change) {
+  func tell(_ change: CredentialGate.Change) {
     switch change {
     case .none: return
     case .suspended(let reason):
@@ -351,28 +297,6 @@ final class Sender: CarrierOwner {
         }
       }
       self.telling = false
-    }
-  }
-}
-
-extension RetryPolicy.Decision {
-  /// The attempt counts.
-  var counts: Bool {
-    switch self {
-    case .end, .wait: true
-    case .again(let spends): spends
-    case .stay: false
-    }
-  }
-}
-
-extension Verdict {
-  /// The connection that brought it is of no more use.
-  fileprivate var leavesConnection: Bool {
-    guard case .retry(let retry) = self else { return false }
-    switch retry.cause {
-    case .closing, .authorizationExpired, .wrongConnection: return true
-    default: return false
     }
   }
 }

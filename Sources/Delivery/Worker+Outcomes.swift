@@ -3,8 +3,7 @@ import Loop
 import Store
 import Telemetry
 
-/// What becomes of deliveries: ended, resting in the retry set, or back in their lane; and the flushes that write it down
-/// (design D9).
+/// What becomes of deliveries: ended, resting in the retry set, or back in their lane.
 extension Worker {
   // MARK: Started deliveries
 
@@ -23,19 +22,24 @@ extension Worker {
 
   /// A started delivery waits for its retry, out of memory but for a hold in its lane.
   func rest(_ parcel: Parcel, until due: WallTime, reason: String) {
-    let sender = parcel.sender
-    let hold = hold(
-      parcel.target, place: parcel.place, message: parcel.message, due: due, since: parcel.firstAttempt,
-      sender: sender, overtaken: parcel.overtaken, slice: parcel.slice)
-    let kept = !parcel.partition.isLost && hold != nil
-    lanes.change(parcel.lane) { $0.rested(ordered: parcel.message.ordered, leaving: kept ? hold : nil) }
-    if kept { sender.holds += 1 }
+    leaveHold(parcel, until: due)
     if leaves(parcel) {
       parcel.partition.flush.add(retry(parcel, due: due, reason: reason), finishedJob: parcel.job?.one())
       unflushed += 1
       flushSoon(parcel.partition)
     }
     requeue(parcel.lane)
+  }
+
+  private func leaveHold(_ parcel: Parcel, until due: WallTime) {
+    var hold: Lane<Parcel>.Hold?
+    if !parcel.partition.isLost {
+      hold = self.hold(
+        parcel.target, place: parcel.place, message: parcel.message, due: due, since: parcel.firstAttempt,
+        sender: parcel.sender, overtaken: parcel.overtaken, slice: parcel.slice)
+    }
+    lanes.change(parcel.lane) { $0.rested(ordered: parcel.message.ordered, leaving: hold) }
+    if hold != nil { parcel.sender.holds += 1 }
   }
 
   private func retry(_ parcel: Parcel, due: WallTime, reason: String) -> Flush.RetryEntry {
@@ -61,13 +65,7 @@ extension Worker {
       requeue(parcel.lane)
     }
     for (parcel, due, reason) in settlement.resting {
-      let sender = parcel.sender
-      let hold = hold(
-        parcel.target, place: parcel.place, message: parcel.message, due: due, since: parcel.firstAttempt,
-        sender: sender, overtaken: parcel.overtaken, slice: parcel.slice)
-      let kept = !parcel.partition.isLost && hold != nil
-      lanes.change(parcel.lane) { $0.rested(ordered: parcel.message.ordered, leaving: kept ? hold : nil) }
-      if kept { sender.holds += 1 }
+      leaveHold(parcel, until: due)
       if leaves(parcel) {
         piece.retries.append(retry(parcel, due: due, reason: reason))
         if let job = parcel.job?.one() { piece.finishedJobs.append(job) }
@@ -265,67 +263,5 @@ extension Worker {
   func left(_ parcel: Parcel) {
     messages.released(parcel.message)
     parcel.sender.inMemory -= 1
-  }
-
-  // MARK: Flushing
-
-  func flushSoon(_ partition: Partition) {
-    if partition.flush.isFull { return flush(partition) }
-    guard flushTimer == nil else { return }
-    flushTimer = loop.after(milliseconds: settings.flush.interval) { [weak self] in
-      self?.flushTimer = nil
-      self?.flushAll()
-    }
-  }
-
-  func flushAll() {
-    for partition in partitions.values { flush(partition) }
-  }
-
-  private func flush(_ partition: Partition) {
-    guard !partition.flushing, !partition.isLost, let lease = leases[partition.number]?.lease,
-      let flush = partition.flush.next(lease)
-    else { return }
-    partition.flushing = true
-    background { await self.carryOut(flush, of: partition) }
-  }
-
-  /// Repeats the flush until the store has answered it.
-  private func carryOut(_ first: Flush, of partition: Partition) async {
-    var flush = first
-    while !partition.isLost {
-      do throws(StoreError) {
-        let result = try await store.flush(flush)
-        guard !partition.isLost else { return }
-        return confirmed(partition, result)
-      } catch {
-        guard !partition.isLost else { return }
-        if case .leaseLost = error { return lost(partition) }
-        counts.flushRepeats.add()
-        await loop.sleep(milliseconds: settings.flush.repeatAfter)
-        if let lease = leases[partition.number]?.lease { flush = partition.flush.again(lease) }
-      }
-    }
-  }
-
-  private func confirmed(_ partition: Partition, _ result: FlushResult) {
-    let piece = partition.flush.confirmed()
-    partition.flushing = false
-    unflushed -= piece.outcomes
-    counts.flushes.add()
-    counts.flushSize.observe(seconds: Double(piece.outcomes))
-    if result.pruned > 0 { counts.pruned.add(UInt64(result.pruned)) }
-    if !partition.atHand.isEmpty { for final in piece.finals { partition.settled(final.delivery) } }
-    var due: WallTime?
-    for retry in piece.retries {
-      partition.settled(retry.target.delivery)
-      due = min(due ?? retry.due, retry.due)
-    }
-    if let due { expectRetry(of: partition, at: due) }
-    for job in piece.finishedJobs { claims.finished(job) }
-    for message in result.cancelled where messages.inMemory(message)?.isCancelled != true { cancelled(message) }
-    if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }
-    wakeAll()
-    claim()
   }
 }

@@ -3,8 +3,6 @@ import Configuration
 import Delivery
 import Domain
 import HTTPServer
-import Intake
-import JSON
 import Loop
 import Store
 import TLS
@@ -149,7 +147,7 @@ private final class Workshop: @unchecked Sendable {
       settings.share = share
       let worker = try Worker(
         loop: loop, store: store, accounts: setup.accounts, settings: settings, metrics: metrics, log: log,
-        decode: { try Intake.message(from: JSON.parse($0)) })
+        decode: StoredBody.message)
       self.worker = worker
       work = loop.spawn { await worker.run() }
     }

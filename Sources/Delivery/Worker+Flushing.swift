@@ -1,0 +1,68 @@
+import Domain
+import Loop
+import Store
+import Telemetry
+
+/// Writing outcomes down in groups (design D9): every few milliseconds or a few hundred outcomes, one flush at work per
+/// partition.
+extension Worker {
+  func flushSoon(_ partition: Partition) {
+    if partition.flush.isFull { return flush(partition) }
+    guard flushTimer == nil else { return }
+    flushTimer = loop.after(milliseconds: settings.flush.interval) { [weak self] in
+      self?.flushTimer = nil
+      self?.flushAll()
+    }
+  }
+
+  func flushAll() {
+    for partition in partitions.values { flush(partition) }
+  }
+
+  private func flush(_ partition: Partition) {
+    guard !partition.flushing, !partition.isLost, let lease = leases[partition.number]?.lease,
+      let flush = partition.flush.next(lease)
+    else { return }
+    partition.flushing = true
+    background { await self.carryOut(flush, of: partition) }
+  }
+
+  /// Repeats the flush until the store has answered it.
+  private func carryOut(_ first: Flush, of partition: Partition) async {
+    var flush = first
+    while !partition.isLost {
+      do throws(StoreError) {
+        let result = try await store.flush(flush)
+        guard !partition.isLost else { return }
+        return confirmed(partition, result)
+      } catch {
+        guard !partition.isLost else { return }
+        if case .leaseLost = error { return lost(partition) }
+        counts.flushRepeats.add()
+        await loop.sleep(milliseconds: settings.flush.repeatAfter)
+        if let lease = leases[partition.number]?.lease { flush = partition.flush.again(lease) }
+      }
+    }
+  }
+
+  private func confirmed(_ partition: Partition, _ result: FlushResult) {
+    let piece = partition.flush.confirmed()
+    partition.flushing = false
+    unflushed -= piece.outcomes
+    counts.flushes.add()
+    counts.flushSize.observe(seconds: Double(piece.outcomes))
+    if result.pruned > 0 { counts.pruned.add(UInt64(result.pruned)) }
+    if !partition.atHand.isEmpty { for final in piece.finals { partition.settled(final.delivery) } }
+    var due: WallTime?
+    for retry in piece.retries {
+      partition.settled(retry.target.delivery)
+      due = min(due ?? retry.due, retry.due)
+    }
+    if let due { expectRetry(of: partition, at: due) }
+    for job in piece.finishedJobs { claims.finished(job) }
+    for message in result.cancelled where messages.inMemory(message)?.isCancelled != true { cancelled(message) }
+    if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }
+    wakeAll()
+    claim()
+  }
+}
