@@ -1,3 +1,5 @@
+import Domain
+
 /// The faults found so far; shared by all sections of one reading.
 final class FaultList {
   var faults: [ConfigurationFault] = []

@@ -1,4 +1,5 @@
 import Domain
+import Loop
 import Store
 
 /// Gathers the outcomes of one partition under one lease into numbered flushes, one at work at a time (design D9). A flush

@@ -16,7 +16,7 @@ package final class Redis {
   private let settings: RedisSettings
   private let scripts: [RedisScript]
   private let link: RedisLink
-  private var waiting = Fifo<Waiting>()
+  private var waiting = FIFO<Waiting>()
   private var bytesInFlight = 0
   private var watch: Timer?
   private var hashes: [String: String] = [:]

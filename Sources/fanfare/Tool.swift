@@ -1,4 +1,5 @@
 import Configuration
+import Domain
 import Glibc
 
 /// How a command ends; documented in docs/operations.md and never renumbered.

@@ -1,4 +1,5 @@
 import Configuration
+import Domain
 
 /// One subcommand: what it is called, what it takes, what it does.
 struct Command: Sendable {

@@ -3,15 +3,17 @@ package enum Suggestion {
   /// Longer words get no suggestion: they are no slip of the hand, and comparing them costs time.
   private static let longestWord = 40
 
-  /// The nearest of `candidates`, if near enough to be a slip. Case and underscores count for nothing, so that
-  /// `collapseKey` finds `collapse_key`.
-  package static func nearest(to word: String, among candidates: [String]) -> String? {
+  /// The nearest of `candidates`, if near enough to be a slip: a third of its letters, three at most, or cut off. Case and
+  /// underscores count for nothing, so that `collapseKey` finds `collapse_key`.
+  package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
     let word = plain(word)
     guard !word.isEmpty, word.count <= longestWord else { return nil }
     var best: (word: String, distance: Int)?
     for candidate in candidates {
-      let distance = distance(word, plain(candidate))
-      let allowed = max(1, min(3, candidate.utf8.count / 3))
+      let other = plain(candidate)
+      let isCutOff = word.count > 2 && other.starts(with: word)
+      let distance = isCutOff ? 1 : distance(word, other)
+      let allowed = max(1, min(3, other.count / 3))
       if distance <= allowed, distance < best?.distance ?? .max { best = (candidate, distance) }
     }
     return best?.word

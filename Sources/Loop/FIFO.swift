@@ -1,0 +1,55 @@
+/// First in, first out, in amortised constant time; both ends are cheap. What was taken is let go at once.
+package struct FIFO<Element> {
+  private var items: [Element?] = []
+  private var head = 0
+
+  /// Below so many vacant places nothing is moved or given back.
+  private static var slack: Int { 1_024 }
+
+  package init() {}
+
+  package var isEmpty: Bool { head == items.count }
+  package var first: Element? { head < items.count ? items[head] : nil }
+  package var count: Int { items.count - head }
+
+  package mutating func append(_ element: Element) { items.append(element) }
+
+  /// Cheap for what was just taken; otherwise everything moves.
+  package mutating func prepend(_ element: Element) {
+    if head > 0 {
+      head -= 1
+      items[head] = element
+    } else {
+      items.insert(element, at: 0)
+    }
+  }
+
+  package mutating func popFirst() -> Element? {
+    guard head < items.count else { return nil }
+    let element = items[head]
+    items[head] = nil
+    head += 1
+    if head == items.count {
+      items.removeAll(keepingCapacity: head <= 4 * Self.slack)
+      head = 0
+    } else if head > Self.slack, head * 2 > items.count {
+      // Constant work per element: the vacant half is the larger one.
+      items.removeFirst(head)
+      head = 0
+    }
+    return element
+  }
+
+  /// Takes all, in order.
+  package mutating func takeAll() -> [Element] {
+    defer {
+      items = []
+      head = 0
+    }
+    return items[head...].compactMap { $0 }
+  }
+
+  package mutating func change(_ body: (inout Element) -> Void) {
+    for index in head..<items.count { body(&items[index]!) }
+  }
+}
