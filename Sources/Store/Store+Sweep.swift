@@ -21,10 +21,13 @@ extension Store {
       ], partition: partition)
     tellHome(endings(replies[1]), from: partition)
     try await dropSegments(replies[2], partition)
-    for reply in replies[0].array ?? [] {
-      if let id = reply.bytes.flatMap({ MessageID(raw: $0) }) { try await finishSpreading(id) }
+    var trouble: StoreError?
+    for id in (replies[0].array ?? []).compactMap({ $0.bytes.flatMap { MessageID(raw: $0) } }) {
+      // One that cannot be finished now does not keep the others from it.
+      do throws(StoreError) { try await finishSpreading(id) } catch { trouble = error }
     }
     try await purgeTombstones(partition, now: now)
+    if let trouble { throw trouble }
   }
 
   /// Oldest first, until the partition's share of the byte bound holds; also what Redis has expired.

@@ -79,24 +79,57 @@ struct IdempotencyStories {
     }
   }
 
-  @Test("a full Redis refuses messages and still takes outcomes")
+  @Test("a full Redis refuses messages and still takes outcomes; with more memory it accepts again")
   func full() async throws {
     let server = RedisServer()
-    try await withStore(quickSettings(partitions: 1), server: server) { store, loop in
-      _ = try await store.accept(submission(tokens: ["a"], at: loop.wallNow))
-      let lease = try await store.take(0)
+    try await withStore(quickSettings(partitions: 2), server: server) { store, loop in
       let redis = Redis(loop: loop, endpoint: server.endpoint)
       while !redis.isReady { await loop.sleep(milliseconds: 1) }
+      // What was accepted before, in one partition and over several.
+      let one = try #require(try await store.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
+      let list = submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow)
+      let many = try #require(try await store.accept(list).id)
+      var leases: [Lease] = []
+      for partition in 0..<2 { leases.append(try await store.take(partition)) }
       _ = try await redis.call(RedisCommand("CONFIG", "SET", "maxmemory", "1mb"))
-      await #expect(throws: StoreError.self) {
-        try await store.accept(submission(tokens: ["b"], at: loop.wallNow))
+
+      for message in [submission(tokens: ["b"], at: loop.wallNow), list] {
+        let refused = await fault { try await store.accept(message) }
+        guard case .unavailable(_, let retryAfter) = refused else {
+          return #expect(Bool(false), "accepted by a full Redis: \(String(describing: refused))")
+        }
+        #expect(retryAfter > 0)
       }
-      let job = try #require(try await store.claimAll(lease).first)
-      var flush = Flush(lease: lease, number: 1)
-      flush.finals = [final(job.targets[0])]
-      flush.finishedJobs = [job.id]
-      _ = try await store.flush(flush)
-      #expect(try await store.report(job.message, app: shop)?.count(.accepted) == 1)
+      // Retries, renewals, cancellations, ends and sweeps pass.
+      for lease in leases {
+        #expect(try await store.lease(lease.partition, renewing: lease) != nil)
+        let jobs = try await store.claimAll(lease)
+        var flush = Flush(lease: lease, number: 1)
+        flush.finals = jobs.flatMap(\.targets).dropFirst().map { final($0) }
+        if let first = jobs.first?.targets.first {
+          flush.retries = [Flush.RetryEntry(target: first, due: loop.wallNow, reason: "busy", attempts: [])]
+        }
+        flush.finishedJobs = jobs.map(\.id)
+        _ = try await store.flush(flush)
+        var second = Flush(lease: lease, number: 2)
+        second.finals = try await store.dueRetries(lease, now: loop.wallNow + 1, limit: 10).map { final($0) }
+        _ = try await store.flush(second)
+        try await store.sweep(lease, now: loop.wallNow)
+      }
+      for (id, total) in [(one, 1), (many, 60)] {
+        while try await store.report(id, app: shop)?.state != .completed { await loop.sleep(milliseconds: 1) }
+        #expect(try await store.report(id, app: shop)?.count(.accepted) == total)
+      }
+      #expect(try await store.messages(app: shop, before: nil, limit: 10).count == 2)
+
+      _ = try await redis.call(RedisCommand("CONFIG", "SET", "maxmemory", "1gb"))
+      // The share of memory in use is looked at every second.
+      var accepted: MessageID?
+      while accepted == nil {
+        accepted = try? await store.accept(submission(tokens: ["c"], at: loop.wallNow)).id
+        if accepted == nil { await loop.sleep(milliseconds: 10) }
+      }
+      #expect(try await store.report(accepted!, app: shop)?.state == .queued)
       redis.close()
     }
   }
@@ -125,6 +158,14 @@ private func complaint(_ body: () async throws -> Void) async -> String {
     guard case .unusable(let text)? = error as? StoreError else { return "" }
     return text
   }
+}
+
+/// The fault that a call ends with, if it does.
+private func fault<Value>(_ body: () async throws -> Value) async -> StoreError? {
+  do {
+    _ = try await body()
+    return nil
+  } catch { return error as? StoreError }
 }
 
 private final class Bag {
