@@ -48,10 +48,18 @@ private final class Resolution: @unchecked Sendable {
     loop.post { self.done(result) }
   }
 
+  /// `localhost` is the loopback address whatever the system's resolver knows of it (RFC 6761, section 6.3).
+  private static let loopback = ["127.0.0.1", "::1"]
+
   private func lookUp() -> Result<[SocketAddress], ResolveFailure> {
+    guard host == "localhost" else { return ask(host, flags: AI_ADDRCONFIG) }
+    return .success(Self.loopback.flatMap { (try? ask($0, flags: AI_NUMERICHOST).get()) ?? [] })
+  }
+
+  private func ask(_ host: String, flags: Int32) -> Result<[SocketAddress], ResolveFailure> {
     var hints = addrinfo()
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-    hints.ai_flags = AI_ADDRCONFIG
+    hints.ai_flags = flags
     var list: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo(host, String(port), &hints, &list)
     guard code == 0 else { return .failure(ResolveFailure(reason: String(cString: gai_strerror(code)))) }

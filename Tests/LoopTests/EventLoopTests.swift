@@ -30,11 +30,11 @@ struct EventLoopTests {
     #expect(stayed)
   }
 
-  @Test("the resolver answers on the loop, and says why it cannot")
-  func resolver() async throws {
+  @Test("the resolver answers on the loop", arguments: ["127.0.0.1", "localhost"])
+  func resolver(host: String) async throws {
     try await withLoop { loop in
       let found: Result<[SocketAddress], ResolveFailure> = await withUnsafeContinuation { waiter in
-        loop.resolve(host: "127.0.0.1", port: 80) { result in
+        loop.resolve(host: host, port: 80) { result in
           precondition(loop.onLoop)
           waiter.resume(returning: result)
         }
