@@ -28,6 +28,8 @@ struct APNsToken: Authorization {
   /// The last change from one token to another, by renewal or by falling back.
   private var changedAt: WallTime?
   private var isRefused = false
+  /// Refused once although too young to be replaced: it gets another try, as the connection may have been at fault.
+  private var isDoubted = false
   private var restingUntil: WallTime?
 
   /// `sign` makes a token whose `iat` is the given time.
@@ -43,9 +45,7 @@ struct APNsToken: Authorization {
     guard let issue = current else { return renew(now) }
     let age = now - issue.at
     if !isRefused, age >= -Self.clockTolerance, age < Self.lifetime { return .use(issue.header, fetch: nil) }
-    guard let last = renewedAt, now - last >= -Self.clockTolerance, now - last < Self.renewalFloor else {
-      return renew(now)
-    }
+    guard let last = renewedAt, !mayRenew(now) else { return renew(now) }
     // Too early for another: the present one serves on unless APNs has refused it.
     if !isRefused, age >= 0, age < Self.oldest { return .use(issue.header, fetch: nil) }
     let reason = "ExpiredProviderToken: APNs refuses a fresh token; is this machine's clock right?"
@@ -57,7 +57,9 @@ struct APNsToken: Authorization {
   mutating func refused(_ cause: Retry.Cause, now: WallTime) {
     if let change = changedAt, (0..<Self.inFlight).contains(now - change) { return }
     switch cause {
-    case .authorizationExpired: isRefused = current != nil
+    case .authorizationExpired:
+      guard current != nil else { return }
+      if mayRenew(now) || isDoubted { isRefused = true } else { isDoubted = true }
     case .authorizationTooNew:
       if let fallback = earlier, (0..<Self.oldest).contains(now - fallback.at) {
         current = fallback
@@ -70,10 +72,16 @@ struct APNsToken: Authorization {
     }
   }
 
+  private func mayRenew(_ now: WallTime) -> Bool {
+    guard let last = renewedAt else { return true }
+    return now - last < -Self.clockTolerance || now - last >= Self.renewalFloor
+  }
+
   private mutating func renew(_ now: WallTime) -> AuthorizationNeed {
     if current != nil { changedAt = now }
     earlier = isRefused ? nil : current
     isRefused = false
+    isDoubted = false
     renewedAt = now
     let issue = Issue(header: "bearer " + sign(now), at: now)
     current = issue
