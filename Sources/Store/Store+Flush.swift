@@ -21,18 +21,23 @@ extension Store {
 
     var result = FlushResult(cancelled: [], pruned: pruned)
     let messages = try await messages(of: flush.finishedJobs)
-    var jobs = zip(flush.finishedJobs, messages).map { (id: $0, message: $1) }
     let chunks = Self.chunks(flush)
+    // A job goes with the last outcomes of its message.
+    var places: [MessageID: Int] = [:]
     for (number, chunk) in chunks.enumerated() {
-      let last = number == chunks.count - 1
+      for entry in chunk { places[entry.id] = number }
+    }
+    let jobs = Dictionary(grouping: zip(flush.finishedJobs, messages).map { (id: $0, message: $1) }) {
+      places[$0.message] ?? chunks.count - 1
+    }
+    for (number, chunk) in chunks.enumerated() {
       let reply = try await send(
-        chunk, jobs: last ? jobs : [], flush.lease, number: flush.number, chunk: number + 1, pruned: pruned)
+        chunk, jobs: jobs[number] ?? [], flush.lease, number: flush.number, chunk: number + 1, pruned: pruned)
       result.pruned = max(result.pruned, reply.pruned)
       result.cancelled.formUnion(reply.cancelled)
       tellHome(reply.told, from: partition)
     }
-    for job in jobs { claimed[partition]?[job.id] = nil }
-    jobs = []
+    for job in flush.finishedJobs { claimed[partition]?[job] = nil }
     return result
   }
 

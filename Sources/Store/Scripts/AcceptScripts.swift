@@ -21,8 +21,11 @@ extension Scripts {
       redis.call('EXPIRE', KEYS[11], ARGV[4], 'NX')
       redis.call('EXPIRE', KEYS[11], ARGV[4], 'GT')
       if addPart(6 + fields, KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7], 12) then
-        local work, deliveries, failed = endPart(KEYS[2], KEYS[3], KEYS[4])
-        keep(seg, KEYS[9], ARGV[2], ARGV[3], 'a' .. ARGV[1], pack({endMessage(m, failed), work, deliveries}))
+        close(ARGV[1], redis.call('HGETALL', KEYS[2]), redis.call('HGETALL', KEYS[3]), m, seg, KEYS[9], nil, ARGV[2],
+          ARGV[3], '1', nil)
+        drop(KEYS[2])
+        drop(KEYS[3])
+        settle()
       end
       return 1
       """)
@@ -64,7 +67,12 @@ extension Scripts {
       if redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. ARGV[1]) == 1
         or redis.call('HEXISTS', KEYS[9], ARGV[1]) == 1 then return 0 end
       if addPart(4, w, KEYS[2], KEYS[4], KEYS[5], KEYS[6], 10) then
-        return keepPart(ARGV[1], w, KEYS[2], KEYS[3], seg, KEYS[8], KEYS[9], ARGV[2], ARGV[3])
+        local ending = keepPart(ARGV[1], redis.call('HGETALL', w), redis.call('HGETALL', KEYS[2]), seg, KEYS[8], KEYS[9],
+          ARGV[2], ARGV[3])
+        drop(w)
+        drop(KEYS[2])
+        settle()
+        return ending
       end
       return 1
       """)
@@ -80,6 +88,7 @@ extension Scripts {
       keep(KEYS[2], KEYS[3], ARGV[2], ARGV[3], 'w' .. ARGV[1], counters)
       redis.call('HSET', KEYS[4], ARGV[1], '1' .. counters)
       redis.call('INCR', KEYS[5])
+      settle()
       return '1' .. counters
       """)
 

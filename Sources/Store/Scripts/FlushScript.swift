@@ -19,20 +19,19 @@ extension Scripts {
       if number > 0 then
         fresh = number > lastNumber or (number == lastNumber and chunk > lastChunk)
         if number == lastNumber and pruned < tonumber(last[3] or 0) then pruned = tonumber(last[3] or 0) end
-        if fresh then redis.call('HSET', KEYS[1], 'f', number, 'c', chunk, 'p', pruned) end
       end
       local finished, retry, segs = KEYS[2], KEYS[3], KEYS[5]
       local messages = tonumber(ARGV[7])
       local at, key = 8, 6
-      local cancelled, told = {}, {}
+      local cancelled, told, closed = {}, {}, {}
 
-      for _ = 1, messages do
+      for place = 1, messages do
         local w, d, s, m, seg = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], KEYS[key + 4]
         local id, hour, here = ARGV[at], ARGV[at + 1], ARGV[at + 2]
         local finals, retries = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
         at = at + 5
         key = key + 5
-        local flag = redis.call('HMGET', w, 'c', 'x')
+        local flag = redis.call('HMGET', w, 'c', 'x', 'n')
         if flag[1] == '1' then cancelled[#cancelled + 1] = id end
         if fresh and flag[2] and finals + retries > 0 then
           local wanted = {}
@@ -73,13 +72,50 @@ extension Scripts {
             end
             at = at + 4
           end
-          if #records > 0 then redis.call('HSET', d, unpack(records)) end
           if #gone > 0 then redis.call('ZREM', retry, unpack(gone)) end
           if #waits > 0 then redis.call('ZADD', retry, unpack(waits)) end
-          for counter, count in pairs(counts) do redis.call('HINCRBY', w, counter, count) end
-          if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
-          if ended > 0 and redis.call('HINCRBY', w, 'x', -ended) == 0 then
-            close(id, w, d, s, m, seg, segs, finished, hour, ARGV[4], here, told)
+          if ended > 0 and tonumber(flag[2]) == ended then
+            -- What is kept is put together here, not written, read again and deleted.
+            local work = redis.call('HGETALL', w)
+            for i = 1, #work, 2 do
+              local name = work[i]
+              if counts[name] then
+                work[i + 1] = string.format('%.0f', work[i + 1] + counts[name])
+                counts[name] = nil
+              elseif name == 'x' then
+                work[i + 1] = '0'
+              elseif name == 'r' then
+                work[i + 1] = string.format('%.0f', work[i + 1] + retrying)
+              end
+            end
+            for counter, count in pairs(counts) do
+              work[#work + 1] = counter
+              work[#work + 1] = string.format('%.0f', count)
+            end
+            local deliveries = flag[3] == '1' and {} or redis.call('HGETALL', d)
+            for i = 1, #deliveries, 2 do
+              local index = deliveries[i]
+              if known[index] then
+                deliveries[i + 1] = known[index]
+                known[index] = nil
+              end
+            end
+            for index, record in pairs(known) do
+              if record then
+                deliveries[#deliveries + 1] = index
+                deliveries[#deliveries + 1] = record
+              end
+            end
+            close(id, work, deliveries, m, seg, segs, finished, hour, ARGV[4], here, told)
+            drop(w)
+            drop(d)
+            drop(s)
+            closed[place] = true
+          else
+            if #records > 0 then redis.call('HSET', d, unpack(records)) end
+            for counter, count in pairs(counts) do redis.call('HINCRBY', w, counter, count) end
+            if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
+            if ended > 0 then redis.call('HINCRBY', w, 'x', -ended) end
           end
         else
           at = at + (finals + retries) * 4
@@ -89,10 +125,11 @@ extension Scripts {
       if fresh then
         local jobs = tonumber(ARGV[at])
         at = at + 1
+        local streams, removed, names = {}, {}, {}
         for j = 1, jobs do
           local place, entry, name, stream = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], KEYS[key]
           local done = true
-          if redis.call('EXISTS', KEYS[6 + (place - 1) * 5]) == 1 then
+          if not closed[place] and redis.call('EXISTS', KEYS[6 + (place - 1) * 5]) == 1 then
             local found = redis.call('XRANGE', stream, entry, entry)
             if found[1] then
               local packed = found[1][2][6]
@@ -107,15 +144,26 @@ extension Scripts {
             end
           end
           if done then
-            redis.call('XDEL', stream, entry)
-            if redis.call('XLEN', stream) == 0 then
-              redis.call('DEL', stream)
-              redis.call('SREM', KEYS[4], name)
+            if not removed[stream] then
+              streams[#streams + 1] = stream
+              removed[stream] = {}
+              names[stream] = name
             end
+            local entries = removed[stream]
+            entries[#entries + 1] = entry
           end
           at = at + 3
           key = key + 1
         end
+        settle()
+        for _, stream in ipairs(streams) do
+          redis.call('XDEL', stream, unpack(removed[stream]))
+          if redis.call('XLEN', stream) == 0 then
+            redis.call('DEL', stream)
+            redis.call('SREM', KEYS[4], names[stream])
+          end
+        end
+        if number > 0 then redis.call('HSET', KEYS[1], 'f', number, 'c', chunk, 'p', pruned) end
       end
       return {pruned, cancelled, told}
       """)

@@ -65,7 +65,10 @@ extension Scripts {
       end
       if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
       if ended > 0 and redis.call('HINCRBY', w, 'x', -ended) == 0 then
-        close(id, w, d, KEYS[8], KEYS[9], KEYS[10], KEYS[4], KEYS[2], ARGV[3], ARGV[4], ARGV[5], told)
+        close(id, redis.call('HGETALL', w), redis.call('HGETALL', d), KEYS[9], KEYS[10], KEYS[4], KEYS[2], ARGV[3],
+          ARGV[4], ARGV[5], told)
+        for i = 6, 8 do drop(KEYS[i]) end
+        settle()
       end
       return told
       """)
@@ -105,7 +108,9 @@ extension Scripts {
       redis.call('HSET', KEYS[1], 'told', told .. ARGV[4] .. ',', 'tc', pack(counters))
       if string.sub(ARGV[5], 1, 1) == '1' then redis.call('HSET', KEYS[1], 'bf', 1) end
       if redis.call('HINCRBY', KEYS[1], 'left', -1) == 0 then
-        keep(KEYS[2], KEYS[3], ARGV[2], ARGV[3], 'm' .. ARGV[1], endMessage(KEYS[1], '0'))
+        keep(KEYS[2], KEYS[3], ARGV[2], ARGV[3], 'm' .. ARGV[1], sealMessage(redis.call('HGETALL', KEYS[1]), '0'))
+        drop(KEYS[1])
+        settle()
       end
       return 1
       """)
