@@ -11,7 +11,7 @@ private struct MessageOutcomes {
 extension Store {
   /// Outcomes and messages of one script run: what keeps it within a millisecond.
   private static let outcomesPerScript = 256
-  private static let messagesPerScript = 64
+  private static let messagesPerScript = 32
 
   /// Writes all of it or throws; after an error it may be repeated as it is, with the same number.
   package func flush(_ flush: Flush) async throws(StoreError) -> FlushResult {
