@@ -19,7 +19,10 @@ struct APNsToken: Authorization {
   static let clockTolerance: Int64 = 10 * 60_000
   /// Answers to requests that carried the replaced token arrive within this time.
   static let inFlight: Int64 = 5_000
-  static let rest: Int64 = 60_000
+  /// What waits while no other token may be made; then the present one is tried again.
+  static let restTime: Int64 = 60_000
+  static let expired = "ExpiredProviderToken: APNs refuses a fresh token; is this machine's clock right?"
+  static let tooMany = "TooManyProviderTokenUpdates: another process signs with this key?"
 
   private let sign: @Sendable (WallTime) -> String
   private var current: Issue?
@@ -28,28 +31,27 @@ struct APNsToken: Authorization {
   /// The last change from one token to another, by renewal or by falling back.
   private var changedAt: WallTime?
   private var isRefused = false
-  /// Refused once although too young to be replaced: it gets another try, as the connection may have been at fault.
-  private var isDoubted = false
-  private var restingUntil: WallTime?
+  /// Refused although too young to be replaced: it gets another try, as the connection may have been at fault.
+  private var doubtedAt: WallTime?
+  private var rest: (until: WallTime, reason: String)?
 
   /// `sign` makes a token whose `iat` is the given time.
   init(sign: @escaping @Sendable (WallTime) -> String) { self.sign = sign }
 
   mutating func need(now: WallTime) -> AuthorizationNeed {
-    if let until = restingUntil {
-      if now < until, until - now <= Self.rest {
-        return .unavailable(until: until, blocked: "TooManyProviderTokenUpdates: another process signs with this key?")
+    if let rest {
+      if now < rest.until, rest.until - now <= Self.restTime {
+        return .unavailable(until: rest.until, blocked: rest.reason)
       }
-      restingUntil = nil
+      self.rest = nil
     }
     guard let issue = current else { return renew(now) }
     let age = now - issue.at
     if !isRefused, age >= -Self.clockTolerance, age < Self.lifetime { return .use(issue.header, fetch: nil) }
     guard let last = renewedAt, !mayRenew(now) else { return renew(now) }
-    // Too early for another: the present one serves on unless APNs has refused it.
-    if !isRefused, age >= 0, age < Self.oldest { return .use(issue.header, fetch: nil) }
-    let reason = "ExpiredProviderToken: APNs refuses a fresh token; is this machine's clock right?"
-    return .unavailable(until: last + Self.renewalFloor, blocked: isRefused ? reason : nil)
+    // Too early for another: the present one serves on unless it is surely too old.
+    if age >= 0, age < Self.oldest { return .use(issue.header, fetch: nil) }
+    return .unavailable(until: last + Self.renewalFloor, blocked: isRefused ? Self.expired : nil)
   }
 
   mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
@@ -59,14 +61,21 @@ struct APNsToken: Authorization {
     switch cause {
     case .authorizationExpired:
       guard current != nil else { return }
-      if mayRenew(now) || isDoubted { isRefused = true } else { isDoubted = true }
+      if mayRenew(now) {
+        isRefused = true
+      } else if let doubt = doubtedAt, now >= doubt {
+        // What was in flight beside the first refused request is refused with it: that says nothing new.
+        if now - doubt >= Self.inFlight { rest = (now + Self.restTime, Self.expired) }
+      } else {
+        doubtedAt = now
+      }
     case .authorizationTooNew:
       if let fallback = earlier, (0..<Self.oldest).contains(now - fallback.at) {
         current = fallback
         earlier = nil
         changedAt = now
       } else {
-        restingUntil = now + Self.rest
+        rest = (now + Self.restTime, Self.tooMany)
       }
     default: break
     }
@@ -81,7 +90,7 @@ struct APNsToken: Authorization {
     if current != nil { changedAt = now }
     earlier = isRefused ? nil : current
     isRefused = false
-    isDoubted = false
+    doubtedAt = nil
     renewedAt = now
     let issue = Issue(header: "bearer " + sign(now), at: now)
     current = issue
