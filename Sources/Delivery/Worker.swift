@@ -27,7 +27,6 @@ package final class Worker {
   var unflushed = 0
   var flushTimer: Timer?
   private var pollTimer: Timer?
-  private var sweeps = 0
   /// Senders with something to send, in turns.
   private var awake: [Sender] = []
   private var dispatching = false
@@ -42,8 +41,6 @@ package final class Worker {
 
   /// Requests of one credential before another one's turn.
   private static let quantum = 64
-  /// The length of the queue is read with every so many sweeps.
-  private static let sweepsPerMeasure = 5
 
   package init(
     loop: EventLoop, store: Store, accounts: [CredentialID: any ProviderAccount], settings: WorkerSettings,
@@ -163,8 +160,6 @@ package final class Worker {
       for partition in partitions.values { look(at: partition) }
       sweepLanes()
       observe()
-      sweeps += 1
-      if sweeps % Self.sweepsPerMeasure == 1 { measureQueue() }
       everySweep()
     }
   }
@@ -178,15 +173,6 @@ package final class Worker {
       claims.poll()
       claim()
       pollSoon()
-    }
-  }
-
-  private func measureQueue() {
-    guard settings.share.index == 0 else { return }
-    background {
-      guard let status = try? await self.store.queueStatus() else { return }
-      let age = status.oldest.map { max(0, self.loop.wallNow - $0) / 1000 } ?? 0
-      self.counts.queue(depth: status.jobs.values.reduce(0, +), retries: status.retries, ageSeconds: age)
     }
   }
 

@@ -33,12 +33,6 @@ struct WorkerMetrics {
     forgotten = metrics.counter(
       "fanfare_outcomes_forgotten_total", "Answers to requests of a partition that another worker took meanwhile.")
   }
-
-  func queue(depth: Int, retries: Int, ageSeconds: Int64) {
-    metrics.gauge("fanfare_queue_jobs", "Jobs in the queue.").set(Int64(depth))
-    metrics.gauge("fanfare_queue_retries", "Deliveries that wait for a retry.").set(Int64(retries))
-    metrics.gauge("fanfare_queue_age_seconds", "Age of the oldest job.").set(ageSeconds)
-  }
 }
 
 /// What one credential's sender counts, by provider.
