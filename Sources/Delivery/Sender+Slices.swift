@@ -47,10 +47,37 @@ extension Sender {
       sliceTimer = nil
       let now = worker.loop.now
       for closed in slices.due(now: now) {
-        if closed.stored { closedSlices.append(closed) } else { store(closed) }
+        if !closed.stored {
+          store(closed)
+        } else if closed.missing == 0 {
+          closedSlices.append(closed)
+        } else {
+          settle(closed)
+        }
       }
       if !slices.isEmpty { armSliceTimer(now: now) }
       worker.wake(self)
+    }
+  }
+
+  /// Some members of a stored slice did not come back in time. If they have ended, the slice goes again as it is. If not,
+  /// they are late: then those at hand go under a new key, so that no late one is taken for having been sent.
+  private func settle(_ closed: SlicePlan<Parcel>.Closed) {
+    storingSlices += 1
+    worker.background { [worker] in
+      var unfinished: Set<Int> = []
+      let known = await worker.untilStored(closed.members[0].partition) { (_) throws(StoreError) in
+        unfinished = try await worker.store.unfinishedMembers(of: closed.slice)
+      }
+      self.storingSlices -= 1
+      guard known else { return worker.abandon(closed.members) }
+      let absent = closed.slice.members.count - closed.members.count - closed.missing
+      if unfinished.subtracting(closed.members.map(\.id.index)).count > absent {
+        self.revise(closed)
+      } else {
+        self.closedSlices.append(closed)
+        worker.wake(self)
+      }
     }
   }
 
@@ -141,7 +168,7 @@ extension Sender {
     worker.wake(self)
   }
 
-  /// The same slice without the members refused by name, under a new key.
+  /// The same slice without the members refused by name or late, under a new key.
   private func revise(_ closed: SlicePlan<Parcel>.Closed) {
     var slice = closed.slice
     slice.revision += 1

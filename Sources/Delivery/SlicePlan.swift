@@ -10,6 +10,8 @@ struct SlicePlan<Ticket> {
     var members: [Ticket]
     /// It was stored before: its request may have been made.
     var stored: Bool
+    /// Members of a stored slice of whom nothing is known: they have ended, or come too late.
+    var missing = 0
   }
 
   private struct Key: Hashable {
@@ -128,6 +130,8 @@ struct SlicePlan<Ticket> {
     reuniting -= gathering.members.count
     guard !gathering.members.isEmpty else { return nil }
     let members = gathering.members.sorted { $0.index < $1.index }
-    return Closed(slice: slice, members: members.map(\.ticket), stored: true)
+    return Closed(
+      slice: slice, members: members.map(\.ticket), stored: true,
+      missing: max(0, slice.members.count - members.count - gathering.absent))
   }
 }

@@ -18,14 +18,16 @@ extension DeliveryID {
 }
 
 extension StoredSlice {
-  /// The idempotency key of this slice's request (design D17).
+  /// The idempotency key of this slice's request (design D17). The members are part of it: under the key of other members
+  /// OneSignal would answer with the first result and send nothing.
   package var key: UUIDBytes {
     var name: [UInt8] = []
-    name.reserveCapacity(28)
+    name.reserveCapacity(28 + 4 * members.count)
     name.append(message)
     name.append(UInt32(truncatingIfNeeded: partition))
     name.append(UInt32(truncatingIfNeeded: number))
     name.append(UInt32(truncatingIfNeeded: revision))
+    for member in members { name.append(UInt32(truncatingIfNeeded: member)) }
     return .v5(namespace: namespace, name: name)
   }
 }

@@ -306,6 +306,15 @@ extension Store {
       keys: [keys.lease(partition), keys.slices(partition, slice.message), keys.work(partition, slice.message)],
       [.text(lease.owner), .number(Int64(slice.number)), .bytes(slice.packed)], partition: partition)
   }
+
+  /// The members of a stored slice whose deliveries have no outcome yet.
+  package func unfinishedMembers(of slice: StoredSlice) async throws(StoreError) -> Set<Int> {
+    guard !slice.members.isEmpty else { return [] }
+    let command = RedisCommand(
+      words: ["HMGET", keys.deliveries(slice.partition, slice.message)] + slice.members.map { String($0) })
+    let records = try await ask(command, partition: slice.partition).array ?? []
+    return Set(zip(slice.members, records).filter { $1.bytes?.first != DeliveryRecord.finalMark }.map(\.0))
+  }
 }
 
 extension StoredSlice {

@@ -158,13 +158,27 @@ struct SlicePlanTests {
     #expect(plan.isEmpty && plan.reuniting == 0)
   }
 
-  @Test("the key of a slice follows its name and revision, the id of a delivery its place")
+  @Test("a stored slice that waited long enough tells how many members it misses")
+  func misses() {
+    var plan = plan()
+    let slice = StoredSlice(message: Sample.message(1), partition: 0, number: 2, revision: 0, members: [2, 3, 4, 5])
+    #expect(plan.add(4, Sample.delivery(1, index: 4), of: slice, now: at(0)) == nil)
+    #expect(plan.absent(from: slice, now: at(0)) == nil)
+    let closed = plan.due(now: at(UInt64(SliceSettings().reunion)))
+    #expect(closed.map(\.members) == [[4]])
+    #expect(closed.first?.slice == slice && closed.first?.missing == 2)
+  }
+
+  @Test("the key of a slice follows its name, revision and members, the id of a delivery its place")
   func keys() {
     let slice = StoredSlice(message: Sample.message(1), partition: 0, number: 2, revision: 0, members: [2, 3])
     var revised = slice
     revised.revision = 1
     #expect(slice.key != revised.key)
-    #expect(slice.key == StoredSlice(message: Sample.message(1), partition: 0, number: 2, revision: 0, members: []).key)
+    #expect(
+      slice.key == StoredSlice(message: Sample.message(1), partition: 0, number: 2, revision: 0, members: [2, 3]).key)
+    #expect(
+      slice.key != StoredSlice(message: Sample.message(1), partition: 0, number: 2, revision: 0, members: [2]).key)
     #expect(Sample.delivery(1).requestID == Sample.delivery(1).requestID)
     #expect(Sample.delivery(1).requestID != Sample.delivery(1, index: 1).requestID)
   }

@@ -134,4 +134,61 @@ struct SliceTests {
       await post.finish(worker)
     }
   }
+
+  @Test(
+    "members that have ended leave a stored slice its key; late ones go under another, so that none is taken for sent")
+  func incomplete() async throws {
+    try await withPost { post in
+      let server = try SliceServer(post.loop)
+      let account = server.account(limit: 500)
+      let id = try await post.send("x", to: tokens(40), .oneSignal)
+      // A former owner stored a slice per partition, then died. In partition 0 it wrote one outcome before, in the others
+      // one member waits for its retry.
+      var former: [Int: StoredSlice] = [:]
+      var held: [Int: String] = [:]
+      for partition in 0..<4 {
+        let lease = try #require(try await post.store.lease(partition))
+        for ready in try await post.store.readyStreams(lease) {
+          let targets = try await post.store.claim(lease, ready.stream, after: nil, jobs: 10).flatMap(\.targets)
+          let slice = StoredSlice(
+            message: id, partition: partition, number: targets[0].delivery.index, revision: 0,
+            members: targets.map(\.delivery.index))
+          try await post.store.storeSlice(lease, slice)
+          former[partition] = slice
+          held[partition] = targets[0].address?.token
+          var flush = Flush(lease: lease, number: 1)
+          if partition == 0 {
+            flush.finals = [
+              .init(
+                delivery: targets[0].delivery, device: targets[0].device, provider: .oneSignal, outcome: .accepted,
+                reason: nil)
+            ]
+          } else {
+            let due = post.loop.wallNow + 1_500
+            flush.retries = [.init(target: targets[0], due: due, reason: "ServiceUnavailable", attempts: [])]
+          }
+          _ = try await post.store.flush(flush)
+        }
+        try await post.store.release(lease)
+      }
+      #expect(former.count == 4)
+
+      var settings = Post.settings()
+      settings.slice.reunion = 100
+      let worker = try post.work([account], settings)
+      #expect(try await post.done(id) == [.accepted: 40])
+      let sent = server.pushes.flatMap(\.tokens)
+      #expect(sent.sorted() == tokens(40).filter { $0 != held[0] }.sorted())
+      for (partition, slice) in former {
+        let underOldKey = server.pushes.filter { $0.key == slice.key.description }
+        if partition == 0 {
+          #expect(underOldKey.map(\.tokens.count) == [slice.members.count - 1])
+        } else {
+          #expect(underOldKey.isEmpty)
+        }
+      }
+      #expect(Set(server.pushes.map(\.key)).count == server.pushes.count)
+      await post.finish(worker)
+    }
+  }
 }
