@@ -251,6 +251,14 @@ struct DeliveryStories {
     }
   }
 
+  @Test("a clock is compared with Redis', which on one machine is the same")
+  func clock() async throws {
+    try await withStore { store, _ in
+      let offset = try await store.clockOffset()
+      #expect(abs(offset) < 1_000)
+    }
+  }
+
   @Test("queue length and age, blocked credentials")
   func status() async throws {
     try await withStore { store, loop in
