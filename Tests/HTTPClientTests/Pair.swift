@@ -64,7 +64,7 @@ final class ScriptedPeer: Sendable {
     }
     port = Int(in_port_t(bigEndian: address.sin_port))
     self.listening = listening
-    task = Task.detached {
+    task = onOwnThread {
       var count = 0
       while count < connections {
         let socket = accept(listening, nil, nil)

@@ -1,5 +1,6 @@
 import Domain
 import Glibc
+import Support
 import Telemetry
 import Testing
 
@@ -76,7 +77,7 @@ struct LogTests {
     var ends: [Int32] = [0, 0]
     precondition(pipe(&ends) == 0)
     let log = Log(descriptor: ends[1])
-    let reader = Task.detached { [end = ends[0]] in
+    let reader = onOwnThread { [end = ends[0]] in
       var all: [UInt8] = []
       var piece = [UInt8](repeating: 0, count: 65_536)
       while true {
