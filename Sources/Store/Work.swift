@@ -88,7 +88,7 @@ package struct StoredSlice: Hashable, Sendable {
   package var message: MessageID
   package var partition: Int
   package var number: Int
-  /// 0, then one more for each set of members refused by name.
+  /// 0, then one more each time that members were left out: refused by name, or late after a take-over.
   package var revision: Int
   package var members: [Int]
   package init(message: MessageID, partition: Int, number: Int, revision: Int, members: [Int]) {
