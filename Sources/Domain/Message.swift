@@ -17,6 +17,8 @@ package struct Message: Hashable, Sendable {
   package var ordered: Bool
   /// Absent: every provider.
   package var providers: [ProviderName]?
+  /// Of an audience.
+  package var reach: Reach
   package var labels: [JSONMember]
   package var overrides: Overrides
 
@@ -30,6 +32,7 @@ package struct Message: Hashable, Sendable {
     contentAvailable = false
     ttl = Self.defaultTTL
     ordered = true
+    reach = .allDevices
     labels = []
     overrides = Overrides()
   }

@@ -33,12 +33,6 @@ package struct Submission: Sendable {
 }
 
 package struct SubmissionTarget: Sendable {
-  package enum Fate: Sendable {
-    /// To be sent by this credential.
-    case queue(CredentialID)
-    /// Ended before it began: `skipped: kind_unsupported`, `dead: Unregistered`.
-    case ended(Outcome, reason: String)
-  }
   package var device: DeviceID
   /// True: the address is read from the registry when it is sent. False: a raw token, carried by the job.
   package var registered: Bool

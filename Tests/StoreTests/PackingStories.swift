@@ -198,7 +198,7 @@ extension Seeded {
   fileprivate mutating func part() -> Part {
     var targets: [SubmissionTarget] = []
     for _ in 0..<Int.random(in: 0..<30, using: &self) {
-      let fate: SubmissionTarget.Fate =
+      let fate: Fate =
         Int.random(in: 0..<4, using: &self) == 0
         ? .ended(.skipped, reason: text()) : .queue(CredentialID(rawValue: "c\(Int.random(in: 0..<3, using: &self))"))
       targets.append(

@@ -1,0 +1,30 @@
+package import Domain
+package import Store
+
+extension Fates {
+  /// A device named by its id; nil where the registry has none.
+  package func target(_ id: DeviceID, _ stored: StoredDevice?) -> SubmissionTarget {
+    guard let stored else {
+      return SubmissionTarget(
+        device: id, registered: false, address: nil, fate: .ended(.skipped, reason: "unknown_device"))
+    }
+    return target(stored)
+  }
+
+  package func target(_ stored: StoredDevice) -> SubmissionTarget {
+    let device = stored.device
+    return SubmissionTarget(device: device.id, registered: true, address: device.address, fate: fate(of: stored))
+  }
+
+  /// A token that is registered under no id.
+  package func target(_ address: Address) -> SubmissionTarget {
+    SubmissionTarget(
+      device: Store.derivedID(of: address, in: app.id), registered: false, address: address, fate: fate(of: address))
+  }
+
+  private func fate(of stored: StoredDevice) -> Fate {
+    if !stored.device.enabled { return .ended(.skipped, reason: "device_disabled") }
+    if let tombstone = stored.tombstone { return .ended(.dead, reason: tombstone.reason) }
+    return fate(of: stored.device.address)
+  }
+}

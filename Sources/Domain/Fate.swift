@@ -1,0 +1,7 @@
+/// What becomes of a target when its message is accepted, or of a part of an audience when it is started.
+package enum Fate: Hashable, Sendable {
+  /// To be sent by this credential.
+  case queue(CredentialID)
+  /// Ended before it began: `skipped: kind_unsupported`, `dead: Unregistered`.
+  case ended(Outcome, reason: String)
+}
