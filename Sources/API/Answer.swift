@@ -16,9 +16,11 @@ enum Answer {
   }
 
   static func bytes(_ type: String, status: Int = 200, headers: [Header] = [], _ body: [UInt8]) -> HTTPServerResponse {
-    HTTPServerResponse(
-      status: status, headers: [Header("content-type", type), Header("cache-control", "no-store")] + headers, body: body
-    )
+    HTTPServerResponse(status: status, headers: self.headers(type) + headers, body: body)
+  }
+
+  static func headers(_ type: String) -> [Header] {
+    [Header("content-type", type), Header("cache-control", "no-store")]
   }
 
   static func problem(_ problem: Problem) -> HTTPServerResponse {

@@ -11,14 +11,10 @@ extension Service {
   func listDeliveries(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try messageID(of: call)
     if call.accepts("application/x-ndjson") {
-      var writer = JSONLines()
-      try await export(id, call) { writer.line($0) }
-      return Answer.bytes("application/x-ndjson", writer.bytes)
+      return try await export(id, call, .lines { $0.write(to: &$1) })
     }
     if call.accepts("text/csv") {
-      var table = CSV(header: DeliveryReport.columns)
-      try await export(id, call) { table.row($0.row) }
-      return Answer.bytes("text/csv; charset=utf-8; header=present", table.bytes)
+      return try await export(id, call, .table(DeliveryReport.columns) { $0.row })
     }
     let cursor = try call.request.query("cursor").map(Self.place(ofCursor:))
     let page = try await deliveries(id, call, cursor: cursor, limit: try call.limit())
@@ -44,16 +40,15 @@ extension Service {
     return String(text.dropFirst(cursorMark.count))
   }
 
-  private func export(_ id: MessageID, _ call: Call, _ each: (DeliveryReport) -> Void) async throws(Problem) {
+  private func export(_ id: MessageID, _ call: Call, _ form: Export<DeliveryReport>) async throws(Problem)
+    -> HTTPServerResponse
+  {
     guard call.request.query("cursor") == nil, call.request.query("limit") == nil else {
       throw Problem(.invalidParameter, "An export has no pages: leave `limit` and `cursor` out")
     }
-    var cursor: String?
-    repeat {
-      let page = try await deliveries(id, call, cursor: cursor, limit: Self.exportPage)
-      page.items.forEach(each)
-      cursor = page.next
-    } while cursor != nil
+    return try await form.answer { [self] cursor throws(Problem) in
+      try await deliveries(id, call, cursor: cursor, limit: Self.exportPage)
+    }
   }
 
   private func deliveries(_ id: MessageID, _ call: Call, cursor: String?, limit: Int) async throws(Problem)

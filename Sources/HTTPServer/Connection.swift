@@ -9,9 +9,10 @@ final class Connection {
     case head
     /// Exits: `handler`, `answer` (refused), closed.
     case body
-    /// The handler has the request; libmicrohttpd has suspended the connection. Exit: `answer`.
+    /// The handler has the request, or makes the next piece of the answer; libmicrohttpd has suspended the connection.
+    /// Exit: `answer`.
     case handler
-    /// Exits: `idle`, closed.
+    /// Exits: `idle`, `handler` (the next piece of a streamed body), closed.
     case answer
     /// Between requests. Exits: `head`, closed.
     case idle
@@ -45,7 +46,7 @@ final class Connection {
   /// Writes an answer past libmicrohttpd, where that could not give one. Only on plain connections, and only before
   /// anything of an answer was sent. It goes out as far as the socket takes it at once.
   func answerDirectly(_ response: HTTPServerResponse) {
-    let bytes = response.closingBytes
+    guard let bytes = response.closingBytes else { return }
     _ = bytes.withUnsafeBytes {
       send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
     }
@@ -72,8 +73,9 @@ final class Exchange {
 }
 
 extension HTTPServerResponse {
-  /// The whole answer as HTTP/1.1, closing the connection.
-  var closingBytes: [UInt8] {
+  /// The whole answer as HTTP/1.1, closing the connection; nil for a body in pieces.
+  var closingBytes: [UInt8]? {
+    guard case .whole(let body) = body else { return nil }
     var text = "HTTP/1.1 \(status) \(status == 408 ? "Request Timeout" : "Content Too Large")\r\n"
     for header in permittedHeaders { text += "\(header.name): \(header.value)\r\n" }
     text += "content-length: \(body.count)\r\nconnection: close\r\n\r\n"

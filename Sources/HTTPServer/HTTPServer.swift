@@ -246,16 +246,40 @@ package final class HTTPServer {
 
   private func answer(_ response: HTTPServerResponse, closing: Bool, on connection: Connection) -> Bool {
     connection.phase = .answer
-    connection.deadline = allowance(bytes: response.body.count)
-    let made = response.body.withUnsafeBytes { body in
-      MHD_create_response_from_buffer(
-        body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
+    let made: OpaquePointer?
+    switch response.body {
+    case .whole(let bytes):
+      connection.deadline = allowance(bytes: bytes.count)
+      made = bytes.withUnsafeBytes { body in
+        MHD_create_response_from_buffer(
+          body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
+      }
+    case .pieces(let pieces):
+      connection.deadline = allowance(bytes: 0)
+      made = StreamedBody(pieces, connection: connection, server: self).response()
     }
     guard let made else { return false }
     defer { MHD_destroy_response(made) }
     for header in response.permittedHeaders { MHD_add_response_header(made, header.name, header.value) }
     if closing { MHD_add_response_header(made, "Connection", "close") }
     return MHD_queue_response(connection.raw, UInt32(response.status), made) == .YES
+  }
+
+  /// The client has taken what was made of a streamed body: the connection waits for the next piece.
+  func waits(_ connection: Connection) {
+    connection.phase = .handler
+    connection.deadline = nil
+    MHD_suspend_connection(connection.raw)
+  }
+
+  /// The client takes what it is given: its time begins anew.
+  func took(_ count: Int, on connection: Connection) { connection.deadline = allowance(bytes: count) }
+
+  func goesOn(_ connection: Connection) {
+    connection.phase = .answer
+    connection.deadline = allowance(bytes: 0)
+    MHD_resume_connection(connection.raw)
+    runAtEndOfTurn()
   }
 }
 

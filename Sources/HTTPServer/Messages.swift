@@ -17,23 +17,44 @@ package struct HTTPServerRequest: Sendable {
 
 /// `Date`, `Content-Length` and what rules the connection are set by the server; a HEAD request gets no body. A header
 /// without a value is left out.
-package struct HTTPServerResponse: Sendable {
+package struct HTTPServerResponse {
+  package enum Body {
+    case whole([UInt8])
+    case pieces(BodyPieces)
+  }
   package var status: Int
   package var headers: [Header]
-  package var body: [UInt8]
+  package var body: Body
   package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
-    self.body = body
+    self.body = .whole(body)
+  }
+  package init(status: Int, headers: [Header] = [], pieces: BodyPieces) {
+    self.status = status
+    self.headers = headers
+    body = .pieces(pieces)
   }
 
   private(set) var isWithheld = false
   /// No answer: the connection closes. For servers that play faults.
-  package static let withheld: Self = {
+  package static var withheld: Self {
     var none = Self(status: 0)
     none.isWithheld = true
     return none
-  }()
+  }
+}
+
+/// A body that is made while it is sent, of a length not known before: no more of it is held than one piece. Asked for the
+/// next piece on the loop, each time that the client has taken the one before; a slow client slows it down.
+package struct BodyPieces {
+  /// The body cannot be made to its end: the connection is cut, so that the client knows that something is missing.
+  package struct Broken: Error {
+    package init() {}
+  }
+  /// Nil is the end; empty pieces are passed over.
+  let next: () async throws(Broken) -> [UInt8]?
+  package init(_ next: @escaping () async throws(Broken) -> [UInt8]?) { self.next = next }
 }
 
 /// Why a request never reached the handler; the owner may dress it (problem documents). What libmicrohttpd refuses by

@@ -55,6 +55,10 @@ final class Client {
         let length = headers.first { $0.name == "content-length" }.flatMap { Int($0.value) } ?? 0
         let bodyLength = hasBody && status != 204 ? length : 0
         let start = end + 4
+        if hasBody, headers.contains(where: { $0.name == "transfer-encoding" && $0.value == "chunked" }) {
+          read.removeFirst(start)
+          return Reply(status: status, headers: headers, body: chunks())
+        }
         while read.count < start + bodyLength {
           guard more() else { break }
         }
@@ -64,6 +68,23 @@ final class Client {
       }
       guard more() else { return Reply(status: 0, headers: [], body: []) }
     }
+  }
+
+  /// A body in chunks, to its end or as far as it came.
+  private func chunks() -> [UInt8] {
+    var body: [UInt8] = []
+    var place = 0
+    while true {
+      while !read[place...].contains(10) { guard more() else { return body } }
+      let end = read[place...].firstIndex(of: 10)!
+      let size = Int(String(decoding: read[place..<end - 1], as: UTF8.self), radix: 16) ?? 0
+      while read.count < end + 1 + size + 2 { guard more() else { return body } }
+      body += read[(end + 1)..<(end + 1 + size)]
+      place = end + 1 + size + 2
+      if size == 0 { break }
+    }
+    read.removeFirst(place)
+    return body
   }
 
   private func endOfHead() -> Int? {
