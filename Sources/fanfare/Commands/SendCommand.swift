@@ -1,7 +1,4 @@
-import Configuration
 import Domain
-import Glibc
-import HTTPClient
 import JSON
 import Loop
 
@@ -14,9 +11,7 @@ enum SendCommand {
       PROVIDER:TOKEN; one kind of them per message. --file sends a whole message as the API takes it; options given beside
       it replace its fields. The server and the key may come from FANFARE_URL and FANFARE_KEY.
       """,
-    options: [
-      Command.Option("--url", "URL", "the server (http://127.0.0.1:8080)"),
-      Command.Option("--key", "KEY", "an API key with scope send (and read for --wait)"),
+    options: ServerCall.options(scopes: "send (and read for --wait)") + [
       Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "a raw token, as apns:…, fcm:…, onesignal:…"),
       Command.Option("--environment", "NAME", "of raw APNs tokens: production or sandbox"),
       Command.Option("--device", "ID", repeats: true, "a registered device"),
@@ -41,41 +36,24 @@ enum SendCommand {
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
     let body = try message(arguments).encoded
-    let url = arguments.text("--url") ?? environment("FANFARE_URL") ?? "http://127.0.0.1:8080"
-    guard let key = arguments.text("--key") ?? environment("FANFARE_KEY") else {
-      throw UsageProblem(text: "an API key is needed: --key, or FANFARE_KEY (fanfare keys create makes one)")
-    }
     let wait = try arguments.integer("--wait", in: 1...86_400)
     let headers = arguments.text("--idempotency-key").map { [Header("idempotency-key", $0)] } ?? []
     let json = arguments.wantsJSON
-    do {
-      return try Blocking.run { loop in
-        let client = Client(loop: loop, base: url, key: key)
-        defer { client.close() }
-        let answer = try await client.call("POST", "/v1/messages", body, headers: headers)
-        guard answer.isSuccess, let id = answer.document?["id"]?.string else { return refused(answer, json: json) }
-        guard let wait else {
-          json ? Terminal.print(answer.body) : Terminal.print(id)
-          for warning in answer.document?["warnings"]?.array ?? [] where !json {
-            Terminal.note(
-              "note: \(warning["detail"]?.string ?? warning.string ?? String(decoding: warning.encoded, as: UTF8.self))"
-            )
-          }
-          return .success
-        }
-        return try await watch(id, client, loop, seconds: wait, json: json)
+    return try ServerCall.run(arguments) { client, loop in
+      let answer = try await client.call("POST", "/v1/messages", body, headers: headers)
+      guard answer.isSuccess, let id = answer.document?["id"]?.string else {
+        return ServerCall.refused(answer, json: json)
       }
-    } catch let failure as HTTPClientFailure {
-      Terminal.complain("\(url) cannot be reached: \(failure.reason)", "does fanfare serve run there?")
-      return .unreachable
+      guard let wait else {
+        json ? Terminal.print(answer.body) : Terminal.print(id)
+        for warning in answer.document?["warnings"]?.array ?? [] where !json {
+          Terminal.note(
+            "note: \(warning["detail"]?.string ?? warning.string ?? String(decoding: warning.encoded, as: UTF8.self))")
+        }
+        return .success
+      }
+      return try await watch(id, client, loop, seconds: wait, json: json)
     }
-  }
-
-  private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-
-  private static func refused(_ answer: Client.Answer, json: Bool) -> ExitCode {
-    json ? Terminal.print(answer.body) : Terminal.complain("the server refused it: \(answer.problem)")
-    return answer.status == 503 ? .unreachable : .refused
   }
 
   /// Prints how the deliveries ended. Success only if all were accepted.
@@ -85,7 +63,7 @@ enum SendCommand {
     let deadline = loop.now + Int64(seconds) * 1_000
     while true {
       let answer = try await client.call("GET", "/v1/messages/\(id)")
-      guard answer.isSuccess, let report = answer.document else { return refused(answer, json: json) }
+      guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
       let state = report["state"]?.string ?? ""
       if state == "completed" || state == "cancelled" || loop.now > deadline {
         json ? Terminal.print(answer.body) : Terminal.print("\(id) \(state)\(MessageCounts(report).text)")
