@@ -120,6 +120,7 @@ enum OpenAPIRequests {
     ("environment", choice(Environment.self)),
     ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$", "APNs only.")),
     ("token_kind", choice(TokenKind.self)),
+    ("live_activity_token", text(512, "FCM only: Apple's token of a Live Activity on the device.")),
   ]
   private static let token = closed(["provider", "token"], tokenFields)
 
@@ -198,7 +199,7 @@ enum OpenAPIRequests {
           ("additionalProperties", .make([("type", .array(["string", "number", "boolean"]))])),
         ])
       ),
-      ("enabled", flag("Default true.")), ("live_activity_token", text(512)), ("activity_id", text(256)),
+      ("enabled", flag("Default true.")), ("activity_id", text(256)),
       ("last_seen", .make([("type", "string"), ("format", "date-time")])),
     ])
 }

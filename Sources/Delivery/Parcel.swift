@@ -35,6 +35,8 @@ final class Parcel {
     _ target: ClaimedTarget, address: Address, message: LoadedMessage, partition: Partition, sender: Sender,
     job: JobAtWork?, urgency: Urgency
   ) {
+    var address = address
+    if address.liveActivityToken != nil, message.content?.kind != .liveActivity { address.liveActivityToken = nil }
     self.target = target
     self.address = address
     self.message = message

@@ -158,6 +158,8 @@ final class Sender: CarrierOwner {
 
   var hasLanes: (urgent: Bool, bulk: Bool) { (!urgent.isEmpty, !bulk.isEmpty) }
 
+  static let noLiveActivityToken = "no_live_activity_token"
+
   private func sendNext(urgent isUrgent: Bool, _ pass: Pass) -> Bool {
     guard let parcel = takeNext(urgent: isUrgent, now: pass.now, wall: pass.wall) else { return false }
     switch parcel.message.rendering(for: account) {
@@ -165,6 +167,10 @@ final class Sender: CarrierOwner {
       worker.end(parcel, .failed, reason: fault.code)
       return false
     case .success(let rendering):
+      if rendering.needsLiveActivityToken, parcel.address.liveActivityToken == nil {
+        worker.end(parcel, .skipped, reason: Self.noLiveActivityToken)
+        return false
+      }
       var berth = pass.berth
       if parcel.avoiding == berth { berth = carrier.berth(avoiding: berth, reserve: 0) ?? berth }
       let recipients = [parcel.address]

@@ -236,8 +236,8 @@ extension Worker {
   private func prune(_ parcel: Parcel, _ verdict: Verdict?) -> Flush.Prune? {
     guard case .dead(let death)? = verdict else { return nil }
     return .init(
-      app: parcel.message.app, device: parcel.target.device, token: parcel.address.token, reason: death.reason,
-      since: death.since, at: loop.wallNow)
+      app: parcel.message.app, device: parcel.target.device, token: death.token ?? parcel.address.token,
+      reason: death.reason, since: death.since, at: loop.wallNow)
   }
 
   /// The end of a delivery that never came into a lane.

@@ -29,16 +29,19 @@ package struct Address: Hashable, Sendable {
   package var environment: Environment
   /// APNs only; absent means the credential's default topic.
   package var bundleID: String?
+  /// Beside the token of a device: the token of its Live Activity, or of starting one (FCM).
+  package var liveActivityToken: String?
 
   package init(
     provider: ProviderName, token: String, tokenKind: TokenKind = .device, environment: Environment = .production,
-    bundleID: String? = nil
+    bundleID: String? = nil, liveActivityToken: String? = nil
   ) {
     self.provider = provider
     self.token = token
     self.tokenKind = tokenKind
     self.environment = environment
     self.bundleID = bundleID
+    self.liveActivityToken = liveActivityToken
   }
 }
 
@@ -57,7 +60,10 @@ package struct Device: Hashable, Sendable {
   /// Values are strings, numbers or booleans.
   package var attributes: [JSONMember]
   package var enabled: Bool
-  package var liveActivityToken: String?
+  package var liveActivityToken: String? {
+    get { address.liveActivityToken }
+    set { address.liveActivityToken = newValue }
+  }
   package var activityID: String?
   /// When the app last said that this token is its own: the 410 rule compares with it.
   package var registeredAt: WallTime

@@ -111,6 +111,8 @@ package struct Rendering: Sendable {
   /// The body, or what stands before the recipient's own part.
   package var head: [UInt8]
   package var tail: [UInt8]
+  /// A request needs `Address.liveActivityToken`: an address without one is skipped as `no_live_activity_token`.
+  package var needsLiveActivityToken = false
   /// Fields that this provider could not carry, mapped or left out: `(JSON pointer, what happened)`.
   package var warnings: [RenderWarning]
   package init(path: String, headers: [Header], head: [UInt8], tail: [UInt8] = [], warnings: [RenderWarning] = []) {

@@ -71,9 +71,12 @@ package struct Death: Hashable, Sendable {
   package var reason: String
   /// When the provider found the token invalid: it is pruned only if it was registered before. Nil: unconditionally.
   package var since: WallTime?
-  package init(reason: String, since: WallTime? = nil) {
+  /// The token that died, where it is another than the address's own (`Address.liveActivityToken`).
+  package var token: String?
+  package init(reason: String, since: WallTime? = nil, token: String? = nil) {
     self.reason = reason
     self.since = since
+    self.token = token
   }
 }
 

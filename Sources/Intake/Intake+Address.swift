@@ -17,6 +17,7 @@ extension Intake {
     let environment = fields.choice("environment", Environment.self, &findings) ?? .production
     let tokenKind = fields.choice("token_kind", TokenKind.self, &findings) ?? .device
     let bundleID = readBundleID(fields, &findings)
+    let liveActivityToken = fields.text("live_activity_token", .identifier(longestHexToken), &findings)
     guard let token = readToken(fields, of: provider, &findings), let provider else { return nil }
     if provider != .apns {
       if environment == .sandbox {
@@ -35,14 +36,15 @@ extension Intake {
         "a token of `\(provider.rawValue)` can be \(words), not \(tokenKind.rawValue)")
     }
     return Address(
-      provider: provider, token: token, tokenKind: tokenKind, environment: environment, bundleID: bundleID)
+      provider: provider, token: token, tokenKind: tokenKind, environment: environment, bundleID: bundleID,
+      liveActivityToken: liveActivityToken)
   }
 
   /// What tokens of the known providers can be; any kind for others.
   private static let tokenKinds: [ProviderName: [TokenKind]] = [
     .apns: TokenKind.allCases.filter { $0 != .fid },
     .fcm: [.device, .fid],
-    .oneSignal: [.device],
+    .oneSignal: [.device, .activity],
   ]
 
   private static func readToken(_ fields: Fields, of provider: ProviderName?, _ findings: inout Findings) -> String? {
@@ -68,7 +70,8 @@ extension Intake {
         return nil
       }
       return token.lowercased()
-    case .oneSignal: return readSubscription(token, at: place, &findings)
+    case .oneSignal where fields["token_kind"]?.string != TokenKind.activity.rawValue:
+      return readSubscription(token, at: place, &findings)
     default: return token
     }
   }

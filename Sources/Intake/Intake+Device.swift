@@ -31,7 +31,6 @@ extension Intake {
       device.attributes, at: fields.place.member("attributes"), maximum: maximumAttributes,
       longestValue: longestAttribute, &findings)
     device.enabled = fields.flag("enabled", &findings) ?? true
-    device.liveActivityToken = fields.text("live_activity_token", .identifier(512), &findings)
     device.activityID = fields.text("activity_id", .line(256), &findings)
     device.lastSeen = readLastSeen(fields, now: now, &findings)
     let signature = fields.text("user_signature", .identifier(128), &findings)

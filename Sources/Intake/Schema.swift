@@ -21,7 +21,8 @@ package struct Schema: Sendable {
       "reach", "topic", "labels", "providers", "keep_receipts", "durability", "overrides",
     ])
   package static let recipients = Schema("to", ["devices", "users", "tokens", "audience", "channel", "everyone"])
-  package static let token = Schema("token", ["provider", "token", "environment", "bundle_id", "token_kind"])
+  package static let token = Schema(
+    "token", ["provider", "token", "environment", "bundle_id", "token_kind", "live_activity_token"])
   package static let notification = Schema(
     "notification",
     [

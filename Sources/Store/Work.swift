@@ -166,7 +166,8 @@ package struct Flush: Sendable {
     }
   }
 
-  /// Takes effect only if the device still holds this token and, with `since`, was registered before it.
+  /// Takes effect only if the device still holds this token and, with `since`, was registered before it. A device whose
+  /// Live Activity token it is keeps its registration and loses that token.
   package struct Prune: Sendable {
     package var app: AppID
     package var device: DeviceID

@@ -16,7 +16,9 @@ struct DeviceTests {
         """#), id: DeviceID(rawValue: "d1"), now: noon)
     #expect(
       device.address
-        == Address(provider: .apns, token: "ab12", environment: .sandbox, bundleID: "com.example.app"))
+        == Address(
+          provider: .apns, token: "ab12", environment: .sandbox, bundleID: "com.example.app",
+          liveActivityToken: "80a1"))
     #expect(device.id.rawValue == "d1")
     #expect(device.platform == "ios")
     #expect(device.appVersion == "2.1")

@@ -90,6 +90,26 @@ struct RegistryStories {
     }
   }
 
+  @Test("the dead token of a Live Activity goes alone; the registration beside it stays, and so does a newer token")
+  func pruneOfActivity() async throws {
+    try await withStore { store, loop in
+      var phone = device("d", token: "aa")
+      phone.liveActivityToken = "80a1"
+      _ = try await store.put(phone, app: shop)
+      let lease = try await store.take(store.partition(of: phone.id, in: shop))
+      for (number, token) in ["80a0", "80a1"].enumerated() {
+        var flush = Flush(lease: lease, number: UInt64(number + 1))
+        flush.prunes = [
+          .init(app: shop, device: phone.id, token: token, reason: "Unregistered", since: nil, at: loop.wallNow)
+        ]
+        #expect(try await store.flush(flush).pruned == 0)
+        let stored = try await store.device(phone.id, app: shop)
+        #expect(stored?.tombstone == nil && stored?.device.address.token == "aa")
+        #expect(stored?.device.liveActivityToken == (token == "80a1" ? nil : "80a1"))
+      }
+    }
+  }
+
   @Test("a claim reads the device as it is now")
   func claimReadsNow() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in

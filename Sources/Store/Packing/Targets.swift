@@ -17,6 +17,7 @@ struct PackedTarget {
     packer.text(address.tokenKind.rawValue)
     packer.text(address.environment.rawValue)
     packer.optional(address.bundleID)
+    packer.optional(address.liveActivityToken)
   }
 
   static func read(_ reader: inout Unpacker) throws(Corrupt) -> PackedTarget {
@@ -32,7 +33,8 @@ struct PackedTarget {
       let environment = Environment(rawValue: try reader.text())
     else { throw Corrupt() }
     target.address = Address(
-      provider: provider, token: token, tokenKind: kind, environment: environment, bundleID: try reader.optional())
+      provider: provider, token: token, tokenKind: kind, environment: environment, bundleID: try reader.optional(),
+      liveActivityToken: try reader.optional())
     return target
   }
 }

@@ -144,7 +144,12 @@ extension Store {
     var dead = false
     _ = try await rewrite(prune.device, app: prune.app) { stored in
       dead = false
-      guard var stored, stored.device.address.token == prune.token else { return nil }
+      guard var stored else { return nil }
+      if stored.device.liveActivityToken == prune.token {
+        stored.device.liveActivityToken = nil
+        return stored
+      }
+      guard stored.device.address.token == prune.token else { return nil }
       let tombstone = Tombstone(reason: prune.reason, at: prune.at)
       guard stored.tombstone == nil else {
         dead = stored.tombstone == tombstone
