@@ -100,6 +100,32 @@ void fanfare_serve_alpn(SSL_CTX *context, const uint8_t *wire) {
   SSL_CTX_set_alpn_select_cb(context, choose_protocol, (void *)wire);
 }
 
+/// The fault of a client's chain is kept as the session's verify result: what it means is for the server's owner to say.
+static int take_any(int good, X509_STORE_CTX *context) {
+  (void)good, (void)context;
+  return 1;
+}
+
+int fanfare_ask_clients(SSL_CTX *context, const void *authorities, size_t count) {
+  BIO *bio = BIO_new_mem_buf(authorities, (int)count);
+  X509_STORE *store = SSL_CTX_get_cert_store(context);
+  int taken = 0;
+  X509 *authority;
+  while ((authority = PEM_read_bio_X509(bio, NULL, NULL, NULL)) != NULL) {
+    if (X509_STORE_add_cert(store, authority) == 1 && SSL_CTX_add_client_CA(context, authority) == 1) taken += 1;
+    X509_free(authority);
+  }
+  BIO_free(bio);
+  ERR_clear_error();
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, take_any);
+  return taken > 0;
+}
+
+uint8_t *fanfare_peer_certificate(SSL *session, size_t *count) {
+  X509 *certificate = SSL_get0_peer_certificate(session);
+  return certificate == NULL ? NULL : fanfare_certificate_pem(certificate, count);
+}
+
 // MARK: Sessions
 
 SSL *fanfare_session(SSL_CTX *context, int fd) {

@@ -47,9 +47,7 @@ package struct CertificateAuthority: Sendable {
   /// A server certificate for DNS names and IP addresses (at least one), with a key of its own.
   package func issue(hosts: [String]) -> (certificate: [UInt8], key: [UInt8]) {
     precondition(!hosts.isEmpty, "a certificate needs a host")
-    guard let authority = fanfare_certificate(certificatePEM, certificatePEM.count),
-      let authorityKey = fanfare_private_key(keyPEM, keyPEM.count)
-    else { preconditionFailure("the authority's own PEM does not parse") }
+    let (authority, authorityKey) = opened()
     defer {
       X509_free(authority)
       EVP_PKEY_free(authorityKey)
@@ -70,5 +68,52 @@ package struct CertificateAuthority: Sendable {
     }
     defer { X509_free(leaf) }
     return (taking { fanfare_certificate_pem(leaf, $0) }, pem)
+  }
+
+  /// Both to be freed by the caller.
+  private func opened() -> (certificate: OpaquePointer, key: OpaquePointer) {
+    guard let authority = fanfare_certificate(certificatePEM, certificatePEM.count),
+      let authorityKey = fanfare_private_key(keyPEM, keyPEM.count)
+    else { preconditionFailure("the authority's own PEM does not parse") }
+    return (authority, authorityKey)
+  }
+
+  /// A client certificate that ends `seconds` from now (below zero: ended then), with a key of its own. `extensions`:
+  /// contents (DER) by object id.
+  package func issueClient(
+    name: String, userID: String? = nil, extensions: [(oid: String, value: [UInt8])] = [], seconds: Int = 365 * 86_400
+  ) -> (certificate: [UInt8], key: [UInt8]) {
+    let (authority, authorityKey) = opened()
+    defer {
+      X509_free(authority)
+      EVP_PKEY_free(authorityKey)
+    }
+    let (key, pem) = SigningKey.generate(.es256)
+    let begun =
+      userID.map { fanfare_begin_client(key.key, authority, name, $0, seconds) }
+      ?? fanfare_begin_client(key.key, authority, name, nil, seconds)
+    guard let leaf = begun else { preconditionFailure("no certificate for \(name): \(errorText("unknown"))") }
+    defer { X509_free(leaf) }
+    for (oid, value) in extensions {
+      precondition(fanfare_add_extension(leaf, oid, value, value.count) == 1, "\(oid) is no object id")
+    }
+    precondition(fanfare_sign_certificate(leaf, authorityKey) == 1, "the authority does not sign")
+    return (taking { fanfare_certificate_pem(leaf, $0) }, pem)
+  }
+
+  /// A PKCS#12 file of what was issued. `legacy`: with the ciphers of old tools, Keychain Access among them.
+  package static func pkcs12(
+    certificate: [UInt8], key: [UInt8], password: String, legacy: Bool = false
+  ) throws(KeyFault) -> [UInt8] {
+    guard let leaf = fanfare_certificate(certificate, certificate.count) else {
+      throw KeyFault(reason: "no certificate in PEM form")
+    }
+    defer { X509_free(leaf) }
+    guard let raw = fanfare_private_key(key, key.count) else { throw KeyFault(reason: "no private key in PEM form") }
+    defer { EVP_PKEY_free(raw) }
+    guard let file = takingIfAny({ fanfare_make_pkcs12(raw, leaf, password, legacy ? 1 : 0, $0) }) else {
+      throw KeyFault(reason: "no PKCS#12 file: \(errorText("unknown"))")
+    }
+    return file
   }
 }

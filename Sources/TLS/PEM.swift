@@ -16,3 +16,11 @@ func errorText(_ fallback: String) -> String {
     return reason.isEmpty ? fallback : reason
   }
 }
+
+/// As `taking`, for bytes that may not be there.
+func takingIfAny(_ make: (UnsafeMutablePointer<Int>) -> UnsafeMutablePointer<UInt8>?) -> [UInt8]? {
+  var count = 0
+  guard let bytes = make(&count) else { return nil }
+  defer { fanfare_free(bytes) }
+  return Array(UnsafeBufferPointer(start: bytes, count: count))
+}

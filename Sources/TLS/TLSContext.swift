@@ -40,10 +40,12 @@ package final class TLSContext: @unchecked Sendable {
 
   /// TLS 1.2 or later; certificate and host name are always verified. `caFile`: PEM, the only authorities trusted then; nil:
   /// the system's store. `alpn`: protocols offered, in order; a session without an agreed one fails when `requireALPN`.
+  /// `identity`: PEM of the certificate (chain) and key that the client shows when it is asked.
   package static func client(
-    caFile: String? = nil, alpn: [String], requireALPN: Bool = true
+    caFile: String? = nil, alpn: [String], requireALPN: Bool = true, identity: (chain: [UInt8], key: [UInt8])? = nil
   ) throws(TLSFault) -> TLSContext {
     let context = try TLSContext(server: false, alpn: alpn, requireALPN: requireALPN && !alpn.isEmpty)
+    if let identity { try context.use(identity.chain, identity.key) }
     if let caFile {
       guard SSL_CTX_load_verify_locations(context.raw, caFile, nil) == 1 else {
         throw TLSFault(reason: "\(caFile): no certificate authorities (\(errorText("unreadable")))")
@@ -62,17 +64,28 @@ package final class TLSContext: @unchecked Sendable {
   }
 
   /// `certificate` (chain) and `key` as PEM. Without a common ALPN protocol the handshake goes on without one.
-  package static func server(certificate: [UInt8], key: [UInt8], alpn: [String]) throws(TLSFault) -> TLSContext {
+  /// `clientAuthorities` (PEM): clients are asked for a certificate of theirs; what one without, or with another's, may do
+  /// is the owner's to say (`TLSSession.peer`).
+  package static func server(
+    certificate: [UInt8], key: [UInt8], alpn: [String], clientAuthorities: [UInt8]? = nil
+  ) throws(TLSFault) -> TLSContext {
     let context = try TLSContext(server: true, alpn: alpn, requireALPN: false)
+    try context.use(certificate, key)
+    if let clientAuthorities, fanfare_ask_clients(context.raw, clientAuthorities, clientAuthorities.count) != 1 {
+      throw TLSFault(reason: "no authorities for clients' certificates in PEM form")
+    }
+    if !alpn.isEmpty { fanfare_serve_alpn(context.raw, context.wire.baseAddress) }
+    return context
+  }
+
+  private func use(_ certificate: [UInt8], _ key: [UInt8]) throws(TLSFault) {
     guard let privateKey = fanfare_private_key(key, key.count) else {
       throw TLSFault(reason: "the key: \(errorText("no private key in PEM form"))")
     }
     defer { EVP_PKEY_free(privateKey) }
-    guard fanfare_use_certificate(context.raw, certificate, certificate.count, privateKey) == 1 else {
+    guard fanfare_use_certificate(raw, certificate, certificate.count, privateKey) == 1 else {
       throw TLSFault(reason: "the certificate: \(errorText("no certificate in PEM form"))")
     }
-    if !alpn.isEmpty { fanfare_serve_alpn(context.raw, context.wire.baseAddress) }
-    return context
   }
 
   /// Why a finished handshake does not do, if so.

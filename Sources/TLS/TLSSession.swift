@@ -68,6 +68,16 @@ package final class TLSSession {
     return String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
   }
 
+  /// What the peer showed in a finished handshake; nil: nothing. `isTrusted`: of the authorities asked for, and within its
+  /// time. A server goes on with one that is not, a client never does.
+  package var peer: (certificate: Certificate, isTrusted: Bool)? {
+    guard let pem = takingIfAny({ fanfare_peer_certificate(raw, $0) }), let certificate = try? Certificate(pem: pem)
+    else {
+      return nil
+    }
+    return (certificate, SSL_get_verify_result(raw) == X509_V_OK)
+  }
+
   /// Call until it wants something: bytes may wait inside OpenSSL that no readiness tells of.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
     var moved = 0

@@ -32,6 +32,24 @@ struct TLSSessionTests {
     #expect(reason.contains("certificate refused"))
   }
 
+  @Test("a server that asks sees the client's certificate, none, or one that is not to be trusted")
+  func clientCertificates() throws {
+    func peer(_ showing: (certificate: [UInt8], key: [UInt8])?) throws -> (certificate: Certificate, isTrusted: Bool)? {
+      let pair = try Pair(
+        authority, hosts: ["localhost"], asking: "localhost", showing: showing,
+        clientAuthorities: authority.certificatePEM)
+      #expect(pair.handshake() == .both)
+      return pair.server.peer
+    }
+    let known = try #require(try peer(authority.issueClient(name: "client", userID: "com.example.app")))
+    #expect(known.certificate.userID == "com.example.app" && known.isTrusted)
+    let stranger = try peer(CertificateAuthority(name: "Somebody else").issueClient(name: "client"))
+    #expect(stranger?.isTrusted == false)
+    let old = try peer(authority.issueClient(name: "client", seconds: -60))
+    #expect(old?.isTrusted == false)
+    #expect(try peer(nil) == nil)
+  }
+
   @Test("no common protocol: refused where one is required, otherwise a session without")
   func protocols() throws {
     let strict = try Pair(authority, hosts: ["localhost"], asking: "localhost", serving: ["http/1.1"])
@@ -114,7 +132,8 @@ private final class Pair {
 
   init(
     _ issuer: CertificateAuthority, trusting trusted: CertificateAuthority? = nil, hosts: [String],
-    asking host: String, serving: [String] = ["h2"], requireALPN: Bool = true
+    asking host: String, serving: [String] = ["h2"], requireALPN: Bool = true,
+    showing identity: (certificate: [UInt8], key: [UInt8])? = nil, clientAuthorities: [UInt8]? = nil
   ) throws {
     let leaf = issuer.issue(hosts: hosts)
     var ends: [Int32] = [-1, -1]
@@ -124,9 +143,12 @@ private final class Pair {
     serverEnd = Socket(taking: ends[1])
     let file = try TemporaryFile((trusted ?? issuer).certificatePEM)
     client = try TLSSession(
-      client: .client(caFile: file.path, alpn: ["h2"], requireALPN: requireALPN), host: host, fd: ends[0])
+      client: .client(
+        caFile: file.path, alpn: ["h2"], requireALPN: requireALPN,
+        identity: identity.map { ($0.certificate, $0.key) }), host: host, fd: ends[0])
     server = try TLSSession(
-      server: .server(certificate: leaf.certificate, key: leaf.key, alpn: serving), fd: ends[1])
+      server: .server(
+        certificate: leaf.certificate, key: leaf.key, alpn: serving, clientAuthorities: clientAuthorities), fd: ends[1])
   }
 
   func handshake() -> Outcome {

@@ -47,6 +47,30 @@ X509 *fanfare_certificate(const void *pem, size_t count);
 /// 1 if the certificate is valid now and in that many days.
 int fanfare_is_valid_in(X509 *certificate, long days);
 uint8_t *fanfare_certificate_pem(X509 *certificate, size_t *count);
+/// A client certificate for `key` that ends in so many seconds (less than zero: ended), with the authority as its issuer.
+/// `uid`: the subject's user id, or null. Extensions may follow, then the signature.
+X509 *fanfare_begin_client(EVP_PKEY *key, X509 *authority, const char *name, const char *uid, long seconds);
+/// 1 if the extension (DER) was added.
+int fanfare_add_extension(X509 *certificate, const char *oid, const void *value, size_t count);
+int fanfare_sign_certificate(X509 *certificate, EVP_PKEY *authority_key);
+/// UNIX seconds.
+int64_t fanfare_not_before(X509 *certificate);
+int64_t fanfare_not_after(X509 *certificate);
+/// The first part of the subject of that kind (a NID) as UTF-8, to be released with fanfare_free; null if there is none.
+uint8_t *fanfare_subject(X509 *certificate, int kind, size_t *count);
+/// The content of an extension (DER), to be released with fanfare_free; null if there is none.
+uint8_t *fanfare_extension(X509 *certificate, const char *oid, size_t *count);
+
+// MARK: Identities (identities.c): a certificate with its key
+
+/// As fanfare_private_key, for PEM that may be encrypted. `password` may be null. Never prompts.
+EVP_PKEY *fanfare_locked_key(const void *pem, size_t count, const char *password);
+enum { FANFARE_IDENTITY = 1, FANFARE_NO_PKCS12 = 0, FANFARE_WRONG_PASSWORD = -1, FANFARE_NO_IDENTITY = -2 };
+/// The key, and the certificate with its chain as PEM (released with fanfare_free), of a PKCS#12 file.
+int fanfare_read_pkcs12(
+    const void *bytes, size_t count, const char *password, EVP_PKEY **key, uint8_t **chain, size_t *chain_count);
+/// `legacy`: with the old ciphers that Keychain Access writes.
+uint8_t *fanfare_make_pkcs12(EVP_PKEY *key, X509 *certificate, const char *password, int legacy, size_t *count);
 
 // MARK: Sessions (sessions.c)
 
@@ -56,6 +80,11 @@ SSL_CTX *fanfare_context(int server);
 int fanfare_use_certificate(SSL_CTX *context, const void *chain, size_t chain_count, EVP_PKEY *key);
 /// `wire`: length-prefixed names; it must outlive the context. A client that offers none of them goes on without.
 void fanfare_serve_alpn(SSL_CTX *context, const uint8_t *wire);
+/// The server asks clients for a certificate of these authorities (PEM) and goes on without one, or with a bad one, which
+/// shows in SSL_get_verify_result. 1 if the authorities were taken.
+int fanfare_ask_clients(SSL_CTX *context, const void *authorities, size_t count);
+/// The peer's own certificate as PEM, to be released with fanfare_free; null if it showed none.
+uint8_t *fanfare_peer_certificate(SSL *session, size_t *count);
 /// A session over the descriptor, which stays the caller's; writes never raise SIGPIPE. Null without memory.
 SSL *fanfare_session(SSL_CTX *context, int fd);
 /// Requires a certificate for that DNS name or IP address, and sends the name (SNI). 1 on success.
