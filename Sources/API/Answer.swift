@@ -25,17 +25,27 @@ enum Answer {
 
   static func problem(_ problem: Problem) -> HTTPServerResponse {
     var writer = JSONWriter()
+    problem.write(to: &writer)
+    var headers = problem.headers
+    if let seconds = problem.retryAfter { headers.append(Header("retry-after", String(max(1, seconds)))) }
+    return bytes("application/problem+json", status: problem.code.status, headers: headers, writer.bytes)
+  }
+}
+
+extension Problem {
+  /// The document.
+  func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.member("type", problem.code.type)
-    writer.member("title", problem.code.title)
-    writer.member("status", problem.code.status)
-    writer.member("code", problem.code.rawValue)
-    writer.member("detail", problem.detail)
-    writer.member("retryable", problem.code.isRetryable)
-    if !problem.violations.isEmpty {
+    writer.member("type", code.type)
+    writer.member("title", code.title)
+    writer.member("status", code.status)
+    writer.member("code", code.rawValue)
+    writer.member("detail", detail)
+    writer.member("retryable", code.isRetryable)
+    if !violations.isEmpty {
       writer.key("violations")
       writer.beginArray()
-      for violation in problem.violations {
+      for violation in violations {
         writer.beginObject()
         writer.member("pointer", violation.pointer)
         writer.member("code", violation.code)
@@ -45,8 +55,5 @@ enum Answer {
       writer.endArray()
     }
     writer.endObject()
-    var headers = problem.headers
-    if let seconds = problem.retryAfter { headers.append(Header("retry-after", String(max(1, seconds)))) }
-    return bytes("application/problem+json", status: problem.code.status, headers: headers, writer.bytes)
   }
 }

@@ -4,7 +4,7 @@ package import Store
 /// What the API can be asked to do.
 package enum Operation: String, Sendable, CaseIterable {
   case sendMessage, listMessages, readMessage, listDeliveries, cancelMessage
-  case registerDevice, putDevice, readDevice, deleteDevice
+  case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
   case health, readiness, metrics, openAPI
 }
@@ -41,6 +41,10 @@ package struct Endpoint: Sendable {
     self.summary = summary
   }
 
+  /// Paths that take NDJSON end so.
+  static let bulkEnding = "/bulk"
+  var takesLines: Bool { path.hasSuffix(Self.bulkEnding) }
+
   /// Literal paths stand before the patterns that would take them too.
   package static let all: [Endpoint] = [
     Endpoint(
@@ -62,7 +66,9 @@ package struct Endpoint: Sendable {
     Endpoint("PUT", "/v1/audiences/{name}", .key([.admin]), .later(.audiences), "Name an audience"),
     Endpoint(
       "POST", "/v1/devices", .key([.devices, .register]), .now(.registerDevice), "Register a device by its token"),
-    Endpoint("POST", "/v1/devices/bulk", .key([.devices]), .later(.audiences), "Register many devices"),
+    Endpoint(
+      "POST", "/v1/devices/bulk", .key([.devices]), .now(.registerDevices),
+      "Register many devices: NDJSON in, NDJSON out"),
     Endpoint("GET", "/v1/devices/export", .key([.devices, .read]), .later(.audiences), "Export devices"),
     Endpoint("PUT", "/v1/devices/{id}", .key([.devices]), .now(.putDevice), "Register or replace a device"),
     Endpoint("GET", "/v1/devices/{id}", .key([.devices, .read]), .now(.readDevice), "Read a device"),

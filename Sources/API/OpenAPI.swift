@@ -59,7 +59,14 @@ package enum OpenAPI {
           "requestBody",
           .make([
             ("required", .bool(true)),
-            ("content", .make([("application/json", .make([("schema", .reference(body))]))])),
+            (
+              "content",
+              .make([
+                (
+                  endpoint.takesLines ? Lines.mediaType : "application/json", .make([("schema", .reference(body))])
+                )
+              ])
+            ),
           ])
         ))
     }
@@ -142,6 +149,7 @@ package enum OpenAPI {
         codes.formUnion([
           .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDevice, .invalidUserSignature,
         ])
+      case .registerDevices: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
       case .listMessages: codes.insert(.invalidCursor)
       case .listDeliveries: codes.formUnion([.invalidCursor, .notFound])
       case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])

@@ -29,6 +29,12 @@ enum OpenAPIAnswers {
       ]
     case .registerDevice, .putDevice:
       return [json(200, "Replaced, revived or moved", "Registered"), json(201, "Created", "Registered")]
+    case .registerDevices:
+      return [
+        Entry(
+          status: 200, description: "One result a line, in order: `line`, and `id` and `registration` or `problem`",
+          content: [("application/x-ndjson", "LineResult")])
+      ]
     case .readDevice: return [json(200, "The device", "Device")]
     case .deleteDevice: return [Entry(status: 204, description: "Deleted", content: [])]
     case .readUser: return [json(200, "The devices of the user", "User")]
@@ -45,7 +51,8 @@ enum OpenAPIAnswers {
     JSONMember("Accepted", accepted), JSONMember("MessageReport", report),
     JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
     JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
-    JSONMember("Registered", registered), JSONMember("User", user), JSONMember("UserDeleted", userDeleted),
+    JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
+    JSONMember("UserDeleted", userDeleted),
     JSONMember("Health", open(["status"], [("status", words(["ok"]))])), JSONMember("Readiness", readiness),
   ]
 
@@ -74,6 +81,11 @@ enum OpenAPIAnswers {
 
   // MARK: Objects
 
+  private static let lineResult = open(
+    ["line"],
+    [
+      ("line", count), ("id", text), ("registration", text), ("moved_from", text), ("problem", .reference("Problem")),
+    ])
   private static let problem = open(
     ["type", "title", "status", "code", "detail", "retryable"],
     [

@@ -7,7 +7,7 @@ enum OpenAPIRequests {
     guard case .now(let operation) = endpoint.work else { return nil }
     switch operation {
     case .sendMessage: return "Message"
-    case .registerDevice, .putDevice: return "DeviceRegistration"
+    case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
     default: return nil
     }
   }

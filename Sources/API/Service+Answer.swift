@@ -79,14 +79,11 @@ extension Service {
 
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
     guard !request.body.isEmpty else { return }
-    let limit = endpoint.path.hasPrefix("/v1/messages") ? settings.maximumMessageBody : settings.server.maximumBody
-    guard request.body.count <= limit else {
-      throw Problem(.bodyTooLarge, "The body has \(request.body.count) bytes; the limit is \(limit)")
-    }
     guard let type = request.header("content-type") else { return }
     let name = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
-    guard name == "application/json" else {
-      throw Problem(.unsupportedMediaType, "Send the body with `content-type: application/json`")
+    let wanted = endpoint.takesLines ? Lines.mediaType : "application/json"
+    guard name == wanted else {
+      throw Problem(.unsupportedMediaType, "Send the body with `content-type: \(wanted)`")
     }
   }
 
@@ -103,6 +100,7 @@ extension Service {
       case .listDeliveries: return try await listDeliveries(call)
       case .cancelMessage: return try await cancelMessage(call)
       case .registerDevice: return try await registerDevice(call)
+      case .registerDevices: return try await registerDevices(call)
       case .putDevice: return try await putDevice(call)
       case .readDevice: return try await readDevice(call)
       case .deleteDevice: return try await deleteDevice(call)

@@ -5,10 +5,12 @@ package import Store
 package import Telemetry
 
 package struct ServiceSettings: Sendable {
-  /// `maximumBody` holds for all requests but messages.
+  /// `maximumBody` holds for all requests but messages and bulk calls.
   package var server = HTTPServerSettings()
   /// Ten thousand tokens of the usual length fit.
   package var maximumMessageBody = 4 << 20
+  /// Of NDJSON calls: as many lines as they take fit, each of two kilobytes.
+  package var maximumBulkBody = 20 << 20
   package var maximumTargets = 10_000
   /// Direct sends with more targets are bulk (design D7).
   package var urgentTargets = 500
@@ -17,6 +19,12 @@ package struct ServiceSettings: Sendable {
   /// True: `/metrics` needs a key with scope `read`.
   package var metricsNeedKey = false
   package init() {}
+
+  /// Bytes that the body of a request to this path may have.
+  func maximumBody(of path: String) -> Int {
+    if path.hasSuffix(Endpoint.bulkEnding) { return maximumBulkBody }
+    return path.hasPrefix("/v1/messages") ? maximumMessageBody : server.maximumBody
+  }
 }
 
 /// The HTTP API of one loop: routes, keys, problem documents (design section 4). Belongs to the loop.
@@ -54,7 +62,7 @@ package final class Service {
   package func start() throws(HTTPServerFailure) -> Int {
     precondition(server == nil, "this service has started already")
     var listening = settings.server
-    listening.maximumBody = max(listening.maximumBody, settings.maximumMessageBody)
+    listening.maximumBodyOf = { [settings] path in settings.maximumBody(of: path) }
     // The server lives no longer than this service, and answers until `stop`.
     let server = try HTTPServer(
       loop: loop, settings: listening, refuse: Self.refuse, handle: { [self] request in await answer(request) })

@@ -189,7 +189,7 @@ package final class HTTPServer {
         settings: settings)
       exchange.head = head
       connection.phase = .body
-      connection.deadline = allowance(bytes: head.contentLength ?? (head.hasBody ? settings.maximumBody : 0))
+      connection.deadline = allowance(bytes: head.contentLength ?? (head.hasBody ? head.bodyLimit : 0))
       exchange.body.reserveCapacity(min(head.contentLength ?? 0, 65_536))
       return true
     } catch {
@@ -202,7 +202,7 @@ package final class HTTPServer {
   func received(_ piece: UnsafeRawBufferPointer, on connection: Connection) -> Bool {
     // In any other phase an answer could not be queued: closing is what remains.
     guard connection.phase == .body, let exchange = connection.exchange, let head = exchange.head else { return false }
-    if !piece.isEmpty { return receive(piece, exchange, on: connection) }
+    if !piece.isEmpty { return receive(piece, exchange, limit: head.bodyLimit, on: connection) }
     if let refusal = exchange.refusal { return answer(refuse(refusal), closing: true, on: connection) }
 
     let request = HTTPServerRequest(
@@ -226,12 +226,14 @@ package final class HTTPServer {
     return true
   }
 
-  private func receive(_ piece: UnsafeRawBufferPointer, _ exchange: Exchange, on connection: Connection) -> Bool {
-    if exchange.refusal == nil, exchange.body.count + piece.count <= settings.maximumBody {
+  private func receive(
+    _ piece: UnsafeRawBufferPointer, _ exchange: Exchange, limit: Int, on connection: Connection
+  ) -> Bool {
+    if exchange.refusal == nil, exchange.body.count + piece.count <= limit {
       exchange.body.append(contentsOf: piece)
       return true
     }
-    let refusal = HTTPRefusal.bodyTooLarge(limit: settings.maximumBody)
+    let refusal = HTTPRefusal.bodyTooLarge(limit: limit)
     connection.wasCutShort = true
     exchange.body = []
     if secrets == nil {
@@ -241,7 +243,7 @@ package final class HTTPServer {
     }
     exchange.refusal = refusal
     exchange.dropped += piece.count
-    return exchange.dropped <= settings.maximumBody * Self.droppedPerBodyByte
+    return exchange.dropped <= limit * Self.droppedPerBodyByte
   }
 
   private func answer(_ response: HTTPServerResponse, closing: Bool, on connection: Connection) -> Bool {

@@ -93,6 +93,8 @@ package struct HTTPServerSettings: Sendable {
   /// 0: any free one.
   package var port = 0
   package var maximumBody = 1 << 20
+  /// The limit where it differs by raw path; asked when the head has come, so that nothing of a longer body is read.
+  package var maximumBodyOf: (@Sendable (_ path: String) -> Int)?
   /// Bytes of the request line and headers.
   package var maximumHead = 16_384
   package var maximumHeaders = 100

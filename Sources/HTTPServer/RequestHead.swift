@@ -9,6 +9,8 @@ struct RequestHead {
   /// Nil: chunked, or none.
   var contentLength: Int?
   var hasBody: Bool
+  /// Bytes that the body may have.
+  let bodyLimit: Int
 
   /// `target`: the bytes between method and version as they came.
   init(
@@ -30,8 +32,9 @@ struct RequestHead {
     self.method = method
     self.headers = headers
     (contentLength, hasBody) = try Self.framing(headers)
-    if let contentLength, contentLength > settings.maximumBody { throw .bodyTooLarge(limit: settings.maximumBody) }
     (path, query) = try Self.parse(target, method: method)
+    bodyLimit = settings.maximumBodyOf?(path) ?? settings.maximumBody
+    if let contentLength, contentLength > bodyLimit { throw .bodyTooLarge(limit: bodyLimit) }
   }
 
   /// Requests whose length could be read in two ways are how requests are smuggled past proxies.

@@ -1,0 +1,49 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+extension Service {
+  /// `POST /v1/devices/bulk`: each line is a device as `POST /v1/devices` takes it. May be repeated as a whole: what was
+  /// registered by then is replaced by the same.
+  func registerDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    typealias Written = (inout JSONWriter) -> Void
+    let lines = try Lines(of: call).all
+    var results: [(line: Int, result: Result<Written, Problem>)] = []
+    var devices: [Device] = []
+    var places: [Int] = []
+    for line in lines {
+      do throws(Problem) {
+        devices.append(try device(on: line, call))
+        places.append(results.count)
+        results.append((line.number, .success { _ in }))
+      } catch {
+        results.append((line.number, .failure(error)))
+      }
+    }
+    let registered: [(id: DeviceID, registration: Registration)]
+    do throws(StoreError) {
+      registered = try await store.put(devices, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    for (place, done) in zip(places, registered) {
+      results[place].result = .success { writer in
+        writer.member("id", done.id.rawValue)
+        writer.member("registration", done.registration.word)
+        if case .moved(let from) = done.registration { writer.member("moved_from", from.rawValue) }
+      }
+    }
+    return Lines.answer(results)
+  }
+
+  private func device(on line: Lines.Line, _ call: Call) throws(Problem) -> Device {
+    let document = try line.document()
+    do throws(Refusal) {
+      return try Intake.read(deviceFrom: document, id: nil, now: call.now, providers: providerNames).device
+    } catch {
+      throw Problem(error, .invalidDevice)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import Domain
+import HTTPServer
+import JSON
+
+/// A body of one JSON document a line (NDJSON), as the bulk calls take it. A line that is wrong is answered for, and stops
+/// no other.
+struct Lines {
+  static let mediaType = "application/x-ndjson"
+  static let maximum = 10_000
+
+  struct Line {
+    /// From 1, as editors count.
+    var number: Int
+    var bytes: [UInt8]
+
+    func document() throws(Problem) -> JSONValue {
+      do throws(JSONFault) {
+        return try JSON.parse(bytes, maximumDepth: Call.maximumDepth)
+      } catch {
+        let place = error.offset.map { " at byte \($0)" } ?? ""
+        throw Problem(.malformedJSON, "Line \(number) cannot be read as JSON\(place): \(error.detail)")
+      }
+    }
+  }
+
+  /// Without empty ones.
+  let all: [Line]
+
+  init(of call: Call) throws(Problem) {
+    var body = call.request.body[...]
+    for mark: [UInt8] in [[0xFE, 0xFF], [0xFF, 0xFE]] where body.starts(with: mark) {
+      throw Problem(.malformedJSON, "The body is UTF-16: save it as UTF-8; nothing was done")
+    }
+    // Some editors begin a UTF-8 file so.
+    if body.starts(with: [0xEF, 0xBB, 0xBF]) { body = body.dropFirst(3) }
+    var lines: [Line] = []
+    var number = 0
+    while !body.isEmpty {
+      let end = body.firstIndex(of: UInt8(ascii: "\n")) ?? body.endIndex
+      number += 1
+      var bytes = body[..<end]
+      if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+      if bytes.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) {
+        lines.append(Line(number: number, bytes: Array(bytes)))
+      }
+      body = body[end...].dropFirst()
+    }
+    guard lines.count <= Self.maximum else {
+      throw Problem(
+        .bodyTooLarge,
+        "The body has \(lines.count) lines; the limit is \(Self.maximum): send it in parts; nothing was done"
+      )
+    }
+    guard !lines.isEmpty else { throw Problem(.malformedJSON, "The body has no line: send one JSON object a line") }
+    all = lines
+  }
+
+  /// One answer a line, in the order asked: `line`, and what became of it or `problem`.
+  static func answer(_ results: [(line: Int, result: Result<(inout JSONWriter) -> Void, Problem>)])
+    -> HTTPServerResponse
+  {
+    var bytes: [UInt8] = []
+    for (line, result) in results {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.member("line", line)
+      switch result {
+      case .success(let write): write(&writer)
+      case .failure(let problem):
+        writer.key("problem")
+        problem.write(to: &writer)
+      }
+      writer.endObject()
+      bytes += writer.bytes
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    return Answer.bytes(mediaType, bytes)
+  }
+}
