@@ -18,20 +18,34 @@ struct APNsAccount: ProviderAccount {
   func recipientClass(of address: Address) -> String { "" }
 
   /// The body is shared by all requests of a rendering, never copied. A topic in the rendering (from an override) stands
-  /// first and wins; else it is the device's own, or the account's.
+  /// first and wins; else it is the device's own, or the account's, with what its kind adds.
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
     -> ProviderRequest
   {
     let address = recipients[0]
+    let bundleID = address.bundleID ?? topic
     var headers: [Header] = []
     headers.reserveCapacity(rendering.headers.count + 3)
     headers.append(contentsOf: rendering.headers)
-    if headers.first?.name != APNsHeader.topic {
-      headers.append(Header(APNsHeader.topic, address.bundleID ?? topic))
+    var path = rendering.path
+    if address.tokenKind == .channel {
+      path += bundleID
+      headers.append(Header(APNsHeader.channelID, address.token, indexed: false))
+      headers.append(Header(APNsHeader.requestID, id.description, indexed: false))
+    } else {
+      path += address.token
+      if headers.first?.name != APNsHeader.topic {
+        headers.append(Header(APNsHeader.topic, Self.topic(bundleID, rendering.mark)))
+      }
+      headers.append(Header(APNsHeader.id, id.description, indexed: false))
     }
-    headers.append(Header(APNsHeader.id, id.description, indexed: false))
     headers.append(Header("authorization", authorization, indexed: false))
-    return ProviderRequest(path: rendering.path + address.token, headers: headers, body: rendering.head)
+    return ProviderRequest(path: path, headers: headers, body: rendering.head)
+  }
+
+  /// A bundle id that was registered with its suffix is not given a second one.
+  private static func topic(_ bundleID: String, _ suffix: String) -> String {
+    suffix.isEmpty || bundleID.hasSuffix(suffix) ? bundleID : bundleID + suffix
   }
 
   func makeAuthorization() -> any Authorization {
@@ -53,4 +67,7 @@ enum APNsHeader {
   static let expiration = "apns-expiration"
   static let priority = "apns-priority"
   static let collapseID = "apns-collapse-id"
+  /// Of broadcasts (section 9).
+  static let channelID = "apns-channel-id"
+  static let requestID = "apns-request-id"
 }

@@ -4,26 +4,59 @@ import Domain
 enum APNsPayload {
   static func aps(_ message: Message, warnings: inout [RenderWarning]) -> [JSONMember] {
     var aps: [JSONMember] = []
-    guard message.kind == .alert, let notification = message.notification else {
+    switch message.kind {
+    case .alert: break
+    case .background:
       if message.notification != nil {
         warnings.append(RenderWarning("/notification", "apns: a background message shows nothing"))
       }
-      if message.kind == .background || message.contentAvailable { aps.set("content-available", 1) }
-      return aps
+      return [contentAvailable]
+    case .liveActivity: return message.liveActivity.map { activity($0, message.notification, &warnings) } ?? []
+    case .widgets, .controls: return [JSONMember("content-changed", .bool(true))]
+    case .voip, .location, .complication, .fileProvider, .mdm, .pushToTalk: return []
     }
+    guard let notification = message.notification else { return message.contentAvailable ? [contentAvailable] : [] }
     aps.set("alert", members: alert(notification))
     aps.set("badge", notification.badge)
     aps.set("sound", sound(notification.sound, warnings: &warnings))
     aps.set("thread-id", notification.threadID)
     aps.set("category", notification.category)
-    if message.contentAvailable { aps.set("content-available", 1) }
-    if message.mutableContent ?? (notification.image != nil) { aps.set("mutable-content", 1) }
+    if message.contentAvailable { aps.append(contentAvailable) }
+    if message.mutableContent ?? (notification.image != nil || message.encryptedBody != nil) {
+      aps.set("mutable-content", 1)
+    }
     aps.set("target-content-id", notification.targetContentID)
     aps.set("interruption-level", notification.interruptionLevel?.rawValue)
     aps.set("relevance-score", notification.relevanceScore.map(JSONValue.double))
     aps.set("filter-criteria", notification.filterCriteria)
     warn(about: notification, &warnings)
     return aps
+  }
+
+  static let encryptedBodyKey = "encrypted_body"
+  private static let contentAvailable = JSONMember("content-available", .integer(1))
+
+  /// What stands beside `aps`, or in its place, for kinds whose payload is not the app's own.
+  static func own(_ message: Message) throws(RenderFault) -> [JSONMember] {
+    switch message.kind {
+    case .fileProvider:
+      guard let fileProvider = message.fileProvider else { throw missing("file_provider", of: message.kind) }
+      var members = [JSONMember("container-identifier", .string(fileProvider.containerIdentifier))]
+      members.set("domain", fileProvider.domain)
+      return members
+    case .mdm:
+      guard let mdm = message.mdm else { throw missing("mdm", of: message.kind) }
+      return [JSONMember("mdm", .string(mdm.pushMagic))]
+    case .liveActivity:
+      if message.liveActivity == nil { throw missing("live_activity", of: message.kind) }
+      return []
+    default: return []
+    }
+  }
+
+  private static func missing(_ field: String, of kind: Kind) -> RenderFault {
+    RenderFault(
+      pointer: "/\(field)", code: "required", detail: "apns: a \(kind.rawValue) push cannot be sent without \(field)")
   }
 
   private static func alert(_ notification: Notification) -> [JSONMember] {
@@ -56,15 +89,21 @@ enum APNsPayload {
   }
 
   private static func warn(about notification: Notification, _ warnings: inout [RenderWarning]) {
-    if notification.link != nil {
-      warnings.append(RenderWarning("/notification/link", "apns: no field for a link; the app can read one from data"))
-    }
-    if !notification.buttons.isEmpty {
-      warnings.append(RenderWarning("/notification/buttons", "apns: buttons come from the app's category"))
-    }
-    if !notification.localized.isEmpty {
-      warnings.append(
-        RenderWarning("/notification/localized", "apns: not chosen per device yet; the default texts are sent"))
+    let absent: [(isGiven: Bool, field: String, note: String)] = [
+      (notification.link != nil, "link", "no field for a link; the app can read one from data"),
+      (!notification.buttons.isEmpty, "buttons", "buttons come from the app's category"),
+      (!notification.localized.isEmpty, "localized", "not chosen per device yet; the default texts are sent"),
+      (notification.icon != nil, "icon", "the app's own icon is shown"),
+      (notification.color != nil, "color", "no field for a color"),
+      (notification.androidChannel != nil, "android_channel", "Android's alone"),
+      (notification.androidVisibility != nil, "android_visibility", "Android's alone"),
+      (notification.androidTag != nil, "android_tag", "Android's alone; a collapse key replaces here"),
+      (notification.androidCount != nil, "android_count", "Android's alone; the badge counts here"),
+      (notification.androidTicker != nil, "android_ticker", "Android's alone"),
+      (notification.web != nil, "web", "for browsers alone"),
+    ]
+    for (isGiven, field, note) in absent where isGiven {
+      warnings.append(RenderWarning("/notification/\(field)", "apns: \(note)"))
     }
   }
 }

@@ -18,18 +18,12 @@ package struct APNsProvider: PushProvider {
     ]
   }
 
-  package func carries(_ kind: Kind, to tokenKind: TokenKind) -> Bool {
-    switch kind {
-    case .alert, .background: tokenKind == .device
-    case .liveActivity: tokenKind == .pushToStart || tokenKind == .activity
-    case .voip: tokenKind == .voip
-    case .location: tokenKind == .location
-    case .complication: tokenKind == .complication
-    case .fileProvider: tokenKind == .fileProvider
-    case .mdm: tokenKind == .mdm
-    case .pushToTalk: tokenKind == .pushToTalk
-    case .widgets: tokenKind == .widgets
-    case .controls: tokenKind == .controls
+  /// Every kind has tokens of its own here: a Live Activity never goes to a device's.
+  package func carries(_ errand: Errand, to address: Address) -> Bool {
+    switch address.tokenKind {
+    case .fid: false
+    case .device: errand.kind == .alert || errand.kind == .background
+    default: errand.tokenKinds.contains(address.tokenKind)
     }
   }
 

@@ -3,50 +3,43 @@ import JSON
 
 /// Sections 2–5: a message as headers and body.
 extension APNsAccount {
-  static let payloadLimit = 4096
   static let collapseIDLimit = 64
 
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
-    guard message.kind == .alert || message.kind == .background else {
-      throw .kindNotSupported(message.kind, provider: .apns)
-    }
     var warnings: [RenderWarning] = []
     let headers = try headers(message, startedAt: startedAt, warnings: &warnings)
     let body = try body(message, warnings: &warnings)
-    guard body.count <= Self.payloadLimit else {
-      throw .tooLarge("the payload", provider: .apns, bytes: body.count, limit: Self.payloadLimit)
+    let limit = message.apnsPayloadLimit
+    guard body.count <= limit else {
+      throw .tooLarge("the payload", provider: .apns, bytes: body.count, limit: limit)
     }
-    return Rendering(path: "/3/device/", headers: headers, head: body, warnings: warnings)
+    return Rendering(
+      path: message.isBroadcast ? "/4/broadcasts/apps/" : "/3/device/", headers: headers, head: body,
+      mark: message.kind.topicSuffix, warnings: warnings)
   }
 
   private func headers(_ message: Message, startedAt: WallTime, warnings: inout [RenderWarning]) throws(RenderFault)
     -> [Header]
   {
-    let priority: String
-    switch message.kind {
-    case .background:
-      if message.priority == .high {
-        warnings.append(RenderWarning("/priority", "apns: a background message always goes with priority 5"))
-      }
-      priority = "5"
-    default:
-      switch message.priority ?? .high {
-      case .high: priority = "10"
-      case .normal: priority = "5"
-      case .low: priority = "1"
+    var headers = [Header(APNsHeader.pushType, message.kind.pushType)]
+    if let priority = message.apnsPriority {
+      headers.append(Header(APNsHeader.priority, priority))
+      if let asked = message.priority, priority == "5", asked != .normal {
+        warnings.append(
+          RenderWarning("/priority", "apns: a \(message.kind.rawValue) push goes with priority 5 instead"))
       }
     }
     let expiration = message.ttl == 0 ? 0 : startedAt.seconds + Int64(message.ttl)
-    var headers = [
-      Header(APNsHeader.pushType, message.kind.rawValue),
-      Header(APNsHeader.priority, priority),
-      Header(APNsHeader.expiration, String(expiration), indexed: false),
-    ]
+    headers.append(Header(APNsHeader.expiration, String(expiration), indexed: false))
     if let key = message.collapseKey {
-      try Self.checkCollapseID(key, pointer: "/collapse_key")
-      headers.append(Header(APNsHeader.collapseID, key, indexed: false))
+      if message.isBroadcast {
+        warnings.append(RenderWarning("/collapse_key", "apns: a channel keeps the newest message by itself"))
+      } else {
+        try Self.checkCollapseID(key, pointer: "/collapse_key")
+        headers.append(Header(APNsHeader.collapseID, key, indexed: false))
+      }
     }
-    for member in message.overrides.apnsHeaders { try Self.apply(member, to: &headers) }
+    for member in message.overrides.apnsHeaders { try Self.apply(member, to: &headers, message.isBroadcast) }
     return headers
   }
 
@@ -64,15 +57,21 @@ extension APNsAccount {
 
   /// Headers that name the connection, the caller or the push itself; the transport and Fanfare set them.
   private static let reserved: Set<String> = [
-    "authorization", APNsHeader.id, "host", "connection", "keep-alive", "proxy-connection", "transfer-encoding",
+    "authorization", APNsHeader.id, APNsHeader.channelID, APNsHeader.requestID, "host", "connection", "keep-alive",
+    "proxy-connection", "transfer-encoding",
     "upgrade", "te", "trailer", "content-length", "content-encoding", "expect",
   ]
 
-  private static func apply(_ member: JSONMember, to headers: inout [Header]) throws(RenderFault) {
+  private static func apply(_ member: JSONMember, to headers: inout [Header], _ isBroadcast: Bool)
+    throws(RenderFault)
+  {
     let pointer = "/overrides/apns/headers/\(member.key.pointerStep)"
     let name = member.key.lowercased()
     if name.hasPrefix(":") || reserved.contains(name) {
       throw RenderFault(pointer: pointer, code: "header_reserved", detail: "apns: this header is set by Fanfare alone")
+    }
+    if isBroadcast, name == APNsHeader.topic || name == APNsHeader.collapseID {
+      throw RenderFault(pointer: pointer, code: "header_reserved", detail: "apns: a broadcast has no such header")
     }
     let value: String
     switch member.value {
@@ -105,15 +104,25 @@ extension APNsAccount {
         pointer: "/notification", code: "text_required",
         detail: "apns: an alert shows a text, sets a badge or plays a sound; send kind background for none of these")
     }
-    var root: [JSONMember] = [JSONMember("aps", .object(aps))]
+    var root = try APNsPayload.own(message)
     root += message.data
-    if message.kind == .alert, let image = message.notification?.image {
-      if root[imageKey] == nil {
-        root.append(JSONMember(imageKey, .string(image)))
-      } else {
-        warnings.append(RenderWarning("/notification/image", "apns: data has \(imageKey) already, which is kept"))
-      }
+    // Pushes that the app itself handles have no `aps`; an empty payload is none.
+    if !aps.isEmpty || root.isEmpty { root.insert(JSONMember("aps", .object(aps)), at: 0) }
+    if message.kind == .alert {
+      add(imageKey, message.notification?.image, "/notification/image", to: &root, &warnings)
+      add(APNsPayload.encryptedBodyKey, message.encryptedBody, "/encrypted_body", to: &root, &warnings)
     }
     return JSONValue.object(root).encoded
+  }
+
+  private func add(
+    _ key: String, _ text: String?, _ pointer: String, to root: inout [JSONMember], _ warnings: inout [RenderWarning]
+  ) {
+    guard let text else { return }
+    if root[key] == nil {
+      root.append(JSONMember(key, .string(text)))
+    } else {
+      warnings.append(RenderWarning(pointer, "apns: data has \(key) already, which is kept"))
+    }
   }
 }

@@ -17,9 +17,10 @@ package struct FCMProvider: PushProvider {
     ]
   }
 
-  package func carries(_ kind: Kind, to tokenKind: TokenKind) -> Bool {
-    switch kind {
-    case .alert, .background, .liveActivity: tokenKind == .device || tokenKind == .fid
+  /// A Live Activity is reached through its device.
+  package func carries(_ errand: Errand, to address: Address) -> Bool {
+    switch errand.kind {
+    case .alert, .background, .liveActivity: address.tokenKind == .device || address.tokenKind == .fid
     default: false
     }
   }

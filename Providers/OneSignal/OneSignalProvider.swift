@@ -20,11 +20,12 @@ package struct OneSignalProvider: PushProvider {
     ]
   }
 
-  package func carries(_ kind: Kind, to tokenKind: TokenKind) -> Bool {
-    switch kind {
-    case .alert, .background: tokenKind == .device
-    case .liveActivity: tokenKind == .device || tokenKind == .activity
-    case .voip: tokenKind == .voip
+  /// An activity is started at devices and updated under its own id.
+  package func carries(_ errand: Errand, to address: Address) -> Bool {
+    switch (errand.kind, errand.event) {
+    case (.alert, _), (.background, _), (.liveActivity, .start): address.tokenKind == .device
+    case (.liveActivity, _): address.tokenKind == .activity
+    case (.voip, _): address.tokenKind == .voip
     default: false
     }
   }

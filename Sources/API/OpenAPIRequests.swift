@@ -14,8 +14,10 @@ enum OpenAPIRequests {
 
   static let schemas: [JSONMember] = [
     JSONMember("Message", message), JSONMember("Recipients", recipients), JSONMember("Token", token),
+    JSONMember("Channel", channel),
     JSONMember("Notification", notification), JSONMember("Sound", sound), JSONMember("Button", button),
     JSONMember("LocalizedText", localized), JSONMember("LiveActivity", liveActivity),
+    JSONMember("WebLook", web), JSONMember("FileProvider", fileProvider), JSONMember("MDM", mdm),
     JSONMember("Overrides", overrides), JSONMember("APNsOverrides", apnsOverrides),
     JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
     JSONMember("DeviceRegistration", device),
@@ -55,6 +57,9 @@ enum OpenAPIRequests {
   private static func list(_ items: JSONValue, maximum: Int) -> JSONValue {
     .make([("type", "array"), ("items", items), ("maxItems", .integer(Int64(maximum)))])
   }
+  private static func words(_ words: [String]) -> JSONValue {
+    .make([("type", "string"), ("enum", .array(words.map { .string($0) }))])
+  }
   private static func choice<Choice: RawRepresentable & CaseIterable>(_: Choice.Type) -> JSONValue
   where Choice.RawValue == String {
     .make([("type", "string"), ("enum", .array(Choice.allCases.map { .string($0.rawValue) }))])
@@ -77,9 +82,17 @@ enum OpenAPIRequests {
       ("data", free("Any JSON; the key `aps` is refused. Beside `aps` on APNs, JSON text for non-strings on FCM.")),
       ("content_available", flag()),
       ("mutable_content", flag()),
-      ("live_activity", later(.breadth, .reference("LiveActivity"))),
+      ("encrypted_body", text(5_120, "Opaque text for the app's service extension; sets mutable-content.")),
+      ("live_activity", .reference("LiveActivity")),
+      ("file_provider", .reference("FileProvider")),
+      ("mdm", .reference("MDM")),
       ("priority", choice(Priority.self)),
-      ("ttl", whole(0...Int64(Message.maximumTTL), "Seconds from the start of sending; default 259200.")),
+      (
+        "ttl",
+        whole(
+          0...Int64(Message.maximumTTL),
+          "Seconds from the start of sending; default 259200, for calls, transmissions and channels 0.")
+      ),
       ("collapse_key", text(64, "At most 64 bytes. A newer message supersedes older ones that still wait.")),
       ("ordered", flag("Default true: in the order of acceptance per token.")),
       ("send_at", later(.campaigns, text(64))),
@@ -91,6 +104,7 @@ enum OpenAPIRequests {
       ("reach", .make([("type", "string"), ("enum", .array(["all_devices", "latest_device_per_user"]))])),
       ("topic", later(.campaigns, text(64))),
       ("labels", free("Up to 32 names with a string, a number or a boolean; kept with the message.")),
+      ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$", "The name of the send in the vendors' reports.")),
       ("providers", list(text(32), maximum: 16)),
       ("keep_receipts", flag()),
       ("durability", later(.durability, .reference("Durability"))),
@@ -103,7 +117,7 @@ enum OpenAPIRequests {
       ("users", list(text(256), maximum: Intake.maximumTargets)),
       ("tokens", list(.reference("Token"), maximum: Intake.maximumTargets)),
       ("audience", later(.audiences, text())),
-      ("channel", later(.breadth, text())),
+      ("channel", .reference("Channel")),
       ("everyone", later(.audiences, .make([("type", "boolean"), ("const", .bool(true))]))),
     ]
     guard case .object(let members) = closed([], properties) else { return .null }
@@ -119,10 +133,17 @@ enum OpenAPIRequests {
     ),
     ("environment", choice(Environment.self)),
     ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$", "APNs only.")),
-    ("token_kind", choice(TokenKind.self)),
-    ("live_activity_token", text(512, "FCM only: Apple's token of a Live Activity on the device.")),
+    ("token_kind", words(TokenKind.allCases.filter { $0 != .channel }.map(\.rawValue))),
+    ("live_activity_token", text(512, "FCM: the token of the device's Live Activity, or of starting one.")),
   ]
   private static let token = closed(["provider", "token"], tokenFields)
+
+  private static let channel = closed(
+    ["id"],
+    [
+      ("id", text(256, pattern: "^[A-Za-z0-9+/=_-]+$", "A broadcast channel of APNs.")),
+      ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$")), ("environment", choice(Environment.self)),
+    ])
 
   private static let notification = closed(
     [],
@@ -137,9 +158,12 @@ enum OpenAPIRequests {
       ("subtitle_key", text(256)), ("subtitle_args", list(text(), maximum: 32)),
       ("body_key", text(256)), ("body_args", list(text(), maximum: 32)),
       ("launch_image", text(256)), ("target_content_id", text(256)), ("filter_criteria", text(256)),
-      ("android_channel", text(256)), ("icon", text(2_048)),
+      ("android_channel", text(256)), ("android_visibility", choice(AndroidVisibility.self)),
+      ("android_tag", text(256)), ("android_count", whole(0...Int64(Int32.max))), ("android_ticker", text(256)),
+      ("icon", text(2_048)),
       ("color", text(pattern: "^#[0-9a-fA-F]{6}$")),
       ("buttons", list(.reference("Button"), maximum: 3)),
+      ("web", .reference("WebLook")),
       (
         "localized",
         .make([("type", "object"), ("additionalProperties", .reference("LocalizedText"))])
@@ -148,15 +172,27 @@ enum OpenAPIRequests {
   private static let sound = closed([], [("name", text(256)), ("critical", flag()), ("volume", share)])
   private static let button = closed(
     ["id", "text"], [("id", text(64)), ("text", text(128)), ("icon", text(2_048)), ("url", https)])
+  private static let web = closed(
+    [],
+    [
+      ("icon", https), ("badge", https), ("require_interaction", flag()), ("silent", flag()), ("tag", text(256)),
+    ])
   private static let localized = closed(
     [], [("title", text(4_096)), ("subtitle", text(4_096)), ("body", text(4_096))])
   private static let liveActivity = closed(
     ["event", "timestamp"],
     [
-      ("event", choice(LiveActivity.Event.self)), ("content_state", free()), ("attributes_type", text(256)),
+      ("event", choice(LiveActivity.Event.self)), ("activity_id", text(256, "The name by which OneSignal knows it.")),
+      ("content_state", free()), ("attributes_type", text(256)),
       ("attributes", free()), ("timestamp", whole(0...4_102_444_800, "UNIX seconds.")),
       ("stale_date", whole(0...4_102_444_800)), ("dismissal_date", whole(0...4_102_444_800)),
+      ("relevance_score", .make([("type", "number")])),
+      ("input_push_token", flag("With start: the new activity gets an update token.")),
+      ("input_push_channel", text(256, pattern: "^[A-Za-z0-9+/=_-]+$", "With start: the channel it listens to.")),
     ])
+  private static let fileProvider = closed(
+    ["container_identifier"], [("container_identifier", text(256)), ("domain", text(256))])
+  private static let mdm = closed(["push_magic"], [("push_magic", text(256))])
   private static let overrides = closed(
     [],
     [

@@ -26,7 +26,8 @@ extension Service {
         let found = try await devices(ofUsers: users, app)
         for devices in found { targets += devices.map(fates.target) }
         warnings = Notice.ofUsersWithoutDevices(found.map(\.isEmpty))
-      case .audience, .channel, .everyone: preconditionFailure("Intake lets no such recipients pass")
+      case .channel(let address): targets = [fates.target(address)]
+      case .audience, .everyone: preconditionFailure("Intake lets no such recipients pass")
       }
     } catch {
       throw Problem(error)

@@ -27,9 +27,9 @@ final class LoadedMessage {
 
   init(_ stored: StoredMessage, content: Message?) {
     ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
-    // Its targets come with the jobs; a list of them is not kept.
+    // Its targets come with the jobs; a list of them is not kept. A channel is one, and is rendered for.
     var content = content
-    content?.to = .tokens([])
+    if let aimed = content?.to, !aimed.isChannel { content?.to = .tokens([]) }
     self.content = content
     id = stored.id
     app = stored.app
@@ -58,10 +58,11 @@ final class LoadedMessage {
 extension Recipients {
   fileprivate var isDirect: Bool {
     switch self {
-    case .devices, .users, .tokens: true
-    case .audience, .channel, .everyone: false
+    case .devices, .users, .tokens, .channel: true
+    case .audience, .everyone: false
     }
   }
+  fileprivate var isChannel: Bool { if case .channel = self { true } else { false } }
 }
 
 /// The messages of the deliveries in memory, and a few more. Loop-owned.

@@ -12,6 +12,8 @@ package enum TokenKind: String, Hashable, Sendable, CaseIterable {
   case controls
   case pushToTalk = "push_to_talk"
   case mdm
+  /// A broadcast channel of Live Activities: no device's own, aimed at by `to.channel` only.
+  case channel
 }
 
 /// Which of APNs' two worlds a token belongs to; other providers have only `production`.

@@ -20,7 +20,10 @@ package struct Fates: Sendable {
     if let wanted = message.providers, !wanted.contains(address.provider) {
       return .ended(.skipped, reason: "provider_excluded")
     }
-    guard let provider = providers[address.provider], provider.carries(message.kind, to: address.tokenKind) else {
+    let errand = message.errand
+    guard errand.tokenKinds.contains(address.tokenKind), let provider = providers[address.provider],
+      provider.carries(errand, to: address)
+    else {
       return .ended(.skipped, reason: "kind_unsupported")
     }
     guard let credential = app.credential(for: address), accounts.contains(credential) else {

@@ -4,8 +4,9 @@ package protocol PushProvider: Sendable {
   /// The settings a credential of this provider takes, for the configuration's check.
   var settings: [CredentialSetting] { get }
 
-  /// True if a message of this kind may go to a token of that kind. False becomes `skipped: kind_unsupported`.
-  func carries(_ kind: Kind, to tokenKind: TokenKind) -> Bool
+  /// True if such a message may go to such an address (its token itself is of no account): one of `errand.tokenKinds`.
+  /// False becomes `skipped: kind_unsupported`.
+  func carries(_ errand: Errand, to address: Address) -> Bool
   /// Opens a credential: parses keys, checks identifiers.
   func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount
 }
@@ -113,13 +114,19 @@ package struct Rendering: Sendable {
   package var tail: [UInt8]
   /// A request needs `Address.liveActivityToken`: an address without one is skipped as `no_live_activity_token`.
   package var needsLiveActivityToken = false
+  /// The provider's own note to `request`, which nobody else reads.
+  package var mark: String
   /// Fields that this provider could not carry, mapped or left out: `(JSON pointer, what happened)`.
   package var warnings: [RenderWarning]
-  package init(path: String, headers: [Header], head: [UInt8], tail: [UInt8] = [], warnings: [RenderWarning] = []) {
+  package init(
+    path: String, headers: [Header], head: [UInt8], tail: [UInt8] = [], mark: String = "",
+    warnings: [RenderWarning] = []
+  ) {
     self.path = path
     self.headers = headers
     self.head = head
     self.tail = tail
+    self.mark = mark
     self.warnings = warnings
   }
 }

@@ -17,8 +17,8 @@ extension Intake {
     let environment = fields.choice("environment", Environment.self, &findings) ?? .production
     let tokenKind = fields.choice("token_kind", TokenKind.self, &findings) ?? .device
     let bundleID = readBundleID(fields, &findings)
-    let liveActivityToken = fields.text("live_activity_token", .identifier(longestHexToken), &findings)
-    guard let token = readToken(fields, of: provider, &findings), let provider else { return nil }
+    let activityToken = fields.text("live_activity_token", .identifier(longestHexToken), &findings)
+    guard let token = readToken(fields, of: provider, tokenKind, &findings), let provider else { return nil }
     if provider != .apns {
       if environment == .sandbox {
         findings.refuse(
@@ -29,7 +29,13 @@ extension Intake {
           fields.place.member("bundle_id"), .notAllowed, "only APNs tokens are bound to a `bundle_id`: leave it out")
       }
     }
-    if let kinds = tokenKinds[provider], !kinds.contains(tokenKind) {
+    if activityToken != nil, provider != .fcm {
+      findings.warn(
+        fields.place.member("live_activity_token"), "ignored",
+        "only FCM takes it beside a device's token: register it as a token of its own, with its `token_kind`")
+    }
+    let kinds = tokenKinds[provider] ?? TokenKind.allCases.filter { $0 != .channel }
+    if !kinds.contains(tokenKind) {
       let words = kinds.map(\.rawValue).joined(separator: ", ")
       findings.refuse(
         fields.place.member("token_kind"), .notAllowed,
@@ -37,17 +43,19 @@ extension Intake {
     }
     return Address(
       provider: provider, token: token, tokenKind: tokenKind, environment: environment, bundleID: bundleID,
-      liveActivityToken: liveActivityToken)
+      liveActivityToken: activityToken)
   }
 
-  /// What tokens of the known providers can be; any kind for others.
+  /// What tokens of the known providers can be; any kind for others. A channel is named in `to.channel` only.
   private static let tokenKinds: [ProviderName: [TokenKind]] = [
-    .apns: TokenKind.allCases.filter { $0 != .fid },
+    .apns: TokenKind.allCases.filter { $0 != .fid && $0 != .channel },
     .fcm: [.device, .fid],
-    .oneSignal: [.device, .activity],
+    .oneSignal: [.device, .voip, .activity],
   ]
 
-  private static func readToken(_ fields: Fields, of provider: ProviderName?, _ findings: inout Findings) -> String? {
+  private static func readToken(
+    _ fields: Fields, of provider: ProviderName?, _ kind: TokenKind, _ findings: inout Findings
+  ) -> String? {
     guard let value = fields["token"] else { return nil }
     let place = fields.place.member("token")
     guard case .string(let token) = value else {
@@ -70,8 +78,9 @@ extension Intake {
         return nil
       }
       return token.lowercased()
-    case .oneSignal where fields["token_kind"]?.string != TokenKind.activity.rawValue:
-      return readSubscription(token, at: place, &findings)
+    // An activity goes by the id that its start gave it.
+    case .oneSignal where kind == .activity: return token
+    case .oneSignal: return readSubscription(token, at: place, &findings)
     default: return token
     }
   }
@@ -100,7 +109,7 @@ extension Intake {
     return id.description
   }
 
-  private static func readBundleID(_ fields: Fields, _ findings: inout Findings) -> String? {
+  static func readBundleID(_ fields: Fields, _ findings: inout Findings) -> String? {
     guard let text = fields.text("bundle_id", .identifier(155), &findings) else { return nil }
     let isPlain = text.utf8.allSatisfy {
       $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")

@@ -34,6 +34,17 @@ extension Intake {
     return labels
   }
 
+  /// The name of a send in the vendors' reports (FCM sheet section 3).
+  static func readAnalyticsLabel(_ fields: Fields, _ findings: inout Findings) -> String? {
+    guard let label = fields.text("analytics_label", .line(50), &findings) else { return nil }
+    guard label.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "-_.~%".utf8.contains($0) }) else {
+      findings.refuse(
+        fields.place.member("analytics_label"), .invalidFormat, "may hold letters, digits and `-_.~%` only")
+      return nil
+    }
+    return label
+  }
+
   /// Checks a flat object: names of 1–64 bytes, values strings, numbers or booleans.
   static func readFlat(
     _ members: [JSONMember], at place: Place, maximum: Int, longestValue: Int, _ findings: inout Findings

@@ -33,9 +33,7 @@ extension Intake {
       findings.postpone(fields.place.member(way), "an audience", to: .audiences)
       return .audience(expression)
     case "channel":
-      guard let channel = fields.text(way, TextRule(alphabet: .printable, maximum: 256), &findings) else { return nil }
-      findings.postpone(fields.place.member(way), "a broadcast channel", to: .breadth)
-      return .channel(channel)
+      return readChannel(fields, &findings).map { .channel($0) }
     default:
       guard let everyone = fields.flag(way, &findings) else { return nil }
       guard everyone else {

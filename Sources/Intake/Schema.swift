@@ -16,27 +16,35 @@ package struct Schema: Sendable {
   package static let message = Schema(
     "message",
     [
-      "to", "kind", "notification", "data", "content_available", "mutable_content", "live_activity", "priority", "ttl",
-      "collapse_key", "ordered", "send_at", "send_at_local", "rate_per_second", "quiet_hours", "cap", "variants",
-      "reach", "topic", "labels", "providers", "keep_receipts", "durability", "overrides",
+      "to", "kind", "notification", "data", "content_available", "mutable_content", "encrypted_body", "live_activity",
+      "file_provider", "mdm", "priority", "ttl", "collapse_key", "ordered", "send_at", "send_at_local",
+      "rate_per_second", "quiet_hours", "cap", "variants",
+      "reach", "topic", "labels", "analytics_label", "providers", "keep_receipts", "durability", "overrides",
     ])
   package static let recipients = Schema("to", ["devices", "users", "tokens", "audience", "channel", "everyone"])
   package static let token = Schema(
     "token", ["provider", "token", "environment", "bundle_id", "token_kind", "live_activity_token"])
+  package static let channel = Schema("to.channel", ["id", "bundle_id", "environment"])
   package static let notification = Schema(
     "notification",
     [
       "title", "subtitle", "body", "image", "link", "category", "thread_id", "badge", "sound", "interruption_level",
       "relevance_score", "title_key", "title_args", "subtitle_key", "subtitle_args", "body_key", "body_args",
-      "launch_image", "target_content_id", "filter_criteria", "android_channel", "icon", "color", "buttons",
-      "localized",
+      "launch_image", "target_content_id", "filter_criteria", "android_channel", "android_visibility", "android_tag",
+      "android_count", "android_ticker", "icon", "color", "buttons", "web", "localized",
     ])
+  package static let web = Schema("notification.web", ["icon", "badge", "require_interaction", "silent", "tag"])
   package static let sound = Schema("sound", ["name", "critical", "volume"])
   package static let button = Schema("button", ["id", "text", "icon", "url"])
   package static let localized = Schema("localized", ["title", "subtitle", "body"])
   package static let liveActivity = Schema(
     "live_activity",
-    ["event", "content_state", "attributes_type", "attributes", "timestamp", "stale_date", "dismissal_date"])
+    [
+      "event", "activity_id", "content_state", "attributes_type", "attributes", "timestamp", "stale_date",
+      "dismissal_date", "relevance_score", "input_push_token", "input_push_channel",
+    ])
+  package static let fileProvider = Schema("file_provider", ["container_identifier", "domain"])
+  package static let mdm = Schema("mdm", ["push_magic"])
   package static let overrides = Schema("overrides", ["apns", "fcm", "onesignal"])
   package static let apnsOverrides = Schema("overrides.apns", ["aps", "headers"])
   package static let fcmOverrides = Schema("overrides.fcm", ["android", "webpush", "apns"])
@@ -49,8 +57,8 @@ package struct Schema: Sendable {
     ])
 
   package static let all = [
-    message, recipients, token, notification, sound, button, localized, liveActivity, overrides, apnsOverrides,
-    fcmOverrides, durability, device,
+    message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
+    overrides, apnsOverrides, fcmOverrides, durability, device,
   ]
 
   /// Where a member that is unknown here belongs, if clients are likely to look for it here.

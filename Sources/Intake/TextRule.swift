@@ -9,6 +9,8 @@ struct TextRule {
     case identifier
     /// As `identifier`, with the slash.
     case printable
+    /// Base64, plain or for URLs.
+    case base64
   }
   var alphabet: Alphabet
   /// Bytes in UTF-8.
@@ -16,8 +18,12 @@ struct TextRule {
   var mayBeEmpty = false
 
   static let prose = TextRule(alphabet: .prose, maximum: 4_096, mayBeEmpty: true)
+  /// Whatever the app and its backend agreed on.
+  static let opaque = TextRule(alphabet: .prose, maximum: 5_120)
   static func line(_ maximum: Int) -> TextRule { TextRule(alphabet: .line, maximum: maximum) }
   static func identifier(_ maximum: Int) -> TextRule { TextRule(alphabet: .identifier, maximum: maximum) }
+  /// An id of a broadcast channel; how long they are is not said.
+  static let base64 = TextRule(alphabet: .base64, maximum: 256)
 
   /// What is wrong with the text, or nil.
   func fault(in text: String) -> (code: Violation.Code, detail: String)? {
@@ -35,6 +41,9 @@ struct TextRule {
         return (.invalidFormat, "begins or ends with a space: remove it")
       }
       return nil
+    case .base64:
+      let fits = text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+/-_=".utf8.contains($0) }
+      return fits ? nil : (.invalidFormat, "is not base64")
     case .identifier, .printable:
       let slash = UInt8(ascii: "/")
       let wrong = text.utf8.contains { !(0x21...0x7e).contains($0) || (alphabet == .identifier && $0 == slash) }

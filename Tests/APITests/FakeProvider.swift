@@ -4,8 +4,8 @@ import Domain
 struct FakeProvider: PushProvider {
   var name: ProviderName
   var settings: [CredentialSetting] { [] }
-  func carries(_ kind: Kind, to tokenKind: TokenKind) -> Bool {
-    (kind == .alert || kind == .background) && (tokenKind == .device || tokenKind == .fid)
+  func carries(_ errand: Errand, to address: Address) -> Bool {
+    (errand.kind == .alert || errand.kind == .background) && [.device, .fid].contains(address.tokenKind)
   }
   func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
     throw CredentialFault(setting: "", problem: "a fake opens nothing", fix: "")

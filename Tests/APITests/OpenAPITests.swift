@@ -64,12 +64,13 @@ struct OpenAPITests {
       ("Message", Schema.message), ("Recipients", .recipients), ("Token", .token), ("Notification", .notification),
       ("Sound", .sound), ("Button", .button), ("LocalizedText", .localized), ("LiveActivity", .liveActivity),
       ("Overrides", .overrides), ("APNsOverrides", .apnsOverrides), ("FCMOverrides", .fcmOverrides),
-      ("Durability", .durability), ("DeviceRegistration", .device),
+      ("Durability", .durability), ("DeviceRegistration", .device), ("Channel", .channel), ("WebLook", .web),
+      ("FileProvider", .fileProvider), ("MDM", .mdm),
     ])
   func fields(_ name: String, _ fields: Schema) {
     #expect(Set(schema(name)?["properties"]?.object?.map(\.key) ?? []) == Set(fields.fields))
     #expect(schema(name)?["additionalProperties"] == .bool(false))
-    #expect(Schema.all.count == 13)
+    #expect(Schema.all.count == 17)
   }
 
   @Test("every problem code stands in the problem schema and in the response of its status")

@@ -35,18 +35,18 @@ struct RenderingTests {
     #expect(first.headers.contains { $0.name == "authorization" && $0.value == "bearer x" && !$0.indexed })
   }
 
-  @Test("alert and background go to device tokens; other kinds wait for their time", arguments: registeredProviders)
-  func kinds(_ subject: ProviderUnderTest) throws {
-    let account = try subject.account()
-    for kind in Kind.allCases {
-      guard kind != .alert, kind != .background else {
-        #expect(subject.provider.carries(kind, to: .device))
-        continue
+  @Test("no kind of message reaches a token of another", arguments: registeredProviders)
+  func tokenKinds(_ subject: ProviderUnderTest) {
+    var address = subject.address
+    for errand in Errand.all {
+      for kind in TokenKind.allCases {
+        address.tokenKind = kind
+        address.liveActivityToken = "80a1"
+        #expect(!subject.provider.carries(errand, to: address) || errand.tokenKinds.contains(kind), "\(errand) \(kind)")
       }
-      #expect(throws: RenderFault.self) { try account.render(Message(to: .everyone, kind: kind), startedAt: started) }
     }
-    #expect(!subject.provider.carries(.alert, to: .voip))
-    #expect(!subject.provider.carries(.mdm, to: .device))
+    #expect(subject.provider.carries(Errand(.alert), to: subject.address))
+    #expect(subject.provider.carries(Errand(.background), to: subject.address))
   }
 
   @Test(

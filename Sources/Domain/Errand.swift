@@ -1,0 +1,38 @@
+/// What a message wants of a token: its kind and, of a Live Activity, the event.
+package struct Errand: Hashable, Sendable {
+  package var kind: Kind
+  package var event: LiveActivity.Event?
+
+  package init(_ kind: Kind, _ event: LiveActivity.Event? = nil) {
+    self.kind = kind
+    self.event = event
+  }
+
+  /// All there are.
+  package static let all: [Errand] = Kind.allCases.flatMap { kind in
+    kind == .liveActivity ? LiveActivity.Event.allCases.map { Errand(kind, $0) } : [Errand(kind)]
+  }
+
+  /// **The** table of token kinds: the only tokens that this errand may reach, and so the only ones it can prune. Providers
+  /// choose among them, they never add.
+  package var tokenKinds: [TokenKind] {
+    switch (kind, event) {
+    case (.alert, _), (.background, _): [.device, .fid]
+    // A vendor that keeps the activities itself is told the device.
+    case (.liveActivity, .start): [.pushToStart, .device, .fid]
+    case (.liveActivity, _): [.activity, .channel, .device, .fid]
+    case (.voip, _): [.voip]
+    case (.location, _): [.location]
+    case (.complication, _): [.complication]
+    case (.fileProvider, _): [.fileProvider]
+    case (.mdm, _): [.mdm]
+    case (.pushToTalk, _): [.pushToTalk]
+    case (.widgets, _): [.widgets]
+    case (.controls, _): [.controls]
+    }
+  }
+}
+
+extension Message {
+  package var errand: Errand { Errand(kind, liveActivity?.event) }
+}

@@ -1,0 +1,108 @@
+/// What a person sees or hears. Every part is optional; a provider carries what it can.
+package struct Notification: Hashable, Sendable {
+  package var title: String?
+  package var subtitle: String?
+  package var body: String?
+  /// An https URL.
+  package var image: String?
+  package var link: String?
+  package var category: String?
+  package var threadID: String?
+  package var badge: Int?
+  package var sound: Sound?
+  package var interruptionLevel: InterruptionLevel?
+  /// 0…1
+  package var relevanceScore: Double?
+  package var titleKey: String?
+  package var titleArgs: [String] = []
+  package var subtitleKey: String?
+  package var subtitleArgs: [String] = []
+  package var bodyKey: String?
+  package var bodyArgs: [String] = []
+  package var launchImage: String?
+  package var targetContentID: String?
+  package var filterCriteria: String?
+  package var androidChannel: String?
+  /// What a locked screen shows.
+  package var androidVisibility: AndroidVisibility?
+  /// A later notification with this tag replaces this one. Absent: the collapse key.
+  package var androidTag: String?
+  /// Absent: the badge.
+  package var androidCount: Int?
+  /// Read out by accessibility services.
+  package var androidTicker: String?
+  package var web: WebLook?
+  package var icon: String?
+  /// `#rrggbb`
+  package var color: String?
+  package var buttons: [Button] = []
+  package var localized: [LocalizedText] = []
+
+  package init() {}
+}
+
+package struct Sound: Hashable, Sendable {
+  package var name: String
+  package var critical: Bool
+  /// 0…1
+  package var volume: Double?
+  package init(name: String, critical: Bool = false, volume: Double? = nil) {
+    self.name = name
+    self.critical = critical
+    self.volume = volume
+  }
+}
+
+package enum InterruptionLevel: String, Hashable, Sendable, CaseIterable {
+  case passive
+  case active
+  case timeSensitive = "time-sensitive"
+  case critical
+}
+
+package struct Button: Hashable, Sendable {
+  package var id: String
+  package var text: String
+  package var icon: String?
+  package var url: String?
+  package init(id: String, text: String, icon: String? = nil, url: String? = nil) {
+    self.id = id
+    self.text = text
+    self.icon = icon
+    self.url = url
+  }
+}
+
+/// The texts of a notification in one language (a BCP 47 tag).
+package struct LocalizedText: Hashable, Sendable {
+  package var language: String
+  package var title: String?
+  package var subtitle: String?
+  package var body: String?
+  package init(language: String, title: String? = nil, subtitle: String? = nil, body: String? = nil) {
+    self.language = language
+    self.title = title
+    self.subtitle = subtitle
+    self.body = body
+  }
+}
+
+package enum AndroidVisibility: String, Hashable, Sendable, CaseIterable {
+  case `private`
+  case `public`
+  case secret
+}
+
+/// What only browsers show. Image, link and buttons are the notification's own.
+package struct WebLook: Hashable, Sendable {
+  /// An https URL, as the next.
+  package var icon: String?
+  /// A small monochrome image for where there is no room.
+  package var badge: String?
+  /// Stays until somebody closes it.
+  package var requireInteraction: Bool?
+  package var silent: Bool?
+  /// A later notification with this tag replaces this one. Absent: the collapse key.
+  package var tag: String?
+  package init() {}
+}

@@ -1,0 +1,79 @@
+import Domain
+
+/// What each kind of message takes and needs: combinations that vendors refuse, or that contradict themselves.
+extension Intake {
+  /// Members that only some kinds take, and why others do not.
+  private static let belongings: [(name: String, kinds: [Kind], why: String)] = [
+    ("notification", [.alert, .liveActivity], "shows nothing by itself"),
+    ("data", [.alert, .background, .voip, .location, .complication, .pushToTalk], "has a payload of its own"),
+    ("encrypted_body", [.alert], "has no text that a service extension could change"),
+    ("live_activity", [.liveActivity], "is no activity"),
+    ("file_provider", [.fileProvider], "is for no file provider"),
+    ("mdm", [.mdm], "is for no device management"),
+  ]
+
+  /// Priorities that APNs takes for a kind (APNs sheet section 3).
+  private static func priorities(of kind: Kind) -> [Priority] {
+    switch kind {
+    case .alert: [.high, .normal, .low]
+    case .background: [.normal, .low]
+    case .voip, .pushToTalk, .mdm: [.high]
+    case .liveActivity, .location, .complication, .fileProvider, .widgets, .controls: [.high, .normal]
+    }
+  }
+
+  static func checkKind(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+    let place = fields.place
+    let kind = message.kind
+    for (name, kinds, why) in belongings where fields.has(name) && !kinds.contains(kind) {
+      let names = kinds.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+      findings.refuse(
+        place.member(name), .notAllowed, "a `\(kind.rawValue)` push \(why): leave `\(name)` out (it is for \(names))")
+    }
+    let own: [Kind: String] = [.liveActivity: "live_activity", .fileProvider: "file_provider", .mdm: "mdm"]
+    if let name = own[kind], !fields.has(name) {
+      findings.refuse(place.member(name), .required, "kind `\(kind.rawValue)` needs `\(name)`")
+    }
+    if kind == .voip, message.data.isEmpty, !fields.has("data") {
+      findings.refuse(place.member("data"), .required, "a call needs `data`: the app learns from it who calls")
+    }
+    if let priority = message.priority, !priorities(of: kind).contains(priority) {
+      let words = priorities(of: kind).map { "`\($0.rawValue)`" }.joined(separator: " or ")
+      findings.refuse(
+        place.member("priority"), .notAllowed,
+        "APNs refuses `\(kind.rawValue)` pushes of \(priority.rawValue) priority: use \(words), or leave it out")
+    }
+    if kind == .background, fields["content_available"] == .bool(false) {
+      findings.refuse(
+        place.member("content_available"), .notAllowed, "a background push is always content-available: leave it out")
+    }
+    if message.contentAvailable, kind != .alert, kind != .background {
+      findings.refuse(
+        place.member("content_available"), .notAllowed, "is for alerts and background pushes: leave it out")
+    }
+    if message.mutableContent == true, kind != .alert {
+      findings.refuse(
+        place.member("mutable_content"), .notAllowed,
+        "a `\(kind.rawValue)` push has no text that a service extension could change: leave it out")
+    }
+  }
+
+  static func readFileProvider(_ message: Fields, _ findings: inout Findings) -> FileProvider? {
+    guard let fields = message.object("file_provider", of: .fileProvider, &findings) else { return nil }
+    if !fields.has("container_identifier") {
+      findings.refuse(fields.place.member("container_identifier"), .required, "say which container has changed")
+    }
+    let domain = fields.text("domain", .line(256), &findings)
+    guard let container = fields.text("container_identifier", .line(256), &findings) else { return nil }
+    return FileProvider(containerIdentifier: container, domain: domain)
+  }
+
+  static func readMDM(_ message: Fields, _ findings: inout Findings) -> MDM? {
+    guard let fields = message.object("mdm", of: .mdm, &findings) else { return nil }
+    if !fields.has("push_magic") {
+      findings.refuse(
+        fields.place.member("push_magic"), .required, "give the `PushMagic` that the device sent when it enrolled")
+    }
+    return fields.text("push_magic", .line(256), &findings).map(MDM.init(pushMagic:))
+  }
+}
