@@ -18,7 +18,7 @@ struct Lines {
         return try JSON.parse(bytes, maximumDepth: Call.maximumDepth)
       } catch {
         let place = error.offset.map { " at byte \($0)" } ?? ""
-        throw Problem(.malformedJSON, "Line \(number) cannot be read as JSON\(place): \(error.detail)")
+        throw Problem(.malformedJSON, "The line cannot be read as JSON\(place): \(error.detail)")
       }
     }
   }

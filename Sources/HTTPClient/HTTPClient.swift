@@ -51,23 +51,27 @@ package final class HTTPClient {
 
   // MARK: Sending
 
-  /// `done` is called once, on the loop, never from inside `send`.
+  /// `done` is called once, on the loop, never from inside `send`. `receive` takes the body of a success as it comes, on the
+  /// loop; the answer then has none, and no limit holds for it.
   package func send(
-    _ request: HTTPClientRequest, _ done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void
+    _ request: HTTPClientRequest, receive: (([UInt8]) -> Void)? = nil,
+    _ done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void
   ) {
     guard let multi else { return fail("the client is closed", done) }
     if let fault = request.fault { return fail(fault, done) }
     guard let easy = spare.popLast() ?? curl_easy_init() else { return fail("no memory for a request", done) }
-    let transfer = Transfer(easy: easy, settings: settings, done: done)
+    let transfer = Transfer(easy: easy, settings: settings, receive: receive, done: done)
     transfer.prepare(request, settings)
     transfers[easy] = transfer
     let code = curl_multi_add_handle(multi, easy)
     precondition(code == CURLM_OK, "libcurl refuses a handle: \(String(cString: curl_multi_strerror(code)))")
   }
 
-  package func send(_ request: HTTPClientRequest) async throws(HTTPClientFailure) -> ProviderAnswer {
+  package func send(
+    _ request: HTTPClientRequest, receive: (([UInt8]) -> Void)? = nil
+  ) async throws(HTTPClientFailure) -> ProviderAnswer {
     let result: Result<ProviderAnswer, HTTPClientFailure> = await withUnsafeContinuation { waiter in
-      send(request) { waiter.resume(returning: $0) }
+      send(request, receive: receive) { waiter.resume(returning: $0) }
     }
     return try result.get()
   }

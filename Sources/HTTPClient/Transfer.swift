@@ -16,14 +16,17 @@ final class Transfer {
   private var body: [UInt8] = []
   private var hasLongHead = false
   private var isCut = false
+  /// Takes the body of a success as it comes; nil: it is kept.
+  private let receive: (([UInt8]) -> Void)?
 
   /// `easy` is fresh or reset, and stays the client's.
   init(
-    easy: UnsafeMutableRawPointer, settings: HTTPClientSettings,
+    easy: UnsafeMutableRawPointer, settings: HTTPClientSettings, receive: (([UInt8]) -> Void)?,
     done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void
   ) {
     self.easy = easy
     self.done = done
+    self.receive = receive
     maximumHead = settings.maximumHead
     maximumBody = settings.maximumBody
     problem.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -141,6 +144,10 @@ final class Transfer {
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
 
   private func receivePiece(_ start: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+    if let receive, (200..<300).contains(fanfare_curl_number(easy, CURLINFO_RESPONSE_CODE)) {
+      receive(Array(UnsafeRawBufferPointer(start: start, count: count)))
+      return count
+    }
     let taken = min(count, maximumBody - body.count)
     body.append(contentsOf: UnsafeRawBufferPointer(start: start, count: taken))
     isCut = taken < count

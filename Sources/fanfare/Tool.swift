@@ -23,7 +23,7 @@ enum Tool {
 
   static let commands: [Command] = [
     DevCommand.command, DemoCommand.command, ServeCommand.command, SendCommand.command, CheckCommand.command,
-    KeysCommand.command, SandboxCommand.command, BenchCommand.command, VersionCommand.command,
+    KeysCommand.command, DevicesCommand.command, SandboxCommand.command, BenchCommand.command, VersionCommand.command,
   ]
 
   static func run() -> Never {

@@ -29,15 +29,29 @@ struct Client {
   }
 
   func call(
-    _ method: String, _ path: String, _ body: [UInt8] = [], headers: [Header] = []
+    _ method: String, _ path: String, _ body: [UInt8] = [], type: String = "application/json", headers: [Header] = []
   ) async throws(HTTPClientFailure) -> Answer {
-    var headers = headers
-    if let key { headers.append(Header("authorization", "Bearer \(key)")) }
-    if !body.isEmpty { headers.append(Header("content-type", "application/json")) }
+    var headers = headers + credentials
+    if !body.isEmpty { headers.append(Header("content-type", type)) }
     let answer = try await http.send(
       HTTPClientRequest(method: method, url: base + path, headers: headers, body: body, timeout: 60_000))
     return Answer(status: answer.status, body: answer.body)
   }
+
+  /// A list of any length: `receive` takes it as it comes.
+  func export(
+    _ path: String, as type: String, _ receive: @escaping ([UInt8]) -> Void
+  ) async throws(HTTPClientFailure) -> Answer {
+    let request = HTTPClientRequest(
+      method: "GET", url: base + path, headers: credentials + [Header("accept", type)],
+      timeout: Self.longestExport)
+    let answer = try await http.send(request, receive: receive)
+    return Answer(status: answer.status, body: answer.body)
+  }
+  /// Milliseconds.
+  private static let longestExport: Int64 = 24 * 3_600_000
+
+  private var credentials: [Header] { key.map { [Header("authorization", "Bearer \($0)")] } ?? [] }
 
   func close() { http.close() }
 }

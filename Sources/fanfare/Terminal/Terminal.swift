@@ -14,6 +14,8 @@ enum Terminal {
   static func print(_ bytes: [UInt8]) { write(bytes + [0x0a], to: 1) }
 
   static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
+  /// Data for standard output as it is.
+  static func pour(_ bytes: [UInt8]) { write(bytes, to: 1) }
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
     var rest = bytes[...]
     while !rest.isEmpty {
