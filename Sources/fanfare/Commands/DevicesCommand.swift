@@ -8,10 +8,10 @@ enum DevicesCommand {
   static let command = Command(
     name: "devices", summary: "import and export devices",
     about: """
-      import reads devices from FILE (NDJSON: one device a line, as POST /v1/devices takes it; - reads standard input) and
+      To import reads devices from FILE (NDJSON: one device a line, as POST /v1/devices takes it; - is standard input) and
       registers them. A line that is wrong is told with its number and stops no other; --rejects keeps those lines for
       another try. An import that was interrupted may be repeated as a whole.
-      export prints every device, one a line, as import takes them.
+      To export prints every device, one a line, as import takes them.
       """,
     positionals: ["import|export", "[FILE]"],
     options: ServerCall.options(scopes: "devices") + [
