@@ -113,7 +113,7 @@ let package = Package(
       exclude: ["aioapns"]),
     tests("ConfigurationTests", ["Configuration", "Domain", "Support"]),
     tests("FanfareTests", ["fanfare", "Domain", "JSON", "Support"]),
-    tests("Conformance", ["APNs", "FCM", "OneSignal", "JSON", "TLS", "Domain", "Support"]),
+    tests("Conformance", ["APNs", "FCM", "OneSignal", "Intake", "JSON", "TLS", "Domain", "Support"]),
     tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
   ],
   swiftLanguageModes: [.v6],

@@ -78,9 +78,9 @@ struct APNsRefusal: Sendable {
     if let instant = body["timestamp"]?.integer, instant > 0 { since = WallTime(milliseconds: instant) }
   }
 
-  var verdict: Verdict {
-    if let rule = APNsReasons.verdicts[reason] { return rule(self) }
-    // Unknown words go by status and never prune.
+  /// What it means for a device, or for a broadcast channel. Unknown words go by status and never prune.
+  func verdict(in table: [String: @Sendable (APNsRefusal) -> Verdict]) -> Verdict {
+    if let rule = table[reason] { return rule(self) }
     switch status {
     case 429: return .retry(Retry(.tokenBusy, reason: reason, retryAfter: retryAfter))
     case 500...599: return .retry(Retry(.serverFault, reason: reason, retryAfter: retryAfter))
@@ -91,7 +91,15 @@ struct APNsRefusal: Sendable {
 
 extension APNsAccount {
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement {
+    if recipients.first?.tokenKind == .channel { return judgeBroadcast(answer) }
     if answer.status == 200 { return Judgement(.accepted(id: answer.header(APNsHeader.id))) }
-    return Judgement(APNsRefusal(answer).verdict)
+    return Judgement(APNsRefusal(answer).verdict(in: APNsReasons.verdicts))
+  }
+
+  private func judgeBroadcast(_ answer: ProviderAnswer) -> Judgement {
+    if answer.status == 200 { return Judgement(.accepted(id: answer.header(APNsHeader.requestID))) }
+    let refusal = APNsRefusal(answer)
+    return Judgement(
+      refusal.verdict(in: BroadcastReasons.verdicts), note: BroadcastReasons.notes[refusal.reason])
   }
 }

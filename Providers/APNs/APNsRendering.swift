@@ -9,6 +9,9 @@ extension APNsAccount {
     var warnings: [RenderWarning] = []
     let headers = try headers(message, startedAt: startedAt, warnings: &warnings)
     let body = try body(message, warnings: &warnings)
+    if message.analyticsLabel != nil {
+      warnings.append(RenderWarning("/analytics_label", "apns: has no reports to name a send in"))
+    }
     let limit = message.apnsPayloadLimit
     guard body.count <= limit else {
       throw .tooLarge("the payload", provider: .apns, bytes: body.count, limit: limit)
