@@ -17,18 +17,19 @@ enum AppleBlock {
     return members
   }
 
-  private static func headers(_ message: Message, _ startedAt: WallTime, _ warnings: inout [RenderWarning])
+  static func headers(_ message: Message, _ startedAt: WallTime, _ warnings: inout [RenderWarning])
     -> [JSONMember]
   {
     let priority =
-      switch (message.kind, message.priority ?? .high) {
-      case (.background, _), (_, .normal): "5"
+      switch (message.kind, message.effectivePriority) {
+      case (.background, _), (_, .normal), (.liveActivity, .low): "5"
       case (_, .low): "1"
       case (_, .high): "10"
       }
     let expiration = message.ttl == 0 ? 0 : startedAt.seconds + Int64(message.ttl)
     var headers: [JSONMember] = []
-    headers.set("apns-push-type", message.kind.rawValue)
+    // FCM knows a Live Activity by its token, and fills in type and topic.
+    if message.kind != .liveActivity { headers.set("apns-push-type", message.kind.rawValue) }
     headers.set("apns-priority", priority)
     headers.set("apns-expiration", String(expiration))
     if let key = message.collapseKey {
@@ -53,7 +54,9 @@ enum AppleBlock {
     aps.set("thread-id", notification.threadID)
     aps.set("category", notification.category)
     if message.contentAvailable { aps.set("content-available", 1) }
-    if message.mutableContent ?? (notification.image != nil) { aps.set("mutable-content", 1) }
+    if message.mutableContent ?? (notification.image != nil || message.encryptedBody != nil) {
+      aps.set("mutable-content", 1)
+    }
     aps.set("target-content-id", notification.targetContentID)
     aps.set("interruption-level", notification.interruptionLevel?.rawValue)
     aps.set("relevance-score", notification.relevanceScore.map(JSONValue.double))

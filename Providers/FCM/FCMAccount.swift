@@ -23,6 +23,14 @@ struct FCMAccount: ProviderAccount {
     var body: [UInt8] = []
     body.reserveCapacity(rendering.head.count + address.token.utf8.count + rendering.tail.count + 16)
     body += rendering.head
+    if rendering.needsLiveActivityToken {
+      guard let activity = address.liveActivityToken else {
+        preconditionFailure("a Live Activity was sent to an address without one")
+      }
+      body += Self.activity
+      JSONWriter.appendString(activity, to: &body)
+      body += Self.end
+    }
     body += address.tokenKind == .fid ? Self.fid : Self.token
     JSONWriter.appendString(address.token, to: &body)
     body += rendering.tail
@@ -33,6 +41,8 @@ struct FCMAccount: ProviderAccount {
 
   private static let fid = Array("\"fid\":".utf8)
   private static let token = Array("\"token\":".utf8)
+  private static let activity = Array("\"\(AppleActivity.tokenKey)\":".utf8)
+  private static let end = Array("},".utf8)
 
   func makeAuthorization() -> any Authorization {
     let account = serviceAccount

@@ -4,35 +4,30 @@ import JSON
 /// Section 3: a message as FCM's own, but for its target.
 extension FCMAccount {
   static let payloadLimit = 4096
+  static let encryptedBodyKey = "encrypted_body"
 
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
-    guard message.kind == .alert || message.kind == .background else {
-      throw .kindNotSupported(message.kind, provider: .fcm)
-    }
     var warnings: [RenderWarning] = []
-    let notification = message.kind == .alert ? message.notification : nil
-    if message.kind == .background, message.notification != nil {
-      warnings.append(RenderWarning("/notification", "fcm: a background message shows nothing"))
+    var head = Array("{\"message\":{".utf8)
+    var members: [JSONMember]
+    switch message.kind {
+    case .alert, .background: members = try everywhere(message, startedAt, &warnings)
+    case .liveActivity:
+      guard let activity = message.liveActivity else { throw .kindNotSupported(message.kind, provider: .fcm) }
+      let apns = try Self.merged(
+        AppleActivity.members(message, activity, startedAt, &warnings), message.overrides.fcmAPNs, "apns")
+      // Open at its end: the activity's token closes it.
+      head += Array("\"apns\":".utf8) + JSONValue.object(apns).encoded.dropLast()
+      if !apns.isEmpty { head.append(UInt8(ascii: ",")) }
+      members = []
+      members.set("android", members: message.overrides.fcmAndroid)
+      members.set("webpush", members: try Self.merged([], message.overrides.fcmWebpush, "webpush"))
+    default: throw .kindNotSupported(message.kind, provider: .fcm)
     }
-    var members: [JSONMember] = []
-    members.set("notification", members: Self.common(notification))
-    members.set("data", members: try Self.data(message.data, warnings: &warnings))
-    members.set(
-      "android", members: try Self.merged(AndroidBlock.members(message, notification), message.overrides.fcmAndroid))
-    members.set(
-      "apns",
-      members: try Self.merged(
-        AppleBlock.members(message, notification, startedAt, &warnings), message.overrides.fcmAPNs, "apns"))
-    members.set(
-      "webpush",
-      members: try Self.merged(
-        WebBlock.members(message, notification, &warnings), message.overrides.fcmWebpush, "webpush"))
-    if let analyticsLabel {
-      members.set("fcm_options", members: [JSONMember("analytics_label", .string(analyticsLabel))])
+    if let label = message.analyticsLabel ?? analyticsLabel {
+      members.set("fcm_options", members: [JSONMember("analytics_label", .string(label))])
     }
-    if let notification { Self.warn(about: notification, &warnings) }
 
-    let head = Array("{\"message\":{".utf8)
     var tail = JSONValue.object(members).encoded
     if members.isEmpty { tail.removeFirst() } else { tail[0] = UInt8(ascii: ",") }  // in place of the opening brace
     tail.append(UInt8(ascii: "}"))
@@ -41,8 +36,34 @@ extension FCMAccount {
       throw .tooLarge("the message", provider: .fcm, bytes: bytes, limit: Self.payloadLimit)
     }
     let headers = [Header("content-type", "application/json"), Header("x-goog-api-format-version", "2")]
-    return Rendering(
+    var rendering = Rendering(
       path: "/v1/projects/\(project)/messages:send", headers: headers, head: head, tail: tail, warnings: warnings)
+    rendering.needsLiveActivityToken = message.kind == .liveActivity
+    return rendering
+  }
+
+  /// What goes to Android, Apple and the web alike.
+  private func everywhere(_ message: Message, _ startedAt: WallTime, _ warnings: inout [RenderWarning])
+    throws(RenderFault) -> [JSONMember]
+  {
+    let notification = message.kind == .alert ? message.notification : nil
+    if message.kind == .background, message.notification != nil {
+      warnings.append(RenderWarning("/notification", "fcm: a background message shows nothing"))
+    }
+    var members: [JSONMember] = []
+    members.set("notification", members: Self.common(notification))
+    members.set("data", members: try Self.data(message, warnings: &warnings))
+    members.set(
+      "android", members: try Self.merged(AndroidBlock.members(message, notification), message.overrides.fcmAndroid))
+    members.set(
+      "apns",
+      members: try Self.merged(
+        AppleBlock.members(message, notification, startedAt, &warnings), message.overrides.fcmAPNs, "apns"))
+    members.set(
+      "webpush",
+      members: try Self.merged(WebBlock.members(message, notification), message.overrides.fcmWebpush, "webpush"))
+    if let notification { FCMWarnings.add(message, notification, to: &warnings) }
+    return members
   }
 
   private static func common(_ notification: Notification?) -> [JSONMember] {
@@ -55,10 +76,10 @@ extension FCMAccount {
   }
 
   /// Values are strings: anything else travels as its JSON text.
-  private static func data(_ data: [JSONMember], warnings: inout [RenderWarning]) throws(RenderFault) -> [JSONMember] {
+  private static func data(_ message: Message, warnings: inout [RenderWarning]) throws(RenderFault) -> [JSONMember] {
     var members: [JSONMember] = []
-    members.reserveCapacity(data.count)
-    for member in data {
+    members.reserveCapacity(message.data.count + 1)
+    for member in message.data {
       let pointer = "/data/\(member.key.pointerStep)"
       if isReserved(member.key) {
         throw RenderFault(pointer: pointer, code: "reserved_key", detail: "fcm: this key belongs to FCM; rename it")
@@ -73,6 +94,7 @@ extension FCMAccount {
         warnings.append(RenderWarning(pointer, "fcm: a \(member.value.typeName) is sent as its JSON text"))
       }
     }
+    if message.kind == .alert { members.set(encryptedBodyKey, message.encryptedBody) }
     return members
   }
 
@@ -86,6 +108,11 @@ extension FCMAccount {
     throws(RenderFault) -> [JSONMember]
   {
     var members = members
+    if block == "apns", overrides[AppleActivity.tokenKey] != nil {
+      throw RenderFault(
+        pointer: "/overrides/fcm/apns/\(AppleActivity.tokenKey)", code: "override_reserved",
+        detail: "fcm: the activity's token comes from the device or the target: give it there")
+    }
     members.merge(overrides)
     if block == "android" { return members }
     for header in overrides["headers"]?.object ?? [] {
@@ -98,21 +125,5 @@ extension FCMAccount {
       }
     }
     return members
-  }
-
-  private static func warn(about notification: Notification, _ warnings: inout [RenderWarning]) {
-    if !notification.localized.isEmpty {
-      warnings.append(
-        RenderWarning("/notification/localized", "fcm: not chosen per device yet; the default texts are sent"))
-    }
-    if !notification.buttons.isEmpty {
-      warnings.append(RenderWarning("/notification/buttons", "fcm: shown by browsers only"))
-    }
-    if let link = notification.link {
-      let isHTTPS = link.hasPrefix("https://")
-      warnings.append(
-        RenderWarning(
-          "/notification/link", isHTTPS ? "fcm: opened by browsers only" : "fcm: left out, only https links are taken"))
-    }
   }
 }

@@ -64,6 +64,13 @@ enum FCMVerdicts {
     }
   }
 
+  /// What APNs says of a request with the token of a Live Activity is about that token: the registration beside it lives.
+  static func ofActivity(_ verdict: Verdict, _ error: FCMError, _ token: String?) -> Verdict? {
+    guard let token, error.apnsReason != nil, case .dead(var death) = verdict else { return nil }
+    death.token = token
+    return .dead(death)
+  }
+
   private static let invalidArgument: @Sendable (FCMError) -> Verdict? = { error in
     guard error.http == 400 else { return nil }
     if let reason = error.apnsReason {
@@ -78,7 +85,9 @@ extension FCMAccount {
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement {
     guard answer.status == 200 else {
       let error = FCMError(answer)
-      return Judgement(FCMVerdicts.verdict(error), note: error.note)
+      let verdict = FCMVerdicts.verdict(error)
+      return Judgement(
+        FCMVerdicts.ofActivity(verdict, error, recipients.first?.liveActivityToken) ?? verdict, note: error.note)
     }
     // A 200 without a name is no acceptance that could be relied on.
     guard let name = FCMError.messageName(answer.body) else {

@@ -14,13 +14,25 @@ struct OneSignalAccount: ProviderAccount {
 
   var wire: Wire { .http1(connections: Self.connections) }
 
-  /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids.
-  func recipientClass(of address: Address) -> String { Alias(address.token)?.label ?? "" }
+  /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids. An activity shares its requests with
+  /// no other.
+  func recipientClass(of address: Address) -> String {
+    if address.tokenKind == .activity { return "activity:\(address.token)" }
+    return Alias(address.token)?.label ?? ""
+  }
 
-  /// Targets and the idempotency key follow the shared members.
+  /// Targets and the idempotency key follow the shared members. An activity is named in the path, and its updates have no
+  /// key (section 9).
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
     -> ProviderRequest
   {
+    var headers = rendering.headers
+    headers.append(Header("authorization", authorization, indexed: false))
+    if recipients[0].tokenKind == .activity {
+      return ProviderRequest(
+        path: rendering.path + Self.activityPath(recipients[0].token), headers: headers,
+        body: rendering.head + rendering.tail)
+    }
     var writer = JSONWriter(reserving: recipients.count * 40 + 96)
     if let label = Alias(recipients[0].token)?.label {
       writer.key("include_aliases")
@@ -30,7 +42,7 @@ struct OneSignalAccount: ProviderAccount {
       for recipient in recipients { writer.string(Alias(recipient.token)?.id ?? recipient.token) }
       writer.endArray()
       writer.endObject()
-      writer.member("target_channel", "push")
+      if rendering.path == Self.createPath { writer.member("target_channel", "push") }
     } else {
       writer.key("include_subscription_ids")
       writer.beginArray()
@@ -38,8 +50,6 @@ struct OneSignalAccount: ProviderAccount {
       writer.endArray()
     }
     writer.member("idempotency_key", id.description)
-    var headers = rendering.headers
-    headers.append(Header("authorization", authorization, indexed: false))
     return ProviderRequest(path: rendering.path, headers: headers, body: rendering.head + writer.bytes + rendering.tail)
   }
 

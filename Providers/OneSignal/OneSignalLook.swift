@@ -17,12 +17,39 @@ enum OneSignalLook {
       members.set("chrome_web_image", image)
     }
     members.set("url", notification.link)
+    members.set("android_visibility", notification.androidVisibility.map(visibility))
+    if let web = notification.web { write(web, to: &members) }
     buttons(notification.buttons, to: &members, &warnings)
-    if notification.launchImage != nil {
-      warnings.append(RenderWarning("/notification/launch_image", "onesignal: no field for it"))
+    warn(about: notification, &warnings)
+  }
+
+  private static func visibility(_ visibility: AndroidVisibility) -> Int {
+    switch visibility {
+    case .public: 1
+    case .private: 0
+    case .secret: -1
     }
-    if notification.filterCriteria != nil {
-      warnings.append(RenderWarning("/notification/filter_criteria", "onesignal: no field for it"))
+  }
+
+  private static func write(_ web: WebLook, to members: inout [JSONMember]) {
+    members.set("chrome_web_icon", web.icon)
+    members.set("firefox_icon", web.icon)
+    members.set("chrome_web_badge", web.badge)
+    members.set("web_push_topic", web.tag)
+  }
+
+  private static func warn(about notification: Notification, _ warnings: inout [RenderWarning]) {
+    let absent: [(isGiven: Bool, field: String, note: String)] = [
+      (notification.launchImage != nil, "launch_image", "no field for it"),
+      (notification.filterCriteria != nil, "filter_criteria", "no field for it"),
+      (notification.androidTag != nil, "android_tag", "no field for it; a collapse key replaces here"),
+      (notification.androidCount != nil, "android_count", "no field for it; OneSignal counts on Android by itself"),
+      (notification.androidTicker != nil, "android_ticker", "no field for it"),
+      (notification.web?.requireInteraction != nil, "web/require_interaction", "set for all in OneSignal's dashboard"),
+      (notification.web?.silent != nil, "web/silent", "no field for it"),
+    ]
+    for (isGiven, field, note) in absent where isGiven {
+      warnings.append(RenderWarning("/notification/\(field)", "onesignal: \(note)"))
     }
   }
 

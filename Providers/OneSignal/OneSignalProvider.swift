@@ -1,6 +1,6 @@
 package import Domain
 
-/// OneSignal's create-notification call, for subscription ids and aliases.
+/// OneSignal's create-notification call, for subscription ids and aliases, and its calls for Live Activities.
 package struct OneSignalProvider: PushProvider {
   package init() {}
 

@@ -6,44 +6,67 @@ extension OneSignalAccount {
   static let dataLimit = 2_048
   static let collapseIDLimit = 64
 
+  static let createPath = "/notifications"
+  static let encryptedBodyKey = "encrypted_body"
+
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
-    guard message.kind == .alert || message.kind == .background else {
-      throw .kindNotSupported(message.kind, provider: .oneSignal)
+    switch message.kind {
+    case .alert, .background, .voip: return try renderNotification(message)
+    case .liveActivity:
+      guard let activity = message.liveActivity else { throw .kindNotSupported(message.kind, provider: .oneSignal) }
+      return try renderActivity(message, activity)
+    default: throw .kindNotSupported(message.kind, provider: .oneSignal)
     }
+  }
+
+  private func renderNotification(_ message: Message) throws(RenderFault) -> Rendering {
     var warnings: [RenderWarning] = []
     var members = [JSONMember("app_id", .string(appID.description))]
-    if message.kind == .alert, let notification = message.notification {
+    members.set("name", message.analyticsLabel)
+    if message.kind != .background, let notification = message.notification {
       OneSignalTexts(notification, &warnings).write(to: &members)
       OneSignalLook.write(notification, to: &members, &warnings)
     } else if message.notification != nil {
       warnings.append(RenderWarning("/notification", "onesignal: a background message shows nothing"))
     }
-    if message.kind == .background || message.contentAvailable { members.set("content_available", .bool(true)) }
+    if message.kind == .voip { members.set("apns_push_type_override", "voip") }
+    // Without texts it is a data push.
+    let isSilent = message.kind == .background || (message.kind == .voip && members["contents"] == nil)
+    if isSilent || message.contentAvailable { members.set("content_available", .bool(true)) }
     if message.mutableContent == false {
       warnings.append(RenderWarning("/mutable_content", "onesignal: always on for Apple devices"))
     }
-    if !message.data.isEmpty {
-      let data = JSONValue.object(message.data)
-      let bytes = data.encoded.count
-      guard bytes <= Self.dataLimit else {
-        throw .tooLarge("data", provider: .oneSignal, bytes: bytes, limit: Self.dataLimit, pointer: "/data")
-      }
-      members.set("data", data)
-    }
+    try Self.writeData(message, to: &members)
     try Self.delivery(message, &members)
     try merge(message.overrides.oneSignal, into: &members)
     try Self.checkText(members)
+    return Self.rendering(Self.createPath, members, isOpen: true, warnings)
+  }
 
-    // Open at its end: targets and key follow.
-    let head = Array(JSONValue.object(members).encoded.dropLast()) + Array(",".utf8)
+  /// `isOpen`: targets and key follow.
+  static func rendering(_ path: String, _ members: [JSONMember], isOpen: Bool, _ warnings: [RenderWarning])
+    -> Rendering
+  {
+    let body = JSONValue.object(members).encoded
     return Rendering(
-      path: "/notifications", headers: [Header("content-type", "application/json; charset=utf-8")], head: head,
-      tail: Array("}".utf8), warnings: warnings)
+      path: path, headers: [Header("content-type", "application/json; charset=utf-8")],
+      head: isOpen ? Array(body.dropLast()) + [UInt8(ascii: ",")] : body, tail: isOpen ? [UInt8(ascii: "}")] : [],
+      warnings: warnings)
+  }
+
+  private static func writeData(_ message: Message, to members: inout [JSONMember]) throws(RenderFault) {
+    var data = message.data
+    if message.kind == .alert { data.set(encryptedBodyKey, message.encryptedBody) }
+    guard !data.isEmpty else { return }
+    let bytes = JSONValue.object(data).encoded.count
+    guard bytes <= Self.dataLimit else {
+      throw .tooLarge("data", provider: .oneSignal, bytes: bytes, limit: Self.dataLimit, pointer: "/data")
+    }
+    members.set("data", .object(data))
   }
 
   private static func delivery(_ message: Message, _ members: inout [JSONMember]) throws(RenderFault) {
-    let priority = message.priority ?? (message.kind == .alert ? .high : .normal)
-    members.set("priority", priority == .high ? 10 : 5)
+    members.set("priority", message.effectivePriority == .high ? 10 : 5)
     members.set("ttl", message.ttl)
     guard let key = message.collapseKey else { return }
     guard key.count <= collapseIDLimit else {
@@ -52,15 +75,30 @@ extension OneSignalAccount {
         detail: "onesignal: a collapse id has at most \(collapseIDLimit) characters, this one has \(key.count)")
     }
     members.set("collapse_id", key)
+    // The same for browsers, where it is bounded as their push services have it.
+    if message.kind == .alert, members["web_push_topic"] == nil, isWebTopic(key) { members.set("web_push_topic", key) }
+  }
+
+  /// RFC 8030: at most 32 characters of base64url.
+  static func isWebTopic(_ text: String) -> Bool {
+    (1...32).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
   }
 
   /// What decides who receives and how often: an override must not widen a send.
   private static let reserved: Set<String> = [
     "app_id", "app_ids", "target_channel", "idempotency_key", "external_id", "filters", "excluded_segments",
-    "included_segments", "email_to", "channel_for_external_user_ids",
+    "included_segments", "email_to", "channel_for_external_user_ids", "event", "activity_id",
   ]
 
-  private func merge(_ overrides: [JSONMember], into members: inout [JSONMember]) throws(RenderFault) {
+  func merge(_ overrides: [JSONMember], into members: inout [JSONMember]) throws(RenderFault) {
     for member in overrides where Self.reserved.contains(member.key) || member.key.hasPrefix("include_") {
       throw RenderFault(
         pointer: "/overrides/onesignal/\(member.key.pointerStep)", code: "override_reserved",
@@ -72,9 +110,15 @@ extension OneSignalAccount {
   private static func checkText(_ members: [JSONMember]) throws(RenderFault) {
     if members["content_available"]?.bool == true || members["template_id"] != nil { return }
     guard members["contents"]?["en"]?.string?.isEmpty == false else {
-      throw RenderFault(
-        pointer: "/notification/body", code: "text_required",
-        detail: "onesignal: an alert needs a text: set notification.body, title or localized.en")
+      throw .textRequired("an alert needs a text")
     }
+  }
+}
+
+extension RenderFault {
+  static func textRequired(_ problem: String) -> Self {
+    Self(
+      pointer: "/notification/body", code: "text_required",
+      detail: "onesignal: \(problem): set notification.body, title or localized.en")
   }
 }

@@ -3,7 +3,7 @@ import JSON
 
 /// An answer with its four forms of `errors` brought into one.
 struct OneSignalReply: Sendable {
-  /// Nil: no such member. Empty: nothing was sent.
+  /// Nil: no such member. Empty: nothing was sent. The start of a Live Activity calls it `notification_id`.
   var id: String?
   /// Sentences, titles or codes, for people; no contract.
   var texts: [String] = []
@@ -21,7 +21,7 @@ struct OneSignalReply: Sendable {
   /// Nil: no JSON object.
   init?(_ body: [UInt8]) {
     guard let document = try? JSON.parse(body, maximumDepth: Self.depth), document.object != nil else { return nil }
-    id = document["id"]?.string
+    id = document["id"]?.string ?? document["notification_id"]?.string
     switch document["warnings"] {
     case .array(let items): warnings = items.count
     case .object(let members): warnings = members.count

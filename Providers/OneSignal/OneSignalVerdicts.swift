@@ -10,6 +10,9 @@ extension OneSignalAccount {
     case 200, 201, 202: return Self.judgeCreated(reply, answer, recipients)
     case 400: return Self.judgeMalformed(reply, reason, recipients)
     case 401, 403, 422: return Judgement(.blocked(reason: reason))
+    // Nobody has joined the activity, or it has ended: the next may find it.
+    case 404 where reply != nil && recipients.first?.tokenKind == .activity:
+      return Judgement(.rejected(reason: "unknown_activity"))
     // The one thing a create call can fail to find is the app.
     case 404 where reply != nil: return Judgement(.blocked(reason: reason))
     case 429: return Judgement(.retry(Retry(.quota, reason: reason, retryAfter: answer.retryAfter)))
@@ -40,9 +43,9 @@ extension OneSignalAccount {
       return Judgement(.accepted(id: id), exceptions: exceptions, note: note(reply, answer))
     }
     // Nothing was sent. Explicit ids are marked as unsubscribed only where the service says that they are; a user (alias)
-    // is never dropped.
+    // or an activity is never dropped.
     let says = reply.texts.contains { $0.lowercased().contains("not subscribed") }
-    let byID = recipients.allSatisfy { Alias($0.token) == nil }
+    let byID = recipients.allSatisfy { Alias($0.token) == nil && $0.tokenKind != .activity }
     if reply.id != nil, says, byID { return Judgement(.dead(Death(reason: unsubscribed))) }
     let reason = says || !reply.unsubscribed.isEmpty || reply.invalidAliases > 0 ? "not_subscribed" : "not_sent"
     return Judgement(.rejected(reason: reason), exceptions: exceptions, note: note(reply, answer))

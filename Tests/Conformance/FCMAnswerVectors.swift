@@ -71,6 +71,26 @@ struct FCMAnswerVectors {
     #expect(try !error(400, "INVALID_ARGUMENT", nil, detail: apns(status, reason)).isDead)
   }
 
+  @Test("A5 of a Live Activity: its token dies alone, unless FCM speaks of the registration")
+  func deadActivity() throws {
+    let account = try ProviderUnderTest.fcm.account()
+    var address = ProviderUnderTest.fcm.address
+    address.liveActivityToken = "80a1f0"
+    func judge(_ http: Int, _ code: String, _ message: String, _ detail: String?) -> Verdict {
+      let body = ProviderUnderTest.fcmError(http, "INVALID_ARGUMENT", code: code, message: message, detail: detail)
+      return account.judge(ProviderAnswer(http, body), recipients: [address]).common
+    }
+    let disabled = "APNs device token is disabled."
+    #expect(
+      judge(400, "INVALID_ARGUMENT", disabled, apns(410, "Unregistered"))
+        == .dead(Death(reason: "Unregistered", token: "80a1f0")))
+    #expect(
+      judge(404, "UNREGISTERED", "Gone.", apns(410, "Unregistered"))
+        == .dead(Death(reason: "UNREGISTERED", token: "80a1f0")))
+    #expect(judge(404, "UNREGISTERED", "Gone.", nil) == .dead(Death(reason: "UNREGISTERED")))
+    #expect(judge(400, "INVALID_ARGUMENT", disabled, apns(400, "BadTopic")).word == "rejected")
+  }
+
   @Test("other refusals of APNs reject the message", arguments: ["PayloadTooLarge", "BadTopic", "SomethingNew"])
   func refusedAtAPNs(_ reason: String) throws {
     #expect(

@@ -2,7 +2,7 @@ import Domain
 import JSON
 import Testing
 
-/// Section 10 of the vendor's facts, for the kinds sent now. Fanfare always says how long, how urgently and as what a
+/// Section 10 of the vendor's facts (R7 and R8 aim at topics, R9 asks for a trial, R11: `FCMTokenTests`). Fanfare always says how long, how urgently and as what a
 /// message goes; where a vector leaves that to the vendor's defaults, these members are the named extras.
 @Suite("FCM requests")
 struct FCMRequestVectors {
@@ -93,7 +93,7 @@ struct FCMRequestVectors {
       extras: Self.always)
   }
 
-  @Test("R5 time-sensitive; Android's visibility by override")
+  @Test("R5 time-sensitive")
   func timeSensitive() throws {
     let message = Message.alert { message, notification in
       notification.title = "Gate change"
@@ -101,10 +101,8 @@ struct FCMRequestVectors {
       notification.androidChannel = "urgent"
       notification.interruptionLevel = .timeSensitive
       notification.relevanceScore = 1
+      notification.androidVisibility = .public
       message.ttl = 600
-      message.overrides.fcmAndroid = [
-        JSONMember("notification", .object([JSONMember("visibility", .string("PUBLIC"))]))
-      ]
     }
     try expectJSON(
       request(message, to: fid).body,
@@ -112,17 +110,127 @@ struct FCMRequestVectors {
       extras: Self.always)
   }
 
-  @Test("R10 web push: headers and link from the message, the web notification by override")
+  @Test("R6 Live Activity update: Apple's token last in its block, beside the registration")
+  func activityUpdate() throws {
+    let message = Message.activity(.update) { message, activity in
+      activity.contentState = [JSONMember("home", .integer(2)), JSONMember("away", .integer(1))]
+    }
+    try expectJSON(
+      request(message, to: withActivity(fid)).body,
+      #"{"message":{"fid":"cT3x9QeSRk2mJb0aYw1ZpL","apns":{"live_activity_token":"80a1f0","headers":{"apns-priority":"5"},"payload":{"aps":{"timestamp":1767220000,"event":"update","content-state":{"home":2,"away":1}}}}}}"#,
+      extras: ["/message/apns/headers/apns-expiration"])
+  }
+
+  @Test("an activity starts and ends with all that its device needs; texts are said in the alert, with their sound")
+  func activityLife() throws {
+    let start = Message.activity(.start) { message, activity in
+      activity.attributesType = "MatchAttributes"
+      activity.attributes = [JSONMember("matchId", .string("m7"))]
+      activity.inputPushToken = true
+      activity.relevanceScore = 75
+      message.data = [JSONMember("note", .object([JSONMember("deep", .bool(true))]))]
+      message.analyticsLabel = "match"
+      message.notification = Notification()
+      message.notification?.title = "Kick-off"
+      message.notification?.bodyKey = "VERSUS"
+      message.notification?.bodyArgs = ["Reds", "Blues"]
+      message.notification?.sound = Sound(name: "whistle.caf")
+    }
+    try expectJSON(
+      request(start, to: withActivity(token)).body,
+      #"{"message":{"token":"dXk…:APA91bExample","apns":{"live_activity_token":"80a1f0","headers":{"apns-priority":"10","apns-expiration":"\#(started.seconds + 259_200)"},"payload":{"aps":{"timestamp":1767220000,"event":"start","content-state":{},"attributes-type":"MatchAttributes","attributes":{"matchId":"m7"},"input-push-token":1,"relevance-score":75,"alert":{"title":"Kick-off","body":{"loc-key":"VERSUS","loc-args":["Reds","Blues"]},"sound":"whistle.caf"}},"note":{"deep":true}}},"fcm_options":{"analytics_label":"match"}}}"#
+    )
+    let end = Message.activity(.end) { message, activity in
+      activity.staleDate = 1_767_220_100
+      activity.dismissalDate = 1_767_220_200
+      activity.activityID = "match-7"
+      message.ttl = 0
+      message.overrides.fcmAndroid = [JSONMember("direct_boot_ok", .bool(true))]
+    }
+    let rendering = try ProviderUnderTest.fcm.account().render(end, startedAt: started)
+    #expect(rendering.warnings.map(\.pointer) == ["/live_activity/activity_id"])
+    try expectJSON(
+      request(end, to: withActivity(token)).body,
+      #"{"message":{"token":"dXk…:APA91bExample","android":{"direct_boot_ok":true},"apns":{"live_activity_token":"80a1f0","headers":{"apns-priority":"5","apns-expiration":"0"},"payload":{"aps":{"timestamp":1767220000,"event":"end","stale-date":1767220100,"dismissal-date":1767220200}}}}}"#
+    )
+  }
+
+  private func withActivity(_ address: Address) -> Address {
+    var address = address
+    address.liveActivityToken = "80a1f0"
+    return address
+  }
+
+  @Test(
+    "an activity asks for the token of its device, which no override can replace; kinds of Apple's own are not carried")
+  func activityAim() throws {
+    let provider = ProviderUnderTest.fcm.provider
+    for event in LiveActivity.Event.allCases {
+      #expect(provider.carries(Errand(.liveActivity, event), to: fid))
+    }
+    #expect(provider.carries(Errand(.alert), to: fid))
+    #expect(!provider.carries(Errand(.voip), to: fid))
+    let account = try ProviderUnderTest.fcm.account()
+    #expect(try account.render(.activity(.update), startedAt: started).needsLiveActivityToken)
+    #expect(try !account.render(.alert(), startedAt: started).needsLiveActivityToken)
+    for message in [Message.activity(.update), .alert()] {
+      var message = message
+      message.overrides.fcmAPNs = [JSONMember("live_activity_token", .string("80a1f1"))]
+      let fault = #expect(throws: RenderFault.self) { try account.render(message, startedAt: started) }
+      #expect(fault?.pointer == "/overrides/fcm/apns/live_activity_token")
+    }
+  }
+
+  @Test("all that Android and browsers show has its field; what only some platforms have is said")
+  func looks() throws {
+    let message = Message.alert { message, notification in
+      notification.icon = "ic_order"
+      notification.color = "#aabbcc"
+      notification.badge = 3
+      notification.androidCount = 7
+      notification.androidTag = "orders"
+      notification.androidTicker = "An order"
+      notification.androidVisibility = .secret
+      notification.subtitle = "Two"
+      notification.buttons = (1...3).map { Button(id: "b\($0)", text: "B\($0)", icon: "i\($0)") }
+      notification.web = WebLook()
+      notification.web?.icon = "https://example.com/i.png"
+      notification.web?.badge = "https://example.com/b.png"
+      notification.web?.requireInteraction = true
+      notification.web?.silent = false
+      message.collapseKey = "order-881"
+      message.encryptedBody = "b64=="
+      message.analyticsLabel = "spring"
+    }
+    let rendering = try ProviderUnderTest.fcm.account().render(message, startedAt: started)
+    #expect(
+      rendering.warnings.map(\.pointer) == ["/notification/subtitle", "/notification/buttons", "/encrypted_body"])
+    let body = try #require(try JSON.parse(request(message, to: fid).body)["message"])
+    try expectJSON(
+      body["android"]?["notification"]?.encoded ?? [],
+      ##"{"icon":"ic_order","color":"#aabbcc","tag":"orders","notification_count":7,"visibility":"SECRET","ticker":"An order"}"##
+    )
+    try expectJSON(
+      body["webpush"]?["notification"]?.encoded ?? [],
+      #"{"icon":"https://example.com/i.png","badge":"https://example.com/b.png","tag":"order-881","requireInteraction":true,"silent":false,"actions":[{"action":"b1","title":"B1","icon":"i1"},{"action":"b2","title":"B2","icon":"i2"}]}"#
+    )
+    #expect(body["apns"]?["payload"]?["aps"]?["mutable-content"]?.integer == 1)
+    #expect(body["apns"]?["payload"]?["aps"]?["badge"]?.integer == 3)
+    #expect(body["data"]?["encrypted_body"]?.string == "b64==")
+    #expect(body["fcm_options"]?["analytics_label"]?.string == "spring")
+  }
+
+  @Test("R10 web push")
   func web() throws {
     let message = Message.alert { message, notification in
       notification.title = "Hi"
       notification.body = "There"
       notification.link = "https://example.com/inbox"
       message.ttl = 300
-      let shown = [
-        JSONMember("title", .string("Hi")), JSONMember("body", .string("There")),
-        JSONMember("icon", .string("https://example.com/i.png")),
-      ]
+      notification.web = WebLook()
+      notification.web?.icon = "https://example.com/i.png"
+      // Title and body are common to all platforms; here they stand in the block too.
+      let shown = [JSONMember("title", .string("Hi")), JSONMember("body", .string("There"))]
       message.overrides.fcmWebpush = [JSONMember("notification", .object(shown))]
     }
     try expectJSON(

@@ -131,6 +131,22 @@ struct OneSignalAnswerVectors {
     #expect(try judge(status, "<html>").common == .retry(Retry(.unknownOutcome, reason: "HTTP \(status)")))
   }
 
+  @Test("an activity's calls answer 201 under names of their own; an unknown activity fails alone and prunes nothing")
+  func activities() throws {
+    let account = try ProviderUnderTest.oneSignal.account()
+    let activity = [Address(provider: .oneSignal, token: "match-7", tokenKind: .activity)]
+    #expect(try judge(201, #"{"notification_id":"\#(Self.id)"}"#).common == .accepted(id: Self.id))
+    #expect(
+      account.judge(ProviderAnswer(201, #"{"id":"\#(Self.id)"}"#), recipients: activity).common
+        == .accepted(id: Self.id))
+    #expect(
+      account.judge(ProviderAnswer(404, #"{"errors":["Activity not found"]}"#), recipients: activity).common
+        == .rejected(reason: "unknown_activity"))
+    #expect(account.judge(ProviderAnswer(404, "<html>"), recipients: activity).common.word == "retry")
+    let nobody = ProviderAnswer(200, #"{"id":"","errors":["All included players are not subscribed"]}"#)
+    #expect(account.judge(nobody, recipients: activity).common == .rejected(reason: "not_subscribed"))
+  }
+
   @Test("A13 what a create call does not find is the app; A14 a conflict is not tried again")
   func otherCalls() throws {
     #expect(

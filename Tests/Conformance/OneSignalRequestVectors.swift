@@ -2,8 +2,8 @@ import Domain
 import JSON
 import Testing
 
-/// Section 11 of the vendor's facts, for the kinds sent now. A ttl and a subtitle in every language are always sent; where
-/// a vector leaves them out they are the named extras.
+/// Section 11 of the vendor's facts (R3, R5 and R6 aim at segments and filters, R9 and R10 are other calls). A ttl is always
+/// sent, and a browser's topic with a collapse id; where a vector leaves them out they are the named extras.
 @Suite("OneSignal requests")
 struct OneSignalRequestVectors {
   private func address(_ token: String) -> Address { Address(provider: .oneSignal, token: token) }
@@ -38,8 +38,8 @@ struct OneSignalRequestVectors {
       ])
     try expectJSON(
       request.body,
-      #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","include_aliases":{"external_id":["u-17","u-18"]},"target_channel":"push","headings":{"en":"Order shipped"},"subtitle":{"en":"Parcel 1 of 2"},"contents":{"en":"Arrives Tuesday"},"ios_badgeType":"SetTo","ios_badgeCount":3,"ios_sound":"chime.caf","ios_category":"ORDER","thread_id":"order-881","android_group":"order-881","collapse_id":"order-881","data":{"orderId":"881"},"priority":10,"ttl":86400,"idempotency_key":"0f8a1f0e-5d0a-4c8b-8a55-8f3f5f1d2c11"}"#
-    )
+      #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","include_aliases":{"external_id":["u-17","u-18"]},"target_channel":"push","headings":{"en":"Order shipped"},"subtitle":{"en":"Parcel 1 of 2"},"contents":{"en":"Arrives Tuesday"},"ios_badgeType":"SetTo","ios_badgeCount":3,"ios_sound":"chime.caf","ios_category":"ORDER","thread_id":"order-881","android_group":"order-881","collapse_id":"order-881","data":{"orderId":"881"},"priority":10,"ttl":86400,"idempotency_key":"0f8a1f0e-5d0a-4c8b-8a55-8f3f5f1d2c11"}"#,
+      extras: ["/web_push_topic"])
   }
 
   @Test("R2 silent data")
@@ -83,6 +83,117 @@ struct OneSignalRequestVectors {
     try expectJSON(
       request.body,
       #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","include_aliases":{"external_id":["u-17"]},"target_channel":"push","headings":{"en":"Gate change","de":"Gate geändert"},"contents":{"en":"Now B12","de":"Jetzt B12"},"ios_interruption_level":"time_sensitive","ios_relevance_score":1,"priority":10,"ttl":600,"idempotency_key":"c0c5b9de-2d0c-4b5f-9d59-2f7a5d0e1c04"}"#
+    )
+  }
+
+  private static let app = "8250eaf6-1a58-489e-b136-7c74a864b434"
+
+  @Test("R7 Live Activity update: to the activity that the path names, without targets and key")
+  func activityUpdate() throws {
+    let message = Message.activity(.update) { message, activity in
+      activity.contentState = [JSONMember("home", .integer(2)), JSONMember("away", .integer(1))]
+      activity.staleDate = 1_767_223_600
+      message.analyticsLabel = "goal"
+      message.priority = .normal
+      message.notification = Notification()
+      message.notification?.title = "2-1"
+      message.notification?.body = "Goal"
+    }
+    let account = try ProviderUnderTest.oneSignal.account()
+    let rendering = try account.render(message, startedAt: started)
+    #expect(rendering.warnings.isEmpty)
+    var address = address("match-7")
+    address.tokenKind = .activity
+    let request = account.request(rendering, to: [address], id: someID, authorization: "Key os_v2_app_x")
+    #expect(request.path == "/apps/\(Self.app)/live_activities/match-7/notifications")
+    try expectJSON(
+      request.body,
+      #"{"event":"update","name":"goal","event_updates":{"home":2,"away":1},"contents":{"en":"Goal"},"headings":{"en":"2-1"},"priority":5,"stale_date":1767223600}"#
+    )
+    // Each activity has requests of its own, and its name stays one step of the path.
+    #expect(account.recipientClass(of: address) == "activity:match-7")
+    for (name, step) in [("..", "%2E%2E"), ("a/b?c#d%", "a%2Fb%3Fc%23d%25"), ("é.x", "%C3%A9.x")] {
+      address.token = name
+      let path = account.request(rendering, to: [address], id: someID, authorization: "x").path
+      #expect(path == "/apps/\(Self.app)/live_activities/\(step)/notifications")
+    }
+  }
+
+  @Test("R8 Live Activity start, to aliases as to subscriptions")
+  func activityStart() throws {
+    let message = Message.activity(.start) { message, activity in
+      activity.activityID = "match-7"
+      activity.attributesType = "MatchAttributes"
+      activity.attributes = [JSONMember("matchId", .string("m7"))]
+      activity.contentState = [JSONMember("home", .integer(0)), JSONMember("away", .integer(0))]
+      message.analyticsLabel = "kickoff"
+      message.notification = Notification()
+      message.notification?.title = "Reds v Blues"
+      message.notification?.body = "Kick-off"
+    }
+    let request = try request(message, to: ["alias:external_id:u-17"], id: "e9d8c7b6-a5f4-4e3d-8c2b-1a0f9e8d7c06")
+    #expect(request.path == "/apps/\(Self.app)/activities/activity/MatchAttributes")
+    try expectJSON(
+      request.body,
+      #"{"event":"start","activity_id":"match-7","name":"kickoff","include_aliases":{"external_id":["u-17"]},"event_attributes":{"matchId":"m7"},"event_updates":{"home":0,"away":0},"contents":{"en":"Kick-off"},"headings":{"en":"Reds v Blues"},"idempotency_key":"e9d8c7b6-a5f4-4e3d-8c2b-1a0f9e8d7c06"}"#,
+      extras: ["/priority"])
+    let ids = try JSON.parse(self.request(message, to: [ProviderUnderTest.subscription], id: someID.description).body)
+    #expect(ids["include_subscription_ids"]?.array == [.string(ProviderUnderTest.subscription)])
+  }
+
+  @Test("an activity's end says when it goes; what has no field in an activity is said")
+  func activityEnd() throws {
+    let account = try ProviderUnderTest.oneSignal.account()
+    let end = Message.activity(.end) { message, activity in
+      activity.contentState = [JSONMember("final", .bool(true))]
+      activity.dismissalDate = 1_767_230_000
+      activity.relevanceScore = 0.5
+      message.priority = .high
+      message.overrides.oneSignal = [JSONMember("name", .string("done"))]
+    }
+    let rendering = try account.render(end, startedAt: started)
+    try expectJSON(
+      rendering.head,
+      #"{"event":"end","name":"done","event_updates":{"final":true},"dismissal_date":1767230000,"priority":10,"ios_relevance_score":0.5}"#
+    )
+    let loud = Message.activity(.update) { message, activity in
+      activity.activityID = "match-7"
+      activity.relevanceScore = 75
+      message.collapseKey = "k"
+      message.ttl = 60
+      message.data = [JSONMember("k", .string("v"))]
+      message.notification = Notification()
+      message.notification?.titleKey = "GOAL"
+      message.notification?.sound = Sound(name: "goal.caf")
+    }
+    #expect(
+      Set(try account.render(loud, startedAt: started).warnings.map(\.pointer)) == [
+        "/live_activity/activity_id", "/live_activity/relevance_score", "/collapse_key", "/ttl", "/data",
+        "/notification", "/notification/sound",
+      ])
+    var nameless = Message.activity(.start)
+    let fault = #expect(throws: RenderFault.self) { try account.render(nameless, startedAt: started) }
+    #expect(fault?.pointer == "/live_activity/activity_id")
+    nameless.liveActivity?.activityID = "match-7"
+    nameless.overrides.oneSignal = [JSONMember("activity_id", .string("match-8"))]
+    let reserved = #expect(throws: RenderFault.self) { try account.render(nameless, startedAt: started) }
+    #expect(reserved?.code == "override_reserved")
+  }
+
+  @Test("a call is a data push of its own type, to tokens for calls alone")
+  func call() throws {
+    let provider = ProviderUnderTest.oneSignal.provider
+    var address = address(ProviderUnderTest.subscription)
+    #expect(!provider.carries(Errand(.voip), to: address))
+    address.tokenKind = .voip
+    #expect(provider.carries(Errand(.voip), to: address))
+    #expect(!provider.carries(Errand(.alert), to: address))
+    var message = Message(to: .everyone, kind: .voip)
+    message.ttl = 0
+    message.data = [JSONMember("call", .string("c-1"))]
+    try expectJSON(
+      request(message, to: [ProviderUnderTest.subscription], id: someID.description).body,
+      #"{"app_id":"\#(Self.app)","include_subscription_ids":["\#(ProviderUnderTest.subscription)"],"apns_push_type_override":"voip","content_available":true,"data":{"call":"c-1"},"priority":10,"ttl":0,"idempotency_key":"\#(someID)"}"#
     )
   }
 
@@ -140,22 +251,47 @@ struct OneSignalRequestVectors {
 
   @Test("three buttons and no more; a web button needs its url; colours gain their alpha")
   func look() throws {
-    let message = Message.alert { _, notification in
+    let message = Message.alert { message, notification in
       notification.buttons = (1...4).map { Button(id: "\($0)", text: "B\($0)", url: $0 == 2 ? "https://e.com" : nil) }
       notification.color = "#aabbcc"
       notification.androidChannel = "orders"
+      notification.androidVisibility = .secret
+      notification.androidTag = "t"
+      notification.androidCount = 3
+      notification.androidTicker = "t"
+      notification.web = WebLook()
+      notification.web?.icon = "https://e.com/i.png"
+      notification.web?.badge = "https://e.com/b.png"
+      notification.web?.tag = "web"
+      notification.web?.requireInteraction = true
+      notification.web?.silent = true
+      message.encryptedBody = "b64=="
+      message.analyticsLabel = "spring"
+      message.collapseKey = "orders"
       notification.link = "https://example.com"
       notification.bodyKey = "B"
     }
     let account = try ProviderUnderTest.oneSignal.account()
     let rendering = try account.render(message, startedAt: started)
-    #expect(rendering.warnings.contains { $0.pointer == "/notification/buttons" })
+    #expect(
+      rendering.warnings.map(\.pointer) == [
+        "/notification/buttons", "/notification/android_tag", "/notification/android_count",
+        "/notification/android_ticker", "/notification/web/require_interaction", "/notification/web/silent",
+      ])
     let body = try JSON.parse(request(message, to: ["alias:l:1"], id: someID.description).body)
     #expect(body["buttons"]?.array?.count == 3)
     #expect(body["web_buttons"]?.array?.count == 1)
     #expect(body["android_accent_color"]?.string == "FFAABBCC")
     #expect(body["existing_android_channel_id"]?.string == "orders")
     #expect(body["url"]?.string == "https://example.com")
+    #expect(body["android_visibility"]?.integer == -1)
+    #expect(body["chrome_web_icon"]?.string == "https://e.com/i.png")
+    #expect(body["firefox_icon"]?.string == "https://e.com/i.png")
+    #expect(body["chrome_web_badge"]?.string == "https://e.com/b.png")
+    #expect(body["web_push_topic"]?.string == "web")
+    #expect(body["collapse_id"]?.string == "orders")
+    #expect(body["name"]?.string == "spring")
+    #expect(body["data"]?["encrypted_body"]?.string == "b64==")
     #expect(body["apns_alert"]?["loc-key"]?.string == "B")
   }
 

@@ -65,5 +65,17 @@ extension Message {
   }
 }
 
+extension Message {
+  static func activity(_ event: LiveActivity.Event, _ change: (inout Message, inout LiveActivity) -> Void = { _, _ in })
+    -> Message
+  {
+    var message = Message(to: .everyone, kind: .liveActivity)
+    var activity = LiveActivity(event: event, contentState: [], timestamp: 1_767_220_000)
+    change(&message, &activity)
+    message.liveActivity = activity
+    return message
+  }
+}
+
 let started = WallTime(seconds: 1_767_139_200)
 let someID = UUIDBytes("5d1c6a1e-3c1b-4d0e-9a5e-0d7c2f4b9a10")!
