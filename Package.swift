@@ -54,6 +54,7 @@ let package = Package(
     module("Loop", ["Domain", "CEpoll"]),
     module("JSON", ["Domain", "CSimdJSON"]),
     module("Telemetry", ["Domain"]),
+    module("Audience", ["Domain"], pure),
     // Row 3
     module("TLS", ["Domain", "COpenSSL"]),
     // Row 4
@@ -90,6 +91,7 @@ let package = Package(
     tests("LoopTests", ["Loop", "Domain", "Support"]),
     tests("JSONTests", ["JSON", "Domain", "Support"]),
     tests("TelemetryTests", ["Telemetry", "Domain", "Support"]),
+    tests("AudienceTests", ["Audience", "JSON", "Domain", "Support"]),
     tests("TLSTests", ["TLS", "Loop", "Domain", "Support"]),
     tests("HTTP2Tests", ["HTTP2", "TLS", "Loop", "Domain", "Support"]),
     tests("HTTPClientTests", ["HTTPClient", "HTTPServer", "TLS", "Loop", "Domain", "Support"]),

@@ -1,8 +1,6 @@
 import Domain
 
 extension Intake {
-  private static let maximumTags = 250
-  private static let longestTag = 128
   private static let maximumAttributes = 100
   private static let longestAttribute = 1_024
 
@@ -84,16 +82,17 @@ extension Intake {
 
   private static func readZone(_ fields: Fields, _ findings: inout Findings) -> String? {
     guard let zone = fields.text("tz", .line(64), &findings) else { return nil }
-    guard ZoneName.isPlausible(zone) else {
+    guard ZoneName.exists(zone) else {
+      let hint = ZoneName.nearest(to: zone).map { "; did you mean `\($0)`?" } ?? ""
       findings.refuse(
-        fields.place.member("tz"), .invalidFormat, "`tz` must be an IANA zone such as Europe/Vienna, or UTC")
+        fields.place.member("tz"), .unknownValue, "`tz` must be an IANA zone such as Europe/Vienna, or UTC\(hint)")
       return nil
     }
     return zone
   }
 
   private static func readTags(_ fields: Fields, _ findings: inout Findings) -> [String] {
-    let tags = fields.texts("tags", maximum: maximumTags, .line(longestTag), &findings) ?? []
+    let tags = fields.texts("tags", maximum: Tag.maximumPerDevice, .line(Tag.maximumBytes), &findings) ?? []
     var seen = Set<String>()
     return tags.filter { seen.insert($0).inserted }
   }

@@ -1,3 +1,5 @@
+import Domain
+
 /// What a text may consist of.
 struct TextRule {
   enum Alphabet {
@@ -34,7 +36,7 @@ struct TextRule {
     case .prose:
       return text.utf8.contains(0) ? (.invalidFormat, "holds a NUL character: remove it") : nil
     case .line:
-      if text.unicodeScalars.contains(where: Self.isControl) {
+      if text.unicodeScalars.contains(where: \.breaksLine) {
         return (.invalidFormat, "holds a control character (a line break?): remove it")
       }
       if text.utf8.first == UInt8(ascii: " ") || text.utf8.last == UInt8(ascii: " ") {
@@ -51,14 +53,6 @@ struct TextRule {
       return (
         .invalidFormat, "may hold printable ASCII without space\(alphabet == .identifier ? " and slash" : "") only"
       )
-    }
-  }
-
-  /// C0, DEL, C1, and the separators that break lines.
-  static func isControl(_ character: Unicode.Scalar) -> Bool {
-    switch character.value {
-    case 0..<0x20, 0x7f...0x9f, 0x2028, 0x2029: true
-    default: false
     }
   }
 }

@@ -1,7 +1,7 @@
 /// Plausible BCP 47 tags: a language of 2–3 letters (or 4–8), then subtags of 1–8 letters and digits. Whether they are
 /// registered is not asked.
-enum LanguageTag {
-  static func isPlausible(_ tag: String) -> Bool {
+package enum LanguageTag {
+  package static func isPlausible(_ tag: String) -> Bool {
     let parts = tag.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     guard tag.utf8.count <= 35, let language = parts.first else { return false }
     guard (2...8).contains(language.count), language.allSatisfy({ $0.isASCIILetter }) else { return false }
@@ -10,25 +10,9 @@ enum LanguageTag {
     }
   }
 
-  static func fault(_ tag: String) -> String {
+  package static func fault(_ tag: String) -> String {
     let dashed = String(decoding: tag.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
     guard dashed != tag, isPlausible(dashed) else { return "is no language tag (BCP 47) such as `de` or `pt-BR`" }
     return "is no language tag (BCP 47); did you mean `\(dashed)`?"
-  }
-}
-
-/// Plausible IANA zone names: `UTC`, or `Area/City` with up to three parts.
-enum ZoneName {
-  static func isPlausible(_ name: String) -> Bool {
-    if name == "UTC" || name == "GMT" { return true }
-    let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    guard (2...3).contains(parts.count), name.utf8.count <= 64 else { return false }
-    return parts.allSatisfy { part in
-      guard let first = part.first, first.isASCIILetter, part.count <= 30 else { return false }
-      return part.allSatisfy {
-        $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
-          || $0 == UInt8(ascii: "+")
-      }
-    }
   }
 }

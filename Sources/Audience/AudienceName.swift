@@ -1,0 +1,17 @@
+/// The name under which an app keeps an expression: `audience:winback`.
+package enum AudienceName {
+  package static let longest = 64
+
+  /// For a sentence that begins with the name.
+  package static let rule = "is no name of an audience: 1–\(longest) letters, digits, `_`, `-` and `.`"
+
+  package static func isWellFormed(_ name: String) -> Bool {
+    (1...longest).contains(name.utf8.count)
+      && name.unicodeScalars.allSatisfy { character in
+        switch character {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".": true
+        default: false
+        }
+      }
+  }
+}

@@ -1,0 +1,129 @@
+package import Domain
+
+extension AudienceExpression {
+  /// The same tree of OneSignal's `filters`: neighbours are joined by AND, `{"operator": "OR"}` splits groups. What has no
+  /// counterpart among tags and facts is refused.
+  package init(oneSignalFilters value: JSONValue) throws(AudienceFault) {
+    guard let entries = value.array else {
+      throw AudienceFault(.whole, "`filters` must be an array of filters")
+    }
+    guard !entries.isEmpty else {
+      throw AudienceFault(.whole, "`filters` is empty and names nobody: add one, or send `everyone`")
+    }
+    guard entries.count <= OneSignalFilter.maximumEntries else {
+      throw AudienceFault(
+        .whole, "`filters` has \(entries.count) entries; the limit is \(OneSignalFilter.maximumEntries)")
+    }
+    var groups: [[AudienceExpression]] = [[]]
+    for (index, entry) in entries.enumerated() {
+      guard let members = entry.object else { throw AudienceFault(.entry(index), "this filter is no object") }
+      guard let joint = members["operator"] else {
+        groups[groups.count - 1].append(try Self.filter(members, index))
+        continue
+      }
+      let isLast = index == entries.count - 1
+      let isBehindOperator = index == 0 || entries[index - 1]["operator"] != nil
+      guard !isLast, !isBehindOperator else {
+        throw AudienceFault(.entry(index), "an operator stands between two filters")
+      }
+      switch joint.string {
+      case "OR": groups.append([])
+      case "AND": break
+      default: throw AudienceFault(.entry(index), "an operator is OR or AND", suggestion: "{\"operator\": \"OR\"}")
+      }
+    }
+    self = Self.joined(groups.map { Self.joined($0, Self.all) }, Self.any)
+    guard termCount <= Self.maximumTerms else {
+      throw AudienceFault(.whole, "`filters` asks for \(termCount) terms; the limit is \(Self.maximumTerms)")
+    }
+  }
+
+  static func joined(_ members: [Self], _ join: ([Self]) -> Self) -> Self {
+    members.count == 1 ? members[0] : join(members)
+  }
+
+  private static func filter(_ members: [JSONMember], _ index: Int) throws(AudienceFault) -> Self {
+    func fault(_ detail: String, suggestion: String? = nil) -> AudienceFault {
+      AudienceFault(.entry(index), detail, suggestion: suggestion)
+    }
+    func text(_ name: String) throws(AudienceFault) -> String {
+      switch members[name] {
+      case .string(let text): return text
+      case .integer(let number): return String(number)
+      case nil: throw fault("`\(name)` is missing")
+      default: throw fault("`\(name)` must be a string")
+      }
+    }
+    let field = try text("field")
+    guard let known = OneSignalFilter.Field(rawValue: field) else {
+      let near = Suggestion.nearest(to: field, among: OneSignalFilter.Field.allCases.map(\.rawValue))
+      throw fault(
+        OneSignalFilter.onlyTheirs.contains(field)
+          ? "`\(field)` is known to OneSignal only: give the devices a tag for it"
+          : "`\(Shown.short(field))` is no field of a filter", suggestion: near)
+    }
+    for member in members where !known.members.contains(member.key) {
+      throw fault("`\(Shown.short(member.key))` does not belong to a filter by `\(field)`")
+    }
+    let relation = try text("relation")
+    guard known.relations.contains(relation) else {
+      throw fault(
+        "`\(field)` is asked by \(known.relations.joined(separator: ", ")) here, not by `\(Shown.short(relation))`")
+    }
+    do {
+      switch known {
+      case .tag: return try tag(key: try text("key"), relation, relation.hasSuffix("exists") ? "" : try text("value"))
+      case .language:
+        let term = try TermReading(providers: nil).value(try text("value"), of: .language, offset: 0)
+        return relation == "=" ? .term(term) : .not(.term(term))
+      case .appVersion: return try version(relation, try text("value"))
+      case .lastSession: return try lastSession(relation, try text("hours_ago"))
+      }
+    } catch let error as TermFault {
+      throw fault(error.detail, suggestion: error.suggestion)
+    } catch let error as AudienceFault {
+      throw error
+    } catch {
+      preconditionFailure("no other faults are thrown")
+    }
+  }
+
+  private static func tag(key: String, _ relation: String, _ value: String) throws(TermFault) -> Self {
+    func term(_ value: String) throws(TermFault) -> Self {
+      let tag = "\(key):\(value)"
+      if let fault = Tag.fault(in: tag) { throw TermFault("the tag `\(Shown.short(tag))` \(fault)") }
+      return .term(.tag(tag))
+    }
+    guard !key.isEmpty else { throw TermFault("`key` is empty") }
+    switch relation {
+    case "=": return try term(value)
+    case "!=": return .not(try term(value))
+    case "exists", "not_exists":
+      if let fault = Tag.fault(in: key) { throw TermFault("the key \(fault)") }
+      let exists = Self.any([.term(.tag(key)), .term(.tagPrefix(key + ":"))])
+      return relation == "exists" ? exists : .not(exists)
+    default:
+      let values = value.split(separator: ",").map { String($0.drop { $0 == " " }) }
+      guard (1...OneSignalFilter.maximumList).contains(values.count) else {
+        throw TermFault("`value` lists 1…\(OneSignalFilter.maximumList) values, separated by commas")
+      }
+      var terms: [Self] = []
+      for value in values { terms.append(try term(value)) }
+      let listed = joined(terms, Self.any)
+      return relation == "in_array" ? listed : .not(listed)
+    }
+  }
+
+  private static func version(_ relation: String, _ value: String) throws(TermFault) -> Self {
+    let comparison = relation == "!=" ? "=" : relation
+    let term = try TermReading(providers: nil).value(comparison + value, of: .appVersion, offset: 0)
+    return relation == "!=" ? .not(.term(term)) : .term(term)
+  }
+
+  private static func lastSession(_ relation: String, _ text: String) throws(TermFault) -> Self {
+    guard let hours = Int(text), hours > 0, hours.isMultiple(of: 24) else {
+      throw TermFault("`hours_ago` must be whole days here: a multiple of 24")
+    }
+    return .term(try TermReading(providers: nil).value("\(relation)\(hours / 24)d", of: .seen, offset: 0))
+  }
+}
