@@ -13,7 +13,8 @@ extension Fates {
 
   package func target(_ stored: StoredDevice) -> SubmissionTarget {
     let device = stored.device
-    return SubmissionTarget(device: device.id, registered: true, address: device.address, fate: fate(of: stored))
+    return SubmissionTarget(
+      device: device.id, registered: true, address: device.address, fate: fate(of: stored), platform: device.platform)
   }
 
   /// A token that is registered under no id.

@@ -113,6 +113,7 @@ extension MessageReport {
     for (key, count) in counts.sorted(by: { $0.key.order < $1.key.order }) {
       writer.beginObject()
       writer.member("provider", key.provider.rawValue)
+      writer.member("platform", key.platform)
       writer.member("outcome", key.outcome.rawValue)
       writer.member("reason", key.reason)
       writer.member("count", count)
@@ -124,5 +125,7 @@ extension MessageReport {
 }
 
 extension MessageReport.Key {
-  fileprivate var order: (String, String, String) { (provider.rawValue, outcome.rawValue, reason ?? "") }
+  fileprivate var order: (String, String, String, String) {
+    (provider.rawValue, platform ?? "", outcome.rawValue, reason ?? "")
+  }
 }

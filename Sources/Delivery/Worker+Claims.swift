@@ -28,7 +28,8 @@ extension Worker {
     }
     background {
       do throws(StoreError) {
-        let jobs = try await self.store.claim(lease, claim.stream, after: claim.after, jobs: claim.jobs)
+        let jobs = try await self.store.claim(
+          lease, claim.stream, after: claim.after.map { ClaimPlace(job: $0) }, jobs: claim.jobs, targets: .max)
         guard let messages = await self.load(Set(jobs.map(\.message)), for: partition) else { return }
         for job in jobs { self.enter(job, messages[job.message], partition: partition) }
         self.counts.claimedJobs.add(UInt64(jobs.count))

@@ -145,6 +145,7 @@ package final class Worker {
       guard partitions[stream.partition]?.isReady == true, knows(stream.credential) else { return }
       claims.rang(stream)
       claim()
+    case .start: break
     case .cancelled(let message): cancelled(message)
     case .reconnected:
       leaseAll(hurry: true)

@@ -17,6 +17,10 @@ package struct Submission: Sendable {
   package var urgency: Urgency
   package var acceptedAt: WallTime
   package var targets: [SubmissionTarget]
+  /// Instead of targets: the message is aimed when it starts.
+  package var audience: SubmissionAudience?
+  /// Keep the provider's id and the times of attempts of an audience's successes as well.
+  package var keepReceipts = false
   /// `Idempotency-Key` and the SHA-256 of the body.
   package var idempotency: (key: String, digest: [UInt8])?
   package var replayOf: MessageID?
@@ -32,6 +36,20 @@ package struct Submission: Sendable {
   }
 }
 
+/// An audience that was resolved and counted.
+package struct SubmissionAudience: Hashable, Sendable {
+  /// Canonical, without named audiences.
+  package var expression: String
+  package var reach: Reach
+  /// Members by partition when it was counted; partitions without any get no part.
+  package var counts: [Int: Int]
+  package init(expression: String, reach: Reach, counts: [Int: Int]) {
+    self.expression = expression
+    self.reach = reach
+    self.counts = counts
+  }
+}
+
 package struct SubmissionTarget: Sendable {
   package var device: DeviceID
   /// True: the address is read from the registry when it is sent. False: a raw token, carried by the job.
@@ -39,11 +57,14 @@ package struct SubmissionTarget: Sendable {
   /// Nil only for an unknown device id, whose fate is `ended`.
   package var address: Address?
   package var fate: Fate
-  package init(device: DeviceID, registered: Bool, address: Address?, fate: Fate) {
+  /// As registered; counted by it.
+  package var platform: String?
+  package init(device: DeviceID, registered: Bool, address: Address?, fate: Fate, platform: String? = nil) {
     self.device = device
     self.registered = registered
     self.address = address
     self.fate = fate
+    self.platform = platform
   }
 }
 

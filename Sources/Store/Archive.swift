@@ -16,6 +16,20 @@ struct MessageParts {
   func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
   var partitions: [Int] { (text("parts") ?? "").split(separator: ",").compactMap { Int($0) } }
 
+  /// Members of an audience: known of parts that were started, as counted at accept of others. Nil for a direct send.
+  var audienceTotal: Int? {
+    guard let counted = text("an")?.split(separator: ",").map({ Int($0) ?? 0 }) else { return nil }
+    var total = 0
+    for (name, value) in toldCounters where CounterName(field: name) != nil {
+      total += Int(String(decoding: value, as: UTF8.self)) ?? 0
+    }
+    for (partition, count) in zip(partitions, counted) where !told.contains(partition) {
+      let known = work[partition]?[Array("n".utf8)].flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+      total += known ?? count
+    }
+    return total
+  }
+
   static func fields(_ packed: [UInt8]) -> Fields {
     guard let items = try? ScriptList.read(packed) else { return [:] }
     var fields: Fields = [:]
@@ -30,7 +44,7 @@ struct MessageParts {
 }
 
 extension Store {
-  private static let reportFields = ["app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc"]
+  private static let reportFields = ["app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an"]
 
   /// Nil where there is none, in the order asked for.
   func find(_ ids: [MessageID]) async throws(StoreError) -> [MessageParts?] {

@@ -44,6 +44,12 @@ struct Keys {
   func segment(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "g:\(hour)" }
   /// Segments and their bytes.
   func segments(_ partition: Int) -> String { stems[partition] + "g" }
+  /// Raw ids of finished parts of that hour whose keys stayed where they are until they expire.
+  func kept(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "k:\(hour)" }
+  /// Audience parts that are still to be started, by their time.
+  func starts(_ partition: Int) -> String { stems[partition] + "starts" }
+  /// Audience parts at work, by when what is left of them ends: no first attempt begins after it.
+  func ends(_ partition: Int) -> String { stems[partition] + "ends" }
   func listing(_ partition: Int, _ app: AppID, _ hour: Int64) -> String {
     stems[partition] + "l:\(app.rawValue):\(hour)"
   }
@@ -56,6 +62,16 @@ struct Keys {
   func work(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "w:\(id)" }
   func deliveries(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "d:\(id)" }
   func slices(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "s:\(id)" }
+  /// Of an audience: who is in it, and four bits of outcome for each of them.
+  func snapshot(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "p:\(id)" }
+  func codes(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "y:\(id)" }
+  /// All that a part may have.
+  func part(_ partition: Int, _ id: MessageID) -> [String] {
+    [
+      work(partition, id), deliveries(partition, id), slices(partition, id), snapshot(partition, id),
+      codes(partition, id),
+    ]
+  }
   /// Ids come from outside and may name a partition that this store has not.
   func home(_ id: MessageID) -> Int { id.homePartition % partitions }
 

@@ -39,13 +39,16 @@ struct Part {
       let provider = target.address?.provider
       switch target.fate {
       case .ended(let outcome, let reason):
-        list.append(.init(device: target.device, credential: nil, provider: provider))
+        list.append(.init(device: target.device, credential: nil, provider: provider, platform: target.platform))
         let record = DeliveryRecord(state: .final(outcome, reason: reason, providerID: nil), provider: provider)
         ended.append(Array(String(index).utf8))
         ended.append(record.head)
-        ended.append(CounterName(provider: provider, outcome: outcome, reason: reason).field)
+        ended.append(
+          CounterName(
+            provider: provider, outcome: outcome, reason: reason, platform: target.platform
+          ).field)
       case .queue(let credential):
-        list.append(.init(device: target.device, credential: credential, provider: provider))
+        list.append(.init(device: target.device, credential: credential, provider: provider, platform: target.platform))
         if open[credential] == nil {
           open[credential] = ([], Packer())
           order.append(credential)
@@ -130,41 +133,5 @@ struct Part {
 
   func scriptArguments(id: MessageID, channel: String, ttl: Int) -> [RedisArgument] {
     [.bytes(id.raw), .text(channel), .number(Int64(ttl)), .number(Int64(partition))] + arguments.map { .bytes($0) }
-  }
-}
-
-/// The field of a counter of final deliveries.
-struct CounterName {
-  var provider: ProviderName?
-  var outcome: Outcome
-  var reason: String?
-
-  private static let separator: UInt8 = 1
-
-  var field: [UInt8] {
-    var bytes = [UInt8(ascii: "k")]
-    bytes += (provider?.rawValue ?? "").utf8.filter { $0 != Self.separator }
-    bytes.append(Self.separator)
-    bytes += outcome.rawValue.utf8
-    bytes.append(Self.separator)
-    bytes += (reason ?? "").utf8.filter { $0 != Self.separator }
-    return bytes
-  }
-
-  init(provider: ProviderName?, outcome: Outcome, reason: String?) {
-    self.provider = provider
-    self.outcome = outcome
-    self.reason = reason
-  }
-
-  init?(field: [UInt8]) {
-    guard field.first == UInt8(ascii: "k") else { return nil }
-    let parts = field.dropFirst().split(separator: Self.separator, maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, let outcome = Outcome(rawValue: String(decoding: parts[1], as: UTF8.self)) else {
-      return nil
-    }
-    self.outcome = outcome
-    provider = parts[0].isEmpty ? nil : ProviderName(rawValue: String(decoding: parts[0], as: UTF8.self))
-    reason = parts[2].isEmpty ? nil : String(decoding: parts[2], as: UTF8.self)
   }
 }

@@ -14,6 +14,7 @@ package struct MessageReport: Sendable {
     package var provider: ProviderName
     package var outcome: Outcome
     package var reason: String?
+    package var platform: String?
   }
   package var id: MessageID
   package var app: AppID
@@ -26,6 +27,10 @@ package struct MessageReport: Sendable {
   /// Final deliveries.
   package var counts: [Key: Int]
   package var retrying: Int
+  /// When the first request was made and when the last outcome came, as far as flushed: rate and predicted end follow. Nil
+  /// for a direct send that ended at once.
+  package var firstAttemptAt: WallTime?
+  package var lastOutcomeAt: WallTime?
 }
 
 package struct DeliveryReport: Sendable {

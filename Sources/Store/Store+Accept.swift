@@ -31,7 +31,14 @@ extension Store {
       byPartition[partition(of: target.device, in: submission.app), default: []].append(target)
     }
     let random = SecureRandom.word()
-    let home = byPartition.keys.min() ?? Int(random % UInt64(settings.partitions))
+    let aimed = submission.audience.map(Self.parts(of:)) ?? []
+    let home: Int
+    if aimed.isEmpty {
+      home = byPartition.keys.min() ?? Int(random % UInt64(settings.partitions))
+    } else {
+      precondition(submission.targets.isEmpty, "a message has targets or an audience")
+      home = aimed[Int(random % UInt64(aimed.count))].partition
+    }
     var id = MessageID(acceptedAt: submission.acceptedAt, partition: home, random: random)
     var repeated = false
     if let idempotency = submission.idempotency {
@@ -43,7 +50,11 @@ extension Store {
       case .is(let acceptance): return acceptance
       }
     }
-    try await store(submission, id: id, byPartition: byPartition)
+    if let audience = submission.audience, !aimed.isEmpty {
+      try await store(submission, audience, id: id)
+    } else {
+      try await store(submission, id: id, byPartition: byPartition)
+    }
     if let idempotency = submission.idempotency {
       let key = keys.idempotency(submission.app, idempotency.key)
       // The message is stored whatever comes of this; without it a repeat stores it once more, without effect.
@@ -108,6 +119,20 @@ extension Store {
       .text("st"), .text("s"), .text("left"), .number(Int64(parts.count)), .text("pn"),
       .text(parts.map { String($0.count) }.joined(separator: ",")),
     ]
+    if try await storeHome(id, submission, fields, parts.map { ($0.partition, $0.packed) }) {
+      try await spread(id, parts, ttl: submission.ttl)
+    } else {
+      // A message known before spreads as it was stored then.
+      try await finishSpreading(id)
+    }
+  }
+
+  /// False: it was stored before.
+  func storeHome(
+    _ id: MessageID, _ submission: Submission, _ fields: [RedisArgument], _ parts: [(partition: Int, packed: [UInt8])]
+  ) async throws(StoreError) -> Bool {
+    let home = keys.home(id)
+    let life = RedisArgument.number(Int64(submission.ttl) + settings.retentionSeconds)
     var arguments: [RedisArgument] = [
       .bytes(id.raw), .number(id.hour), life, .number(loop.wallNow.milliseconds), .number(Int64(fields.count)),
     ]
@@ -120,19 +145,15 @@ extension Store {
         keys.message(id), keys.spread(id), keys.spreading(home), keys.segment(home, id.hour),
         keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
       ], arguments, partition: home)
-    // A message known before spreads as it was stored then.
-    if fresh.integer == 1 {
-      try await spread(id, parts, ttl: submission.ttl)
-    } else {
-      try await finishSpreading(id)
-    }
+    return fresh.integer == 1
   }
 
-  private func messageFields(_ submission: Submission, _ partitions: [Int]) -> [RedisArgument] {
+  func messageFields(_ submission: Submission, _ partitions: [Int]) -> [RedisArgument] {
     var fields: [RedisArgument] = [
       .text("app"), .text(submission.app.rawValue), .text("b"), .bytes(submission.body), .text("k"),
       .text(submission.kind.rawValue), .text("ttl"), .number(Int64(submission.ttl)), .text("tot"),
-      .number(Int64(submission.targets.count)), .text("np"), .number(Int64(partitions.count)), .text("parts"),
+      .number(Int64(submission.audience?.counts.values.reduce(0, +) ?? submission.targets.count)), .text("np"),
+      .number(Int64(partitions.count)), .text("parts"),
       .text(partitions.map(String.init).joined(separator: ",")),
     ]
     if let replayOf = submission.replayOf { fields += [.text("rep"), .text(replayOf.description)] }

@@ -15,7 +15,7 @@ extension Store {
       return try await redis.call(script, keys: keys, arguments)
     } catch {
       let error = StoreError(error, partition)
-      if case .leaseLost = error { claimed[partition] = nil }
+      if case .leaseLost = error { forget(partition) }
       throw error
     }
   }

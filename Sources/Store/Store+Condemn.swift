@@ -7,8 +7,12 @@ extension Store {
   /// Deliveries of a message that no readable job of the stream carries, as one of its jobs could not be read.
   func condemnLost(of message: MessageID, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
     let partition = lease.partition
-    let work = try await ask(RedisCommand("HMGET", keys.work(partition, message), "s", "n", "t"), partition: partition)
-    guard let fields = work.array, fields.count == 3, let base = fields[0].integer, let count = fields[1].integer,
+    let work = try await ask(
+      RedisCommand("HMGET", keys.work(partition, message), "s", "n", "t", "a"), partition: partition)
+    if let fields = work.array, fields.count == 4, !fields[3].isNull {
+      return try await condemnLostMembers(of: message, lease, stream)
+    }
+    guard let fields = work.array, fields.count == 4, let base = fields[0].integer, let count = fields[1].integer,
       let list = fields[2].bytes.flatMap({ try? TargetList(packed: $0) })
     else { return }
     // A message's jobs have the places that its part was given.
@@ -22,9 +26,34 @@ extension Store {
     try await condemn(message, lost, list, lease, odd: 0, waiting: false)
   }
 
+  /// Members of an audience whose job cannot be read, and who were not handed out.
+  private func condemnLostMembers(of message: MessageID, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
+    let partition = lease.partition
+    guard let part = try await audiencePart(message, lease) else { return }
+    for job in part.jobs where job.credential == stream.credential {
+      let entry = "\(part.sequence(of: job.range.lowerBound))-1"
+      let found = try await ask(
+        RedisCommand("XRANGE", keys.stream(partition, stream.name), entry, entry), partition: partition)
+      if !Self.carries(found, job, of: message, stream) {
+        try await end(part.rest(of: job), of: job, part, lease, .failed, reason: Self.corruptReason)
+      }
+    }
+  }
+
   /// Deliveries in the retry set whose record cannot be read.
   func condemnWaiting(of message: MessageID, _ indexes: [Int], _ lease: Lease) async throws(StoreError) {
     let partition = lease.partition
+    if audienceMessages[partition]?.contains(message) == true {
+      var flush = Flush(lease: lease, number: 0)
+      flush.finals = indexes.map {
+        Flush.Final(
+          delivery: DeliveryID(message: message, partition: partition, index: $0), device: DeviceID(rawValue: ""),
+          provider: ProviderName(rawValue: ""), outcome: .failed, reason: Self.corruptReason)
+      }
+      _ = try await self.flush(flush)
+      _ = try await ask(RedisCommand("INCRBY", keys.odd(partition), String(indexes.count)), partition: partition)
+      return
+    }
     let packed = try await ask(RedisCommand("HGET", keys.work(partition, message), "t"), partition: partition).bytes
     let list = packed.flatMap { try? TargetList(packed: $0) } ?? TargetList()
     try await condemn(message, indexes, list, lease, odd: indexes.count, waiting: true)
@@ -44,7 +73,9 @@ extension Store {
       let provider = list.entries.indices.contains(index) ? list.entries[index].provider : nil
       let record = DeliveryRecord(
         state: .final(.failed, reason: Self.corruptReason, providerID: nil), provider: provider)
-      let counter = CounterName(provider: provider, outcome: .failed, reason: Self.corruptReason)
+      let platform = list.entries.indices.contains(index) ? list.entries[index].platform : nil
+      let counter = CounterName(
+        provider: provider, outcome: .failed, reason: Self.corruptReason, platform: platform)
       arguments += [.number(Int64(index)), .bytes(record.head), .bytes(counter.field)]
     }
     let told = try await ask(

@@ -2,11 +2,26 @@ import Domain
 import RedisClient
 
 /// Outcomes of one message within a flush.
-private struct MessageOutcomes {
+struct MessageOutcomes {
   var finals: [Flush.Final] = []
   var retries: [Flush.RetryEntry] = []
   var count: Int { finals.count + retries.count }
 }
+
+/// What one script run of a flush writes.
+struct FlushChunk {
+  typealias Job = (id: JobID, message: MessageID)
+  /// Of audiences, or of direct sends.
+  var aimed: Bool
+  /// Which run of its flush it is, from 1.
+  var number = 0
+  var entries: [(id: MessageID, outcomes: MessageOutcomes)] = []
+  var jobs: [Job] = []
+  /// Outcomes in it.
+  var count = 0
+}
+
+typealias FlushReply = (pruned: Int, cancelled: [MessageID], told: [(id: MessageID, ending: [UInt8])])
 
 extension Store {
   /// Outcomes and messages of one script run: what keeps it within a millisecond.
@@ -21,58 +36,59 @@ extension Store {
 
     var result = FlushResult(cancelled: [], pruned: pruned)
     let messages = try await messages(of: flush.finishedJobs)
-    let chunks = Self.chunks(flush)
-    // A job goes with the last outcomes of its message.
-    var places: [MessageID: Int] = [:]
-    for (number, chunk) in chunks.enumerated() {
-      for entry in chunk { places[entry.id] = number }
-    }
-    let jobs = Dictionary(grouping: zip(flush.finishedJobs, messages).map { (id: $0, message: $1) }) {
-      places[$0.message] ?? chunks.count - 1
-    }
-    for (number, chunk) in chunks.enumerated() {
-      let reply = try await send(
-        chunk, jobs: jobs[number] ?? [], flush.lease, number: flush.number, chunk: number + 1, pruned: pruned)
+    let audiences = audienceMessages[partition] ?? []
+    let chunks = Self.chunks(flush, jobs: Array(zip(flush.finishedJobs, messages))) { audiences.contains($0) }
+    for chunk in chunks {
+      let reply = try await chunk.aimed ? sendAimed(chunk, flush, result.pruned) : send(chunk, flush, result.pruned)
       result.pruned = max(result.pruned, reply.pruned)
       result.cancelled.formUnion(reply.cancelled)
+      for (id, _) in reply.told { self.audiences[partition]?[id] = nil }
       tellHome(reply.told, from: partition)
     }
     for job in flush.finishedJobs { claimed[partition]?[job] = nil }
     return result
   }
 
-  private static func chunks(_ flush: Flush) -> [[(id: MessageID, outcomes: MessageOutcomes)]] {
-    var chunks: [[(id: MessageID, outcomes: MessageOutcomes)]] = [[]]
-    var places: [MessageID: Int] = [:]
-    var count = 0
+  /// The same for the same flush. A job goes with the last outcomes of its message.
+  private static func chunks(_ flush: Flush, jobs: [(JobID, MessageID)], isAimed: (MessageID) -> Bool) -> [FlushChunk] {
+    var chunks: [FlushChunk] = []
+    /// By kind: the chunk that is being filled.
+    var open: [Bool: Int] = [:]
+    /// By message: the last chunk with outcomes of it, and its place there.
+    var places: [MessageID: (chunk: Int, entry: Int)] = [:]
+    func chunk(_ aimed: Bool, fits: (FlushChunk) -> Bool) -> Int {
+      if let last = open[aimed], fits(chunks[last]) { return last }
+      chunks.append(FlushChunk(aimed: aimed, number: chunks.count + 1))
+      open[aimed] = chunks.count - 1
+      return chunks.count - 1
+    }
     func add(_ id: MessageID, _ change: (inout MessageOutcomes) -> Void) {
-      if count >= outcomesPerScript || (places[id] == nil && chunks[chunks.count - 1].count >= messagesPerScript) {
-        chunks.append([])
-        places = [:]
-        count = 0
+      let known = places[id]?.chunk
+      let place = chunk(isAimed(id)) { last in
+        last.count < outcomesPerScript && (known == last.number - 1 || last.entries.count < messagesPerScript)
       }
-      let last = chunks.count - 1
-      let place = places[id] ?? chunks[last].count
-      if place == chunks[last].count {
-        chunks[last].append((id, MessageOutcomes()))
-        places[id] = place
+      if known != place {
+        chunks[place].entries.append((id, MessageOutcomes()))
+        places[id] = (place, chunks[place].entries.count - 1)
       }
-      change(&chunks[last][place].outcomes)
-      count += 1
+      change(&chunks[place].entries[places[id]!.entry].outcomes)
+      chunks[place].count += 1
     }
     for final in flush.finals { add(final.delivery.message) { $0.finals.append(final) } }
     for retry in flush.retries { add(retry.target.delivery.message) { $0.retries.append(retry) } }
-    return chunks
+    for (job, message) in jobs {
+      let place = places[message]?.chunk ?? chunk(isAimed(message)) { _ in true }
+      chunks[place].jobs.append((job, message))
+    }
+    // An empty one still learns whether the lease holds.
+    return chunks.isEmpty ? [FlushChunk(aimed: false, number: 1)] : chunks
   }
 
-  private typealias Reply = (pruned: Int, cancelled: [MessageID], told: [(id: MessageID, ending: [UInt8])])
-
-  private func send(
-    _ chunk: [(id: MessageID, outcomes: MessageOutcomes)], jobs: [(id: JobID, message: MessageID)], _ lease: Lease,
-    number: UInt64, chunk chunkNumber: Int, pruned: Int
-  ) async throws(StoreError) -> Reply {
+  private func send(_ chunk: FlushChunk, _ flush: Flush, _ pruned: Int) async throws(StoreError) -> FlushReply {
+    let lease = flush.lease
     let partition = lease.partition
-    var entries = chunk
+    let jobs = chunk.jobs
+    var entries = chunk.entries
     var places: [MessageID: Int] = [:]
     for (place, entry) in entries.enumerated() { places[entry.id] = place + 1 }
     for job in jobs where places[job.message] == nil {
@@ -84,7 +100,8 @@ extension Store {
       keys.segments(partition),
     ]
     var arguments: [RedisArgument] = [
-      .text(lease.owner), .number(Int64(number)), .number(Int64(chunkNumber)), .number(settings.retentionSeconds),
+      .text(lease.owner), .number(Int64(flush.number)), .number(Int64(chunk.number)),
+      .number(settings.retentionSeconds),
       .number(Int64(pruned)), .number(Int64(partition)), .number(Int64(entries.count)),
     ]
     for (id, outcomes) in entries {
@@ -107,7 +124,11 @@ extension Store {
         .number(Int64(places[job.message] ?? 0)), .text("\(job.id.sequence)-1"), .text(job.id.stream.name),
       ]
     }
-    let reply = try await ask(Scripts.flush, keys: names, arguments, partition: partition).array ?? []
+    return try flushed(try await ask(Scripts.flush, keys: names, arguments, partition: partition))
+  }
+
+  func flushed(_ reply: RedisReply) throws(StoreError) -> FlushReply {
+    let reply = reply.array ?? []
     guard reply.count == 3 else { throw .unavailable("a flush was answered in an unknown form", retryAfter: 5) }
     return (
       Int(reply[0].integer ?? 0),
@@ -116,18 +137,19 @@ extension Store {
     )
   }
 
-  private static func arguments(_ final: Flush.Final) -> [RedisArgument] {
+  static func arguments(_ final: Flush.Final) -> [RedisArgument] {
     let record = DeliveryRecord(
       state: .final(final.outcome, reason: final.reason, providerID: final.providerID), provider: final.provider,
       overtaken: final.overtaken)
-    let counter = CounterName(provider: final.provider, outcome: final.outcome, reason: final.reason)
+    let counter = CounterName(
+      provider: final.provider, outcome: final.outcome, reason: final.reason, platform: final.platform)
     return [
       .number(Int64(final.delivery.index)), .bytes(record.head), .bytes(DeliveryRecord.pack(final.attempts)),
       .bytes(counter.field),
     ]
   }
 
-  private static func arguments(_ retry: Flush.RetryEntry) -> [RedisArgument] {
+  static func arguments(_ retry: Flush.RetryEntry) -> [RedisArgument] {
     let target = retry.target
     // A registered device's address is read again when the retry is due.
     let packed = PackedTarget(

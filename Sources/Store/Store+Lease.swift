@@ -19,7 +19,7 @@ extension Store {
         .text(renewing?.owner ?? ""), .text(String(nonce, radix: 16)), .number(settings.leaseMilliseconds),
       ], partition: partition)
     // What was claimed under another lease is no longer of use.
-    if renewing == nil || reply.isNull { claimed[partition] = nil }
+    if renewing == nil || reply.isNull { forget(partition) }
     guard let epoch = reply.integer else { return nil }
     return Lease(
       partition: partition, epoch: epoch, nonce: nonce, deadline: asked + settings.leaseMilliseconds * 3 / 4)
@@ -28,6 +28,6 @@ extension Store {
   package func release(_ lease: Lease) async throws(StoreError) {
     _ = try await ask(
       Scripts.release, keys: [keys.lease(lease.partition)], [.text(lease.owner)], partition: lease.partition)
-    claimed[lease.partition] = nil
+    forget(lease.partition)
   }
 }

@@ -36,14 +36,23 @@ extension Store {
     }
     var counts: [MessageReport.Key: Int] = [:]
     var retrying = 0
-    for work in parts.work.filter({ !parts.told.contains($0.key) }).values + [parts.toldCounters] {
+    var first: WallTime?
+    var last: WallTime?
+    let untold = parts.work.filter { !parts.told.contains($0.key) }
+    for work in untold.values + [parts.toldCounters] {
       for (name, value) in work {
         let number = Int(String(decoding: value, as: UTF8.self)) ?? 0
         if let counter = CounterName(field: name) {
-          let provider = counter.provider ?? ProviderName(rawValue: "")
-          counts[.init(provider: provider, outcome: counter.outcome, reason: counter.reason), default: 0] += number
-        } else if name == [UInt8(ascii: "r")] {
+          let key = MessageReport.Key(
+            provider: counter.provider ?? ProviderName(rawValue: ""), outcome: counter.outcome, reason: counter.reason,
+            platform: counter.platform)
+          counts[key, default: 0] += number
+        } else if name == Self.retryingField {
           retrying += number
+        } else if name == Self.firstField {
+          first = min(first ?? WallTime(milliseconds: Int64(number)), WallTime(milliseconds: Int64(number)))
+        } else if name == Self.lastField {
+          last = max(last ?? WallTime(milliseconds: Int64(number)), WallTime(milliseconds: Int64(number)))
         }
       }
     }
@@ -58,8 +67,13 @@ extension Store {
     }
     return MessageReport(
       id: id, app: app, kind: kind, state: state, acceptedAt: id.acceptedAt, completedAt: completed,
-      replayOf: parts.text("rep").flatMap { MessageID($0) }, total: Int(total), counts: counts, retrying: retrying)
+      replayOf: parts.text("rep").flatMap { MessageID($0) },
+      total: parts.audienceTotal ?? Int(total), counts: counts, retrying: retrying, firstAttemptAt: first,
+      lastOutcomeAt: last)
   }
+  private static let retryingField = Array("r".utf8)
+  private static let firstField = Array("fa".utf8)
+  private static let lastField = Array("lo".utf8)
 
   /// Newest first, before `cursor`.
   package func messages(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageReport] {

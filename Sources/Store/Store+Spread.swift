@@ -31,7 +31,7 @@ extension Store {
   func finishSpreading(_ id: MessageID) async throws(StoreError) {
     let replies = try await ask([
       RedisCommand("HGETALL", keys.spread(id)),
-      RedisCommand("HMGET", keys.message(id), "parts", "pn", "told", "ttl"),
+      RedisCommand("HMGET", keys.message(id), "parts", "pn", "told", "ttl", "an", "at", "rc"),
     ])
     var stored: [Int: [UInt8]] = [:]
     for (name, value) in pairs(replies[0].array ?? []) {
@@ -39,10 +39,21 @@ extension Store {
     }
     let fields = replies[1].array ?? []
     func numbers(_ place: Int) -> [Int] {
-      (fields.count == 4 ? fields[place].text ?? "" : "").split(separator: ",").compactMap { Int($0) }
+      (fields.count == 7 ? fields[place].text ?? "" : "").split(separator: ",").compactMap { Int($0) }
     }
     let told = Set(numbers(2))
     let ttl = numbers(3).first ?? Message.defaultTTL
+    if fields.count == 7, !fields[4].isNull {
+      let start = WallTime(milliseconds: fields[5].integer ?? id.acceptedAt.milliseconds)
+      let shares = zip(numbers(0), numbers(4)).filter { partition, _ in
+        !told.contains(partition) && (0..<settings.partitions).contains(partition)
+      }
+      return try await spread(
+        id,
+        shares.map {
+          AudienceShare(partition: $0, count: $1, startAt: start, ttl: ttl, keepsReceipts: !fields[6].isNull)
+        })
+    }
     var parts: [Part] = []
     for (partition, count) in zip(numbers(0), numbers(1))
     where !told.contains(partition) && (0..<settings.partitions).contains(partition) {

@@ -26,6 +26,7 @@ extension Store {
       // One that cannot be finished now does not keep the others from it.
       do throws(StoreError) { try await finishSpreading(id) } catch { trouble = error }
     }
+    try await sweepEnds(lease, now: now)
     try await purgeTombstones(partition, now: now)
     if let trouble { throw trouble }
   }
@@ -42,13 +43,35 @@ extension Store {
     segments.sort { $0.hour < $1.hour }
     var bytes = segments.reduce(0) { $0 + $1.bytes }
     let bound = Double(settings.retentionBytes) / Double(settings.partitions)
-    let exist = try await ask(segments.map { RedisCommand("EXISTS", keys.segment(partition, $0.hour)) })
+    let exist = try await ask(
+      segments.map {
+        RedisCommand("EXISTS", keys.segment(partition, $0.hour), keys.kept(partition, $0.hour))
+      })
     var commands: [RedisCommand] = []
-    for (segment, lives) in zip(segments, exist) where lives.integer != 1 || bytes > bound {
+    for (segment, lives) in zip(segments, exist) where lives.integer == 0 || bytes > bound {
       bytes -= segment.bytes
+      try await dropKept(partition, segment.hour)
       commands.append(RedisCommand("UNLINK", keys.segment(partition, segment.hour)))
       commands.append(RedisCommand("ZREM", keys.segments(partition), String(segment.hour)))
     }
     _ = try await ask(commands, partition: partition)
+  }
+
+  /// Finished parts whose keys stayed where they are.
+  private func dropKept(_ partition: Int, _ hour: Int64) async throws(StoreError) {
+    let kept = keys.kept(partition, hour)
+    while true {
+      let members =
+        (try await ask(RedisCommand("SRANDMEMBER", kept, String(Self.sweepLimit)), partition: partition)
+        .array ?? []).compactMap(\.bytes)
+      guard !members.isEmpty else { return }
+      var commands: [RedisCommand] = []
+      for id in members.compactMap({ MessageID(raw: $0) }) {
+        commands.append(RedisCommand(words: ["UNLINK"] + keys.part(partition, id)))
+      }
+      var remove = RedisCommand("SREM", kept)
+      for member in members { remove.append(member) }
+      _ = try await ask(commands + [remove], partition: partition)
+    }
   }
 }

@@ -41,6 +41,11 @@ package final class Store {
   private var subscriber: RedisSubscriber?
   /// By partition: whose message a claimed job is, until a flush finishes it or the lease is gone.
   var claimed: [Int: [JobID: MessageID]] = [:]
+  /// By partition: audience parts at work, until they end or the lease is gone.
+  var audiences: [Int: [MessageID: AudiencePart]] = [:]
+  /// … and which messages are audiences. Deliveries reach the owner only through doors that enter theirs here, so one that
+  /// is missing is a direct send.
+  var audienceMessages: [Int: Set<MessageID>] = [:]
   var keyCache = KeyCache()
 
   /// Connects in the background and again whenever the connection is lost.
@@ -77,6 +82,13 @@ package final class Store {
   }
   /// Part of the stored layout.
   private static let tokenNamespace = UUIDBytes(high: 0x6661_6e66_6172_6540, low: 0x8074_6f6b_656e_7331)
+
+  /// What was claimed under a lease that is gone is of no use.
+  func forget(_ partition: Int) {
+    claimed[partition] = nil
+    audiences[partition] = nil
+    audienceMessages[partition] = nil
+  }
 
   // MARK: Doorbells
 
@@ -150,6 +162,9 @@ extension Bell {
         let stream = StreamID(partition: partition, name: String(words[2]))
       else { return nil }
       self = .work(stream)
+    case "s":
+      guard words.count == 2, let partition = Int(words[1]) else { return nil }
+      self = .start(partition)
     case "c":
       guard words.count == 2, let id = MessageID(String(words[1])) else { return nil }
       self = .cancelled(id)

@@ -43,11 +43,29 @@ package struct DeliveryID: Hashable, Sendable {
   }
 }
 
+/// How far a stream was claimed.
+package struct ClaimPlace: Hashable, Sendable {
+  package var job: JobID
+  /// That job belongs to an audience and is claimed up to and including this member: go on behind it. Nil: it is whole.
+  package var member: Int?
+  package init(job: JobID, member: Int? = nil) {
+    self.job = job
+    self.member = member
+  }
+}
+
 /// A job as claimed: only targets that still need work.
 package struct ClaimedJob: Sendable {
   package var id: JobID
   package var message: MessageID
   package var targets: [ClaimedTarget]
+  /// False: more members of this audience follow behind `lastMember`.
+  package var isWhole = true
+  /// Of an audience: the last index that was looked at.
+  package var lastMember: Int?
+
+  /// Where the next claim goes on.
+  package var place: ClaimPlace { ClaimPlace(job: id, member: isWhole ? nil : lastMember) }
 }
 
 package struct ClaimedTarget: Sendable {
@@ -61,6 +79,8 @@ package struct ClaimedTarget: Sendable {
   /// Read now. Nil: the device is gone, `gone` says why (`device_deleted`, a tombstone's reason).
   package var address: Address?
   package var gone: String?
+  /// Of a registered device that is not gone, read now.
+  package var facts: DeviceFacts?
   /// Attempts already made and flushed.
   package var attempts: [Attempt]
   /// The stored slice it belongs to, if one was stored before (OneSignal): it goes again with the same members and key.
@@ -109,6 +129,15 @@ package struct StoredMessage: Sendable {
   /// Sending starts with acceptance until scheduling exists.
   package var startedAt: WallTime
   package var cancelled: Bool
+  /// Set for a message to an audience.
+  package var audience: StoredAudience?
+}
+
+/// Whom an audience message is aimed at, as accepted.
+package struct StoredAudience: Hashable, Sendable {
+  /// Canonical, without named audiences.
+  package var expression: String
+  package var reach: Reach
 }
 
 /// Outcomes of one partition, written together (design D9).
@@ -132,6 +161,8 @@ package struct Flush: Sendable {
     package var provider: ProviderName
     package var outcome: Outcome
     package var reason: String?
+    /// Of direct sends; members of an audience are counted as their snapshot has them.
+    package var platform: String?
     /// The provider's own id (FCM name, OneSignal id).
     package var providerID: String?
     /// Attempts since the claim; earlier ones are kept already.
@@ -140,11 +171,12 @@ package struct Flush: Sendable {
     package var overtaken: Bool
     package init(
       delivery: DeliveryID, device: DeviceID, provider: ProviderName, outcome: Outcome, reason: String?,
-      providerID: String? = nil, attempts: [Attempt] = [], overtaken: Bool = false
+      platform: String? = nil, providerID: String? = nil, attempts: [Attempt] = [], overtaken: Bool = false
     ) {
       self.delivery = delivery
       self.device = device
       self.provider = provider
+      self.platform = platform
       self.outcome = outcome
       self.reason = reason
       self.providerID = providerID
@@ -194,6 +226,8 @@ package struct FlushResult: Sendable {
 
 package enum Bell: Sendable {
   case work(StreamID)
+  /// An audience may be due to start in this partition.
+  case start(Int)
   case cancelled(MessageID)
   case reconnected
 }

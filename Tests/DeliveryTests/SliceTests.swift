@@ -149,7 +149,8 @@ struct SliceTests {
       for partition in 0..<4 {
         let lease = try #require(try await post.store.lease(partition))
         for ready in try await post.store.readyStreams(lease) {
-          let targets = try await post.store.claim(lease, ready.stream, after: nil, jobs: 10).flatMap(\.targets)
+          let targets = try await post.store.claim(lease, ready.stream, after: nil, jobs: 10, targets: 10_000).flatMap(
+            \.targets)
           let slice = StoredSlice(
             message: id, partition: partition, number: targets[0].delivery.index, revision: 0,
             members: targets.map(\.delivery.index))

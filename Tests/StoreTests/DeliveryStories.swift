@@ -231,7 +231,7 @@ struct DeliveryStories {
       let id = try #require(try await store.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
       guard case .work(let stream) = await bells.next() else { return #expect(Bool(false), "no work") }
       #expect(stream == StreamID(partition: 0, credential: apnsCredential, urgency: .urgent))
-      _ = try await store.claim(lease, stream, after: nil, jobs: 10)
+      _ = try await store.claim(lease, stream, after: nil, jobs: 10, targets: 10_000)
       _ = try await store.accept(submission(tokens: ["b"], at: loop.wallNow))
       guard case .work = await bells.next() else { return #expect(Bool(false), "no second ring") }
       _ = try await store.cancel(id, app: shop)

@@ -42,7 +42,7 @@ struct ExactSums {
 
       func claim(_ owner: Owner) async throws {
         for ready in try await store.readyStreams(owner.lease) {
-          for job in try await store.claim(owner.lease, ready.stream, after: nil, jobs: 3) {
+          for job in try await store.claim(owner.lease, ready.stream, after: nil, jobs: 3, targets: 10_000) {
             owner.jobs[job.id] = Set(job.targets.map(\.delivery))
             for target in job.targets {
               #expect(outcomes[target.delivery] == nil, "claimed again after its end, seed \(seed)")

@@ -78,7 +78,7 @@ extension Store {
   func claimAll(_ lease: Lease) async throws -> [ClaimedJob] {
     var jobs: [ClaimedJob] = []
     for ready in try await readyStreams(lease) {
-      jobs += try await claim(lease, ready.stream, after: nil, jobs: 100)
+      jobs += try await claim(lease, ready.stream, after: nil, jobs: 100, targets: 10_000)
     }
     return jobs
   }

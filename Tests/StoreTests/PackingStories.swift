@@ -191,7 +191,7 @@ extension Seeded {
       (0..<Int.random(in: 0..<30, using: &self)).map { _ in
         TargetList.Entry(
           device: DeviceID(rawValue: text()), credential: maybe { CredentialID(rawValue: $0.text(3)) },
-          provider: maybe { ProviderName(rawValue: $0.text(3)) })
+          provider: maybe { ProviderName(rawValue: $0.text(3)) }, platform: maybe { $0.text(3) })
       })
   }
 

@@ -59,6 +59,7 @@ struct TargetList {
     var device: DeviceID
     var credential: CredentialID?
     var provider: ProviderName?
+    var platform: String?
   }
   var entries: [Entry] = []
 
@@ -77,6 +78,7 @@ struct TargetList {
       body.text(entry.device.rawValue)
       body.number(place(entry.credential?.rawValue))
       body.number(place(entry.provider?.rawValue))
+      body.number(place(entry.platform))
     }
     var head = Packer()
     head.number(words.count)
@@ -96,11 +98,13 @@ struct TargetList {
       let device = DeviceID(rawValue: try reader.text())
       let credential = try reader.int()
       let provider = try reader.int()
-      guard credential <= words.count, provider <= words.count else { throw Corrupt() }
+      let platform = try reader.int()
+      guard max(credential, provider, platform) <= words.count else { throw Corrupt() }
       entries.append(
         Entry(
           device: device, credential: credential == 0 ? nil : CredentialID(rawValue: words[credential - 1]),
-          provider: provider == 0 ? nil : ProviderName(rawValue: words[provider - 1])))
+          provider: provider == 0 ? nil : ProviderName(rawValue: words[provider - 1]),
+          platform: platform == 0 ? nil : words[platform - 1]))
     }
     guard reader.isAtEnd else { throw Corrupt() }
   }

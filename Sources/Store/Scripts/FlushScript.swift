@@ -31,9 +31,9 @@ extension Scripts {
         local finals, retries = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
         at = at + 5
         key = key + 5
-        local flag = redis.call('HMGET', w, 'c', 'x', 'n')
+        local flag = redis.call('HMGET', w, 'c', 'x', 'n', 'a')
         if flag[1] == '1' then cancelled[#cancelled + 1] = id end
-        if fresh and flag[2] and finals + retries > 0 then
+        if fresh and flag[2] and not flag[4] and finals + retries > 0 then
           local wanted = {}
           for i = 1, finals + retries do wanted[i] = ARGV[at + (i - 1) * 4] end
           local found = redis.call('HMGET', d, unpack(wanted))

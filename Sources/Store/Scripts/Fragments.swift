@@ -113,6 +113,56 @@ enum Fragment {
 
       """
 
+  /// Ends a part where it stands: its keys live on for the time of retention, or until the byte bound takes their hour.
+  /// `keys`: all that the part has, the work hash first. Answers how it ended, for `finished` and home.
+  static let keepInPlace =
+    counterList + """
+      local function keepInPlace(id, keys, segs, kept, finished, hour, retention)
+        local w = keys[1]
+        local failed, counters = counterList(w)
+        local life = tonumber(retention) + tonumber(redis.call('HGET', w, 'l'))
+        local bytes = 0
+        for _, key in ipairs(keys) do
+          bytes = bytes + (redis.call('MEMORY', 'USAGE', key, 'SAMPLES', 5) or 0)
+          redis.call('EXPIRE', key, life)
+        end
+        redis.call('SADD', kept, id)
+        if redis.call('TTL', kept) < life then redis.call('EXPIRE', kept, life) end
+        redis.call('ZINCRBY', segs, bytes, hour)
+        local ending = failed .. packList(counters)
+        redis.call('HSET', finished, id, ending)
+        return ending
+      end
+
+      """
+
+  /// What home is told of a part: `1` if something failed, then counters and the times of first and last outcome.
+  static let counterList = """
+    local function packList(list)
+      local out = {}
+      for _, item in ipairs(list) do
+        out[#out + 1] = struct.pack('>I4', #item)
+        out[#out + 1] = item
+      end
+      return table.concat(out)
+    end
+    local function counterList(w)
+      local names = {}
+      for _, name in ipairs(redis.call('HKEYS', w)) do
+        if string.byte(name) == 107 or name == 'fa' or name == 'lo' then names[#names + 1] = name end
+      end
+      if #names == 0 then return '0', {} end
+      local failed, list = '0', {}
+      for i, value in ipairs(redis.call('HMGET', w, unpack(names))) do
+        list[#list + 1] = names[i]
+        list[#list + 1] = value
+        if string.find(names[i], '\\1failed\\1', 1, true) then failed = '1' end
+      end
+      return failed, list
+    end
+
+    """
+
   /// Adds a message's part of a partition: `addPart(at, w, d, seq, ready, waiting, firstStream)`; answers whether
   /// nothing of it is left to do. ARGV from `at`: id, channel, ttl, partition, count, list, ended and jobs as `Part` writes
   /// them.

@@ -5,6 +5,7 @@ enum Scripts {
   static let all = [
     lease, release, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
     dropRetries, condemn, flush,
-    tell, cancel, cancelPart, storeSlice, writeDevice, unbury, allocate, free, point, unpoint, readBlock,
+    addAudience, startAudience, endRest, abandonAudience, flushAudience, tell, cancel, cancelPart, storeSlice,
+    writeDevice, unbury, allocate, free, point, unpoint, readBlock,
   ]
 }

@@ -90,8 +90,17 @@ extension Scripts {
           local text = string.sub(packed, at + 4, at + 3 + length)
           at = at + 4 + length
           if name then
-            if not sums[name] then order[#order + 1] = name end
-            sums[name] = (sums[name] or 0) + tonumber(text)
+            local number = tonumber(text)
+            if not sums[name] then
+              order[#order + 1] = name
+              sums[name] = number
+            elseif name == 'fa' then
+              sums[name] = math.min(sums[name], number)
+            elseif name == 'lo' then
+              sums[name] = math.max(sums[name], number)
+            else
+              sums[name] = sums[name] + number
+            end
             name = nil
           else
             name = text
@@ -123,12 +132,21 @@ extension Scripts {
       return 2 - redis.call('HSETNX', KEYS[1], 'can', now())
       """)
 
-  /// KEYS work · ARGV channel, message
+  /// An audience that was not started starts now, to be counted as cancelled. KEYS work, starts, ends · ARGV channel,
+  /// message, raw id, partition
   static let cancelPart = RedisScript(
     "cancelPart",
     """
     #!lua flags=allow-oom
-    if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('HSET', KEYS[1], 'c', 1) end
+    local part = redis.call('HMGET', KEYS[1], 'l', 'a', 'n', 'x')
+    if part[1] and part[4] ~= '0' then redis.call('HSET', KEYS[1], 'c', 1) end
+    if part[2] then
+      redis.call('ZADD', KEYS[3], 'XX', 0, ARGV[3])
+      if not part[3] then
+        redis.call('ZADD', KEYS[2], 'XX', 0, ARGV[3])
+        redis.call('PUBLISH', ARGV[1], 's ' .. ARGV[4])
+      end
+    end
     redis.call('PUBLISH', ARGV[1], 'c ' .. ARGV[2])
     return 1
     """)

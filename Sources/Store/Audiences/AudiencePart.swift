@@ -1,0 +1,118 @@
+import Domain
+import RedisClient
+
+/// A partition's part of an audience while its owner works on it: who is in it, read once, and how far it was claimed. The
+/// owner is the only writer of what is kept here.
+final class AudiencePart {
+  let id: MessageID
+  let app: AppID
+  let snapshot: Snapshot
+  let jobs: [Snapshot.Job]
+  /// Sequence of index 0.
+  let base: UInt64
+  let keepsReceipts: Bool
+  /// No first attempt begins after it.
+  let until: WallTime
+  /// The slice of each member that is in one.
+  private(set) var slices: [Int: StoredSlice]
+  /// By the first index of a job: the last member that was handed out.
+  private var places: [Int: Int] = [:]
+  /// What is left ends like this: nobody is handed out any more.
+  var ending: Outcome?
+
+  init(
+    id: MessageID, app: AppID, snapshot: Snapshot, base: UInt64, keepsReceipts: Bool, until: WallTime,
+    slices: [Int: StoredSlice]
+  ) {
+    self.id = id
+    self.app = app
+    self.snapshot = snapshot
+    jobs = snapshot.jobs
+    self.base = base
+    self.keepsReceipts = keepsReceipts
+    self.until = until
+    self.slices = slices
+  }
+
+  func sequence(of index: Int) -> UInt64 { base &+ UInt64(index) }
+
+  /// The job that a member belongs to.
+  func job(of index: Int) -> Snapshot.Job? { jobs.first { $0.range.contains(index) } }
+  func job(from first: Int) -> Snapshot.Job? { jobs.first { $0.range.lowerBound == first } }
+
+  func handedOut(through index: Int, of job: Snapshot.Job) {
+    places[job.range.lowerBound] = max(index, places[job.range.lowerBound] ?? index)
+  }
+  /// The first member of a job that was never handed out.
+  func rest(of job: Snapshot.Job) -> Range<Int> {
+    let next = places[job.range.lowerBound].map { $0 + 1 } ?? job.range.lowerBound
+    return min(next, job.range.upperBound)..<job.range.upperBound
+  }
+
+  func stored(_ slice: StoredSlice) {
+    for member in slice.members { slices[member] = slice }
+  }
+
+  func counter(of index: Int, _ outcome: Outcome, _ reason: String?) -> CounterName {
+    let segment = snapshot.segment(of: index)
+    return CounterName(provider: segment?.provider, outcome: outcome, reason: reason, platform: segment?.platform)
+  }
+}
+
+extension Store {
+  private static let partFields = ["s", "u", "rc", "x"]
+
+  /// The part of an audience as its owner knows it; nil: it has ended, or was not started. What cannot be read ends here.
+  func audiencePart(_ id: MessageID, _ lease: Lease) async throws(StoreError) -> AudiencePart? {
+    let partition = lease.partition
+    if let part = audiences[partition]?[id] { return part }
+    audienceMessages[partition, default: []].insert(id)
+    let replies = try await ask(
+      [
+        RedisCommand(words: ["HMGET", keys.work(partition, id)] + Self.partFields),
+        RedisCommand("GET", keys.snapshot(partition, id)),
+        RedisCommand("HGETALL", keys.slices(partition, id)),
+        RedisCommand("HGET", keys.message(id), "app"),
+      ], partition: partition)
+    // Another call may have been faster.
+    if let part = audiences[partition]?[id] { return part }
+    guard let work = replies[0].array, work.count == Self.partFields.count, let base = work[0].integer,
+      let until = work[1].integer, let left = work[3].integer, left > 0
+    else { return nil }
+    guard let packed = replies[1].bytes, let snapshot = try? Snapshot(packed: packed), let app = replies[3].text else {
+      try await abandon(lease, id, reason: Self.corruptReason, odd: true)
+      return nil
+    }
+    let part = AudiencePart(
+      id: id, app: AppID(rawValue: app), snapshot: snapshot, base: UInt64(base), keepsReceipts: !work[2].isNull,
+      until: WallTime(milliseconds: until), slices: slices(replies[2], of: id, partition))
+    audiences[partition, default: [:]][id] = part
+    return part
+  }
+
+  /// Ends a part of which nobody can tell who is in it; repeatable.
+  func abandon(_ lease: Lease, _ id: MessageID, reason: String, odd: Bool) async throws(StoreError) {
+    let partition = lease.partition
+    let counter = CounterName(provider: nil, outcome: .failed, reason: reason)
+    let reply = try await ask(
+      Scripts.abandonAudience,
+      keys: [
+        keys.lease(partition), keys.work(partition, id), keys.starts(partition), keys.ends(partition),
+        keys.finished(partition), keys.segments(partition), keys.kept(partition, id.hour), keys.odd(partition),
+        keys.snapshot(partition, id), keys.codes(partition, id), keys.deliveries(partition, id),
+        keys.slices(partition, id),
+      ],
+      [
+        .text(lease.owner), .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds),
+        .bytes(counter.field), odd ? "1" : "0",
+      ], partition: partition)
+    ended(id, reply, partition)
+  }
+
+  /// A script's answer that is how a part ended, if it did.
+  func ended(_ id: MessageID, _ reply: RedisReply, _ partition: Int) {
+    guard let ending = reply.bytes else { return }
+    audiences[partition]?[id] = nil
+    tellHome([(id, ending)], from: partition)
+  }
+}

@@ -1,0 +1,140 @@
+import Domain
+
+/// The members of an audience in one partition, as they were when it was started (design D8): device numbers in segments of
+/// one fate, provider and platform. A member's index counts over the segments; those of one fate follow each other.
+struct Snapshot {
+  enum Fate: Hashable {
+    case queue(CredentialID)
+    /// Counted when it was started; no codes are kept.
+    case ended(Outcome, reason: String?)
+  }
+  struct Segment {
+    var fate: Fate
+    var provider: ProviderName
+    /// As it was when the audience was started: counters add up to the count by it.
+    var platform: String?
+    /// Its first index.
+    var first: Int
+    /// Ascending.
+    var numbers: [UInt32]
+    var range: Range<Int> { first..<first + numbers.count }
+  }
+  /// What one credential sends: a range of indexes.
+  struct Job: Hashable {
+    var credential: CredentialID
+    var range: Range<Int>
+  }
+
+  /// In the order of their indexes.
+  private(set) var segments: [Segment]
+  var takenAt: WallTime
+  var count: Int { segments.last?.range.upperBound ?? 0 }
+
+  /// Members by what is the same for them, in any order; each with its numbers in ascending order.
+  init(_ groups: [(fate: Fate, provider: ProviderName, platform: String?, numbers: [UInt32])], takenAt: WallTime) {
+    self.takenAt = takenAt
+    segments = []
+    let ordered = groups.filter { !$0.numbers.isEmpty }.sorted {
+      Self.order($0.fate, $0.provider, $0.platform).lexicographicallyPrecedes(
+        Self.order($1.fate, $1.provider, $1.platform))
+    }
+    for group in ordered {
+      segments.append(
+        Segment(
+          fate: group.fate, provider: group.provider, platform: group.platform, first: count, numbers: group.numbers))
+    }
+  }
+
+  private static func order(_ fate: Fate, _ provider: ProviderName, _ platform: String?) -> [String] {
+    switch fate {
+    case .queue(let credential): ["0", credential.rawValue, provider.rawValue, platform ?? ""]
+    case .ended(let outcome, let reason): ["1", outcome.rawValue, reason ?? "", provider.rawValue, platform ?? ""]
+    }
+  }
+
+  /// One for each credential.
+  var jobs: [Job] {
+    var jobs: [Job] = []
+    for segment in segments {
+      guard case .queue(let credential) = segment.fate else { continue }
+      if jobs.last?.credential == credential {
+        jobs[jobs.count - 1].range = jobs[jobs.count - 1].range.lowerBound..<segment.range.upperBound
+      } else {
+        jobs.append(Job(credential: credential, range: segment.range))
+      }
+    }
+    return jobs
+  }
+
+  func segment(of index: Int) -> Segment? { segments.first { $0.range.contains(index) } }
+
+  func number(of index: Int) -> Int? {
+    guard let segment = segment(of: index) else { return nil }
+    return Int(segment.numbers[index - segment.first])
+  }
+
+  func index(of number: Int) -> Int? {
+    guard let number = UInt32(exactly: number) else { return nil }
+    for segment in segments {
+      var low = 0
+      var high = segment.numbers.count
+      while low < high {
+        let middle = (low + high) / 2
+        if segment.numbers[middle] < number { low = middle + 1 } else { high = middle }
+      }
+      if low < segment.numbers.count, segment.numbers[low] == number { return segment.first + low }
+    }
+    return nil
+  }
+}
+
+// MARK: Stored form
+
+extension Snapshot {
+  private static let version: UInt8 = 1
+
+  var packed: [UInt8] {
+    var packer = Packer()
+    packer.byte(Self.version)
+    packer.time(takenAt.milliseconds)
+    packer.number(segments.count)
+    for segment in segments {
+      switch segment.fate {
+      case .queue(let credential):
+        packer.byte(0)
+        packer.text(credential.rawValue)
+      case .ended(let outcome, let reason):
+        packer.byte(1)
+        packer.text(outcome.rawValue)
+        packer.optional(reason)
+      }
+      packer.text(segment.provider.rawValue)
+      packer.optional(segment.platform)
+      NumberSet.write(segment.numbers, to: &packer)
+    }
+    return packer.bytes
+  }
+
+  init(packed: [UInt8]) throws(Corrupt) {
+    var reader = Unpacker(packed)
+    guard try reader.byte() == Self.version else { throw Corrupt() }
+    takenAt = WallTime(milliseconds: try reader.time())
+    segments = []
+    for _ in 0..<(try reader.int()) {
+      let fate: Fate
+      switch try reader.byte() {
+      case 0: fate = .queue(CredentialID(rawValue: try reader.text()))
+      case 1:
+        guard let outcome = Outcome(rawValue: try reader.text()) else { throw Corrupt() }
+        fate = .ended(outcome, reason: try reader.optional())
+      default: throw Corrupt()
+      }
+      let provider = ProviderName(rawValue: try reader.text())
+      let platform = try reader.optional()
+      let numbers = try NumberSet.read(&reader)
+      segments.append(
+        Segment(fate: fate, provider: provider, platform: platform, first: count, numbers: numbers))
+    }
+    guard reader.isAtEnd else { throw Corrupt() }
+  }
+}

@@ -1,0 +1,60 @@
+import Domain
+import RedisClient
+
+/// One partition's part of an audience, before it is started.
+struct AudienceShare {
+  var partition: Int
+  /// Members when it was counted.
+  var count: Int
+  var startAt: WallTime
+  var ttl: Int
+  var keepsReceipts: Bool
+}
+
+extension Store {
+  /// The partitions that have members.
+  static func parts(of audience: SubmissionAudience) -> [(partition: Int, count: Int)] {
+    audience.counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  /// Stores a message that is aimed when it starts: at home first, then a share in each partition that has members.
+  func store(_ submission: Submission, _ audience: SubmissionAudience, id: MessageID) async throws(StoreError) {
+    let parts = Self.parts(of: audience)
+    precondition(parts.allSatisfy { (0..<settings.partitions).contains($0.partition) }, "a partition that is none")
+    var fields = messageFields(submission, parts.map(\.partition))
+    fields += [
+      .text("st"), .text("s"), .text("left"), .number(Int64(parts.count)), .text("an"),
+      .text(parts.map { String($0.count) }.joined(separator: ",")), .text("au"), .text(audience.expression),
+      .text("re"), .text(audience.reach.rawValue), .text("at"), .number(submission.acceptedAt.milliseconds),
+    ]
+    if submission.keepReceipts { fields += [.text("rc"), 1] }
+    if try await storeHome(id, submission, fields, []) {
+      try await spread(
+        id,
+        parts.map {
+          AudienceShare(
+            partition: $0.partition, count: $0.count, startAt: submission.acceptedAt, ttl: submission.ttl,
+            keepsReceipts: submission.keepReceipts)
+        })
+    } else {
+      try await finishSpreading(id)
+    }
+  }
+
+  func spread(_ id: MessageID, _ shares: [AudienceShare]) async throws(StoreError) {
+    _ = try await ask(
+      Scripts.addAudience,
+      shares.map { share in
+        (
+          [keys.work(share.partition, id), keys.starts(share.partition), keys.finished(share.partition)],
+          [
+            .bytes(id.raw), .number(Int64(share.count)), .number(Int64(share.ttl)),
+            .number(share.startAt.milliseconds), share.keepsReceipts ? "1" : "0", .text(keys.bell),
+            .number(Int64(share.partition)),
+          ]
+        )
+      })
+    _ = try await ask(
+      Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])
+  }
+}

@@ -1,0 +1,115 @@
+import Domain
+import RedisClient
+
+/// What a flush writes of one audience.
+private struct MemberOutcomes {
+  /// Members that turn alike.
+  struct Group: Hashable {
+    var code: OutcomeCode
+    var counter: [UInt8]
+    var job: Int
+  }
+  /// In the order in which they came: finals before retries, so that a final one wins.
+  private(set) var groups: [(group: Group, indexes: [UInt8])] = []
+  private var places: [Group: Int] = [:]
+  var records: [RedisArgument] = []
+  var retries: [RedisArgument] = []
+  /// The provider's id of each slice.
+  var slices: [Int: String] = [:]
+  var firstAttempt: WallTime?
+
+  mutating func add(_ group: Group, _ index: Int) {
+    let place = places[group] ?? groups.count
+    if place == groups.count {
+      groups.append((group, []))
+      places[group] = place
+    }
+    groups[place].indexes += raw32(index)
+  }
+
+  mutating func attempted(_ attempts: [Attempt]) {
+    guard let at = attempts.first?.at else { return }
+    firstAttempt = min(firstAttempt ?? at, at)
+  }
+
+  var arguments: [RedisArgument] {
+    var arguments: [RedisArgument] = [
+      firstAttempt.map { .number($0.milliseconds) } ?? "", .number(Int64(groups.count)),
+      .number(Int64(records.count / 3)), .number(Int64(retries.count / 4)), .number(Int64(slices.count)),
+    ]
+    for (group, indexes) in groups {
+      arguments += [
+        .number(Int64(group.code.rawValue)), .bytes(group.counter), .number(Int64(group.job)), .bytes(indexes),
+      ]
+    }
+    arguments += records + retries
+    for (slice, id) in slices.sorted(by: { $0.key < $1.key }) { arguments += [.number(Int64(slice)), .text(id)] }
+    return arguments
+  }
+}
+
+extension Store {
+  func sendAimed(_ chunk: FlushChunk, _ flush: Flush, _ pruned: Int) async throws(StoreError) -> FlushReply {
+    let partition = flush.lease.partition
+    var entries = chunk.entries
+    var places: [MessageID: Int] = [:]
+    for (place, entry) in entries.enumerated() { places[entry.id] = place + 1 }
+    for job in chunk.jobs where places[job.message] == nil {
+      entries.append((job.message, MessageOutcomes()))
+      places[job.message] = entries.count
+    }
+    var names = [
+      keys.lease(partition), keys.finished(partition), keys.retry(partition), keys.ready(partition),
+      keys.segments(partition), keys.ends(partition),
+    ]
+    var arguments: [RedisArgument] = [
+      .text(flush.lease.owner), .number(Int64(flush.number)), .number(Int64(chunk.number)),
+      .number(settings.retentionSeconds), .number(Int64(pruned)), .number(Int64(entries.count)),
+    ]
+    var firsts: [MessageID: Int64] = [:]
+    for (id, outcomes) in entries {
+      names += keys.part(partition, id) + [keys.kept(partition, id.hour)]
+      arguments += [.bytes(id.raw), .number(id.hour)]
+      // A part that has ended has nothing left to turn.
+      let part = try await audiencePart(id, flush.lease)
+      arguments += (part.map { Self.members($0, outcomes) } ?? MemberOutcomes()).arguments
+      firsts[id] = part.map { Int64(bitPattern: $0.base) }
+    }
+    arguments.append(.number(Int64(chunk.jobs.count)))
+    for job in chunk.jobs {
+      names.append(keys.stream(partition, job.id.stream.name))
+      arguments += [
+        .number(Int64(places[job.message] ?? 0)), .text("\(job.id.sequence)-1"), .text(job.id.stream.name),
+        .number(firsts[job.message].map { Int64(job.id.sequence) - $0 } ?? 0),
+      ]
+    }
+    return try flushed(
+      try await ask(Scripts.flushAudience, keys: names, arguments, partition: partition))
+  }
+
+  private static func members(_ part: AudiencePart, _ outcomes: MessageOutcomes) -> MemberOutcomes {
+    var members = MemberOutcomes()
+    for final in outcomes.finals {
+      let index = final.delivery.index
+      guard let job = part.job(of: index) else { continue }
+      let counter = part.counter(of: index, final.outcome, final.reason)
+      members.add(.init(code: OutcomeCode(final.outcome), counter: counter.field, job: job.range.lowerBound), index)
+      members.attempted(final.attempts)
+      if final.outcome == .accepted, let slice = part.slices[index], let id = final.providerID {
+        members.slices[slice.number] = id
+      }
+      let keeps =
+        final.outcome == .accepted
+        ? part.keepsReceipts || final.overtaken : final.reason != nil || !final.attempts.isEmpty
+      if keeps { members.records += arguments(final).prefix(3) }
+    }
+    for retry in outcomes.retries {
+      let index = retry.target.delivery.index
+      guard let job = part.job(of: index) else { continue }
+      members.add(.init(code: .waiting, counter: [], job: job.range.lowerBound), index)
+      members.attempted(retry.attempts)
+      members.retries += arguments(retry)
+    }
+    return members
+  }
+}

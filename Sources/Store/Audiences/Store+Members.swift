@@ -1,0 +1,71 @@
+import Domain
+import Loop
+import RedisClient
+
+/// Lazy expansion of audiences: a claim of a job takes the next members that have no outcome.
+extension Store {
+  /// Members whose codes are read at a time where many have ended.
+  private static let codesPerRead = 32_768
+
+  /// Members of an audience's job from `from` on. Nil: nothing of the job is left to do, it is taken out.
+  func open(_ job: StoredJob, _ range: Range<Int>, from: Int, _ lease: Lease, limit: Int) async throws(StoreError)
+    -> ClaimedJob?
+  {
+    let partition = lease.partition
+    let field = "j\(range.lowerBound)"
+    let command = RedisCommand("HMGET", keys.work(partition, job.message), "x", field, "c")
+    let work = try await ask(command, partition: partition).array ?? []
+    guard work.count == 3, let left = work[1].integer, left > 0, (work[0].integer ?? 0) > 0,
+      let part = try await audiencePart(job.message, lease), let own = part.job(from: range.lowerBound),
+      own.range == range, own.credential == job.id.stream.credential
+    else {
+      try await drop([job.entry], odd: 0, lease, job.id.stream)
+      return nil
+    }
+    if !work[2].isNull { part.ending = .cancelled }
+    if part.ending == nil, part.until < loop.wallNow { part.ending = .expired }
+    var claim = ClaimedJob(id: job.id, message: job.message, targets: [])
+    if let outcome = part.ending {
+      try await endRest(of: part, lease, outcome)
+      // Whoever has members of it at work is to know that no more follow.
+      claim.lastMember = range.upperBound - 1
+      return from > range.lowerBound ? claim : nil
+    }
+    var members: [Int] = []
+    var next = from
+    var window = limit
+    while next < range.upperBound, members.count < limit {
+      let some = next..<min(range.upperBound, next + window)
+      let codes = try await codes(job.message, partition, some)
+      next = some.upperBound
+      for index in some where codes[index] == .none {
+        members.append(index)
+        guard members.count == limit else { continue }
+        next = index + 1
+        break
+      }
+      window = Self.codesPerRead
+    }
+    claim.targets = members.map { index in
+      ClaimedTarget(
+        delivery: DeliveryID(message: job.message, partition: partition, index: index),
+        device: DeviceID(rawValue: ""), registered: true, credential: own.credential,
+        sequence: part.sequence(of: index), address: nil, gone: nil, facts: nil, attempts: [],
+        slice: part.slices[index])
+    }
+    try await readMembers(&claim.targets, at: Array(claim.targets.indices), part, lease)
+    // From here to the return nothing comes between: what is handed out, and what ends as the rest, never overlap.
+    guard part.ending == nil, audiences[partition]?[job.message] === part else { return nil }
+    claim.isWhole = next >= range.upperBound
+    claim.lastMember = next - 1
+    part.handedOut(through: next - 1, of: own)
+    return claim
+  }
+
+  func codes(_ message: MessageID, _ partition: Int, _ range: Range<Int>) async throws(StoreError) -> OutcomeCodes {
+    let bytes = OutcomeCodes.bytes(of: range)
+    let command = RedisCommand(
+      "GETRANGE", keys.codes(partition, message), String(bytes.lowerBound), String(bytes.upperBound))
+    return OutcomeCodes(try await ask(command, partition: partition).bytes ?? [], from: range.lowerBound)
+  }
+}

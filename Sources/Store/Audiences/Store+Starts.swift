@@ -1,0 +1,108 @@
+package import Domain
+import RedisClient
+
+/// From an accepted audience to jobs: who is in it is decided when it starts, and stays.
+extension Store {
+  /// No first attempt of a member begins later than this after the start, or the ttl if that is longer.
+  static let shortestStart: Int64 = 10_000
+
+  /// Audiences whose time has come, earliest first; they stay until `start` or `abandonStart` has been called for them.
+  package func dueStarts(_ lease: Lease, now: WallTime, limit: Int) async throws(StoreError) -> [MessageID] {
+    let command = RedisCommand(
+      "ZRANGEBYSCORE", keys.starts(lease.partition), "-inf", String(now.milliseconds), "LIMIT", "0", String(limit))
+    return (try await ask(command, partition: lease.partition).array ?? []).compactMap {
+      $0.bytes.flatMap { MessageID(raw: $0) }
+    }
+  }
+
+  /// For an audience that cannot be aimed any more (`unreadable_audience`), or whose message is gone: its part ends as
+  /// failed, with as many deliveries as were counted when it was accepted. Never a widening. Repeatable.
+  package func abandonStart(_ lease: Lease, _ id: MessageID, reason: String) async throws(StoreError) {
+    try await abandon(lease, id, reason: reason, odd: false)
+  }
+
+  /// Members of one route with their platform.
+  struct Group {
+    var route: RouteClass
+    var platform: String?
+    var numbers: [UInt32]
+  }
+
+  func start(_ lease: Lease, _ message: StoredMessage, _ groups: [Group], now: WallTime, fate: (Address) -> Fate)
+    async throws(StoreError)
+  {
+    var cancelled = message.cancelled
+    while true {
+      let snapshot = Snapshot.gather(groups, at: now) { address in
+        if cancelled { return .ended(.cancelled, reason: nil) }
+        return switch fate(address) {
+        case .queue(let credential): .queue(credential)
+        case .ended(let outcome, let reason): .ended(outcome, reason: reason)
+        }
+      }
+      guard try await store(snapshot, lease, message.id, cancelled: cancelled) else { return }
+      cancelled = true
+    }
+  }
+
+  /// True: it has been cancelled meanwhile, and none of it may be sent.
+  private func store(_ snapshot: Snapshot, _ lease: Lease, _ id: MessageID, cancelled: Bool)
+    async throws(StoreError) -> Bool
+  {
+    let partition = lease.partition
+    let fields = try await ask(RedisCommand("HMGET", keys.work(partition, id), "at", "l"), partition: partition).array
+    let startedAt = fields?.first?.integer ?? snapshot.takenAt.milliseconds
+    let life = (fields?.last?.integer ?? 0) * 1000
+    let jobs = snapshot.jobs
+    var counters: [RedisArgument] = []
+    for segment in snapshot.segments {
+      guard case .ended(let outcome, let reason) = segment.fate else { continue }
+      let counter = CounterName(
+        provider: segment.provider, outcome: outcome, reason: reason, platform: segment.platform)
+      counters += [.bytes(counter.field), .number(Int64(segment.numbers.count))]
+    }
+    let open = jobs.reduce(0) { $0 + $1.range.count }
+    var names = [
+      keys.lease(partition), keys.work(partition, id), keys.snapshot(partition, id), keys.codes(partition, id),
+      keys.starts(partition), keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
+      keys.ends(partition), keys.finished(partition), keys.segments(partition), keys.kept(partition, id.hour),
+    ]
+    var arguments: [RedisArgument] = [
+      .text(lease.owner), .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
+      .number(Int64(partition)), .number(Int64(snapshot.count)), .number(Int64(open)), .bytes(snapshot.packed),
+      .number(startedAt + max(life, Self.shortestStart)), cancelled ? "1" : "0", .number(Int64(counters.count / 2)),
+    ]
+    arguments += counters
+    arguments.append(.number(Int64(jobs.count)))
+    for (place, job) in jobs.enumerated() {
+      let name = StreamID(partition: partition, credential: job.credential, urgency: .bulk).name
+      names.append(keys.stream(partition, name))
+      arguments += [
+        .number(Int64(place)), .text(name), .number(Int64(job.range.lowerBound)), .number(Int64(job.range.count)),
+      ]
+    }
+    let reply = try await ask(Scripts.startAudience, keys: names, arguments, partition: partition)
+    ended(id, reply, partition)
+    return reply.integer == 2
+  }
+}
+
+extension Snapshot {
+  /// Members of the same fate, provider and platform come together.
+  fileprivate static func gather(_ groups: [Store.Group], at now: WallTime, _ fate: (Address) -> Fate) -> Snapshot {
+    struct Key: Hashable {
+      var fate: Fate
+      var provider: ProviderName
+      var platform: String?
+    }
+    var gathered: [Key: [UInt32]] = [:]
+    var mixed: Set<Key> = []
+    for group in groups {
+      let key = Key(fate: fate(group.route.address), provider: group.route.provider, platform: group.platform)
+      if gathered[key] != nil { mixed.insert(key) }
+      gathered[key, default: []] += group.numbers
+    }
+    for key in mixed { gathered[key]!.sort() }
+    return Snapshot(gathered.map { ($0.fate, $0.provider, $0.platform, $1) }, takenAt: now)
+  }
+}

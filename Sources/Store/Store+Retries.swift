@@ -1,0 +1,103 @@
+package import Domain
+import RedisClient
+
+/// Deliveries that wait for another attempt: a sorted set of their due times, and a record for each.
+extension Store {
+  /// Retries due by `now` in order, at most `limit`; they stay in the set until a flush ends or moves them.
+  package func dueRetries(_ lease: Lease, now: WallTime, limit: Int) async throws(StoreError) -> [ClaimedTarget] {
+    let command = RedisCommand(
+      "ZRANGEBYSCORE", keys.retry(lease.partition), "-inf", String(now.milliseconds), "LIMIT", "0", String(limit))
+    let members = (try await ask(command).array ?? []).compactMap(\.bytes)
+    return try await retries(members, lease).map(\.target)
+  }
+
+  /// All that wait for a retry, for the holds of a new owner (design D6), at most `limit`, earliest first.
+  package func waitingRetries(_ lease: Lease, limit: Int) async throws(StoreError) -> [(
+    target: ClaimedTarget, due: WallTime
+  )] {
+    guard limit > 0 else { return [] }
+    let command = RedisCommand("ZRANGE", keys.retry(lease.partition), "0", String(limit - 1))
+    let members = (try await ask(command).array ?? []).compactMap(\.bytes)
+    return try await retries(members, lease)
+  }
+
+  /// When the next retry of the partition is due.
+  package func nextRetry(_ lease: Lease) async throws(StoreError) -> WallTime? {
+    let reply = try await ask(RedisCommand("ZRANGE", keys.retry(lease.partition), "0", "0", "WITHSCORES"))
+    guard let score = reply.array?.last?.text.flatMap({ Double($0) }), score.isFinite else { return nil }
+    return WallTime(milliseconds: Int64(score))
+  }
+
+  private func retries(_ members: [[UInt8]], _ lease: Lease) async throws(StoreError) -> [(
+    target: ClaimedTarget, due: WallTime
+  )] {
+    let partition = lease.partition
+    var asked: [(member: [UInt8], delivery: DeliveryID)] = []
+    var odd: [[UInt8]] = []
+    var corrupt: [MessageID: [Int]] = [:]
+    for member in members {
+      guard member.count == 20, let id = MessageID(raw: Array(member.prefix(16))) else {
+        odd.append(member)
+        continue
+      }
+      asked.append((member, DeliveryID(message: id, partition: partition, index: from32(member[16...]))))
+    }
+    let messages = Array(Set(asked.map(\.delivery.message)))
+    let known = try await ask(
+      messages.flatMap { message in
+        [
+          RedisCommand("HGET", keys.work(partition, message), "a"),
+          RedisCommand("HGETALL", keys.slices(partition, message)),
+        ]
+      }
+        + asked.map { RedisCommand("HGET", keys.deliveries(partition, $0.delivery.message), String($0.delivery.index)) },
+      partition: partition)
+    var slicesByMessage: [MessageID: [Int: StoredSlice]] = [:]
+    var parts: [MessageID: AudiencePart] = [:]
+    for (place, message) in messages.enumerated() {
+      if known[place * 2].isNull {
+        slicesByMessage[message] = slices(known[place * 2 + 1], of: message, partition)
+      } else if let part = try await audiencePart(message, lease) {
+        parts[message] = part
+        slicesByMessage[message] = part.slices
+      }
+    }
+    let records = known.dropFirst(messages.count * 2)
+    var found: [(target: ClaimedTarget, due: WallTime)] = []
+    for (entry, record) in zip(asked, records) {
+      guard let packed = record.bytes else {
+        odd.append(entry.member)
+        continue
+      }
+      guard let record = try? DeliveryRecord(packed: packed),
+        case .retrying(let due, _, let sequence, let credential, let target) = record.state,
+        target.index == entry.delivery.index
+      else {
+        if packed.first == DeliveryRecord.finalMark {
+          odd.append(entry.member)
+        } else {
+          corrupt[entry.delivery.message, default: []].append(entry.delivery.index)
+        }
+        continue
+      }
+      let claimed = ClaimedTarget(
+        delivery: entry.delivery, device: target.device, registered: target.address == nil, credential: credential,
+        sequence: sequence, address: target.address, gone: nil, facts: nil, attempts: record.attempts,
+        slice: slicesByMessage[entry.delivery.message]?[entry.delivery.index])
+      found.append((claimed, due))
+    }
+    for (message, indexes) in corrupt { try await condemnWaiting(of: message, indexes, lease) }
+    if !odd.isEmpty {
+      _ = try await ask(
+        Scripts.dropRetries, keys: [keys.lease(partition), keys.retry(partition), keys.odd(partition)],
+        [.text(lease.owner)] + odd.map { .bytes($0) }, partition: partition)
+    }
+    var targets = found.map(\.target)
+    try await readAddresses(&targets, lease)
+    for (message, part) in parts {
+      let members = targets.indices.filter { targets[$0].delivery.message == message }
+      try await readMembers(&targets, at: members, part, lease)
+    }
+    return zip(targets, found).map { ($0, $1.due) }
+  }
+}

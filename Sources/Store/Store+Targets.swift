@@ -1,0 +1,110 @@
+package import Domain
+import RedisClient
+
+/// What the owner of a partition needs of claimed targets: addresses, the message, slices.
+extension Store {
+  /// Addresses of registered devices as they stand now.
+  func readAddresses(_ targets: inout [ClaimedTarget], _ lease: Lease) async throws(StoreError) {
+    let places = targets.indices.filter {
+      targets[$0].registered && audiences[lease.partition]?[targets[$0].delivery.message] == nil
+    }
+    guard !places.isEmpty else { return }
+    let apps = try await apps(of: Set(places.map { targets[$0].delivery.message }))
+    var byApp: [AppID: [Int]] = [:]
+    for place in places {
+      guard let app = apps[targets[place].delivery.message] else {
+        targets[place].gone = Self.deletedReason
+        continue
+      }
+      byApp[app, default: []].append(place)
+    }
+    for (app, places) in byApp {
+      let devices = try await devices(places.map { targets[$0].device }, app: app)
+      for (place, stored) in zip(places, devices) {
+        Self.fill(&targets[place], stored)
+      }
+    }
+  }
+
+  private static func fill(_ target: inout ClaimedTarget, _ stored: StoredDevice?) {
+    if let stored, stored.tombstone == nil, stored.device.enabled {
+      target.address = stored.device.address
+      target.facts = stored.device.facts
+    } else {
+      target.gone = stored.map { $0.tombstone?.reason ?? disabledReason } ?? deletedReason
+    }
+  }
+
+  /// Members of an audience are found by their number: one that was given to another device since is gone.
+  func readMembers(_ targets: inout [ClaimedTarget], at places: [Int], _ part: AudiencePart, _ lease: Lease)
+    async throws(StoreError)
+  {
+    // Clocks may differ, and a number rests for the whole of retention before another device gets it.
+    let born = part.snapshot.takenAt + settings.retentionSeconds * 500
+    let numbers = places.map { part.snapshot.number(of: targets[$0].delivery.index) ?? -1 }
+    let devices = try await devices(
+      numbers: numbers.filter { $0 >= 0 }, partition: lease.partition, app: part.app, bornBefore: born)
+    var rest = devices[...]
+    for (place, number) in zip(places, numbers) {
+      let stored = number >= 0 ? rest.popFirst() ?? nil : nil
+      if let stored { targets[place].device = stored.device.id }
+      Self.fill(&targets[place], stored)
+    }
+  }
+  private static let deletedReason = "device_deleted"
+  private static let disabledReason = "device_disabled"
+
+  private func apps(of messages: Set<MessageID>) async throws(StoreError) -> [MessageID: AppID] {
+    let ids = Array(messages)
+    let replies = try await ask(ids.map { RedisCommand("HGET", keys.message($0), "app") })
+    var apps: [MessageID: AppID] = [:]
+    for (id, reply) in zip(ids, replies) { apps[id] = reply.text.map { AppID(rawValue: $0) } }
+    return apps
+  }
+
+  /// The message of claimed jobs; nil when it has ended.
+  package func message(_ id: MessageID) async throws(StoreError) -> StoredMessage? {
+    let fields = try await ask(RedisCommand("HMGET", keys.message(id), "app", "b", "can", "au", "re", "at")).array ?? []
+    guard fields.count == 6, let app = fields[0].text, let body = fields[1].bytes else { return nil }
+    let reach = fields[4].text.flatMap { Reach(rawValue: $0) } ?? .allDevices
+    return StoredMessage(
+      id: id, app: AppID(rawValue: app), body: body, acceptedAt: id.acceptedAt,
+      startedAt: fields[5].integer.map { WallTime(milliseconds: $0) } ?? id.acceptedAt, cancelled: !fields[2].isNull,
+      audience: fields[3].text.map { StoredAudience(expression: $0, reach: reach) })
+  }
+
+  /// Stores the members of a new slice; when it returns, its first attempt may be made. A revision above 0 replaces.
+  package func storeSlice(_ lease: Lease, _ slice: StoredSlice) async throws(StoreError) {
+    let partition = lease.partition
+    _ = try await ask(
+      Scripts.storeSlice,
+      keys: [keys.lease(partition), keys.slices(partition, slice.message), keys.work(partition, slice.message)],
+      [.text(lease.owner), .number(Int64(slice.number)), .bytes(slice.packed)], partition: partition)
+    audiences[partition]?[slice.message]?.stored(slice)
+  }
+
+  /// The members of a stored slice whose deliveries have no outcome yet.
+  package func unfinishedMembers(of slice: StoredSlice) async throws(StoreError) -> Set<Int> {
+    guard let first = slice.members.min(), let last = slice.members.max() else { return [] }
+    if audienceMessages[slice.partition]?.contains(slice.message) == true {
+      let codes = try await codes(slice.message, slice.partition, first..<last + 1)
+      return Set(slice.members.filter { codes[$0].outcome == nil })
+    }
+    let command = RedisCommand(
+      words: ["HMGET", keys.deliveries(slice.partition, slice.message)] + slice.members.map { String($0) })
+    let records = try await ask(command, partition: slice.partition).array ?? []
+    return Set(zip(slice.members, records).filter { $1.bytes?.first != DeliveryRecord.finalMark }.map(\.0))
+  }
+
+  /// The slice of each member by its index.
+  func slices(_ reply: RedisReply, of message: MessageID, _ partition: Int) -> [Int: StoredSlice] {
+    var slices: [Int: StoredSlice] = [:]
+    for (name, value) in pairs(reply.array ?? []) {
+      guard let number = Int(String(decoding: name, as: UTF8.self)),
+        let slice = try? StoredSlice(message: message, partition: partition, number: number, packed: value)
+      else { continue }
+      for member in slice.members { slices[member] = slice }
+    }
+    return slices
+  }
+}
