@@ -70,7 +70,7 @@ let package = Package(
     module("OneSignal", path: "Providers/OneSignal", ["Domain", "JSON"], pure),
     module("Configuration", ["Domain"]),
     // Row 6
-    module("Delivery", ["Domain", "Loop", "Telemetry", "TLS", "HTTP2", "HTTPClient", "Store"]),
+    module("Delivery", ["Domain", "JSON", "Loop", "Telemetry", "TLS", "HTTP2", "HTTPClient", "Store"]),
     module("API", ["Domain", "Loop", "Telemetry", "JSON", "TLS", "HTTPServer", "Intake", "Store"]),
     module("Sandbox", ["Domain", "Loop", "JSON", "TLS", "HTTP2", "HTTPServer"]),
     // Row 7
@@ -115,7 +115,7 @@ let package = Package(
       exclude: ["aioapns"]),
     tests("ConfigurationTests", ["Configuration", "Domain", "Support"]),
     tests("FanfareTests", ["fanfare", "Domain", "JSON", "Support"]),
-    tests("Conformance", ["APNs", "FCM", "OneSignal", "Intake", "JSON", "TLS", "Domain", "Support"]),
+    tests("Conformance", ["APNs", "FCM", "OneSignal", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
     tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
   ],
   swiftLanguageModes: [.v6],

@@ -33,10 +33,6 @@ extension APNsPayload {
     alert.set("title", text(notification.title, notification.titleKey, notification.titleArgs, "title", &warnings))
     alert.set("body", text(notification.body, notification.bodyKey, notification.bodyArgs, "body", &warnings))
     alert.set("sound", notification.sound?.name)
-    if !notification.localized.isEmpty {
-      warnings.append(
-        RenderWarning("/notification/localized", "apns: not chosen per device yet; the default texts are sent"))
-    }
     return alert
   }
 

@@ -92,7 +92,6 @@ enum APNsPayload {
     let absent: [(isGiven: Bool, field: String, note: String)] = [
       (notification.link != nil, "link", "no field for a link; the app can read one from data"),
       (!notification.buttons.isEmpty, "buttons", "buttons come from the app's category"),
-      (!notification.localized.isEmpty, "localized", "not chosen per device yet; the default texts are sent"),
       (notification.icon != nil, "icon", "the app's own icon is shown"),
       (notification.color != nil, "color", "no field for a color"),
       (notification.androidChannel != nil, "android_channel", "Android's alone"),

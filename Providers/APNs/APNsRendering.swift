@@ -18,7 +18,7 @@ extension APNsAccount {
     }
     return Rendering(
       path: message.isBroadcast ? "/4/broadcasts/apps/" : "/3/device/", headers: headers, head: body,
-      mark: message.kind.topicSuffix, warnings: warnings)
+      mark: message.kind.topicSuffix, limit: limit, warnings: warnings)
   }
 
   private func headers(_ message: Message, startedAt: WallTime, warnings: inout [RenderWarning]) throws(RenderFault)

@@ -59,10 +59,6 @@ enum AppleActivity {
     if activity.activityID != nil {
       warnings.append(RenderWarning("/live_activity/activity_id", "fcm: the token names the activity"))
     }
-    if message.notification?.localized.isEmpty == false {
-      warnings.append(
-        RenderWarning("/notification/localized", "fcm: not chosen per device yet; the default texts are sent"))
-    }
     if message.priority == .low {
       warnings.append(RenderWarning("/priority", "fcm: a Live Activity goes with priority 5 instead"))
     }

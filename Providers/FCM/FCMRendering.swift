@@ -37,7 +37,8 @@ extension FCMAccount {
     }
     let headers = [Header("content-type", "application/json"), Header("x-goog-api-format-version", "2")]
     var rendering = Rendering(
-      path: "/v1/projects/\(project)/messages:send", headers: headers, head: head, tail: tail, warnings: warnings)
+      path: "/v1/projects/\(project)/messages:send", headers: headers, head: head, tail: tail,
+      limit: Self.payloadLimit, warnings: warnings)
     rendering.needsLiveActivityToken = message.kind == .liveActivity
     return rendering
   }

@@ -32,10 +32,6 @@ enum FCMWarnings {
       ),
       (link != nil, "/notification/link", link ?? ""),
       (
-        !notification.localized.isEmpty, "/notification/localized",
-        "not chosen per device yet; the default texts are sent"
-      ),
-      (
         message.encryptedBody != nil, "/encrypted_body",
         "Android and browsers show the notification as it is; their apps find this in data"
       ),

@@ -12,6 +12,8 @@ struct OneSignalAccount: ProviderAccount {
 
   static let connections = 8
 
+  /// By the language that each subscription has there.
+  var choosesLanguage: Bool { true }
   var wire: Wire { .http1(connections: Self.connections) }
 
   /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids. An activity shares its requests with

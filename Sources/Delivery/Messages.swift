@@ -2,7 +2,7 @@ import Domain
 import Loop
 import Store
 
-/// A message in memory: decoded once, rendered once per credential.
+/// A message in memory: decoded once, rendered once per credential and language.
 final class LoadedMessage {
   let id: MessageID
   let app: AppID
@@ -20,7 +20,7 @@ final class LoadedMessage {
   var isCancelled: Bool
   /// Deliveries in memory.
   var users = 0
-  private var renderings: [CredentialID: Result<Rendering, RenderFault>] = [:]
+  private var renderings: Renderings?
 
   /// `ttl: 0` means one attempt at once; this is how long "at once" may take.
   static let atOnce: Int64 = 10_000
@@ -31,6 +31,7 @@ final class LoadedMessage {
     var content = content
     if let aimed = content?.to, !aimed.isChannel { content?.to = .tokens([]) }
     self.content = content
+    renderings = content.map { Renderings($0, startedAt: stored.startedAt) }
     id = stored.id
     app = stored.app
     acceptedAt = stored.acceptedAt
@@ -41,17 +42,14 @@ final class LoadedMessage {
     isCancelled = stored.cancelled
   }
 
-  func rendering(for account: any ProviderAccount) -> Result<Rendering, RenderFault> {
-    if let known = renderings[account.credential] { return known }
-    guard let content else { return .failure(RenderFault(code: "unreadable_message", detail: "")) }
-    let result: Result<Rendering, RenderFault>
-    do throws(RenderFault) {
-      result = .success(try account.render(content, startedAt: startedAt))
-    } catch {
-      result = .failure(error)
-    }
-    renderings[account.credential] = result
-    return result
+  /// What goes to a device with these facts; nil: none are known.
+  func rendering(_ account: any ProviderAccount, for facts: DeviceFacts?) -> Result<Rendering, Unrenderable> {
+    renderings?.rendering(account, for: facts) ?? .failure(.refused(code: "unreadable_message"))
+  }
+
+  /// Devices for whom it differs cannot share a request.
+  func variant(_ account: any ProviderAccount, for facts: DeviceFacts?) -> String {
+    renderings?.variant(account, for: facts) ?? ""
   }
 }
 

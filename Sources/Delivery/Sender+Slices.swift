@@ -14,12 +14,15 @@ extension Sender {
       if let slice = parcel.slice {
         if let closed = slices.add(parcel, parcel.id, of: slice, now: now) { closedSlices.append(closed) }
       } else {
-        let recipientClass = account.recipientClass(of: parcel.address)
+        let recipientClass = "\(account.recipientClass(of: parcel.address)) \(variant(of: parcel))"
         if let closed = slices.add(parcel, parcel.id, recipientClass: recipientClass, now: now) { store(closed) }
       }
     }
     if !slices.isEmpty { armSliceTimer(now: now) }
   }
+
+  /// What the members of a slice must have in common.
+  private func variant(of parcel: Parcel) -> String { parcel.message.variant(account, for: parcel.target.facts) }
 
   /// A member of a stored slice whose device is gone.
   func absent(from slice: StoredSlice) {
@@ -117,9 +120,15 @@ extension Sender {
       worker.end(closed.members, .expired, reason: first.lastReason)
       return false
     }
-    switch first.message.rendering(for: account) {
-    case .failure(let fault):
-      worker.end(closed.members, .failed, reason: fault.code)
+    let variant = variant(of: first)
+    let strangers = closed.members.filter { self.variant(of: $0) != variant }
+    guard strangers.isEmpty else {
+      part(strangers, from: closed)
+      return false
+    }
+    switch first.message.rendering(account, for: first.target.facts) {
+    case .failure(let why):
+      worker.end(closed.members, why.outcome.0, reason: why.outcome.reason)
       return false
     case .success(let rendering):
       let recipients = closed.members.map(\.address)
@@ -129,6 +138,19 @@ extension Sender {
         request,
         Flight(closed.members, recipients: recipients, slice: closed.slice, berth: pass.berth, pass))
       return true
+    }
+  }
+
+  /// The facts of some have changed since the slice was stored: their text is another now, and nobody gets another's.
+  /// They go in slices of their own.
+  private func part(_ strangers: [Parcel], from closed: SlicePlan<Parcel>.Closed) {
+    let leaving = Set(strangers.map(\.id))
+    var rest = closed
+    rest.members.removeAll { leaving.contains($0.id) }
+    revise(rest)
+    for parcel in strangers {
+      parcel.slice = nil
+      worker.goBack(parcel)
     }
   }
 

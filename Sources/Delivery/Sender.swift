@@ -162,9 +162,9 @@ final class Sender: CarrierOwner {
 
   private func sendNext(urgent isUrgent: Bool, _ pass: Pass) -> Bool {
     guard let parcel = takeNext(urgent: isUrgent, now: pass.now, wall: pass.wall) else { return false }
-    switch parcel.message.rendering(for: account) {
-    case .failure(let fault):
-      worker.end(parcel, .failed, reason: fault.code)
+    switch parcel.message.rendering(account, for: parcel.target.facts) {
+    case .failure(let why):
+      worker.end(parcel, why.outcome.0, reason: why.outcome.reason)
       return false
     case .success(let rendering):
       if rendering.needsLiveActivityToken, parcel.address.liveActivityToken == nil {

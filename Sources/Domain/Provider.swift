@@ -89,8 +89,11 @@ package protocol ProviderAccount: Sendable {
   var wire: Wire { get }
   /// Recipients in one request: 1, or the slice limit.
   var recipientLimit: Int { get }
+  /// It takes texts in all languages and gives each device its own, where we do not know the device's.
+  var choosesLanguage: Bool { get }
 
-  /// The part of the requests of a message that all its recipients share; done once per message and credential.
+  /// The part of the requests of a message that all its recipients share; done once per message, credential and
+  /// language. Its texts are to be shown as they are; `localized` is empty but for accounts that choose.
   /// `startedAt` anchors absolute expirations.
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering
   /// Recipients whose classes differ cannot share a request (OneSignal: ids and each alias label). Empty for all others.
@@ -102,6 +105,10 @@ package protocol ProviderAccount: Sendable {
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement
   /// A fresh source of authorization headers; the caller keeps one per credential and shares it over connections.
   func makeAuthorization() -> any Authorization
+}
+
+extension ProviderAccount {
+  package var choosesLanguage: Bool { false }
 }
 
 /// What all recipients of a message share at one credential.
@@ -116,10 +123,12 @@ package struct Rendering: Sendable {
   package var needsLiveActivityToken = false
   /// The provider's own note to `request`, which nobody else reads.
   package var mark: String
+  /// Bytes that head and tail may have together; nil: any.
+  package var limit: Int?
   /// Fields that this provider could not carry, mapped or left out: `(JSON pointer, what happened)`.
   package var warnings: [RenderWarning]
   package init(
-    path: String, headers: [Header], head: [UInt8], tail: [UInt8] = [], mark: String = "",
+    path: String, headers: [Header], head: [UInt8], tail: [UInt8] = [], mark: String = "", limit: Int? = nil,
     warnings: [RenderWarning] = []
   ) {
     self.path = path
@@ -127,6 +136,7 @@ package struct Rendering: Sendable {
     self.head = head
     self.tail = tail
     self.mark = mark
+    self.limit = limit
     self.warnings = warnings
   }
 }

@@ -1,10 +1,12 @@
 /// The refusals that every provider shares.
 extension RenderFault {
+  package static let tooLargeCode = "payload_too_large"
+
   package static func tooLarge(_ what: String, provider: ProviderName, bytes: Int, limit: Int, pointer: String = "")
     -> Self
   {
     Self(
-      pointer: pointer, code: "payload_too_large",
+      pointer: pointer, code: tooLargeCode,
       detail: "\(provider.rawValue): \(what) has \(bytes) bytes, \(bytes - limit) over the limit of \(limit)")
   }
   package static func kindNotSupported(_ kind: Kind, provider: ProviderName) -> Self {

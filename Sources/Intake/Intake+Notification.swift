@@ -30,29 +30,9 @@ extension Intake {
     notification.icon = fields.text("icon", .line(2_048), &findings)
     notification.color = readColor(fields, &findings)
     notification.buttons = readButtons(fields, &findings)
-    notification.localized = readLocalized(fields, of: message, &findings)
+    notification.localized = readLocalized(fields, &findings)
+    checkPlaceholderCount(notification, fields.place, &findings)
     return notification
-  }
-
-  /// A text that a person reads; placeholders in it wait for a later version.
-  private static func text(_ name: String, _ fields: Fields, _ findings: inout Findings) -> String? {
-    guard let text = fields.text(name, .prose, &findings) else { return nil }
-    checkPlaceholders(in: text, at: fields.place.member(name), &findings)
-    return text
-  }
-
-  private static func checkPlaceholders(in text: String, at place: Place, _ findings: inout Findings) {
-    let bytes = text.utf8
-    guard let opening = bytes.firstIndex(of: UInt8(ascii: "{")) else { return }
-    var open = false
-    var last: UInt8 = 0
-    for byte in bytes[opening...] {
-      if byte == UInt8(ascii: "{"), last == byte { open = true }
-      if byte == UInt8(ascii: "}"), last == byte, open {
-        return findings.postpone(place, "a placeholder `{{…}}`", to: .audiences)
-      }
-      last = byte
-    }
   }
 
   /// An https URL with a host, without characters that would need escaping.
@@ -70,7 +50,7 @@ extension Intake {
       findings.refuse(place, .invalidFormat, "`\(name)` is no URL: give a host, and escape spaces, quotes and `\\`")
       return nil
     }
-    checkPlaceholders(in: text, at: place, &findings)
+    refusePlaceholders(in: text, at: place, &findings)
     return text
   }
 
@@ -125,7 +105,7 @@ extension Intake {
       let label = button.text("text", .line(128), &findings)
       let icon = button.text("icon", .line(2_048), &findings)
       let url = readURL("url", button, &findings)
-      if let label { checkPlaceholders(in: label, at: place.member("text"), &findings) }
+      if let label { refusePlaceholders(in: label, at: place.member("text"), &findings) }
       guard let id, let label else { continue }
       if buttons.contains(where: { $0.id == id }) {
         findings.refuse(place.member("id"), .duplicate, "another button has this id: give each its own")
@@ -135,10 +115,8 @@ extension Intake {
     return buttons
   }
 
-  /// Texts by language. Only OneSignal chooses by itself; for the others a choice per device is still to come.
-  private static func readLocalized(_ fields: Fields, of message: Fields, _ findings: inout Findings)
-    -> [LocalizedText]
-  {
+  /// Texts by language.
+  private static func readLocalized(_ fields: Fields, _ findings: inout Findings) -> [LocalizedText] {
     guard let members = fields.members("localized", &findings) else { return [] }
     let place = fields.place.member("localized")
     guard members.count <= maximumLanguages else {
@@ -156,9 +134,6 @@ extension Intake {
         LocalizedText(
           language: member.key, title: text("title", entry, &findings), subtitle: text("subtitle", entry, &findings),
           body: text("body", entry, &findings)))
-    }
-    if !texts.isEmpty, message["providers"] != .array([.string(ProviderName.oneSignal.rawValue)]) {
-      findings.postpone(place, "a text chosen by each device's language", to: .audiences)
     }
     return texts
   }

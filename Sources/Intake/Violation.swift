@@ -10,6 +10,7 @@ package struct Violation: Error, Hashable, Sendable {
     case tooMany = "too_many"
     case empty
     case invalidFormat = "invalid_format"
+    case invalidPlaceholder = "invalid_placeholder"
     case unknownValue = "unknown_value"
     case notAllowed = "not_allowed"
     case duplicate

@@ -108,6 +108,12 @@ package struct JSONWriter {
   /// Quotes and escapes; everything beyond ASCII stays as it is.
   package static func appendString(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
+    appendEscaped(text, to: &bytes)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// What stands between the quotes.
+  package static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
     var text = text
     text.withUTF8 { text in
       var plain = 0
@@ -118,7 +124,6 @@ package struct JSONWriter {
       }
       bytes.append(contentsOf: text[plain...])
     }
-    bytes.append(UInt8(ascii: "\""))
   }
 
   private static func needsEscape(_ byte: UInt8) -> Bool {

@@ -242,10 +242,10 @@ struct BadMessageTests {
       (#"{"to":{"everyone":true},"notification":{"title":"T"}}"#, ["/to/everyone"]),
       (
         alert(
-          #""notification":{"title":"Hi {{first_name|there}}"},"send_at":"2026-12-01T09:00:00+01:00","rate_per_second":5,"quiet_hours":{},"cap":{},"variants":[{}],"reach":"latest_device_per_user","topic":"offers","keep_receipts":true,"durability":{"replicas":1}"#
+          #""notification":{"title":"Hi"},"send_at":"2026-12-01T09:00:00+01:00","rate_per_second":5,"quiet_hours":{},"cap":{},"variants":[{}],"reach":"latest_device_per_user","topic":"offers","keep_receipts":true,"durability":{"replicas":1}"#
         ),
         [
-          "/notification/title", "/send_at", "/rate_per_second", "/quiet_hours", "/cap", "/variants", "/topic",
+          "/send_at", "/rate_per_second", "/quiet_hours", "/cap", "/variants", "/topic",
           "/reach", "/keep_receipts", "/durability",
         ]
       ),
@@ -255,11 +255,6 @@ struct BadMessageTests {
     let found = try faults(of: text)
     #expect(found.violations == [])
     #expect(found.later == expected)
-  }
-
-  @Test("braces that are no placeholder stay what they are", arguments: ["{{", "a { b }", "}} {{", "{}", "{{x}"])
-  func noPlaceholder(_ title: String) throws {
-    #expect(try read(alert(#""notification":{"title":"\#(title)"}"#)).message.notification?.title == title)
   }
 
   @Test("a hundred thousand targets are one clear fault")

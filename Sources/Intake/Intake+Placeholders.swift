@@ -1,0 +1,39 @@
+import Domain
+
+/// Placeholders: `{{name|default}}` in the texts of a notification, nowhere else.
+extension Intake {
+  private static let maximumPlaceholders = 32
+
+  /// A text that a person reads.
+  static func text(_ name: String, _ fields: Fields, _ findings: inout Findings) -> String? {
+    guard let text = fields.text(name, .prose, &findings) else { return nil }
+    checkPlaceholders(in: text, at: fields.place.member(name), &findings)
+    return text
+  }
+
+  static func checkPlaceholders(in text: String, at place: Place, _ findings: inout Findings) {
+    guard !TextTemplate.isPlain(text) else { return }
+    do throws(TemplateFault) {
+      _ = try TextTemplate(parsing: text)
+    } catch {
+      findings.refuse(place, .invalidPlaceholder, error.detail)
+    }
+  }
+
+  static func refusePlaceholders(in text: String, at place: Place, _ findings: inout Findings) {
+    guard !TextTemplate.isPlain(text), let template = try? TextTemplate(parsing: text), !template.slots.isEmpty else {
+      return
+    }
+    findings.refuse(
+      place, .notAllowed, "placeholders stand in `title`, `subtitle`, `body`, their `_args` and `localized` only")
+  }
+
+  static func checkPlaceholderCount(_ notification: Notification, _ place: Place, _ findings: inout Findings) {
+    var message = Message(to: .everyone, kind: .alert)
+    message.notification = notification
+    let count = MessageTexts(message).slots.count
+    guard count > maximumPlaceholders else { return }
+    findings.refuse(
+      place, .tooMany, "has \(count) different placeholders in its texts; the limit is \(maximumPlaceholders)")
+  }
+}
