@@ -1,18 +1,17 @@
 import Domain
-import TLS
 
-/// One team key in one of APNs' two worlds.
+/// One team key, or one certificate, in one of APNs' two worlds.
 struct APNsAccount: ProviderAccount {
   let credential: CredentialID
   var provider: ProviderName { .apns }
   let origin: Origin
   let topic: String
   let imageKey: String
-  let key: SigningKey
-  let keyID: String
-  let teamID: String
+  let proof: APNsProof
+  let coverage: Coverage
 
-  var wire: Wire { .http2(cautiousStart: true) }
+  /// Only tokens are proven by the first request; a certificate is by the handshake.
+  var wire: Wire { .http2(cautiousStart: clientCertificate == nil) }
   var recipientLimit: Int { 1 }
 
   func recipientClass(of address: Address) -> String { "" }
@@ -39,23 +38,13 @@ struct APNsAccount: ProviderAccount {
       }
       headers.append(Header(APNsHeader.id, id.description, indexed: false))
     }
-    headers.append(Header("authorization", authorization, indexed: false))
+    if !authorization.isEmpty { headers.append(Header("authorization", authorization, indexed: false)) }
     return ProviderRequest(path: path, headers: headers, body: rendering.head)
   }
 
   /// A bundle id that was registered with its suffix is not given a second one.
   private static func topic(_ bundleID: String, _ suffix: String) -> String {
     suffix.isEmpty || bundleID.hasSuffix(suffix) ? bundleID : bundleID + suffix
-  }
-
-  func makeAuthorization() -> any Authorization {
-    let (key, keyID, teamID) = (key, keyID, teamID)
-    return APNsToken { now in
-      let header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"kid\":\"\(keyID)\"}".utf8))
-      let claims = Base64URL.encode(Array("{\"iss\":\"\(teamID)\",\"iat\":\(now.seconds)}".utf8))
-      let signature = Base64URL.encode(key.sign(Array("\(header).\(claims)".utf8)))
-      return "\(header).\(claims).\(signature)"
-    }
   }
 }
 

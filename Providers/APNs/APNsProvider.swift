@@ -1,7 +1,6 @@
 package import Domain
-import TLS
 
-/// Apple Push Notification service with token credentials (`.p8`).
+/// Apple Push Notification service, with token keys (`.p8`) and certificates.
 package struct APNsProvider: PushProvider {
   package init() {}
 
@@ -9,10 +8,21 @@ package struct APNsProvider: PushProvider {
 
   package var settings: [CredentialSetting] {
     [
-      CredentialSetting("key_file", .secretFile, required: true, help: "the .p8 key from the developer account"),
-      CredentialSetting("key_id", required: true, help: "the 10 characters shown beside the key"),
-      CredentialSetting("team_id", required: true, help: "the 10 characters of the developer team"),
-      CredentialSetting("topic", required: true, help: "the bundle id that devices without one of their own get"),
+      CredentialSetting("key_file", .secretFile, required: false, help: "the .p8 key from the developer account"),
+      CredentialSetting("key_id", required: false, help: "the 10 characters shown beside the key"),
+      CredentialSetting("team_id", required: false, help: "the 10 characters of the developer team"),
+      CredentialSetting(
+        APNsCertificate.file, .secretFile, required: false,
+        help: "in place of a key: a push certificate, .p12 or PEM"),
+      CredentialSetting(
+        APNsCertificate.keyFile, .secretFile, required: false,
+        help: "the certificate's key, where it is no part of certificate_file"),
+      CredentialSetting(
+        APNsCertificate.passwordFile, .secretFile, required: false, help: "a file with the password of the .p12 or key"),
+      CredentialSetting("topic", required: false, help: "the bundle id that devices without one of their own get"),
+      CredentialSetting(
+        "bundle_ids", .texts, required: false, help: "the bundle ids of a key with topics of its own (all)"),
+      CredentialSetting("token_kinds", .texts, required: false, help: "kinds of token that it serves (all)"),
       CredentialSetting(
         "image_key", required: false, help: "root key that carries the image to the service extension (image_url)"),
     ]
@@ -28,47 +38,16 @@ package struct APNsProvider: PushProvider {
   }
 
   package func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
-    let keyID = try Self.identifier("key_id", in: credential, names: "the key")
-    let teamID = try Self.identifier("team_id", in: credential, names: "the team (Membership details)")
-    guard let topic = credential.texts["topic"], !topic.isEmpty, Header.isSafeValue(topic), !topic.contains(" ") else {
-      throw CredentialFault(
-        setting: "topic", problem: "missing or not a bundle id", fix: "set it to the app's bundle id, com.example.app")
-    }
     let imageKey = credential.texts["image_key"] ?? "image_url"
     guard !imageKey.isEmpty, imageKey != "aps" else {
       throw CredentialFault(
         setting: "image_key", problem: "must be a name other than aps", fix: "leave it out for image_url")
     }
-    guard let pem = credential.files["key_file"], !pem.isEmpty else {
-      throw CredentialFault(
-        setting: "key_file", problem: "missing or empty", fix: "name the .p8 file downloaded with the key")
-    }
-    let key: SigningKey
-    do { key = try SigningKey(pem: pem, for: .es256) } catch {
-      throw CredentialFault(
-        setting: "key_file", problem: "no P-256 private key in PKCS#8 PEM: \(error.reason)",
-        fix: "use the .p8 file as downloaded, unchanged")
-    }
+    let (proof, coverage) = try Self.proof(of: credential)
+    guard let topic = coverage.ownBundleID else { preconditionFailure("an account of APNs without a topic") }
     let host = credential.environment == .sandbox ? "api.sandbox.push.apple.com" : "api.push.apple.com"
     return APNsAccount(
       credential: credential.id, origin: credential.origin ?? Origin(host: host, port: 443), topic: topic,
-      imageKey: imageKey, key: key, keyID: keyID, teamID: teamID)
-  }
-
-  private static func identifier(_ setting: String, in credential: Credential, names thing: String)
-    throws(CredentialFault) -> String
-  {
-    let text = credential.texts[setting] ?? ""
-    let fits =
-      text.utf8.count == 10
-      && text.utf8.allSatisfy {
-        ($0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z")) || ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9"))
-      }
-    guard fits else {
-      throw CredentialFault(
-        setting: setting, problem: text.isEmpty ? "missing" : "not 10 characters of A–Z and 0–9",
-        fix: "copy the id of \(thing) from the developer account")
-    }
-    return text
+      imageKey: imageKey, proof: proof, coverage: coverage)
   }
 }

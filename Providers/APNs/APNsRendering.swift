@@ -43,6 +43,13 @@ extension APNsAccount {
       }
     }
     for member in message.overrides.apnsHeaders { try Self.apply(member, to: &headers, message.isBroadcast) }
+    if case .certificate(let certificate) = proof, let topic = headers.first, topic.name == APNsHeader.topic,
+      !certificate.topics.contains(topic.value)
+    {
+      throw RenderFault(
+        pointer: "/overrides/apns/headers/apns-topic", code: "topic_not_served",
+        detail: "apns: the certificate of \(credential.rawValue) does not list this topic")
+    }
     return headers
   }
 

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// The access token of section 2.1: one per credential, fetched by one request at a time, renewed five minutes early
+/// The access token of section 2: one per credential, fetched by one request at a time, renewed five minutes early
 /// while the present one still serves.
 struct AccessToken: Authorization {
   private struct Token {
@@ -30,7 +30,10 @@ struct AccessToken: Authorization {
   /// A token refused this soon after one refused before it: renewing does not help.
   static let repeatedRefusal: Int64 = 5 * 60_000
 
-  private let request: @Sendable (WallTime) -> TokenFetch
+  private let source: any TokenSource
+  /// On the way to a token that takes several requests.
+  private var step = 0
+  private var brought = ""
   private var token: Token?
   private var fetchingSince: WallTime?
   private var failures = 0
@@ -38,8 +41,7 @@ struct AccessToken: Authorization {
   private var blocked: String?
   private var isRefused = false
 
-  /// `request` signs a token request with the given time.
-  init(request: @escaping @Sendable (WallTime) -> TokenFetch) { self.request = request }
+  init(source: any TokenSource) { self.source = source }
 
   mutating func need(now: WallTime) -> AuthorizationNeed {
     let fetch = fetchIfDue(now)
@@ -53,11 +55,14 @@ struct AccessToken: Authorization {
 
   private mutating func fetchIfDue(_ now: WallTime) -> TokenFetch? {
     if let token, !isRefused, now < token.renewFrom, now >= token.from { return nil }
-    if let since = fetchingSince, (0..<Self.fetchLimit).contains(now - since) { return nil }
+    if let since = fetchingSince {
+      if (0..<Self.fetchLimit).contains(now - since) { return nil }
+      (step, brought) = (0, "")
+    }
     if let until = restingUntil, now < until, until - now <= Self.longestRest { return nil }
     fetchingSince = now
     restingUntil = nil
-    return request(now)
+    return source.request(step, brought: brought, now: now)
   }
 
   /// A wait further away than this comes from a clock that went back.
@@ -65,7 +70,15 @@ struct AccessToken: Authorization {
 
   mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {
     fetchingSince = nil
-    switch TokenAnswer(answer) {
+    let read = source.read(answer, of: step, now: now)
+    if case .next(let text) = read {
+      step += 1
+      brought = text
+      return
+    }
+    (step, brought) = (0, "")
+    switch read {
+    case .next: break
     case .token(let value, let seconds):
       let life = min(max(seconds, 1), Self.longestLife) * 1000
       token = Token(
@@ -93,7 +106,7 @@ struct AccessToken: Authorization {
     if token.replacesRefused {
       if (0..<Self.inFlight).contains(age) { return }
       if (0..<Self.repeatedRefusal).contains(age) {
-        blocked = "FCM refuses fresh access tokens of this service account"
+        blocked = "FCM refuses fresh access tokens of this account"
         restingUntil = now + Self.blockedRest
       }
     }

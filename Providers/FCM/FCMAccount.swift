@@ -1,14 +1,14 @@
 import Domain
 import JSON
 
-/// One service account sending for one project.
+/// One account of Google's sending for one project.
 struct FCMAccount: ProviderAccount {
   let credential: CredentialID
   var provider: ProviderName { .fcm }
   let origin: Origin
   let project: String
   let analyticsLabel: String?
-  let serviceAccount: ServiceAccount
+  let source: any TokenSource
 
   var wire: Wire { .http2(cautiousStart: false) }
   var recipientLimit: Int { 1 }
@@ -45,7 +45,12 @@ struct FCMAccount: ProviderAccount {
   private static let end = Array("},".utf8)
 
   func makeAuthorization() -> any Authorization {
-    let account = serviceAccount
-    return AccessToken { now in account.tokenRequest(now: now) }
+    AccessToken(source: source)
+  }
+
+  var facts: CredentialFacts {
+    var facts = source.facts
+    facts.name += ", project \(project)"
+    return facts
   }
 }

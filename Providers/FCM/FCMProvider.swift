@@ -2,7 +2,7 @@ package import Domain
 import JSON
 import TLS
 
-/// Firebase Cloud Messaging, HTTP v1, with a service-account key.
+/// Firebase Cloud Messaging, HTTP v1, with a service account's key, the metadata server or a workload identity.
 package struct FCMProvider: PushProvider {
   package init() {}
 
@@ -11,8 +11,17 @@ package struct FCMProvider: PushProvider {
   package var settings: [CredentialSetting] {
     [
       CredentialSetting(
-        "service_account_file", .secretFile, required: true, help: "the service account's JSON key file"),
-      CredentialSetting("project_id", required: false, help: "another project than the key file's own"),
+        "service_account_file", .secretFile, required: false, help: "the service account's JSON key file"),
+      CredentialSetting(
+        ExternalAccount.setting, .secretFile, required: false,
+        help: "in place of a key: the credential file of a workload identity"),
+      CredentialSetting(
+        "metadata_server", required: false,
+        help: "in place of a key: \"default\", or the address of an account of the machine in the cloud"),
+      CredentialSetting(
+        "metadata_host", required: false, help: "another metadata server (\(MetadataServer.vendorHost))",
+        variable: "GCE_METADATA_HOST"),
+      CredentialSetting("project_id", required: false, help: "the project, where it is not the file's own"),
       CredentialSetting("analytics_label", required: false, help: "label of all messages in the vendor's reports"),
     ]
   }
@@ -26,13 +35,12 @@ package struct FCMProvider: PushProvider {
   }
 
   package func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
-    guard let file = credential.files["service_account_file"], !file.isEmpty else {
+    let (source, ownProject) = try Self.source(of: credential)
+    guard let project = credential.texts["project_id"] ?? ownProject else {
       throw CredentialFault(
-        setting: "service_account_file", problem: "missing or empty",
-        fix: "name the key file made under Project settings, Service accounts")
+        setting: "project_id", problem: "missing",
+        fix: "set it to the id shown in Project settings, such as my-app-1a2b")
     }
-    let serviceAccount = try ServiceAccount(file: file)
-    let project = credential.texts["project_id"] ?? serviceAccount.project
     guard Self.isProject(project) else {
       throw CredentialFault(
         setting: "project_id", problem: "no project id",
@@ -45,7 +53,36 @@ package struct FCMProvider: PushProvider {
     }
     return FCMAccount(
       credential: credential.id, origin: credential.origin ?? Origin(host: "fcm.googleapis.com", port: 443),
-      project: project, analyticsLabel: label, serviceAccount: serviceAccount)
+      project: project, analyticsLabel: label, source: source)
+  }
+
+  /// Where tokens come from, and the project that goes with it.
+  private static func source(of credential: Credential) throws(CredentialFault) -> (any TokenSource, String?) {
+    let key = "service_account_file"
+    let given = [key, ExternalAccount.setting, "metadata_server"].filter {
+      credential.files[$0] != nil || credential.texts[$0] != nil
+    }
+    guard given.count <= 1 else {
+      throw CredentialFault(
+        setting: given[1], problem: "a credential has one source of tokens, and \(given[0]) is given too",
+        fix: "keep one of them")
+    }
+    if let file = credential.files[ExternalAccount.setting] {
+      let account = try ExternalAccount(file: file)
+      return (account, account.project)
+    }
+    if let account = credential.texts["metadata_server"] {
+      let host = credential.texts["metadata_host"] ?? MetadataServer.vendorHost
+      return (try MetadataServer(account: account, host: host), nil)
+    }
+    guard let file = credential.files[key], !file.isEmpty else {
+      throw CredentialFault(
+        setting: key, problem: "missing or empty",
+        fix: "name the key file made under Project settings, Service accounts; or set external_account_file or "
+          + "metadata_server")
+    }
+    let account = try ServiceAccount(file: file)
+    return (account, account.project)
   }
 
   private static func isProject(_ text: String) -> Bool {

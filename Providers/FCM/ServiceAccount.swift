@@ -3,7 +3,7 @@ import JSON
 import TLS
 
 /// The fields of a service-account key file that are used (section 2.1).
-struct ServiceAccount: Sendable {
+struct ServiceAccount: TokenSource {
   let project: String
   let email: String
   let keyID: String?
@@ -16,7 +16,11 @@ struct ServiceAccount: Sendable {
       throw Self.fault("no JSON: \(error.detail)")
     }
     guard document["type"]?.string == "service_account" else {
-      throw Self.fault("its type is not service_account")
+      throw document["type"]?.string == "external_account"
+        ? CredentialFault(
+          setting: "service_account_file", problem: "it is the file of a workload identity",
+          fix: "name it external_account_file")
+        : Self.fault("its type is not service_account")
     }
     func field(_ name: String) throws(CredentialFault) -> String {
       guard let text = document[name]?.string, !text.isEmpty else { throw Self.fault("\(name) is missing") }
@@ -26,7 +30,7 @@ struct ServiceAccount: Sendable {
     email = try field("client_email")
     keyID = document["private_key_id"]?.string
     tokenURL = try field("token_uri")
-    guard Self.isSafe(tokenURL) else { throw Self.fault("token_uri is neither https nor on this machine") }
+    guard TokenURL.isSafe(tokenURL) else { throw Self.fault("token_uri is neither https nor on this machine") }
     do { key = try SigningKey(pem: Array(try field("private_key").utf8), for: .rs256) } catch let fault as KeyFault {
       throw Self.fault("private_key is no RSA key in PKCS#8 PEM: \(fault.reason)")
     } catch let fault as CredentialFault {
@@ -41,30 +45,21 @@ struct ServiceAccount: Sendable {
       setting: "service_account_file", problem: problem, fix: "use the key file as downloaded, unchanged")
   }
 
-  /// The assertion in the request is worth an access token: only over TLS, or not leaving this machine.
-  private static func isSafe(_ url: String) -> Bool {
-    guard url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return false }
-    if url.hasPrefix("https://"), url.utf8.count > 8 { return true }
-    guard url.hasPrefix("http://") else { return false }
-    let authority = url.dropFirst(7).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    if authority.contains("@") { return false }
-    return ["127.0.0.1", "localhost", "[::1]"].contains { host in
-      guard authority.hasPrefix(host) else { return false }
-      let port = authority.dropFirst(host.count)
-      return port.isEmpty || (port.first == ":" && port.dropFirst().allSatisfy(\.isWholeNumber))
-    }
-  }
-
   static let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
-  static let scope = "https://www.googleapis.com/auth/firebase.messaging"
   static let assertionSeconds: Int64 = 3600
 
+  var facts: CredentialFacts {
+    CredentialFacts(kind: "service account key", name: email + (keyID.map { ", key \($0)" } ?? ""))
+  }
+
+  func read(_ answer: ProviderAnswer?, of step: Int, now: WallTime) -> TokenAnswer { TokenAnswer(answer) }
+
   /// The token request of section 2.1, signed now.
-  func tokenRequest(now: WallTime) -> TokenFetch {
+  func request(_ step: Int, brought: String, now: WallTime) -> TokenFetch {
     var header = [JSONMember("alg", .string("RS256")), JSONMember("typ", .string("JWT"))]
     header.set("kid", keyID)
     let claims = [
-      JSONMember("iss", .string(email)), JSONMember("scope", .string(Self.scope)),
+      JSONMember("iss", .string(email)), JSONMember("scope", .string(TokenScope.messaging)),
       JSONMember("aud", .string(tokenURL)), JSONMember("iat", .integer(now.seconds)),
       JSONMember("exp", .integer(now.seconds + Self.assertionSeconds)),
     ]

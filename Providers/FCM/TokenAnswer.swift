@@ -4,6 +4,8 @@ import JSON
 /// What the token endpoint answered (section 2.1).
 enum TokenAnswer: Hashable {
   case token(String, seconds: Int64)
+  /// Not the token yet: what the next request takes along.
+  case next(String)
   /// Worth another try soon.
   case passing(retryAfter: Int?)
   /// The operator's fault; the text is fit for a log.
@@ -23,16 +25,15 @@ enum TokenAnswer: Hashable {
     }
     let body = try? JSON.parse(answer.body, maximumDepth: 8)
     if answer.status == 200 {
-      guard let token = body?["access_token"]?.string, !token.isEmpty, token.utf8.count <= Self.longestToken,
-        Header.isSafeValue(token)
-      else {
+      guard let token = body?["access_token"]?.string, Self.isToken(token) else {
         self = .passing(retryAfter: answer.retryAfter)
         return
       }
       self = .token(token, seconds: Self.seconds(body?["expires_in"]))
       return
     }
-    let error = body?["error"]?.string
+    // OAuth has a word here, other APIs of the vendor's an object.
+    let error = body?["error"]?.string ?? body?["error"]?["status"]?.string
     if Self.passingStatuses.contains(answer.status) || (500...599).contains(answer.status)
       || error.map(Self.passingErrors.contains) == true
     {
@@ -41,6 +42,10 @@ enum TokenAnswer: Hashable {
     }
     let parts = [error ?? "HTTP \(answer.status)", body?["error_description"]?.string].compactMap { $0 }
     self = .refused("token endpoint: " + Self.printable(parts.joined(separator: ": ")))
+  }
+
+  static func isToken(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= longestToken && Header.isSafeValue(text)
   }
 
   private static func seconds(_ value: JSONValue?) -> Int64 {

@@ -9,6 +9,7 @@ struct OneSignalAccount: ProviderAccount {
   let recipientLimit: Int
   let appID: UUIDBytes
   let authorization: String
+  let isLegacy: Bool
 
   static let connections = 8
 
@@ -56,6 +57,10 @@ struct OneSignalAccount: ProviderAccount {
   }
 
   func makeAuthorization() -> any Authorization { FixedKey(header: authorization) }
+
+  var facts: CredentialFacts {
+    CredentialFacts(kind: isLegacy ? "legacy API key" : "app API key", name: "app \(appID)")
+  }
 }
 
 /// An API key: nothing to renew. A refused one is `blocked` by its verdict.

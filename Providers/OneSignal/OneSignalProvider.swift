@@ -8,12 +8,16 @@ package struct OneSignalProvider: PushProvider {
 
   static let defaultSlice = 2_000
   static let largestSlice = 20_000
+  static let currentKeys = "os_v2_"
+  private static let organisationKeys = "os_v2_org_"
 
   package var settings: [CredentialSetting] {
     [
       CredentialSetting("app_id", required: true, help: "the OneSignal app id, a UUID"),
       CredentialSetting("api_key_file", .secretFile, required: true, help: "a file that holds the app API key"),
-      CredentialSetting("legacy_key", required: false, help: "true for a REST API key of the old kind (false)"),
+      CredentialSetting(
+        "legacy_key", .flag, required: false,
+        help: "true for a REST API key of the old kind (by itself: keys that start with \(Self.currentKeys) are new)"),
       CredentialSetting(
         "slice_limit", required: false,
         help: "recipients in one request, 1 to \(Self.largestSlice) (\(Self.defaultSlice))"),
@@ -34,11 +38,16 @@ package struct OneSignalProvider: PushProvider {
     guard let appID = UUIDBytes(credential.texts["app_id"] ?? "") else {
       throw CredentialFault(setting: "app_id", problem: "missing or no UUID", fix: "copy it from Settings, Keys & IDs")
     }
-    let legacy: Bool
-    switch credential.texts["legacy_key"] {
-    case nil, "false": legacy = false
-    case "true": legacy = true
-    default: throw CredentialFault(setting: "legacy_key", problem: "neither true nor false", fix: "leave it out")
+    let key = try Self.key(of: credential)
+    let legacy = credential.texts["legacy_key"].map { $0 == "true" } ?? !key.hasPrefix(Self.currentKeys)
+    guard !legacy || !key.hasPrefix(Self.currentKeys) else {
+      throw CredentialFault(
+        setting: "legacy_key", problem: "the key is a current one", fix: "leave it out: the key's form tells its kind")
+    }
+    guard !key.hasPrefix(Self.organisationKeys) else {
+      throw CredentialFault(
+        setting: "api_key_file", problem: "it holds an organisation key, which sends nothing",
+        fix: "use an app API key from Settings, Keys & IDs")
     }
     var limit = Self.defaultSlice
     if let text = credential.texts["slice_limit"] {
@@ -51,7 +60,7 @@ package struct OneSignalProvider: PushProvider {
     }
     return OneSignalAccount(
       credential: credential.id, origin: credential.origin ?? Origin(host: "api.onesignal.com", port: 443),
-      recipientLimit: limit, appID: appID, authorization: (legacy ? "Basic " : "Key ") + (try Self.key(of: credential)))
+      recipientLimit: limit, appID: appID, authorization: (legacy ? "Basic " : "Key ") + key, isLegacy: legacy)
   }
 
   /// The file's text; a line end behind it is not part of the key.

@@ -34,10 +34,9 @@ struct AppsReader {
     entry.app.registerTags = tags
     entry.app.userSecret = secret.map { Array(String(decoding: $0, as: UTF8.self).trimmingLineEnd.utf8) }
     var names: Set<String> = []
-    var served: [Route: String] = [:]
     for account in accounts {
       var own = Section(account.node, at: account.pointer, faults)
-      credential(&own, &entry, &names, &served)
+      credential(&own, &entry, &names)
     }
     if accounts.isEmpty {
       faults.add(section.place("credentials"), "the app can send nothing", fix: "Add at least one credential")
@@ -60,9 +59,7 @@ struct AppsReader {
       && text.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5f || $0 == 0x2d }
   }
 
-  private func credential(
-    _ section: inout Section, _ entry: inout AppEntry, _ names: inout Set<String>, _ served: inout [Route: String]
-  ) {
+  private func credential(_ section: inout Section, _ entry: inout AppEntry, _ names: inout Set<String>) {
     let name = section.text("name")
     let provider = section.text("provider").map { ProviderName(rawValue: $0) }
     let environments = readEnvironments(&section, of: provider)
@@ -78,7 +75,7 @@ struct AppsReader {
         section.place("provider"), "no provider is called \"\(provider.rawValue)\"",
         fix: near.map { "Did you mean \"\($0)\"?" } ?? "Known are \(known.joined(separator: ", "))")
     }
-    let (texts, contents) = read(settings, &section)
+    let given = read(settings, &section)
     section.close()
     guard let name, Self.isName(name), names.insert(name).inserted else {
       return faults.add(
@@ -89,19 +86,13 @@ struct AppsReader {
     for environment in environments {
       let id = CredentialID(rawValue: environments.count > 1 ? "\(base):\(environment.rawValue)" : base)
       var credential = Credential(id: id, app: entry.app.id, provider: provider, environment: environment)
-      credential.texts = texts
-      credential.files = contents
+      credential.texts = given.texts
+      credential.lists = given.lists
+      credential.files = given.files
       credential.origin = origin
       entry.credentials.append(credential)
       entry.places.append(section.pointer)
       entry.app.credentials.append(Route(credential: id, provider: provider, environment: environment))
-      let world = Route(credential: CredentialID(rawValue: ""), provider: provider, environment: environment)
-      if let other = served.updateValue(name, forKey: world) {
-        faults.add(
-          section.pointer,
-          "\"\(other)\" already sends to \(provider.rawValue) (\(environment.rawValue)), so this would never be used",
-          fix: "Remove one, or let them serve different environments")
-      }
     }
   }
 
@@ -142,23 +133,30 @@ struct AppsReader {
     return Origin(host: place.host, port: place.port)
   }
 
-  private func read(
-    _ settings: [CredentialSetting], _ section: inout Section
-  ) -> (texts: [String: String], files: [String: [UInt8]]) {
+  private struct Given {
     var texts: [String: String] = [:]
-    var contents: [String: [UInt8]] = [:]
+    var lists: [String: [String]] = [:]
+    var files: [String: [UInt8]] = [:]
+  }
+
+  private func read(_ settings: [CredentialSetting], _ section: inout Section) -> Given {
+    var given = Given()
     for setting in settings {
-      let text = section.text(setting.name)
-      if text == nil, setting.required, !section.has(setting.name) {
-        faults.add(
-          section.place(setting.name), "\(setting.name) is missing", fix: "Add it: \(setting.help)")
+      let name = setting.name
+      if setting.required, !section.has(name) {
+        faults.add(section.place(name), "\(name) is missing", fix: "Add it: \(setting.help)")
       }
-      guard let text else { continue }
       switch setting.form {
-      case .text: texts[setting.name] = text
-      case .secretFile: contents[setting.name] = files.secret(text, at: section.place(setting.name))
+      case .text: given.texts[name] = section.text(name) ?? setting.variable.flatMap(Files.variable)
+      case .texts:
+        let isThere = section.has(name)
+        let texts = section.texts(name)
+        if isThere { given.lists[name] = texts }
+      case .flag: given.texts[name] = section.bool(name).map { $0 ? "true" : "false" }
+      case .secretFile:
+        given.files[name] = section.text(name).flatMap { files.secret($0, at: section.place(name)) }
       }
     }
-    return (texts, contents)
+    return given
   }
 }

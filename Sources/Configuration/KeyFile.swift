@@ -6,6 +6,11 @@ struct Files {
   let faults: FaultList
   static let maximumBytes = 1 << 20
 
+  /// A variable of the process' environment; nil if it is not set, or empty.
+  static func variable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+  }
+
   func path(_ path: String) -> String { path.hasPrefix("/") ? path : "\(folder)/\(path)" }
 
   /// The content of a file that only its owner may read; nil after a fault.

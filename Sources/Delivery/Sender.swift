@@ -223,9 +223,8 @@ final class Sender: CarrierOwner {
   }
 
   private func fetch(_ fetch: TokenFetch) {
-    let request = HTTPClientRequest(
-      url: fetch.url, headers: fetch.headers, body: fetch.body, timeout: worker.settings.authorizationTimeout)
-    worker.http.send(request) { [weak self] result in
+    let courier = TokenCourier(client: worker.http, timeout: worker.settings.authorizationTimeout)
+    courier.carry(fetch) { [weak self] result in
       guard let self else { return }
       if case .failure(let failure) = result {
         worker.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])

@@ -18,6 +18,7 @@ package final class Worker {
   let counts: WorkerMetrics
   let http: HTTPClient
   let messages: Messages
+  let carriers: Carriers
   var senders: [CredentialID: Sender] = [:]
   var lanes = Lanes<Parcel>()
   var claims: ClaimPlan
@@ -58,20 +59,9 @@ package final class Worker {
     var client = HTTPClientSettings()
     client.caFile = settings.caFile
     http = HTTPClient(loop: loop, settings: client)
-    let tls = try TLSContext.client(caFile: settings.caFile, alpn: ["h2"])
+    carriers = try Carriers(loop: loop, http: http, settings: settings, log: log)
     for (id, account) in accounts {
-      let carrier: any Carrier
-      switch account.wire {
-      case .http2(let cautious):
-        carrier = HTTP2Pool(
-          loop: loop, origin: account.origin, tls: tls, maximum: settings.connectionsPerCredential,
-          cautious: cautious, settings: settings.http2, pool: settings.pool, log: log)
-      case .http1(let connections):
-        carrier = CurlCarrier(
-          loop: loop, client: http, origin: account.origin, maximum: connections, timeout: settings.http1Timeout,
-          pool: settings.pool)
-      }
-      senders[id] = Sender(worker: self, account: account, carrier: carrier, settings: settings)
+      senders[id] = Sender(worker: self, account: account, carrier: try carriers.make(account), settings: settings)
     }
     for number in 0..<store.settings.partitions where settings.share.takes(number) {
       leases[number] = LeasePlan(duration: store.settings.leaseMilliseconds, now: loop.now)

@@ -16,7 +16,22 @@ package struct App: Sendable {
 
   /// The account that sends to this address, or nil: `skipped: no_credential`.
   package func credential(for address: Address) -> CredentialID? {
-    credentials.first { $0.provider == address.provider && $0.environment == address.environment }?.credential
+    for route in credentials
+    where route.provider == address.provider && route.environment == address.environment
+      && route.coverage.serves(address)
+    {
+      return route.credential
+    }
+    return nil
+  }
+
+  /// Routes that no address takes, as an earlier one takes all that they serve.
+  package var idleRoutes: [(route: Route, behind: Route)] {
+    credentials.enumerated().compactMap { index, route in
+      credentials[..<index].first {
+        $0.provider == route.provider && $0.environment == route.environment && $0.coverage.includes(route.coverage)
+      }.map { (route, $0) }
+    }
   }
 }
 
@@ -25,9 +40,13 @@ package struct Route: Hashable, Sendable {
   package var credential: CredentialID
   package var provider: ProviderName
   package var environment: Environment
-  package init(credential: CredentialID, provider: ProviderName, environment: Environment) {
+  package var coverage: Coverage
+  package init(
+    credential: CredentialID, provider: ProviderName, environment: Environment, coverage: Coverage = .everything
+  ) {
     self.credential = credential
     self.provider = provider
     self.environment = environment
+    self.coverage = coverage
   }
 }

@@ -10,7 +10,7 @@ package protocol Authorization: Sendable {
 }
 
 package enum AuthorizationNeed: Sendable {
-  /// The value of the `authorization` header. `fetch` asks for an early renewal in the background.
+  /// The value of the `authorization` header; empty where the account needs none. `fetch` asks for an early renewal in the background.
   case use(String, fetch: TokenFetch?)
   case fetch(TokenFetch)
   case wait
@@ -18,14 +18,25 @@ package enum AuthorizationNeed: Sendable {
   case unavailable(until: WallTime, blocked: String?)
 }
 
-/// A request for an access token, carried by libcurl.
+/// A request on the way to an access token, carried by libcurl. A `file:` URL is the content of a file that its owner
+/// renews: 200, or 404 if it cannot be read.
 package struct TokenFetch: Hashable, Sendable {
+  package var method: String
   package var url: String
   package var headers: [Header]
   package var body: [UInt8]
-  package init(url: String, headers: [Header], body: [UInt8]) {
+  package init(method: String = "POST", url: String, headers: [Header] = [], body: [UInt8] = []) {
+    self.method = method
     self.url = url
     self.headers = headers
     self.body = body
   }
+}
+
+/// Of accounts whose connections prove who they are: nothing goes with the requests.
+package struct NoAuthorization: Authorization {
+  package init() {}
+  package mutating func need(now: WallTime) -> AuthorizationNeed { .use("", fetch: nil) }
+  package mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
+  package mutating func refused(_ cause: Retry.Cause, now: WallTime) {}
 }

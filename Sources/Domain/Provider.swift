@@ -15,6 +15,10 @@ package protocol PushProvider: Sendable {
 package struct CredentialSetting: Sendable {
   package enum Form: Sendable {
     case text
+    /// A list of texts.
+    case texts
+    /// true or false, handed on as text.
+    case flag
     /// A path to a file that only its owner can read; the account receives the content.
     case secretFile
   }
@@ -22,21 +26,25 @@ package struct CredentialSetting: Sendable {
   package var form: Form
   package var required: Bool
   package var help: String
-  package init(_ name: String, _ form: Form = .text, required: Bool, help: String) {
+  /// The variable of the process' environment that stands in for a text that is left out.
+  package var variable: String?
+  package init(_ name: String, _ form: Form = .text, required: Bool, help: String, variable: String? = nil) {
     self.name = name
     self.form = form
     self.required = required
     self.help = help
+    self.variable = variable
   }
 }
 
 /// A credential as configured: texts and file contents by setting name.
-package struct Credential: Sendable {
+package struct Credential: Hashable, Sendable {
   package var id: CredentialID
   package var app: AppID
   package var provider: ProviderName
   package var environment: Environment
   package var texts: [String: String]
+  package var lists: [String: [String]]
   package var files: [String: [UInt8]]
   /// Replaces the vendor's host (tests, demo, proxies): scheme is always https.
   package var origin: Origin?
@@ -47,6 +55,7 @@ package struct Credential: Sendable {
     self.provider = provider
     self.environment = environment
     texts = [:]
+    lists = [:]
     files = [:]
   }
 }
@@ -91,6 +100,11 @@ package protocol ProviderAccount: Sendable {
   var recipientLimit: Int { get }
   /// It takes texts in all languages and gives each device its own, where we do not know the device's.
   var choosesLanguage: Bool { get }
+  /// The addresses it may send to.
+  var coverage: Coverage { get }
+  /// Shown in the handshake of its connections, which are its own then.
+  var clientCertificate: ClientCertificate? { get }
+  var facts: CredentialFacts { get }
 
   /// The part of the requests of a message that all its recipients share; done once per message, credential and
   /// language. Its texts are to be shown as they are; `localized` is empty but for accounts that choose.
@@ -109,6 +123,8 @@ package protocol ProviderAccount: Sendable {
 
 extension ProviderAccount {
   package var choosesLanguage: Bool { false }
+  package var coverage: Coverage { .everything }
+  package var clientCertificate: ClientCertificate? { nil }
 }
 
 /// What all recipients of a message share at one credential.

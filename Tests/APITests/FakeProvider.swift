@@ -13,6 +13,7 @@ struct FakeProvider: PushProvider {
 }
 
 struct FakeAccount: ProviderAccount {
+  var facts: CredentialFacts { CredentialFacts(kind: "test", name: credential.rawValue) }
   static let apns = CredentialID(rawValue: "shop/apns:production")
   static let fcm = CredentialID(rawValue: "shop/fcm")
   static let limit = 200

@@ -76,20 +76,6 @@ struct FaultTests {
     } catch { #expect(error.faults.first?.problem == "it is not UTF-8") }
   }
 
-  @Test("two credentials for the same addresses are a fault, as the second would never be used")
-  func sameAddresses() {
-    let folder = Folder()
-    folder.write("keys/google")
-    let faults = folder.faults(
-      """
-      { apps: [{ id: "shop", credentials: [
-        { name: "a", provider: "fcm", service_account_file: "keys/google" },
-        { name: "b", provider: "fcm", service_account_file: "keys/google" },
-      ] }] }
-      """)
-    #expect(faults.map(\.pointer) == ["/apps/0/credentials/1"])
-  }
-
   @Test("a password inside the URL is refused")
   func passwordInURL() {
     let folder = Folder()

@@ -197,14 +197,28 @@ struct OneSignalRequestVectors {
     )
   }
 
-  @Test("R11 an old key goes as Basic, raw")
+  @Test("R11 an old key goes as Basic, raw; its form tells it from a current one")
   func legacyKey() throws {
     var credential = ProviderUnderTest.oneSignal.credential
-    credential.texts["legacy_key"] = "true"
-    var authorization = try ProviderUnderTest.oneSignal.provider.open(credential).makeAuthorization()
-    guard case .use("Basic os_v2_app_verysecretvalue", nil) = authorization.need(now: started) else {
-      Issue.record("another form")
-      return
+    for (key, flag, form) in [
+      ("oldverysecretvalue", nil, "Basic"), ("oldverysecretvalue", "true", "Basic"),
+      ("oldverysecretvalue", "false", "Key"), ("os_v2_app_verysecretvalue", nil, "Key"),
+    ] {
+      credential.files["api_key_file"] = Array(key.utf8)
+      credential.texts["legacy_key"] = flag
+      var authorization = try ProviderUnderTest.oneSignal.provider.open(credential).makeAuthorization()
+      guard case .use("\(form) \(key)", nil) = authorization.need(now: started) else {
+        Issue.record("another form than \(form)")
+        continue
+      }
+    }
+    for (key, flag, setting) in [
+      ("os_v2_app_verysecretvalue", "true", "legacy_key"), ("os_v2_org_verysecretvalue", nil, "api_key_file"),
+    ] {
+      credential.files["api_key_file"] = Array(key.utf8)
+      credential.texts["legacy_key"] = flag
+      let fault = #expect(throws: CredentialFault.self) { try ProviderUnderTest.oneSignal.provider.open(credential) }
+      #expect(fault?.setting == setting)
     }
   }
 

@@ -4,6 +4,7 @@ import Domain
 
 /// A provider as plain as can be: the path names the token, the body is the message's title, the status is the verdict.
 struct PlainAccount: ProviderAccount {
+  var facts: CredentialFacts { CredentialFacts(kind: "test", name: credential.rawValue) }
   var credential: CredentialID
   var provider: ProviderName
   var origin: Origin

@@ -13,6 +13,8 @@ struct Setup: Sendable {
   var configuration: Configuration
   let apps: [AppID: App]
   let accounts: [CredentialID: any ProviderAccount]
+  /// What the accounts were opened from.
+  let credentials: [CredentialID: Credential]
 
   /// The file named by `--config`, by FANFARE_CONFIG, or `fanfare.json5` here.
   static func file(_ arguments: Arguments) -> String {
@@ -23,27 +25,13 @@ struct Setup: Sendable {
   /// Reads and opens everything; all faults of both at once.
   init(file: String) throws(ConfigurationFaults) {
     let configuration = try Configuration.load(path: file, providers: Providers.settings)
-    var accounts: [CredentialID: any ProviderAccount] = [:]
-    var faults: [ConfigurationFault] = []
-    for entry in configuration.apps {
-      for (credential, place) in zip(entry.credentials, entry.places) {
-        guard let provider = Providers.byName[credential.provider] else {
-          preconditionFailure("the configuration took an unknown provider")
-        }
-        do {
-          accounts[credential.id] = try provider.open(credential)
-        } catch {
-          let fault = ConfigurationFault(
-            pointer: "\(place)/\(error.setting)", problem: error.problem, fix: error.fix)
-          // The two environments of one APNs key share their faults.
-          if !faults.contains(fault) { faults.append(fault) }
-        }
-      }
-    }
-    guard faults.isEmpty else { throw ConfigurationFaults(file: file, faults: faults) }
+    var opening = Opening()
+    for entry in configuration.apps { opening.open(entry) }
+    guard opening.faults.isEmpty else { throw ConfigurationFaults(file: file, faults: opening.faults) }
     self.configuration = configuration
-    self.accounts = accounts
-    apps = Dictionary(uniqueKeysWithValues: configuration.apps.map { ($0.app.id, $0.app) })
+    apps = opening.apps
+    accounts = opening.accounts
+    credentials = opening.credentials
   }
 
   /// For commands: prints the faults and ends with their exit code.

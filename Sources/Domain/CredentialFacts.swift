@@ -1,0 +1,39 @@
+/// What an operator may know of an opened credential. No secret, and no part of one.
+package struct CredentialFacts: Hashable, Sendable {
+  /// `provider token`, `certificate`, `service account` …
+  package var kind: String
+  /// Which one: `key ABCDE12345 of team TEAM123456`.
+  package var name: String
+  /// When it stops to work by itself; nil: never, or not known here.
+  package var expiresAt: WallTime?
+  /// Where it may send to, as the vendor calls it; empty: wherever its owner may.
+  package var topics: [String]
+
+  package init(kind: String, name: String, expiresAt: WallTime? = nil, topics: [String] = []) {
+    self.kind = kind
+    self.name = name
+    self.expiresAt = expiresAt
+    self.topics = topics
+  }
+
+  /// Time enough to get another one: from here on it is told with every check and start.
+  package static let expiryNotice: Int64 = 30 * 86_400_000
+
+  /// Milliseconds left, if that is soon or over.
+  package func endsSoon(now: WallTime) -> Int64? {
+    guard let left = expiresAt.map({ $0 - now }), left < Self.expiryNotice else { return nil }
+    return left
+  }
+}
+
+/// What a client shows in the TLS handshake. Secret.
+package struct ClientCertificate: Hashable, Sendable {
+  /// PEM: the certificate, then those above it.
+  package var chain: [UInt8]
+  /// PKCS#8 PEM.
+  package var key: [UInt8]
+  package init(chain: [UInt8], key: [UInt8]) {
+    self.chain = chain
+    self.key = key
+  }
+}

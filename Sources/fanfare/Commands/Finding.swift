@@ -1,0 +1,58 @@
+import Domain
+import JSON
+
+/// What `check` found of one thing.
+struct Finding: Sendable {
+  var subject: String
+  /// Nil: in order.
+  var problem: String?
+  /// In order, but not for long.
+  var warning: String?
+  var note: String
+  /// Of a credential.
+  var facts: CredentialFacts?
+
+  init(_ subject: String, problem: String? = nil, note: String = "") {
+    self.subject = subject
+    self.problem = problem
+    self.note = note
+  }
+
+  var mark: String { problem != nil ? "FAIL" : warning != nil ? "WARN" : "ok  " }
+
+  var text: String {
+    var parts: [String] = []
+    if let facts {
+      parts.append("\(facts.kind) \(facts.name)")
+      if !facts.topics.isEmpty { parts.append("topics \(facts.topics.joined(separator: " "))") }
+      if let expiry = facts.expiresAt { parts.append("expires \(expiry.rfc3339)") }
+    }
+    parts += [warning, problem ?? note].compactMap { $0 }.filter { !$0.isEmpty }
+    return parts.joined(separator: "; ")
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("subject", subject)
+    writer.member("ok", problem == nil)
+    writer.member("note", problem ?? note)
+    writer.member("warning", warning)
+    if let facts {
+      writer.member("kind", facts.kind)
+      writer.member("name", facts.name)
+      writer.member("expires_at", facts.expiresAt?.rfc3339)
+      writer.member("topics", JSONValue.array(facts.topics.map { .string($0) }))
+    }
+    writer.endObject()
+  }
+}
+
+extension CredentialFacts {
+  /// When it ends, in words, if that is soon; `isOver`: it has.
+  func expiryWarning(now: WallTime) -> (text: String, isOver: Bool)? {
+    guard let left = endsSoon(now: now) else { return nil }
+    let days = left / 86_400_000
+    if left <= 0 { return ("expired: get a new one from the vendor and name it in the configuration", true) }
+    return ("expires in \(days == 1 ? "1 day" : "\(days) days"): renew it", false)
+  }
+}
