@@ -61,6 +61,15 @@ struct LeasePlan {
     next = now + max(1, duration / 20)
   }
 
+  /// It was handed over: others ask first.
+  mutating func released(now: Instant) {
+    ended = lease
+    lease = nil
+    next = now + duration
+  }
+  /// Asked for, or held.
+  var isWanted: Bool { asking || lease != nil }
+
   /// A write was refused: another owner holds it.
   mutating func taken(now: Instant) -> Change {
     guard lease != nil else { return .none }

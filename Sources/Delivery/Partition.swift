@@ -10,6 +10,10 @@ final class Partition {
   var isLost = false
   /// What waits for its retry is known; claiming may begin.
   var isReady = false
+  /// It goes to another worker as soon as what is at work for it has ended and is written down: nothing new begins.
+  var isLeaving = false
+  /// Deliveries in memory, waiting or at work.
+  var inMemory = 0
   /// Retries taken from the set, or superseded in it, until a flush has settled them: a poll finds them once more.
   var atHand: Set<DeliveryID> = []
   /// When the retry set is read next.
@@ -27,6 +31,13 @@ final class Partition {
     self.number = number
     self.flush = FlushPlan(limit: flush.outcomes)
   }
+
+  /// It is this worker's, and stays so.
+  var mayWork: Bool { !isLeaving && !isLost }
+  /// Work of it may begin.
+  var takesWork: Bool { isReady && mayWork }
+  /// Nothing of it is at work, and all is written down.
+  var isDone: Bool { inMemory == 0 && !flushing && flush.isIdle }
 
   /// A flush has written what became of it.
   func settled(_ delivery: DeliveryID) {

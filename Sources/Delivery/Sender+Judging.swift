@@ -48,6 +48,7 @@ extension Sender {
   /// Nobody's attempt: what was at work takes its place again.
   func goAgain(_ flight: Flight) {
     if let slice = flight.slice {
+      guard flight.parcels[0].partition.mayWork else { return worker.abandon(flight.parcels) }
       closedSlices.prepend(.init(slice: slice, members: flight.parcels, stored: true))
     } else {
       worker.goBack(flight.parcels[0])

@@ -104,7 +104,7 @@ extension Sender {
   func sendSlice(_ pass: Pass) -> Bool {
     guard let closed = closedSlices.popFirst() else { return false }
     let first = closed.members[0]
-    guard !first.partition.isLost else {
+    guard first.partition.mayWork else {
       worker.abandon(closed.members)
       return false
     }
@@ -180,6 +180,7 @@ extension Sender {
     worker.settle(piece)
     if case .wait = common { metrics.retried() }
     guard !rest.isEmpty else { return }
+    guard first.partition.mayWork else { return worker.abandon(rest) }
     metrics.retried()
     let together = SlicePlan<Parcel>.Closed(slice: slice, members: rest, stored: true)
     if rest.count == slice.members.count || !judgement.common.isRevised {

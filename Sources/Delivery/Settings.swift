@@ -13,8 +13,6 @@ package struct WorkerSettings: Sendable {
   package var slice = SliceSettings()
   package var http2 = HTTP2Settings()
   package var connectionsPerCredential = 2
-  /// Which partitions this loop asks for.
-  package var share = PartitionShare()
   /// PEM file of authorities for providers; nil: the system's.
   package var caFile: String?
   /// A request over HTTP/1.1 without an answer after this long has an unknown outcome (OneSignal advises at least 60 s).
@@ -26,17 +24,6 @@ package struct WorkerSettings: Sendable {
   /// Expired deliveries, passed holds and lost doorbells are looked for this often.
   package var sweepInterval: Int64 = 1_000
   package init() {}
-}
-
-/// One loop of several: each takes every `of`th partition.
-package struct PartitionShare: Sendable {
-  package var index: Int
-  package var of: Int
-  package init(index: Int = 0, of: Int = 1) {
-    self.index = index
-    self.of = of
-  }
-  func takes(_ partition: Int) -> Bool { partition % of == index }
 }
 
 package struct LaneSettings: Sendable {

@@ -23,7 +23,9 @@ extension Worker {
   }
 
   private func make(_ claim: ClaimPlan.Claim) {
-    guard let partition = partitions[claim.stream.partition], let lease = leases[partition.number]?.lease else {
+    guard let partition = partitions[claim.stream.partition], partition.takesWork,
+      let lease = leases[partition.number]?.lease
+    else {
       return claims.failed(claim)
     }
     background {
@@ -49,19 +51,19 @@ extension Worker {
     if case .leaseLost = error, !partition.isLost { lost(partition) }
   }
 
-  /// Reads these messages, however long the store is away; nil: the partition is lost meanwhile. One that is missing in
+  /// Reads these messages, however long the store is away; nil: the partition is lost or leaving meanwhile. One that is missing in
   /// the result is beyond retention.
   private func load(_ ids: Set<MessageID>, for partition: Partition) async -> [MessageID: LoadedMessage]? {
     var found: [MessageID: LoadedMessage] = [:]
     var missing: [MessageID] = []
     for id in ids { if let message = messages.inMemory(id) { found[id] = message } else { missing.append(id) } }
-    while !missing.isEmpty {
+    while partition.mayWork, !isStopped {
+      guard !missing.isEmpty else { return found }
       let unanswered = await fetch(missing, into: &found)
-      guard !partition.isLost, !isStopped else { return nil }
       if !unanswered.isEmpty { await loop.sleep(milliseconds: settings.flush.repeatAfter) }
       missing = unanswered
     }
-    return found
+    return nil
   }
 
   /// At the same time, as they share one connection; returns those that got no answer.
@@ -120,6 +122,7 @@ extension Worker {
       urgency: urgency)
     messages.used(message)
     sender.inMemory += 1
+    partition.inMemory += 1
     let lane = lanes.open(LaneKey(app: message.app, address: address))
     parcel.lane = lane
     let result = lanes.change(lane) { $0.add(parcel.entry, delivery: parcel.id) }
@@ -135,7 +138,7 @@ extension Worker {
 
   /// Looks for work that no doorbell told of, and lets the store repair and end what it has to.
   func look(at partition: Partition) {
-    guard partition.isReady, let lease = leases[partition.number]?.lease else { return }
+    guard partition.takesWork, let lease = leases[partition.number]?.lease else { return }
     background {
       do throws(StoreError) {
         for (stream, _) in try await self.store.readyStreams(lease) where !partition.isLost {
@@ -166,7 +169,9 @@ extension Worker {
   }
 
   private func takeRetries(of partition: Partition) {
-    guard mayBegin, !partition.isLost, !partition.readsRetries, let lease = leases[partition.number]?.lease else {
+    guard mayBegin, !partition.isLost, !partition.isLeaving, !partition.readsRetries,
+      let lease = leases[partition.number]?.lease
+    else {
       return
     }
     partition.readsRetries = true

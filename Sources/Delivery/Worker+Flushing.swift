@@ -61,6 +61,7 @@ extension Worker {
     if let due { expectRetry(of: partition, at: due) }
     for job in piece.finishedJobs { claims.finished(job) }
     for message in result.cancelled where messages.inMemory(message)?.isCancelled != true { cancelled(message) }
+    if partition.isLeaving { handOverSoon(partition) }
     if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }
     wakeAll()
     claim()

@@ -3,17 +3,26 @@ import Loop
 import Store
 import Telemetry
 
-/// Leases (design D5): each partition is asked for, renewed at a third of its lease, and forgotten when lost.
+/// Leases (design D5): free partitions are asked for up to this worker's share, renewed at a third of their lease, handed
+/// over when others come, and forgotten when lost.
 extension Worker {
+  /// `hurry`: whatever the time.
   func leaseAll(hurry: Bool = false) {
     let now = loop.now
-    for number in leases.keys where wantsLease(number) && leases[number]!.ask(now: now, hurry: hurry) {
+    for number in leases.keys where leases[number]!.lease != nil && !isStopped {
+      if leases[number]!.ask(now: now, hurry: hurry) { lease(number) }
+    }
+    guard mayBegin else { return }
+    var wanted = share.wanted(held: leases.values.count(where: \.isWanted))
+    for number in share.order where wanted > 0 && leases[number]!.lease == nil {
+      guard leases[number]!.ask(now: now, hurry: hurry) else { continue }
+      wanted -= 1
       lease(number)
     }
   }
 
-  /// While draining, what is held is renewed and nothing new is taken.
-  private func wantsLease(_ number: Int) -> Bool { !isStopped && (mayBegin || leases[number]?.lease != nil) }
+  /// Held ones are renewed, while draining too; others are asked for by `leaseAll`.
+  private func wantsRenewal(_ number: Int) -> Bool { !isStopped && leases[number]?.lease != nil }
 
   private func lease(_ number: Int) {
     background {
@@ -31,9 +40,9 @@ extension Worker {
   }
 
   private func leaseLater(_ number: Int) {
-    guard wantsLease(number), let plan = leases[number] else { return }
+    guard wantsRenewal(number), let plan = leases[number] else { return }
     loop.after(milliseconds: max(1, plan.nextTry - loop.now)) { [weak self] in
-      guard let self, wantsLease(number), leases[number]!.ask(now: loop.now) else { return }
+      guard let self, wantsRenewal(number), leases[number]!.ask(now: loop.now) else { return }
       lease(number)
     }
   }
@@ -54,6 +63,7 @@ extension Worker {
 
   private func begin(_ number: Int) {
     guard mayBegin else { return }
+    log(.info, "partition_taken", ["partition": String(number)])
     let partition = Partition(number: number, flush: settings.flush)
     partitions[number] = partition
     counts.leases.add(1)
@@ -70,8 +80,14 @@ extension Worker {
     counts.leases.add(-1)
     partition.isLost = true
     unflushed -= partition.flush.unflushed
-    if let timer = partition.retryTimer { loop.cancel(timer) }
-    claims.drop(partition: number)
+    stopClaiming(for: partition)
+    dropWaiting(of: partition)
+    wakeAll()
+  }
+
+  /// Whatever is not at work leaves memory; it stays in its jobs and in the retry set.
+  private func dropWaiting(of partition: Partition) {
+    let number = partition.number
     for lane in lanes.all {
       let (waiting, holds) = lanes.change(lane) { lane in
         (lane.remove { $0.place.partition == number }, lane.removeHolds { $0.place.partition == number })
@@ -84,7 +100,72 @@ extension Worker {
     for sender in senders.values {
       abandon(sender.takeSlices { $0.partition === partition })
     }
-    wakeAll()
+  }
+
+  private func stopClaiming(for partition: Partition) {
+    if let timer = partition.retryTimer { loop.cancel(timer) }
+    claims.drop(partition: partition.number)
+  }
+
+  // MARK: Sharing with other workers
+
+  /// Heartbeats: who else lives, and how many partitions are this worker's.
+  func everyBeat() {
+    guard mayBegin else { return }
+    background {
+      do throws(StoreError) {
+        let workers = try await self.store.beat(worker: self.serial)
+        guard self.mayBegin else { return }
+        self.share.heard(workers: workers, own: self.serial)
+        self.counts.workers.set(Int64(workers.count))
+        self.shareOut()
+      } catch {
+        // What is held stays held; the leases say for how long.
+      }
+      guard self.mayBegin else { return }
+      self.loop.after(milliseconds: max(1, self.store.settings.leaseMilliseconds / 5)) { [weak self] in
+        self?.everyBeat()
+      }
+    }
+  }
+
+  private func shareOut() {
+    let held = partitions.values.filter { !$0.isLeaving }.sorted { $0.number < $1.number }
+    for partition in held.suffix(share.surplus(held: held.count)) { leave(partition) }
+    leaseAll()
+  }
+
+  /// Another worker has let go of a partition: it may be this one's.
+  func askForFreed(_ number: Int) {
+    guard mayBegin, leases.keys.contains(number), leases[number]!.lease == nil,
+      share.wanted(held: leases.values.count(where: \.isWanted)) > 0,
+      leases[number]!.ask(now: loop.now, hurry: true)
+    else { return }
+    lease(number)
+  }
+
+  /// Hands a partition over: what waits goes back at once, what is at work ends here.
+  private func leave(_ partition: Partition) {
+    partition.isLeaving = true
+    stopClaiming(for: partition)
+    dropWaiting(of: partition)
+    flushAll()
+    handOverSoon(partition)
+  }
+
+  /// At the end of this turn, if nothing of it is left by then.
+  func handOverSoon(_ partition: Partition) {
+    loop.atEndOfTurn { [weak self] in self?.handOverIfDone(partition) }
+  }
+
+  private func handOverIfDone(_ partition: Partition) {
+    guard partition.isLeaving, !partition.isLost, partition.isDone,
+      let lease = leases[partition.number]?.lease
+    else { return }
+    leases[partition.number]!.released(now: loop.now)
+    forget(partition.number)
+    log(.info, "partition_handed_over", ["partition": String(partition.number)])
+    background { try? await self.store.release(lease) }
   }
 
   // MARK: Deadlines
@@ -110,13 +191,13 @@ extension Worker {
     wakeAll()
   }
 
-  /// Repeats a write of this partition until the store has answered; false: the partition is lost.
+  /// Repeats a write of this partition until the store has answered; false: the partition is lost or leaving.
   func untilStored(_ partition: Partition, _ write: (Lease) async throws(StoreError) -> Void) async -> Bool {
     while !partition.isLost, !isStopped {
       guard let lease = leases[partition.number]?.lease else { return false }
       do throws(StoreError) {
         try await write(lease)
-        return !partition.isLost
+        return partition.mayWork
       } catch {
         if case .leaseLost = error {
           if !partition.isLost { lost(partition) }

@@ -103,7 +103,7 @@ extension Worker {
   /// Into its lane without a place in a queue; false: it ended instead.
   @discardableResult
   func putBack(_ parcel: Parcel) -> Bool {
-    if parcel.partition.isLost {
+    guard parcel.partition.mayWork else {
       abandon([parcel])
       return false
     }
@@ -263,5 +263,7 @@ extension Worker {
   func left(_ parcel: Parcel) {
     messages.released(parcel.message)
     parcel.sender.inMemory -= 1
+    parcel.partition.inMemory -= 1
+    if parcel.partition.isLeaving, parcel.partition.inMemory == 0 { handOverSoon(parcel.partition) }
   }
 }

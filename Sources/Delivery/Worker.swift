@@ -24,6 +24,9 @@ package final class Worker {
   var claims: ClaimPlan
   var partitions: [Int: Partition] = [:]
   var leases: [Int: LeasePlan] = [:]
+  var share: SharePlan
+  /// Names this worker among those that live.
+  let serial = SecureRandom.word()
   /// Outcomes that no flush has confirmed, over all partitions.
   var unflushed = 0
   var flushTimer: Timer?
@@ -54,6 +57,7 @@ package final class Worker {
     self.metrics = metrics
     counts = WorkerMetrics(metrics)
     messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
+    share = SharePlan(partitions: store.settings.partitions)
     claims = ClaimPlan(
       jobsAtOnce: settings.claim.jobsAtOnce, targetsPerJob: store.settings.targetsPerJob)
     var client = HTTPClientSettings()
@@ -63,7 +67,7 @@ package final class Worker {
     for (id, account) in accounts {
       senders[id] = Sender(worker: self, account: account, carrier: try carriers.make(account), settings: settings)
     }
-    for number in 0..<store.settings.partitions where settings.share.takes(number) {
+    for number in 0..<store.settings.partitions {
       leases[number] = LeasePlan(duration: store.settings.leaseMilliseconds, now: loop.now)
     }
   }
@@ -73,7 +77,7 @@ package final class Worker {
   /// Works until `stop`; returns when drained: nothing at work, everything flushed, leases released.
   package func run() async {
     store.onBell { [weak self] bell in self?.heard(bell) }
-    leaseAll()
+    everyBeat()
     everySweep()
     if !draining { await withUnsafeContinuation { stopWaiter = $0 } }
     await drain()
@@ -110,6 +114,7 @@ package final class Worker {
       guard let lease = plan.lease else { continue }
       background { try? await self.store.release(lease) }
     }
+    background { try? await self.store.leave(worker: self.serial) }
     counts.leases.add(Int64(-partitions.count))
     partitions = [:]
     if tasks > 0 { await withUnsafeContinuation { idleWaiter = $0 } }
@@ -132,11 +137,12 @@ package final class Worker {
     guard mayBegin else { return }
     switch bell {
     case .work(let stream):
-      guard partitions[stream.partition]?.isReady == true, knows(stream.credential) else { return }
+      guard partitions[stream.partition]?.takesWork == true, knows(stream.credential) else { return }
       claims.rang(stream)
       claim()
     case .start: break
     case .cancelled(let message): cancelled(message)
+    case .released(let number): askForFreed(number)
     case .reconnected:
       leaseAll(hurry: true)
       for partition in partitions.values { look(at: partition) }

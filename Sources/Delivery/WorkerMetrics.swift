@@ -12,6 +12,7 @@ struct WorkerMetrics {
   let flushRepeats: Counter
   let claimedJobs: Counter
   let leases: Gauge
+  let workers: Gauge
   let lanes: Gauge
   let unflushed: Gauge
   let superseded: Counter
@@ -27,6 +28,7 @@ struct WorkerMetrics {
     flushRepeats = metrics.counter("fanfare_flush_repeats_total", "Flushes sent once more as their reply was lost.")
     claimedJobs = metrics.counter("fanfare_claimed_jobs_total", "Jobs taken from the queue.")
     leases = metrics.gauge("fanfare_partitions_owned", "Partitions this process holds the lease of.")
+    workers = metrics.gauge("fanfare_workers", "Worker loops that live, in all processes of the store.")
     lanes = metrics.gauge("fanfare_lanes", "Tokens with deliveries waiting, resting or at work.")
     unflushed = metrics.gauge("fanfare_outcomes_unflushed", "Outcomes not yet written.")
     superseded = metrics.counter("fanfare_superseded_total", "Deliveries replaced by a newer one before they went.")

@@ -16,6 +16,8 @@ struct Keys {
 
   // Of the whole store, kept in partition 0.
   var layout: String { stems[0] + "layout" }
+  /// Serials of workers by their last heartbeat.
+  var workers: String { stems[0] + "workers" }
   var blocked: String { stems[0] + "blocked" }
   /// hash of secret → key
   var apiKeys: String { stems[0] + "keys" }

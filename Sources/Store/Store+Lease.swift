@@ -27,7 +27,8 @@ extension Store {
 
   package func release(_ lease: Lease) async throws(StoreError) {
     _ = try await ask(
-      Scripts.release, keys: [keys.lease(lease.partition)], [.text(lease.owner)], partition: lease.partition)
+      Scripts.release, keys: [keys.lease(lease.partition)],
+      [.text(lease.owner), .text(keys.bell), .number(Int64(lease.partition))], partition: lease.partition)
     forget(lease.partition)
   }
 }

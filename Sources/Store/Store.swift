@@ -168,6 +168,9 @@ extension Bell {
     case "c":
       guard words.count == 2, let id = MessageID(String(words[1])) else { return nil }
       self = .cancelled(id)
+    case "l":
+      guard words.count == 2, let partition = Int(words[1]) else { return nil }
+      self = .released(partition)
     default: return nil
     }
   }

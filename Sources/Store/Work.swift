@@ -229,5 +229,7 @@ package enum Bell: Sendable {
   /// An audience may be due to start in this partition.
   case start(Int)
   case cancelled(MessageID)
+  /// The owner of a partition has handed it over.
+  case released(Int)
   case reconnected
 }

@@ -21,12 +21,26 @@ extension Scripts {
     return epoch
     """)
 
-  /// KEYS lease · ARGV owner
+  /// KEYS lease · ARGV owner, channel, partition
   static let release = RedisScript(
     "release",
     """
     #!lua flags=allow-oom
-    if redis.call('HGET', KEYS[1], 'o') == ARGV[1] then redis.call('HSET', KEYS[1], 'o', '', 'u', 0) end
+    if redis.call('HGET', KEYS[1], 'o') == ARGV[1] then
+      redis.call('HSET', KEYS[1], 'o', '', 'u', 0)
+      redis.call('PUBLISH', ARGV[2], 'l ' .. ARGV[3])
+    end
     return 1
     """)
+
+  /// KEYS workers · ARGV milliseconds that a heartbeat lasts, serial → all serials that live, in their order
+  static let beat = RedisScript(
+    "beat",
+    "#!lua flags=allow-oom\n" + Fragment.clock + """
+      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. string.format('%.0f', now() - tonumber(ARGV[1])))
+      redis.call('ZADD', KEYS[1], now(), ARGV[2])
+      local serials = redis.call('ZRANGE', KEYS[1], 0, -1)
+      table.sort(serials)
+      return serials
+      """)
 }

@@ -3,7 +3,7 @@ import RedisClient
 /// Every script. Each is short, touches only keys of one partition, all in KEYS, and may be repeated.
 enum Scripts {
   static let all = [
-    lease, release, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
+    lease, release, beat, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
     dropRetries, condemn, flush,
     addAudience, startAudience, endRest, abandonAudience, flushAudience, tell, cancel, cancelPart, storeSlice,
     writeDevice, unbury, allocate, free, point, unpoint, readBlock,

@@ -33,7 +33,7 @@ final class Gateway {
   func start(api: Bool, workers: Int) throws -> Int? {
     do {
       for number in 0..<workers {
-        let workshop = Workshop(name: "worker-\(number)", share: PartitionShare(index: number, of: workers))
+        let workshop = Workshop(name: "worker-\(number)")
         workshops.append(workshop)
         try workshop.open(setup, metrics, log)
       }
@@ -124,13 +124,11 @@ private final class Front: @unchecked Sendable {
 private final class Workshop: @unchecked Sendable {
   private let loop: EventLoop
   private let thread: LoopThread
-  private let share: PartitionShare
   private var store: Store?
   private var worker: Worker?
   private var work: Task<Void, Never>?
 
-  init(name: String, share: PartitionShare) {
-    self.share = share
+  init(name: String) {
     loop = EventLoop(name: name)
     thread = loop.start()
   }
@@ -143,10 +141,8 @@ private final class Workshop: @unchecked Sendable {
       if let skew = ClockSkew(offset: try await store.clockOffset()) {
         log(.warning, "clock_skew", ["detail": skew.text])
       }
-      var settings = setup.worker
-      settings.share = share
       let worker = try Worker(
-        loop: loop, store: store, accounts: setup.accounts, settings: settings, metrics: metrics, log: log,
+        loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
         decode: StoredBody.message)
       self.worker = worker
       work = loop.spawn { await worker.run() }
