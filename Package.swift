@@ -63,7 +63,7 @@ let package = Package(
     module("HTTPServer", ["Domain", "Loop", "CMicroHTTPD"]),
     module("RedisClient", ["Domain", "Loop", "TLS", "CHiredis"]),
     // Row 5
-    module("Intake", ["Domain", "JSON"], pure),
+    module("Intake", ["Domain", "JSON", "Audience"], pure),
     module("Store", ["Domain", "Loop", "TLS", "RedisClient"]),
     module("APNs", path: "Providers/APNs", ["Domain", "JSON", "TLS"], pure),
     module("FCM", path: "Providers/FCM", ["Domain", "JSON", "TLS"], pure),
@@ -71,14 +71,14 @@ let package = Package(
     module("Configuration", ["Domain"]),
     // Row 6
     module("Delivery", ["Domain", "JSON", "Loop", "Telemetry", "TLS", "HTTP2", "HTTPClient", "Store"]),
-    module("API", ["Domain", "Loop", "Telemetry", "JSON", "TLS", "HTTPServer", "Intake", "Store"]),
+    module("API", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTPServer", "Intake", "Store"]),
     module("Sandbox", ["Domain", "Loop", "JSON", "TLS", "HTTP2", "HTTPServer"]),
     // Row 7
     .executableTarget(
       name: "fanfare",
       dependencies: [
-        "Domain", "Loop", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "Intake",
-        "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox", "CProcess",
+        "Domain", "Loop", "Audience", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient",
+        "Intake", "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox", "CProcess",
       ],
       path: "Sources/fanfare", swiftSettings: strict),
 

@@ -74,8 +74,8 @@ extension APNsProvider {
     guard let words = credential.lists["token_kinds"] else { return nil }
     var kinds: Set<TokenKind> = []
     for word in words {
-      guard let kind = TokenKind(rawValue: word), kind != .fid else {
-        let known = TokenKind.allCases.filter { $0 != .fid }.map(\.rawValue)
+      guard let kind = TokenKind(rawValue: word), kind != .fid, kind != .subscribers else {
+        let known = TokenKind.allCases.filter { $0 != .fid && $0 != .subscribers }.map(\.rawValue)
         let near = Suggestion.nearest(to: word, among: known).map { "did you mean \($0)?" }
         throw CredentialFault(
           setting: "token_kinds", problem: "\"\(word)\" is no kind of token of APNs",

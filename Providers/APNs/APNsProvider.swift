@@ -31,7 +31,7 @@ package struct APNsProvider: PushProvider {
   /// Every kind has tokens of its own here: a Live Activity never goes to a device's.
   package func carries(_ errand: Errand, to address: Address) -> Bool {
     switch address.tokenKind {
-    case .fid: false
+    case .fid, .subscribers: false
     case .device: errand.kind == .alert || errand.kind == .background
     default: errand.tokenKinds.contains(address.tokenKind)
     }

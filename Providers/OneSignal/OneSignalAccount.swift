@@ -17,11 +17,14 @@ struct OneSignalAccount: ProviderAccount {
   var choosesLanguage: Bool { true }
   var wire: Wire { .http1(connections: Self.connections) }
 
-  /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids. An activity shares its requests with
-  /// no other.
+  /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids. An activity and subscribers that
+  /// OneSignal finds itself share their requests with no other.
   func recipientClass(of address: Address) -> String {
-    if address.tokenKind == .activity { return "activity:\(address.token)" }
-    return Alias(address.token)?.label ?? ""
+    switch address.tokenKind {
+    case .activity: "activity:\(address.token)"
+    case .subscribers: "subscribers:\(address.token)"
+    default: Alias(address.token)?.label ?? ""
+    }
   }
 
   /// Targets and the idempotency key follow the shared members. An activity is named in the path, and its updates have no
@@ -37,7 +40,9 @@ struct OneSignalAccount: ProviderAccount {
         body: rendering.head + rendering.tail)
     }
     var writer = JSONWriter(reserving: recipients.count * 40 + 96)
-    if let label = Alias(recipients[0].token)?.label {
+    if recipients[0].tokenKind == .subscribers {
+      Self.write(filters: recipients[0].token, to: &writer)
+    } else if let label = Alias(recipients[0].token)?.label {
       writer.key("include_aliases")
       writer.beginObject()
       writer.key(label)
@@ -54,6 +59,20 @@ struct OneSignalAccount: ProviderAccount {
     }
     writer.member("idempotency_key", id.description)
     return ProviderRequest(path: rendering.path, headers: headers, body: rendering.head + writer.bytes + rendering.tail)
+  }
+
+  /// The filters as they were made at accept; none: each subscriber. What cannot be read matches nobody.
+  private static func write(filters token: String, to writer: inout JSONWriter) {
+    let filters = (try? JSON.parse(Array(token.utf8)))?.array
+    if filters?.isEmpty == true {
+      writer.key("included_segments")
+      writer.beginArray()
+      writer.string("All")
+      writer.endArray()
+    } else {
+      writer.key("filters")
+      writer.value(.array(filters ?? []))
+    }
   }
 
   func makeAuthorization() -> any Authorization { FixedKey(header: authorization) }

@@ -42,10 +42,12 @@ extension OneSignalAccount {
     if let id = reply.id, !id.isEmpty {
       return Judgement(.accepted(id: id), exceptions: exceptions, note: note(reply, answer))
     }
-    // Nothing was sent. Explicit ids are marked as unsubscribed only where the service says that they are; a user (alias)
-    // or an activity is never dropped.
+    // Nothing was sent. Explicit ids are marked as unsubscribed only where the service says that they are; a user (alias),
+    // an activity or what filters find is never dropped.
     let says = reply.texts.contains { $0.lowercased().contains("not subscribed") }
-    let byID = recipients.allSatisfy { Alias($0.token) == nil && $0.tokenKind != .activity }
+    let byID = recipients.allSatisfy {
+      Alias($0.token) == nil && $0.tokenKind != .activity && $0.tokenKind != .subscribers
+    }
     if reply.id != nil, says, byID { return Judgement(.dead(Death(reason: unsubscribed))) }
     let reason = says || !reply.unsubscribed.isEmpty || reply.invalidAliases > 0 ? "not_subscribed" : "not_sent"
     return Judgement(.rejected(reason: reason), exceptions: exceptions, note: note(reply, answer))

@@ -50,6 +50,7 @@ extension Problem {
         writer.member("pointer", violation.pointer)
         writer.member("code", violation.code)
         writer.member("detail", violation.detail)
+        if let column = violation.column { writer.member("column", column) }
         writer.endObject()
       }
       writer.endArray()

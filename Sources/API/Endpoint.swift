@@ -6,6 +6,7 @@ package enum Operation: String, Sendable, CaseIterable {
   case sendMessage, listMessages, readMessage, listDeliveries, cancelMessage
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
+  case listAudiences, readAudience, putAudience, deleteAudience
   case health, readiness, metrics, openAPI
 }
 
@@ -49,7 +50,7 @@ package struct Endpoint: Sendable {
   package static let all: [Endpoint] = [
     Endpoint(
       "POST", "/v1/messages", .key([.send]), .now(.sendMessage), query: ["dry_run"],
-      "Send a message to devices, users or tokens"),
+      "Send a message to devices, users, tokens or an audience"),
     Endpoint(
       "GET", "/v1/messages", .key([.read]), .now(.listMessages), query: ["limit", "cursor"],
       "List messages, newest first"),
@@ -62,8 +63,13 @@ package struct Endpoint: Sendable {
     Endpoint("POST", "/v1/messages/{id}/pause", .key([.send]), .later(.campaigns), "Pause a message"),
     Endpoint("POST", "/v1/messages/{id}/resume", .key([.send]), .later(.campaigns), "Resume a paused message"),
     Endpoint("POST", "/v1/messages/{id}/replay", .key([.send]), .later(.breadth), "Send failed deliveries again"),
-    Endpoint("POST", "/v1/audiences/count", .key([.read]), .later(.audiences), "Count an audience"),
-    Endpoint("PUT", "/v1/audiences/{name}", .key([.admin]), .later(.audiences), "Name an audience"),
+    Endpoint(
+      "POST", "/v1/audiences/count", .key([.read]), .later(.audiences),
+      "Count an audience exactly, by provider and platform"),
+    Endpoint("GET", "/v1/audiences", .key([.read]), .now(.listAudiences), "List the named audiences"),
+    Endpoint("PUT", "/v1/audiences/{name}", .key([.admin]), .now(.putAudience), "Name an audience"),
+    Endpoint("GET", "/v1/audiences/{name}", .key([.read]), .now(.readAudience), "Read a named audience"),
+    Endpoint("DELETE", "/v1/audiences/{name}", .key([.admin]), .now(.deleteAudience), "Delete a named audience"),
     Endpoint(
       "POST", "/v1/devices", .key([.devices, .register]), .now(.registerDevice), "Register a device by its token"),
     Endpoint(

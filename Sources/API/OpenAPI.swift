@@ -155,6 +155,10 @@ package enum OpenAPI {
       case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])
       case .readMessage, .readDevice, .deleteDevice, .readUser: codes.insert(.notFound)
       case .deleteUser: codes.insert(.notFound)
+      case .putAudience: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidAudience])
+      case .readAudience: codes.insert(.notFound)
+      case .deleteAudience: codes.formUnion([.notFound, .audienceInUse])
+      case .listAudiences: break
       case .health, .readiness, .metrics, .openAPI: break
       }
     }

@@ -39,6 +39,10 @@ enum OpenAPIAnswers {
     case .deleteDevice: return [Entry(status: 204, description: "Deleted", content: [])]
     case .readUser: return [json(200, "The devices of the user", "User")]
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
+    case .listAudiences: return [json(200, "All of them, by name", "AudienceList")]
+    case .readAudience: return [json(200, "The audience", "NamedAudience")]
+    case .putAudience: return [json(200, "Replaced", "NamedAudience"), json(201, "Created", "NamedAudience")]
+    case .deleteAudience: return [Entry(status: 204, description: "Deleted", content: [])]
     case .health: return [json(200, "The process lives", "Health")]
     case .readiness: return [json(200, "Ready", "Readiness"), json(503, "Not ready, with reasons", "Readiness")]
     case .metrics: return [Entry(status: 200, description: "Prometheus' text format", content: [("text/plain", nil)])]
@@ -52,7 +56,9 @@ enum OpenAPIAnswers {
     JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
     JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
     JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
-    JSONMember("UserDeleted", userDeleted),
+    JSONMember("UserDeleted", userDeleted), JSONMember("NamedAudience", namedAudience),
+    JSONMember("AudienceList", open(["items"], [("items", list("NamedAudience"))])),
+    JSONMember("AudienceCount", audienceCount),
     JSONMember("Health", open(["status"], [("status", words(["ok"]))])), JSONMember("Readiness", readiness),
   ]
 
@@ -103,7 +109,7 @@ enum OpenAPIAnswers {
           ("type", "string"),
           ("examples", .array(Violation.Code.allCases.map { .string($0.rawValue) })),
         ])
-      ), ("detail", text),
+      ), ("detail", text), ("column", count),
     ])
   private static let warning = open(
     ["pointer", "code", "detail"], [("pointer", text), ("code", text), ("detail", text)])
@@ -178,6 +184,24 @@ enum OpenAPIAnswers {
   private static let user = open(["user", "devices"], [("user", text), ("devices", list("Device"))])
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
+  private static let namedAudience = open(["name", "audience"], [("name", text), ("audience", text)])
+  private static let audienceCount = open(
+    ["audience", "reach", "total", "by_provider", "by_platform"],
+    [
+      ("audience", text), ("reach", words(Reach.allCases.map(\.rawValue))), ("total", count),
+      (
+        "by_provider",
+        .make([
+          ("type", "array"), ("items", open(["provider", "count"], [("provider", text), ("count", count)])),
+        ])
+      ),
+      (
+        "by_platform",
+        .make([
+          ("type", "array"), ("items", open(["count"], [("platform", text), ("count", count)])),
+        ])
+      ),
+    ])
   private static let readiness = open(
     ["status", "reasons"],
     [

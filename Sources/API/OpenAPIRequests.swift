@@ -1,3 +1,4 @@
+import Audience
 import Domain
 import Intake
 
@@ -8,6 +9,7 @@ enum OpenAPIRequests {
     switch operation {
     case .sendMessage: return "Message"
     case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
+    case .putAudience: return "AudienceToKeep"
     default: return nil
     }
   }
@@ -21,6 +23,7 @@ enum OpenAPIRequests {
     JSONMember("Overrides", overrides), JSONMember("APNsOverrides", apnsOverrides),
     JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
     JSONMember("DeviceRegistration", device),
+    JSONMember("AudienceToCount", audienceToCount), JSONMember("AudienceToKeep", audienceToKeep),
   ]
 
   // MARK: Shapes
@@ -101,7 +104,8 @@ enum OpenAPIRequests {
       ("quiet_hours", later(.campaigns, free())),
       ("cap", later(.campaigns, free())),
       ("variants", later(.campaigns, list(.make([]), maximum: 16))),
-      ("reach", .make([("type", "string"), ("enum", .array(["all_devices", "latest_device_per_user"]))])),
+      ("reach", choice(Reach.self)),
+      ("onesignal_targeting", choice(OneSignalTargeting.self)),
       ("topic", later(.campaigns, text(64))),
       ("labels", free("Up to 32 names with a string, a number or a boolean; kept with the message.")),
       ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$", "The name of the send in the vendors' reports.")),
@@ -111,14 +115,35 @@ enum OpenAPIRequests {
       ("overrides", .reference("Overrides")),
     ])
 
+  private static let expression = text(
+    AudienceExpression.maximumBytes, "Tags and facts: `plan:pro && (lang:de || lang:fr) && !seen:>30d`.")
+  private static let filters = list(free("A filter of OneSignal's."), maximum: 200)
+  private static let everyone: JSONValue = .make([("type", "boolean"), ("const", .bool(true))])
+
+  private static let audienceToCount = oneOf(
+    ["audience", "filters", "everyone"],
+    [
+      ("audience", expression), ("filters", filters), ("everyone", everyone), ("reach", choice(Reach.self)),
+      ("providers", list(text(32), maximum: 16)),
+    ])
+  private static let audienceToKeep = oneOf(["audience", "filters"], [("audience", expression), ("filters", filters)])
+
+  /// Exactly one of `ways` must be there.
+  private static func oneOf(_ ways: [String], _ properties: [(String, JSONValue)]) -> JSONValue {
+    guard case .object(let members) = closed([], properties) else { return .null }
+    let choices = ways.map { JSONValue.make([("required", .array([.string($0)]))]) }
+    return .object(members + [JSONMember("oneOf", .array(choices))])
+  }
+
   private static let recipients: JSONValue = {
     let properties: [(String, JSONValue)] = [
       ("devices", list(deviceID, maximum: Intake.maximumTargets)),
       ("users", list(text(256), maximum: Intake.maximumTargets)),
       ("tokens", list(.reference("Token"), maximum: Intake.maximumTargets)),
-      ("audience", later(.audiences, text())),
+      ("audience", expression),
+      ("filters", filters),
       ("channel", .reference("Channel")),
-      ("everyone", later(.audiences, .make([("type", "boolean"), ("const", .bool(true))]))),
+      ("everyone", everyone),
     ]
     guard case .object(let members) = closed([], properties) else { return .null }
     return .object(
@@ -133,7 +158,7 @@ enum OpenAPIRequests {
     ),
     ("environment", choice(Environment.self)),
     ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$", "APNs only.")),
-    ("token_kind", words(TokenKind.allCases.filter { $0 != .channel }.map(\.rawValue))),
+    ("token_kind", words(TokenKind.allCases.filter(\.isOfDevice).map(\.rawValue))),
     ("live_activity_token", text(512, "FCM: the token of the device's Live Activity, or of starting one.")),
   ]
   private static let token = closed(["provider", "token"], tokenFields)

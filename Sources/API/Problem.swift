@@ -19,6 +19,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case unsupportedMediaType = "unsupported_media_type"
   case invalidMessage = "invalid_message"
   case invalidDevice = "invalid_device"
+  case invalidAudience = "invalid_audience"
+  case audienceInUse = "audience_in_use"
   case idempotencyKeyReused = "idempotency_key_reused"
   case headTooLarge = "head_too_large"
   case internalError = "internal_error"
@@ -34,10 +36,10 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .notFound: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
-    case .requestInProgress, .messageCompleted: 409
+    case .requestInProgress, .messageCompleted, .audienceInUse: 409
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
-    case .invalidMessage, .invalidDevice, .idempotencyKeyReused: 422
+    case .invalidMessage, .invalidDevice, .invalidAudience, .idempotencyKeyReused: 422
     case .headTooLarge: 431
     case .internalError: 500
     case .notYet: 501
@@ -71,6 +73,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .unsupportedMediaType: "The body is not declared as JSON"
     case .invalidMessage: "The message is not valid"
     case .invalidDevice: "The device is not valid"
+    case .invalidAudience: "The audience is not valid"
+    case .audienceInUse: "Other audiences are made of this one"
     case .idempotencyKeyReused: "The idempotency key was used for another request"
     case .headTooLarge: "The request line and headers are too large"
     case .internalError: "The gateway failed"

@@ -25,6 +25,7 @@ extension Service {
     let message = reading.message
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
 
+    if let problem = audienceNotYet(message) { throw problem }
     let (targets, absences) = try await resolve(message, call.app)
     warnings += absences + Notice.ofSkipped(targets)
     warnings += try checkRendering(message, targets, call.now)
@@ -46,6 +47,14 @@ extension Service {
     }
     if case .accepted = acceptance { counts.acceptedMessage(submission.urgency, targets) }
     return try await answer(to: acceptance, call, targets: targets, warnings: warnings)
+  }
+
+  private func audienceNotYet(_ message: Message) -> Problem? {
+    guard case .audience = message.to else {
+      guard case .everyone = message.to else { return nil }
+      return Problem(.notYet, "A send to everyone comes with version \(LaterVersion.audiences.rawValue)")
+    }
+    return Problem(.notYet, "A send to an audience comes with version \(LaterVersion.audiences.rawValue)")
   }
 
   private func checkDryRun(_ call: Call) throws(Problem) {

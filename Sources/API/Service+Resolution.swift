@@ -27,7 +27,7 @@ extension Service {
         for devices in found { targets += devices.map(fates.target) }
         warnings = Notice.ofUsersWithoutDevices(found.map(\.isEmpty))
       case .channel(let address): targets = [fates.target(address)]
-      case .audience, .everyone: preconditionFailure("Intake lets no such recipients pass")
+      case .audience, .everyone: preconditionFailure("an audience is counted, not listed")
       }
     } catch {
       throw Problem(error)

@@ -14,6 +14,12 @@ package enum TokenKind: String, Hashable, Sendable, CaseIterable {
   case mdm
   /// A broadcast channel of Live Activities: no device's own, aimed at by `to.channel` only.
   case channel
+  /// All subscribers that a provider finds by its own filters; the token is those filters as JSON. No device's own, aimed
+  /// at by an audience that the provider aims itself.
+  case subscribers
+
+  /// True if a device can be registered by such a token.
+  package var isOfDevice: Bool { self != .channel && self != .subscribers }
 }
 
 /// Which of APNs' two worlds a token belongs to; other providers have only `production`.

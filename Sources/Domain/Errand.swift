@@ -17,7 +17,7 @@ package struct Errand: Hashable, Sendable {
   /// choose among them, they never add.
   package var tokenKinds: [TokenKind] {
     switch (kind, event) {
-    case (.alert, _), (.background, _): [.device, .fid]
+    case (.alert, _), (.background, _): [.device, .fid, .subscribers]
     // A vendor that keeps the activities itself is told the device.
     case (.liveActivity, .start): [.pushToStart, .device, .fid]
     case (.liveActivity, _): [.activity, .channel, .device, .fid]

@@ -27,6 +27,10 @@ package struct Message: Hashable, Sendable {
   package var providers: [ProviderName]?
   /// Of an audience.
   package var reach: Reach
+  /// Of an audience.
+  package var oneSignalTargeting: OneSignalTargeting
+  /// Keep the provider's id and the times of attempts of an audience's successes too.
+  package var keepReceipts: Bool
   package var labels: [JSONMember]
   /// Names the send in the vendors' own reports.
   package var analyticsLabel: String?
@@ -43,6 +47,8 @@ package struct Message: Hashable, Sendable {
     ttl = Self.defaultTTL
     ordered = true
     reach = .allDevices
+    oneSignalTargeting = .fanfare
+    keepReceipts = false
     labels = []
     overrides = Overrides()
   }
@@ -52,7 +58,7 @@ package enum Recipients: Hashable, Sendable {
   case devices([DeviceID])
   case users([String])
   case tokens([Address])
-  /// An expression over tags; accepted by a later version.
+  /// An expression over tags and facts in its canonical form; it may name audiences.
   case audience(String)
   /// A broadcast channel: an address of kind `channel`. For updates and ends of Live Activities only.
   case channel(Address)

@@ -1,3 +1,4 @@
+import Audience
 import Domain
 
 /// Gathers what is to be said about one request while it is read: reading goes on after a fault, so that all are told at
@@ -22,6 +23,14 @@ struct Findings {
       return
     }
     violations.append(Violation(place.pointer, code, detail()))
+  }
+
+  mutating func refuse(_ place: Place, _ fault: AudienceFault) {
+    guard violations.count < Intake.maximumViolations else {
+      untold += 1
+      return
+    }
+    violations.append(Violation(place.pointer, fault))
   }
 
   /// The request is understood and valid here, but this version does not carry it out.

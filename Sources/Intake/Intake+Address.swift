@@ -34,7 +34,7 @@ extension Intake {
         fields.place.member("live_activity_token"), "ignored",
         "only FCM takes it beside a device's token: register it as a token of its own, with its `token_kind`")
     }
-    let kinds = tokenKinds[provider] ?? TokenKind.allCases.filter { $0 != .channel }
+    let kinds = tokenKinds[provider] ?? TokenKind.allCases.filter(\.isOfDevice)
     if !kinds.contains(tokenKind) {
       let words = kinds.map(\.rawValue).joined(separator: ", ")
       findings.refuse(
@@ -48,7 +48,7 @@ extension Intake {
 
   /// What tokens of the known providers can be; any kind for others. A channel is named in `to.channel` only.
   private static let tokenKinds: [ProviderName: [TokenKind]] = [
-    .apns: TokenKind.allCases.filter { $0 != .fid && $0 != .channel },
+    .apns: TokenKind.allCases.filter { $0 != .fid && $0.isOfDevice },
     .fcm: [.device, .fid],
     .oneSignal: [.device, .voip, .activity],
   ]

@@ -25,6 +25,7 @@ extension Intake {
     message.labels = readLabels(fields, &findings)
     message.analyticsLabel = readAnalyticsLabel(fields, &findings)
     message.overrides = readOverrides(fields, &findings)
+    readAiming(fields, &message, &findings)
     readPlanned(fields, &findings)
 
     checkKind(message, fields, &findings)
@@ -47,7 +48,7 @@ extension Intake {
     return given ?? message.kind.defaultTTL
   }
 
-  private static func readProviders(_ fields: Fields, _ findings: inout Findings) -> [ProviderName]? {
+  static func readProviders(_ fields: Fields, _ findings: inout Findings) -> [ProviderName]? {
     guard let items = fields.items("providers", maximum: 16, &findings) else { return nil }
     let place = fields.place.member("providers")
     if items.isEmpty {

@@ -1,10 +1,5 @@
 import Domain
 
-private enum Reach: String, CaseIterable {
-  case allDevices = "all_devices"
-  case latestDevicePerUser = "latest_device_per_user"
-}
-
 extension Intake {
   /// Fields of the schema that later versions carry out: their shape is checked, and what asks for something is
   /// postponed.
@@ -45,12 +40,6 @@ extension Intake {
     }
     if fields.text("topic", .line(64), &findings) != nil {
       postpone("topic", "a topic for caps", to: .campaigns, &findings)
-    }
-    if fields.choice("reach", Reach.self, &findings) == .latestDevicePerUser {
-      postpone("reach", "`latest_device_per_user`", to: .audiences, &findings)
-    }
-    if fields.flag("keep_receipts", &findings) == true {
-      postpone("keep_receipts", "keeping every receipt", to: .audiences, &findings)
     }
     if let durability = fields.object("durability", of: .durability, &findings) {
       if durability.integer("replicas", in: 0...16, &findings) ?? 0 > 0 {

@@ -1,22 +1,22 @@
+import Audience
 import Domain
 
 extension Intake {
   static let longestDeviceID = 128
   static let longestUser = 256
-  private static let longestAudience = 8_192
 
   /// `to`: exactly one way to name recipients, each of them once.
   static func readRecipients(_ message: Fields, _ findings: inout Findings) -> Recipients? {
     let place = message.place.member("to")
     guard message.has("to") else {
-      findings.refuse(place, .required, "a message needs `to`: `devices`, `users` or `tokens`")
+      findings.refuse(place, .required, "a message needs `to`: `devices`, `users`, `tokens` or an `audience`")
       return nil
     }
     guard let fields = message.object("to", of: .recipients, &findings) else { return nil }
     guard fields.names.count == 1, let way = fields.names.first else {
       findings.refuse(
         place, fields.names.isEmpty ? .required : .notAllowed,
-        "`to` takes exactly one of `devices`, `users`, `tokens`, `audience`, `channel`, `everyone`")
+        "`to` takes exactly one of `devices`, `users`, `tokens`, `audience`, `filters`, `channel`, `everyone`")
       return nil
     }
     switch way {
@@ -26,23 +26,10 @@ extension Intake {
     case "users":
       return readNames(way, .line(longestUser), fields, &findings).map { .users($0) }
     case "tokens": return readTokens(fields, &findings).map { .tokens($0) }
-    case "audience":
-      guard
-        let expression = fields.text(way, TextRule(alphabet: .prose, maximum: longestAudience), &findings)
-      else { return nil }
-      findings.postpone(fields.place.member(way), "an audience", to: .audiences)
-      return .audience(expression)
+    case "audience", "filters": return readExpression(way, fields, &findings).map { .audience($0.canonical) }
     case "channel":
       return readChannel(fields, &findings).map { .channel($0) }
-    default:
-      guard let everyone = fields.flag(way, &findings) else { return nil }
-      guard everyone else {
-        findings.refuse(
-          fields.place.member(way), .notAllowed, "`everyone` is true or left out: name the recipients otherwise")
-        return nil
-      }
-      findings.postpone(fields.place.member(way), "a send to everyone", to: .audiences)
-      return .everyone
+    default: return readEveryone(fields, &findings)
     }
   }
 

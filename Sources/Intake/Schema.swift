@@ -19,9 +19,11 @@ package struct Schema: Sendable {
       "to", "kind", "notification", "data", "content_available", "mutable_content", "encrypted_body", "live_activity",
       "file_provider", "mdm", "priority", "ttl", "collapse_key", "ordered", "send_at", "send_at_local",
       "rate_per_second", "quiet_hours", "cap", "variants",
-      "reach", "topic", "labels", "analytics_label", "providers", "keep_receipts", "durability", "overrides",
+      "reach", "onesignal_targeting", "topic", "labels", "analytics_label", "providers", "keep_receipts", "durability",
+      "overrides",
     ])
-  package static let recipients = Schema("to", ["devices", "users", "tokens", "audience", "channel", "everyone"])
+  package static let recipients = Schema(
+    "to", ["devices", "users", "tokens", "audience", "filters", "channel", "everyone"])
   package static let token = Schema(
     "token", ["provider", "token", "environment", "bundle_id", "token_kind", "live_activity_token"])
   package static let channel = Schema("to.channel", ["id", "bundle_id", "environment"])
@@ -56,9 +58,14 @@ package struct Schema: Sendable {
       "user", "user_signature", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen",
     ])
 
+  /// An expression that is counted.
+  package static let audience = Schema("audience", ["audience", "filters", "everyone", "reach", "providers"])
+  /// An expression that is kept under a name.
+  package static let namedAudience = Schema("audience", ["audience", "filters"])
+
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
-    overrides, apnsOverrides, fcmOverrides, durability, device,
+    overrides, apnsOverrides, fcmOverrides, durability, device, audience, namedAudience,
   ]
 
   /// Where a member that is unknown here belongs, if clients are likely to look for it here.

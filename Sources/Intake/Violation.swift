@@ -11,6 +11,7 @@ package struct Violation: Error, Hashable, Sendable {
     case empty
     case invalidFormat = "invalid_format"
     case invalidPlaceholder = "invalid_placeholder"
+    case invalidAudience = "invalid_audience"
     case unknownValue = "unknown_value"
     case notAllowed = "not_allowed"
     case duplicate
@@ -25,6 +26,8 @@ package struct Violation: Error, Hashable, Sendable {
   package var code: String
   /// A sentence that names the fix.
   package var detail: String
+  /// Of an expression: where in its text, in characters, from 1.
+  package var column: Int?
   package init(_ pointer: String, _ code: String, _ detail: String) {
     self.pointer = pointer
     self.code = code

@@ -81,6 +81,9 @@ struct Keys {
     stems[partition((app.rawValue, key))] + "i:\(app.rawValue):\(key)"
   }
 
+  /// Expressions by name.
+  func audiences(_ app: AppID) -> String { stems[partition((app.rawValue, ""))] + "e:\(app.rawValue)" }
+
   // Of the registry.
   func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
     stems[partition] + "n:\(app.rawValue):\(bucket)"

@@ -147,6 +147,15 @@ struct OneSignalAnswerVectors {
     #expect(account.judge(nobody, recipients: activity).common == .rejected(reason: "not_subscribed"))
   }
 
+  @Test("what filters found is never dropped, however few it were")
+  func subscribers() throws {
+    let account = try ProviderUnderTest.oneSignal.account()
+    let all = [Address(provider: .oneSignal, token: "[]", tokenKind: .subscribers)]
+    let nobody = ProviderAnswer(200, #"{"id":"","errors":["All included players are not subscribed"]}"#)
+    #expect(account.judge(nobody, recipients: all).common == .rejected(reason: "not_subscribed"))
+    #expect(account.judge(ProviderAnswer(200, #"{"id":"b988"}"#), recipients: all).common == .accepted(id: "b988"))
+  }
+
   @Test("A13 what a create call does not find is the app; A14 a conflict is not tried again")
   func otherCalls() throws {
     #expect(

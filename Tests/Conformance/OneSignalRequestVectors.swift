@@ -1,5 +1,6 @@
 import Domain
 import JSON
+import OneSignal
 import Testing
 
 /// Section 11 of the vendor's facts (R3, R5 and R6 aim at segments and filters, R9 and R10 are other calls). A ttl is always
@@ -51,6 +52,31 @@ struct OneSignalRequestVectors {
       request.body,
       #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","include_subscription_ids":["1dd608f2-c6a1-11e3-851d-000c2940e62c"],"content_available":true,"data":{"sync":"inbox"},"priority":5,"idempotency_key":"6b1de0d2-7a0f-4ac6-9e0e-1b8d6f6a7d02"}"#,
       extras: ["/ttl"])
+  }
+
+  @Test("R5 filters: OneSignal finds the subscribers, each in one request of its own; none means all")
+  func filters() throws {
+    let account = try ProviderUnderTest.oneSignal.account()
+    let message = Message.alert { message, notification in
+      notification.title = nil
+      notification.body = "Hello"
+      message.ttl = Message.defaultTTL
+    }
+    let rendering = try account.render(message, startedAt: started)
+    func body(_ filters: String) throws -> [UInt8] {
+      let address = Address(provider: .oneSignal, token: filters, tokenKind: .subscribers)
+      #expect(OneSignalProvider().carries(Errand(.alert), to: address))
+      #expect(!account.recipientClass(of: address).isEmpty)
+      let id = try #require(UUIDBytes("d3f2a1b0-6e5d-4c3b-9a19-7c8e9f0a1b05"))
+      return account.request(rendering, to: [address], id: id, authorization: "Key os_v2_app_x").body
+    }
+    try expectJSON(
+      try body(
+        #"[{"field":"tag","key":"plan","relation":"=","value":"pro"},{"operator":"OR"},{"field":"country","relation":"=","value":"DE"}]"#
+      ),
+      #"{"app_id":"8250eaf6-1a58-489e-b136-7c74a864b434","filters":[{"field":"tag","key":"plan","relation":"=","value":"pro"},{"operator":"OR"},{"field":"country","relation":"=","value":"DE"}],"contents":{"en":"Hello"},"priority":10,"idempotency_key":"d3f2a1b0-6e5d-4c3b-9a19-7c8e9f0a1b05"}"#,
+      extras: ["/ttl"])
+    #expect(String(decoding: try body("[]"), as: UTF8.self).contains(#""included_segments":["All"]"#))
   }
 
   @Test("R3 image, to ids instead of segments; its attachment is called image")

@@ -1,0 +1,93 @@
+import Audience
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+/// Expressions under a name: `audience:winback` stands for one in another.
+extension Service {
+  func listAudiences(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let audiences = try await namedAudiences(call.app)
+    return Answer.json { writer in
+      writer.key("items")
+      writer.beginArray()
+      for audience in audiences {
+        writer.beginObject()
+        audience.write(to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  func readAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let name = try audienceName(of: call)
+    let found: [String?]
+    do throws(StoreError) {
+      found = try await store.audiences([name], app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard let expression = found.first ?? nil else { throw Self.noAudience }
+    return Answer.json { NamedAudience(name: name, expression: expression).write(to: &$0) }
+  }
+
+  /// Messages that were accepted before keep the audience that they had.
+  func putAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
+      throw Problem(.invalidAudience, "The name in the path \(AudienceName.rule)")
+    }
+    let reading = try read(call, as: .namedAudience)
+    // Looked at from its own name, an expression that leads back to it is a circle.
+    _ = try await writtenOut(
+      .term(.audience(name)), call.app, at: reading.pointer, text: reading.text, .invalidAudience,
+      assuming: [name: reading.expression])
+    let audience = NamedAudience(name: name, expression: reading.expression.canonical)
+    let isNew: Bool?
+    do throws(StoreError) {
+      isNew = try await store.keep(audience, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard let isNew else {
+      throw Problem(
+        .invalidAudience, "An app keeps at most \(Store.maximumNamedAudiences) audiences: delete one that is not used")
+    }
+    return Answer.json(isNew ? 201 : 200) { audience.write(to: &$0) }
+  }
+
+  /// Refused while another audience is made of it.
+  func deleteAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let name = try audienceName(of: call)
+    let users = try await namedAudiences(call.app).filter { audience in
+      (try? AudienceExpression(parsing: audience.expression))?.names.contains(name) == true && audience.name != name
+    }
+    guard users.isEmpty else {
+      let list = users.prefix(20).map { "`\($0.name)`" }.joined(separator: ", ")
+      throw Problem(.audienceInUse, "Other audiences are made of it: \(list). Change them first")
+    }
+    let existed: Bool
+    do throws(StoreError) {
+      existed = try await store.removeAudience(name, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard existed else { throw Self.noAudience }
+    return HTTPServerResponse(status: 204)
+  }
+
+  private static var noAudience: Problem { Problem(.notFound, "There is no audience of this name") }
+
+  private func audienceName(of call: Call) throws(Problem) -> String {
+    guard let name = call.parameters.first, AudienceName.isWellFormed(name) else { throw Self.noAudience }
+    return name
+  }
+}
+
+extension NamedAudience {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.member("name", name)
+    writer.member("audience", expression)
+  }
+}

@@ -1,0 +1,64 @@
+import Audience
+import Domain
+import Intake
+import Store
+
+extension Service {
+  func read(_ call: Call, as schema: Schema) throws(Problem) -> AudienceReading {
+    let document = try call.document()
+    do throws(Refusal) {
+      return try Intake.read(audienceFrom: document, as: schema, providers: providerNames)
+    } catch {
+      throw Problem(error, .invalidAudience)
+    }
+  }
+
+  /// The expression with each named audience replaced by what it stands for. `text`: what the expression was read from, to
+  /// show the column; `assuming`: audiences as they would be.
+  func writtenOut(
+    _ expression: AudienceExpression, _ app: AppID, at pointer: String, text: String?, _ code: ProblemCode,
+    assuming: [String: AudienceExpression] = [:]
+  ) async throws(Problem) -> AudienceExpression {
+    var known = assuming
+    var asked = Set(assuming.keys)
+    var wanted = expression.names.union(assuming.values.flatMap(\.names)).subtracting(asked)
+    // What lies deeper is refused anyway.
+    for _ in 0...AudienceExpression.maximumDepth where !wanted.isEmpty {
+      let names = wanted.sorted()
+      let texts = try await named(names, app)
+      for (name, text) in zip(names, texts) { known[name] = text.flatMap { try? AudienceExpression(parsing: $0) } }
+      asked.formUnion(names)
+      wanted = Set(names.flatMap { known[$0]?.names ?? [] }).subtracting(asked)
+    }
+    do throws(AudienceFault) {
+      return try expression.resolving { known[$0] }
+    } catch {
+      var fault = error
+      var column: Int?
+      if case .term(let term) = fault.place {
+        column = text.flatMap { AudienceExpression.column(of: term, in: $0) }
+        if case .audience(let name) = term, known[name] == nil {
+          let others = try await namedAudiences(app).map(\.name)
+          fault.suggestion = Suggestion.nearest(to: name, among: others).map { AudienceTerm.audience($0).canonical }
+        }
+      }
+      throw Problem(Refusal(violations: [Violation(pointer, fault, column: column)]), code)
+    }
+  }
+
+  func namedAudiences(_ app: AppID) async throws(Problem) -> [NamedAudience] {
+    do throws(StoreError) {
+      return try await store.audiences(app: app)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  private func named(_ names: [String], _ app: AppID) async throws(Problem) -> [String?] {
+    do throws(StoreError) {
+      return try await store.audiences(names, app: app)
+    } catch {
+      throw Problem(error)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package import Audience
+package import Domain
+
+extension Intake {
+  /// Whom a request means: what `PUT /v1/audiences/{name}` keeps and `POST /v1/audiences/count` counts.
+  package static func read(
+    audienceFrom document: JSONValue, as schema: Schema, providers: [ProviderName]?
+  ) throws(Refusal) -> AudienceReading {
+    var findings = Findings(providers: providers, maximumTargets: maximumTargets)
+    let reading = readAudience(document, as: schema, &findings)
+    try findings.refuse()
+    guard let reading else { preconditionFailure("an audience was not read, but nothing was found wrong with it") }
+    return reading
+  }
+
+  private static func readAudience(_ document: JSONValue, as schema: Schema, _ findings: inout Findings)
+    -> AudienceReading?
+  {
+    guard let fields = Fields(document, at: .root, of: schema, &findings) else { return nil }
+    let reach = fields.choice("reach", Reach.self, &findings) ?? .allDevices
+    let names = readProviders(fields, &findings)
+    let ways = ["audience", "filters", "everyone"].filter { schema.has($0) }
+    let given = ways.filter { fields.has($0) }
+    guard given.count == 1, let way = given.first else {
+      let list = ways.map { "`\($0)`" }.joined(separator: ", ")
+      findings.refuse(.root, given.isEmpty ? .required : .notAllowed, "give exactly one of \(list)")
+      return nil
+    }
+    let expression =
+      way == "everyone"
+      ? readEveryone(fields, &findings).map { _ in AudienceExpression.everyone }
+      : readExpression(way, fields, &findings)
+    return expression.map {
+      AudienceReading(expression: $0, reach: reach, providers: names, text: fields[way]?.string, pointer: "/\(way)")
+    }
+  }
+
+  /// `audience`: the grammar's text; `filters`: OneSignal's array.
+  static func readExpression(_ way: String, _ fields: Fields, _ findings: inout Findings) -> AudienceExpression? {
+    guard let value = fields[way] else { return nil }
+    let place = fields.place.member(way)
+    do throws(AudienceFault) {
+      if way == "filters" { return try AudienceExpression(oneSignalFilters: value) }
+      guard case .string(let text) = value else {
+        findings.refuse(place, .wrongType, "must be a string, not \(value.article)")
+        return nil
+      }
+      return try AudienceExpression(parsing: text, providers: findings.providers)
+    } catch {
+      if case .entry(let index) = error.place {
+        findings.refuse(place.element(index), error)
+      } else {
+        findings.refuse(place, error)
+      }
+      return nil
+    }
+  }
+
+  static func readEveryone(_ fields: Fields, _ findings: inout Findings) -> Recipients? {
+    guard let everyone = fields.flag("everyone", &findings) else { return nil }
+    guard everyone else {
+      findings.refuse(
+        fields.place.member("everyone"), .notAllowed, "`everyone` is true or left out: name the recipients otherwise")
+      return nil
+    }
+    return .everyone
+  }
+
+  /// The fields of a message that only an audience can have.
+  static func readAiming(_ fields: Fields, _ message: inout Message, _ findings: inout Findings) {
+    message.reach = fields.choice("reach", Reach.self, &findings) ?? .allDevices
+    message.keepReceipts = fields.flag("keep_receipts", &findings) ?? false
+    message.oneSignalTargeting =
+      fields.choice("onesignal_targeting", OneSignalTargeting.self, &findings) ?? .fanfare
+    let isAudience =
+      switch message.to {
+      case .audience, .everyone: true
+      case .devices, .users, .tokens, .channel: false
+      }
+    // Where `to` itself could not be read, nothing is said about what it asks for.
+    guard
+      fields["to"]?.object?.contains(where: { $0.key == "audience" || $0.key == "filters" || $0.key == "everyone" })
+        != true || isAudience
+    else { return }
+    if !isAudience, message.reach != .allDevices {
+      findings.refuse(
+        fields.place.member("reach"), .notAllowed, "`reach` chooses among the devices of an audience: leave it out")
+    }
+    guard message.oneSignalTargeting == .provider else { return }
+    let place = fields.place.member("onesignal_targeting")
+    if !isAudience {
+      findings.refuse(place, .notAllowed, "OneSignal can aim an audience only: leave it out")
+    }
+    if message.providers != [.oneSignal] {
+      findings.refuse(
+        place, .notAllowed,
+        "OneSignal aims at its own subscribers: give `providers: [\"\(ProviderName.oneSignal.rawValue)\"]`, and send to the others by a message of their own"
+      )
+    }
+    if message.reach != .allDevices {
+      findings.refuse(
+        fields.place.member("reach"), .notAllowed, "OneSignal aims at all devices of a user: leave it out")
+    }
+  }
+}
+
+/// Whom a request means, and how it said so.
+package struct AudienceReading: Sendable {
+  /// May name audiences.
+  package var expression: AudienceExpression
+  package var reach: Reach
+  package var providers: [ProviderName]?
+  /// The expression's text, if it was one.
+  package var text: String?
+  /// Where it stood.
+  package var pointer: String
+}
+
+extension Violation {
+  /// What is wrong with an expression; `column` where its text shows it.
+  package init(_ pointer: String, _ fault: AudienceFault, column: Int? = nil) {
+    self.init(pointer, .invalidAudience, fault.message)
+    self.column = column ?? fault.column
+  }
+}

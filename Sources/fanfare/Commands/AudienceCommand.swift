@@ -1,0 +1,146 @@
+import Audience
+import Domain
+import JSON
+
+/// Audiences from outside: count an expression, keep it under a name.
+enum AudienceCommand {
+  static let command = Command(
+    name: "audience", summary: "count audiences and give them names",
+    about: """
+      An expression says whom a message is for: tags, facts and names of other audiences, joined by && || ! and parentheses.
+      To count tells how many devices it means now, by provider and platform: nobody is sent anything.
+        plan:pro && (lang:de || lang:fr)   tags, and the language of the device
+        app_version:>=2.1 && seen:<30d     compared; seen in the last 30 days
+        audience:winback && !churned       an audience with a name
+        everyone                           each device
+      Other keys: provider: platform: tz: · plan:* is any value · "in quotes" is always a tag.
+      """,
+    positionals: ["count|set|list|delete", "[EXPRESSION or NAME]", "[EXPRESSION]"],
+    options: [
+      Command.Option("--latest", "count of each user only the device seen last"),
+      Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),
+      Command.json,
+    ] + ServerCall.options(scopes: "read (set and delete: admin)"),
+    examples: [
+      "fanfare audience count 'plan:pro && !churned'", "fanfare audience set winback 'seen:>30d && !churned'",
+      "fanfare audience list",
+    ],
+    run: run)
+
+  private static func run(_ arguments: Arguments) throws -> ExitCode {
+    let words = arguments.positionals
+    switch (words.first, words.count) {
+    case ("count", 2): return try count(words[1], arguments)
+    case ("count", _): throw UsageProblem(text: "give one expression, in quotes: fanfare audience count 'plan:pro'")
+    case ("set", 3): return try set(words[1], words[2], arguments)
+    case ("set", _):
+      throw UsageProblem(text: "give a name and an expression, in quotes: fanfare audience set pro 'plan:pro'")
+    case ("list", 1): return try list(arguments)
+    case ("delete", 2): return try delete(words[1], arguments)
+    case ("delete", _): throw UsageProblem(text: "give the name of an audience: fanfare audience delete pro")
+    default: throw UsageProblem(text: "say what to do: fanfare audience count, set, list or delete")
+    }
+  }
+
+  private static func body(_ expression: String, _ more: [JSONMember] = []) -> [UInt8] {
+    JSONValue.object([JSONMember("audience", .string(expression))] + more).encoded
+  }
+
+  // MARK: Count
+
+  private static func count(_ expression: String, _ arguments: Arguments) throws -> ExitCode {
+    var more: [JSONMember] = []
+    if arguments.has("--latest") { more.set("reach", Reach.latestDevicePerUser.rawValue) }
+    more.set("providers", strings: arguments.texts("--provider"))
+    let body = body(expression, more)
+    return try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call("POST", "/v1/audiences/count", body)
+      guard answer.isSuccess, let count = answer.document else { return refused(answer, expression, arguments) }
+      arguments.wantsJSON ? Terminal.print(answer.body) : Terminal.print(page(of: count))
+      return .success
+    }
+  }
+
+  private static func page(of count: JSONValue) -> String {
+    let total = count["total"]?.integer ?? 0
+    var table = Table()
+    for (title, list, key) in [("by provider", "by_provider", "provider"), ("by platform", "by_platform", "platform")] {
+      for (place, row) in (count[list]?.array ?? []).enumerated() {
+        table.row(place == 0 ? title : "", row[key]?.string ?? "not told", String(row["count"]?.integer ?? 0))
+      }
+    }
+    let head = "\(total) device\(total == 1 ? "" : "s"): \(count["audience"]?.string ?? "")"
+    return total == 0 ? head : head + "\n" + table.text
+  }
+
+  // MARK: Names
+
+  private static func set(_ name: String, _ expression: String, _ arguments: Arguments) throws -> ExitCode {
+    let path = try path(of: name)
+    return try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call("PUT", path, body(expression))
+      guard answer.isSuccess, let audience = answer.document else { return refused(answer, expression, arguments) }
+      arguments.wantsJSON
+        ? Terminal.print(answer.body)
+        : Terminal.print("\(name) \(answer.status == 201 ? "is" : "is now") \(audience["audience"]?.string ?? "")")
+      return .success
+    }
+  }
+
+  private static func list(_ arguments: Arguments) throws -> ExitCode {
+    try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call("GET", "/v1/audiences")
+      guard answer.isSuccess, let audiences = answer.document?["items"]?.array else {
+        return ServerCall.refused(answer, json: arguments.wantsJSON)
+      }
+      if arguments.wantsJSON {
+        Terminal.print(answer.body)
+      } else if audiences.isEmpty {
+        Terminal.print("no audience has a name yet: fanfare audience set NAME EXPRESSION gives one")
+      } else {
+        var table = Table()
+        for audience in audiences { table.row(audience["name"]?.string ?? "", audience["audience"]?.string ?? "") }
+        Terminal.print(table.text)
+      }
+      return .success
+    }
+  }
+
+  private static func delete(_ name: String, _ arguments: Arguments) throws -> ExitCode {
+    let path = try path(of: name)
+    return try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call("DELETE", path)
+      guard answer.isSuccess else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
+      if !arguments.wantsJSON { Terminal.print("\(name) is deleted") }
+      return .success
+    }
+  }
+
+  private static func path(of name: String) throws(UsageProblem) -> String {
+    guard AudienceName.isWellFormed(name) else { throw UsageProblem(text: "\"\(name)\" \(AudienceName.rule)") }
+    return "/v1/audiences/\(name)"
+  }
+
+  // MARK: Faults
+
+  /// Shows the place in the expression, where the server named one.
+  private static func refused(_ answer: Client.Answer, _ expression: String, _ arguments: Arguments) -> ExitCode {
+    guard !arguments.wantsJSON, let fault = answer.document?["violations"]?.array?.first,
+      let column = fault["column"]?.integer, let detail = fault["detail"]?.string
+    else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
+    Terminal.complain("the server refused it: \(detail)", pointed(expression, column: Int(column)))
+    return .refused
+  }
+
+  /// The expression on a line and a caret under the column; of a long one the part around it.
+  static func pointed(_ expression: String, column: Int) -> String {
+    let characters = expression.map { $0.isWhitespace ? " " : $0 }
+    let place = min(max(column - 1, 0), characters.count)
+    let start = max(0, min(place - shownBefore, characters.count - shown))
+    let part = characters[start...].prefix(shown)
+    let (left, right) = (start > 0 ? "…" : "", start + shown < characters.count ? "…" : "")
+    return "\(left)\(String(part))\(right)\n  " + String(repeating: " ", count: place - start + left.count) + "^"
+  }
+  private static let shown = 100
+  private static let shownBefore = 60
+}
