@@ -19,7 +19,7 @@ extension Service {
   func registerDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     var reading = try read(call, id: nil)
     guard !call.may(.devices) else { return try await put(reading, call) }
-    guard let app = apps[call.app] else { preconditionFailure("a key of no app passed authentication") }
+    let app = try tenant(call.app)
     try AppRegistration(app: app).check(reading)
     let owners: [StoredDevice?]
     do throws(StoreError) {

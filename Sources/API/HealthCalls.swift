@@ -28,6 +28,7 @@ extension Service {
       isReady = false
       reasons.append(("store_unavailable", "Redis cannot be reached; the gateway connects again by itself"))
     }
+    if let refusedConfiguration { reasons.append(("configuration_refused", refusedConfiguration)) }
     let headers = isReady ? [] : [Header("retry-after", "1")]
     return Answer.json(isReady ? 200 : 503, headers: headers) { writer in
       writer.member("status", isReady ? (reasons.isEmpty ? "ready" : "degraded") : "unavailable")

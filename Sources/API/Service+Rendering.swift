@@ -15,7 +15,8 @@ extension Service {
     var violations: [Violation] = []
     var notices: [Notice] = []
     for credential in credentials {
-      guard let account = accounts[credential] else { preconditionFailure("a target was queued for no account") }
+      // It may have left the configuration a moment ago: its deliveries wait like all of that credential.
+      guard let account = accounts[credential] else { continue }
       for choice in texts.choices(providerChooses: account.choosesLanguage) {
         do throws(RenderFault) {
           for warning in try account.render(texts.sample(choice), startedAt: now).warnings {

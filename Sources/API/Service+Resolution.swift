@@ -10,7 +10,7 @@ extension Service {
   func resolve(
     _ message: Message, _ app: AppID
   ) async throws(Problem) -> (targets: [SubmissionTarget], warnings: [Notice]) {
-    guard let tenant = apps[app] else { preconditionFailure("a key of no app passed authentication") }
+    let tenant = try tenant(app)
     let fates = Fates(app: tenant, message: message, providers: providers, accounts: Set(accounts.keys))
     var targets: [SubmissionTarget] = []
     var warnings: [Notice] = []

@@ -31,15 +31,17 @@ package struct ServiceSettings: Sendable {
 package final class Service {
   let loop: EventLoop
   let store: Store
-  let apps: [AppID: App]
+  var apps: [AppID: App]
   let providers: [ProviderName: any PushProvider]
-  let accounts: [CredentialID: any ProviderAccount]
+  var accounts: [CredentialID: any ProviderAccount]
   let settings: ServiceSettings
   let metrics: Metrics
   let log: Log
   let counts: ServiceCounts
   let providerNames: [ProviderName]
   var requestsAtWork = 0
+  /// What is wrong with the configuration that was refused last; nil: the one at work is the last one.
+  var refusedConfiguration: String?
   private var server: HTTPServer?
 
   package init(

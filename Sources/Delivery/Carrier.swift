@@ -15,6 +15,10 @@ protocol Carrier: AnyObject {
   /// Requests that could be at work at the same time.
   var streams: Int { get }
   var connections: Int { get }
+  /// Opens nothing any more and tells of nothing but the ends of what is at work.
+  func drain()
+  /// After `drain`: nothing is at work any more.
+  var isDone: Bool { get }
   /// Ends all at once; what is at work fails.
   func close()
 }

@@ -39,7 +39,7 @@ final class CurlCarrier: Carrier {
   }
 
   func demand() {
-    guard retry == nil, let until = backoff.until, until > loop.now else { return }
+    guard !closing, retry == nil, let until = backoff.until, until > loop.now else { return }
     retry = loop.after(milliseconds: until - loop.now) { [weak self] in
       self?.retry = nil
       self?.owner?.hasRoom()
@@ -58,21 +58,24 @@ final class CurlCarrier: Carrier {
     atWork -= 1
     switch result {
     case .success(let answer):
-      if backoff.failures > 0 { owner?.reached() }
+      if !closing, backoff.failures > 0 { owner?.reached() }
       backoff.succeeded()
       owner?.answered(tag, answer)
     case .failure(let failure) where failure.processed:
       owner?.failed(tag, .unknown(failure.reason))
     case .failure(let failure):
       backoff.failed(now: loop.now, jitter: .random(in: 0...1))
-      if backoff.failures == pool.failuresToReport { owner?.unreachable(failure.reason) }
+      if !closing, backoff.failures == pool.failuresToReport { owner?.unreachable(failure.reason) }
       owner?.failed(tag, .unreachable(failure.reason))
     }
-    owner?.hasRoom()
+    if !closing { owner?.hasRoom() }
   }
 
   /// libcurl keeps its connections; a new one cannot be asked for.
   func retire(_ berth: Int) {}
+
+  func drain() { close() }
+  var isDone: Bool { atWork == 0 }
 
   func close() {
     closing = true

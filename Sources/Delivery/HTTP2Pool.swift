@@ -74,6 +74,13 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
     loop.atEndOfTurn { connection.drain() }
   }
 
+  func drain() {
+    closing = true
+    if let retry { loop.cancel(retry) }
+    for berth in open.keys { retire(berth) }
+  }
+  var isDone: Bool { open.isEmpty }
+
   func close() {
     closing = true
     if let retry { loop.cancel(retry) }
@@ -85,6 +92,7 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   func connected(_ connection: HTTP2ClientConnection) {
     guard let berth = berths[ObjectIdentifier(connection)] else { return }
     plan.connected(berth)
+    guard !closing else { return }
     owner?.reached()
     owner?.hasRoom()
   }
@@ -105,7 +113,7 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
     }
   }
 
-  func capacityChanged(_ connection: HTTP2ClientConnection) { owner?.hasRoom() }
+  func capacityChanged(_ connection: HTTP2ClientConnection) { if !closing { owner?.hasRoom() } }
 
   func draining(_ connection: HTTP2ClientConnection, reason: String?) {
     guard let berth = berths[ObjectIdentifier(connection)] else { return }
@@ -124,10 +132,10 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
     case .unreachable(let reason):
       failed = true
       report(.warning, "connection_failed", reason)
-      if plan.backoff.failures + 1 == pool.failuresToReport { owner?.unreachable(reason) }
+      if !closing, plan.backoff.failures + 1 == pool.failuresToReport { owner?.unreachable(reason) }
     }
     plan.closed(berth, failed: failed, now: loop.now, jitter: .random(in: 0...1))
-    owner?.hasRoom()
+    if !closing { owner?.hasRoom() }
   }
 
   private func report(_ level: Log.Level, _ event: String, _ reason: String) {

@@ -42,6 +42,9 @@ final class LoadedMessage {
     isCancelled = stored.cancelled
   }
 
+  /// Its account is another one now.
+  func forgetRenderings(of credential: CredentialID) { renderings?.forget(credential) }
+
   /// What goes to a device with these facts; nil: none are known.
   func rendering(_ account: any ProviderAccount, for facts: DeviceFacts?) -> Result<Rendering, Unrenderable> {
     renderings?.rendering(account, for: facts) ?? .failure(.refused(code: "unreadable_message"))
@@ -78,6 +81,11 @@ final class Messages {
     self.store = store
     self.idleLimit = idleLimit
     self.decode = decode
+  }
+
+  /// The account is another one now: what it makes of a message is made anew.
+  func forgetRenderings(of credential: CredentialID) {
+    for message in known.values { message.forgetRenderings(of: credential) }
   }
 
   func inMemory(_ id: MessageID) -> LoadedMessage? { known[id] }

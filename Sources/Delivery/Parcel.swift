@@ -109,6 +109,8 @@ final class Flight {
   let at: WallTime
   /// The one that a suspended credential let through.
   let probe: Bool
+  /// Of its sender's account and connections.
+  let generation: Int
 
   init(_ parcels: [Parcel], recipients: [Address], slice: StoredSlice? = nil, berth: Int, _ pass: Sender.Pass) {
     self.parcels = parcels
@@ -118,6 +120,7 @@ final class Flight {
     began = pass.now
     at = pass.wall
     probe = pass.probe
+    generation = pass.generation
   }
 }
 

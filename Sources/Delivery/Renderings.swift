@@ -53,6 +53,13 @@ struct Renderings {
     return result
   }
 
+  /// The account is another one now: what it made is void.
+  mutating func forget(_ credential: CredentialID) {
+    shared[credential] = nil
+    if last?.credential == credential { last = nil }
+    for key in forms.keys where key.credential == credential { forms[key] = nil }
+  }
+
   /// Devices for whom it differs cannot share a request.
   mutating func variant(_ account: any ProviderAccount, for facts: DeviceFacts?) -> String {
     guard !texts.isShared else { return "" }

@@ -11,12 +11,15 @@ extension Sender {
     let named = flight.recipients.count == 1 && !judgement.exceptions.isEmpty
     let judged = named ? judgement.exceptions[flight.recipients[0].token] ?? verdict : verdict
     metrics.ended(judged, seconds: Double(now.nanoseconds - flight.began.nanoseconds) / 1e9)
-    if case .retry(let retry) = judged, gate.renews(judged, began: flight.began) {
-      authorization.refused(retry.cause, now: wall)
+    // What an earlier account was told says nothing of this one.
+    if flight.generation == generation {
+      if case .retry(let retry) = judged, gate.renews(judged, began: flight.began) {
+        authorization.refused(retry.cause, now: wall)
+      }
+      tell(
+        gate.answered(judged, began: flight.began, probe: flight.probe, now: now, jitter: jitter.next()))
+      if judged.leavesConnection { carrier.retire(flight.berth) }
     }
-    tell(
-      gate.answered(judged, began: flight.began, probe: flight.probe, now: now, jitter: jitter.next()))
-    if judged.leavesConnection { carrier.retire(flight.berth) }
     if flight.slice != nil {
       concludeSlice(flight, judgement, status: status, now: wall)
     } else {

@@ -10,10 +10,15 @@ import Telemetry
 /// became of it.
 final class Sender: CarrierOwner {
   let id: CredentialID
-  let account: any ProviderAccount
+  private(set) var account: any ProviderAccount
   let provider: ProviderName
   unowned let worker: Worker
-  let carrier: any Carrier
+  private(set) var carrier: any Carrier
+  /// Counts the accounts that this credential has had; requests of an earlier one say nothing of the present.
+  private(set) var generation = 0
+  var retired: [Retired] = []
+  /// The credential left the configuration.
+  var isRemoved = false
   let policy: RetryPolicy
   let metrics: SenderMetrics
   var gate: CredentialGate
@@ -64,12 +69,24 @@ final class Sender: CarrierOwner {
   /// what is still to be claimed.
   var room: (free: Int, whole: Int) {
     let whole = worker.settings.claim.room
-    guard holds < worker.settings.claim.holds else { return (0, whole) }
+    guard !isRemoved, holds < worker.settings.claim.holds else { return (0, whole) }
     return (whole - (inMemory - slices.reuniting), whole)
   }
 
   /// A retry that comes back now would find a closed door, or no room: it had better wait where it is.
-  var takesRetries: Bool { gate.mayPass(now: worker.loop.now) && room.free > -worker.settings.claim.retriesAtOnce }
+  var takesRetries: Bool {
+    !isRemoved && gate.mayPass(now: worker.loop.now) && room.free > -worker.settings.claim.retriesAtOnce
+  }
+
+  func replace(account: any ProviderAccount, carrier: any Carrier) {
+    generation += 1
+    self.account = account
+    self.carrier = carrier
+    carrier.owner = self
+    authorization = account.makeAuthorization()
+    gate = CredentialGate(settings: worker.settings.gate, policy: policy)
+    slices.limit = account.recipientLimit
+  }
 
   // MARK: Queues
 
@@ -91,7 +108,7 @@ final class Sender: CarrierOwner {
     let now = worker.loop.now
     let wall = worker.loop.wallNow
     while left > 0 {
-      guard worker.mayOpen, hasReady else { return false }
+      guard worker.mayOpen, !isRemoved, hasReady else { return false }
       let isUrgent = gathersSlices || !urgent.isEmpty
       guard let berth = carrier.berth(avoiding: nil, reserve: isUrgent ? 0 : Self.reserve) else {
         carrier.demand()
@@ -111,7 +128,8 @@ final class Sender: CarrierOwner {
         if probe { gate.withdrawn(now: now) }
         return false
       }
-      let pass = Pass(header: header, berth: berth, probe: probe, now: now, wall: wall)
+      let pass = Pass(
+        header: header, berth: berth, probe: probe, now: now, wall: wall, generation: generation)
       let sent = gathersSlices ? sendSlice(pass) : sendNext(urgent: isUrgent, pass)
       if probe, !sent { gate.withdrawn(now: now) }
       left -= 1
@@ -128,6 +146,7 @@ final class Sender: CarrierOwner {
     var probe: Bool
     var now: Instant
     var wall: WallTime
+    var generation: Int
   }
 
   /// The next delivery of the next lane; nil when there is none left. It has passed all checks but its rendering.
@@ -223,9 +242,10 @@ final class Sender: CarrierOwner {
   }
 
   private func fetch(_ fetch: TokenFetch) {
+    let asked = generation
     let courier = TokenCourier(client: worker.http, timeout: worker.settings.authorizationTimeout)
     courier.carry(fetch) { [weak self] result in
-      guard let self else { return }
+      guard let self, generation == asked else { return }
       if case .failure(let failure) = result {
         worker.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])
       }
@@ -247,7 +267,7 @@ final class Sender: CarrierOwner {
 
   func answered(_ tag: Int, _ answer: ProviderAnswer) {
     let flight = flights.end(tag)
-    let judgement = account.judge(answer, recipients: flight.recipients)
+    let judgement = account(of: flight).judge(answer, recipients: flight.recipients)
     conclude(flight, judgement, status: answer.status)
   }
 
@@ -260,7 +280,9 @@ final class Sender: CarrierOwner {
       conclude(flight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0)
     case .unreachable:
       metrics.withdrawn()
-      if flight.probe { gate.withdrawn(now: worker.loop.now + policy.settings.base) }
+      if flight.probe, flight.generation == generation {
+        gate.withdrawn(now: worker.loop.now + policy.settings.base)
+      }
       goAgain(flight)
     }
     worker.wake(self)
@@ -284,7 +306,7 @@ final class Sender: CarrierOwner {
     worker.wake(self)
   }
 
-  private func show(_ reason: String?) {
+  func show(_ reason: String?) {
     guard shown != reason else { return }
     shown = reason
     metrics.blocked(reason != nil)

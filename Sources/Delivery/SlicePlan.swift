@@ -41,7 +41,8 @@ struct SlicePlan<Ticket> {
 
   private var fresh: [Key: Gathering] = [:]
   private var reunions: [Name: Gathering] = [:]
-  private let limit: Int
+  /// Members of a slice that closes from now on.
+  var limit: Int
   private let settings: SliceSettings
 
   init(limit: Int, settings: SliceSettings) {

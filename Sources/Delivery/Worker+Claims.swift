@@ -213,7 +213,8 @@ extension Worker {
   private static let strangerPause: Int64 = 60_000
 
   private func postpone(_ target: ClaimedTarget, partition: Partition) {
-    let pause = senders[target.credential]?.gate.pause(now: loop.now) ?? Self.strangerPause
+    let sender = senders[target.credential].flatMap { $0.isRemoved ? nil : $0 }
+    let pause = sender?.gate.pause(now: loop.now) ?? Self.strangerPause
     let wait = pause + .random(in: 0...max(1, pause / 4))
     let entry = Flush.RetryEntry(
       target: target, due: loop.wallNow + wait, reason: target.attempts.last?.reason ?? "waiting",

@@ -101,7 +101,10 @@ package final class Worker {
     let deadline = loop.now + stopGrace
     while senders.values.contains(where: { !$0.isIdle }), loop.now < deadline { await loop.sleep(milliseconds: 5) }
     // What is still at work ends as unknown, and goes into the retry set.
-    for sender in senders.values { sender.carrier.close() }
+    for sender in senders.values {
+      sender.carrier.close()
+      for old in sender.retired { old.carrier.close() }
+    }
     http.close()
     let flushed = loop.now + max(stopGrace, 1_000)
     while partitions.values.contains(where: { !$0.flush.isIdle }), loop.now < flushed {
@@ -176,7 +179,10 @@ package final class Worker {
   private func observe() {
     counts.lanes.set(Int64(lanes.count))
     counts.unflushed.set(Int64(unflushed))
-    for sender in senders.values { sender.metrics.connections(sender.carrier.connections) }
+    for sender in senders.values {
+      sender.metrics.connections(sender.carrier.connections)
+      sender.tidyRetired()
+    }
   }
 
   // MARK: Turns

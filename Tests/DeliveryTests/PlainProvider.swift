@@ -10,6 +10,8 @@ struct PlainAccount: ProviderAccount {
   var origin: Origin
   var wire: Wire = .http2(cautiousStart: false)
   var recipientLimit = 1
+  /// What its authorizations start with.
+  var pass = "pass"
 
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
     Rendering(path: "/send/", headers: [], head: Array((message.notification?.title ?? "").utf8))
@@ -43,12 +45,14 @@ struct PlainAccount: ProviderAccount {
     }
   }
 
-  func makeAuthorization() -> any Authorization { Numbered() }
+  func makeAuthorization() -> any Authorization { Numbered(pass: pass) }
 
   /// A new header for each renewal.
   struct Numbered: Authorization {
+    var pass: String
     private var number = 1
-    mutating func need(now: WallTime) -> AuthorizationNeed { .use("pass-\(number)", fetch: nil) }
+    init(pass: String) { self.pass = pass }
+    mutating func need(now: WallTime) -> AuthorizationNeed { .use("\(pass)-\(number)", fetch: nil) }
     mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
     mutating func refused(_ cause: Retry.Cause, now: WallTime) { number += 1 }
   }

@@ -8,8 +8,9 @@ enum ServeCommand {
     name: "serve", summary: "run the gateway: API and workers",
     about: """
       Runs the gateway: the HTTP API on one thread, workers on as many as --loops says. SIGTERM or SIGINT ends it in good
-      order: no more requests, what is at work finishes (at most 10 s), leases go back. A line on standard output says
-      when it listens.
+      order: no more requests, what is at work finishes (at most 10 s), leases go back. SIGHUP reads the configuration and
+      its files anew: apps and credentials take effect at once, and one with faults is refused while all goes on as
+      before. A line on standard output says when it listens.
       """,
     options: [
       Command.configuration,
@@ -29,7 +30,7 @@ enum ServeCommand {
     guard !(arguments.has("--api-only") && arguments.has("--worker-only")) else {
       throw UsageProblem(text: "--api-only and --worker-only exclude each other")
     }
-    StopSignals.block()
+    StopSignals.block(hangUp: true)
     let setup = try Setup.load(arguments)
     let gateway = Gateway(setup)
     let port: Int?
@@ -40,7 +41,7 @@ enum ServeCommand {
       return explain(failure)
     }
     announce(setup, port, json: arguments.wantsJSON)
-    StopSignals.wait()
+    StopSignals.wait { gateway.reload(file: Setup.file(arguments)) }
     gateway.stop()
     return .success
   }

@@ -18,8 +18,9 @@ final class Gateway {
     case trust(String)
   }
 
-  private let setup: Setup
+  private var setup: Setup
   private let metrics = Metrics()
+  private let reloads: ReloadMetrics
   private let log: Log
   private var front: Front?
   private var workshops: [Workshop] = []
@@ -27,6 +28,42 @@ final class Gateway {
   init(_ setup: Setup) {
     self.setup = setup
     log = setup.log
+    reloads = ReloadMetrics(metrics)
+    reloads.began(with: setup, log)
+  }
+
+  /// Reads the configuration anew. With faults it is refused, and all goes on as before; without, apps and credentials take
+  /// effect, and settings that wait for the next start are named in the log.
+  func reload(file: String) {
+    let next: Setup
+    do throws(ConfigurationFaults) {
+      next = try Setup(file: file)
+      let faults = Reload.faults(from: setup, to: next)
+      guard faults.isEmpty else { throw ConfigurationFaults(file: file, faults: faults) }
+    } catch {
+      return refuse(error)
+    }
+    let reload = Reload(from: setup, to: next)
+    do {
+      for workshop in workshops { try workshop.adopt(next, reload) }
+      try front?.adopt(next)
+    } catch {
+      return refuse(
+        ConfigurationFaults(
+          file: file,
+          faults: [ConfigurationFault(pointer: "", problem: "\(error)", fix: "Mend it and send SIGHUP again")]))
+    }
+    // What waits for the next start is compared with what is at work, not with what was read last.
+    var running = next
+    running.configuration = setup.configuration
+    setup = running
+    reloads.took(next, reload, log)
+  }
+
+  private func refuse(_ faults: ConfigurationFaults) {
+    reloads.refused(faults, log)
+    let first = faults.faults[0].text
+    front?.refused(faults.faults.count == 1 ? first : "\(first) (\(faults.faults.count - 1) more faults)")
   }
 
   /// Starts what is asked for; the port of the API. Throws `Failure`, and then leaves nothing running.
@@ -101,6 +138,14 @@ private final class Front: @unchecked Sendable {
     }
   }
 
+  func adopt(_ setup: Setup) throws {
+    try Blocking.on(loop) { [self] in service?.adopt(apps: setup.apps, accounts: setup.accounts) }
+  }
+
+  func refused(_ reason: String) {
+    try? Blocking.on(loop) { [self] in service?.refused(configuration: reason) }
+  }
+
   func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
     try Blocking.on(loop) { [self] in
       guard let store else { preconditionFailure("the API is open") }
@@ -147,6 +192,10 @@ private final class Workshop: @unchecked Sendable {
       self.worker = worker
       work = loop.spawn { await worker.run() }
     }
+  }
+
+  func adopt(_ setup: Setup, _ reload: Reload) throws {
+    try Blocking.on(loop) { [self] in try worker?.adopt(setup.accounts, changed: reload.changed) }
   }
 
   func stop(grace: Int64) {

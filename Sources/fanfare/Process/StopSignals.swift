@@ -1,12 +1,25 @@
 import Glibc
 
-/// SIGINT and SIGTERM as an event of the main thread: blocked for every thread, then waited for. Children start with
-/// default signals.
+/// SIGINT and SIGTERM, and where it is asked for SIGHUP, as events of the main thread: blocked for every thread, then
+/// waited for. Children start with default signals.
 enum StopSignals {
   /// On the main thread, before any other thread is started.
-  static func block() {
+  static func block(hangUp: Bool = false) {
     var set = stopSet
+    if hangUp { sigaddset(&set, SIGHUP) }
     pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+
+  /// As `wait`; calls `reload` for every SIGHUP that comes before.
+  static func wait(reload: () -> Void) {
+    var set = stopSet
+    sigaddset(&set, SIGHUP)
+    while true {
+      var number: Int32 = 0
+      sigwait(&set, &number)
+      guard number == SIGHUP else { return }
+      reload()
+    }
   }
 
   /// Returns when one arrives; at once if one has.

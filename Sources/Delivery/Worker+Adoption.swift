@@ -1,0 +1,33 @@
+package import Domain
+import Store
+package import TLS
+
+/// A configuration that changed while the worker runs.
+extension Worker {
+  /// Takes on the accounts of a new configuration: `changed` names those that are new or were opened from other settings.
+  /// What is queued or at work stays; credentials that are gone keep what they hold, and send nothing. Throws before it
+  /// changes anything.
+  package func adopt(
+    _ accounts: [CredentialID: any ProviderAccount], changed: Set<CredentialID>
+  ) throws(TLSFault) {
+    guard mayBegin else { return }
+    var fresh: [(account: any ProviderAccount, carrier: any Carrier)] = []
+    for (id, account) in accounts where changed.contains(id) || senders[id] == nil || senders[id]!.isRemoved {
+      fresh.append((account, try carriers.make(account)))
+    }
+    for sender in senders.values where accounts[sender.id] == nil { sender.remove() }
+    for (account, carrier) in fresh {
+      let id = account.credential
+      messages.forgetRenderings(of: id)
+      if let sender = senders[id] {
+        sender.renew(account, carrier: carrier)
+      } else {
+        senders[id] = Sender(worker: self, account: account, carrier: carrier, settings: settings)
+        strangers.remove(id)
+        background { try? await self.store.setBlocked(id, reason: nil) }
+      }
+    }
+    // Jobs of credentials that were unknown until now rang no bell that was heard.
+    for partition in partitions.values { look(at: partition) }
+  }
+}
