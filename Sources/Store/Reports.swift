@@ -34,16 +34,42 @@ package struct MessageReport: Sendable {
 }
 
 package struct DeliveryReport: Sendable {
+  /// Empty: a member of an audience that was deleted since.
   package var device: DeviceID
   package var provider: ProviderName?
+  /// As it was when the message was accepted, or its audience started.
+  package var platform: String?
   /// A `DeliveryState` or an `Outcome`, as clients see it.
   package var state: String
   package var reason: String?
+  /// Of successes of an audience only where receipts are kept.
   package var attempts: [Attempt]
-  /// `apns-id`, FCM name, OneSignal id.
+  /// What the provider called it: FCM name, OneSignal id.
   package var providerID: String?
+  /// The id under which it was requested, or its slice: APNs' `apns-id`, OneSignal's idempotency key. Derived, so that it is
+  /// known of every delivery that was requested.
+  package var requestID: UUIDBytes?
   package var nextAttemptAt: WallTime?
   package var overtaken: Bool
+}
+
+/// Which deliveries to list; nil: any.
+package struct DeliveryFilter: Hashable, Sendable {
+  /// `DeliveryState`s or `Outcome`s, as clients see them.
+  package var states: Set<String>?
+  package var reason: String?
+  package var provider: ProviderName?
+  /// Empty: none was given.
+  package var platform: String?
+  package init() {}
+
+  func takes(_ provider: ProviderName?, _ platform: String?) -> Bool {
+    (self.provider == nil || self.provider == provider) && (self.platform ?? platform ?? "") == (platform ?? "")
+  }
+  func takes(_ report: DeliveryReport) -> Bool {
+    takes(report.provider, report.platform) && states?.contains(report.state) != false
+      && (reason == nil || reason == report.reason)
+  }
 }
 
 package enum Cancellation: Hashable, Sendable {

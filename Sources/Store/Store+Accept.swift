@@ -104,6 +104,8 @@ extension Store {
     var fields = messageFields(submission, partitions)
     if partitions == [home] {
       fields += [.text("st"), .text("q")]
+      // It will tell, as parts elsewhere do.
+      if parts[0].count > Fragment.movedAtMost { fields += [.text("left"), 1] }
       _ = try await ask(
         Scripts.acceptHere,
         keys: [

@@ -84,7 +84,7 @@ extension Store {
         keys.lease(partition), keys.finished(partition), keys.retry(partition), keys.segments(partition),
         keys.odd(partition), keys.work(partition, message), keys.deliveries(partition, message),
         keys.slices(partition, message), here ? keys.message(message) : keys.work(partition, message),
-        keys.segment(partition, message.hour),
+        keys.segment(partition, message.hour), keys.kept(partition, message.hour),
       ], arguments, partition: partition)
     tellHome(endings(told), from: partition)
   }

@@ -5,7 +5,9 @@ import RedisClient
 struct MessageOutcomes {
   var finals: [Flush.Final] = []
   var retries: [Flush.RetryEntry] = []
-  var count: Int { finals.count + retries.count }
+  var firstAttempt: WallTime? {
+    (finals.compactMap(\.attempts.first?.at) + retries.compactMap(\.attempts.first?.at)).min()
+  }
 }
 
 /// What one script run of a flush writes.
@@ -109,10 +111,11 @@ extension Store {
       names += [
         keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
         here ? keys.message(id) : keys.work(partition, id), keys.segment(partition, id.hour),
+        keys.kept(partition, id.hour),
       ]
       arguments += [
         .bytes(id.raw), .number(id.hour), here ? "1" : "0", .number(Int64(outcomes.finals.count)),
-        .number(Int64(outcomes.retries.count)),
+        .number(Int64(outcomes.retries.count)), outcomes.firstAttempt.map { .number($0.milliseconds) } ?? "",
       ]
       for final in outcomes.finals { arguments += Self.arguments(final) }
       for retry in outcomes.retries { arguments += Self.arguments(retry) }

@@ -46,6 +46,7 @@ package final class Store {
   /// … and which messages are audiences. Deliveries reach the owner only through doors that enter theirs here, so one that
   /// is missing is a direct send.
   var audienceMessages: [Int: Set<MessageID>] = [:]
+  var snapshots = SnapshotCache()
   var keyCache = KeyCache()
 
   /// Connects in the background and again whenever the connection is lost.

@@ -100,7 +100,7 @@ extension Store {
       }
       let keeps =
         final.outcome == .accepted
-        ? part.keepsReceipts || final.overtaken : final.reason != nil || !final.attempts.isEmpty
+        ? part.keepsReceipts : final.reason != nil || !final.attempts.isEmpty
       if keeps { members.records += arguments(final).prefix(3) }
     }
     for retry in outcomes.retries {

@@ -3,14 +3,14 @@ import RedisClient
 extension Scripts {
   /// Outcomes of one partition (design D9). A repeated one changes nothing and answers the same.
   /// KEYS lease, finished, retry, ready, segments, then per message: work, deliveries, slices, message (or again work,
-  /// when home is elsewhere), segment, then a stream per job.
+  /// when home is elsewhere), segment, kept, then a stream per job.
   /// ARGV owner, number, chunk, retention, pruned, partition, messages, then per message: raw id, hour, home here and how
-  /// many parts it has (0 elsewhere, 1, 2 more), finals, retries, (index, head, attempts, counter)…, (index, head,
-  /// attempts, due)…; then jobs, and per job: place of its message or 0, entry, name of the stream.
+  /// many parts it has (0 elsewhere, 1, 2 more), finals, retries, time of the first attempt or '', (index, head, attempts,
+  /// counter)…, (index, head, attempts, due)…; then jobs, and per job: place of its message or 0, entry, name of the stream.
   /// → pruned, raw ids cancelled, fields and values of `finished` to be told.
   static let flush = RedisScript(
     "flush",
-    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + """
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + """
       local number, chunk = tonumber(ARGV[2]), tonumber(ARGV[3])
       local last = redis.call('HMGET', KEYS[1], 'f', 'c', 'p')
       local lastNumber, lastChunk = tonumber(last[1] or 0), tonumber(last[2] or 0)
@@ -28,9 +28,10 @@ extension Scripts {
       for place = 1, messages do
         local w, d, s, m, seg = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], KEYS[key + 4]
         local id, hour, here = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-        local finals, retries = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
-        at = at + 5
-        key = key + 5
+        local finals, retries, firstAt = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), ARGV[at + 5]
+        local keptKey = KEYS[key + 5]
+        at = at + 6
+        key = key + 6
         local flag = redis.call('HMGET', w, 'c', 'x', 'n', 'a')
         if flag[1] == '1' then cancelled[#cancelled + 1] = id end
         if fresh and flag[2] and not flag[4] and finals + retries > 0 then
@@ -74,7 +75,8 @@ extension Scripts {
           end
           if #gone > 0 then redis.call('ZREM', retry, unpack(gone)) end
           if #waits > 0 then redis.call('ZADD', retry, unpack(waits)) end
-          if ended > 0 and tonumber(flag[2]) == ended then
+          local ends = ended > 0 and tonumber(flag[2]) == ended
+          if ends and tonumber(flag[3]) <= inPlaceFrom then
             -- What is kept is put together here, not written, read again and deleted.
             local work = redis.call('HGETALL', w)
             for i = 1, #work, 2 do
@@ -84,6 +86,8 @@ extension Scripts {
                 counts[name] = nil
               elseif name == 'x' then
                 work[i + 1] = '0'
+              elseif name == 'lo' then
+                work[i + 1] = now()
               elseif name == 'r' then
                 work[i + 1] = string.format('%.0f', work[i + 1] + retrying)
               end
@@ -115,7 +119,16 @@ extension Scripts {
             if #records > 0 then redis.call('HSET', d, unpack(records)) end
             for counter, count in pairs(counts) do redis.call('HINCRBY', w, counter, count) end
             if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
-            if ended > 0 then redis.call('HINCRBY', w, 'x', -ended) end
+            if firstAt ~= '' then redis.call('HSETNX', w, 'fa', firstAt) end
+            if ended > 0 then
+              redis.call('HINCRBY', w, 'x', -ended)
+              redis.call('HSET', w, 'lo', now())
+            end
+            if ends then
+              told[#told + 1] = id
+              told[#told + 1] = keepInPlace(id, {w, d, s}, segs, keptKey, finished, hour, ARGV[4])
+              closed[place] = true
+            end
           end
         else
           at = at + (finals + retries) * 4
@@ -129,7 +142,7 @@ extension Scripts {
         for j = 1, jobs do
           local place, entry, name, stream = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], KEYS[key]
           local done = true
-          if not closed[place] and redis.call('EXISTS', KEYS[6 + (place - 1) * 5]) == 1 then
+          if not closed[place] and redis.call('EXISTS', KEYS[6 + (place - 1) * 6]) == 1 then
             local found = redis.call('XRANGE', stream, entry, entry)
             if found[1] then
               local packed = found[1][2][6]
@@ -138,7 +151,7 @@ extension Scripts {
                 local high, low = string.byte(packed, i, i + 1)
                 wanted[#wanted + 1] = high * 256 + low
               end
-              for _, record in ipairs(redis.call('HMGET', KEYS[7 + (place - 1) * 5], unpack(wanted))) do
+              for _, record in ipairs(redis.call('HMGET', KEYS[7 + (place - 1) * 6], unpack(wanted))) do
                 if not record then done = false end
               end
             end

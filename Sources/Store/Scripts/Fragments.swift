@@ -65,7 +65,7 @@ enum Fragment {
       local function sealPart(work, deliveries)
         local failed, ttl, counters = '0', 0, {}
         for i = 1, #work, 2 do
-          if string.byte(work[i]) == 107 then
+          if string.byte(work[i]) == 107 or work[i] == 'fa' or work[i] == 'lo' then
             counters[#counters + 1] = work[i]
             counters[#counters + 1] = work[i + 1]
             if string.find(work[i], '\\1failed\\1', 1, true) then failed = '1' end
@@ -113,10 +113,14 @@ enum Fragment {
 
       """
 
+  /// Direct parts of more deliveries end where they stand: moving them would take longer than a script may.
+  static let movedAtMost = 1_000
+
   /// Ends a part where it stands: its keys live on for the time of retention, or until the byte bound takes their hour.
   /// `keys`: all that the part has, the work hash first. Answers how it ended, for `finished` and home.
   static let keepInPlace =
     counterList + """
+      local inPlaceFrom = \(movedAtMost)
       local function keepInPlace(id, keys, segs, kept, finished, hour, retention)
         local w = keys[1]
         local failed, counters = counterList(w)

@@ -5,7 +5,8 @@ enum Scripts {
   static let all = [
     lease, release, beat, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
     dropRetries, condemn, flush,
-    addAudience, startAudience, endRest, abandonAudience, flushAudience, tell, cancel, cancelPart, storeSlice,
+    addAudience, startAudience, endRest, abandonAudience, flushAudience, scanSegment, scanStream, aimedParts, tell,
+    cancel, cancelPart, storeSlice,
     writeDevice, unbury, allocate, free, point, unpoint, readBlock,
   ]
 }

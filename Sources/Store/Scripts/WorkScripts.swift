@@ -44,11 +44,11 @@ extension Scripts {
       """)
 
   /// Ends deliveries whose job or record cannot be read. KEYS lease, finished, retry, segments, odd, work, deliveries,
-  /// slices, message (or again work, when home is elsewhere), segment · ARGV owner, raw id, hour, retention, home here, how
+  /// slices, message (or again work, when home is elsewhere), segment, kept · ARGV owner, raw id, hour, retention, home here, how
   /// many are odd, 1 if those that wait for a retry are meant, (index, head, counter)… → fields and values of `finished`
   static let condemn = RedisScript(
     "condemn",
-    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + """
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + """
       local id, w, d = ARGV[2], KEYS[6], KEYS[7]
       if ARGV[6] ~= '0' then redis.call('INCRBY', KEYS[5], ARGV[6]) end
       local told, ended, retrying = {}, 0, 0
@@ -64,7 +64,10 @@ extension Scripts {
         end
       end
       if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
-      if ended > 0 and redis.call('HINCRBY', w, 'x', -ended) == 0 then
+      if ended == 0 or redis.call('HINCRBY', w, 'x', -ended) > 0 then return told end
+      if tonumber(redis.call('HGET', w, 'n')) > inPlaceFrom then
+        told = {id, keepInPlace(id, {w, d, KEYS[8]}, KEYS[4], KEYS[11], KEYS[2], ARGV[3], ARGV[4])}
+      else
         close(id, redis.call('HGETALL', w), redis.call('HGETALL', d), KEYS[9], KEYS[10], KEYS[4], KEYS[2], ARGV[3],
           ARGV[4], ARGV[5], told)
         for i = 6, 8 do drop(KEYS[i]) end

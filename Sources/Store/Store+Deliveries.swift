@@ -1,0 +1,109 @@
+package import Domain
+import RedisClient
+
+/// Device by device: what became of a message.
+extension Store {
+  /// Deliveries looked at in one call: where a filter takes few, a page may be shorter than asked for and yet not the last.
+  private static let lookedAtPerCall = 50_000
+  /// Deliveries read at a time.
+  private static let window = 1_000
+
+  /// In the order of partition and place; `cursor` is what the last call returned. What the bound of bytes has dropped is
+  /// left out, though the report still counts it, and so are audiences that were not started. A page may be short or empty
+  /// though more follow: nil as `next` is the end.
+  package func deliveries(
+    _ id: MessageID, app: AppID, filter: DeliveryFilter = DeliveryFilter(), cursor: String?, limit: Int
+  ) async throws(StoreError) -> (items: [DeliveryReport], next: String?)? {
+    guard let parts = try await find([id])[0], parts.text("app") == app.rawValue else { return nil }
+    let partitions = parts.partitions.filter { (0..<settings.partitions).contains($0) }.sorted()
+    let words = (cursor ?? "").split(separator: ".").compactMap { Int($0) }
+    var (partition, index) = words.count == 2 && words[1] >= 0 ? (words[0], words[1]) : (partitions.first ?? 0, 0)
+    let blocked = try await blockedCredentials()
+    var items: [DeliveryReport] = []
+    var left = Self.lookedAtPerCall
+    while items.count < limit, left > 0 {
+      guard let current = partitions.first(where: { $0 >= partition }) else { return (items, nil) }
+      if current != partition { (partition, index) = (current, 0) }
+      var found = [(id: id, parts: parts)]
+      try await readWork(&found) { $1 == partition }
+      let work = found[0].parts.work[partition] ?? [:]
+      let room = limit - items.count
+      let next: Int?
+      if work[Self.audienceField] != nil {
+        let members = Members(id: id, app: app, partition: partition, work: work)
+        next = try await list(members, filter, blocked, from: index, into: &items, limit: room, left: &left)
+      } else {
+        let list = work[Self.listField].flatMap { try? TargetList(packed: $0) } ?? TargetList()
+        let range = min(index, list.entries.count)..<min(list.entries.count, index + max(room, Self.window))
+        next = try await add(list, range, of: found[0].parts, id, partition, filter, blocked, to: &items, limit: room)
+        left -= range.count
+      }
+      if let next { index = next } else { (partition, index) = (partition + 1, 0) }
+    }
+    let ended = !partitions.contains { $0 >= partition }
+    return (items, ended ? nil : "\(partition).\(index)")
+  }
+  private static let audienceField = Array("a".utf8)
+  private static let listField = Array("t".utf8)
+
+  /// Of a direct send. The index to go on at; nil: the part has no more.
+  private func add(
+    _ list: TargetList, _ range: Range<Int>, of parts: MessageParts, _ id: MessageID, _ partition: Int,
+    _ filter: DeliveryFilter, _ blocked: [CredentialID: String], to items: inout [DeliveryReport], limit: Int
+  ) async throws(StoreError) -> Int? {
+    let records = try await records(id, parts, partition, range)
+    let full = items.count + limit
+    for (index, record) in zip(range, records) {
+      guard items.count < full else { return index }
+      let entry = list.entries[index]
+      let delivery = DeliveryID(message: id, partition: partition, index: index)
+      var report = DeliveryReport(delivery, entry.device, record, blocked: entry.credential.flatMap { blocked[$0] })
+      report.provider = report.provider ?? entry.provider
+      report.platform = entry.platform
+      if filter.takes(report) { items.append(report) }
+    }
+    return range.upperBound < list.entries.count ? range.upperBound : nil
+  }
+
+  func records(_ id: MessageID, _ parts: MessageParts, _ partition: Int, _ range: Range<Int>)
+    async throws(StoreError) -> [DeliveryRecord?]
+  {
+    guard !range.isEmpty else { return [] }
+    var live = RedisCommand("HMGET", keys.deliveries(partition, id))
+    for index in range { live.append(index) }
+    var archived = RedisCommand("HGET", keys.segment(partition, id.hour))
+    archived.append(Array("d".utf8) + id.raw)
+    let replies = try await ask([live, archived])
+    let fields = parts.deliveries[partition] ?? replies[1].bytes.map { MessageParts.fields($0) }
+    let found = replies[0].array ?? []
+    return range.enumerated().map { place, index in
+      let packed = fields.map { $0[Array(String(index).utf8)] } ?? found[place].bytes
+      return packed.flatMap { try? DeliveryRecord(packed: $0) }
+    }
+  }
+}
+
+extension DeliveryReport {
+  /// As its record has it; without one it is pending, or blocked for the given reason.
+  init(_ delivery: DeliveryID, _ device: DeviceID, _ record: DeliveryRecord?, blocked: String?) {
+    self.init(
+      device: device, provider: record?.provider, platform: nil, state: DeliveryState.pending.rawValue, reason: nil,
+      attempts: record?.attempts ?? [], providerID: nil, requestID: nil, nextAttemptAt: nil,
+      overtaken: record?.overtaken ?? false)
+    if !attempts.isEmpty { requestID = delivery.requestID }
+    switch record?.state {
+    case .final(let outcome, let reason, let providerID):
+      state = outcome.rawValue
+      self.reason = reason
+      self.providerID = providerID
+    case .retrying(let due, let reason, _, _, _):
+      state = DeliveryState.retrying.rawValue
+      self.reason = reason
+      nextAttemptAt = due
+    case nil:
+      guard let blocked else { break }
+      state = DeliveryState.blocked.rawValue
+      reason = blocked
+    }
+  }
+}
