@@ -124,11 +124,12 @@ enum ClientCallbacks {
       let connection = connection(context)
       let index = slot(session, stream)
       guard index >= 0, connection.table[index].condition == .working else { return 0 }
-      if connection.table[index].body.count + count > connection.settings.maximumAnswerBody {
-        connection.table[index].condition = .tooLarge
+      let room = connection.settings.maximumAnswerBody - connection.table[index].body.count
+      connection.table[index].body.append(contentsOf: UnsafeBufferPointer(start: data, count: min(room, count)))
+      if count > room {
+        // The status and what fits tell what became of the request: to call that unknown would send it again.
+        connection.table[index].condition = .answered
         nghttp2_submit_rst_stream(session, noFlags, stream, NGHTTP2_CANCEL.rawValue)
-      } else {
-        connection.table[index].body.append(contentsOf: UnsafeBufferPointer(start: data, count: count))
       }
       return 0
     }

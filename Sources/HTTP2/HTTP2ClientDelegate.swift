@@ -18,7 +18,7 @@ package protocol HTTP2ClientDelegate: AnyObject {
 package enum StreamFailure: Hashable, Sendable {
   /// Surely not processed: above GOAWAY's last-stream-id, REFUSED_STREAM, or never written.
   case notProcessed(String)
-  /// It may have been processed: lost connection, time-out, other RST_STREAM codes, an answer beyond its limits.
+  /// It may have been processed: lost connection, time-out, other RST_STREAM codes, headers beyond their limit.
   case unknown(String)
 }
 

@@ -15,6 +15,7 @@ package final class HTTP2Server {
   private let settings: HTTP2ServerSettings
   private let listener: Listener
   private var connections: [UInt64: ServerConnection] = [:]
+  private var drips: [ObjectIdentifier: Drip] = [:]
   private var last: UInt64 = 0
 
   /// Listens on 127.0.0.1, or `address` (an IPv4 or IPv6 address). Throws if the port is taken.
@@ -31,7 +32,25 @@ package final class HTTP2Server {
 
   deinit { stop() }
 
-  private func accepted(_ socket: Socket) {
+  private func accepted(_ client: Socket) {
+    let greeting = delegate?.greeting() ?? HTTP2Greeting()
+    switch greeting.pace {
+    case .usual: serve(client, greeting.tls ?? tls)
+    case .dripping(let every): if let server = drip(client, every: every) { serve(server, greeting.tls ?? tls) }
+    case .silent: _ = drip(client, every: nil)
+    }
+  }
+
+  /// The server's end of a connection that is to be slow.
+  private func drip(_ client: Socket, every: Int64?) -> Socket? {
+    let (drip, server) = Drip.start(loop, client, every: every) { [weak self] in
+      self?.drips[ObjectIdentifier($0)] = nil
+    }
+    drips[ObjectIdentifier(drip)] = drip
+    return server
+  }
+
+  private func serve(_ socket: Socket, _ tls: TLSContext) {
     guard let session = try? TLSSession(server: tls, fd: socket.fd) else { return socket.close() }
     last += 1
     let channel = SecureChannel(loop: loop, socket: socket, session: session, connecting: false)
@@ -60,6 +79,27 @@ package final class HTTP2Server {
     connections[stream.connection]?.respond(stream.stream, status: status, headers: headers, body: body)
   }
 
+  /// A body of so many bytes, made while it is sent.
+  package func respond(_ stream: HTTP2ServerStream, status: Int, headers: [Header], bodyOf bytes: Int) {
+    connections[stream.connection]?.respond(stream.stream, status: status, headers: headers, body: [], filler: bytes)
+  }
+
+  /// Answers with a header block of so many bytes in HEADERS and CONTINUATION frames; nil: until the client leaves. The
+  /// connection says nothing else meanwhile.
+  package func floodHeaders(_ stream: HTTP2ServerStream, bytes: Int?) {
+    connections[stream.connection]?.floodHeaders(stream.stream, bytes: bytes)
+  }
+
+  /// Answers with a header block that no HPACK decoder takes.
+  package func respondMalformed(_ stream: HTTP2ServerStream) {
+    connections[stream.connection]?.respondMalformed(stream.stream)
+  }
+
+  /// What the client showed in its handshake.
+  package func clientCertificate(of connection: UInt64) -> HTTP2ClientCertificate? {
+    connections[connection]?.clientCertificate
+  }
+
   /// RST_STREAM with an HTTP/2 error code (7: REFUSED_STREAM).
   package func reset(_ stream: HTTP2ServerStream, code: UInt32) {
     connections[stream.connection]?.reset(stream.stream, code: code)
@@ -85,5 +125,6 @@ package final class HTTP2Server {
   package func stop() {
     listener.stop()
     for connection in connections.values { connection.close() }
+    for drip in drips.values { drip.close() }
   }
 }

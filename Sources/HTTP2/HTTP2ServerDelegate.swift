@@ -1,4 +1,5 @@
 package import Domain
+package import TLS
 
 package struct HTTP2ServerRequest: Sendable {
   package var stream: HTTP2ServerStream
@@ -17,8 +18,32 @@ package struct HTTP2ServerStream: Hashable, Sendable {
   package var stream: Int32
 }
 
+/// What a client showed in its handshake.
+package struct HTTP2ClientCertificate: Sendable {
+  package var certificate: Certificate
+  /// Of the authorities asked for, and within its time.
+  package var isTrusted: Bool
+}
+
+/// How a server meets a client: usually, or with a fault of the handshake.
+package struct HTTP2Greeting: Sendable {
+  package enum Pace: Hashable, Sendable {
+    case usual
+    /// What the server says passes a byte at a time.
+    case dripping(every: Int64)
+    /// The connection stands, and nothing is ever said on it.
+    case silent
+  }
+  /// In the server's place.
+  package var tls: TLSContext?
+  package var pace = Pace.usual
+  package init() {}
+}
+
 /// What a server tells its owner, on the loop; never from inside a call to the server.
 package protocol HTTP2ServerDelegate: AnyObject {
+  /// A client has connected: how is it met?
+  func greeting() -> HTTP2Greeting
   /// TLS is up; requests may follow.
   func opened(_ connection: UInt64)
   /// A whole request has arrived. Answer now or later with `respond`, `reset`, or never.
@@ -26,6 +51,10 @@ package protocol HTTP2ServerDelegate: AnyObject {
   /// The client reset the stream, or the connection ended before the answer. Not called for what the server dropped itself.
   func abandoned(_ stream: HTTP2ServerStream)
   func closed(_ connection: UInt64)
+}
+
+extension HTTP2ServerDelegate {
+  package func greeting() -> HTTP2Greeting { HTTP2Greeting() }
 }
 
 package struct HTTP2ServerSettings: Sendable {

@@ -7,6 +7,7 @@ package struct HTTP2Settings: Sendable {
   package var pingAfter: Int64 = 60_000
   /// … and the connection fails if its ACK takes longer than this.
   package var pingTimeout: Int64 = 10_000
+  /// Bytes of an answer's body; what is longer is cut off, and its stream reset.
   package var maximumAnswerBody = 65_536
   package var maximumHeaderBytes = 16_384
   /// Streams assumed while the peer's SETTINGS name no limit.

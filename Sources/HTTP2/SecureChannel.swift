@@ -66,6 +66,7 @@ final class SecureChannel {
   }
 
   var agreedProtocol: String? { session.agreedProtocol }
+  var peer: (certificate: Certificate, isTrusted: Bool)? { session.peer }
 
   // MARK: Output
 

@@ -1,5 +1,6 @@
 import CNGHTTP2
 import Domain
+import Glibc
 
 /// nghttp2's view of a server's connection: its callbacks fill the connection's streams and events, and call nobody.
 enum ServerCallbacks {
@@ -44,15 +45,21 @@ enum ServerCallbacks {
 
   private static let readAnswer: nghttp2_data_source_read_callback = { _, stream, buffer, length, flags, _, context in
     let connection = connection(context)
-    guard let sent = connection.streams[stream]?.answerSent, let whole = connection.streams[stream]?.answer.count else {
-      return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
-    }
-    let count = min(length, whole - sent)
-    connection.streams[stream]?.answer.withUnsafeBytes { body in
-      UnsafeMutableRawPointer(buffer!).copyMemory(from: body.baseAddress! + sent, byteCount: count)
+    guard let sent = connection.streams[stream]?.answerSent, let given = connection.streams[stream]?.answer.count,
+      let filler = connection.streams[stream]?.filler
+    else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+    var count = 0
+    if sent < given {
+      count = min(length, given - sent)
+      connection.streams[stream]?.answer.withUnsafeBytes { body in
+        UnsafeMutableRawPointer(buffer!).copyMemory(from: body.baseAddress! + sent, byteCount: count)
+      }
+    } else {
+      count = min(length, given + filler - sent)
+      memset(buffer!, Int32(UInt8(ascii: "x")), count)
     }
     connection.streams[stream]?.answerSent += count
-    if sent + count == whole { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
+    if sent + count == given + filler { flags!.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
     return count
   }
 

@@ -1,6 +1,7 @@
 import CNGHTTP2
 import Domain
 import Loop
+import TLS
 
 /// One connection of a server. Lives until its `closed` event.
 final class ServerConnection {
@@ -21,6 +22,8 @@ final class ServerConnection {
     var body: [UInt8] = []
     var answer: [UInt8] = []
     var answerSent = 0
+    /// Bytes that follow `answer`, made while they are sent.
+    var filler = 0
     /// The request is whole and was handed over.
     var isReceived = false
     /// Answered, or dropped by this side: its end is no news.
@@ -33,6 +36,11 @@ final class ServerConnection {
   var events: [Event] = []
   var session: OpaquePointer?
   private(set) var isOpen = false
+  private(set) var clientCertificate: HTTP2ClientCertificate?
+  /// Raw frames that go out when nghttp2 has nothing to say, and the flood behind which it says nothing more.
+  private var raw: [UInt8] = []
+  private var flood: HostileFrames.HeaderFlood?
+  private var isFlooding = false
 
   private let loop: EventLoop
   private let channel: SecureChannel
@@ -67,14 +75,29 @@ final class ServerConnection {
 
   // MARK: For the server
 
-  func respond(_ stream: Int32, status: Int, headers: [Header], body: [UInt8]) {
+  func respond(_ stream: Int32, status: Int, headers: [Header], body: [UInt8], filler: Int = 0) {
     guard !isClosed, streams[stream]?.isReceived == true, streams[stream]?.isSettled == false else { return }
     streams[stream]?.isSettled = true
     streams[stream]?.answer = body
+    streams[stream]?.filler = filler
     scratch.removeAll()
     scratch.append(":status", String(status))
     for header in headers { scratch.append(header) }
-    ServerCallbacks.respond(&scratch, hasBody: !body.isEmpty, on: stream, of: session)
+    ServerCallbacks.respond(&scratch, hasBody: !body.isEmpty || filler > 0, on: stream, of: session)
+    scheduleFlush()
+  }
+
+  func floodHeaders(_ stream: Int32, bytes: Int?) {
+    guard !isClosed, flood == nil else { return }
+    streams[stream]?.isSettled = true
+    flood = HostileFrames.HeaderFlood(stream: stream, bytes: bytes)
+    scheduleFlush()
+  }
+
+  func respondMalformed(_ stream: Int32) {
+    guard !isClosed else { return }
+    streams[stream]?.isSettled = true
+    raw += HostileFrames.badHPACK(stream)
     scheduleFlush()
   }
 
@@ -169,6 +192,9 @@ final class ServerConnection {
 extension ServerConnection: SecureChannelOwner {
   func channelOpened(_ channel: SecureChannel) {
     if let handshakeTimer { loop.cancel(handshakeTimer) }
+    clientCertificate = channel.peer.map {
+      HTTP2ClientCertificate(certificate: $0.certificate, isTrusted: $0.isTrusted)
+    }
     session = ServerCallbacks.makeSession(for: self)
     isOpen = true
     events.append(.opened(number))
@@ -183,16 +209,35 @@ extension ServerConnection: SecureChannelOwner {
 
   func channelSettled() {
     settle()
-    if !isClosed, let session, channel.canWrite, nghttp2_session_want_write(session) != 0 { scheduleFlush() }
+    guard !isClosed, let session, channel.canWrite else { return }
+    if nghttp2_session_want_write(session) != 0 || flood != nil || !raw.isEmpty { scheduleFlush() }
   }
 
   func channelFills() {
     guard let session else { return }
-    while channel.wantsMore {
+    while channel.wantsMore, !isFlooding {
       var frame: UnsafePointer<UInt8>?
       let count = nghttp2_session_mem_send(session, &frame)
-      if count <= 0 { return }
+      if count <= 0 { break }
       channel.append(UnsafeRawBufferPointer(start: frame, count: count))
+    }
+    fillRaw()
+  }
+
+  /// Between two frames of nghttp2, which gives whole ones; a header block must not be interrupted.
+  private func fillRaw() {
+    if !raw.isEmpty, channel.wantsMore {
+      raw.withUnsafeBytes { channel.append($0) }
+      raw = []
+    }
+    while flood != nil, channel.wantsMore {
+      guard let frame = flood?.next() else {
+        flood = nil
+        isFlooding = false
+        return
+      }
+      isFlooding = true
+      frame.withUnsafeBytes { channel.append($0) }
     }
   }
 

@@ -11,9 +11,7 @@ extension StreamTable.Slot {
     case .answered: return .answered(tag, answer)
     case .notSent: return .failed(tag, .notProcessed(refusal ?? "the request was not sent"))
     case .tooLarge:
-      let text =
-        "the answer exceeds \(limits.maximumHeaderBytes) bytes of headers or \(limits.maximumAnswerBody) of body"
-      return .failed(tag, .unknown(text))
+      return .failed(tag, .unknown("the answer exceeds \(limits.maximumHeaderBytes) bytes of headers"))
     case .working: break
     }
     let name = String(cString: nghttp2_http2_strerror(code))

@@ -26,11 +26,11 @@ struct StreamTable {
 
   enum Condition {
     case working
-    /// The whole answer is here: it counts, whatever happens to the stream.
+    /// The whole answer is here, or as much of it as is taken: it counts, whatever happens to the stream.
     case answered
     /// nghttp2 could not send the request.
     case notSent
-    /// The answer went beyond a limit.
+    /// The answer's headers went beyond their limit.
     case tooLarge
     /// The owner has been told already; the slot waits for nghttp2 to close the stream.
     case reported

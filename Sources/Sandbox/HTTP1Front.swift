@@ -2,22 +2,22 @@ import Domain
 import HTTPServer
 import Loop
 
-/// The HTTPS port of OneSignal and of the token endpoint: asks the vendor, then the rules, plays what they say, and
+/// The HTTP/1.1 ports, of OneSignal and of what gives out access tokens: asks the vendor, then the rules, plays what they say, and
 /// records it member by member.
 final class HTTP1Front {
   private let stage: Stage
   private let oneSignal: OneSignalVendor
-  private let tokenEndpoint: TokenEndpoint
+  private let oauth: OAuthDesk
   private var requests: UInt64 = 0
   private var atWork = 0
   /// Requests that wait for their delay, or for ever; they end with the sandbox.
   private var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
   private var stopped = false
 
-  init(stage: Stage, oneSignal: OneSignalVendor, tokenEndpoint: TokenEndpoint) {
+  init(stage: Stage, oneSignal: OneSignalVendor, oauth: OAuthDesk) {
     self.stage = stage
     self.oneSignal = oneSignal
-    self.tokenEndpoint = tokenEndpoint
+    self.oauth = oauth
   }
 
   /// Ends what waits, so that the server can stop.
@@ -28,22 +28,35 @@ final class HTTP1Front {
   }
 
   func handle(_ request: HTTPServerRequest) async -> HTTPServerResponse {
+    let isToken = oauth.takes(request.path)
+    return await counted(isToken ? .oauth : .oneSignal) { number in
+      guard isToken else { return await notification(request, number) }
+      return await token(oauth.examine(request, now: stage.loop.wallNow), number)
+    }
+  }
+
+  /// Requests to the metadata server's port.
+  func handleMetadata(_ request: HTTPServerRequest) async -> HTTPServerResponse {
+    await counted(.oauth) { number in
+      await token(oauth.examineMetadata(request, now: stage.loop.wallNow), number)
+    }
+  }
+
+  private func counted(
+    _ provider: SandboxProvider, _ handle: (UInt64) async -> HTTPServerResponse
+  ) async -> HTTPServerResponse {
     requests += 1
-    let number = requests
-    let provider: SandboxProvider = request.path == TokenEndpoint.path ? .oauth : .oneSignal
     atWork += 1
     defer { atWork -= 1 }
     stage.statistics[provider].streamsMaximum = max(stage.statistics[provider].streamsMaximum, atWork)
-    return provider == .oauth ? await token(request, number) : await notification(request, number)
+    return await handle(requests)
   }
 
   // MARK: Tokens
 
-  private func token(_ request: HTTPServerRequest, _ number: UInt64) async -> HTTPServerResponse {
-    let examination = tokenEndpoint.examine(
-      method: request.method, contentType: request.header("content-type"), body: request.body, now: stage.loop.wallNow)
+  private func token(_ examination: Examination, _ number: UInt64) async -> HTTPServerResponse {
     let rule = examination.valid ? stage.rules.draw(.oauth, token: examination.token) : nil
-    let reply = rule?.reply.map { tokenEndpoint.answer($0, to: examination) }
+    let reply = rule?.reply.map { TokenEndpoint.answer($0, to: examination) }
     return await play(rule, number, answer: reply ?? examination.answer) { answered in
       // The assertion is a credential: only its digest is kept.
       stage.record(
@@ -82,7 +95,7 @@ final class HTTP1Front {
   /// True if the rule keeps the request from being processed, unless it comes after processing.
   private static func refuses(_ rule: Rule, _ usual: VendorAnswer) -> Bool {
     switch rule.action {
-    case .streams: return false
+    case .streams, .certificate, .handshake: return false
     case nil: return rule.reply.map { $0.status >= 300 || $0.reason == OneSignalVendor.notSubscribed } ?? false
     default: return true
     }
@@ -125,14 +138,14 @@ final class HTTP1Front {
     case nil, .streams:
       _ = record(answer)
       if delay > 0 { await wait(number, milliseconds: delay) }
-      return HTTPServerResponse(status: answer.status, headers: answer.headers, body: answer.body)
+      return answer.response
     case .stall:
       let answers = rule?.when == .after && delay > 0
       _ = record(answers ? answer : nil)
       await wait(number, milliseconds: delay > 0 ? delay : nil)
       guard answers else { return .withheld }
-      return HTTPServerResponse(status: answer.status, headers: answer.headers, body: answer.body)
-    case .close, .goaway, .reset:
+      return answer.response
+    case .close, .goaway, .reset, .headers, .hpack, .expire, .certificate, .handshake:
       _ = record(nil)
       return .withheld
     }
@@ -147,5 +160,22 @@ final class HTTP1Front {
         self?.waiting.removeValue(forKey: number)?.resume()
       }
     }
+  }
+}
+
+extension VendorAnswer {
+  private static let fillerPiece = 65_536
+
+  fileprivate var response: HTTPServerResponse {
+    guard filler > 0 else { return HTTPServerResponse(status: status, headers: headers, body: body) }
+    var left = filler
+    return HTTPServerResponse(
+      status: status, headers: headers,
+      pieces: BodyPieces {
+        guard left > 0 else { return nil }
+        let count = min(left, Self.fillerPiece)
+        left -= count
+        return [UInt8](repeating: UInt8(ascii: "x"), count: count)
+      })
   }
 }

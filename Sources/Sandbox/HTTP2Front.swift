@@ -1,19 +1,34 @@
 import Domain
 import HTTP2
 import Loop
+import TLS
 
 /// A vendor that speaks HTTP/2: examines requests and words answers. Owned by the loop.
 protocol HTTP2Vendor: AnyObject {
   var provider: SandboxProvider { get }
   /// Streams that a connection may carry once a request on it proved itself; nil: what it may from the start.
   var raisedStreams: Int? { get }
-  func opened(_ connection: UInt64)
+  func opened(_ connection: UInt64, _ certificate: HTTP2ClientCertificate?)
   func closed(_ connection: UInt64)
+  /// The connection may carry `raisedStreams` from the start.
+  func raisesAtOnce(_ connection: UInt64) -> Bool
   func examine(_ request: HTTP2ServerRequest, now: WallTime) -> Examination
+  /// The examined request was taken for delivery.
+  func processed(_ examination: Examination)
+  /// The request's credential stops working; false if it cannot.
+  func expire(_ request: HTTP2ServerRequest) -> Bool
   /// The answer of a rule, in the vendor's form.
   func answer(_ reply: Rule.Reply, to examination: Examination) -> VendorAnswer
+  /// A rule's answer goes out on the connection.
+  func played(_ reply: Rule.Reply, on connection: UInt64)
   /// GOAWAY's debug data.
   func farewell(_ reason: String) -> [UInt8]
+}
+
+extension HTTP2Vendor {
+  func raisesAtOnce(_ connection: UInt64) -> Bool { false }
+  func processed(_ examination: Examination) {}
+  func played(_ reply: Rule.Reply, on connection: UInt64) {}
 }
 
 /// Stands between an HTTP/2 server and a vendor: asks the vendor, then the rules, plays what they say, and records it.
@@ -41,9 +56,13 @@ final class HTTP2Front: HTTP2ServerDelegate {
   /// Connections of requests that were answered in this turn.
   private var answeredInTurn: [UInt64] = []
 
-  init(stage: Stage, vendor: any HTTP2Vendor) {
+  /// Server certificates that a careful client refuses.
+  private let badCertificates: [Rule.CertificateFault: TLSContext]
+
+  init(stage: Stage, vendor: any HTTP2Vendor, badCertificates: [Rule.CertificateFault: TLSContext] = [:]) {
     self.stage = stage
     self.vendor = vendor
+    self.badCertificates = badCertificates
   }
 
   func serve(_ server: HTTP2Server) {
@@ -58,11 +77,27 @@ final class HTTP2Front: HTTP2ServerDelegate {
     server = nil
   }
 
+  func greeting() -> HTTP2Greeting {
+    var greeting = HTTP2Greeting()
+    guard !stage.rules.isEmpty, let rule = stage.rules.drawConnection(vendor.provider) else { return greeting }
+    stage.statistics[vendor.provider].faults[rule.fault, default: 0] += 1
+    switch rule.action {
+    case .certificate(let fault): greeting.tls = badCertificates[fault]
+    case .handshake(let every): greeting.pace = every.map { .dripping(every: $0) } ?? .silent
+    default: break
+    }
+    return greeting
+  }
+
   func opened(_ connection: UInt64) {
     connections[connection] = Connection()
     stage.statistics[vendor.provider].connectionsOpened += 1
     stage.statistics[vendor.provider].connectionsOpen += 1
-    vendor.opened(connection)
+    vendor.opened(connection, server?.clientCertificate(of: connection))
+    if let streams = vendor.raisedStreams, vendor.raisesAtOnce(connection) {
+      connections[connection]?.raised = true
+      server?.setMaximumConcurrentStreams(streams, on: connection)
+    }
   }
 
   func closed(_ connection: UInt64) {
@@ -111,6 +146,7 @@ final class HTTP2Front: HTTP2ServerDelegate {
     switch rule.action {
     case nil:
       let answer = rule.reply.map { vendor.answer($0, to: examination) } ?? examination.answer
+      if let reply = rule.reply { vendor.played(reply, on: stream.connection) }
       let accepted = examination.delivers && (rule.reply == nil || processed || answer.status == 200)
       let entry = record(request, examination, answered: answer, fault: fault, accepted: accepted)
       guard rule.delay > 0 else { return self.answer(stream, answer) }
@@ -132,6 +168,22 @@ final class HTTP2Front: HTTP2ServerDelegate {
       record(request, examination, answered: nil, fault: fault, accepted: delivered)
       finished(stream.connection)
       server?.close(stream.connection)
+    case .headers(let bytes):
+      record(request, examination, answered: nil, fault: fault, accepted: delivered)
+      finished(stream.connection)
+      server?.floodHeaders(stream, bytes: bytes)
+    case .hpack:
+      record(request, examination, answered: nil, fault: fault, accepted: delivered)
+      finished(stream.connection)
+      server?.respondMalformed(stream)
+    case .expire:
+      let refused = vendor.expire(request) ? vendor.examine(request, now: stage.loop.wallNow) : examination
+      record(request, refused, answered: refused.answer, fault: fault, accepted: refused.delivers)
+      answer(stream, refused.answer)
+    // Meet connections.
+    case .certificate, .handshake:
+      record(request, examination, answered: examination.answer, fault: nil, accepted: examination.delivers)
+      answer(stream, examination.answer)
     case .stall:
       let ends = rule.delay > 0
       let entry = record(
@@ -163,6 +215,7 @@ final class HTTP2Front: HTTP2ServerDelegate {
     _ request: HTTP2ServerRequest, _ examination: Examination, answered: VendorAnswer?, fault: FaultKind?,
     accepted: Bool
   ) -> UInt64 {
+    if accepted { vendor.processed(examination) }
     let id = request.stream.connection
     if accepted || answered != nil, request.stream.stream > connections[id]?.highestProcessed ?? .max {
       connections[id]?.highestProcessed = request.stream.stream
@@ -183,7 +236,11 @@ final class HTTP2Front: HTTP2ServerDelegate {
   }
 
   private func answer(_ stream: HTTP2ServerStream, _ answer: VendorAnswer) {
-    server?.respond(stream, status: answer.status, headers: answer.headers, body: answer.body)
+    if answer.filler > 0 {
+      server?.respond(stream, status: answer.status, headers: answer.headers, bodyOf: answer.filler)
+    } else {
+      server?.respond(stream, status: answer.status, headers: answer.headers, body: answer.body)
+    }
     finished(stream.connection)
   }
 

@@ -1,6 +1,7 @@
-/// Whom a request was for. `oauth` is the token endpoint beside FCM.
+/// Whom a request was for. `channels` is the management of APNs' broadcast channels; `oauth` is what gives out access
+/// tokens for FCM: token endpoint, STS, metadata server.
 package enum SandboxProvider: Int, CaseIterable, Hashable, Sendable {
-  case apns, fcm, oneSignal, oauth
+  case apns, fcm, oneSignal, oauth, channels
 
   /// As written in rules, log and statistics.
   package var word: String {
@@ -9,11 +10,12 @@ package enum SandboxProvider: Int, CaseIterable, Hashable, Sendable {
     case .fcm: "fcm"
     case .oneSignal: "onesignal"
     case .oauth: "oauth"
+    case .channels: "channels"
     }
   }
   package init?(word: String) {
     guard let match = Self.allCases.first(where: { $0.word == word }) else { return nil }
     self = match
   }
-  var speaksHTTP2: Bool { self == .apns || self == .fcm }
+  var speaksHTTP2: Bool { self == .apns || self == .fcm || self == .channels }
 }

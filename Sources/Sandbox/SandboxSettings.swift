@@ -3,17 +3,32 @@ package struct SandboxSettings: Sendable {
   package var fcmPort = 8444
   package var oneSignalPort = 8445
   package var controlPort = 8446
+  /// Management of broadcast channels.
+  package var channelsPort = 8447
+  /// APNs' development environment, and its channels.
+  package var developmentPort = 8448
+  package var developmentChannelsPort = 8449
+  /// The cloud's metadata server: plain HTTP.
+  package var metadataPort = 8450
   /// True: a busy or zero port is replaced by a free one.
   package var replaceBusyPorts = false
   /// Where the CA certificate, a `.p8` key and a service-account file land; made if missing, kept if there.
   package var directory: String
 
+  /// In force from the start.
+  package var rules: [Rule] = []
+
   /// Where the vendors' ports listen. The control port is on loopback always.
   package var address = "127.0.0.1"
   package var keyID = "SANDBOXKEY"
   package var teamID = "FANFARE001"
-  /// Bundle ids that the APNs key may push to; empty: any.
+  /// Bundle ids that the APNs key may push to; empty: any. The first may broadcast.
   package var bundleIDs = ["com.example.app"]
+  /// Another team, with an app of its own that may not broadcast.
+  package var otherTeamID = "FANFARE002"
+  package var otherBundleID = "com.example.other"
+  /// "At most 10,000 channels per app per environment".
+  package var maximumChannels = 10_000
   package var projectID = "demo-app"
   package var oneSignalAppID = "8250eaf6-1a58-489e-b136-7c74a864b434"
   /// Streams of an APNs connection after its first accepted request.
@@ -26,6 +41,16 @@ package struct SandboxSettings: Sendable {
   package var logBodiesUpTo = 4096
 
   package init(directory: String) { self.directory = directory }
+
+  private static let ports: [WritableKeyPath<Self, Int> & Sendable] = [
+    \.apnsPort, \.fcmPort, \.oneSignalPort, \.controlPort, \.channelsPort, \.developmentPort,
+    \.developmentChannelsPort, \.metadataPort,
+  ]
+
+  /// Every port becomes a free one.
+  package mutating func takeFreePorts() {
+    for port in Self.ports { self[keyPath: port] = 0 }
+  }
 }
 
 package struct SandboxFailure: Error, Sendable {

@@ -7,6 +7,8 @@ struct VendorAnswer {
   var reason = ""
   var headers: [Header] = []
   var body: [UInt8] = []
+  /// In place of `body`: so many bytes, made while they are sent.
+  var filler = 0
   /// The name by which the vendor knows the accepted message (FCM's name, OneSignal's id).
   var name = ""
 }
@@ -25,6 +27,25 @@ struct Examination {
   var topic = ""
   /// The request proved itself: the connection may carry more streams from now on.
   var raisesStreams = false
+  /// For many devices: its token names a channel.
+  var isBroadcast = false
+  /// What changes once the request counts as processed.
+  var effect: (() -> Void)?
   /// What the log calls accepted, unless a rule prevents it.
   var delivers: Bool { valid && !rehearsal }
+}
+
+extension Rule.Reply {
+  /// The answer with the body that the rule asks for.
+  func filling(_ answer: VendorAnswer) -> VendorAnswer {
+    guard body != nil || bodyBytes != nil else { return answer }
+    var answer = answer
+    answer.headers.removeAll { $0.name == "content-type" }
+    let text = body ?? ""
+    let isJSON = text.hasPrefix("{") || text.hasPrefix("[")
+    answer.headers.append(Header("content-type", isJSON ? "application/json" : "text/html; charset=UTF-8"))
+    answer.body = Array(text.utf8)
+    answer.filler = bodyBytes ?? 0
+    return answer
+  }
 }

@@ -8,7 +8,7 @@ package struct CertificateAuthority: Sendable {
 
   private static let authorityDays = 3650
   /// What clients with a limit on a server certificate's life still take.
-  private static let leafDays = 820
+  package static let leafDays = 820
 
   /// A new authority, valid for ten years.
   package init(name: String) {
@@ -44,8 +44,10 @@ package struct CertificateAuthority: Sendable {
     return fanfare_is_valid_in(certificate, Self.leafDays) == 1
   }
 
-  /// A server certificate for DNS names and IP addresses (at least one), with a key of its own.
-  package func issue(hosts: [String]) -> (certificate: [UInt8], key: [UInt8]) {
+  /// A server certificate for DNS names and IP addresses (at least one), with a key of its own. Ended where `days` is not
+  /// above 0.
+  package func issue(hosts: [String], days: Int = CertificateAuthority.leafDays) -> (certificate: [UInt8], key: [UInt8])
+  {
     precondition(!hosts.isEmpty, "a certificate needs a host")
     let (authority, authorityKey) = opened()
     defer {
@@ -62,7 +64,7 @@ package struct CertificateAuthority: Sendable {
     }
     defer { for name in names { name.deallocate() } }
     var pointers: [UnsafePointer<CChar>?] = names
-    let made = fanfare_make_leaf(key.key, authority, authorityKey, &pointers, pointers.count, Self.leafDays)
+    let made = fanfare_make_leaf(key.key, authority, authorityKey, &pointers, pointers.count, days)
     guard let leaf = made else {
       preconditionFailure("no certificate for \(hosts): \(errorText("unknown"))")
     }

@@ -11,6 +11,7 @@ final class Sandbox: Sendable {
     var fcm: Int
     var oneSignal: Int
     var control: Int
+    var metadata: Int
   }
   struct Facts: Sendable {
     var keyID: String
@@ -28,6 +29,8 @@ final class Sandbox: Sendable {
     var accepted: Bool
     var fault: String?
     var body: String
+    /// Accepted before.
+    var duplicate: Bool
   }
 
   let process: ChildProcess
@@ -38,15 +41,14 @@ final class Sandbox: Sendable {
   init(directory: URL, loop: EventLoop) async throws {
     process = try ChildProcess(
       World.program,
-      [
-        "sandbox", "--apns-port", "0", "--fcm-port", "0", "--onesignal-port", "0", "--control-port", "0", "--dir",
-        directory.path,
-      ])
+      ["sandbox", "--free-ports", "--dir", directory.path])
     _ = try await process.line { $0.contains("listen") }
     let told = try JSON.parse(Array(Data(contentsOf: directory.appending(path: "sandbox.json"))))
     func port(_ name: String) -> Int { told["\(name)_port"]?.integer.map(Int.init) ?? 0 }
     func text(_ name: String) -> String { told[name]?.string ?? "" }
-    ports = Ports(apns: port("apns"), fcm: port("fcm"), oneSignal: port("onesignal"), control: port("control"))
+    ports = Ports(
+      apns: port("apns"), fcm: port("fcm"), oneSignal: port("onesignal"), control: port("control"),
+      metadata: port("metadata"))
     facts = Facts(keyID: text("key_id"), teamID: text("team_id"), topic: text("topic"), appID: text("app_id"))
     control = try await Client(base: "http://127.0.0.1:\(ports.control)", loop: loop)
   }
@@ -72,9 +74,19 @@ final class Sandbox: Sendable {
             provider: entry["provider"]?.string ?? "", token: entry["token"]?.string ?? "",
             id: entry["id"]?.string ?? "", status: Int(entry["status"]?.integer ?? 0),
             reason: entry["reason"]?.string ?? "", accepted: entry["accepted"]?.bool ?? false,
-            fault: entry["fault"]?.string, body: entry["body"]?.string ?? ""))
+            fault: entry["fault"]?.string, body: entry["body"]?.string ?? "",
+            duplicate: entry["duplicate"]?.bool ?? false))
       }
     }
+  }
+
+  /// Starts the log anew.
+  func forget() async throws { _ = try await control.call("DELETE", "/log") }
+
+  /// How often each fault was really played on a provider.
+  func faults(_ provider: String) async throws -> [String: Int] {
+    let counts = try await control.get("/stats").json[provider]?["faults"]?.object ?? []
+    return Dictionary(uniqueKeysWithValues: counts.map { ($0.key, Int($0.value.integer ?? 0)) })
   }
 
   /// Waits until the log holds at least so many accepted entries.

@@ -13,8 +13,11 @@ private let alert = #"{"aps":{"alert":"hi"}}"#
     _ headers: [(String, String)] = [("apns-topic", "com.example.app"), ("apns-push-type", "alert")],
     _ body: String = alert
   ) -> String? {
-    var check = APNsRequestCheck(bundleIDs: ["com.example.app"])
-    return check.refusal(token: token, headers: headers.map { Header($0.0, $0.1) }, body: Array(body.utf8))?.rawValue
+    var check = APNsRequestCheck()
+    var topic = headers.first { $0.0 == "apns-topic" }?.1 ?? ""
+    return check.refusal(
+      token: token, headers: headers.map { Header($0.0, $0.1) }, body: Array(body.utf8),
+      topics: .bundles(["com.example.app"]), topic: &topic)?.rawValue
   }
 
   @Test(
@@ -124,6 +127,75 @@ private let alert = #"{"aps":{"alert":"hi"}}"#
     #expect(refusal([topic, ("apns-push-type", "alert")], #"{"aps":{}}"#) == "InvalidPushType")
   }
 
+  @Test(
+    "each type takes its own payload and topic",
+    arguments: [
+      ("location", ".location-query", "10", #"{"aps":{}}"#), ("complication", ".complication", "5", #"{"score":1}"#),
+      ("pushtotalk", ".voip-ptt", "10", #"{"channel":"c"}"#),
+      ("fileprovider", ".pushkit.fileprovider", "5", #"{"container-identifier":"c","domain":"d"}"#),
+      ("controls", ".push-type.controls", "10", #"{"aps":{"content-changed":true}}"#),
+      ("alert", "", "1", #"{"aps":{"alert":"x","content-available":1}}"#),
+      (
+        "liveactivity", ".push-type.liveactivity", "10",
+        #"{"aps":{"timestamp":1,"event":"update","content-state":{},"alert":{"title":{"loc-key":"T","loc-args":["a"]},"body":"b","sound":"x.caf"}}}"#
+      ),
+    ])
+  func types(_ type: String, _ suffix: String, _ priority: String, _ body: String) {
+    let headers = [("apns-topic", "com.example.app" + suffix), ("apns-push-type", type), ("apns-priority", priority)]
+    #expect(refusal(headers, body) == nil)
+    let others = APNsPushType.allCases.filter { $0.topicSuffix != suffix && $0 != .mdm }
+    for other in others {
+      let wrong = [("apns-topic", "com.example.app" + other.topicSuffix), headers[1], headers[2]]
+      #expect(refusal(wrong, body) == "InvalidPushType", "\(type) on \(other)'s topic")
+    }
+  }
+
+  @Test(
+    "a payload that its type does not take is refused",
+    arguments: [
+      ("liveactivity", #"{"aps":{"event":"update","content-state":{}}}"#, "InvalidPushType"),
+      (
+        "liveactivity",
+        #"{"aps":{"timestamp":1,"event":"start","content-state":{},"attributes":{},"attributes-type":"A"}}"#,
+        "InvalidPushType"
+      ),
+      (
+        "liveactivity",
+        #"{"aps":{"timestamp":1,"event":"start","content-state":{},"alert":"x","attributes-type":"A"}}"#,
+        "InvalidPushType"
+      ),
+      ("liveactivity", #"{"aps":{"timestamp":1,"event":"update"}}"#, "InvalidPushType"),
+      ("liveactivity", #"{"aps":{"timestamp":1,"event":"update","content-state":{},"sound":"x"}}"#, "InvalidPushType"),
+      ("liveactivity", #"{"aps":{"timestamp":"now","event":"update","content-state":{}}}"#, "BadRequestPayload"),
+      ("liveactivity", #"{"aps":{"timestamp":1,"event":"pause","content-state":{}}}"#, "BadRequestPayload"),
+      ("widgets", #"{"aps":{"content-changed":false}}"#, "BadRequestPayload"),
+      ("widgets", #"{"aps":{}}"#, "InvalidPushType"),
+      ("fileprovider", #"{"domain":"d"}"#, "InvalidPushType"),
+      ("fileprovider", #"{"container-identifier":"c","aps":{}}"#, "InvalidPushType"),
+      ("alert", #"{"aps":{"alert":{"title":1}}}"#, "BadRequestPayload"),
+      ("alert", #"{"aps":{"alert":{"loc-args":[1]}}}"#, "BadRequestPayload"),
+      ("alert", #"{"aps":{"alert":"x","badge":"1"}}"#, "BadRequestPayload"),
+      ("alert", #"{"aps":{"alert":"x","sound":{"volume":2}}}"#, "BadRequestPayload"),
+      ("alert", #"{"aps":{"alert":"x","interruption-level":"time_sensitive"}}"#, "BadRequestPayload"),
+      ("alert", #"{"aps":{"alert":"x","relevance-score":2}}"#, "BadRequestPayload"),
+      ("alert", #"{"aps":{"timestamp":1,"event":"update","content-state":{}}}"#, "InvalidPushType"),
+    ])
+  func misfits(_ type: String, _ body: String, _ reason: String) throws {
+    let suffix = try #require(APNsPushType(rawValue: type)).topicSuffix
+    let headers = [("apns-topic", "com.example.app" + suffix), ("apns-push-type", type), ("apns-priority", "5")]
+    #expect(refusal(headers, body) == reason)
+  }
+
+  @Test("management: its own topics and payload")
+  func management() {
+    let topic = ("apns-topic", "com.apple.mgmt.External.8250eaf6-1a58-489e-b136-7c74a864b434")
+    #expect(refusal([topic, ("apns-push-type", "mdm")], #"{"mdm":"magic"}"#) == nil)
+    #expect(refusal([topic, ("apns-push-type", "mdm")], #"{"aps":{}}"#) == "InvalidPushType")
+    #expect(refusal([topic, ("apns-push-type", "alert")]) == "TopicDisallowed")
+    #expect(
+      refusal([("apns-topic", "com.example.app"), ("apns-push-type", "mdm")], #"{"mdm":"x"}"#) == "InvalidPushType")
+  }
+
   @Test("paths and methods")
   func paths() {
     func word(_ method: String, _ path: String) -> String {
@@ -152,14 +224,17 @@ private let alert = #"{"aps":{"alert":"hi"}}"#
     return "\(head).\(claims)." + Base64URL.encode(key.sign(Array("\(head).\(claims)".utf8)))
   }
   private func makeCheck() throws -> ProviderTokenCheck {
-    ProviderTokenCheck(
-      key: try VerifyingKey(pem: Self.key.publicKeyPEM, for: .es256), keyID: "SANDBOXKEY", teamID: "FANFARE001")
+    ProviderTokenCheck(keys: [
+      APNsKey(
+        id: "SANDBOXKEY", team: "FANFARE001", verifying: try VerifyingKey(pem: Self.key.publicKeyPEM, for: .es256),
+        topics: .bundles([]))
+    ])
   }
 
   @Test("only the right key, key id, team and algorithm sign")
   func signatures() throws {
     var check = try makeCheck()
-    #expect(check.finding(sign(5)) == .signed(issuedAt: 5))
+    #expect(check.finding(sign(5)) == .signed(issuedAt: 5, key: "SANDBOXKEY"))
     #expect(check.finding(sign(5, kid: "OTHERKEY00")) == .invalid)
     #expect(check.finding(sign(5, team: "OTHERTEAM0")) == .invalid)
     #expect(check.finding(sign(5, alg: "none")) == .invalid)
@@ -171,7 +246,7 @@ private let alert = #"{"aps":{"alert":"hi"}}"#
   func ages() throws {
     var check = try makeCheck()
     func refusal(_ authorization: String?, _ trust: inout APNsConnectionTrust) -> String? {
-      trust.refusal(authorization: authorization, &check, now: now)?.rawValue
+      trust.refusal(authorization, &check, now)?.rawValue
     }
     var trust = APNsConnectionTrust()
     #expect(refusal(nil, &trust) == "MissingProviderToken")
@@ -192,10 +267,22 @@ private let alert = #"{"aps":{"alert":"hi"}}"#
     let first = "bearer " + sign(now.seconds)
     let second = "bearer " + sign(now.seconds + 1)
     let minute: Int64 = 60_000
-    #expect(trust.refusal(authorization: first, &check, now: now) == nil)
-    #expect(trust.refusal(authorization: second, &check, now: now + 19 * minute) == .tooManyProviderTokenUpdates)
-    #expect(trust.refusal(authorization: first, &check, now: now + 19 * minute) == nil)
-    #expect(trust.refusal(authorization: second, &check, now: now + 20 * minute) == nil)
-    #expect(trust.refusal(authorization: first, &check, now: now + 21 * minute) == .tooManyProviderTokenUpdates)
+    #expect(trust.refusal(first, &check, now) == nil)
+    #expect(trust.refusal(second, &check, now + 19 * minute) == .tooManyProviderTokenUpdates)
+    #expect(trust.refusal(first, &check, now + 19 * minute) == nil)
+    #expect(trust.refusal(second, &check, now + 20 * minute) == nil)
+    #expect(trust.refusal(first, &check, now + 21 * minute) == .tooManyProviderTokenUpdates)
+  }
+}
+
+extension APNsConnectionTrust {
+  fileprivate mutating func refusal(
+    _ authorization: String?, _ check: inout ProviderTokenCheck, _ now: WallTime
+  ) -> APNsReason? {
+    if case .failure(let refusal) = pass(authorization: authorization, &check, in: .production, now: now) {
+      refusal.reason
+    } else {
+      nil
+    }
   }
 }

@@ -56,6 +56,27 @@ import Testing
       (#"{"message":{"token":"t","apns":{"headers":{"apns-priority":5}}}}"#, "message.apns.headers[0].value"),
       (#"{"message":{"token":"t","webpush":{"fcm_options":{"link":"http://x"}}}}"#, "message.webpush.fcm_options.link"),
       (#"{"message":{"token":"t","fcm_options":{"analytics_label":"a b"}}}"#, "message.fcm_options.analytics_label"),
+      (#"{"message":{"token":"t","webpush":{"headers":{"TTL":"soon"}}}}"#, "message.webpush.headers"),
+      (#"{"message":{"token":"t","webpush":{"headers":{"Urgency":"now"}}}}"#, "message.webpush.headers"),
+      (#"{"message":{"token":"t","webpush":{"notification":{"dir":"up"}}}}"#, "message.webpush.notification.dir"),
+      (
+        #"{"message":{"token":"t","webpush":{"notification":{"actions":[{"title":"x"}]}}}}"#,
+        "message.webpush.notification.actions"
+      ),
+      (#"{"message":{"token":"t","apns":{"headers":{"apns-priority":"7"}}}}"#, "message.apns.headers"),
+      (
+        #"{"message":{"token":"t","apns":{"headers":{"apns-push-type":"background","apns-priority":"10"}}}}"#,
+        "message.apns.headers"
+      ),
+      (#"{"message":{"token":"t","apns":{"payload":{"aps":1}}}}"#, "message.apns.payload.aps"),
+      (
+        #"{"message":{"token":"t","apns":{"live_activity_token":"80","payload":{"aps":{"event":"update"}}}}}"#,
+        "message.apns.payload.aps"
+      ),
+      (
+        #"{"message":{"topic":"t","apns":{"live_activity_token":"80","payload":{"aps":{"timestamp":1,"event":"end"}}}}}"#,
+        "message.apns.live_activity_token"
+      ),
       (#"{"message":{"topic":"/topics/x","data":{"a":"b"}}}"#, "message.topic"),
       (#"{"message":{"condition":"'a' in topic","data":{"a":"b"}}}"#, "message.condition"),
       (#"{"message":{"token":"t","notification":{"title":7}}}"#, "message.notification.title"),

@@ -9,7 +9,7 @@ private let app = "8250eaf6-1a58-489e-b136-7c74a864b434"
 private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
 
 @Suite struct OneSignalTests {
-  private let vendor = OneSignalVendor(appID: app, apiKey: "os_v2_app_x", seed: 1)
+  private let vendor = OneSignalVendor(appID: app, apiKey: "os_v2_app_x", legacyKey: "legacy", seed: 1)
   private let now = WallTime(seconds: 1_767_220_000)
 
   private func examine(
@@ -50,7 +50,7 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
   func others() throws {
     let legacy = examine(
       #"{"app_id":"\#(app)","include_player_ids":["\#(id)"],"contents":{"en":"Hi"}}"#, path: "/api/v1/notifications",
-      key: "Basic os_v2_app_x")
+      key: "Basic legacy")
     #expect(legacy.base.valid)
     #expect(legacy.members == [id])
     #expect(text(legacy) == #"{"id":"\#(legacy.base.answer.name)","external_id":null}"#)
@@ -85,6 +85,16 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
         #""contents":{"en":"x"},"include_subscription_ids":["\#(id)"],"included_segments":["All"]"#, 400,
         "one targeting method"
       ),
+      (#""contents":{"en":"x"},"filters":[{"field":"shoe"}]"#, 400, "Unknown field"),
+      (#""contents":{"en":"x"},"filters":[{"field":"country","relation":"~","value":"DE"}]"#, 400, "Unknown relation"),
+      (#""contents":{"en":"x"},"filters":[{"field":"tag","key":"a","relation":"="}]"#, 400, "need a value"),
+      (
+        #""contents":{"en":"x"},"filters":[{"field":"session_count","relation":">","value":3}]"#, 400, "must be strings"
+      ),
+      (
+        #""contents":{"en":"x"},"filters":[{"field":"tag","key":"a","relation":"in_array","value":"1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21"}]"#,
+        400, "at most 20"
+      ),
       (#""contents":{"en":"x"},"include_aliases":{"external_id":["u"]}"#, 400, "target_channel"),
       (#""contents":{"en":"x"},"include_subscription_ids":["\#(id)"],"priority":7"#, 400, "priority"),
       (#""contents":{"en":"x"},"include_subscription_ids":["\#(id)"],"ttl":2419201"#, 400, "ttl"),
@@ -116,6 +126,10 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
     #expect(examine(body, key: nil).base.answer.status == 403)
     #expect(text(examine(body, key: "Key wrong")).contains("Access denied.  Please include"))
     #expect(examine(body, key: "Bearer os_v2_app_x").base.answer.status == 403)
+    #expect(examine(body, key: "Key legacy").base.answer.status == 403)
+    #expect(examine(body, key: "Basic os_v2_app_x").base.valid)
+    let tags = #"{"properties":{"tags":{"journey":"x"}}}"#
+    #expect(examine(tags, method: "PATCH", path: "/apps/\(app)/users/by/external_id/u-17").base.answer.status == 400)
     #expect(examine(body.replacing("8250eaf6", with: "9250eaf6")).base.answer.status == 404)
     #expect(examine(body, path: "/notification").base.answer.status == 404)
     #expect(examine(body, method: "PUT").base.answer.status == 405)

@@ -90,9 +90,10 @@ import Testing
     "a bad rule is refused with its place and why",
     arguments: [
       (#"{"x":1}"#, "must be an array"), ("[1]", "must be an object"), ("[{}]", "does nothing"),
-      (#"[{"statsu":500}]"#, "unknown field"), (#"[{"status":99}]"#, "whole number 200…599"),
-      (#"[{"status":500,"share":2}]"#, "0…1"), (#"[{"provider":"apple","status":500}]"#, "must be apns"),
-      (#"[{"status":500,"action":"close"}]"#, "one or the other"), (#"[{"action":"explode"}]"#, "must be goaway"),
+      (#"[{"statsu":500}]"#, "unknown field"), (#"[{"status":99}]"#, "whole number 200…999"),
+      (#"[{"status":500,"share":2}]"#, "0…1"), (#"[{"provider":"apple","status":500}]"#, "must be one of: apns"),
+      (#"[{"status":500,"action":"close"}]"#, "one or the other"),
+      (#"[{"action":"explode"}]"#, "must be one of: certificate"),
       (#"[{"provider":"onesignal","action":"goaway"}]"#, "HTTP/1.1"), (#"[{"status":400,"timestamp":1}]"#, "410"),
       (#"[{"delay_ms":1,"code":3}]"#, "needs action"), (#"[{"action":"settings"}]"#, "missing"),
       (#"[{"status":200,"reason":"invalid_player_ids"}]"#, "onesignal"), ("[", "not JSON"),

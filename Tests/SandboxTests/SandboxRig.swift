@@ -20,10 +20,7 @@ final class SandboxRig {
     self.loop = loop
     directory = try Self.makeFolder()
     var settings = SandboxSettings(directory: directory)
-    settings.apnsPort = 0
-    settings.fcmPort = 0
-    settings.oneSignalPort = 0
-    settings.controlPort = 0
+    settings.takeFreePorts()
     change(&settings)
     sandbox = try Sandbox(loop: loop, settings: settings)
     var client = HTTPClientSettings()
@@ -60,9 +57,14 @@ final class SandboxRig {
   }
 
   private func removeFolder() {
-    for file in ["ca.pem", "ca.key", "apns-key.p8", "service-account.json", "onesignal.key", "sandbox.json"] {
-      unlink("\(directory)/\(file)")
+    guard let folder = opendir(directory) else { return }
+    while let entry = readdir(folder) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      unlink("\(directory)/\(name)")
     }
+    closedir(folder)
     rmdir(directory)
   }
 
@@ -76,11 +78,13 @@ final class SandboxRig {
 
   // MARK: Credentials, as a client makes them
 
-  func providerToken(issuedAt: Int64? = nil, kid: String? = nil) throws -> String {
-    let key = try SigningKey(pem: content(of: "apns-key.p8"), for: .es256)
+  func providerToken(
+    issuedAt: Int64? = nil, kid: String? = nil, team: String? = nil, file: String = "apns-key.p8"
+  ) throws -> String {
+    let key = try SigningKey(pem: content(of: file), for: .es256)
     let head = Base64URL.encode(Array(#"{"alg":"ES256","kid":"\#(kid ?? sandbox.settings.keyID)"}"#.utf8))
     let claims = Base64URL.encode(
-      Array(#"{"iss":"\#(sandbox.settings.teamID)","iat":\#(issuedAt ?? loop.wallNow.seconds)}"#.utf8))
+      Array(#"{"iss":"\#(team ?? sandbox.settings.teamID)","iat":\#(issuedAt ?? loop.wallNow.seconds)}"#.utf8))
     return "\(head).\(claims)." + Base64URL.encode(key.sign(Array("\(head).\(claims)".utf8)))
   }
 
@@ -124,8 +128,12 @@ final class SandboxRig {
 
   // MARK: Requests
 
-  func connect(port: Int) throws -> VendorClient {
-    try VendorClient(loop: loop, port: port, caFile: "\(directory)/ca.pem")
+  /// `certificate`: the name of a client certificate in the folder.
+  func connect(port: Int, certificate: String? = nil, connectTimeout: Int64 = 10_000) throws -> VendorClient {
+    let pem = try certificate.map { try content(of: "\($0).pem") }
+    return try VendorClient(
+      loop: loop, port: port, caFile: "\(directory)/ca.pem", identity: pem.map { (chain: $0, key: $0) },
+      connectTimeout: connectTimeout)
   }
 
   /// Signed once, as clients do.
@@ -137,14 +145,25 @@ final class SandboxRig {
 
   func apnsRequest(
     token: String = deviceToken, authorization: String? = nil, _ extra: [Header] = [],
-    body: String = #"{"aps":{"alert":"hi"}}"#
+    topic: String = "com.example.app", type: String = "alert", body: String = #"{"aps":{"alert":"hi"}}"#
   ) throws -> ProviderRequest {
     let jwt = try authorization ?? "bearer \(sharedToken())"
     return ProviderRequest(
       path: "/3/device/\(token)",
       headers: [
-        Header("authorization", jwt), Header("apns-topic", "com.example.app"), Header("apns-push-type", "alert"),
+        Header("authorization", jwt), Header("apns-topic", topic), Header("apns-push-type", type),
       ] + extra, body: Array(body.utf8))
+  }
+
+  /// A broadcast, or a call of the channel management.
+  func channelRequest(
+    _ method: String, _ path: String, _ extra: [Header] = [], body: String = "", authorization: String? = nil
+  ) throws -> ProviderRequest {
+    var request = ProviderRequest(
+      path: path, headers: [Header("authorization", try authorization ?? "bearer \(sharedToken())")] + extra,
+      body: Array(body.utf8))
+    request.method = method
+    return request
   }
 
   func fcmRequest(_ message: String, bearer: String) -> ProviderRequest {

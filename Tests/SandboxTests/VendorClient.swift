@@ -24,10 +24,14 @@ final class VendorClient: HTTP2ClientDelegate {
   private var waiting: [UInt64: CheckedContinuation<Reply, Never>] = [:]
   private var watchers: [(condition: (VendorClient) -> Bool, waiter: CheckedContinuation<Void, Never>)] = []
 
-  init(loop: EventLoop, port: Int, caFile: String) throws {
-    let tls = try TLSContext.client(caFile: caFile, alpn: ["h2"])
+  init(
+    loop: EventLoop, port: Int, caFile: String, identity: (chain: [UInt8], key: [UInt8])? = nil,
+    connectTimeout: Int64 = 10_000
+  ) throws {
+    let tls = try TLSContext.client(caFile: caFile, alpn: ["h2"], identity: identity)
     var settings = HTTP2Settings()
     settings.answerTimeout = 5_000
+    settings.connectTimeout = connectTimeout
     connection = HTTP2ClientConnection(
       loop: loop, origin: Origin(host: "localhost", port: port), tls: tls, settings: settings)
     connection.delegate = self

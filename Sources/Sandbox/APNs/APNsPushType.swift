@@ -2,6 +2,9 @@
 enum APNsPushType: String, CaseIterable {
   case alert, background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
 
+  /// Topics of device management are no bundle ids.
+  static let mdmPrefix = "com.apple.mgmt."
+
   var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""

@@ -6,14 +6,29 @@ enum APNsReason: String, CaseIterable {
   case badMessageId = "BadMessageId"
   case badPriority = "BadPriority"
   case badTopic = "BadTopic"
+  case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
   case duplicateHeaders = "DuplicateHeaders"
   case invalidPushType = "InvalidPushType"
   case missingDeviceToken = "MissingDeviceToken"
+  case missingPushType = "MissingPushType"
   case missingTopic = "MissingTopic"
   case payloadEmpty = "PayloadEmpty"
   /// Printed for broadcasts only, and the nearest word for a body that is no JSON object.
   case badRequestPayload = "BadRequestPayload"
   case topicDisallowed = "TopicDisallowed"
+  // Broadcasts and channels.
+  case featureNotEnabled = "FeatureNotEnabled"
+  case missingChannelId = "MissingChannelId"
+  case badChannelId = "BadChannelId"
+  case channelNotRegistered = "ChannelNotRegistered"
+  case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+  case missingChannelQueueSize = "MissingChannelQueueSize"
+  case topicMismatch = "TopicMismatch"
+  // Credentials.
+  case badCertificate = "BadCertificate"
+  case badCertificateEnvironment = "BadCertificateEnvironment"
+  case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
+  case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
   case expiredProviderToken = "ExpiredProviderToken"
   case invalidProviderToken = "InvalidProviderToken"
   case missingProviderToken = "MissingProviderToken"
@@ -24,7 +39,9 @@ enum APNsReason: String, CaseIterable {
 
   var status: Int {
     switch self {
-    case .expiredProviderToken, .invalidProviderToken, .missingProviderToken: 403
+    case .expiredProviderToken, .invalidProviderToken, .missingProviderToken, .badCertificate,
+      .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .unrelatedKeyIdInToken, .topicMismatch:
+      403
     case .badPath: 404
     case .methodNotAllowed: 405
     case .payloadTooLarge: 413
@@ -48,4 +65,9 @@ enum APNsReason: String, CaseIterable {
     default: "InternalServerError"
     }
   }
+}
+
+struct APNsRefusal: Error {
+  var reason: APNsReason
+  init(_ reason: APNsReason) { self.reason = reason }
 }

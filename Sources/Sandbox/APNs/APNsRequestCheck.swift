@@ -1,5 +1,4 @@
 import Domain
-import JSON
 
 /// Checks a device push as the vendor's sheet says, without its authorization. Pure.
 struct APNsRequestCheck {
@@ -9,14 +8,11 @@ struct APNsRequestCheck {
   static let maximumCollapseID = 64
   private static let single: Set<String> = [
     "authorization", "apns-topic", "apns-push-type", "apns-id", "apns-expiration", "apns-priority", "apns-collapse-id",
+    "apns-channel-id", "apns-request-id",
   ]
 
-  /// Bundle ids of the team; empty: any.
-  let bundleIDs: Set<String>
   /// The last payload found good, and for which type: a campaign repeats it.
   private var goodPayload: (body: [UInt8], type: APNsPushType)?
-
-  init(bundleIDs: Set<String>) { self.bundleIDs = bundleIDs }
 
   /// The token part of a path, or why there is none.
   static func token(method: String, path: String) -> Result<String, APNsRefusal> {
@@ -33,8 +29,10 @@ struct APNsRequestCheck {
     return false
   }
 
-  mutating func refusal(token: String, headers: [Header], body: [UInt8]) -> APNsReason? {
-    var topic: String?
+  /// `topic` becomes the one in effect where the header was left out.
+  mutating func refusal(
+    token: String, headers: [Header], body: [UInt8], topics: APNsTopics, topic: inout String
+  ) -> APNsReason? {
     var type: APNsPushType?
     var priority = 10
     for header in headers {
@@ -49,22 +47,25 @@ struct APNsRequestCheck {
       case "apns-push-type":
         guard let known = APNsPushType(rawValue: header.value) else { return .invalidPushType }
         type = known
-      case "apns-topic": topic = header.value
       default: break
       }
     }
-    guard let topic, !topic.isEmpty else { return .missingTopic }
+    if topic.isEmpty { topic = topics.usual ?? "" }
+    guard !topic.isEmpty else { return .missingTopic }
     let kind: APNsPushType
-    switch pushType(type, topic: topic) {
+    switch Self.pushType(type, topic: topic, topics) {
     case .success(let found): kind = found
     case .failure(let refusal): return refusal.reason
     }
     guard kind.priorities.contains(priority) else { return .badPriority }
     guard Self.isToken(token) else { return .badDeviceToken }
-    return payloadRefusal(body, kind, typed: type != nil)
+    if let goodPayload, goodPayload.type == kind, goodPayload.body == body { return nil }
+    if let reason = APNsPayloadCheck.refusal(body, kind, typed: type != nil) { return reason }
+    goodPayload = (body, kind)
+    return nil
   }
 
-  private static func isTime(_ text: String) -> Bool {
+  static func isTime(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 18 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
@@ -75,23 +76,23 @@ struct APNsRequestCheck {
   }
 
   /// The type in effect: the header's, checked against the topic; without one the topic's suffix tells it.
-  private func pushType(_ type: APNsPushType?, topic: String) -> Result<APNsPushType, APNsRefusal> {
-    guard topic.utf8.allSatisfy({ Self.isTopicByte($0) }) else { return .failure(.init(.badTopic)) }
-    guard let type else {
-      let told = APNsPushType.allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) } ?? .alert
-      return allowed(String(topic.dropLast(told.topicSuffix.count)))
-        ? .success(told) : .failure(.init(.topicDisallowed))
+  private static func pushType(
+    _ type: APNsPushType?, topic: String, _ topics: APNsTopics
+  ) -> Result<APNsPushType, APNsRefusal> {
+    guard topic.utf8.allSatisfy({ isTopicByte($0) }) else { return .failure(.init(.badTopic)) }
+    let told = APNsPushType.allCases.first { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
+    if type == .mdm || type == nil && topic.hasPrefix(APNsPushType.mdmPrefix) {
+      // A management certificate's own topic; "token auth supports all types".
+      guard topic.hasPrefix(APNsPushType.mdmPrefix) else { return .failure(.init(.invalidPushType)) }
+      if case .exactly = topics, !topics.allow(topic, bundle: topic) { return .failure(.init(.topicDisallowed)) }
+      return .success(.mdm)
     }
-    if type == .mdm {
-      return topic.hasPrefix("com.apple.mgmt.") ? .success(type) : .failure(.init(.invalidPushType))
+    let kind = type ?? told ?? .alert
+    if kind.topicSuffix.isEmpty ? told != nil : !topic.hasSuffix(kind.topicSuffix) {
+      return .failure(.init(.invalidPushType))
     }
-    if type.topicSuffix.isEmpty {
-      let other = APNsPushType.allCases.contains { !$0.topicSuffix.isEmpty && topic.hasSuffix($0.topicSuffix) }
-      guard !other else { return .failure(.init(.invalidPushType)) }
-      return allowed(topic) ? .success(type) : .failure(.init(.topicDisallowed))
-    }
-    guard topic.hasSuffix(type.topicSuffix) else { return .failure(.init(.invalidPushType)) }
-    return allowed(String(topic.dropLast(type.topicSuffix.count))) ? .success(type) : .failure(.init(.topicDisallowed))
+    let bundle = String(topic.dropLast(kind.topicSuffix.count))
+    return topics.allow(topic, bundle: bundle) ? .success(kind) : .failure(.init(.topicDisallowed))
   }
 
   private static func isTopicByte(_ byte: UInt8) -> Bool {
@@ -100,43 +101,4 @@ struct APNsRequestCheck {
     default: false
     }
   }
-  private func allowed(_ bundleID: String) -> Bool { bundleIDs.isEmpty || bundleIDs.contains(bundleID) }
-
-  private mutating func payloadRefusal(_ body: [UInt8], _ type: APNsPushType, typed: Bool) -> APNsReason? {
-    if let goodPayload, goodPayload.type == type, goodPayload.body == body { return nil }
-    guard !body.isEmpty else { return .payloadEmpty }
-    guard body.count <= type.maximumPayload else { return .payloadTooLarge }
-    guard let payload = try? JSON.parse(body), payload.object != nil else { return .badRequestPayload }
-    let aps = payload["aps"]
-    guard aps == nil || aps?.object != nil, aps != nil || !type.needsAPS else { return .badRequestPayload }
-    if typed, let aps, !Self.fits(aps, type) { return .invalidPushType }
-    goodPayload = (body, type)
-    return nil
-  }
-
-  /// The header "must match the payload".
-  private static func fits(_ aps: JSONValue, _ type: APNsPushType) -> Bool {
-    let shows = aps["alert"] != nil || aps["badge"] != nil || aps["sound"] != nil
-    switch type {
-    case .alert: return shows
-    case .background: return aps["content-available"]?.integer == 1 && !shows
-    case .widgets, .controls: return aps["content-changed"]?.bool == true
-    case .liveactivity:
-      guard aps["timestamp"]?.integer != nil, let event = aps["event"]?.string else { return false }
-      switch event {
-      case "start":
-        return aps["content-state"]?.object != nil && aps["attributes-type"]?.string != nil
-          && aps["attributes"]?.object != nil && aps["alert"] != nil
-      case "update": return aps["content-state"]?.object != nil
-      case "end": return true
-      default: return false
-      }
-    default: return true
-    }
-  }
-}
-
-struct APNsRefusal: Error {
-  var reason: APNsReason
-  init(_ reason: APNsReason) { self.reason = reason }
 }

@@ -1,106 +1,118 @@
 import Domain
 import HTTP2
-import JSON
 
-/// Plays APNs with token authentication.
+/// Plays APNs in one environment: pushes to devices and broadcasts to channels.
 final class APNsVendor: HTTP2Vendor {
   let provider = SandboxProvider.apns
   let raisedStreams: Int?
-  private var requestCheck: APNsRequestCheck
-  private var tokenCheck: ProviderTokenCheck
-  private var trust: [UInt64: APNsConnectionTrust] = [:]
-  private var unique: UniqueIDs
+  private var door: APNsDoor
+  private var requestCheck = APNsRequestCheck()
+  private let register: TokenRegister
+  private let channels: ChannelRegistry
+  private var answers: APNsAnswers
   private var lastNow = WallTime(milliseconds: 0)
 
-  init(bundleIDs: Set<String>, tokenCheck: ProviderTokenCheck, streams: Int, seed: UInt64) {
-    requestCheck = APNsRequestCheck(bundleIDs: bundleIDs)
-    self.tokenCheck = tokenCheck
+  init(door: APNsDoor, register: TokenRegister, channels: ChannelRegistry, streams: Int, seed: UInt64) {
+    self.door = door
+    self.register = register
+    self.channels = channels
     raisedStreams = streams
-    unique = UniqueIDs(seed: seed)
+    answers = APNsAnswers(seed: seed)
   }
 
-  func opened(_ connection: UInt64) { trust[connection] = APNsConnectionTrust() }
-  func closed(_ connection: UInt64) { trust[connection] = nil }
+  func opened(_ connection: UInt64, _ certificate: HTTP2ClientCertificate?) { door.opened(connection, certificate) }
+  func closed(_ connection: UInt64) { door.closed(connection) }
+  /// "1 stream until one request with a valid token": a certificate has proved itself in the handshake.
+  func raisesAtOnce(_ connection: UInt64) -> Bool { door.hasCertificate(connection) }
 
   func examine(_ request: HTTP2ServerRequest, now: WallTime) -> Examination {
     lastNow = now
+    return request.path.hasPrefix(BroadcastCheck.pathPrefix) ? broadcast(request, now) : push(request, now)
+  }
+
+  private func push(_ request: HTTP2ServerRequest, _ now: WallTime) -> Examination {
     var examination = Examination(valid: false, answer: VendorAnswer(status: 200))
-    var authorization: String?
-    for header in request.headers {
-      switch header.name {
-      case "apns-id": examination.id = header.value
-      case "apns-topic": examination.topic = header.value
-      case "authorization": authorization = header.value
-      default: break
-      }
-    }
-    examination.answer.headers = [Header("apns-id", echo(examination.id), indexed: false)]
-    let refusal = refusal(request, authorization, &examination, now)
-    if let refusal {
-      refuse(&examination.answer, refusal.status, refusal.rawValue, timestamp: nil)
+    examination.id = request.header("apns-id") ?? ""
+    examination.topic = request.header("apns-topic") ?? ""
+    examination.answer.headers = [Header("apns-id", answers.echo(examination.id), indexed: false)]
+    if let reason = refusal(request, &examination, now) {
+      answers.refuse(&examination.answer, reason)
     } else {
       examination.valid = true
-      examination.answer.headers.append(Header("apns-unique-id", unique.next(), indexed: false))
+      // "1 stream until one request with a valid token has been accepted"
+      examination.raisesStreams = true
+      examination.answer.headers.append(Header("apns-unique-id", answers.freshID(), indexed: false))
     }
     return examination
   }
 
   private func refusal(
-    _ request: HTTP2ServerRequest, _ authorization: String?, _ examination: inout Examination, _ now: WallTime
+    _ request: HTTP2ServerRequest, _ examination: inout Examination, _ now: WallTime
   ) -> APNsReason? {
     switch APNsRequestCheck.token(method: request.method, path: request.path) {
     case .success(let token): examination.token = token
     case .failure(let refusal): return refusal.reason
     }
     if APNsRequestCheck.duplicated(request.headers) { return .duplicateHeaders }
-    let connection = request.stream.connection
-    if let reason = trust[connection, default: APNsConnectionTrust()].refusal(
-      authorization: authorization, &tokenCheck, now: now)
+    let topics: APNsTopics
+    switch door.pass(request.stream.connection, authorization: request.header("authorization"), now: now) {
+    case .success(let allowed): topics = allowed
+    case .failure(let refusal): return refusal.reason
+    }
+    if let reason = requestCheck.refusal(
+      token: examination.token, headers: request.headers, body: request.body, topics: topics, topic: &examination.topic)
     {
       return reason
     }
-    let reason = requestCheck.refusal(token: examination.token, headers: request.headers, body: request.body)
-    // "1 stream until one request with a valid token has been accepted"
-    examination.raisesStreams = reason == nil
-    return reason
+    return register.refusal(examination.token, examination.topic, door.environment)
   }
 
-  /// The client's id where it is one, else a fresh one.
-  private func echo(_ id: String) -> String { UUIDBytes(id) != nil ? id : unique.next() }
+  private func broadcast(_ request: HTTP2ServerRequest, _ now: WallTime) -> Examination {
+    var examination = Examination(valid: false, answer: VendorAnswer(status: 200))
+    let bundle = String(request.path.dropFirst(BroadcastCheck.pathPrefix.count))
+    examination.isBroadcast = true
+    examination.token = "channel:\(request.header("apns-channel-id") ?? "")"
+    examination.topic = bundle
+    examination.id = request.header("apns-request-id") ?? request.header("apns-id") ?? ""
+    examination.answer.headers = [Header("apns-request-id", answers.echo(examination.id), indexed: false)]
+    var reason: APNsReason?
+    if request.method != "POST" {
+      reason = .methodNotAllowed
+    } else if APNsRequestCheck.duplicated(request.headers) {
+      reason = .duplicateHeaders
+    } else {
+      switch door.pass(request.stream.connection, authorization: request.header("authorization"), now: now) {
+      case .failure(let refusal): reason = refusal.reason
+      case .success(let topics):
+        reason = BroadcastCheck.refusal(
+          bundle: bundle, headers: request.headers, body: request.body, topics: topics, registry: channels)
+      }
+    }
+    if let reason { answers.refuse(&examination.answer, reason) }
+    examination.valid = reason == nil
+    examination.raisesStreams = reason == nil
+    return examination
+  }
 
-  private func refuse(_ answer: inout VendorAnswer, _ status: Int, _ reason: String, timestamp: Int64?) {
-    answer.status = status
-    answer.reason = reason
-    answer.headers.append(Header("content-type", "application/json"))
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("reason", reason)
-    writer.member("timestamp", timestamp)
-    writer.endObject()
-    answer.body = writer.bytes
+  func processed(_ examination: Examination) {
+    if !examination.isBroadcast { register.learn(examination.token, examination.topic, door.environment) }
+  }
+
+  func expire(_ request: HTTP2ServerRequest) -> Bool {
+    guard let authorization = request.header("authorization"), !door.hasCertificate(request.stream.connection) else {
+      return false
+    }
+    door.age(authorization: authorization)
+    return true
+  }
+
+  func played(_ reply: Rule.Reply, on connection: UInt64) {
+    if reply.reason == APNsReason.expiredProviderToken.rawValue { door.spoil(connection) }
   }
 
   func answer(_ reply: Rule.Reply, to examination: Examination) -> VendorAnswer {
-    let reason = reply.reason ?? APNsReason.usual(for: reply.status)
-    guard reply.status != 200 else { return examination.answer }
-    var answer = VendorAnswer(status: reply.status, headers: Array(examination.answer.headers.prefix(1)))
-    let timestamp = reply.timestamp ?? (reply.status == 410 ? lastNow.milliseconds : nil)
-    if let body = reply.body {
-      answer.reason = reason
-      answer.body = Array(body.utf8)
-      answer.headers.append(Header("content-type", "text/html"))
-    } else {
-      refuse(&answer, reply.status, reason, timestamp: timestamp)
-    }
-    if let seconds = reply.retryAfter { answer.headers.append(Header("retry-after", String(seconds))) }
-    return answer
+    answers.played(reply, to: examination, now: lastNow)
   }
 
-  func farewell(_ reason: String) -> [UInt8] {
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("reason", reason)
-    writer.endObject()
-    return writer.bytes
-  }
+  func farewell(_ reason: String) -> [UInt8] { APNsAnswers.farewell(reason) }
 }

@@ -32,6 +32,7 @@ struct FCMMessageCheck {
     checkData(message["data"], "message.data")
     checkAndroid(message)
     checkWebpush(message["webpush"])
+    checkAPNs(message["apns"])
     for (field, options) in [
       ("message.fcm_options", message["fcm_options"]), ("message.apns.fcm_options", message["apns"]?["fcm_options"]),
     ] { checkLabel(options, field) }
@@ -135,14 +136,7 @@ struct FCMMessageCheck {
     }
   }
 
-  private mutating func checkWebpush(_ webpush: JSONValue?) {
-    checkLabel(webpush?["fcm_options"], "message.webpush.fcm_options")
-    if let link = webpush?["fcm_options"]?["link"]?.string, !link.hasPrefix("https://") {
-      add("message.webpush.fcm_options.link", "must be an https URL")
-    }
-  }
-
-  private mutating func checkLabel(_ options: JSONValue?, _ path: String) {
+  mutating func checkLabel(_ options: JSONValue?, _ path: String) {
     guard let label = options?["analytics_label"]?.string else { return }
     if !(1...50).contains(label.utf8.count) || !FCMCondition.isTopic(label) {
       add("\(path).analytics_label", "must match ^[a-zA-Z0-9-_.~%]{1,50}$")
@@ -175,7 +169,7 @@ struct FCMMessageCheck {
   private static func texts(_ value: JSONValue?) -> Int {
     value?.object?.reduce(0) { $0 + $1.key.utf8.count + ($1.value.string?.utf8.count ?? 0) } ?? 0
   }
-  private mutating func add(_ field: String, _ description: String) {
+  mutating func add(_ field: String, _ description: String) {
     violations.append(FieldViolation(field: field, description: description))
   }
 }

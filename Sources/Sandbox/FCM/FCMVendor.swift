@@ -15,7 +15,7 @@ final class FCMVendor: HTTP2Vendor {
     self.tokens = tokens
   }
 
-  func opened(_ connection: UInt64) {}
+  func opened(_ connection: UInt64, _ certificate: HTTP2ClientCertificate?) {}
   func closed(_ connection: UInt64) {}
 
   func examine(_ request: HTTP2ServerRequest, now: WallTime) -> Examination {
@@ -47,11 +47,16 @@ final class FCMVendor: HTTP2Vendor {
   }
 
   private func authorizationFault(_ request: HTTP2ServerRequest, _ asked: String, _ now: WallTime) -> FCMError? {
-    guard let authorization = request.header("authorization"), authorization.count > 7,
-      authorization.prefix(7).lowercased() == "bearer ",
-      tokens.isValid(String(authorization.dropFirst(7)), now: now)
-    else { return .unauthenticated }
+    guard let token = AccessTokens.bearer(request.header("authorization")), tokens.isValid(token, now: now) else {
+      return .unauthenticated
+    }
     return asked == project ? nil : .denied(project: asked)
+  }
+
+  func expire(_ request: HTTP2ServerRequest) -> Bool {
+    guard let token = AccessTokens.bearer(request.header("authorization")) else { return false }
+    tokens.revoke(token)
+    return true
   }
 
   private func check(_ document: JSONValue, _ examination: inout Examination, _ now: WallTime) {
@@ -109,15 +114,11 @@ final class FCMVendor: HTTP2Vendor {
   }
 
   func answer(_ reply: Rule.Reply, to examination: Examination) -> VendorAnswer {
-    guard reply.status != 200 else { return examination.answer }
+    guard reply.status != 200 else { return reply.filling(examination.answer) }
     var answer = FCMError.named(reply.reason, code: reply.status, project: project).answer
     answer.status = reply.status
-    if let body = reply.body {
-      answer.body = Array(body.utf8)
-      answer.headers = [Header("content-type", "text/html; charset=UTF-8")]
-    }
     if let seconds = reply.retryAfter { answer.headers.append(Header("retry-after", String(seconds))) }
-    return answer
+    return reply.filling(answer)
   }
 
   /// "exceeded_max_concurrent_streams" and the like: plain text.

@@ -8,24 +8,27 @@ struct KeyFolder {
   let directory: String
   let authority: CertificateAuthority
   /// Public halves of what clients sign with.
-  let apnsKey: VerifyingKey
+  let apnsKeys: [APNsKey]
   let accountKey: VerifyingKey
+  let workloadKey: VerifyingKey
   let oneSignalKey: String
+  let oneSignalLegacyKey: String
   private let accountPEM: [UInt8]
 
   static let accountKeyID = "5a17d80c0de5a17d80c0de5a17d80c0de5a17d80"
   var accountEmail: String { "sandbox@\(projectID).iam.gserviceaccount.com" }
   private let projectID: String
 
-  init(_ settings: SandboxSettings) throws(SandboxFailure) {
+  private static let workloadTokenLife: Int64 = 30 * 86_400
+
+  init(_ settings: SandboxSettings, now: WallTime) throws(SandboxFailure) {
     directory = settings.directory
     projectID = settings.projectID
     try Self.make(directory)
     let folder = directory
     authority = try Self.authority(folder)
 
-    let apnsPEM = try Self.kept("\(folder)/apns-key.p8", secret: true) { SigningKey.generate(.es256).pem }
-    apnsKey = try Self.verifying(apnsPEM, .es256, "\(folder)/apns-key.p8")
+    apnsKeys = try APNsFiles(settings, authority: authority).keys
 
     let accountFile = "\(folder)/service-account.json"
     if let old = try Self.read(accountFile) {
@@ -42,9 +45,19 @@ struct KeyFolder {
       Array(("os_v2_app_" + Base64URL.encode(SecureRandom.bytes(32)) + "\n").utf8)
     }
     oneSignalKey = String(decoding: key.filter { $0 > 0x20 }, as: UTF8.self)
+    let legacy = try Self.kept("\(folder)/onesignal-legacy.key", secret: true) {
+      Array((Base64URL.encode(SecureRandom.bytes(36)) + "\n").utf8)
+    }
+    oneSignalLegacyKey = String(decoding: legacy.filter { $0 > 0x20 }, as: UTF8.self)
+
+    // The token is as young as the sandbox; its key serves no other purpose.
+    let issuer = SigningKey.generate(.es256)
+    let token = WorkloadIdentity.subjectToken(issuer.key, now: now, life: Self.workloadTokenLife)
+    try Self.write("\(folder)/workload-identity.token", Array(token.utf8), secret: true)
+    workloadKey = try Self.verifying(issuer.pem, .es256, "\(folder)/workload-identity.token")
   }
 
-  /// Writes what depends on the ports: the service-account file and `sandbox.json`.
+  /// Writes what depends on the ports: the credential files for FCM and `sandbox.json`.
   func write(_ ports: Sandbox.Ports, _ settings: SandboxSettings) throws(SandboxFailure) {
     let account = JSONValue.object([
       JSONMember("type", .string("service_account")), JSONMember("project_id", .string(settings.projectID)),
@@ -54,6 +67,19 @@ struct KeyFolder {
       JSONMember("token_uri", .string("https://localhost:\(ports.oneSignal)\(TokenEndpoint.path)")),
     ])
     try Self.write("\(directory)/service-account.json", account.encoded, secret: true)
+    let base = "https://localhost:\(ports.oneSignal)"
+    let external = JSONValue.object([
+      JSONMember("type", .string("external_account")), JSONMember("audience", .string(WorkloadIdentity.audience)),
+      JSONMember("subject_token_type", .string("urn:ietf:params:oauth:token-type:jwt")),
+      JSONMember("token_url", .string(base + WorkloadIdentity.exchangePath)),
+      JSONMember(
+        "service_account_impersonation_url",
+        .string("\(base)/v1/projects/-/serviceAccounts/\(accountEmail):generateAccessToken")),
+      JSONMember(
+        "credential_source",
+        .object([JSONMember("file", .string(Self.absolute("\(directory)/workload-identity.token")))])),
+    ])
+    try Self.write("\(directory)/workload-identity.json", external.encoded, secret: true)
     try Self.write("\(directory)/sandbox.json", Self.description(ports, settings, oneSignalKey).encoded, secret: true)
   }
 
@@ -63,7 +89,11 @@ struct KeyFolder {
       JSONMember("host", .string("localhost")), JSONMember("apns_port", .integer(Int64(ports.apns))),
       JSONMember("fcm_port", .integer(Int64(ports.fcm))),
       JSONMember("onesignal_port", .integer(Int64(ports.oneSignal))),
-      JSONMember("control_port", .integer(Int64(ports.control))), JSONMember("key_id", .string(settings.keyID)),
+      JSONMember("control_port", .integer(Int64(ports.control))),
+      JSONMember("channels_port", .integer(Int64(ports.channels))),
+      JSONMember("development_port", .integer(Int64(ports.development))),
+      JSONMember("development_channels_port", .integer(Int64(ports.developmentChannels))),
+      JSONMember("metadata_port", .integer(Int64(ports.metadata))), JSONMember("key_id", .string(settings.keyID)),
       JSONMember("team_id", .string(settings.teamID)),
       JSONMember("topic", .string(settings.bundleIDs.first ?? "com.example.app")),
       JSONMember("project_id", .string(settings.projectID)), JSONMember("app_id", .string(settings.oneSignalAppID)),
@@ -71,6 +101,12 @@ struct KeyFolder {
       JSONMember("apns_key", .string("\(directory)/apns-key.p8")),
       JSONMember("service_account", .string("\(directory)/service-account.json")),
       JSONMember("onesignal_key", .string("\(directory)/onesignal.key")),
+      JSONMember("onesignal_legacy_key", .string("\(directory)/onesignal-legacy.key")),
+      JSONMember("workload_identity", .string("\(directory)/workload-identity.json")),
+      JSONMember("apns_certificate", .string("\(directory)/apns-certificate.p12")),
+      JSONMember("certificate_password", .string("\(directory)/certificate.password")),
+      JSONMember("mdm_certificate", .string("\(directory)/mdm-certificate.p12")),
+      JSONMember("mdm_topic", .string(APNsFiles.mdmTopic)),
     ])
   }
 
@@ -92,7 +128,7 @@ struct KeyFolder {
     return made
   }
 
-  private static func verifying(
+  static func verifying(
     _ pem: [UInt8], _ algorithm: SigningKey.Algorithm, _ file: String
   ) throws(SandboxFailure) -> VerifyingKey {
     do {
@@ -103,7 +139,7 @@ struct KeyFolder {
     }
   }
 
-  private static func kept(
+  static func kept(
     _ file: String, secret: Bool, _ make: () -> [UInt8]
   ) throws(SandboxFailure) -> [UInt8] {
     if let old = try read(file) { return old }
@@ -141,7 +177,7 @@ struct KeyFolder {
   }
 
   /// Whole or not at all, by a rename.
-  private static func write(_ file: String, _ content: [UInt8], secret: Bool) throws(SandboxFailure) {
+  static func write(_ file: String, _ content: [UInt8], secret: Bool) throws(SandboxFailure) {
     let draft = "\(file).new"
     unlink(draft)
     let fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, secret ? 0o600 : 0o644)
@@ -157,6 +193,13 @@ struct KeyFolder {
     }
     close(fd)
     guard rename(draft, file) == 0 else { throw failure("cannot write \(file)") }
+  }
+
+  /// Clients may run in another folder.
+  private static func absolute(_ path: String) -> String {
+    guard let real = realpath(path, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real)
   }
 
   private static func failure(_ what: String) -> SandboxFailure {

@@ -117,13 +117,37 @@ struct NotificationCheck {
         errors.append("Each filter needs a field.")
         continue
       }
-      if field == "tag", filter["key"]?.string == nil { errors.append("Filters on tag need a key.") }
-      if let relation = filter["relation"]?.string, !Self.relations.contains(relation) {
-        errors.append("Unknown relation in filters: \(relation)")
-      }
+      checkFilter(filter, field)
     }
     if filters.last?["operator"] != nil || filters.first?["operator"] != nil {
       errors.append("filters must not start or end with an operator.")
+    }
+  }
+
+  /// Fields, and the members each needs.
+  private static let filterFields: [String: [String]] = [
+    "tag": ["key", "relation"], "last_session": ["relation", "hours_ago"], "first_session": ["relation", "hours_ago"],
+    "session_count": ["relation", "value"], "session_time": ["relation", "value"], "language": ["relation", "value"],
+    "app_version": ["relation", "value"], "location": ["radius", "lat", "long"], "country": ["relation", "value"],
+    "amount_spent": ["relation", "value"], "bought_sku": ["relation", "key", "value"], "email": ["value"],
+  ]
+  private static let maximumListed = 20
+
+  private mutating func checkFilter(_ filter: JSONValue, _ field: String) {
+    guard let needed = Self.filterFields[field] else {
+      return errors.append("Unknown field in filters: \(field)")
+    }
+    for name in needed where filter[name] == nil { errors.append("Filters on \(field) need \(name).") }
+    let relation = filter["relation"]?.string ?? ""
+    if filter["relation"] != nil, !Self.relations.contains(relation) {
+      errors.append("Unknown relation in filters: \(relation)")
+    }
+    let bare = relation == "exists" || relation == "not_exists"
+    if field == "tag", !bare, filter["value"] == nil { errors.append("Filters on tag need a value.") }
+    if let value = filter["value"], value.string == nil { errors.append("Values in filters must be strings.") }
+    let listed = (filter["value"]?.string ?? "").split(separator: ",").count
+    if relation.hasSuffix("in_array"), listed > Self.maximumListed {
+      errors.append("\(relation) takes at most \(Self.maximumListed) values.")
     }
   }
 

@@ -16,15 +16,17 @@ struct OneSignalExamination {
 final class OneSignalVendor {
   private let appID: String
   private let apiKey: String
+  private let legacyKey: String
   private var ids: UniqueIDs
   private var replays = Replays()
   /// Notifications that can still be cancelled, newest last.
   private var live: Set<String> = []
   private static let maximumLive = 1_000_000
 
-  init(appID: String, apiKey: String, seed: UInt64) {
+  init(appID: String, apiKey: String, legacyKey: String, seed: UInt64) {
     self.appID = appID
     self.apiKey = apiKey
+    self.legacyKey = legacyKey
     ids = UniqueIDs(seed: seed)
   }
 
@@ -58,10 +60,16 @@ final class OneSignalVendor {
     return examination
   }
 
+  /// `Key` takes the app's current key only; `Basic` takes that and the legacy one, raw.
   private func isAuthorized(_ request: HTTPServerRequest) -> Bool {
     guard let authorization = request.header("authorization") else { return false }
     let parts = authorization.split(separator: " ", maxSplits: 1).map(String.init)
-    return parts.count == 2 && ["key", "basic"].contains(parts[0].lowercased()) && parts[1] == apiKey
+    guard parts.count == 2 else { return false }
+    switch parts[0].lowercased() {
+    case "key": return parts[1] == apiKey
+    case "basic": return parts[1] == legacyKey || parts[1] == apiKey
+    default: return false
+    }
   }
 
   private func describe(_ body: JSONValue, _ examination: inout OneSignalExamination) {
@@ -172,6 +180,11 @@ final class OneSignalVendor {
     if let priority = body["priority"], ![5, 10].contains(priority.integer ?? 0) {
       errors.append("priority must be 5 or 10.")
     }
+    for name in ["contents", "headings"] {
+      if let map = body[name], map.object?.allSatisfy({ $0.value.string != nil }) != true {
+        errors.append("\(name) must map languages to texts.")
+      }
+    }
     for name in ["stale_date", "dismissal_date"] {
       if let date = body[name], date.integer == nil { errors.append("\(name) must be UNIX seconds.") }
     }
@@ -190,12 +203,20 @@ final class OneSignalVendor {
       for tag in tags.object ?? [] where tag.value.object != nil || tag.value.array != nil {
         errors.append("tags must be flat: \(tag.key)")
       }
+      for tag in tags.object ?? [] where Self.reservedTags.contains(tag.key) {
+        errors.append("tag keys are reserved: \(tag.key)")
+      }
     }
     guard settle(app, errors, &examination) else { return }
     examination.base.answer = VendorAnswer(
       status: 202, headers: Self.headers,
       body: JSONValue.object([JSONMember("properties", body["properties"] ?? .object([]))]).encoded)
   }
+
+  private static let reservedTags: Set<String> = [
+    "message", "notification", "subscription", "user", "template", "app", "org", "dynamic_content", "data_feed",
+    "journey", "custom_data",
+  ]
 
   private func settle(_ app: String, _ errors: [String], _ examination: inout OneSignalExamination) -> Bool {
     if let refusal = appRefusal(app) {
@@ -249,7 +270,7 @@ final class OneSignalVendor {
     var answer: VendorAnswer
     switch reply.status {
     case 200, 201:
-      guard reply.reason == Self.notSubscribed else { return examination.base.answer }
+      guard reply.reason == Self.notSubscribed else { return reply.filling(examination.base.answer) }
       answer = VendorAnswer(
         status: 200, reason: Self.notSubscribed, headers: Self.headers,
         body: Array(#"{"id":"","errors":["All included players are not subscribed"]}"#.utf8))
@@ -261,12 +282,11 @@ final class OneSignalVendor {
     case 500...: answer = VendorAnswer(status: reply.status, reason: reply.reason ?? "server error")
     default: answer = Self.refusal(reply.status, [reply.reason ?? "Bad request"])
     }
-    if let body = reply.body { answer.body = Array(body.utf8) }
     // "always present" with 429
     if let seconds = reply.retryAfter ?? (reply.status == 429 ? 1 : nil) {
       answer.headers.append(Header("retry-after", String(seconds)))
     }
-    return answer
+    return reply.filling(answer)
   }
 
   /// The partial answer that names these members.

@@ -20,6 +20,7 @@ extension Rule {
     writer.member("timestamp", reply?.timestamp)
     writer.member("retry_after", reply?.retryAfter)
     writer.member("body", reply?.body)
+    writer.member("body_bytes", reply?.bodyBytes)
     switch action {
     case nil: break
     case .goaway(let code, let reason):
@@ -30,6 +31,17 @@ extension Rule {
       writer.member("action", "reset")
       writer.member("code", code)
     case .stall: writer.member("action", "stall")
+    case .headers(let bytes):
+      writer.member("action", "headers")
+      writer.member("bytes", bytes)
+    case .hpack: writer.member("action", "hpack")
+    case .expire: writer.member("action", "expire")
+    case .certificate(let fault):
+      writer.member("action", "certificate")
+      writer.member("certificate", fault.rawValue)
+    case .handshake(let every):
+      writer.member("action", "handshake")
+      writer.member("every_ms", every)
     case .close: writer.member("action", "close")
     case .streams(let streams):
       writer.member("action", "settings")

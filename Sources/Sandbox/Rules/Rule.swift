@@ -17,14 +17,18 @@ package struct Rule: Hashable, Sendable {
     package var retryAfter: Int?
     /// Replaces the vendor's body, as a proxy's HTML page would.
     package var body: String?
+    /// In place of the body: so many bytes, made while they are sent.
+    package var bodyBytes: Int?
     package init(
-      status: Int, reason: String? = nil, timestamp: Int64? = nil, retryAfter: Int? = nil, body: String? = nil
+      status: Int, reason: String? = nil, timestamp: Int64? = nil, retryAfter: Int? = nil, body: String? = nil,
+      bodyBytes: Int? = nil
     ) {
       self.status = status
       self.reason = reason
       self.timestamp = timestamp
       self.retryAfter = retryAfter
       self.body = body
+      self.bodyBytes = bodyBytes
     }
   }
   package enum Action: Hashable, Sendable {
@@ -36,8 +40,26 @@ package struct Rule: Hashable, Sendable {
     case stall
     /// The TCP connection ends without an answer.
     case close
+    /// An answer whose header block has so many bytes, in HEADERS and CONTINUATION frames; nil: until the client leaves.
+    /// HTTP/2 only.
+    case headers(bytes: Int?)
+    /// A header block that no HPACK decoder takes. HTTP/2 only.
+    case hpack
+    /// The credential of this request (provider token, access token) stops working from it on. APNs and FCM only.
+    case expire
+    /// Meets connections: a server certificate that a careful client refuses. HTTP/2 only.
+    case certificate(CertificateFault)
+    /// Meets connections: the server's side of the handshake comes a byte each so many milliseconds; nil: never. HTTP/2
+    /// only.
+    case handshake(every: Int64?)
     /// SETTINGS with another number of streams, then the usual answer. Nothing over HTTP/1.1.
     case streams(Int)
+  }
+
+  package enum CertificateFault: String, CaseIterable, Hashable, Sendable {
+    case unknownAuthority = "unknown_authority"
+    case expired
+    case otherHost = "other_host"
   }
 
   package var name: String?
@@ -67,6 +89,16 @@ package struct Rule: Hashable, Sendable {
   ]
   var picksMembers: Bool { reply?.status == 200 && Self.memberReasons.contains(reply?.reason ?? "") }
 
+  /// The rule meets new connections, not requests.
+  var meetsConnections: Bool {
+    switch action {
+    case .certificate, .handshake: true
+    default: false
+    }
+  }
+
+  var meetsRequests: Bool { !meetsConnections && !picksMembers }
+
   /// How statistics and log call it.
   package var fault: FaultKind {
     switch action {
@@ -75,11 +107,16 @@ package struct Rule: Hashable, Sendable {
     case .stall: .stall
     case .close: .close
     case .streams: .streams
+    case .headers: .headers
+    case .hpack: .hpack
+    case .expire: .expire
+    case .certificate: .certificate
+    case .handshake: .handshake
     case nil: reply != nil ? .reply : .delay
     }
   }
 }
 
 package enum FaultKind: String, CaseIterable, Hashable, Sendable {
-  case reply, delay, goaway, reset, stall, close, streams
+  case reply, delay, goaway, reset, stall, close, streams, headers, hpack, expire, certificate, handshake
 }

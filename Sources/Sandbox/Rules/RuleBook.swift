@@ -26,7 +26,7 @@ package struct RuleBook: Sendable {
 
   /// The rule to play on a request for one token.
   package mutating func draw(_ provider: SandboxProvider, token: String) -> Rule? {
-    for index in standings.indices where !standings[index].rule.picksMembers {
+    for index in standings.indices where standings[index].rule.meetsRequests {
       if fires(index, provider, token: token, subject: token) { return standings[index].rule }
     }
     return nil
@@ -34,10 +34,19 @@ package struct RuleBook: Sendable {
 
   /// The rule to play on a request for many members: it matches if one member does, and is drawn by `key` as a whole.
   package mutating func draw(_ provider: SandboxProvider, members: [String], key: String) -> Rule? {
-    for index in standings.indices where !standings[index].rule.picksMembers {
+    for index in standings.indices where standings[index].rule.meetsRequests {
       let glob = standings[index].glob
       guard let member = members.first(where: { glob.matches($0) }) else { continue }
       if fires(index, provider, token: member, subject: key.isEmpty ? member : key) { return standings[index].rule }
+    }
+    return nil
+  }
+
+  /// The rule to play on a new connection.
+  package mutating func drawConnection(_ provider: SandboxProvider) -> Rule? {
+    for index in standings.indices where standings[index].rule.meetsConnections {
+      let number = String(standings[index].matched)
+      if fires(index, provider, token: "", subject: number) { return standings[index].rule }
     }
     return nil
   }

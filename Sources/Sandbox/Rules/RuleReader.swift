@@ -14,6 +14,7 @@ package struct RuleFaults: Error, Hashable, Sendable { package var faults: [Rule
 package enum RuleReader {
   static let maximumRules = 1000
   static let maximumDelay: Int64 = 3_600_000
+  static let maximumBodyBytes: Int64 = 1 << 40
 
   package static func read(_ bytes: [UInt8]) throws(RuleFaults) -> [Rule] {
     let document: JSONValue
@@ -49,7 +50,7 @@ private struct OneRule {
 
   private static let known: Set<String> = [
     "name", "provider", "token", "share", "times", "times_per_token", "after", "when", "status", "reason", "timestamp",
-    "retry_after", "body", "delay_ms", "action", "code", "streams",
+    "retry_after", "body", "body_bytes", "delay_ms", "action", "code", "streams", "bytes", "certificate", "every_ms",
   ]
 
   mutating func read(_ value: JSONValue) {
@@ -73,7 +74,9 @@ private struct OneRule {
     rule.name = text("name")
     if let word = text("provider") {
       rule.provider = SandboxProvider(word: word)
-      if rule.provider == nil { fault("provider", "must be apns, fcm, onesignal or oauth") }
+      if rule.provider == nil {
+        fault("provider", "must be one of: \(SandboxProvider.allCases.map(\.word).joined(separator: ", "))")
+      }
     }
     if let token = text("token") {
       rule.token = token
@@ -101,51 +104,84 @@ private struct OneRule {
     let timestamp = whole("timestamp", in: 0...Int64.max)
     let retryAfter = whole("retry_after", in: 0...86_400).map(Int.init)
     let body = text("body")
+    let bodyBytes = whole("body_bytes", in: 1...RuleReader.maximumBodyBytes).map(Int.init)
+    if body != nil, bodyBytes != nil { fault("body_bytes", "excludes body") }
     guard fields["status"] != nil else {
       for (name, given) in [
         ("timestamp", timestamp != nil), ("retry_after", retryAfter != nil), ("body", body != nil),
+        ("body_bytes", bodyBytes != nil),
       ] where given { fault(name, "needs status") }
       if fields["reason"] != nil, fields["action"]?.string != "goaway" { fault("reason", "needs status or goaway") }
       return
     }
-    guard let status = whole("status", in: 200...599) else { return }
+    guard let status = whole("status", in: 200...999) else { return }
     if timestamp != nil, status != 410 { fault("timestamp", "goes with status 410") }
     let reason = text("reason")
     if let reason, !reason.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) {
       fault("reason", "must be printable ASCII")
     }
     rule.reply = Rule.Reply(
-      status: Int(status), reason: reason, timestamp: timestamp, retryAfter: retryAfter, body: body)
+      status: Int(status), reason: reason, timestamp: timestamp, retryAfter: retryAfter, body: body,
+      bodyBytes: bodyBytes)
     if rule.picksMembers, rule.provider != .oneSignal {
       fault("reason", "\(reason ?? "") is OneSignal's: give provider onesignal")
     }
   }
 
+  /// Fields that only some actions have.
+  private static let actionFields: [String: Set<String>] = [
+    "code": ["goaway", "reset"], "streams": ["settings"], "bytes": ["headers"], "certificate": ["certificate"],
+    "every_ms": ["handshake"],
+  ]
+  private static let http2Actions: Set<String> = [
+    "goaway", "reset", "settings", "headers", "hpack", "expire", "certificate", "handshake",
+  ]
+
   private mutating func readAction() {
     let code = whole("code", in: 0...Int64(UInt32.max)).map { UInt32($0) }
     let streams = whole("streams", in: 0...100_000).map(Int.init)
-    guard let word = text("action") else {
-      if fields["code"] != nil { fault("code", "needs action goaway or reset") }
-      if fields["streams"] != nil { fault("streams", "needs action settings") }
-      return
+    let bytes = whole("bytes", in: 1...RuleReader.maximumBodyBytes).map(Int.init)
+    let every = whole("every_ms", in: 1...RuleReader.maximumDelay)
+    let word = text("action")
+    for (name, actions) in Self.actionFields.sorted(by: { $0.key < $1.key })
+    where fields[name] != nil && !actions.contains(word ?? "") {
+      fault(name, "needs action \(actions.sorted().joined(separator: " or "))")
     }
+    guard let word else { return }
     if fields["status"] != nil { fault("action", "excludes status: a request gets one or the other") }
-    if fields["code"] != nil, word != "goaway", word != "reset" { fault("code", "needs action goaway or reset") }
-    if fields["streams"] != nil, word != "settings" { fault("streams", "needs action settings") }
     switch word {
     case "goaway": rule.action = .goaway(code: code ?? 0, reason: text("reason") ?? "Shutdown")
     case "reset": rule.action = .reset(code: code ?? (rule.when == .before ? 7 : 2))
     case "stall": rule.action = .stall
     case "close": rule.action = .close
+    case "headers": rule.action = .headers(bytes: bytes)
+    case "hpack": rule.action = .hpack
+    case "expire": rule.action = .expire
+    case "certificate": readCertificate()
+    case "handshake": rule.action = .handshake(every: every)
     case "settings":
       rule.action = .streams(streams ?? 1)
       if fields["streams"] == nil { fault("streams", "missing: the number of streams to announce") }
       rule.when = .after
-    default: fault("action", "must be goaway, reset, stall, close or settings")
+    default: fault("action", "must be one of: \(Self.actions.joined(separator: ", "))")
     }
-    if ["goaway", "reset", "settings"].contains(word), let provider = rule.provider, !provider.speaksHTTP2 {
+    if rule.meetsConnections {
+      for name in ["token", "times_per_token", "when", "delay_ms"] where fields[name] != nil {
+        fault(name, "\(word) meets connections, not requests")
+      }
+    }
+    if Self.http2Actions.contains(word), let provider = rule.provider, !provider.speaksHTTP2 {
       fault("action", "\(word) is HTTP/2's: \(provider.word) speaks HTTP/1.1; use close")
     }
+  }
+  private static let actions = (http2Actions.union(["stall", "close"])).sorted()
+
+  private mutating func readCertificate() {
+    let words = Rule.CertificateFault.allCases.map(\.rawValue)
+    guard let known = text("certificate").flatMap({ Rule.CertificateFault(rawValue: $0) }) else {
+      return fault("certificate", "must be one of: \(words.joined(separator: ", "))")
+    }
+    rule.action = .certificate(known)
   }
 
   private mutating func fault(_ field: String, _ problem: String) {

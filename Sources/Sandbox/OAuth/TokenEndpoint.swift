@@ -9,7 +9,7 @@ final class TokenEndpoint {
   static let maximumLife: Int64 = 3600
   /// Clocks may differ by this many seconds.
   static let skew: Int64 = 300
-  private static let scopes = [
+  static let scopes = [
     "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
   ]
 
@@ -86,9 +86,9 @@ final class TokenEndpoint {
     return nil
   }
 
-  private static let headers = [Header("content-type", "application/json; charset=utf-8")]
+  static let headers = [Header("content-type", "application/json; charset=utf-8")]
 
-  private static func refusal(_ word: String, _ description: String, status: Int = 400) -> VendorAnswer {
+  static func refusal(_ word: String, _ description: String, status: Int = 400) -> VendorAnswer {
     VendorAnswer(
       status: status, reason: word, headers: headers,
       body: JSONValue.object([
@@ -96,14 +96,13 @@ final class TokenEndpoint {
       ]).encoded)
   }
 
-  /// The answer of a rule.
-  func answer(_ reply: Rule.Reply, to examination: Examination) -> VendorAnswer {
-    guard reply.status != 200 else { return examination.answer }
+  /// The answer of a rule, in the form of all that gives out access tokens.
+  static func answer(_ reply: Rule.Reply, to examination: Examination) -> VendorAnswer {
+    guard reply.status != 200 else { return reply.filling(examination.answer) }
     let word = reply.reason ?? (reply.status < 500 ? "invalid_grant" : "internal_failure")
     let description = word == "invalid_grant" ? "Invalid JWT Signature." : "Played by a rule of the sandbox."
-    var answer = Self.refusal(word, description, status: reply.status)
-    if let body = reply.body { answer.body = Array(body.utf8) }
+    var answer = refusal(word, description, status: reply.status)
     if let seconds = reply.retryAfter { answer.headers.append(Header("retry-after", String(seconds))) }
-    return answer
+    return reply.filling(answer)
   }
 }

@@ -1,7 +1,7 @@
 import Domain
 import TLS
 
-/// The access tokens that the token endpoint gave out. Owned by the loop.
+/// The access tokens that were given out, by whatever way. Owned by the loop.
 final class AccessTokens {
   /// "Token life 1 h".
   static let lifetime: Int64 = 3600
@@ -22,6 +22,14 @@ final class AccessTokens {
     return now < end
   }
 
-  /// Every token given out so far stops working.
-  func revokeAll() { expiry.removeAll() }
+  /// The token stops working.
+  func revoke(_ token: String) { expiry[token] = nil }
+
+  /// The token of an `Authorization: Bearer` header.
+  static func bearer(_ authorization: String?) -> String? {
+    guard let authorization, authorization.count > 7, authorization.prefix(7).lowercased() == "bearer " else {
+      return nil
+    }
+    return String(authorization.dropFirst(7))
+  }
 }
