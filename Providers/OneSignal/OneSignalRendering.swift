@@ -40,7 +40,9 @@ extension OneSignalAccount {
     try Self.delivery(message, &members)
     try merge(message.overrides.oneSignal, into: &members)
     try Self.checkText(members)
-    return Self.rendering(Self.createPath, members, isOpen: true, warnings)
+    var rendering = Self.rendering(Self.createPath, members, isOpen: true, warnings)
+    rendering.bytesLeft = Self.dataLimit - (members["data"]?.encoded.count ?? 0)
+    return rendering
   }
 
   /// `isOpen`: targets and key follow.

@@ -3,7 +3,7 @@ package import Store
 
 /// What the API can be asked to do.
 package enum Operation: String, Sendable, CaseIterable {
-  case sendMessage, listMessages, readMessage, listDeliveries, cancelMessage
+  case sendMessage, sendMessages, listMessages, readMessage, listDeliveries, cancelMessage
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
   case listAudiences, readAudience, putAudience, deleteAudience
@@ -50,11 +50,12 @@ package struct Endpoint: Sendable {
   package static let all: [Endpoint] = [
     Endpoint(
       "POST", "/v1/messages", .key([.send]), .now(.sendMessage), query: ["dry_run"],
-      "Send a message to devices, users, tokens or an audience"),
+      "Send a message to devices, users, tokens or an audience, or see what would be sent"),
     Endpoint(
       "GET", "/v1/messages", .key([.read]), .now(.listMessages), query: ["limit", "cursor"],
       "List messages, newest first"),
-    Endpoint("POST", "/v1/messages/bulk", .key([.send]), .later(.breadth), "Send many messages"),
+    Endpoint(
+      "POST", "/v1/messages/bulk", .key([.send]), .now(.sendMessages), "Send many messages: NDJSON in, NDJSON out"),
     Endpoint("GET", "/v1/messages/{id}", .key([.read]), .now(.readMessage), "Read state and counters of a message"),
     Endpoint(
       "GET", "/v1/messages/{id}/deliveries", .key([.read]), .now(.listDeliveries), query: ["limit", "cursor"],

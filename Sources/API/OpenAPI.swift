@@ -149,7 +149,7 @@ package enum OpenAPI {
         codes.formUnion([
           .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDevice, .invalidUserSignature,
         ])
-      case .registerDevices: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
+      case .registerDevices, .sendMessages: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
       case .listMessages: codes.insert(.invalidCursor)
       case .listDeliveries: codes.formUnion([.invalidCursor, .notFound])
       case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])

@@ -17,7 +17,17 @@ enum OpenAPIAnswers {
       Entry(status: status, description: description, content: [("application/json", schema)])
     }
     switch operation {
-    case .sendMessage: return [json(202, "Stored durably; it survives any crash of the gateway", "Accepted")]
+    case .sendMessage:
+      return [
+        json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
+        json(202, "Stored durably; it survives any crash of the gateway", "Accepted"),
+      ]
+    case .sendMessages:
+      return [
+        Entry(
+          status: 200, description: "One result a line, in order: `line`, and the stored message or `problem`",
+          content: [("application/x-ndjson", "MessageResult")])
+      ]
     case .listMessages: return [json(200, "A page, newest first", "MessagePage")]
     case .readMessage: return [json(200, "State and counters", "MessageReport")]
     case .cancelMessage: return [json(200, "Cancelled, now or before", "MessageReport")]
@@ -52,7 +62,9 @@ enum OpenAPIAnswers {
 
   static let schemas: [JSONMember] = [
     JSONMember("Problem", problem), JSONMember("Violation", violation), JSONMember("Warning", warning),
-    JSONMember("Accepted", accepted), JSONMember("MessageReport", report),
+    JSONMember("Accepted", accepted), JSONMember("MessageResult", messageResult), JSONMember("DryRun", dryRun),
+    JSONMember("RequestSample", sample),
+    JSONMember("MessageReport", report),
     JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
     JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
     JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
@@ -91,6 +103,23 @@ enum OpenAPIAnswers {
     ["line"],
     [
       ("line", count), ("id", text), ("registration", text), ("moved_from", text), ("problem", .reference("Problem")),
+    ])
+  private static let messageResult = open(
+    ["line"],
+    [
+      ("line", count), ("id", text), ("state", words(MessageState.allCases.map(\.rawValue))), ("targets", count),
+      ("warnings", list("Warning")), ("replayed", flag), ("problem", .reference("Problem")),
+    ])
+  private static let dryRun = open(
+    ["dry_run", "targets", "requests", "warnings"],
+    [("dry_run", flag), ("targets", count), ("requests", list("RequestSample")), ("warnings", list("Warning"))])
+  private static let sample = open(
+    ["provider", "credential", "token_kind", "method", "url", "headers", "body", "bytes"],
+    [
+      ("provider", text), ("credential", text), ("device", text),
+      ("token_kind", words(TokenKind.allCases.map(\.rawValue))), ("method", text), ("url", text),
+      ("headers", .make([("type", "object"), ("additionalProperties", text)])), ("body", .make([("type", "object")])),
+      ("bytes", count), ("bytes_left", count),
     ])
   private static let problem = open(
     ["type", "title", "status", "code", "detail", "retryable"],

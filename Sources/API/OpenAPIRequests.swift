@@ -8,6 +8,7 @@ enum OpenAPIRequests {
     guard case .now(let operation) = endpoint.work else { return nil }
     switch operation {
     case .sendMessage: return "Message"
+    case .sendMessages: return "BulkMessage"
     case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
     case .putAudience: return "AudienceToKeep"
     default: return nil
@@ -15,7 +16,8 @@ enum OpenAPIRequests {
   }
 
   static let schemas: [JSONMember] = [
-    JSONMember("Message", message), JSONMember("Recipients", recipients), JSONMember("Token", token),
+    JSONMember("Message", message), JSONMember("BulkMessage", bulkMessage),
+    JSONMember("Recipients", recipients), JSONMember("Token", token),
     JSONMember("Channel", channel),
     JSONMember("Notification", notification), JSONMember("Sound", sound), JSONMember("Button", button),
     JSONMember("LocalizedText", localized), JSONMember("LiveActivity", liveActivity),
@@ -134,6 +136,15 @@ enum OpenAPIRequests {
     let choices = ways.map { JSONValue.make([("required", .array([.string($0)]))]) }
     return .object(members + [JSONMember("oneOf", .array(choices))])
   }
+
+  /// A line of a bulk send.
+  private static let bulkMessage: JSONValue = {
+    guard var members = message.object, var properties = message["properties"]?.object else { return .null }
+    properties.append(
+      JSONMember("idempotency_key", text(255, "As the header of a single send; of this line alone.")))
+    members.set("properties", .object(properties))
+    return .object(members)
+  }()
 
   private static let recipients: JSONValue = {
     let properties: [(String, JSONValue)] = [

@@ -6,15 +6,30 @@ import Store
 import TLS
 
 extension Service {
-  /// `POST /v1/messages`: from the body to a durable message, or to a refusal without any effect.
+  /// `POST /v1/messages`: from the body to a durable message, or to a refusal without any effect. `?dry_run=true`: to what
+  /// would be sent, without any effect either.
   func sendMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    try checkDryRun(call)
+    let isDryRun = try isDryRun(call)
     let idempotency = try idempotency(of: call.request)
-    if let idempotency, let earlier = try await lookUp(idempotency, call.app) {
-      return try await answer(to: earlier, call, targets: nil, warnings: [])
+    if !isDryRun, let idempotency, let earlier = try await lookUp(idempotency, call.app) {
+      return Answer.accepted(try await became(earlier, of: nil, call.app))
     }
+    var draft = try await draft(try call.document(), body: call.request.body, call)
+    if isDryRun { return dryRun(draft, call) }
+    draft.submission.idempotency = idempotency
+    return Answer.accepted(try await accept(draft, call.app))
+  }
 
-    let document = try call.document()
+  private func isDryRun(_ call: Call) throws(Problem) -> Bool {
+    switch call.request.query("dry_run") {
+    case nil, "false": return false
+    case "true": return true
+    default: throw Problem(.invalidParameter, "`dry_run` must be true or false; nothing was sent")
+    }
+  }
+
+  /// From a document to all but a stored message. `body` is what will be stored of it.
+  func draft(_ document: JSONValue, body: [UInt8], _ call: Call) async throws(Problem) -> Draft {
     let reading: MessageReading
     do throws(Refusal) {
       reading = try Intake.read(
@@ -29,24 +44,19 @@ extension Service {
     let (targets, absences) = try await resolve(message, call.app)
     warnings += absences + Notice.ofSkipped(targets)
     warnings += try checkRendering(message, targets, call.now)
+    return Draft(message, targets, body: body, app: call.app, now: call.now, warnings: warnings, settings)
+  }
 
-    let isUrgent = targets.count <= settings.urgentTargets
-    var submission = Submission(
-      app: call.app, body: call.request.body, kind: message.kind, urgency: isUrgent ? .urgent : .bulk,
-      acceptedAt: call.now)
-    submission.ttl = message.ttl
-    submission.collapseKey = message.collapseKey
-    submission.ordered = message.ordered
-    submission.targets = targets
-    submission.idempotency = idempotency
+  /// Stores a draft; when it returns, the message survives any crash of this process.
+  func accept(_ draft: Draft, _ app: AppID) async throws(Problem) -> AcceptedMessage {
     let acceptance: Acceptance
     do throws(StoreError) {
-      acceptance = try await store.accept(submission)
+      acceptance = try await store.accept(draft.submission)
     } catch {
       throw Problem(error)
     }
-    if case .accepted = acceptance { counts.acceptedMessage(submission.urgency, targets) }
-    return try await answer(to: acceptance, call, targets: targets, warnings: warnings)
+    if case .accepted = acceptance { counts.acceptedMessage(draft.submission.urgency, draft.submission.targets) }
+    return try await became(acceptance, of: draft, app)
   }
 
   private func audienceNotYet(_ message: Message) -> Problem? {
@@ -57,24 +67,14 @@ extension Service {
     return Problem(.notYet, "A send to an audience comes with version \(LaterVersion.audiences.rawValue)")
   }
 
-  private func checkDryRun(_ call: Call) throws(Problem) {
-    switch call.request.query("dry_run") {
-    case nil, "false": return
-    case "true":
-      let version = LaterVersion.breadth
-      throw Problem(.notYet, "A dry run comes with version \(version.rawValue) (\(version.brings)); nothing was sent")
-    default: throw Problem(.invalidParameter, "`dry_run` must be true or false; nothing was sent")
-    }
-  }
+  // MARK: Idempotency
 
   private static let longestIdempotencyKey = 255
 
-  private func idempotency(of request: HTTPServerRequest) throws(Problem) -> (key: String, digest: [UInt8])? {
+  func idempotency(of request: HTTPServerRequest) throws(Problem) -> (key: String, digest: [UInt8])? {
     let given = request.headers.filter { $0.name == "idempotency-key" }
     guard let key = given.first?.value else { return nil }
-    guard given.count == 1, (1...Self.longestIdempotencyKey).contains(key.utf8.count),
-      key.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
-    else {
+    guard given.count == 1, Self.isIdempotencyKey(key) else {
       throw Problem(
         .invalidParameter,
         "`Idempotency-Key` must be one value of 1–\(Self.longestIdempotencyKey) printable ASCII characters")
@@ -82,8 +82,11 @@ extension Service {
     return (key, Digest.sha256(request.body))
   }
 
-  private func lookUp(_ idempotency: (key: String, digest: [UInt8]), _ app: AppID) async throws(Problem) -> Acceptance?
-  {
+  static func isIdempotencyKey(_ key: String) -> Bool {
+    (1...longestIdempotencyKey).contains(key.utf8.count) && key.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+  }
+
+  func lookUp(_ idempotency: (key: String, digest: [UInt8]), _ app: AppID) async throws(Problem) -> Acceptance? {
     do throws(StoreError) {
       return try await store.lookUp(idempotencyKey: idempotency.key, digest: idempotency.digest, app: app)
     } catch {
@@ -91,46 +94,31 @@ extension Service {
     }
   }
 
-  /// `targets` and `warnings` are known only to the request that made the message.
-  private func answer(to acceptance: Acceptance, _ call: Call, targets: [SubmissionTarget]?, warnings: [Notice])
-    async throws(Problem) -> HTTPServerResponse
-  {
+  /// The answer to an acceptance; targets and warnings are known only to the request that made the message.
+  func became(_ acceptance: Acceptance, of draft: Draft?, _ app: AppID) async throws(Problem) -> AcceptedMessage {
     switch acceptance {
     case .accepted(let id):
-      let targets = targets ?? []
+      let targets = draft?.submission.targets ?? []
       let queued = targets.contains { if case .queue = $0.fate { true } else { false } }
-      return accepted(id, queued ? .queued : .completed, targets.count, warnings, replayed: false)
+      return AcceptedMessage(
+        id: id, state: queued ? .queued : .completed, targets: targets.count, warnings: draft?.warnings ?? [],
+        isRepeated: false)
     case .repeated(let id):
       let report: MessageReport?
       do throws(StoreError) {
-        report = try await store.report(id, app: call.app)
+        report = try await store.report(id, app: app)
       } catch {
         throw Problem(error)
       }
-      return accepted(id, report?.state ?? .completed, report?.total, warnings, replayed: true)
+      return AcceptedMessage(
+        id: id, state: report?.state ?? .completed, targets: report?.total, warnings: [], isRepeated: true)
     case .keyReused:
       throw Problem(
-        .idempotencyKeyReused, "This `Idempotency-Key` came with another body before: use a new key for a new message")
+        .idempotencyKeyReused, "This idempotency key came with another body before: use a new key for a new message")
     case .inProgress:
       throw Problem(
-        .requestInProgress, "The first request with this `Idempotency-Key` is still at work: try again soon",
+        .requestInProgress, "The first request with this idempotency key is still at work: try again soon",
         retryAfter: 1)
-    }
-  }
-
-  private func accepted(
-    _ id: MessageID, _ state: MessageState, _ targets: Int?, _ warnings: [Notice], replayed: Bool
-  ) -> HTTPServerResponse {
-    var headers = [Header("location", "/v1/messages/\(id)")]
-    if replayed { headers.append(Header("idempotent-replayed", "true")) }
-    return Answer.json(202, headers: headers) { writer in
-      writer.member("id", id.description)
-      writer.member("state", state.rawValue)
-      writer.member("targets", targets)
-      writer.key("warnings")
-      writer.beginArray()
-      for warning in warnings { warning.write(to: &writer) }
-      writer.endArray()
     }
   }
 }

@@ -95,6 +95,7 @@ extension Service {
     case .now(let operation):
       switch operation {
       case .sendMessage: return try await sendMessage(call)
+      case .sendMessages: return try await sendMessages(call)
       case .listMessages: return try await listMessages(call)
       case .readMessage: return try await readMessage(call)
       case .listDeliveries: return try await listDeliveries(call)

@@ -137,6 +137,8 @@ package struct Rendering: Sendable {
   package var tail: [UInt8]
   /// A request needs `Address.liveActivityToken`: an address without one is skipped as `no_live_activity_token`.
   package var needsLiveActivityToken = false
+  /// What the vendor's limit leaves; nil where it sets none.
+  package var bytesLeft: Int?
   /// The provider's own note to `request`, which nobody else reads.
   package var mark: String
   /// Bytes that head and tail may have together; nil: any.

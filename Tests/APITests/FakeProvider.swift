@@ -34,12 +34,20 @@ struct FakeAccount: ProviderAccount {
     if message.notification?.buttons.isEmpty == false {
       warnings.append(RenderWarning("/notification/buttons", "\(name): left out"))
     }
-    return Rendering(path: "/", headers: [], head: [], warnings: warnings)
+    let head = Array(#"{"shown":"\#(message.notification?.title ?? "")""#.utf8)
+    var rendering = Rendering(
+      path: "/push/", headers: [Header("x-kind", message.kind.rawValue)], head: head, warnings: warnings)
+    rendering.bytesLeft = Self.limit - size
+    return rendering
   }
   func recipientClass(of address: Address) -> String { "" }
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
     -> ProviderRequest
-  { ProviderRequest(path: "/", headers: [], body: []) }
+  {
+    ProviderRequest(
+      path: rendering.path + recipients[0].token, headers: rendering.headers + [Header("authorization", authorization)],
+      body: rendering.head + Array("}".utf8))
+  }
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement { Judgement(.accepted(id: nil)) }
   func makeAuthorization() -> any Authorization { FakeAuthorization() }
 }

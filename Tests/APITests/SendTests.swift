@@ -119,16 +119,10 @@ struct SendTests {
         "POST", "/v1/messages", #"{"to":{"audience":"plan:pro"},"notification":{"title":"T"}}"#)
       #expect(audience.status == 501)
       #expect(audience.code == "not_yet")
-      let dry = gateway.ask(
-        "POST", "/v1/messages?dry_run=true", #"{"to":{"devices":["d"]},"notification":{"title":"T"}}"#)
-      #expect(dry.status == 501)
       let slip = gateway.ask(
         "POST", "/v1/messages?dryrun=true", #"{"to":{"devices":["d"]},"notification":{"title":"T"}}"#)
       #expect(slip.status == 400)
       #expect(slip.json["detail"]?.string?.contains("did you mean `dry_run`?") == true)
-      let bulk = gateway.ask("POST", "/v1/messages/bulk", "{}")
-      #expect(bulk.status == 501)
-      #expect(bulk.json["detail"]?.string?.contains("0.2") == true)
       #expect(gateway.ask("GET", "/v1/messages").json["items"] == .array([]))
     }
   }

@@ -1,0 +1,54 @@
+import Domain
+import HTTPServer
+import JSON
+import Store
+
+/// A message that was read, aimed and found good, and is not stored yet.
+struct Draft {
+  var message: Message
+  var submission: Submission
+  var warnings: [Notice]
+
+  init(
+    _ message: Message, _ targets: [SubmissionTarget], body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],
+    _ settings: ServiceSettings
+  ) {
+    let isUrgent = targets.count <= settings.urgentTargets
+    submission = Submission(
+      app: app, body: body, kind: message.kind, urgency: isUrgent ? .urgent : .bulk, acceptedAt: now)
+    submission.ttl = message.ttl
+    submission.collapseKey = message.collapseKey
+    submission.ordered = message.ordered
+    submission.targets = targets
+    self.message = message
+    self.warnings = warnings
+  }
+}
+
+/// A message that is stored: now, or by an earlier request with the same idempotency key.
+struct AcceptedMessage {
+  var id: MessageID
+  var state: MessageState
+  /// Nil: beyond retention.
+  var targets: Int?
+  var warnings: [Notice]
+  var isRepeated: Bool
+
+  func write(to writer: inout JSONWriter) {
+    writer.member("id", id.description)
+    writer.member("state", state.rawValue)
+    writer.member("targets", targets)
+    writer.key("warnings")
+    writer.beginArray()
+    for warning in warnings { warning.write(to: &writer) }
+    writer.endArray()
+  }
+}
+
+extension Answer {
+  static func accepted(_ message: AcceptedMessage) -> HTTPServerResponse {
+    var headers = [Header("location", "/v1/messages/\(message.id)")]
+    if message.isRepeated { headers.append(Header("idempotent-replayed", "true")) }
+    return json(202, headers: headers) { message.write(to: &$0) }
+  }
+}

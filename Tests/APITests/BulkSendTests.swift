@@ -1,0 +1,84 @@
+import API
+import Domain
+import JSON
+import Store
+import Testing
+
+@Suite("Messages are sent line by line", .serialized)
+struct BulkSendTests {
+  private static let type = ["content-type": "application/x-ndjson"]
+
+  private func bulk(_ gateway: Gateway, _ lines: [String]) -> [JSONValue] {
+    let reply = gateway.ask("POST", "/v1/messages/bulk", lines.joined(separator: "\n"), as: .send, Self.type)
+    #expect(reply.status == 200, "\(reply.text)")
+    return reply.text.split(separator: "\n").compactMap { try? JSON.parse(Array($0.utf8)) }
+  }
+
+  private func line(_ device: String, _ title: String, key: String? = nil) -> String {
+    let key = key.map { #","idempotency_key":"\#($0)""# } ?? ""
+    return #"{"to":{"devices":["\#(device)"]},"notification":{"title":"\#(title)"}\#(key)}"#
+  }
+
+  @Test("a broken line is answered for with its place, and stops no other; a repeat under the keys sends nothing twice")
+  func brokenLines() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      gateway.register("d2")
+      let lines = [
+        line("d1", "A", key: "k-a"), "", #"{"to":"#, #"{"to":{"devices":["d1"]},"notification":{"titel":"T"}}"#,
+        line("d2", "B", key: "k-b"), line("d1", "C", key: "k-a"), line("d1", "A", key: "k-a"),
+        #"{"to":{"devices":["d1"]},"notification":{"title":"T"},"idempotency_key":7}"#, line("ghost", "D"),
+        #"{"to":{"audience":"a"},"notification":{"title":"T"},"send_at":"2026-12-01T09:00:00Z"}"#,
+      ]
+      let first = bulk(gateway, lines)
+      #expect(first.map { $0["line"] } == [1, 3, 4, 5, 6, 7, 8, 9, 10].map { .integer($0) })
+      #expect(first[0]["state"] == .string("queued"))
+      #expect(first[0]["targets"] == .integer(1))
+      #expect(first[1]["problem"]?["code"] == .string("malformed_json"))
+      #expect(first[2]["problem"]?["violations"]?.array?.first?["pointer"] == .string("/notification/titel"))
+      #expect(first[3]["id"]?.string?.hasPrefix("msg_") == true)
+      #expect(first[4]["problem"]?["code"] == .string("idempotency_key_reused"))
+      #expect(first[5]["id"] == first[0]["id"] && first[5]["replayed"] == .bool(true))
+      #expect(first[6]["problem"]?["violations"]?.array?.first?["pointer"] == .string("/idempotency_key"))
+      #expect(first[7]["state"] == .string("completed"))
+      #expect(first[7]["warnings"]?.array?.count == 1)
+      #expect(first[8]["problem"]?["code"] != nil)
+      #expect(gateway.ask("GET", "/v1/messages").json["items"]?.array?.count == 3)
+
+      let again = bulk(gateway, Array(lines.prefix(5)))
+      #expect(again[0]["id"] == first[0]["id"] && again[0]["replayed"] == .bool(true))
+      #expect(again[3]["id"] == first[3]["id"] && again[3]["replayed"] == .bool(true))
+      #expect(gateway.ask("GET", "/v1/messages").json["items"]?.array?.count == 3)
+    }
+  }
+
+  @Test("lines for one device are accepted in their order, whatever stands between them")
+  func order() async throws {
+    try await Gateway.running { gateway in
+      for name in ["d1", "d2", "d3"] { gateway.register(name) }
+      // With and without a key: their ways to the store differ in length.
+      let lines = (0..<300).map { line("d\($0 % 3 + 1)", "\($0)", key: $0 % 4 == 0 ? "k-\($0)" : nil) }
+      let ids = bulk(gateway, lines).compactMap { $0["id"]?.string }
+      #expect(ids.count == 300)
+      // Sequences within a partition are the order of acceptance.
+      let sequences = try await gateway.withStore { store in
+        var found: [Int: UInt64] = [:]
+        for partition in 0..<store.settings.partitions {
+          guard let lease = try await store.lease(partition) else { continue }
+          for ready in try await store.readyStreams(lease) {
+            for job in try await store.claim(lease, ready.stream, after: nil, jobs: 1_000) {
+              guard let line = ids.firstIndex(of: job.message.description) else { continue }
+              found[line] = job.targets.first?.sequence
+            }
+          }
+        }
+        return found
+      }
+      #expect(sequences.count == 300)
+      for device in 0..<3 {
+        let own = stride(from: device, to: 300, by: 3).compactMap { sequences[$0] }
+        #expect(own.count == 100 && own == own.sorted(), "d\(device + 1)")
+      }
+    }
+  }
+}
