@@ -41,7 +41,7 @@ extension OneSignalAccount {
     try merge(message.overrides.oneSignal, into: &members)
     try Self.checkText(members)
     var rendering = Self.rendering(Self.createPath, members, isOpen: true, warnings)
-    rendering.bytesLeft = Self.dataLimit - (members["data"]?.encoded.count ?? 0)
+    rendering.dataLeft = Self.dataLimit - (members["data"]?.encoded.count ?? 0)
     return rendering
   }
 

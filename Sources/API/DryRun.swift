@@ -9,24 +9,26 @@ extension Service {
   private static let samples = 24
 
   /// What would be sent, for one device of each kind. The draft has passed every check of a send; nothing is stored.
-  func dryRun(_ draft: Draft, _ call: Call) -> HTTPServerResponse {
+  func dryRun(_ draft: Draft, _ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let chosen = sampleTargets(draft)
+    let devices: [StoredDevice?]
+    do throws(StoreError) {
+      devices = try await store.devices(chosen.map(\.device), app: call.app)
+    } catch {
+      throw Problem(error)
+    }
     // Who may send need not be allowed to read the tokens of devices.
     let showsTokens = call.may(.devices) || call.may(.read)
-    var seen: Set<[String]> = []
     var samples: [RequestSample] = []
-    for target in draft.submission.targets where samples.count < Self.samples {
-      guard case .queue(let credential) = target.fate, let account = accounts[credential], let address = target.address
+    for (target, stored) in zip(chosen, devices) {
+      guard case .queue(let credential) = target.fate, let account = accounts[credential],
+        let address = target.registered ? stored?.device.address : target.address
       else { continue }
-      let kind = [credential.rawValue, address.tokenKind.rawValue, account.recipientClass(of: address)]
-      guard !seen.contains(kind) else { continue }
-      let shown = showsTokens || !target.registered ? address : address.masked
       // It was rendered for this account when the draft was checked.
-      guard
-        let sample = try? RequestSample(
-          draft.message, to: shown, device: target.registered ? target.device : nil, by: account, startedAt: call.now)
-      else { continue }
-      seen.insert(kind)
-      samples.append(sample)
+      let sample = try? RequestSample(
+        draft.message, to: showsTokens || !target.registered ? address : address.masked, device: stored?.device.id,
+        facts: stored?.device.facts ?? DeviceFacts(), by: account, startedAt: call.now)
+      if let sample { samples.append(sample) }
     }
     return Answer.json { writer in
       writer.member("dry_run", true)
@@ -40,6 +42,23 @@ extension Service {
       for warning in draft.warnings { warning.write(to: &writer) }
       writer.endArray()
     }
+  }
+
+  /// The first target of each account and kind of token, and of those that need the token of an activity the first that
+  /// has one.
+  private func sampleTargets(_ draft: Draft) -> [SubmissionTarget] {
+    var seen: Set<[String]> = []
+    var chosen: [SubmissionTarget] = []
+    for target in draft.submission.targets where chosen.count < Self.samples {
+      guard case .queue(let credential) = target.fate, let account = accounts[credential], let address = target.address
+      else { continue }
+      let kind = [
+        credential.rawValue, address.tokenKind.rawValue, account.recipientClass(of: address),
+        address.liveActivityToken == nil ? "" : "activity",
+      ]
+      if seen.insert(kind).inserted { chosen.append(target) }
+    }
+    return chosen
   }
 }
 

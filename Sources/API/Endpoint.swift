@@ -3,7 +3,7 @@ package import Store
 
 /// What the API can be asked to do.
 package enum Operation: String, Sendable, CaseIterable {
-  case sendMessage, sendMessages, listMessages, readMessage, listDeliveries, cancelMessage
+  case sendMessage, sendMessages, listMessages, readMessage, listDeliveries, cancelMessage, replayMessage
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
   case listAudiences, readAudience, putAudience, deleteAudience
@@ -46,6 +46,14 @@ package struct Endpoint: Sendable {
   static let bulkEnding = "/bulk"
   var takesLines: Bool { path.hasSuffix(Self.bulkEnding) }
 
+  var takesIdempotencyKey: Bool {
+    switch work {
+    case .now(.sendMessage), .now(.replayMessage): true
+    default: false
+    }
+  }
+  var bodyMayBeMissing: Bool { if case .now(.replayMessage) = work { true } else { false } }
+
   /// Literal paths stand before the patterns that would take them too.
   package static let all: [Endpoint] = [
     Endpoint(
@@ -63,7 +71,9 @@ package struct Endpoint: Sendable {
     Endpoint("POST", "/v1/messages/{id}/cancel", .key([.send]), .now(.cancelMessage), "Cancel what was not sent yet"),
     Endpoint("POST", "/v1/messages/{id}/pause", .key([.send]), .later(.campaigns), "Pause a message"),
     Endpoint("POST", "/v1/messages/{id}/resume", .key([.send]), .later(.campaigns), "Resume a paused message"),
-    Endpoint("POST", "/v1/messages/{id}/replay", .key([.send]), .later(.breadth), "Send failed deliveries again"),
+    Endpoint(
+      "POST", "/v1/messages/{id}/replay", .key([.send]), .now(.replayMessage),
+      "Send failed and expired deliveries again, as a new message"),
     Endpoint(
       "POST", "/v1/audiences/count", .key([.read]), .later(.audiences),
       "Count an audience exactly, by provider and platform"),

@@ -58,7 +58,7 @@ package enum OpenAPI {
         (
           "requestBody",
           .make([
-            ("required", .bool(true)),
+            ("required", .bool(!endpoint.bodyMayBeMissing)),
             (
               "content",
               .make([
@@ -93,7 +93,7 @@ package enum OpenAPI {
         }
       parameters.append(.make([("name", .string(name)), ("in", "query"), ("schema", schema)]))
     }
-    if case .now(.sendMessage) = endpoint.work {
+    if endpoint.takesIdempotencyKey {
       parameters.append(
         .make([
           ("name", "Idempotency-Key"), ("in", "header"),
@@ -152,6 +152,11 @@ package enum OpenAPI {
       case .registerDevices, .sendMessages: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
       case .listMessages: codes.insert(.invalidCursor)
       case .listDeliveries: codes.formUnion([.invalidCursor, .notFound])
+      case .replayMessage:
+        codes.formUnion([
+          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused,
+          .requestInProgress, .nothingToReplay, .notFound,
+        ])
       case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])
       case .readMessage, .readDevice, .deleteDevice, .readUser: codes.insert(.notFound)
       case .deleteUser: codes.insert(.notFound)

@@ -28,6 +28,7 @@ enum OpenAPIAnswers {
           status: 200, description: "One result a line, in order: `line`, and the stored message or `problem`",
           content: [("application/x-ndjson", "MessageResult")])
       ]
+    case .replayMessage: return [json(202, "A new message, stored durably", "Accepted")]
     case .listMessages: return [json(200, "A page, newest first", "MessagePage")]
     case .readMessage: return [json(200, "State and counters", "MessageReport")]
     case .cancelMessage: return [json(200, "Cancelled, now or before", "MessageReport")]

@@ -9,6 +9,7 @@ enum OpenAPIRequests {
     switch operation {
     case .sendMessage: return "Message"
     case .sendMessages: return "BulkMessage"
+    case .replayMessage: return "Replay"
     case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
     case .putAudience: return "AudienceToKeep"
     default: return nil
@@ -17,6 +18,7 @@ enum OpenAPIRequests {
 
   static let schemas: [JSONMember] = [
     JSONMember("Message", message), JSONMember("BulkMessage", bulkMessage),
+    JSONMember("Replay", replay),
     JSONMember("Recipients", recipients), JSONMember("Token", token),
     JSONMember("Channel", channel),
     JSONMember("Notification", notification), JSONMember("Sound", sound), JSONMember("Button", button),
@@ -136,6 +138,31 @@ enum OpenAPIRequests {
     let choices = ways.map { JSONValue.make([("required", .array([.string($0)]))]) }
     return .object(members + [JSONMember("oneOf", .array(choices))])
   }
+
+  private static let replay = closed(
+    [],
+    [
+      (
+        "outcomes",
+        .make([
+          ("type", "array"), ("minItems", .integer(1)), ("description", "Default: failed and expired."),
+          (
+            "items",
+            .make([
+              ("type", "string"),
+              ("enum", .array(Outcome.allCases.filter { $0 != .accepted }.map { .string($0.rawValue) })),
+            ])
+          ),
+        ])
+      ),
+      (
+        "reasons",
+        .make([
+          ("type", "array"), ("items", text(512)), ("minItems", .integer(1)), ("maxItems", .integer(64)),
+          ("description", "As the message's `counts` have them; default: any."),
+        ])
+      ),
+    ])
 
   /// A line of a bulk send.
   private static let bulkMessage: JSONValue = {

@@ -15,6 +15,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case requestTimeout = "request_timeout"
   case requestInProgress = "request_in_progress"
   case messageCompleted = "message_completed"
+  case nothingToReplay = "nothing_to_replay"
   case bodyTooLarge = "body_too_large"
   case unsupportedMediaType = "unsupported_media_type"
   case invalidMessage = "invalid_message"
@@ -36,7 +37,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .notFound: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
-    case .requestInProgress, .messageCompleted, .audienceInUse: 409
+    case .requestInProgress, .messageCompleted, .audienceInUse, .nothingToReplay: 409
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidAudience, .idempotencyKeyReused: 422
@@ -69,6 +70,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .requestTimeout: "The request did not arrive in time"
     case .requestInProgress: "A request with this idempotency key is still at work"
     case .messageCompleted: "The message is completed already"
+    case .nothingToReplay: "There is nothing to send again"
     case .bodyTooLarge: "The body is too large"
     case .unsupportedMediaType: "The body is not declared as JSON"
     case .invalidMessage: "The message is not valid"

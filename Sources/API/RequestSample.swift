@@ -5,28 +5,44 @@ package import JSON
 package struct RequestSample: Sendable {
   package let request: ProviderRequest
   package let warnings: [RenderWarning]
+  /// Under the vendor's limit.
+  package let bytesLeft: Int?
   let address: Address
   let device: DeviceID?
   let credential: CredentialID
   let origin: Origin
-  let bytesLeft: Int?
+
+  package var provider: ProviderName { address.provider }
+  package var tokenKind: TokenKind { address.tokenKind }
+  package var url: String { "https://\(origin.authority)\(request.path)" }
 
   static let mask = "***"
 
-  /// Nil where the request needs what this address has not: the token of a Live Activity.
+  /// Nil where the device lacks what the request needs: the token of a Live Activity, or an attribute.
   package init?(
-    _ message: Message, to address: Address, device: DeviceID?, by account: any ProviderAccount, startedAt: WallTime
+    _ message: Message, to address: Address, device: DeviceID?, facts: DeviceFacts, by account: any ProviderAccount,
+    startedAt: WallTime
   ) throws(RenderFault) {
-    let rendering = try account.render(message, startedAt: startedAt)
+    guard let own = MessageTexts(message).message(for: facts, providerChooses: account.choosesLanguage) else {
+      return nil
+    }
+    let rendering = try account.render(own, startedAt: startedAt)
     if rendering.needsLiveActivityToken, address.liveActivityToken == nil { return nil }
     request = account.request(
-      rendering, to: [address], id: UUIDBytes(high: 0, low: 0), authorization: Self.mask)
+      rendering, to: [address], id: UUIDBytes(high: 0, low: 0), authorization: Self.mask(account, startedAt))
     warnings = rendering.warnings
-    bytesLeft = rendering.bytesLeft
+    bytesLeft = rendering.limit.map { $0 - rendering.head.count - rendering.tail.count } ?? rendering.dataLeft
     credential = account.credential
     origin = account.origin
     self.address = address
     self.device = device
+  }
+
+  /// In place of the header's value; a connection that shows a certificate has no header.
+  private static func mask(_ account: any ProviderAccount, _ now: WallTime) -> String {
+    var authorization = account.makeAuthorization()
+    if case .use(let header, _) = authorization.need(now: now), header.isEmpty { return "" }
+    return mask
   }
 
   package func write(to writer: inout JSONWriter) {
@@ -36,7 +52,7 @@ package struct RequestSample: Sendable {
     writer.member("device", device?.rawValue)
     writer.member("token_kind", address.tokenKind.rawValue)
     writer.member("method", request.method)
-    writer.member("url", "https://\(origin.authority)\(request.path)")
+    writer.member("url", url)
     writer.key("headers")
     writer.beginObject()
     for header in request.headers { writer.member(header.name, header.value) }

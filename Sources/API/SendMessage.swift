@@ -15,7 +15,7 @@ extension Service {
       return Answer.accepted(try await became(earlier, of: nil, call.app))
     }
     var draft = try await draft(try call.document(), body: call.request.body, call)
-    if isDryRun { return dryRun(draft, call) }
+    if isDryRun { return try await dryRun(draft, call) }
     draft.submission.idempotency = idempotency
     return Answer.accepted(try await accept(draft, call.app))
   }

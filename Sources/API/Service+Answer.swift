@@ -100,6 +100,7 @@ extension Service {
       case .readMessage: return try await readMessage(call)
       case .listDeliveries: return try await listDeliveries(call)
       case .cancelMessage: return try await cancelMessage(call)
+      case .replayMessage: return try await replayMessage(call)
       case .registerDevice: return try await registerDevice(call)
       case .registerDevices: return try await registerDevices(call)
       case .putDevice: return try await putDevice(call)

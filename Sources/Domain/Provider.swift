@@ -137,12 +137,12 @@ package struct Rendering: Sendable {
   package var tail: [UInt8]
   /// A request needs `Address.liveActivityToken`: an address without one is skipped as `no_live_activity_token`.
   package var needsLiveActivityToken = false
-  /// What the vendor's limit leaves; nil where it sets none.
-  package var bytesLeft: Int?
   /// The provider's own note to `request`, which nobody else reads.
   package var mark: String
   /// Bytes that head and tail may have together; nil: any.
   package var limit: Int?
+  /// What is left under the vendor's limit, where that is not on head and tail together.
+  package var dataLeft: Int?
   /// Fields that this provider could not carry, mapped or left out: `(JSON pointer, what happened)`.
   package var warnings: [RenderWarning]
   package init(

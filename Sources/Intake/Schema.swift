@@ -50,6 +50,7 @@ package struct Schema: Sendable {
   package static let overrides = Schema("overrides", ["apns", "fcm", "onesignal"])
   package static let apnsOverrides = Schema("overrides.apns", ["aps", "headers"])
   package static let fcmOverrides = Schema("overrides.fcm", ["android", "webpush", "apns"])
+  package static let replay = Schema("replay", ["outcomes", "reasons"])
   package static let durability = Schema("durability", ["replicas"])
   package static let device = Schema(
     "device",
@@ -65,7 +66,7 @@ package struct Schema: Sendable {
 
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
-    overrides, apnsOverrides, fcmOverrides, durability, device, audience, namedAudience,
+    overrides, apnsOverrides, fcmOverrides, durability, device, audience, namedAudience, replay,
   ]
 
   /// Where a member that is unknown here belongs, if clients are likely to look for it here.

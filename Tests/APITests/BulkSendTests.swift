@@ -66,7 +66,7 @@ struct BulkSendTests {
         for partition in 0..<store.settings.partitions {
           guard let lease = try await store.lease(partition) else { continue }
           for ready in try await store.readyStreams(lease) {
-            for job in try await store.claim(lease, ready.stream, after: nil, jobs: 1_000) {
+            for job in try await store.claim(lease, ready.stream, after: nil, jobs: 1_000, targets: 1_000) {
               guard let line = ids.firstIndex(of: job.message.description) else { continue }
               found[line] = job.targets.first?.sequence
             }

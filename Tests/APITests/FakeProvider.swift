@@ -37,7 +37,7 @@ struct FakeAccount: ProviderAccount {
     let head = Array(#"{"shown":"\#(message.notification?.title ?? "")""#.utf8)
     var rendering = Rendering(
       path: "/push/", headers: [Header("x-kind", message.kind.rawValue)], head: head, warnings: warnings)
-    rendering.bytesLeft = Self.limit - size
+    rendering.dataLeft = Self.limit - size
     return rendering
   }
   func recipientClass(of address: Address) -> String { "" }

@@ -31,7 +31,9 @@ struct Client: Sendable {
   func call(_ method: String, _ path: String, _ body: String? = nil, headers: [Header] = []) async throws -> Answer {
     var all = headers
     if let key { all.append(Header("authorization", "Bearer \(key)")) }
-    if body != nil { all.append(Header("content-type", "application/json")) }
+    if body != nil, !all.contains(where: { $0.name == "content-type" }) {
+      all.append(Header("content-type", "application/json"))
+    }
     let request = HTTPClientRequest(
       method: method, url: base + path, headers: all, body: Array((body ?? "").utf8), timeout: 60_000)
     let answer = try await http { try await $0.send(request) }

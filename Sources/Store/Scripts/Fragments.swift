@@ -68,7 +68,9 @@ enum Fragment {
           if string.byte(work[i]) == 107 or work[i] == 'fa' or work[i] == 'lo' then
             counters[#counters + 1] = work[i]
             counters[#counters + 1] = work[i + 1]
-            if string.find(work[i], '\\1failed\\1', 1, true) then failed = '1' end
+            if string.find(work[i], '\\1failed\\1', 1, true) or string.find(work[i], '\\1expired\\1', 1, true) then
+              failed = '1'
+            end
           elseif work[i] == 'l' then
             ttl = tonumber(work[i + 1])
           end
@@ -160,7 +162,9 @@ enum Fragment {
       for i, value in ipairs(redis.call('HMGET', w, unpack(names))) do
         list[#list + 1] = names[i]
         list[#list + 1] = value
-        if string.find(names[i], '\\1failed\\1', 1, true) then failed = '1' end
+        if string.find(names[i], '\\1failed\\1', 1, true) or string.find(names[i], '\\1expired\\1', 1, true) then
+          failed = '1'
+        end
       end
       return failed, list
     end

@@ -1,0 +1,66 @@
+package import Domain
+
+/// Which deliveries of a message go again.
+package struct ReplaySelection: Hashable, Sendable {
+  package var outcomes: Set<Outcome>
+  /// Nil: whatever the reason.
+  package var reasons: Set<String>?
+
+  package static let defaultOutcomes: Set<Outcome> = [.failed, .expired]
+
+  package init(outcomes: Set<Outcome> = defaultOutcomes, reasons: Set<String>? = nil) {
+    self.outcomes = outcomes
+    self.reasons = reasons
+  }
+
+  /// `state`: as reports tell it.
+  package func takes(state: String, reason: String?) -> Bool {
+    guard let outcome = Outcome(rawValue: state), outcomes.contains(outcome) else { return false }
+    return reasons.map { $0.contains(reason ?? "") } ?? true
+  }
+}
+
+extension Intake {
+  private static let maximumReasons = 64
+
+  /// The body of `POST /v1/messages/{id}/replay`.
+  package static func replay(from document: JSONValue) throws(Refusal) -> ReplaySelection {
+    var findings = Findings(providers: nil, maximumTargets: maximumTargets)
+    var selection = ReplaySelection()
+    if let fields = Fields(document, at: .root, of: .replay, &findings) {
+      if let words = fields.items("outcomes", maximum: Outcome.allCases.count, &findings) {
+        selection.outcomes = readOutcomes(words, at: fields.place.member("outcomes"), &findings)
+      }
+      if let reasons = fields.texts("reasons", maximum: maximumReasons, .line(512), &findings) {
+        if reasons.isEmpty {
+          findings.refuse(fields.place.member("reasons"), .empty, "names no reason: leave it out for all")
+        }
+        selection.reasons = Set(reasons)
+      }
+    }
+    try findings.refuse()
+    return selection
+  }
+
+  private static func readOutcomes(_ words: [JSONValue], at place: Place, _ findings: inout Findings) -> Set<Outcome> {
+    let again = Outcome.allCases.filter { $0 != .accepted }
+    if words.isEmpty { findings.refuse(place, .empty, "names no outcome: leave it out for failed and expired") }
+    var outcomes: Set<Outcome> = []
+    for (index, word) in words.enumerated() {
+      guard let outcome = word.string.flatMap({ Outcome(rawValue: $0) }) else {
+        let near = word.string.flatMap { Suggestion.nearest(to: $0, among: again.map(\.rawValue)) }
+        findings.refuse(
+          place.element(index), .unknownValue,
+          near.map { "did you mean `\($0)`?" } ?? "use one of \(again.map(\.rawValue).joined(separator: ", "))")
+        continue
+      }
+      guard outcome != .accepted else {
+        findings.refuse(
+          place.element(index), .notAllowed, "what was accepted is not sent twice: send a new message instead")
+        continue
+      }
+      outcomes.insert(outcome)
+    }
+    return outcomes
+  }
+}

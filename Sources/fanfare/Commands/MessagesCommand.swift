@@ -1,0 +1,104 @@
+import Domain
+import JSON
+import Loop
+
+/// Messages of a running server: what became of them, and what can be done about it.
+enum MessagesCommand {
+  static let command = Command(
+    name: "messages", summary: "list, show, cancel and replay messages",
+    about: """
+      list prints the newest messages; show tells how one stands, by provider, outcome and reason. cancel ends what was not
+      sent yet. replay sends deliveries that failed or expired again, as a new message whose id it prints.
+      """,
+    positionals: ["list|show|cancel|replay", "[ID]"],
+    options: ServerCall.options(scopes: "read (send for cancel and replay)") + [
+      Command.Option("--limit", "COUNT", "list: so many, 1–1000 (20)"),
+      Command.Option("--outcome", "NAME", repeats: true, "replay: deliveries that ended so (failed and expired)"),
+      Command.Option("--reason", "WORD", repeats: true, "replay: only with this reason, as show prints it"),
+      Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
+      Command.json,
+    ],
+    examples: [
+      "fanfare messages list", "fanfare messages show msg_01k…",
+      "fanfare messages replay msg_01k… --outcome failed --reason ServiceUnavailable",
+    ]
+  ) { arguments in try run(arguments) }
+
+  private static func run(_ arguments: Arguments) throws -> ExitCode {
+    let id = arguments.positionals.dropFirst().first
+    switch (arguments.positionals.first, id) {
+    case ("list", nil): return try list(arguments)
+    case ("list", _): throw UsageProblem(text: "list takes no id: fanfare messages show ID tells of one")
+    case ("show", let id?): return try one("GET", try path(id), arguments) { show($0) }
+    case ("cancel", let id?): return try one("POST", try path(id) + "/cancel", arguments) { show($0) }
+    case ("replay", let id?): return try replay(id, arguments)
+    case ("show", nil), ("cancel", nil), ("replay", nil): throw UsageProblem(text: "name the message by its id, msg_…")
+    default: throw UsageProblem(text: "say what to do: fanfare messages list, show, cancel or replay")
+    }
+  }
+
+  private static func path(_ id: String) throws(UsageProblem) -> String {
+    guard MessageID(id) != nil else {
+      throw UsageProblem(text: "\(id.prefix(40)) is no message id: it begins with msg_")
+    }
+    return "/v1/messages/\(id)"
+  }
+
+  private static func one(
+    _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = [],
+    _ show: @escaping @Sendable (JSONValue) -> Void
+  ) throws -> ExitCode {
+    let json = arguments.wantsJSON
+    return try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call(method, path, body, headers: headers)
+      guard answer.isSuccess, let document = answer.document else { return ServerCall.refused(answer, json: json) }
+      if json { Terminal.print(answer.body) } else { show(document) }
+      return .success
+    }
+  }
+
+  private static let defaultLimit = 20
+
+  private static func list(_ arguments: Arguments) throws -> ExitCode {
+    let limit = try arguments.integer("--limit", in: 1...1_000) ?? defaultLimit
+    return try one("GET", "/v1/messages?limit=\(limit)", arguments) { page in
+      var table = Table()
+      table.row("id", "state", "kind", "accepted at", "targets", "accepted", "failed")
+      for report in page["items"]?.array ?? [] {
+        let counts = MessageCounts(report)
+        table.row(
+          report["id"]?.string ?? "", report["state"]?.string ?? "", report["kind"]?.string ?? "",
+          report["accepted_at"]?.string ?? "", String(counts.total), String(counts.outcomes["accepted", default: 0]),
+          String(counts.outcomes["failed", default: 0]))
+      }
+      Terminal.print(table.text)
+    }
+  }
+
+  private static func show(_ report: JSONValue) {
+    let counts = MessageCounts(report)
+    Terminal.print("\(report["id"]?.string ?? "") \(report["state"]?.string ?? "")")
+    let progress = report["progress"]
+    Terminal.print(
+      "\(counts.total) targets: \(progress?["final"]?.integer ?? 0) ended, \(progress?["retrying"]?.integer ?? 0) retrying, "
+        + "\(progress?["pending"]?.integer ?? 0) pending")
+    if let parent = report["replay_of"]?.string { Terminal.print("replay of \(parent)") }
+    guard !counts.lines.isEmpty else { return }
+    var table = Table()
+    for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", String(line.count)) }
+    Terminal.print(table.text)
+  }
+
+  private static func replay(_ id: String, _ arguments: Arguments) throws -> ExitCode {
+    var members: [JSONMember] = []
+    members.set("outcomes", strings: arguments.texts("--outcome"))
+    members.set("reasons", strings: arguments.texts("--reason"))
+    let headers = arguments.text("--idempotency-key").map { [Header("idempotency-key", $0)] } ?? []
+    return try one(
+      "POST", try path(id) + "/replay", arguments, body: JSONValue.object(members).encoded, headers: headers
+    ) { answer in
+      Terminal.print(answer["id"]?.string ?? "")
+      Terminal.note("\(answer["targets"]?.integer ?? 0) deliveries go again")
+    }
+  }
+}

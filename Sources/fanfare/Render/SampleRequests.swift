@@ -1,0 +1,78 @@
+import API
+import Domain
+
+/// A request of each account for each kind of token that the message may reach there.
+enum SampleRequests {
+  /// An account, and which addresses come to it.
+  typealias Source = (route: Route, account: any ProviderAccount)
+
+  /// In the order of the accounts; a fault that several share is told once.
+  static func make(
+    _ message: Message, _ sources: [Source], facts: DeviceFacts = DeviceFacts(), startedAt: WallTime
+  ) -> (samples: [RequestSample], faults: [RenderFault]) {
+    var facts = facts
+    // An attribute without a value is shown by its name.
+    for slot in MessageTexts(message).slots where facts.text(for: slot) == nil {
+      facts.attributes.set(slot.name, slot.name)
+    }
+    var samples: [RequestSample] = []
+    var faults: [RenderFault] = []
+    for (route, account) in sources where message.providers.map({ $0.contains(route.provider) }) ?? true {
+      for address in addresses(of: message, by: route) {
+        do throws(RenderFault) {
+          let sample = try RequestSample(
+            message, to: address, device: nil, facts: facts, by: account, startedAt: startedAt)
+          if let sample { samples.append(sample) }
+        } catch {
+          if !faults.contains(error) { faults.append(error) }
+        }
+      }
+    }
+    return (samples, faults)
+  }
+
+  /// The first token of each kind that the message names for this provider, else made-up ones.
+  private static func addresses(of message: Message, by route: Route) -> [Address] {
+    var named: [Address] = []
+    switch message.to {
+    case .tokens(let tokens): named = tokens
+    case .channel(let channel): named = [channel]
+    case .devices, .users, .audience, .everyone: break
+    }
+    let errand = message.errand
+    guard let provider = Providers.byName[account.provider] else { return [] }
+    return errand.tokenKinds.compactMap { kind -> Address? in
+      if let address = named.first(where: { $0.provider == account.provider && $0.tokenKind == kind }) {
+        return address
+      }
+      guard named.isEmpty, kind != .channel else { return nil }
+      return sample(kind, account.provider, message)
+    }.filter { provider.carries(errand, to: $0) }
+  }
+
+  private static func sample(_ kind: TokenKind, _ provider: ProviderName, _ message: Message) -> Address {
+    let hex = String(repeating: "0123456789abcdef", count: 4)
+    let token =
+      switch (provider, kind) {
+      case (.apns, _): hex
+      case (.oneSignal, .activity): message.liveActivity?.activityID ?? "sample-activity"
+      case (.oneSignal, _): "00000000-0000-4000-8000-000000000000"
+      case (_, .fid): "cSampleInstallation000"
+      default: "sample:APA91bRegistration"
+      }
+    let activity = message.kind == .liveActivity && provider == .fcm ? hex : nil
+    return Address(provider: provider, token: token, tokenKind: kind, liveActivityToken: activity)
+  }
+}
+
+extension RequestSample {
+  /// As people read requests.
+  var text: String {
+    var lines = ["\(provider.rawValue), \(tokenKind.rawValue) token", "\(request.method) \(url)"]
+    for header in request.headers { lines.append("\(header.name): \(header.value)") }
+    lines += ["", String(decoding: request.body, as: UTF8.self), ""]
+    lines.append("\(request.body.count) bytes" + (bytesLeft.map { ", \($0) left under the limit" } ?? ""))
+    for warning in warnings { lines.append("note: \(warning.pointer): \(warning.note)") }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,124 @@
+import API
+import Domain
+import JSON
+import Loop
+import Store
+import Testing
+
+@Suite("What failed can be sent again", .serialized)
+struct ReplayTests {
+  /// Sends to the devices, and ends each delivery as `fates` says by the device's name.
+  private func ended(_ gateway: Gateway, _ body: String, _ fates: [String: (Outcome, String?)]) async throws -> String {
+    let sent = gateway.ask("POST", "/v1/messages", body)
+    let id = try #require(sent.json["id"]?.string, "\(sent.text)")
+    let devices = gateway.ask("GET", "/v1/messages/\(id)/deliveries").json["items"]?.array ?? []
+    let names = devices.compactMap { $0["device"]?.string }
+    try await gateway.withStore { store in
+      for partition in 0..<store.settings.partitions {
+        guard let lease = try await store.lease(partition) else { continue }
+        var flush = Flush(lease: lease, number: 1)
+        for ready in try await store.readyStreams(lease) {
+          for job in try await store.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
+            for target in job.targets {
+              let fate = fates[target.device.rawValue] ?? fates["*"] ?? (.accepted, nil)
+              flush.finals.append(
+                .init(
+                  delivery: target.delivery, device: target.device, provider: .apns, outcome: fate.0, reason: fate.1))
+            }
+            flush.finishedJobs.append(job.id)
+          }
+        }
+        _ = try await store.flush(flush)
+        try await store.release(lease)
+      }
+    }
+    #expect(names.count == devices.count)
+    return id
+  }
+
+  private func targets(_ gateway: Gateway, of id: String) -> [String] {
+    let items = gateway.ask("GET", "/v1/messages/\(id)/deliveries").json["items"]?.array ?? []
+    return items.compactMap { $0["device"]?.string }.sorted()
+  }
+
+  @Test(
+    "failed and expired deliveries go again as a child, whose parent is named; a repeat answers with the same child")
+  func replay() async throws {
+    try await Gateway.running { gateway in
+      let devices = ["ok", "failed", "expired", "dead", "full"]
+      for device in devices { gateway.register(device) }
+      let list = devices.map { "\"\($0)\"" }.joined(separator: ",")
+      let parent = try await ended(
+        gateway, #"{"to":{"devices":[\#(list)]},"notification":{"title":"T"},"ttl":60}"#,
+        [
+          "failed": (.failed, "ServiceUnavailable"), "expired": (.expired, nil), "dead": (.dead, "Unregistered"),
+          "full": (.failed, "payload_too_large"),
+        ])
+      #expect(gateway.ask("GET", "/v1/messages/\(parent)").json["state"] == .string("completed"))
+      let path = "/v1/messages/\(parent)/replay"
+      let key = ["idempotency-key": "again"]
+      let first = gateway.ask("POST", path, nil, as: .send, key)
+      #expect(first.status == 202, "\(first.text)")
+      let child = try #require(first.json["id"]?.string)
+      #expect(child != parent && first.header("location") == "/v1/messages/\(child)")
+      #expect(gateway.ask("GET", "/v1/messages/\(child)").json["replay_of"] == .string(parent))
+      #expect(targets(gateway, of: child) == ["expired", "failed", "full"])
+      let again = gateway.ask("POST", path, nil, as: .send, key)
+      #expect(again.json["id"] == .string(child) && again.header("idempotent-replayed") == "true")
+      #expect(gateway.ask("POST", path, #"{"outcomes":["failed"]}"#, as: .send, key).code == "idempotency_key_reused")
+
+      for (body, wanted) in [
+        (#"{"outcomes":["failed"],"reasons":["ServiceUnavailable"]}"#, ["failed"]),
+        (#"{"outcomes":["dead"]}"#, ["dead"]),
+        (#"{"reasons":["payload_too_large","?"]}"#, ["full"]),
+      ] {
+        let reply = gateway.ask("POST", path, body, as: .send)
+        #expect(reply.status == 202, "\(reply.text)")
+        #expect(targets(gateway, of: reply.json["id"]?.string ?? "") == wanted)
+      }
+      #expect(gateway.ask("POST", path, #"{"outcomes":["cancelled"]}"#).code == "nothing_to_replay")
+      for (body, violation) in [
+        (#"{"outcomes":["accepted"]}"#, "/outcomes/0 not_allowed"),
+        (#"{"outcomes":["faild"]}"#, "/outcomes/0 unknown_value"),
+        (#"{"outcomes":[]}"#, "/outcomes empty"), (#"{"reason":["x"]}"#, "/reason unknown_field"),
+      ] {
+        let reply = gateway.ask("POST", path, body)
+        #expect(reply.status == 422 && reply.violations == [violation], "\(reply.text)")
+      }
+      #expect(gateway.ask("POST", "/v1/messages/msg_00000000000000000000000000/replay").status == 404)
+    }
+  }
+
+  @Test("a raw token goes again as it was given; content that is not kept is said to be gone")
+  func tokens() async throws {
+    try await Gateway.running { gateway in
+      let token = #"{"provider":"fcm","token":"raw:1","token_kind":"fid"}"#
+      let message = #"{"to":{"tokens":[\#(token)]},"notification":{"title":"T"}}"#
+      let expired = try await ended(gateway, message, ["*": (.expired, nil)])
+      let child = gateway.ask("POST", "/v1/messages/\(expired)/replay", "{}")
+      #expect(child.status == 202, "\(child.text)")
+      #expect(child.json["state"] == .string("queued"))
+      let claimed = try await gateway.withStore { store in
+        var found: [Address] = []
+        for partition in 0..<store.settings.partitions {
+          guard let lease = try await store.lease(partition) else { continue }
+          for ready in try await store.readyStreams(lease) {
+            for job in try await store.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
+              found += job.targets.compactMap(\.address)
+            }
+          }
+        }
+        return found
+      }
+      #expect(claimed == [Address(provider: .fcm, token: "raw:1", tokenKind: .fid)])
+    }
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let dead = try await ended(
+        gateway, #"{"to":{"devices":["d1"]},"notification":{"title":"T"}}"#, ["d1": (.dead, "Unregistered")])
+      let reply = gateway.ask("POST", "/v1/messages/\(dead)/replay", #"{"outcomes":["dead"]}"#)
+      #expect(reply.status == 409 && reply.code == "nothing_to_replay", "\(reply.text)")
+      #expect(reply.json["detail"]?.string?.contains("not kept") == true)
+    }
+  }
+}
