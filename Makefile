@@ -3,7 +3,7 @@ SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --product fanfare
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release test demo dev lint format bench clean
+.PHONY: help packages build release test demo dev fields lint format bench clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -28,6 +28,10 @@ demo: packages ## 10,000 devices, three providers, faults, and the proof that no
 dev: packages ## Redis, sandbox and gateway in one command; ctrl-C ends all
 	$(SWIFT) build --product fanfare
 	@"$$($(SWIFT) build --show-bin-path)/fanfare" dev
+
+fields: packages ## write docs/fields.md anew from the code
+	$(SWIFT) build --build-tests
+	FANFARE_WRITE_FIELDS=1 $(SWIFT) test --skip-build --filter FieldTests
 
 lint: packages ## format, file length, import graph, documentation of package declarations
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Providers Tests

@@ -92,7 +92,7 @@ extension FCMAccount {
         members.append(member)
       } else {
         members.append(JSONMember(member.key, .string(String(decoding: member.value.encoded, as: UTF8.self))))
-        warnings.append(RenderWarning(pointer, "fcm: a \(member.value.typeName) is sent as its JSON text"))
+        warnings.append(RenderWarning(pointer, "fcm: \(member.value.article) is sent as its JSON text"))
       }
     }
     if message.kind == .alert { members.set(encryptedBodyKey, message.encryptedBody) }

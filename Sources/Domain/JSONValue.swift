@@ -42,4 +42,13 @@ extension JSONValue {
     case .object: "object"
     }
   }
+
+  /// "a string", "an object", "null": how a sentence names what it found.
+  package var article: String {
+    switch self {
+    case .null: "null"
+    case .array, .object: "an \(typeName)"
+    default: "a \(typeName)"
+    }
+  }
 }

@@ -160,14 +160,3 @@ struct Fields {
     return Fields(value, at: place.member(name), of: schema, &findings)
   }
 }
-
-extension JSONValue {
-  /// "a string", "an object", "null": how a fault names what it found.
-  var article: String {
-    switch self {
-    case .null: "null"
-    case .array, .object: "an \(typeName)"
-    default: "a \(typeName)"
-    }
-  }
-}
