@@ -64,7 +64,7 @@ let package = Package(
     module("RedisClient", ["Domain", "Loop", "TLS", "CHiredis"]),
     // Row 5
     module("Intake", ["Domain", "JSON", "Audience"], pure),
-    module("Store", ["Domain", "Loop", "TLS", "RedisClient"]),
+    module("Store", ["Domain", "Audience", "Loop", "TLS", "RedisClient"]),
     module("APNs", path: "Providers/APNs", ["Domain", "JSON", "TLS"], pure),
     module("FCM", path: "Providers/FCM", ["Domain", "JSON", "TLS"], pure),
     module("OneSignal", path: "Providers/OneSignal", ["Domain", "JSON"], pure),
@@ -98,7 +98,7 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer", "HTTPClient", "TLS", "Loop", "Domain", "Support"]),
     tests("RedisClientTests", ["RedisClient", "TLS", "Loop", "Domain", "Support"]),
     tests("IntakeTests", ["Intake", "JSON", "Domain", "Support"]),
-    tests("StoreTests", ["Store", "RedisClient", "Loop", "JSON", "TLS", "Domain", "Support"]),
+    tests("StoreTests", ["Store", "Audience", "RedisClient", "Loop", "JSON", "TLS", "Domain", "Support"]),
     tests(
       "DeliveryTests",
       [

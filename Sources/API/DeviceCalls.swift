@@ -17,18 +17,11 @@ extension Service {
 
   /// `POST /v1/devices`: by token, under the id that holds it. A `register` key may do no more than an app should.
   func registerDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    var reading = try read(call, id: nil)
+    let reading = try read(call, id: nil)
     guard !call.may(.devices) else { return try await put(reading, call) }
-    let app = try tenant(call.app)
-    try AppRegistration(app: app).check(reading)
-    let owners: [StoredDevice?]
-    do throws(StoreError) {
-      owners = try await store.owners(of: [reading.device.address], app: call.app)
-    } catch {
-      throw Problem(error)
-    }
-    if let known = owners.first ?? nil { reading.device = AppRegistration(app: app).merge(reading, into: known.device) }
-    return try await put(reading, call)
+    let registration = AppRegistration(app: try tenant(call.app))
+    try registration.check(reading)
+    return try await put(reading, call) { registration.merge(reading, into: $0) }
   }
 
   func readDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
@@ -55,6 +48,13 @@ extension Service {
     return HTTPServerResponse(status: 204)
   }
 
+  static var userIsFull: Problem {
+    let detail =
+      "this user has \(Store.maximumDevicesPerUser) devices already: give each person a user of their own, and leave "
+      + "`user` out for guests"
+    return Problem(.invalidDevice, detail, violations: [Violation("/user", Violation.Code.tooMany, detail)])
+  }
+
   private static var noDevice: Problem { Problem(.notFound, "There is no such device") }
 
   private func deviceID(of call: Call) throws(Problem) -> DeviceID {
@@ -71,27 +71,32 @@ extension Service {
     }
   }
 
-  private func put(_ reading: DeviceReading, _ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let result: (id: DeviceID, registration: Registration)
+  private func put(
+    _ reading: DeviceReading, _ call: Call, merging: ((Device) -> Device)? = nil
+  ) async throws(Problem) -> HTTPServerResponse {
+    let result: PutResult
     do throws(StoreError) {
-      result = try await store.put(reading.device, app: call.app)
+      result = try await store.put(reading.device, app: call.app, merging: merging)
     } catch {
       throw Problem(error)
+    }
+    guard case .stored(let id, let registration) = result else {
+      throw Self.userIsFull
     }
     // An app learns no more of the registry than its own place in it.
     let showsAll = call.may(.devices)
     var device = reading.device
-    device.id = result.id
-    let isNew = result.registration == .created
-    return Answer.json(isNew ? 201 : 200, headers: [Header("location", "/v1/devices/\(result.id.rawValue)")]) {
+    device.id = id
+    let isNew = registration == .created
+    return Answer.json(isNew ? 201 : 200, headers: [Header("location", "/v1/devices/\(id.rawValue)")]) {
       writer in
       if showsAll {
         StoredDevice(device: device, tombstone: nil).write(to: &writer)
       } else {
-        writer.member("id", result.id.rawValue)
+        writer.member("id", id.rawValue)
       }
-      writer.member("registration", result.registration.word)
-      if showsAll, case .moved(let from) = result.registration { writer.member("moved_from", from.rawValue) }
+      writer.member("registration", registration.word)
+      if showsAll, case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
       writer.key("warnings")
       writer.beginArray()
       for warning in reading.warnings {

@@ -22,17 +22,21 @@ extension Service {
         results.append((line.number, .failure(error)))
       }
     }
-    let registered: [(id: DeviceID, registration: Registration)]
+    let registered: [PutResult]
     do throws(StoreError) {
       registered = try await store.put(devices, app: call.app)
     } catch {
       throw Problem(error)
     }
     for (place, done) in zip(places, registered) {
+      guard case .stored(let id, let registration) = done else {
+        results[place].result = .failure(Self.userIsFull)
+        continue
+      }
       results[place].result = .success { writer in
-        writer.member("id", done.id.rawValue)
-        writer.member("registration", done.registration.word)
-        if case .moved(let from) = done.registration { writer.member("moved_from", from.rawValue) }
+        writer.member("id", id.rawValue)
+        writer.member("registration", registration.word)
+        if case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
       }
     }
     return Lines.answer(results)

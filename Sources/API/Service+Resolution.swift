@@ -3,9 +3,6 @@ import Intake
 import Store
 
 extension Service {
-  /// Look-ups of users at work at a time: enough to fill the connection to Redis, not more.
-  private static let usersAbreast = 64
-
   /// Who is meant, each device once, in the order asked for, and what becomes of it.
   func resolve(
     _ message: Message, _ app: AppID
@@ -23,7 +20,7 @@ extension Service {
         let owners = try await store.owners(of: addresses, app: app)
         targets = zip(addresses, owners).map { address, owner in owner.map(fates.target) ?? fates.target(address) }
       case .users(let users):
-        let found = try await devices(ofUsers: users, app)
+        let found = try await store.devices(ofUsers: users, app: app)
         for devices in found { targets += devices.map(fates.target) }
         warnings = Notice.ofUsersWithoutDevices(found.map(\.isEmpty))
       case .channel(let address): targets = [fates.target(address)]
@@ -41,25 +38,4 @@ extension Service {
     }
     return (targets, warnings)
   }
-
-  private func devices(ofUsers users: [String], _ app: AppID) async throws(StoreError) -> [[StoredDevice]] {
-    let found = UserDevices(count: users.count)
-    await loop.abreast(users.count, width: Self.usersAbreast) { [store] index in
-      guard found.error == nil else { return }
-      do throws(StoreError) {
-        found.devices[index] = try await store.devices(ofUser: users[index], app: app)
-      } catch {
-        found.error = error
-      }
-    }
-    if let error = found.error { throw error }
-    return found.devices
-  }
-}
-
-/// What parallel look-ups found, on the loop.
-private final class UserDevices {
-  var devices: [[StoredDevice]]
-  var error: StoreError?
-  init(count: Int) { devices = Array(repeating: [], count: count) }
 }

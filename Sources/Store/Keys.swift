@@ -85,25 +85,43 @@ struct Keys {
   func audiences(_ app: AppID) -> String { stems[partition((app.rawValue, ""))] + "e:\(app.rawValue)" }
 
   // Of the registry.
+  /// Numbers by hashes of device ids.
   func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
-    stems[partition] + "n:\(app.rawValue):\(bucket)"
+    "\(stems[partition])n:\(app.rawValue):\(bucket)"
   }
   func record(_ partition: Int, _ app: AppID, _ number: Int) -> String {
-    stems[partition] + "v:\(app.rawValue):\(number / 32)"
+    "\(stems[partition])v:\(app.rawValue):\(number / Self.recordsPerBucket)"
   }
+  static let recordsPerBucket = 32
   func lastNumber(_ partition: Int, _ app: AppID) -> String { stems[partition] + "n:\(app.rawValue)" }
   func freeNumbers(_ partition: Int, _ app: AppID) -> String { stems[partition] + "f:\(app.rawValue)" }
+  /// Devices by hashes of tokens that are registered under a chosen id.
   func alias(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
-    stems[partition] + "a:\(app.rawValue):\(bucket)"
+    "\(stems[partition])a:\(app.rawValue):\(bucket)"
   }
-  func user(_ app: AppID, _ user: String) -> String {
-    stems[partition((app.rawValue, user))] + "u:\(app.rawValue):\(user)"
+  /// Users: version and tags, and their devices.
+  func user(_ app: AppID, _ user: String) -> (key: String, partition: Int) {
+    let partition = partition((app.rawValue, user))
+    let bucket = Slots.hash("user", app.rawValue, user) % UInt64(Self.userBuckets)
+    return (userBucket(partition, app, Int(bucket)), partition)
   }
-  func set(_ partition: Int, _ app: AppID, _ name: String, block: Int) -> String {
-    stems[partition] + "b:\(app.rawValue):\(block):\(name)"
+  func userBucket(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
+    "\(stems[partition])u:\(app.rawValue):\(bucket)"
   }
-  /// Names of sets and how many numbers they hold.
-  func setSizes(_ partition: Int, _ app: AppID) -> String { stems[partition] + "b:\(app.rawValue)" }
+  static let userBuckets = 4_096
+  /// Words of records and their numbers.
+  func words(_ partition: Int, _ app: AppID) -> String { stems[partition] + "o:\(app.rawValue)" }
+  /// By name of a set what it holds of a block: few numbers, or where they are.
+  func setBucket(_ partition: Int, _ app: AppID, _ name: SetName, block: Int) -> String {
+    setBucket(partition, app, bucket: name.bucket, block: block)
+  }
+  func setBucket(_ partition: Int, _ app: AppID, bucket: String, block: Int) -> String {
+    "\(stems[partition])b:\(app.rawValue):\(block):\(bucket)"
+  }
+  /// More numbers than a bucket takes: a list, or a bitmap.
+  func set(_ partition: Int, _ app: AppID, _ name: SetName, block: Int) -> String {
+    "\(stems[partition])c:\(app.rawValue):\(block):\(name.text)"
+  }
 }
 
 extension StreamID {

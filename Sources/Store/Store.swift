@@ -48,6 +48,7 @@ package final class Store {
   var audienceMessages: [Int: Set<MessageID>] = [:]
   var snapshots = SnapshotCache()
   var keyCache = KeyCache()
+  var shelf = WordShelf()
 
   /// Connects in the background and again whenever the connection is lost.
   package init(loop: EventLoop, redis endpoint: RedisEndpoint, settings: StoreSettings) {
@@ -58,6 +59,7 @@ package final class Store {
     self.endpoint = endpoint
     keys = Keys(prefix: settings.prefix, partitions: settings.partitions)
     redis = Redis(loop: loop, endpoint: endpoint, scripts: Scripts.all)
+    redis.onChange = { [weak self] _ in self?.shelf = WordShelf() }
     beat()
   }
 

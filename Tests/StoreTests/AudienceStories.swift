@@ -36,11 +36,11 @@ struct Crowd {
   }
 
   /// All devices of a partition, by what is the same for them.
-  static func groups(_ store: Store, _ partition: Int) async throws -> [Store.Group] {
+  static func groups(_ store: Store, _ partition: Int) async throws -> [AudienceGroup] {
     let last = 2_000
     let devices = try await store.devices(
       numbers: Array(0..<last), partition: partition, app: shop, bornBefore: nil)
-    var groups: [Store.Group] = []
+    var groups: [AudienceGroup] = []
     for (number, stored) in devices.enumerated() {
       guard let stored, stored.tombstone == nil else { continue }
       let address = stored.device.address
@@ -49,7 +49,7 @@ struct Crowd {
       if let place = groups.firstIndex(where: { $0.route == route && $0.platform == stored.device.platform }) {
         groups[place].numbers.append(UInt32(number))
       } else {
-        groups.append(Store.Group(route: route, platform: stored.device.platform, numbers: [UInt32(number)]))
+        groups.append(AudienceGroup(route: route, platform: stored.device.platform, numbers: [UInt32(number)]))
       }
     }
     return groups

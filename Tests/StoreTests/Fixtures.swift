@@ -83,3 +83,8 @@ extension Store {
     return jobs
   }
 }
+
+extension PutResult {
+  var id: DeviceID? { if case .stored(let id, _) = self { id } else { nil } }
+  var registration: Registration? { if case .stored(_, let registration) = self { registration } else { nil } }
+}

@@ -13,8 +13,21 @@ struct PackingStories {
     for _ in 0..<150 {
       let device = random.storedDevice()
       let born = WallTime(milliseconds: random.time())
-      let record = DeviceRecord(device, bornAt: born)
-      #expect(try DeviceRecord(packed: record.packed) == record, "seed \(seed)")
+      var record = DeviceRecord(device, bornAt: born)
+      record.isOneOfSeveral = .random(using: &random)
+      record.userVersion = device.device.user == nil ? 0 : .random(in: 0...Int(UInt32.max), using: &random)
+      // Some of its texts are words, some are written out.
+      var words = WordBook()
+      for text in record.repeatingTexts where Bool.random(using: &random) { words.learn(text, words.count) }
+      #expect(try DeviceRecord(packed: record.packed(words), words) == record, "seed \(seed)")
+
+      for text in [random.token(), random.text()] {
+        var packer = Packer()
+        packer.compact(text)
+        var reader = Unpacker(packer.bytes)
+        #expect(try reader.compact().utf8.elementsEqual(text.utf8) && reader.isAtEnd, "\(text), seed \(seed)")
+        #expect(packer.bytes.count <= text.utf8.count + 2)
+      }
 
       let delivery = random.deliveryRecord()
       let packed = delivery.head + DeliveryRecord.pack(delivery.attempts)
@@ -38,7 +51,7 @@ struct PackingStories {
 
   /// Every record kind, read again as bytes: what it reads as is packed once more. Nil: refused.
   private static let readers: [(name: String, read: @Sendable ([UInt8]) -> [UInt8]?)] = [
-    ("device", { (try? DeviceRecord(packed: $0)).map(\.packed) }),
+    ("device", { (try? DeviceRecord(packed: $0, WordBook())).map { $0.packed(WordBook()) } }),
     (
       "delivery",
       { (try? DeliveryRecord(packed: $0)).map { $0.head + DeliveryRecord.pack($0.attempts) } }
@@ -122,11 +135,24 @@ extension Seeded {
     Bool.random(using: &self) ? make(&self) : nil
   }
 
-  private mutating func address() -> Address {
+  /// Of the vendors' forms, and others.
+  fileprivate mutating func token() -> String {
     let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &self) }
-    let token = Bool.random(using: &self) ? DeviceRecord.hex(bytes) : text(200)
-    return Address(
-      provider: ProviderName(rawValue: text(8)), token: token,
+    let letters = (0..<Int.random(in: 120..<170, using: &self)).map { _ in
+      Digits.base64Letters.randomElement(using: &self)!
+    }
+    switch Int.random(in: 0..<5, using: &self) {
+    case 0: return Digits.hex(bytes)
+    case 1: return String(decoding: letters.prefix(22) + [UInt8(ascii: ":")] + letters.dropFirst(22), as: UTF8.self)
+    case 2: return UUIDBytes(high: .random(in: 0...UInt64.max, using: &self), low: 7).description
+    case 3: return ":" + String(decoding: letters, as: UTF8.self) + "::"
+    default: return text(200)
+    }
+  }
+
+  private mutating func address() -> Address {
+    Address(
+      provider: ProviderName(rawValue: text(8)), token: token(),
       tokenKind: TokenKind.allCases.randomElement(using: &self)!,
       environment: Environment.allCases.randomElement(using: &self)!, bundleID: maybe { $0.text() })
   }
@@ -157,7 +183,8 @@ extension Seeded {
     device.tags = (0..<Int.random(in: 0..<6, using: &self)).map { _ in text() }
     for _ in 0..<Int.random(in: 0..<5, using: &self) { device.attributes.append(JSONMember(text(), value())) }
     let tombstone = maybe { Tombstone(reason: $0.text(), at: WallTime(milliseconds: $0.time())) }
-    return StoredDevice(device: device, tombstone: tombstone)
+    let userTags = device.user == nil ? [] : (0..<Int.random(in: 0..<4, using: &self)).map { _ in text() }
+    return StoredDevice(device: device, tombstone: tombstone, userTags: userTags)
   }
 
   private mutating func target(_ index: Int) -> PackedTarget {
@@ -211,7 +238,7 @@ extension Seeded {
 
   fileprivate mutating func valid(_ name: String) -> [UInt8] {
     switch name {
-    case "device": return DeviceRecord(storedDevice(), bornAt: WallTime(milliseconds: time())).packed
+    case "device": return DeviceRecord(storedDevice(), bornAt: WallTime(milliseconds: time())).packed(WordBook())
     case "delivery":
       let record = deliveryRecord()
       return record.head + DeliveryRecord.pack(record.attempts)

@@ -42,10 +42,12 @@ struct RegistryStories {
   func moves() async throws {
     try await withStore { store, loop in
       let byToken = try await store.put(device("", token: "aa"), app: shop)
-      #expect(byToken.id == Store.derivedID(of: address("aa"), in: shop) && byToken.registration == .created)
-      #expect(try await store.put(device("one", token: "aa"), app: shop).registration == .moved(from: byToken.id))
-      #expect(try await store.device(byToken.id, app: shop)?.tombstone?.reason == "moved:one")
-      #expect(try await store.put(device("", token: "aa"), app: shop).id.rawValue == "one")
+      #expect(byToken == .stored(Store.derivedID(of: address("aa"), in: shop), .created))
+      #expect(
+        try await store.put(device("one", token: "aa"), app: shop).registration
+          == .moved(from: try #require(byToken.id)))
+      #expect(try await store.device(try #require(byToken.id), app: shop)?.tombstone?.reason == "moved:one")
+      #expect(try await store.put(device("", token: "aa"), app: shop).id?.rawValue == "one")
       #expect(
         try await store.put(device("two", token: "aa"), app: shop).registration
           == .moved(from: DeviceID(rawValue: "one")))
@@ -133,18 +135,6 @@ struct RegistryStories {
     }
   }
 
-  @Test("sets stay exact when a block turns from a small set into a bitmap")
-  func sets() async throws {
-    try await withStore(quickSettings(partitions: 1)) { store, loop in
-      for number in 0..<4_100 {
-        _ = try await store.put(device("d\(number)", token: "t\(number)"), app: shop)
-      }
-      #expect(try await store.deviceCounts(app: shop) == [.apns: 4_100])
-      for number in 0..<150 { _ = try await store.removeDevice(DeviceID(rawValue: "d\(number)"), app: shop) }
-      #expect(try await store.deviceCounts(app: shop) == [.apns: 3_950])
-    }
-  }
-
   @Test("a tombstone goes after retention with all that named it; a revived device stays; the number rests first")
   func purge() async throws {
     let server = RedisServer()
@@ -170,7 +160,7 @@ struct RegistryStories {
       #expect(try await store.flush(flush).pruned == 2)
       _ = try await store.put(device("back", token: "token of back"), app: shop)
       let dead = DeviceID(rawValue: "dead")
-      let number = try #require(try await store.find([dead], app: shop)[0]).number
+      let number = try #require(try await store.find([dead], app: shop)[0]).place.number
 
       try await store.sweep(lease, now: now + (retention - 1_000))
       #expect(try await store.device(dead, app: shop)?.tombstone?.reason == "Unregistered")
@@ -179,19 +169,17 @@ struct RegistryStories {
       #expect(try await store.device(DeviceID(rawValue: "back"), app: shop)?.tombstone == nil)
       #expect(try await store.owners(of: [address("token of dead")], app: shop)[0] == nil)
       #expect(try await redis.call(RedisCommand("EXISTS", store.keys.buried(0))) == .integer(0))
-      let members = try await redis.call(RedisCommand("SMEMBERS", store.keys.user(shop, "ann")))
-      #expect(members == .array([]))
-      let sizes = try await redis.call(RedisCommand("HGET", store.keys.setSizes(0, shop), "provider:apns"))
-      #expect(sizes.integer == 1)
+      #expect(try await store.entries(ofUsers: ["ann"], app: shop)[0].places.count == 1)
+      try await store.expectTrueSets(app: shop)
 
       // The number rests for the time of retention, as jobs may still name it.
       _ = try await store.put(device("new", token: "1"), app: shop)
       let ids = ["new", "later"].map { DeviceID(rawValue: $0) }
-      #expect(try await store.find(ids, app: shop)[0]?.number != number)
+      #expect(try await store.find(ids, app: shop)[0]?.place.number != number)
       let rested = String(now.milliseconds - retention - 1_000)
       _ = try await redis.call(RedisCommand("ZADD", store.keys.freeNumbers(0, shop), "XX", rested, String(number)))
       _ = try await store.put(device("later", token: "2"), app: shop)
-      #expect(try await store.find(ids, app: shop)[1]?.number == number)
+      #expect(try await store.find(ids, app: shop)[1]?.place.number == number)
       redis.close()
     }
   }

@@ -21,14 +21,17 @@ extension Store {
     try await abandon(lease, id, reason: reason, odd: false)
   }
 
-  /// Members of one route with their platform.
-  struct Group {
-    var route: RouteClass
-    var platform: String?
-    var numbers: [UInt32]
+  /// Decides who is in a due audience and makes its part ready to be claimed. Repeating it is harmless.
+  package func start(
+    _ lease: Lease, _ message: StoredMessage, selection: AudienceSelection, now: WallTime, fate: (Address) -> Fate
+  ) async throws(StoreError) {
+    let groups = try await members(selection, app: message.app, partition: lease.partition, now: now)
+    try await start(lease, message, groups, now: now, fate: fate)
   }
 
-  func start(_ lease: Lease, _ message: StoredMessage, _ groups: [Group], now: WallTime, fate: (Address) -> Fate)
+  func start(
+    _ lease: Lease, _ message: StoredMessage, _ groups: [AudienceGroup], now: WallTime, fate: (Address) -> Fate
+  )
     async throws(StoreError)
   {
     var cancelled = message.cancelled
@@ -89,7 +92,7 @@ extension Store {
 
 extension Snapshot {
   /// Members of the same fate, provider and platform come together.
-  fileprivate static func gather(_ groups: [Store.Group], at now: WallTime, _ fate: (Address) -> Fate) -> Snapshot {
+  fileprivate static func gather(_ groups: [AudienceGroup], at now: WallTime, _ fate: (Address) -> Fate) -> Snapshot {
     struct Key: Hashable {
       var fate: Fate
       var provider: ProviderName

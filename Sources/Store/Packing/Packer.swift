@@ -2,6 +2,7 @@
 struct Packer {
   private(set) var bytes: [UInt8] = []
 
+  mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
   mutating func byte(_ value: UInt8) { bytes.append(value) }
   mutating func number(_ value: UInt64) {
     var rest = value
@@ -18,6 +19,12 @@ struct Packer {
     number(value.count)
     bytes += value
   }
+  mutating func append(_ value: UnsafeBufferPointer<UInt8>) { bytes += value }
+  mutating func append(_ value: [UInt8]) { bytes += value }
+  /// A time near another one.
+  mutating func time(_ milliseconds: Int64, after base: Int64) { signed(milliseconds &- base) }
+  /// 0, 1, 2, 3… for 0, -1, 1, -2…: small where the value is near 0.
+  mutating func signed(_ value: Int64) { number(UInt64(bitPattern: value << 1 ^ value >> 63)) }
   mutating func text(_ value: String) {
     number(value.utf8.count)
     bytes += value.utf8
@@ -73,15 +80,22 @@ struct Unpacker {
   }
   mutating func time() throws(Corrupt) -> Int64 { Int64(try int()) }
   mutating func blob() throws(Corrupt) -> [UInt8] { try take(try int()) }
-  mutating func take(_ count: Int) throws(Corrupt) -> [UInt8] {
+  mutating func time(after base: Int64) throws(Corrupt) -> Int64 { base &+ (try signed()) }
+  mutating func signed() throws(Corrupt) -> Int64 {
+    let value = try number()
+    return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+  }
+  mutating func take(_ count: Int) throws(Corrupt) -> [UInt8] { Array(try slice(count)) }
+  mutating func slice(_ count: Int) throws(Corrupt) -> ArraySlice<UInt8> {
     guard count >= 0, count <= bytes.count - place else { throw Corrupt() }
     defer { place += count }
-    return Array(bytes[place..<place + count])
+    return bytes[place..<place + count]
   }
-  mutating func text() throws(Corrupt) -> String { String(decoding: try blob(), as: UTF8.self) }
+  mutating func text(of count: Int) throws(Corrupt) -> String { String(decoding: try slice(count), as: UTF8.self) }
+  mutating func text() throws(Corrupt) -> String { try text(of: try int()) }
   mutating func optional() throws(Corrupt) -> String? {
     let count = try int()
-    return count == 0 ? nil : String(decoding: try take(count - 1), as: UTF8.self)
+    return count == 0 ? nil : try text(of: count - 1)
   }
 }
 

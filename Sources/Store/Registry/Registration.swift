@@ -4,10 +4,16 @@ package struct StoredDevice: Hashable, Sendable {
   package var device: Device
   /// Set when it was pruned or moved: it gets nothing until it registers again.
   package var tombstone: Tombstone?
-  package init(device: Device, tombstone: Tombstone?) {
+  /// Set for its user; `device.tags` are its own. It is reached by both.
+  package var userTags: [String]
+  package init(device: Device, tombstone: Tombstone?, userTags: [String] = []) {
     self.device = device
     self.tombstone = tombstone
+    self.userTags = userTags
   }
+
+  /// Receives.
+  package var isLive: Bool { tombstone == nil && device.enabled }
 }
 
 package enum Registration: Hashable, Sendable {
@@ -17,4 +23,11 @@ package enum Registration: Hashable, Sendable {
   case revived
   /// The token was registered as `from`, which now is a tombstone.
   case moved(from: DeviceID)
+}
+
+/// What became of one device of an import.
+package enum PutResult: Hashable, Sendable {
+  case stored(DeviceID, Registration)
+  /// Its user has `Store.maximumDevicesPerUser` already: a placeholder such as `guest`, not a person.
+  case userIsFull
 }

@@ -25,8 +25,7 @@ extension Store {
         tombstone.at.milliseconds <= bound
       {
         // What came between stands; the next sweep looks again.
-        guard try await write(id, app: app, from: found, to: nil) else { continue }
-        try await forget(found.record.stored.device, keeping: nil, app: app)
+        _ = try await remove(found, app: app)
       } else {
         _ = try await ask(
           Scripts.unbury, keys: [keys.buried(partition)], [.bytes(member), .bytes(time)], partition: partition)

@@ -1,82 +1,101 @@
 import RedisClient
 
 extension Scripts {
-  /// A fresh number, or one freed long ago. KEYS last number, free numbers · ARGV freed before
+  /// Numbers freed long ago, then fresh ones. KEYS last number, free numbers · ARGV freed before, how many
   static let allocate = RedisScript(
     "allocate",
     """
     #!lua
-    local old = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, 1)[1]
-    if old then
-      redis.call('ZREM', KEYS[2], old)
-      return tonumber(old)
+    local wanted = tonumber(ARGV[2])
+    local numbers = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, wanted)
+    if #numbers > 0 then redis.call('ZREM', KEYS[2], unpack(numbers)) end
+    for i = 1, #numbers do numbers[i] = tonumber(numbers[i]) end
+    local missing = wanted - #numbers
+    if missing > 0 then
+      local last = redis.call('INCRBY', KEYS[1], missing)
+      for i = last - missing, last - 1 do numbers[#numbers + 1] = i end
     end
-    return redis.call('INCR', KEYS[1]) - 1
+    return numbers
     """)
 
-  /// KEYS free numbers · ARGV number, when
+  /// A number without a record becomes free. KEYS free numbers, record bucket · ARGV number, field, when it became so → 1: done
   static let free = RedisScript(
-    "free", "#!lua flags=allow-oom\nreturn redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1])")
-
-  /// Compares and writes a device. KEYS record bucket, index bucket, sizes of sets, free numbers, tombstones, sets… · ARGV field in
-  /// the record bucket, expected record, new record or '', field in the index, expected index value, new index value, number
-  /// within the block, limit of small sets, freed at, number, sets to leave, time of its tombstone or '', member of tombstones, names of sets: first those to leave.
-  /// → 1, or 0: it was not as expected.
-  static let writeDevice = RedisScript(
-    "writeDevice",
+    "free",
     """
     #!lua flags=allow-oom
-    if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
-    if (redis.call('HGET', KEYS[2], ARGV[4]) or '') ~= ARGV[5] then return 0 end
-    if ARGV[3] == '' then redis.call('HDEL', KEYS[1], ARGV[1]) else redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
-    if ARGV[6] ~= ARGV[5] then
-      if ARGV[6] == '' then redis.call('HDEL', KEYS[2], ARGV[4]) else redis.call('HSET', KEYS[2], ARGV[4], ARGV[6]) end
-    end
-    if ARGV[3] == '' then redis.call('ZADD', KEYS[4], ARGV[9], ARGV[10]) end
-    if ARGV[12] ~= '' then
-      redis.call('ZADD', KEYS[5], ARGV[12], ARGV[13])
-    else
-      redis.call('ZREM', KEYS[5], ARGV[13])
-    end
-    local offset, limit, leave = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[11])
-
-    local function toBitmap(key)
-      local bytes = {}
-      for i = 1, 8192 do bytes[i] = 0 end
-      for _, member in ipairs(redis.call('SMEMBERS', key)) do
-        local n = member + 32768
-        local place = math.floor(n / 8) + 1
-        bytes[place] = bytes[place] + 2 ^ (7 - n % 8)
-      end
-      local parts = {}
-      for i = 1, 8192, 1024 do parts[#parts + 1] = string.char(unpack(bytes, i, i + 1023)) end
-      redis.call('DEL', key)
-      redis.call('SET', key, table.concat(parts))
-    end
-
-    for i = 6, #KEYS do
-      local key, name = KEYS[i], ARGV[8 + i]
-      local bitmap = redis.call('TYPE', key).ok == 'string'
-      if i - 5 <= leave then
-        local left
-        if bitmap then
-          left = redis.call('SETBIT', key, offset, 0)
-        else
-          left = redis.call('SREM', key, offset - 32768)
-        end
-        if left == 1 and redis.call('HINCRBY', KEYS[3], name, -1) <= 0 then
-          redis.call('HDEL', KEYS[3], name)
-          redis.call('DEL', key)
-        end
-      elseif bitmap then
-        if redis.call('SETBIT', key, offset, 1) == 0 then redis.call('HINCRBY', KEYS[3], name, 1) end
-      elseif redis.call('SADD', key, offset - 32768) == 1 then
-        redis.call('HINCRBY', KEYS[3], name, 1)
-        if redis.call('SCARD', key) > limit then toBitmap(key) end
-      end
-    end
-    return 1
+    if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 then return 0 end
+    return redis.call('ZADD', KEYS[1], 'NX', ARGV[3], ARGV[1])
     """)
+
+  /// Numbers for texts. KEYS words · ARGV limit, texts → per text its number, or -1: no room
+  static let intern = RedisScript(
+    "intern",
+    """
+    #!lua flags=allow-oom
+    local out, count, limit = {}, redis.call('HLEN', KEYS[1]), tonumber(ARGV[1])
+    for i = 2, #ARGV do
+      local number = redis.call('HGET', KEYS[1], ARGV[i])
+      if not number and count < limit then
+        number = count
+        redis.call('HSET', KEYS[1], ARGV[i], count)
+        count = count + 1
+      end
+      out[i - 1] = tonumber(number or -1)
+    end
+    return out
+    """)
+
+  /// Compares and writes devices with all their sets: all of them or none. KEYS free numbers, tombstones, words; per device: record
+  /// bucket, index bucket; per set: bucket, own key · ARGV devices, words, time; per device: create, update or delete (c, u, d),
+  /// field in the record bucket, expected record, new record, hash of its id, number, numbers expected under that hash, time of
+  /// its tombstone or '' or '-' (none any more), member of tombstones; per set: name, numbers to add, to remove.
+  /// → places of the devices that were not as expected, or -1: words are missing
+  static let writeDevices = RedisScript(
+    "writeDevices",
+    "#!lua flags=allow-oom\n" + Fragment.sets + Fragment.index + """
+      local devices = tonumber(ARGV[1])
+      if redis.call('HLEN', KEYS[3]) < tonumber(ARGV[2]) then return -1 end
+      local odd = {}
+      local at, key = 4, 4
+      for i = 1, devices do
+        if (redis.call('HGET', KEYS[key], ARGV[at + 1]) or '') ~= ARGV[at + 2] then
+          odd[#odd + 1] = i
+        elseif ARGV[at] == 'c' and numbers(redis.call('GET', KEYS[key + 1]), ARGV[at + 4]) ~= ARGV[at + 6] then
+          odd[#odd + 1] = i
+        end
+        at = at + 9
+        key = key + 2
+      end
+      if #odd > 0 then return odd end
+      at, key = 4, 4
+      for i = 1, devices do
+        local act, field, new = ARGV[at], ARGV[at + 1], ARGV[at + 3]
+        if act == 'd' then
+          redis.call('HDEL', KEYS[key], field)
+          leave(KEYS[key + 1], ARGV[at + 4] .. ARGV[at + 5])
+          redis.call('ZADD', KEYS[1], ARGV[3], (struct.unpack('>I4', ARGV[at + 5])))
+        else
+          redis.call('HSET', KEYS[key], field, new)
+          if act == 'c' then
+            enter(KEYS[key + 1], ARGV[at + 4] .. ARGV[at + 5])
+            redis.call('ZREM', KEYS[1], (struct.unpack('>I4', ARGV[at + 5])))
+          end
+        end
+        if ARGV[at + 7] == '-' then
+          redis.call('ZREM', KEYS[2], ARGV[at + 8])
+        elseif ARGV[at + 7] ~= '' then
+          redis.call('ZADD', KEYS[2], ARGV[at + 7], ARGV[at + 8])
+        end
+        at = at + 9
+        key = key + 2
+      end
+      while at < #ARGV do
+        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], ARGV[at + 2])
+        at = at + 3
+        key = key + 2
+      end
+      return {}
+      """)
 
   /// A tombstone that is none any more, unless it became one again. KEYS tombstones · ARGV member, its time
   static let unbury = RedisScript(
@@ -88,41 +107,74 @@ extension Scripts {
     return 1
     """)
 
-  /// Blocks of sets, each as a bitmap or as members. KEYS sets…
-  static let readBlock = RedisScript(
-    "readBlock",
-    """
-    #!lua flags=no-writes
-    local out = {}
-    for i = 1, #KEYS do
-      local type = redis.call('TYPE', KEYS[i]).ok
-      if type == 'string' then
-        out[i] = redis.call('GET', KEYS[i])
-      elseif type == 'set' then
-        out[i] = redis.call('SMEMBERS', KEYS[i])
-      else
-        out[i] = {}
-      end
-    end
-    return out
-    """)
-
-  /// Points a token's derived id at a device. KEYS alias bucket · ARGV derived id, device → the device before, or nil
+  /// Points hashes of tokens at devices. KEYS alias buckets, one for each · ARGV for each: hash, device → for each the devices that
+  /// it pointed to before
   static let point = RedisScript(
     "point",
     """
     #!lua flags=allow-oom
-    local old = redis.call('HGET', KEYS[1], ARGV[1])
-    redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-    return old
+    local out = {}
+    for k = 1, #KEYS do
+      local wanted, to = ARGV[k * 2 - 1], ARGV[k * 2]
+      local held, kept, others, known = redis.call('GET', KEYS[k]) or '', {}, {}, false
+      for i = 1, #held, 12 do
+        local entry = string.sub(held, i, i + 11)
+        if string.sub(entry, 1, 6) ~= wanted then
+          kept[#kept + 1] = entry
+        elseif string.sub(entry, 7) == to then
+          known = true
+        else
+          others[#others + 1] = string.sub(entry, 7)
+        end
+      end
+      if not known or #others > 0 then
+        kept[#kept + 1] = wanted .. to
+        redis.call('SET', KEYS[k], table.concat(kept))
+      end
+      out[k] = others
+    end
+    return out
     """)
 
-  /// Unless it points elsewhere by now. KEYS alias bucket · ARGV derived id, device
+  /// Takes a token's hash from a device. KEYS alias bucket · ARGV hash and device
   static let unpoint = RedisScript(
     "unpoint",
     """
     #!lua flags=allow-oom
-    if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end
+    local held, kept = redis.call('GET', KEYS[1]) or '', {}
+    for i = 1, #held, 12 do
+      local entry = string.sub(held, i, i + 11)
+      if entry ~= ARGV[1] then kept[#kept + 1] = entry end
+    end
+    if #kept * 12 == #held then return 0 end
+    if #kept == 0 then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], table.concat(kept)) end
     return 1
     """)
+}
+
+extension Fragment {
+  /// An index bucket: entries of a hash and a number, four bytes each.
+  static let index = """
+    local function numbers(held, hash)
+      local found = ''
+      held = held or ''
+      for i = 1, #held, 8 do
+        if string.sub(held, i, i + 3) == hash then found = found .. string.sub(held, i + 4, i + 7) end
+      end
+      return found
+    end
+    local function enter(key, entry) redis.call('SET', key, (redis.call('GET', key) or '') .. entry) end
+    local function leave(key, entry)
+      local held = redis.call('GET', key) or ''
+      for i = 1, #held, 8 do
+        if string.sub(held, i, i + 7) == entry then
+          held = string.sub(held, 1, i - 1) .. string.sub(held, i + 8)
+          if held == '' then redis.call('DEL', key) else redis.call('SET', key, held) end
+          return true
+        end
+      end
+      return false
+    end
+
+    """
 }

@@ -6,7 +6,7 @@ enum Scripts {
     lease, release, beat, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
     dropRetries, condemn, flush,
     addAudience, startAudience, endRest, abandonAudience, flushAudience, scanSegment, scanStream, aimedParts, tell,
-    cancel, cancelPart, storeSlice,
-    writeDevice, unbury, allocate, free, point, unpoint, readBlock,
+    cancel, cancelPart, storeSlice, writeDevices, allocate, free, intern, unbury, point, unpoint, readSets, scanNames,
+    join, leave, tagUser, mendSet, mendIndex,
   ]
 }

@@ -1,4 +1,5 @@
 import Configuration
+import Domain
 import Glibc
 import HTTPClient
 import JSON
@@ -10,14 +11,17 @@ enum BenchCommand {
     about: """
       bench dispatch: how many notifications a second one worker loop sends from accepted messages with listed targets,
       and the CPU time of each part, against a bare HTTP/2 responder on loopback. Build with -c release.
+      bench registry: importing devices with ten tags each, Redis memory per device, counting audiences, tag changes, export.
       bench responder: that responder alone, until SIGTERM.
       """,
-    positionals: ["dispatch|responder"],
+    positionals: ["dispatch|registry|responder"],
     options: [
       Command.Option("--notifications", "N", "how many (200000)"),
       Command.Option("--per-message", "N", "targets of each message (10000)"),
       Command.Option("--streams", "N", "streams that the responder allows per connection (500)"),
       Command.Option("--connections", "N", "connections of the gateway (2)"),
+      Command.Option("--devices", "N", "registry: how many (200000)"),
+      Command.Option("--provider", "NAME", "registry: whose tokens they have, apns or fcm (apns)"),
       Command.Option("--dir", "DIR", "responder: where its CA certificate lands"),
       Command.json,
     ],
@@ -34,15 +38,28 @@ enum BenchCommand {
     case "responder":
       guard let directory = arguments.text("--dir") else { throw UsageProblem(text: "the responder needs --dir") }
       return try Responder.run(directory: directory, streams: bench.streams)
-    case "dispatch": break
-    default: throw UsageProblem(text: "say what to measure: fanfare bench dispatch")
+    case "dispatch", "registry": break
+    default: throw UsageProblem(text: "say what to measure: fanfare bench dispatch or registry")
+    }
+    let measuresRegistry = arguments.positionals.first == "registry"
+    var registry = RegistryBench()
+    registry.devices = try arguments.integer("--devices", in: 1_000...20_000_000) ?? registry.devices
+    if let name = arguments.text("--provider") {
+      guard ["apns", "fcm"].contains(name) else { throw UsageProblem(text: "--provider is apns or fcm") }
+      registry.provider = ProviderName(rawValue: name)
     }
     StopSignals.block()
     do {
+      if measuresRegistry {
+        registry.show(try registry.run(), json: arguments.wantsJSON)
+        return .success
+      }
       let result = try bench.run()
       show(result, bench, json: arguments.wantsJSON)
       return result.accepted == result.notifications ? .success : .failure
     } catch let failure as DispatchBench.Failure {
+      Terminal.complain(failure.reason)
+    } catch let failure as RegistryBench.Failure {
       Terminal.complain(failure.reason)
     } catch let failure as ChildProcess.StartFailure {
       Terminal.complain(failure.reason)

@@ -6,15 +6,17 @@ import Loop
 /// The registry from outside: many devices in and out.
 enum DevicesCommand {
   static let command = Command(
-    name: "devices", summary: "import and export devices",
+    name: "devices", summary: "import, export and check devices",
     about: """
       To import reads devices from FILE (NDJSON: one device a line, as POST /v1/devices takes it; - is standard input) and
       registers them. A line that is wrong is told with its number and stops no other; --rejects keeps those lines for
       another try. An import that was interrupted may be repeated as a whole.
       To export prints every device, one a line, as import takes them.
+      To reindex compares sets, index, aliases and users with the records of devices, and with --repair mends them. It works
+      on the store of the configuration directly, beside a running server. Exit code 1: something is wrong and not mended.
       """,
-    positionals: ["import|export", "[FILE]"],
-    options: ServerCall.options(scopes: "devices") + [
+    positionals: ["import|export|reindex", "[FILE]"],
+    options: ServerCall.options(scopes: "devices") + DeviceReindex.options + [
       Command.Option("--rejects", "FILE", "import: write the lines that were refused into this file"),
       Command.Option("--batch", "LINES", "import: lines of one request, 1–10000 (\(defaultBatch))"),
       Command.Option("--csv", "export: a table for spreadsheets instead of NDJSON"),
@@ -22,14 +24,16 @@ enum DevicesCommand {
     ],
     examples: [
       "fanfare devices import devices.ndjson --rejects broken.ndjson", "fanfare devices export > devices.ndjson",
+      "fanfare devices reindex --repair",
     ]
   ) { arguments in
     switch (arguments.positionals.first, arguments.positionals.dropFirst().first) {
     case ("import", let file?): return try importDevices(file, arguments)
     case ("import", nil): throw UsageProblem(text: "name the file: fanfare devices import FILE (- is standard input)")
     case ("export", nil): return try exportDevices(arguments)
+    case ("reindex", nil): return try DeviceReindex.run(arguments)
     case ("export", _): throw UsageProblem(text: "export writes to standard output: fanfare devices export > FILE")
-    default: throw UsageProblem(text: "say what to do: fanfare devices import or export")
+    default: throw UsageProblem(text: "say what to do: fanfare devices import, export or reindex")
     }
   }
 

@@ -1,0 +1,91 @@
+package import Domain
+import RedisClient
+
+/// Tokens that are registered under a chosen id: from the hash of a token to places of devices. A place may be out of date;
+/// the record that stands there tells.
+extension Store {
+  static let aliasBuckets = 4_096
+
+  struct AliasPlace {
+    var key: String
+    /// Of the derived id.
+    var hash: [UInt8]
+  }
+
+  func alias(_ derived: DeviceID, _ app: AppID) -> AliasPlace {
+    let hash = Slots.hash("alias", app.rawValue, derived.rawValue)
+    let key = keys.alias(partition(of: derived, in: app), app, Int(hash % UInt64(Self.aliasBuckets)))
+    return AliasPlace(key: key, hash: (0..<6).map { UInt8(truncatingIfNeeded: hash >> UInt64(56 - 8 * $0)) })
+  }
+
+  /// The devices that aliases of these tokens name and that hold them, dead ones too; by derived id, in order.
+  func aliased(_ derived: [DeviceID], _ addresses: [Address], app: AppID) async throws(StoreError) -> [[FoundDevice]] {
+    let places = derived.map { alias($0, app) }
+    let held = try await ask(places.map { RedisCommand("GET", $0.key) })
+    var asked: [(token: Int, place: DevicePlace)] = []
+    for (token, place) in places.enumerated() {
+      let bytes = held[token].bytes ?? []
+      for at in stride(from: 0, to: bytes.count - 11, by: 12) where bytes[at..<at + 6].elementsEqual(place.hash) {
+        asked.append((token, DevicePlace(raw: bytes[(at + 6)..<(at + 12)])))
+      }
+    }
+    var found = [[FoundDevice]](repeating: [], count: derived.count)
+    for (entry, record) in zip(asked, try await records(asked.map(\.place), app: app)) {
+      guard let record, record.device.address.holdsSameToken(as: addresses[entry.token]) else { continue }
+      found[entry.token].append(record)
+    }
+    return found
+  }
+
+  /// Points tokens at the devices that hold them now; answers which places they pointed to before.
+  func point(_ pointers: [(derived: DeviceID, to: DevicePlace)], app: AppID) async throws(StoreError) -> [[DevicePlace]]
+  {
+    let places = pointers.map { alias($0.derived, app) }
+    let replies = try await askBatched(
+      Scripts.point, pointers.indices.map { partition(of: pointers[$0].derived, in: app) }
+    ) { chunk in
+      (
+        keys: chunk.map { places[$0].key },
+        arguments: chunk.flatMap { [.bytes(places[$0].hash), .bytes(pointers[$0].to.raw)] }
+      )
+    }
+    return replies.map { reply in (reply.array ?? []).compactMap { $0.bytes.map { DevicePlace(raw: $0[...]) } } }
+  }
+
+  func unpoint(_ pointers: [(derived: DeviceID, from: DevicePlace)], app: AppID) async throws(StoreError) {
+    _ = try await ask(
+      Scripts.unpoint,
+      pointers.map { pointer in
+        let place = alias(pointer.derived, app)
+        return (keys: [place.key], arguments: [.bytes(place.hash + pointer.from.raw)])
+      })
+  }
+
+  /// The registered owners of these tokens, in order; nil where a token is registered under no id.
+  package func owners(of addresses: [Address], app: AppID) async throws(StoreError) -> [StoredDevice?] {
+    try await findOwners(of: addresses, app: app).map { $0?.record.stored }
+  }
+
+  func findOwners(of addresses: [Address], app: AppID) async throws(StoreError) -> [FoundDevice?] {
+    let derived = addresses.map { Self.derivedID(of: $0, in: app) }
+    var owners = try await aliased(derived, addresses, app: app).map { $0.max { $0.rank < $1.rank } }
+    let missing = owners.indices.filter { owners[$0] == nil }
+    for (at, found) in zip(missing, try await find(missing.map { derived[$0] }, app: app)) {
+      guard let found, found.device.address.holdsSameToken(as: addresses[at]) else { continue }
+      owners[at] = found
+    }
+    return owners
+  }
+}
+
+extension FoundDevice {
+  /// Of several that hold one token the living one counts, then the one registered last.
+  var rank: (Int, Int64) { (record.stored.tombstone == nil ? 1 : 0, device.registeredAt.milliseconds) }
+}
+
+extension Address {
+  /// One token is one device of an app, whatever kind or bundle it was given with.
+  func holdsSameToken(as other: Address) -> Bool {
+    provider == other.provider && environment == other.environment && token == other.token
+  }
+}

@@ -1,0 +1,175 @@
+package import Domain
+import RedisClient
+
+/// What is kept of a user beside its devices' records.
+struct UserEntry: Hashable {
+  /// Of the tags; 0: none were ever set.
+  var version = 0
+  /// Where its devices are. May name too many; the records tell.
+  var places: [DevicePlace] = []
+  var tags: [String] = []
+  var packedTags: [UInt8] = []
+
+  init() {}
+  init(packed: [UInt8]) {
+    guard packed.count >= 6 else { return }
+    version = from32(packed[..<4])
+    let end = 6 + from32(packed[4..<6]) * 6
+    guard end <= packed.count else { return }
+    places = stride(from: 6, to: end, by: 6).map { DevicePlace(raw: packed[$0..<$0 + 6]) }
+    packedTags = Array(packed[end...])
+    tags = (try? Self.unpack(packedTags)) ?? []
+  }
+
+  static func pack(_ tags: [String]) -> [UInt8] {
+    var packer = Packer()
+    for tag in tags { packer.text(tag) }
+    return packer.bytes
+  }
+  private static func unpack(_ packed: [UInt8]) throws(Corrupt) -> [String] {
+    var tags: [String] = []
+    var reader = Unpacker(packed)
+    while !reader.isAtEnd { tags.append(try reader.text()) }
+    return tags
+  }
+}
+
+/// A user as clients see it.
+package struct StoredUser: Hashable, Sendable {
+  package var tags: [String]
+  package var devices: [StoredDevice]
+}
+
+extension Store {
+  package static let maximumDevicesPerUser = 500
+
+  func entries(ofUsers users: [String], app: AppID) async throws(StoreError) -> [UserEntry] {
+    let replies = try await ask(users.map { RedisCommand("HGET", keys.user(app, $0).key, $0) })
+    return replies.map { $0.bytes.map(UserEntry.init(packed:)) ?? UserEntry() }
+  }
+
+  /// The entries of users after these devices were noted; nil where a user has too many already.
+  func join(_ joins: [(user: String, place: DevicePlace)], app: AppID) async throws(StoreError) -> [UserEntry?] {
+    let homes = joins.map { keys.user(app, $0.user) }
+    let replies = try await askBatched(Scripts.join, homes.map(\.partition)) { chunk in
+      (
+        keys: chunk.map { homes[$0].key },
+        arguments: [.number(Int64(Self.maximumDevicesPerUser))]
+          + chunk.flatMap { [.text(joins[$0].user), .bytes(joins[$0].place.raw)] }
+      )
+    }
+    return replies.map { $0.bytes.map(UserEntry.init(packed:)) }
+  }
+
+  func leave(_ leaves: [(user: String, place: DevicePlace)], app: AppID) async throws(StoreError) {
+    _ = try await ask(
+      Scripts.leave,
+      leaves.map { (keys: [keys.user(app, $0.user).key], arguments: [.text($0.user), .bytes($0.place.raw)]) })
+  }
+
+  /// Brings the records of users' devices to what their users' entries say. A record takes only newer tags, so that
+  /// repeated and crossing calls end alike.
+  func settle(_ users: [String], app: AppID) async throws(StoreError) {
+    let entries = try await entries(ofUsers: users, app: app)
+    let places = entries.flatMap(\.places)
+    let found = try await records(places, app: app)
+    var at = 0
+    for (user, entry) in zip(users, entries) {
+      for record in found[at..<at + entry.places.count] {
+        guard let record, record.device.user == user, record.record.takes(entry) else { continue }
+        _ = try await rewrite(record.device.id, app: app) { stored in
+          guard stored.stored.device.user == user, stored.takes(entry) else { return nil }
+          var new = stored
+          new.take(entry)
+          return new
+        }
+      }
+      at += entry.places.count
+    }
+  }
+
+  // MARK: Reading
+
+  package func devices(ofUser user: String, app: AppID) async throws(StoreError) -> [StoredDevice] {
+    try await devices(ofUsers: [user], app: app)[0]
+  }
+
+  /// By user, in order; a user's devices by id.
+  package func devices(ofUsers users: [String], app: AppID) async throws(StoreError) -> [[StoredDevice]] {
+    let entries = try await entries(ofUsers: users, app: app)
+    let found = try await records(entries.flatMap(\.places), app: app)
+    var at = 0
+    return zip(users, entries).map { user, entry in
+      defer { at += entry.places.count }
+      return found[at..<at + entry.places.count].compactMap { $0?.record.stored }.filter { $0.device.user == user }
+        .sorted { $0.device.id.rawValue < $1.device.id.rawValue }
+    }
+  }
+
+  /// Nil if nothing is kept of it.
+  package func user(_ user: String, app: AppID) async throws(StoreError) -> StoredUser? {
+    let entry = try await entries(ofUsers: [user], app: app)[0]
+    let devices = try await devices(ofUser: user, app: app)
+    return devices.isEmpty && entry.tags.isEmpty ? nil : StoredUser(tags: entry.tags, devices: devices)
+  }
+
+  // MARK: Writing
+
+  /// Tags on all devices of a user, also those registered later. Worth repeating after an error: it ends the same.
+  package func changeTags(ofUser user: String, _ change: TagChange, app: AppID) async throws(StoreError)
+    -> TagChange.Result
+  {
+    try checkMemory()
+    for _ in 0..<Self.writeAttempts {
+      let entry = try await entries(ofUsers: [user], app: app)[0]
+      let tags = change.applied(to: entry.tags)
+      guard tags.count <= Self.maximumTags else { return .tooMany(tags.count) }
+      let reply = try await ask(
+        Scripts.tagUser, keys: [keys.user(app, user).key],
+        [.text(user), .bytes(entry.packedTags), .bytes(UserEntry.pack(tags))])
+      guard reply.integer == 1 else { continue }
+      try await settle([user], app: app)
+      return .changed(tags)
+    }
+    throw Self.tooBusy
+  }
+
+  /// Deletes all devices and tags of a user; returns how many devices. Repeating it is harmless.
+  package func removeUser(_ user: String, app: AppID) async throws(StoreError) -> Int {
+    var removed = 0
+    for _ in 0..<Self.writeAttempts {
+      let entry = try await entries(ofUsers: [user], app: app)[0]
+      if !entry.packedTags.isEmpty {
+        _ = try await ask(
+          Scripts.tagUser, keys: [keys.user(app, user).key], [.text(user), .bytes(entry.packedTags), ""])
+      }
+      let found = try await records(entry.places, app: app)
+      for (place, record) in zip(entry.places, found) {
+        if let record, record.device.user == user {
+          if try await removeDevice(record.device.id, app: app) { removed += 1 }
+        } else if record == nil {
+          try await leave([(user, place)], app: app)
+        }
+      }
+      let left = try await entries(ofUsers: [user], app: app)[0]
+      // A device that is just being registered may come again; then so does this loop.
+      if left.places.isEmpty && left.tags.isEmpty { return removed }
+      if !found.contains(where: { $0?.device.user == user }) && left.tags.isEmpty { return removed }
+    }
+    return removed
+  }
+}
+
+extension DeviceRecord {
+  /// True if the user's entry says something newer.
+  func takes(_ entry: UserEntry) -> Bool {
+    entry.version > userVersion || (entry.places.count > 1 && !isOneOfSeveral)
+  }
+  mutating func take(_ entry: UserEntry) {
+    if entry.version >= userVersion {
+      userVersion = entry.version
+      stored.userTags = entry.tags
+    }
+    if entry.places.count > 1 { isOneOfSeveral = true }
+  }
+}

@@ -1,0 +1,33 @@
+/// How a set of tags changes: all of it replaced, then some removed, then some added.
+package struct TagChange: Hashable, Sendable {
+  package var replace: [String]?
+  package var add: [String]
+  package var remove: [String]
+
+  package init(replace: [String]? = nil, add: [String] = [], remove: [String] = []) {
+    self.replace = replace
+    self.add = add
+    self.remove = remove
+  }
+
+  package enum Result: Hashable, Sendable {
+    /// The tags as they now are.
+    case changed([String])
+    /// More than `Store.maximumTags`; nothing was changed.
+    case tooMany(Int)
+    case noDevice
+  }
+
+  /// Order is kept; no tag is there twice.
+  func applied(to tags: [String]) -> [String] {
+    let gone = Set(remove.map(ExactText.init))
+    var seen = Set<ExactText>()
+    let kept = (replace ?? tags).filter { !gone.contains(ExactText($0)) }
+    return (kept + add).filter { seen.insert(ExactText($0)).inserted }
+  }
+}
+
+extension Store {
+  /// Of a device, and again of its user.
+  package static let maximumTags = 250
+}

@@ -1,0 +1,71 @@
+import RedisClient
+
+extension Fragment {
+  /// A user's entry: version (4 bytes), how many devices (2), their places (6 each), the tags.
+  static let user = """
+    local function read(key, user)
+      local entry = redis.call('HGET', key, user)
+      if not entry then return 0, '', '' end
+      local version, count = struct.unpack('>I4I2', entry)
+      return version, string.sub(entry, 7, 6 + count * 6), string.sub(entry, 7 + count * 6)
+    end
+    local function write(key, user, version, places, tags)
+      if places == '' and tags == '' then return redis.call('HDEL', key, user) end
+      redis.call('HSET', key, user, struct.pack('>I4I2', version, #places / 6) .. places .. tags)
+    end
+    local function find(places, wanted)
+      for i = 1, #places, 6 do
+        if string.sub(places, i, i + 5) == wanted then return i end
+      end
+    end
+
+    """
+}
+
+extension Scripts {
+  /// Devices become their users'. KEYS users, one for each · ARGV limit; for each: user, place → for each the entry, or nil: the
+  /// user has too many
+  static let join = RedisScript(
+    "join",
+    "#!lua flags=allow-oom\n" + Fragment.user + """
+      local out, limit = {}, tonumber(ARGV[1])
+      for i = 1, #KEYS do
+        local user, place = ARGV[i * 2], ARGV[i * 2 + 1]
+        local version, places, tags = read(KEYS[i], user)
+        local fits = true
+        if not find(places, place) then
+          fits = #places / 6 < limit
+          if fits then
+            places = places .. place
+            write(KEYS[i], user, version, places, tags)
+          end
+        end
+        out[i] = fits and struct.pack('>I4I2', version, #places / 6) .. places .. tags
+      end
+      return out
+      """)
+
+  /// KEYS users · ARGV user, place
+  static let leave = RedisScript(
+    "leave",
+    "#!lua flags=allow-oom\n" + Fragment.user + """
+      local version, places, tags = read(KEYS[1], ARGV[1])
+      local found = find(places, ARGV[2])
+      if not found then return 0 end
+      write(KEYS[1], ARGV[1], version, string.sub(places, 1, found - 1) .. string.sub(places, found + 6), tags)
+      return 1
+      """)
+
+  /// Replaces a user's tags; a new version tells devices which hold the old ones. Versions follow the clock, so that a user who
+  /// comes again does not begin below what records hold. KEYS users · ARGV user, expected tags, tags → 1, or 0: not as expected
+  static let tagUser = RedisScript(
+    "tagUser",
+    "#!lua flags=allow-oom\n" + Fragment.user + """
+      local version, places, tags = read(KEYS[1], ARGV[1])
+      if tags ~= ARGV[2] then return 0 end
+      if tags ~= ARGV[3] then
+        write(KEYS[1], ARGV[1], math.max(version + 1, tonumber(redis.call('TIME')[1])), places, ARGV[3])
+      end
+      return 1
+      """)
+}

@@ -1,0 +1,65 @@
+import Domain
+import Store
+
+/// Devices as an app has them: ten tags each, some that half of all have and one that nobody else has; most with a user,
+/// some users with two devices; half of them under an id that the app chose.
+struct BenchPopulation {
+  let provider: ProviderName
+  private var state: UInt64 = 7
+
+  static let now = WallTime(seconds: 1_780_000_000)
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+  init(provider: ProviderName) { self.provider = provider }
+
+  /// SplitMix64.
+  private mutating func random(_ bound: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+    return Int((z ^ z >> 31) % UInt64(bound))
+  }
+  /// Small numbers come up more often.
+  private mutating func skewed(_ bound: Int) -> Int { min(random(bound), random(bound), random(bound)) }
+  private mutating func hex(_ count: Int) -> String {
+    var text = ""
+    while text.utf8.count < count {
+      let word = String(UInt64(random(1 << 32)), radix: 16)
+      text += String(repeating: "0", count: 8 - word.utf8.count) + word
+    }
+    return String(text.prefix(count))
+  }
+  private mutating func letters(_ count: Int) -> String {
+    String((0..<count).map { _ in Self.alphabet[random(64)] })
+  }
+
+  /// FCM's tokens have 142 to 163 characters.
+  private mutating func token() -> String {
+    guard provider == .fcm else { return hex(64) }
+    return letters(22) + ":APA91b" + letters(113 + random(22))
+  }
+
+  mutating func device(_ number: Int) -> Device {
+    let chosen = number % 2 == 0
+    let uuid = "\(hex(8))-\(hex(4))-4\(hex(3))-8\(hex(3))-\(hex(12))"
+    var device = Device(
+      id: DeviceID(rawValue: chosen ? uuid : ""), address: Address(provider: provider, token: token()),
+      registeredAt: WallTime(milliseconds: Self.now.milliseconds - Int64(skewed(400)) * 86_400_000))
+    device.lastSeen = device.registeredAt + Int64(random(86_400_000))
+    // One in ten has none; of the others one in six shares it with the device before.
+    if number % 10 != 9 { device.user = "user-\(number % 6 == 5 ? number - 1 : number)" }
+    device.platform = provider == .fcm ? "android" : "ios"
+    device.appVersion = "2.\(skewed(12)).0"
+    device.language = ["en", "de", "fr", "es", "it", "pt-BR", "nl", "pl", "sv", "tr"][skewed(10)]
+    device.timeZone =
+      ["Europe/Berlin", "Europe/London", "America/New_York", "Asia/Tokyo", "America/Sao_Paulo"][skewed(5)]
+    device.tags = [
+      "plan:\(["free", "pro", "team"][skewed(3)])", "city:\(skewed(500))", "interest:\(skewed(60))",
+      "category:\(skewed(60))", "cohort:2026-w\(random(52))", "store:\(skewed(2_000))", "theme:\(random(3))",
+      random(4) == 0 ? "churned" : "active", "list:\(random(20))", "order:\(number)",
+    ]
+    device.attributes = [JSONMember("first_name", .string("Name\(skewed(2_000))"))]
+    return device
+  }
+}

@@ -1,0 +1,72 @@
+import Domain
+import JSON
+
+extension RegistryBench {
+  func show(_ result: Result, json: Bool) {
+    if json {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.member("devices", devices)
+      writer.member("provider", provider.rawValue)
+      for (name, value) in [
+        ("import_seconds", result.importSeconds), ("import_cpu_us", result.importOwn),
+        ("import_redis_cpu_us", result.importRedis), ("import_per_core_second", result.importRate),
+        ("repeat_seconds", result.repeatSeconds), ("redis_bytes", result.bytes),
+        ("tag_change_ms", result.tagChange.middle), ("tag_change_p99_ms", result.tagChange.late),
+        ("export_per_second", Double(result.exported) / result.exportSeconds),
+      ] {
+        writer.key(name)
+        writer.double(value)
+      }
+      writer.key("counts")
+      writer.beginArray()
+      for count in result.counts {
+        writer.beginObject()
+        writer.member("audience", count.name)
+        writer.member("members", count.members)
+        writer.key("ms")
+        writer.double(count.milliseconds)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.member("slow_commands", result.slowCommands)
+      writer.member("slowest_us", result.slowest)
+      writer.member("memory", result.memory)
+      writer.member("debug_build", Machine.isDebugBuild)
+      writer.endObject()
+      return Terminal.print(writer.bytes)
+    }
+    var table = Table()
+    table.row("imported/s", "\(Int(Double(devices) / result.importSeconds))")
+    table.row("imported/s of one core for gateway and Redis", "\(Int(result.importRate))")
+    table.row("CPU µs each: gateway", tenths(result.importOwn))
+    table.row("CPU µs each: Redis", tenths(result.importRedis))
+    table.row("imported again/s", "\(Int(Double(devices) / result.repeatSeconds))")
+    table.row("Redis bytes per device", "\(Int(result.bytes.rounded()))")
+    for count in result.counts {
+      table.row("count, ms: \(count.name)", "\(tenths(count.milliseconds)) (\(count.members))")
+    }
+    table.row("tag change, ms", "\(hundredths(result.tagChange.middle))")
+    table.row("tag change, 99 of 100, ms", "\(hundredths(result.tagChange.late))")
+    table.row("exported/s", "\(Int(Double(result.exported) / result.exportSeconds))")
+    table.row("Redis commands over 1 ms", "\(result.slowCommands), longest \(result.slowest) µs")
+    table.row("gateway memory, MiB", "\(result.memory >> 20)")
+    Terminal.print(table.text)
+    Terminal.print(
+      """
+
+        \(devices) devices of \(provider.rawValue) with ten tags each
+        \(Machine.processor), \(Machine.cores) cores, Linux \(Machine.kernel), fanfare \(Tool.version)\
+      \(Machine.isDebugBuild ? ", DEBUG BUILD: figures mean little" : "")
+      """)
+  }
+
+  private func tenths(_ value: Double) -> String {
+    let scaled = Int((value * 10).rounded())
+    return "\(scaled / 10).\(scaled % 10)"
+  }
+  private func hundredths(_ value: Double) -> String {
+    let scaled = Int((value * 100).rounded())
+    return "\(scaled / 100).\(scaled / 10 % 10)\(scaled % 10)"
+  }
+}

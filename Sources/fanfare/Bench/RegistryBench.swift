@@ -1,0 +1,150 @@
+import Audience
+import Domain
+import Glibc
+import JSON
+import Loop
+import RedisClient
+import Store
+
+/// What a registry of many devices costs: importing, Redis memory, counting, tag changes, reading all (design: figures to
+/// hold). One process on core 0 with a private Redis on another; no HTTP.
+struct RegistryBench {
+  var devices = 200_000
+  var provider = ProviderName.apns
+
+  struct Result: Sendable {
+    var importSeconds = 0.0
+    /// CPU microseconds per device.
+    var importOwn = 0.0
+    var importRedis = 0.0
+    var repeatSeconds = 0.0
+    /// Redis memory per device.
+    var bytes = 0.0
+    /// Name, milliseconds, members.
+    var counts: [(name: String, milliseconds: Double, members: Int)] = []
+    /// Milliseconds, one after the other: middle, 99th of 100, worst.
+    var tagChange = (middle: 0.0, late: 0.0, worst: 0.0)
+    var exportSeconds = 0.0
+    var exported = 0
+    /// Commands of Redis that took longer than a millisecond, and the longest in microseconds.
+    var slowCommands = 0
+    var slowest: Int64 = 0
+    var memory: Int64 = 0
+    /// Devices a second of one core that does all of the import's work.
+    var importRate: Double { 1e6 / max(0.001, importOwn + importRedis) }
+  }
+
+  struct Failure: Error { let reason: String }
+
+  private static let app = AppID(rawValue: "bench")
+  private static let batch = 1_000
+
+  /// On the main thread.
+  func run() throws -> Result {
+    let folder = ScratchFolder()
+    let redis = try PrivateRedis(in: folder, core: Machine.cores > 1 ? 1 : 0)
+    defer { redis.stop() }
+    let id = redis.id
+    let endpoint = RedisEndpoint(.unix(path: redis.socket))
+    return try Blocking.run { [self] loop in
+      let store = Store(loop: loop, redis: endpoint, settings: StoreSettings())
+      defer { store.close() }
+      try await store.open()
+      let server = Redis(loop: loop, endpoint: endpoint)
+      defer { server.close() }
+      while !server.isReady { await loop.sleep(milliseconds: 1) }
+      _ = try await server.call(RedisCommand("CONFIG", "SET", "slowlog-log-slower-than", "1000"))
+      _ = try await server.call(RedisCommand("CONFIG", "SET", "slowlog-max-len", "100000"))
+      var result = Result()
+      try await importAll(store, server, loop, id, &result)
+      try await count(store, loop, &result)
+      try await changeTags(store, loop, &result)
+      try await export(store, loop, &result)
+      let slow = try await server.call(RedisCommand("SLOWLOG", "GET", "100000")).array ?? []
+      let durations = slow.compactMap { entry in entry.array.flatMap { $0.count > 2 ? $0[2].integer : nil } }
+      result.slowCommands = durations.count
+      result.slowest = durations.max() ?? 0
+      result.memory = ProcessTimes.memory(of: getpid())
+      return result
+    }
+  }
+
+  private func importAll(
+    _ store: Store, _ server: Redis, _ loop: EventLoop, _ redis: pid_t, _ result: inout Result
+  ) async throws {
+    let empty = try await Self.memoryUsed(server)
+    var made: [[Device]] = []
+    var population = BenchPopulation(provider: provider)
+    for start in stride(from: 0, to: devices, by: Self.batch) {
+      made.append((start..<min(devices, start + Self.batch)).map { population.device($0) })
+    }
+    var bar = ProgressBar("importing")
+    let (own, others, began) = (ProcessTimes.microseconds(of: getpid()), ProcessTimes.microseconds(of: redis), loop.now)
+    for (number, batch) in made.enumerated() {
+      for entry in try await store.put(batch, app: Self.app) {
+        guard case .stored(_, .created) = entry else { throw Failure(reason: "a device was not new: \(entry)") }
+      }
+      if number % 20 == 0 { bar.draw(number * Self.batch, of: devices) }
+    }
+    result.importSeconds = Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
+    bar.end("\(devices) devices")
+    result.importOwn = Double(ProcessTimes.microseconds(of: getpid()) - own) / Double(devices)
+    result.importRedis = Double(ProcessTimes.microseconds(of: redis) - others) / Double(devices)
+    result.bytes = Double(try await Self.memoryUsed(server) - empty) / Double(devices)
+    let again = made.prefix(max(1, made.count / 10))
+    let repeated = loop.now
+    for batch in again { _ = try await store.put(batch, app: Self.app) }
+    result.repeatSeconds =
+      Double(loop.now.nanoseconds - repeated.nanoseconds) / 1e9 / Double(again.count) * Double(made.count)
+  }
+
+  private static func memoryUsed(_ server: Redis) async throws -> Int {
+    let text = try await server.call(RedisCommand("INFO", "memory")).text ?? ""
+    let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
+    return line.flatMap { Int($0.dropFirst("used_memory:".count)) } ?? 0
+  }
+
+  private func count(_ store: Store, _ loop: EventLoop, _ result: inout Result) async throws {
+    let expressions: [(String, Reach)] = [
+      ("everyone", .allDevices), ("plan:pro && (lang:de || lang:fr) && !churned", .allDevices),
+      ("city:* && app_version:>=2.3 && seen:<30d && !plan:free", .allDevices),
+      ("plan:pro && (lang:de || lang:fr) && !churned", .latestDevicePerUser),
+    ]
+    for (text, reach) in expressions {
+      let selection = AudienceSelection(expression: try AudienceExpression(parsing: text), reach: reach)
+      var fastest = Double.infinity
+      var members = 0
+      for _ in 0..<5 {
+        let began = loop.now
+        members = try await store.count(selection, app: Self.app, now: BenchPopulation.now).total
+        fastest = min(fastest, Double(loop.now.nanoseconds - began.nanoseconds) / 1e6)
+      }
+      result.counts.append((reach == .allDevices ? text : text + ", latest device", fastest, members))
+    }
+  }
+
+  private func changeTags(_ store: Store, _ loop: EventLoop, _ result: inout Result) async throws {
+    let some = try await store.export(Self.app, after: nil, limit: 2_000, tombstones: false).devices
+    var times: [Double] = []
+    for stored in some {
+      let began = loop.now
+      _ = try await store.changeTags(
+        of: stored.device.id, TagChange(add: ["seen-offer"], remove: ["plan:pro"]), app: Self.app)
+      times.append(Double(loop.now.nanoseconds - began.nanoseconds) / 1e6)
+    }
+    times.sort()
+    guard !times.isEmpty else { return }
+    result.tagChange = (times[times.count / 2], times[times.count * 99 / 100], times[times.count - 1])
+  }
+
+  private func export(_ store: Store, _ loop: EventLoop, _ result: inout Result) async throws {
+    let began = loop.now
+    var place: ExportPlace?
+    repeat {
+      let page = try await store.export(Self.app, after: place, limit: 4_096, tombstones: false)
+      result.exported += page.devices.count
+      place = page.next
+    } while place != nil
+    result.exportSeconds = Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
+  }
+}

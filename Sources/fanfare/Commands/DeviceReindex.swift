@@ -1,0 +1,69 @@
+import Domain
+import JSON
+import Loop
+import Store
+
+/// `fanfare devices reindex`: on the store itself.
+enum DeviceReindex {
+  static let options = [
+    Command.configuration,
+    Command.Option("--repair", "reindex: mend what is found"),
+    Command.Option("--app", "ID", "reindex: only this app (all)"),
+  ]
+
+  static func run(_ arguments: Arguments) throws -> ExitCode {
+    let setup = try Setup.load(arguments)
+    let repair = arguments.has("--repair")
+    let apps = try apps(arguments.text("--app"), setup)
+    do {
+      return try Blocking.run { loop in
+        let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+        defer { store.close() }
+        try await store.open()
+        var isClean = true
+        for app in apps {
+          let report = try await store.reindex(app, repair: repair)
+          isClean = isClean && (report.isClean || (repair && report.faults[.unreadableRecord] == nil))
+          show(report, app, repair: repair, json: arguments.wantsJSON)
+        }
+        return isClean ? .success : .failure
+      }
+    } catch let error as StoreError {
+      return ServeCommand.explain(.store(error))
+    }
+  }
+
+  private static func apps(_ name: String?, _ setup: Setup) throws(UsageProblem) -> [AppID] {
+    let known = setup.apps.keys.sorted { $0.rawValue < $1.rawValue }
+    guard let name else { return known }
+    guard let app = known.first(where: { $0.rawValue == name }) else {
+      throw UsageProblem(text: "the configuration has no app \(name): \(known.map(\.rawValue).joined(separator: ", "))")
+    }
+    return [app]
+  }
+
+  private static func show(_ report: ReindexReport, _ app: AppID, repair: Bool, json: Bool) {
+    let faults = report.faults.sorted { $0.key.rawValue < $1.key.rawValue }
+    if json {
+      var writer = JSONWriter()
+      writer.beginObject()
+      writer.member("app", app.rawValue)
+      writer.member("devices", report.devices)
+      writer.member("repaired", repair)
+      writer.key("faults")
+      writer.beginObject()
+      for (fault, count) in faults { writer.member(fault.rawValue, count) }
+      writer.endObject()
+      writer.member("samples", JSONValue.array(report.samples.map { .string($0) }))
+      writer.endObject()
+      return Terminal.print(writer.bytes)
+    }
+    Terminal.print("\(app.rawValue): \(report.devices) devices, \(faults.isEmpty ? "all in order" : "not in order:")")
+    for (fault, count) in faults { Terminal.print("  \(fault.rawValue): \(count)") }
+    for sample in report.samples { Terminal.print("    \(sample)") }
+    if !faults.isEmpty {
+      Terminal.print(
+        repair ? "  repaired, but for unreadable records" : "  fanfare devices reindex --repair mends this")
+    }
+  }
+}

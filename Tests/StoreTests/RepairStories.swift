@@ -1,0 +1,281 @@
+import Audience
+import Domain
+import Loop
+import RedisClient
+import Support
+import Testing
+
+@testable import Store
+
+@Suite("The registry's sets are checked and repaired")
+struct RepairStories {
+  private static func phones() -> [Device] {
+    (0..<80).map { number in
+      var phone = device(number % 2 == 0 ? "" : "d\(number)", token: "t\(number)", at: 1_000 + Int64(number))
+      phone.tags = ["vip", "n:\(number)"]
+      phone.user = "u\(number % 30)"
+      phone.platform = "ios"
+      return phone
+    }
+  }
+
+  @Test("each kind of damage is reported, repaired, and then gone", arguments: RegistryFault.allCases)
+  func damage(fault: RegistryFault) async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, loop in
+      _ = try await store.put(Self.phones(), app: shop)
+      var dead = device("dead", token: "dead")
+      _ = try await store.put(dead, app: shop)
+      dead.id = DeviceID(rawValue: "heir")
+      _ = try await store.put(dead, app: shop)
+      _ = try await store.changeTags(ofUser: "u1", TagChange(add: ["gold"]), app: shop)
+      #expect(try await store.reindex(shop, repair: false).faults == [:])
+
+      try await store.damage(fault)
+      let found = try await store.reindex(shop, repair: false)
+      #expect(found.faults[fault] == 1, "\(found)")
+      #expect(!found.samples.isEmpty)
+      #expect(try await store.reindex(shop, repair: false).faults == found.faults, "a report changes nothing")
+      let repaired = try await store.reindex(shop, repair: true)
+      #expect(repaired.faults[fault] == 1, "\(repaired)")
+      let after = try await store.reindex(shop, repair: true)
+      guard fault != .unreadableRecord else { return #expect(after.faults[fault] == 1) }
+      #expect(after.isClean, "\(after)")
+      try await store.expectTrueSets(app: shop)
+    }
+  }
+
+  @Test("beside a busy registry nothing whole is called broken, and nothing is broken")
+  func besideWork() async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, loop in
+      _ = try await store.put(Self.phones(), app: shop)
+      let work = Work()
+      loop.spawn {
+        for round in 0..<6 {
+          for number in 0..<80 {
+            var phone = Self.phones()[number]
+            phone.tags = ["round:\(round)"]
+            phone.user = "u\((number + round) % 30)"
+            _ = try? await store.put(phone, app: shop)
+            if number % 9 == 0 { _ = try? await store.removeDevice(DeviceID(rawValue: "d\(number)"), app: shop) }
+          }
+        }
+        work.isDone = true
+      }
+      var rounds = 0
+      while !work.isDone || rounds == 0 {
+        let report = try await store.reindex(shop, repair: true)
+        // A registration on its way has its number and its user's place before its record.
+        let early: Set<RegistryFault> = [
+          .lostNumber, .foreignInUser, .missingInUser, .oldUserTags, .missingAlias, .foreignAlias,
+        ]
+        #expect(Set(report.faults.keys).isSubset(of: early), "\(report)")
+        rounds += 1
+      }
+      _ = try await store.reindex(shop, repair: true)
+      #expect(try await store.reindex(shop, repair: false).isClean)
+      try await store.expectTrueSets(app: shop)
+    }
+  }
+  private final class Work { var isDone = false }
+
+  @Test("tags are listed in order, by prefix, page by page, with their living devices")
+  func tagPages() async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, loop in
+      var phones = Self.phones()
+      phones[3].enabled = false
+      _ = try await store.put(phones, app: shop)
+      #expect(
+        try await store.tags(shop, prefix: "v", limit: 10, cursor: nil).items == [TagCount(tag: "vip", devices: 79)])
+      var seen: [TagCount] = []
+      var cursor: String?
+      repeat {
+        let page = try await store.tags(shop, prefix: "", limit: 7, cursor: cursor)
+        #expect(page.items.count <= 7)
+        seen += page.items
+        cursor = page.next
+      } while cursor != nil
+      #expect(seen.count == 80, "n:3 is only on a disabled device")
+      #expect(seen.map(\.tag) == seen.map(\.tag).sorted())
+      #expect(seen.filter { $0.tag != "vip" }.allSatisfy { $0.devices == 1 })
+      #expect(try await store.attributeNames(app: shop) == [])
+      phones[0].attributes = [JSONMember("first_name", .string("Ann"))]
+      _ = try await store.put(phones[0], app: shop)
+      #expect(try await store.attributeNames(app: shop) == ["first_name"])
+    }
+  }
+
+  @Test("an export tells every device once, by pages")
+  func export() async throws {
+    try await withStore(quickSettings(partitions: 3)) { store, loop in
+      let phones = (0..<500).map { device("d\($0)", token: "t\($0)") }
+      _ = try await store.put(phones, app: shop)
+      _ = try await store.put(device("heir", token: "t0"), app: shop)
+      for tombstones in [false, true] {
+        var told: [String] = []
+        var place: ExportPlace?
+        repeat {
+          let page = try await store.export(shop, after: place, limit: 90, tombstones: tombstones)
+          told += page.devices.map(\.device.id.rawValue)
+          place = page.next.flatMap { ExportPlace(text: $0.text) }
+        } while place != nil
+        #expect(Set(told).count == told.count)
+        #expect(told.count == (tombstones ? 501 : 500))
+      }
+    }
+  }
+
+  @Test("tags of a user reach devices that come later, and leave those that go to another")
+  func userTags() async throws {
+    try await withStore(quickSettings(partitions: 3)) { store, loop in
+      func members(_ tag: String) async throws -> Int {
+        let selection = AudienceSelection(expression: .term(.tag(tag)))
+        return try await store.count(selection, app: shop, now: loop.wallNow).total
+      }
+      var first = device("first", token: "1")
+      first.user = "ann"
+      first.tags = ["own"]
+      _ = try await store.put(first, app: shop)
+      #expect(try await store.changeTags(ofUser: "ann", TagChange(add: ["gold"]), app: shop) == .changed(["gold"]))
+      var later = device("later", token: "2")
+      later.user = "ann"
+      _ = try await store.put(later, app: shop)
+      #expect(try await members("gold") == 2)
+      _ = try await store.changeTags(of: first.id, TagChange(replace: []), app: shop)
+      #expect(try await members("gold") == 2)
+      #expect(try await members("own") == 0)
+      later.user = "bob"
+      _ = try await store.put(later, app: shop)
+      #expect(try await members("gold") == 1)
+      #expect(try await store.changeTags(ofUser: "ann", TagChange(remove: ["gold"]), app: shop) == .changed([]))
+      #expect(try await members("gold") == 0)
+      let many = (0...Store.maximumTags).map { "t\($0)" }
+      #expect(try await store.changeTags(of: first.id, TagChange(add: many), app: shop) == .tooMany(251))
+      #expect(try await store.changeTags(of: first.id, TagChange(add: many.dropLast()), app: shop) != .tooMany(251))
+      try await store.expectTrueSets(app: shop)
+      #expect(try await store.removeUser("ann", app: shop) == 1)
+      #expect(try await store.user("ann", app: shop) == nil)
+    }
+  }
+
+  @Test("a user that is none is refused at its limit, and nothing is left behind")
+  func fullUser() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let guests = (0...Store.maximumDevicesPerUser).map { number in
+        var guest = device("g\(number)", token: "t\(number)")
+        guest.user = "guest"
+        return guest
+      }
+      let results = try await store.put(guests, app: shop)
+      #expect(results.count { $0 == .userIsFull } == 1)
+      #expect(try await store.device(guests[500].id, app: shop) == nil)
+      #expect(try await store.reindex(shop, repair: false).isClean)
+    }
+  }
+
+  @Test("registrations and tags of one user at the same moment end true")
+  func races() async throws {
+    try await withStore(quickSettings(partitions: 3)) { store, loop in
+      let left = Count()
+      for number in 0..<24 {
+        left.value += 1
+        loop.spawn {
+          var phone = device("d\(number)", token: "t\(number)")
+          phone.user = "ann"
+          if number % 3 == 0 {
+            _ = try? await store.changeTags(ofUser: "ann", TagChange(replace: ["v\(number)"]), app: shop)
+          }
+          _ = try? await store.put(phone, app: shop)
+          // The same token by several at once ends as one living device.
+          _ = try? await store.put(device("x\(number)", token: "shared"), app: shop)
+          left.value -= 1
+        }
+      }
+      while left.value > 0 { await loop.sleep(milliseconds: 1) }
+      let tags = try #require(try await store.user("ann", app: shop)).tags
+      let devices = try await store.devices(ofUser: "ann", app: shop)
+      #expect(devices.count == 24)
+      #expect(devices.allSatisfy { $0.userTags == tags })
+      let everyone = try await store.count(AudienceSelection(expression: .everyone), app: shop, now: loop.wallNow)
+      #expect(everyone.total == 25)
+      let latest = AudienceSelection(expression: .everyone, reach: .latestDevicePerUser)
+      #expect(try await store.count(latest, app: shop, now: loop.wallNow).total == 2)
+      #expect(try await store.reindex(shop, repair: false).isClean)
+      try await store.expectTrueSets(app: shop)
+    }
+  }
+  private final class Count { var value = 0 }
+
+  @Test("registrations of one token that add to what is known lose nothing of each other")
+  func mergingRaces() async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, loop in
+      let left = Count()
+      for number in 0..<10 {
+        left.value += 1
+        loop.spawn {
+          var phone = device("", token: "one")
+          phone.tags = ["t\(number)"]
+          let given = phone
+          _ = try? await store.put(phone, app: shop) { known in
+            var merged = given
+            merged.tags = known.tags + given.tags
+            return merged
+          }
+          left.value -= 1
+        }
+      }
+      while left.value > 0 { await loop.sleep(milliseconds: 1) }
+      let stored = try #require(try await store.owners(of: [address("one")], app: shop)[0])
+      #expect(Set(stored.device.tags).count == 10)
+      try await store.expectTrueSets(app: shop)
+    }
+  }
+}
+
+extension Store {
+  /// One fault of this kind, made by hand.
+  fileprivate func damage(_ fault: RegistryFault) async throws {
+    let found = try #require(try await find([DeviceID(rawValue: "d1")], app: shop)[0])
+    let place = found.place
+    let vip = keys.setBucket(place.partition, shop, SetName(.tag, "n:1"), block: 0)
+    let index = IndexPlace(found.device.id, shop, keys)
+    let indexKey = keys.index(place.partition, shop, index.bucket)
+    let nobody = DevicePlace(partition: place.partition, number: 60_000)
+    func call(_ words: String..., bytes: [UInt8]? = nil) async throws {
+      var command = RedisCommand(words: words)
+      if let bytes { command.append(bytes) }
+      _ = try await redis.call(command)
+    }
+    switch fault {
+    case .missingInSet: try await call("HDEL", vip, SetName(.tag, "n:1").text)
+    case .foreignInSet:
+      let name = SetName(.tag, "ghost")
+      try await call("HSET", keys.setBucket(0, shop, name, block: 0), name.text, bytes: SetBlock.packed([5]))
+    case .missingInIndex: try await call("DEL", indexKey)
+    case .foreignInIndex: try await call("APPEND", indexKey, bytes: index.hash + raw32(60_000))
+    case .missingAlias: try await unpoint([(Store.derivedID(of: found.device.address, in: shop), place)], app: shop)
+    case .foreignAlias: _ = try await point([(DeviceID(rawValue: "nobody"), nobody)], app: shop)
+    case .missingInUser: try await leave([("u1", place)], app: shop)
+    case .foreignInUser: _ = try await join([("u29", nobody)], app: shop)
+    case .oldUserTags:
+      var old = found.record
+      old.userVersion = 0
+      old.stored.userTags = []
+      let write = DeviceWrite(place: place, id: found.device.id, before: found, after: old)
+      #expect(try await self.write([write], app: shop) == [true])
+    case .sharedToken:
+      let other = try #require(try await find([DeviceID(rawValue: "d3")], app: shop)[0])
+      var thief = other.record
+      thief.stored.device.address.token = found.device.address.token
+      let write = DeviceWrite(place: other.place, id: other.device.id, before: other, after: thief)
+      #expect(try await self.write([write], app: shop) == [true])
+      try await unpoint([(Store.derivedID(of: other.device.address, in: shop), other.place)], app: shop)
+    case .unlistedTombstone: for partition in 0..<2 { try await call("DEL", keys.buried(partition)) }
+    case .lostNumber: try await call("INCR", keys.lastNumber(1, shop))
+    case .unreadableRecord:
+      let partition = place.partition
+      let last = try await redis.call(RedisCommand("INCR", keys.lastNumber(partition, shop))).integer ?? 0
+      let broken = DevicePlace(partition: partition, number: Int(last) - 1)
+      try await call("HSET", keys.record(partition, shop, broken.number), broken.field, "damaged")
+    }
+  }
+}
