@@ -70,7 +70,7 @@ let package = Package(
     module("OneSignal", path: "Providers/OneSignal", ["Domain", "JSON"], pure),
     module("Configuration", ["Domain"]),
     // Row 6
-    module("Delivery", ["Domain", "JSON", "Loop", "Telemetry", "TLS", "HTTP2", "HTTPClient", "Store"]),
+    module("Delivery", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTP2", "HTTPClient", "Store"]),
     module("API", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTPServer", "Intake", "Store"]),
     module("Sandbox", ["Domain", "Loop", "JSON", "TLS", "HTTP2", "HTTPServer"]),
     // Row 7

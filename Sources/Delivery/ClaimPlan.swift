@@ -3,16 +3,35 @@ import Store
 
 /// Which streams to claim from next, and how much (design D7): urgent before bulk, in turns over the partitions, never
 /// more than a credential has room for. Streams ring when they get their first job; while jobs of theirs are at work they
-/// are asked again.
+/// are asked again. An audience's job is claimed in pieces: what lies behind it comes in turns with it.
 struct ClaimPlan {
   struct Claim: Hashable {
     var stream: StreamID
-    var after: JobID?
+    var after: ClaimPlace?
     var jobs: Int
+    /// Members of an audience.
+    var targets: Int
+    /// Go on with the audience's job of `after`, and with no other.
+    var isContinuation: Bool { after?.member != nil }
+  }
+
+  /// What a claim brought.
+  struct Catch {
+    var jobs = 0
+    /// Targets of direct sends, and how many jobs they came in.
+    var direct = (targets: 0, jobs: 0)
+    var last: ClaimPlace?
   }
 
   private struct Cursor {
+    /// Claimed up to here, but for audiences in `pieces`.
     var after: JobID?
+    /// There may be more behind `after`.
+    var hasMore = false
+    /// Audiences' jobs of which more members follow, in turns.
+    var pieces: [ClaimPlace] = []
+    /// The last claim went on with one of them.
+    var continued = false
     /// Stands in a queue of those that may hold more.
     var hungry = false
     /// Targets expected from the claim at work; nil: none is.
@@ -33,27 +52,32 @@ struct ClaimPlan {
   private var expected: [CredentialID: (targets: Int, claims: Int)] = [:]
   private let jobsAtOnce: Int
   private let targetsPerJob: Int
+  private let membersAtOnce: Int
   /// The part of a credential's room that bulk leaves to urgent.
   static let urgentShare = 10
   /// Claims of one credential at work at a time: what they bring is known only when they are back.
   static let claimsAtOnce = 4
 
-  /// `targetsPerJob`: the most that a job can hold.
-  init(jobsAtOnce: Int, targetsPerJob: Int) {
+  /// `targetsPerJob`: the most that a job of direct sends can hold; `membersAtOnce`: of an audience, the most to claim.
+  init(jobsAtOnce: Int, targetsPerJob: Int, membersAtOnce: Int) {
     self.jobsAtOnce = jobsAtOnce
     self.targetsPerJob = targetsPerJob
+    self.membersAtOnce = membersAtOnce
   }
 
   /// The stream holds jobs, or may.
   mutating func rang(_ stream: StreamID) {
     var cursor = cursors[stream] ?? Cursor(targetsPerJob: targetsPerJob)
-    defer { cursors[stream] = cursor }
-    if cursor.expected != nil {
-      cursor.rang = true
-      return
-    }
-    if cursor.hungry { return }
-    cursor.hungry = true
+    if cursor.expected != nil { cursor.rang = true } else { cursor.hasMore = true }
+    cursors[stream] = cursor
+    enqueue(stream)
+  }
+
+  private mutating func enqueue(_ stream: StreamID) {
+    guard let cursor = cursors[stream], cursor.expected == nil, !cursor.hungry,
+      cursor.hasMore || !cursor.pieces.isEmpty
+    else { return }
+    cursors[stream]!.hungry = true
     if stream.urgency == .urgent { urgent.append(stream) } else { bulk.append(stream) }
   }
 
@@ -81,34 +105,62 @@ struct ClaimPlan {
         left.append(stream)
         continue
       }
-      let jobs = min(jobsAtOnce, max(1, free / cursor.targetsPerJob))
+      let claim = Self.claim(
+        stream, &cursor, jobs: min(jobsAtOnce, max(1, free / cursor.targetsPerJob)), members: min(membersAtOnce, free))
+      // Audiences are never urgent; of a stream both may come.
+      let members = stream.urgency == .urgent ? 0 : claim.targets
+      let most = claim.isContinuation ? members : max(members, claim.jobs * cursor.targetsPerJob)
       cursor.hungry = false
-      cursor.expected = jobs * cursor.targetsPerJob
-      expected[stream.credential] = (coming.targets + jobs * cursor.targetsPerJob, coming.claims + 1)
+      cursor.expected = most
+      expected[stream.credential] = (coming.targets + most, coming.claims + 1)
       cursors[stream] = cursor
-      claims.append(Claim(stream: stream, after: cursor.after, jobs: jobs))
+      claims.append(claim)
     }
     return left
   }
 
-  /// A claim came back; the stream is asked again if it may hold more.
-  mutating func claimed(_ claim: Claim, jobs: Int, targets: Int, last: JobID?) {
-    guard var cursor = settle(claim.stream) else { return }
-    if let last { cursor.after = last }
-    cursor.outstanding += jobs
-    if jobs > 0 { cursor.targetsPerJob = max(1, targets / jobs, cursor.targetsPerJob / 2) }
-    let more = jobs >= claim.jobs || cursor.rang
-    cursor.rang = false
-    cursors[claim.stream] = cursor
-    if more { rang(claim.stream) } else { tidy(claim.stream) }
+  /// In turns: what is new, and what was begun.
+  private static func claim(_ stream: StreamID, _ cursor: inout Cursor, jobs: Int, members: Int) -> Claim {
+    if let piece = cursor.pieces.first, !cursor.hasMore || !cursor.continued {
+      cursor.continued = true
+      return Claim(stream: stream, after: piece, jobs: 1, targets: members)
+    }
+    cursor.continued = false
+    cursor.hasMore = false
+    return Claim(stream: stream, after: cursor.after.map { ClaimPlace(job: $0) }, jobs: jobs, targets: members)
   }
 
-  /// The claim got no reply: nothing is known, it is asked again when the stream rings or is polled.
-  mutating func failed(_ claim: Claim) {
+  /// A claim came back; the stream is asked again if it may hold more.
+  mutating func claimed(_ claim: Claim, _ found: Catch) {
     guard var cursor = settle(claim.stream) else { return }
+    if claim.isContinuation {
+      cursor.pieces.removeAll { $0.job == claim.after?.job }
+      if let last = found.last, last.member != nil { cursor.pieces.append(last) }
+    } else {
+      cursor.outstanding += found.jobs
+      if let last = found.last {
+        cursor.after = last.job
+        if last.member != nil { cursor.pieces.append(last) }
+      }
+      let (targets, jobs) = found.direct
+      if jobs > 0 { cursor.targetsPerJob = max(1, targets / jobs, cursor.targetsPerJob / 2) }
+      // Nothing was looked at behind an audience's job that is not whole.
+      cursor.hasMore = cursor.hasMore || found.jobs >= claim.jobs || found.last?.member != nil
+    }
+    cursor.hasMore = cursor.hasMore || cursor.rang
     cursor.rang = false
     cursors[claim.stream] = cursor
-    rang(claim.stream)
+    enqueue(claim.stream)
+    tidy(claim.stream)
+  }
+
+  /// The claim got no reply: nothing is known, it is made again.
+  mutating func failed(_ claim: Claim) {
+    guard var cursor = settle(claim.stream) else { return }
+    cursor.hasMore = cursor.hasMore || cursor.rang || !claim.isContinuation
+    cursor.rang = false
+    cursors[claim.stream] = cursor
+    enqueue(claim.stream)
   }
 
   private mutating func settle(_ stream: StreamID) -> Cursor? {

@@ -16,16 +16,21 @@ final class LoadedMessage {
   let startBy: WallTime
   /// A direct send that keeps its place.
   let ordered: Bool
+  /// Its deliveries leave nothing in their lanes while they wait for a retry.
+  let isAudience: Bool
   var collapseKey: String? { content?.collapseKey }
   var isCancelled: Bool
   /// Deliveries in memory.
   var users = 0
   private var renderings: Renderings?
 
+  static let unreadable = "unreadable_message"
+
   /// `ttl: 0` means one attempt at once; this is how long "at once" may take.
   static let atOnce: Int64 = 10_000
 
   init(_ stored: StoredMessage, content: Message?) {
+    isAudience = content.map { !$0.to.isDirect } ?? false
     ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
     // Its targets come with the jobs; a list of them is not kept. A channel is one, and is rendered for.
     var content = content
@@ -47,7 +52,7 @@ final class LoadedMessage {
 
   /// What goes to a device with these facts; nil: none are known.
   func rendering(_ account: any ProviderAccount, for facts: DeviceFacts?) -> Result<Rendering, Unrenderable> {
-    renderings?.rendering(account, for: facts) ?? .failure(.refused(code: "unreadable_message"))
+    renderings?.rendering(account, for: facts) ?? .failure(.refused(code: Self.unreadable))
   }
 
   /// Devices for whom it differs cannot share a request.

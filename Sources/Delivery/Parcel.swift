@@ -82,20 +82,28 @@ final class Parcel {
   }
 }
 
-/// A claimed job; finished when none of its deliveries is left.
+/// A claimed job; finished when it is claimed as a whole and none of its deliveries is left.
 final class JobAtWork {
   let id: JobID
-  var left: Int
-  init(id: JobID, left: Int) {
+  private var left: Int
+  private var isWhole: Bool
+  init(id: JobID, left: Int, isWhole: Bool = true) {
     self.id = id
     self.left = left
+    self.isWhole = isWhole
   }
   /// One more delivery is final or in the retry set; the job, if it was the last.
   func one() -> JobID? {
     left -= 1
     precondition(left >= 0, "more ends than deliveries in a job")
-    return left == 0 ? id : nil
+    return isFinished ? id : nil
   }
+  /// More of its members were claimed.
+  func more(_ count: Int, isWhole: Bool) {
+    left += count
+    self.isWhole = isWhole
+  }
+  var isFinished: Bool { left == 0 && isWhole }
 }
 
 /// One request at work.

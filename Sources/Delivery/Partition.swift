@@ -23,6 +23,11 @@ final class Partition {
   /// Settled while the retry set was being read: what is read may still show them as due.
   var settledMeanwhile: Set<DeliveryID> = []
   var flushing = false
+  /// Audiences' jobs of which more members are to be claimed.
+  var audienceJobs: [JobID: JobAtWork] = [:]
+  /// An audience is being started; the bell rang for another.
+  var isStarting = false
+  var startRang = false
   /// Lanes whose next delivery, and slices that, found the lease past its deadline.
   var parkedLanes: [Int] = []
   var parkedSlices: [(sender: Sender, slice: SlicePlan<Parcel>.Closed)] = []

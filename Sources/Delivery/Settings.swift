@@ -95,6 +95,10 @@ package struct ClaimSettings: Sendable {
   package var room = 8_000
   /// Jobs asked for at a time; a job has 1…500 targets.
   package var jobsAtOnce = 64
+  /// Members of an audience asked for at a time.
+  package var membersAtOnce = 1_000
+  /// Audiences looked for at a time that are due to start in a partition.
+  package var startsAtOnce = 8
   /// Streams that hold jobs at work are looked at again this often: their doorbell does not ring for further jobs.
   package var pollInterval: Int64 = 25
   /// Due retries taken from one partition at a time.

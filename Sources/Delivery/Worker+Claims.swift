@@ -31,12 +31,15 @@ extension Worker {
     background {
       do throws(StoreError) {
         let jobs = try await self.store.claim(
-          lease, claim.stream, after: claim.after.map { ClaimPlace(job: $0) }, jobs: claim.jobs, targets: .max)
+          lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets)
         guard let messages = await self.load(Set(jobs.map(\.message)), for: partition) else { return }
-        for job in jobs { self.enter(job, messages[job.message], partition: partition) }
-        self.counts.claimedJobs.add(UInt64(jobs.count))
-        self.claims.claimed(
-          claim, jobs: jobs.count, targets: jobs.reduce(0) { $0 + $1.targets.count }, last: jobs.last?.id)
+        var found = ClaimPlan.Catch(jobs: jobs.count, last: jobs.last?.place)
+        for job in jobs {
+          if job.lastMember == nil { found.direct = (found.direct.targets + job.targets.count, found.direct.jobs + 1) }
+          self.enter(job, messages[job.message], partition: partition)
+        }
+        if !claim.isContinuation { self.counts.claimedJobs.add(UInt64(jobs.count)) }
+        self.claims.claimed(claim, found)
         self.pollSoon()
         self.claim()
       } catch {
@@ -47,7 +50,7 @@ extension Worker {
   }
 
   /// A read of the store got no answer; the sweep and the doorbell bring it back.
-  private func failed(_ error: StoreError, _ partition: Partition) {
+  func failed(_ error: StoreError, _ partition: Partition) {
     if case .leaseLost = error, !partition.isLost { lost(partition) }
   }
 
@@ -89,11 +92,18 @@ extension Worker {
   }
 
   private func enter(_ job: ClaimedJob, _ message: LoadedMessage?, partition: Partition) {
-    guard !job.targets.isEmpty else {
+    let atWork: JobAtWork
+    if job.lastMember == nil {
+      atWork = JobAtWork(id: job.id, left: job.targets.count)
+    } else {
+      atWork = partition.audienceJobs[job.id] ?? JobAtWork(id: job.id, left: 0, isWhole: false)
+      atWork.more(job.targets.count, isWhole: job.isWhole)
+      partition.audienceJobs[job.id] = job.isWhole ? nil : atWork
+    }
+    if atWork.isFinished {
       partition.flush.add(FlushPlan.Piece(finishedJobs: [job.id]))
       return flushSoon(partition)
     }
-    let atWork = JobAtWork(id: job.id, left: job.targets.count)
     let urgency = job.id.stream.urgency
     for target in job.targets { enter(target, message, job: atWork, urgency: urgency, partition: partition) }
   }
@@ -145,6 +155,7 @@ extension Worker {
           if self.knows(stream.credential) { self.claims.rang(stream) }
         }
         self.claim()
+        self.startAudiences(of: partition)
         if !partition.isLost { try await self.store.sweep(lease, now: self.loop.wallNow) }
         if !partition.isLost, !partition.readsRetries, let due = try await self.store.nextRetry(lease) {
           self.expectRetry(of: partition, at: due)

@@ -83,6 +83,7 @@ extension Worker {
     _ target: ClaimedTarget, place: Lane<Parcel>.Place, message: LoadedMessage, due: WallTime, since: WallTime?,
     sender: Sender, overtaken: Bool = false, slice: StoredSlice? = nil
   ) -> Lane<Parcel>.Hold? {
+    if message.isAudience { return nil }
     let end = (since ?? loop.wallNow) + settings.lane.orderHold
     // Waiting for one that comes back too late would not save the order.
     let holds = message.ordered && due <= end && !overtaken
@@ -229,7 +230,8 @@ extension Worker {
     if case .accepted(let id)? = verdict { providerID = id }
     return .init(
       delivery: parcel.id, device: parcel.target.device, provider: parcel.address.provider, outcome: outcome,
-      reason: reason, providerID: providerID, attempts: parcel.attempts, overtaken: parcel.overtaken)
+      reason: reason, platform: parcel.target.facts?.platform, providerID: providerID, attempts: parcel.attempts,
+      overtaken: parcel.overtaken)
   }
 
   /// The store prunes only a registered device that still holds this token (design D13).

@@ -19,6 +19,8 @@ package final class Worker {
   let http: HTTPClient
   let messages: Messages
   let carriers: Carriers
+  /// What becomes of the members of an audience, by their route.
+  let fates: (AppID, Message) -> (Address) -> Fate
   var senders: [CredentialID: Sender] = [:]
   var lanes = Lanes<Parcel>()
   var claims: ClaimPlan
@@ -48,18 +50,21 @@ package final class Worker {
 
   package init(
     loop: EventLoop, store: Store, accounts: [CredentialID: any ProviderAccount], settings: WorkerSettings,
-    metrics: Metrics, log: Log, decode: @escaping ([UInt8]) throws -> Message
+    metrics: Metrics, log: Log, decode: @escaping ([UInt8]) throws -> Message,
+    fates: @escaping (AppID, Message) -> (Address) -> Fate
   ) throws(TLSFault) {
     self.loop = loop
     self.store = store
     self.settings = settings
     self.log = log
     self.metrics = metrics
+    self.fates = fates
     counts = WorkerMetrics(metrics)
     messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
     share = SharePlan(partitions: store.settings.partitions)
     claims = ClaimPlan(
-      jobsAtOnce: settings.claim.jobsAtOnce, targetsPerJob: store.settings.targetsPerJob)
+      jobsAtOnce: settings.claim.jobsAtOnce, targetsPerJob: store.settings.targetsPerJob,
+      membersAtOnce: settings.claim.membersAtOnce)
     var client = HTTPClientSettings()
     client.caFile = settings.caFile
     http = HTTPClient(loop: loop, settings: client)
@@ -143,7 +148,8 @@ package final class Worker {
       guard partitions[stream.partition]?.takesWork == true, knows(stream.credential) else { return }
       claims.rang(stream)
       claim()
-    case .start: break
+    case .start(let number):
+      if let partition = partitions[number] { startAudiences(of: partition) }
     case .cancelled(let message): cancelled(message)
     case .released(let number): askForFreed(number)
     case .reconnected:

@@ -11,6 +11,7 @@ struct WorkerMetrics {
   let flushSize: Histogram
   let flushRepeats: Counter
   let claimedJobs: Counter
+  let startedAudiences: Counter
   let leases: Gauge
   let workers: Gauge
   let lanes: Gauge
@@ -27,6 +28,8 @@ struct WorkerMetrics {
       "fanfare_flush_outcomes", "Outcomes in a flush.", bounds: [1, 4, 16, 64, 128, 256, 512, 1024, 2048])
     flushRepeats = metrics.counter("fanfare_flush_repeats_total", "Flushes sent once more as their reply was lost.")
     claimedJobs = metrics.counter("fanfare_claimed_jobs_total", "Jobs taken from the queue.")
+    startedAudiences = metrics.counter(
+      "fanfare_audiences_started_total", "Parts of audiences whose members were decided.")
     leases = metrics.gauge("fanfare_partitions_owned", "Partitions this process holds the lease of.")
     workers = metrics.gauge("fanfare_workers", "Worker loops that live, in all processes of the store.")
     lanes = metrics.gauge("fanfare_lanes", "Tokens with deliveries waiting, resting or at work.")

@@ -36,7 +36,7 @@ extension Store {
   }
 
   /// Jobs behind `after` in order, at most `jobs`; of an audience's job at most `targets` members, and nothing behind it
-  /// until it is whole. Jobs stay in the stream until a flush finishes them, so a new owner starts again from nil. Jobs
+  /// until it is whole. With a member in `after`, more of that job and nothing else. Jobs stay in the stream until a flush finishes them, so a new owner starts again from nil. Jobs
   /// with nothing left to do are taken out on the way.
   package func claim(_ lease: Lease, _ stream: StreamID, after: ClaimPlace?, jobs: Int, targets: Int)
     async throws(StoreError) -> [ClaimedJob]
@@ -55,8 +55,9 @@ extension Store {
           partition: lease.partition
         ).array ?? []
       guard !found.isEmpty else { return [] }
+      if let place = after, place.member != nil, found[0].array?.first?.text != "\(place.job.sequence)-1" { return [] }
       let (claims, last) = try await open(found, lease, stream, after: after, targets: targets)
-      if !claims.isEmpty || found.count < jobs { return claims }
+      if !claims.isEmpty || found.count < jobs || after?.member != nil { return claims }
       guard let last else { return [] }
       after = ClaimPlace(job: JobID(stream: stream, sequence: last))
     }

@@ -218,7 +218,8 @@ struct FaultTests {
             credential: CredentialID(rawValue: "shop/apns"), provider: .apns, origin: origin)
           let doomed = try? Worker(
             loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
-            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) })
+            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
+            fates: { _, _ in Post.fate })
           await doomed?.run()
         }
       }

@@ -64,12 +64,17 @@ struct PlainMessage {
   var ttl: Int?
   var collapseKey: String?
   var ordered = true
+  var isAudience = false
+  /// By language: `de:Hallo`.
+  var localized: [String] = []
 
   var body: [UInt8] {
     var words = [title]
     if let ttl { words.append("ttl=\(ttl)") }
     if let collapseKey { words.append("collapse=\(collapseKey)") }
     if !ordered { words.append("free") }
+    if isAudience { words.append("audience") }
+    words += localized
     return Array(words.joined(separator: ";").utf8)
   }
 
@@ -82,6 +87,11 @@ struct PlainMessage {
       if word.hasPrefix("ttl=") { message.ttl = Int(word.dropFirst(4))! }
       if word.hasPrefix("collapse=") { message.collapseKey = String(word.dropFirst(9)) }
       if word == "free" { message.ordered = false }
+      if word == "audience" { message.to = .audience("everyone") }
+      if let colon = word.firstIndex(of: ":") {
+        message.notification?.localized.append(
+          LocalizedText(language: String(word[..<colon]), title: String(word[word.index(after: colon)...])))
+      }
     }
     return message
   }

@@ -53,11 +53,16 @@ final class Post {
     return settings
   }
 
+  static func fate(_ address: Address) -> Fate {
+    .queue(CredentialID(rawValue: "shop/\(address.provider.rawValue)"))
+  }
+
   @discardableResult
   func work(_ accounts: [any ProviderAccount], _ settings: WorkerSettings = settings()) throws -> Worker {
     let worker = try Worker(
       loop: loop, store: workStore, accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.credential, $0) }),
-      settings: settings, metrics: metrics, log: Log(minimum: .error), decode: { PlainMessage.decode($0) })
+      settings: settings, metrics: metrics, log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
+      fates: { _, _ in Self.fate })
     running.append(loop.spawn { await worker.run() })
     return worker
   }
@@ -115,8 +120,10 @@ final class Post {
     try #require(try await store.report(id, app: Self.app))
   }
 
-  func done(_ id: MessageID, at place: SourceLocation = #_sourceLocation) async throws -> [Outcome: Int] {
-    try await until("the end of \(id)", at: place) {
+  func done(_ id: MessageID, seconds: Int64 = 20, at place: SourceLocation = #_sourceLocation) async throws
+    -> [Outcome: Int]
+  {
+    try await until("the end of \(id)", seconds: seconds, at: place) {
       guard self.store.isAvailable else { return false }
       let report = try await self.report(id)
       return report.counts.values.reduce(0, +) == report.total

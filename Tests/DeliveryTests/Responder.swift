@@ -26,6 +26,11 @@ final class Responder: HTTP2ServerDelegate {
   private(set) var pushes: [Push] = []
   private(set) var accepted: [Push] = []
   private(set) var connections = 0
+  /// Pushes received, and their tokens.
+  private(set) var total = 0
+  private(set) var tokens: Set<String> = []
+  /// False: of each push only its token.
+  var keepsAll = true
   /// Connections that were sent GOAWAY: what still comes over them is above its last stream.
   private var left: Set<UInt64> = []
   /// The reply to a push; `nth`: how often this title went to this token, from 1.
@@ -47,10 +52,12 @@ final class Responder: HTTP2ServerDelegate {
       token: String(request.path.dropFirst("/send/".count)), title: String(decoding: request.body, as: UTF8.self),
       id: request.header("request-id") ?? "", authorization: request.header("authorization") ?? "",
       connection: request.stream.connection)
-    pushes.append(push)
-    switch reply(push, pushes.count { $0.token == push.token && $0.title == push.title }) {
+    total += 1
+    tokens.insert(push.token)
+    if keepsAll { pushes.append(push) }
+    switch reply(push, keepsAll ? pushes.count { $0.token == push.token && $0.title == push.title } : 1) {
     case .status(let status, let headers):
-      if status == 200 { accepted.append(push) }
+      if status == 200, keepsAll { accepted.append(push) }
       server.respond(request.stream, status: status, headers: headers, body: [])
     case .goaway:
       left.insert(request.stream.connection)

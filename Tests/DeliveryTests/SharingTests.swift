@@ -37,7 +37,8 @@ struct SharingTests {
     try await store.open()
     let worker = try Worker(
       loop: post.loop, store: store, accounts: [account.credential: account], settings: Post.settings(),
-      metrics: post.metrics, log: .init(minimum: .error), decode: { PlainMessage.decode($0) })
+      metrics: post.metrics, log: .init(minimum: .error), decode: { PlainMessage.decode($0) },
+      fates: { _, _ in Post.fate })
     return (worker, store)
   }
 

@@ -118,7 +118,8 @@ struct SliceTests {
           try? await store.open()
           let doomed = try? Worker(
             loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
-            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) })
+            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
+            fates: { _, _ in Post.fate })
           await doomed?.run()
         }
       }

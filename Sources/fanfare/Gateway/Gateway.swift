@@ -188,7 +188,7 @@ private final class Workshop: @unchecked Sendable {
       }
       let worker = try Worker(
         loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
-        decode: StoredBody.message)
+        decode: StoredBody.message, fates: setup.fate)
       self.worker = worker
       work = loop.spawn { await worker.run() }
     }

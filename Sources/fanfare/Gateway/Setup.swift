@@ -34,6 +34,13 @@ struct Setup: Sendable {
     credentials = opening.credentials
   }
 
+  /// What becomes of the members of an audience, by their route.
+  func fate(_ app: AppID, _ message: Message) -> (Address) -> Fate {
+    let fates = Fates(
+      app: apps[app] ?? App(id: app), message: message, providers: Providers.byName, accounts: Set(accounts.keys))
+    return fates.fate(of:)
+  }
+
   /// For commands: prints the faults and ends with their exit code.
   static func load(_ arguments: Arguments) throws(ExitCode) -> Setup {
     do {

@@ -1,0 +1,60 @@
+import Audience
+import Domain
+import Loop
+import Store
+import Telemetry
+
+/// Audiences whose time has come: who is in them is decided here, once per partition, one after the other.
+extension Worker {
+  /// Starts all that is due. A bell that rings meanwhile is heard: what it told of is looked for once more.
+  func startAudiences(of partition: Partition) {
+    guard mayBegin, partition.takesWork, !partition.isLost else { return }
+    guard !partition.isStarting else {
+      partition.startRang = true
+      return
+    }
+    partition.isStarting = true
+    background {
+      do throws(StoreError) {
+        repeat {
+          partition.startRang = false
+          try await self.startDue(of: partition)
+        } while partition.startRang && !partition.isLost && self.mayBegin
+      } catch {
+        // The sweep comes back to it.
+        self.failed(error, partition)
+      }
+      partition.isStarting = false
+    }
+  }
+
+  private func startDue(of partition: Partition) async throws(StoreError) {
+    while mayBegin, partition.takesWork, !partition.isLost, let lease = leases[partition.number]?.lease {
+      let due = try await store.dueStarts(lease, now: loop.wallNow, limit: settings.claim.startsAtOnce)
+      for id in due where mayBegin && !partition.isLost { try await start(id, lease) }
+      if due.count < settings.claim.startsAtOnce { return }
+    }
+  }
+
+  /// Never a widening: an audience that cannot be read again ends as failed.
+  private func start(_ id: MessageID, _ lease: Lease) async throws(StoreError) {
+    guard let stored = try await store.message(id) else {
+      return try await abandon(id, lease, reason: "message_expired")
+    }
+    guard let message = try await messages.load(id)?.content else {
+      return try await abandon(id, lease, reason: LoadedMessage.unreadable)
+    }
+    guard let audience = stored.audience, let expression = try? AudienceExpression(parsing: audience.expression) else {
+      return try await abandon(id, lease, reason: "unreadable_audience")
+    }
+    let selection = AudienceSelection(expression: expression, reach: audience.reach, providers: nil)
+    let fate = fates(stored.app, message)
+    try await store.start(lease, stored, selection: selection, now: loop.wallNow, fate: fate)
+    counts.startedAudiences.add()
+  }
+
+  private func abandon(_ id: MessageID, _ lease: Lease, reason: String) async throws(StoreError) {
+    log(.error, "audience_abandoned", ["message": id.description, "reason": reason])
+    try await store.abandonStart(lease, id, reason: reason)
+  }
+}

@@ -1,0 +1,143 @@
+import Domain
+import Loop
+import Store
+import Support
+import Telemetry
+import Testing
+
+@testable import Delivery
+
+@Suite("Audiences over a real store")
+struct AudienceTests {
+  @Test("every device gets its own text once; claims never exceed the room, and a direct send passes")
+  func personal() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      try await post.register(600) { device, number in
+        device.language = ["de-AT", "fr", nil][number % 3]
+        if number % 10 > 0 { device.attributes = [JSONMember("name", .string("N\(number)\""))] }
+      }
+      var settings = Post.settings()
+      settings.claim.room = 100
+      settings.claim.membersAtOnce = 40
+      var direct: MessageID?
+      var most = 0
+      var sender: Sender?
+      responder.reply = { [unowned responder] _, _ in
+        most = max(most, sender?.inMemory ?? 0)
+        if responder.pushes.count == 50 {
+          post.loop.spawn { direct = try? await post.send("direct", to: ["t599"]) }
+        }
+        return .status(200)
+      }
+      let message = PlainMessage(title: "Hi {{name}}", localized: ["de:Hallo {{name|du}}"])
+      let worker = try post.work([post.account(responder)], settings)
+      sender = worker.senders.values.first
+      let id = try await post.sendToAll(message, 600)
+      // A tenth has no name, and a third of it a language whose text does without.
+      #expect(try await post.done(id) == [.accepted: 560, .skipped: 40])
+      try await post.until("the direct send") { responder.accepted.contains { $0.title == "direct" } }
+      let texts = Dictionary(grouping: responder.accepted.filter { $0.title != "direct" }, by: \.token)
+      #expect(texts.count == 560 && texts.values.allSatisfy { $0.count == 1 })
+      #expect(texts["t3"]?.first?.title == "Hallo N3\"" && texts["t1"]?.first?.title == "Hi N1\"")
+      #expect(texts["t30"]?.first?.title == "Hallo du" && texts["t10"] == nil)
+      #expect(most <= 100)
+      let report = try await post.report(id)
+      #expect(report.counts.contains { $0.key.reason == "attribute_missing" && $0.value > 0 })
+      #expect(Set(report.counts.keys.map(\.platform)) == ["ios", nil])
+      #expect(try await post.done(#require(direct)) == [.accepted: 1])
+      await post.finish(worker)
+    }
+  }
+
+  @Test("dead, refused, retried and gone members end as they should, and leave no hold")
+  func outcomes() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { push, nth in
+        switch Int(push.token.dropFirst()) ?? 0 {
+        case let number where number % 7 == 0: .status(410, [Header("reason", "Unregistered")])
+        case let number where number % 7 == 1: .status(400, [Header("reason", "Bad")])
+        case let number where number % 7 == 2: nth < 3 ? .status(503, [Header("reason", "Busy")]) : .status(200)
+        default: .status(200)
+        }
+      }
+      try await post.register(140)
+      let id = try await post.sendToAll(PlainMessage(title: "x", collapseKey: "k"), 140)
+      let worker = try post.work([post.account(responder)])
+      #expect(try await post.done(id) == [.accepted: 100, .dead: 20, .failed: 20])
+      #expect(worker.senders.values.allSatisfy { $0.holds == 0 })
+      let second = try await post.sendToAll(PlainMessage(title: "y"), 140)
+      #expect(try await post.done(second)[.accepted] == 100)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("cancelled in the middle: what was at work finishes, all else ends, and the sum is exact")
+  func cancel() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      try await post.register(1_000)
+      let id = try await post.sendToAll(PlainMessage(title: "x"), 1_000)
+      var cancelling = false
+      responder.reply = { [unowned responder] _, _ in
+        if responder.pushes.count >= 100, !cancelling {
+          cancelling = true
+          post.loop.spawn { _ = try? await post.store.cancel(id, app: Post.app) }
+        }
+        return .status(200)
+      }
+      var settings = Post.settings()
+      settings.claim.room = 60
+      settings.claim.membersAtOnce = 10
+      let worker = try post.work([post.account(responder)], settings)
+      let outcomes = try await post.done(id)
+      #expect(outcomes[.accepted] == responder.accepted.count)
+      #expect(outcomes[.accepted, default: 0] + outcomes[.cancelled, default: 0] == 1_000)
+      #expect(outcomes[.cancelled, default: 0] > 0)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("20,000 members, the worker dies in the middle: all get it, doubles within the bound, the sums exact")
+  func takeOver() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let (redis, origin) = (post.redis, responder.origin)
+      let count = 20_000
+      try await post.register(count)
+      let id = try await post.sendToAll(PlainMessage(title: "x"), count)
+      // On a loop of its own, which stops dead.
+      let grave = EventLoop(name: "doomed")
+      let thread = grave.start()
+      responder.reply = { [unowned responder] _, _ in
+        if responder.total == 9_000 { grave.stop() }
+        return .status(200)
+      }
+      responder.keepsAll = false
+      grave.post {
+        grave.spawn {
+          let store = Store(loop: grave, redis: redis.endpoint, settings: Post.quick())
+          try? await store.open()
+          let account = PlainAccount(
+            credential: CredentialID(rawValue: "shop/apns"), provider: .apns, origin: origin)
+          let doomed = try? Worker(
+            loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
+            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
+            fates: { _, _ in Post.fate })
+          await doomed?.run()
+        }
+      }
+      try await post.until("the death", seconds: 60) { responder.total >= 9_000 }
+      thread.join()
+      let worker = try post.work([post.account(responder)])
+      #expect(try await post.done(id, seconds: 90) == [.accepted: count])
+      #expect(responder.tokens.count == count)
+      // Design D4: what was in flight or not yet flushed.
+      #expect(responder.total - count <= 2_000 + 2_000)
+      let counts = try await post.report(id).counts
+      #expect(counts.filter { $0.key.platform == "ios" }.values.reduce(0, +) == count - (count + 2) / 3)
+      await post.finish(worker)
+    }
+  }
+}
