@@ -185,6 +185,6 @@ extension Store {
   }
 
   private func number(of device: DeviceID, app: AppID) async throws(StoreError) -> Int? {
-    try await find([device], app: app)[0]?.number
+    try await find([device], app: app)[0]?.place.number
   }
 }
