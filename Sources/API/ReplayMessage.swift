@@ -51,11 +51,14 @@ extension Service {
     -> [DeviceID]
   {
     var devices: [DeviceID] = []
+    var filter = DeliveryFilter()
+    filter.states = Set(selection.outcomes.map(\.rawValue))
+    if selection.reasons?.count == 1 { filter.reason = selection.reasons?.first }
     var cursor: String?
     repeat {
       let page: (items: [DeliveryReport], next: String?)?
       do throws(StoreError) {
-        page = try await store.deliveries(parent, app: app, cursor: cursor, limit: Self.replayPage)
+        page = try await store.deliveries(parent, app: app, filter: filter, cursor: cursor, limit: Self.replayPage)
       } catch {
         throw Problem(error)
       }
@@ -95,7 +98,7 @@ extension Service {
   private func targets(_ devices: [DeviceID], of message: Message, _ app: AppID) async throws(Problem)
     -> [SubmissionTarget]
   {
-    guard let tenant = apps[app] else { preconditionFailure("a key of no app passed authentication") }
+    let tenant = try tenant(app)
     let fates = Fates(app: tenant, message: message, providers: providers, accounts: Set(accounts.keys))
     var raw: [DeviceID: Address] = [:]
     switch message.to {

@@ -40,14 +40,18 @@ enum SampleRequests {
     case .devices, .users, .audience, .everyone: break
     }
     let errand = message.errand
-    guard let provider = Providers.byName[account.provider] else { return [] }
+    guard let provider = Providers.byName[route.provider] else { return [] }
+    func comesHere(_ address: Address) -> Bool {
+      address.provider == route.provider && address.environment == route.environment
+        && route.coverage.serves(address) && provider.carries(errand, to: address)
+    }
     return errand.tokenKinds.compactMap { kind -> Address? in
-      if let address = named.first(where: { $0.provider == account.provider && $0.tokenKind == kind }) {
-        return address
-      }
-      guard named.isEmpty, kind != .channel else { return nil }
-      return sample(kind, account.provider, message)
-    }.filter { provider.carries(errand, to: $0) }
+      if let address = named.first(where: { $0.tokenKind == kind && comesHere($0) }) { return address }
+      guard named.isEmpty, kind.isOfDevice else { return nil }
+      var address = sample(kind, route.provider, message)
+      address.environment = route.environment
+      return comesHere(address) ? address : nil
+    }
   }
 
   private static func sample(_ kind: TokenKind, _ provider: ProviderName, _ message: Message) -> Address {
