@@ -114,7 +114,7 @@ let package = Package(
       "SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
       exclude: ["aioapns"]),
     tests("ConfigurationTests", ["Configuration", "Domain", "Support"]),
-    tests("FanfareTests", ["fanfare", "Configuration", "TLS", "Domain", "JSON", "Support"]),
+    tests("FanfareTests", ["fanfare", "API", "Configuration", "TLS", "Domain", "JSON", "Support"]),
     tests("Conformance", ["APNs", "FCM", "OneSignal", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
     tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
   ],
