@@ -1,4 +1,5 @@
 import Domain
+import HTTP2
 import Loop
 import Store
 import Support
@@ -18,7 +19,10 @@ struct RenewalTests {
   )
   func underLoad() async throws {
     try await withPost { post in
-      let responder = try Responder(post.loop)
+      // So few streams that most of the message waits when the key changes.
+      var narrow = HTTP2ServerSettings()
+      narrow.maximumConcurrentStreams = 20
+      let responder = try Responder(post.loop, settings: narrow)
       let old = post.account(responder)
       var new = old
       new.pass = "new"
