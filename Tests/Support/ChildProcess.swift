@@ -4,7 +4,8 @@ import Synchronization
 /// A program run by a test: its output is kept, its end is awaited, and it never outlives the test.
 package final class ChildProcess: @unchecked Sendable {
   private let process = Process()
-  private let output = Mutex(Data())
+  /// `isWhole`: the end of it was read.
+  private let output = Mutex((bytes: Data(), isWhole: false))
 
   package init(_ executable: URL, _ arguments: [String], environment: [String: String] = [:], directory: URL? = nil)
     throws
@@ -19,14 +20,17 @@ package final class ChildProcess: @unchecked Sendable {
     pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
       let data = handle.availableData
       if data.isEmpty { handle.readabilityHandler = nil }
-      self?.output.withLock { $0.append(data) }
+      self?.output.withLock {
+        $0.bytes.append(data)
+        if data.isEmpty { $0.isWhole = true }
+      }
     }
     try process.run()
   }
 
   package var id: Int32 { process.processIdentifier }
   package var isRunning: Bool { process.isRunning }
-  package var text: String { output.withLock { String(decoding: $0, as: UTF8.self) } }
+  package var text: String { output.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
   /// The program's own exit code, or 128 and the signal that ended it.
   package func waitForExit() async -> Int32 {
@@ -38,7 +42,8 @@ package final class ChildProcess: @unchecked Sendable {
   package func line(within seconds: Double = 60, where matches: @escaping (Substring) -> Bool) async throws -> String {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while true {
-      let running = process.isRunning
+      // What a program wrote before its end may be read after it.
+      let running = process.isRunning || !output.withLock(\.isWhole)
       let soFar = text
       let complete =
         soFar.hasSuffix("\n") || !running ? soFar[...] : soFar[..<(soFar.lastIndex(of: "\n") ?? soFar.startIndex)]
