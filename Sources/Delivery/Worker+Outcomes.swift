@@ -249,7 +249,8 @@ extension Worker {
   ) {
     sender.metrics.delivered(outcome)
     let final = Flush.Final(
-      delivery: target.delivery, device: target.device, provider: sender.provider, outcome: outcome, reason: reason)
+      delivery: target.delivery, device: target.device, provider: sender.provider, outcome: outcome, reason: reason,
+      platform: target.facts?.platform)
     partition.flush.add(final, prune: nil, finishedJob: job?.one())
     unflushed += 1
     flushSoon(partition)
