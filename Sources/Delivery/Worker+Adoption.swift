@@ -6,15 +6,17 @@ package import TLS
 extension Worker {
   /// Takes on the accounts of a new configuration: `changed` names those that are new or were opened from other settings.
   /// What is queued or at work stays; credentials that are gone keep what they hold, and send nothing. Throws before it
-  /// changes anything.
+  /// changes anything. `fates`: of audiences that start from now on; nil: as before.
   package func adopt(
-    _ accounts: [CredentialID: any ProviderAccount], changed: Set<CredentialID>
+    _ accounts: [CredentialID: any ProviderAccount], changed: Set<CredentialID>,
+    fates: ((AppID, Message) -> (Address) -> Fate)? = nil
   ) throws(TLSFault) {
     guard mayBegin else { return }
     var fresh: [(account: any ProviderAccount, carrier: any Carrier)] = []
     for (id, account) in accounts where changed.contains(id) || senders[id] == nil || senders[id]!.isRemoved {
       fresh.append((account, try carriers.make(account)))
     }
+    if let fates { self.fates = fates }
     for sender in senders.values where accounts[sender.id] == nil { sender.remove() }
     for (account, carrier) in fresh {
       let id = account.credential

@@ -20,7 +20,7 @@ package final class Worker {
   let messages: Messages
   let carriers: Carriers
   /// What becomes of the members of an audience, by their route.
-  let fates: (AppID, Message) -> (Address) -> Fate
+  var fates: (AppID, Message) -> (Address) -> Fate
   var senders: [CredentialID: Sender] = [:]
   var lanes = Lanes<Parcel>()
   var claims: ClaimPlan

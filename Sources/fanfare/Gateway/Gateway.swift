@@ -195,7 +195,7 @@ private final class Workshop: @unchecked Sendable {
   }
 
   func adopt(_ setup: Setup, _ reload: Reload) throws {
-    try Blocking.on(loop) { [self] in try worker?.adopt(setup.accounts, changed: reload.changed) }
+    try Blocking.on(loop) { [self] in try worker?.adopt(setup.accounts, changed: reload.changed, fates: setup.fate) }
   }
 
   func stop(grace: Int64) {
