@@ -168,7 +168,7 @@ extension Worker {
     for partition in partitions.values {
       background {
         _ = await self.untilStored(partition) { (lease) throws(StoreError) in
-          try await self.store.cancelWaiting(lease, message: id)
+          try await self.store.cancelWaiting(lease, message: id, atHand: partition.atHand)
         }
       }
     }

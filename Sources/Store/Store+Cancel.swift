@@ -22,9 +22,11 @@ extension Store {
   /// Records read at a time.
   private static let recordsPerStep = 500
 
-  /// Deliveries of a message that was cancelled and that no lane holds: those in the retry set, and members of an audience
-  /// that were never handed out. In bounded steps.
-  package func cancelWaiting(_ lease: Lease, message: MessageID) async throws(StoreError) {
+  /// Deliveries of a message that was cancelled and that no lane holds: those in the retry set but for `atHand`, and members
+  /// of an audience that were never handed out. In bounded steps. What is at hand ends by its own outcome: a request may be
+  /// at work for it.
+  package func cancelWaiting(_ lease: Lease, message: MessageID, atHand: Set<DeliveryID> = []) async throws(StoreError)
+  {
     let partition = lease.partition
     let work = try await ask(RedisCommand("HMGET", keys.work(partition, message), "a", "r"), partition: partition)
     guard let fields = work.array, fields.count == 2, let waiting = fields[1].integer else { return }
@@ -46,9 +48,11 @@ extension Store {
         guard let index = Int(String(decoding: name, as: UTF8.self)), let record = try? DeliveryRecord(packed: packed),
           case .retrying(_, _, _, _, let target) = record.state
         else { continue }
+        let delivery = DeliveryID(message: message, partition: partition, index: index)
+        guard !atHand.contains(delivery) else { continue }
         flush.finals.append(
           Flush.Final(
-            delivery: DeliveryID(message: message, partition: partition, index: index), device: target.device,
+            delivery: delivery, device: target.device,
             provider: record.provider ?? ProviderName(rawValue: ""), outcome: .cancelled, reason: nil))
       }
       // Number 0 is never compared: a final changes nothing the second time.

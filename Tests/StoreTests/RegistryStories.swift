@@ -188,11 +188,11 @@ struct RegistryStories {
   func purgeBounded() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       let lease = try await store.take(0)
-      let late = loop.wallNow + (store.settings.retentionSeconds + 5) * 1000
       for number in 0..<120 {
         _ = try await store.put(device("old\(number)", token: "t\(number)"), app: shop)
         _ = try await store.put(device("new\(number)", token: "t\(number)"), app: shop)
       }
+      let late = loop.wallNow + (store.settings.retentionSeconds + 5) * 1000
       var left: [Int] = []
       for _ in 0..<3 {
         try await store.sweep(lease, now: late)
