@@ -2,7 +2,6 @@ import Domain
 import HTTPServer
 import JSON
 import Store
-import TLS
 
 extension Service {
   private static let exportPage = 1_000
@@ -10,53 +9,71 @@ extension Service {
   /// A page as JSON; everything as NDJSON or CSV when the client asks for that.
   func listDeliveries(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try messageID(of: call)
+    let filter = try filter(of: call)
     if call.accepts("application/x-ndjson") {
-      return try await export(id, call, .lines { $0.write(to: &$1) })
+      return try await export(id, call, filter, .lines { $0.write(to: &$1) })
     }
     if call.accepts("text/csv") {
-      return try await export(id, call, .table(DeliveryReport.columns) { $0.row })
+      return try await export(id, call, filter, .table(DeliveryReport.columns) { $0.row })
     }
-    let cursor = try call.request.query("cursor").map(Self.place(ofCursor:))
-    let page = try await deliveries(id, call, cursor: cursor, limit: try call.limit())
+    let page = try await deliveries(
+      id, call, filter, cursor: try call.cursor(marked: Self.cursorMark), limit: try call.limit())
     return Answer.json { writer in
       writer.key("items")
       writer.beginArray()
       for delivery in page.items { delivery.write(to: &writer) }
       writer.endArray()
-      writer.key("next_cursor")
-      if let next = page.next { writer.string(Self.cursor(at: next)) } else { writer.null() }
+      writer.nextCursor(page.next, marked: Self.cursorMark)
     }
   }
 
-  /// Cursors are opaque to clients, and what was never given is known as such.
   private static let cursorMark = "d:"
 
-  private static func cursor(at place: String) -> String { Base64URL.encode(Array((cursorMark + place).utf8)) }
-
-  private static func place(ofCursor cursor: String) throws(Problem) -> String {
-    guard let bytes = Base64URL.decode(cursor), let text = String(validating: bytes, as: UTF8.self),
-      text.hasPrefix(cursorMark), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-    else { throw Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged") }
-    return String(text.dropFirst(cursorMark.count))
+  /// `?state=failed,dead&reason=…&provider=…&platform=…`: all that are given must hold.
+  private func filter(of call: Call) throws(Problem) -> DeliveryFilter {
+    var filter = DeliveryFilter()
+    if let text = call.request.query("state") {
+      let known = DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue)
+      let states = text.split(separator: ",").map(String.init)
+      for state in states where !known.contains(state) {
+        let hint = Suggestion.nearest(to: state, among: known).map { "did you mean `\($0)`?" }
+        throw Problem(
+          .invalidParameter,
+          "`state` has an unknown value `\(state.prefix(40))`; \(hint ?? "use \(known.joined(separator: ", "))")")
+      }
+      filter.states = Set(states)
+    }
+    filter.reason = call.request.query("reason")
+    filter.platform = call.request.query("platform")
+    if let name = call.request.query("provider") {
+      guard providerNames.contains(where: { $0.rawValue == name }) else {
+        let known = providerNames.map(\.rawValue)
+        let hint = Suggestion.nearest(to: name, among: known).map { "did you mean `\($0)`?" }
+        throw Problem(
+          .invalidParameter, "`provider` is unknown; \(hint ?? "there are \(known.joined(separator: ", "))")")
+      }
+      filter.provider = ProviderName(rawValue: name)
+    }
+    return filter
   }
 
-  private func export(_ id: MessageID, _ call: Call, _ form: Export<DeliveryReport>) async throws(Problem)
-    -> HTTPServerResponse
-  {
+  private func export(
+    _ id: MessageID, _ call: Call, _ filter: DeliveryFilter, _ form: Export<DeliveryReport>
+  ) async throws(Problem) -> HTTPServerResponse {
     guard call.request.query("cursor") == nil, call.request.query("limit") == nil else {
       throw Problem(.invalidParameter, "An export has no pages: leave `limit` and `cursor` out")
     }
     return try await form.answer { [self] cursor throws(Problem) in
-      try await deliveries(id, call, cursor: cursor, limit: Self.exportPage)
+      try await deliveries(id, call, filter, cursor: cursor, limit: Self.exportPage)
     }
   }
 
-  private func deliveries(_ id: MessageID, _ call: Call, cursor: String?, limit: Int) async throws(Problem)
-    -> (items: [DeliveryReport], next: String?)
-  {
+  private func deliveries(
+    _ id: MessageID, _ call: Call, _ filter: DeliveryFilter, cursor: String?, limit: Int
+  ) async throws(Problem) -> (items: [DeliveryReport], next: String?) {
     let page: (items: [DeliveryReport], next: String?)?
     do throws(StoreError) {
-      page = try await store.deliveries(id, app: call.app, cursor: cursor, limit: limit)
+      page = try await store.deliveries(id, app: call.app, filter: filter, cursor: cursor, limit: limit)
     } catch {
       throw Problem(error)
     }
@@ -68,11 +85,20 @@ extension Service {
 extension DeliveryReport {
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.member("device", device.rawValue)
+    writeMembers(to: &writer)
+    writer.endObject()
+  }
+
+  /// Without braces, for objects that say more.
+  func writeMembers(to writer: inout JSONWriter) {
+    // A member of an audience whose device was deleted since has no name any more.
+    if !device.rawValue.isEmpty { writer.member("device", device.rawValue) }
     writer.member("provider", provider?.rawValue)
+    writer.member("platform", platform)
     writer.member("state", state)
     writer.member("reason", reason)
     writer.member("provider_id", providerID)
+    writer.member("request_id", requestID?.description)
     writer.member("next_attempt_at", nextAttemptAt?.rfc3339)
     writer.member("overtaken", overtaken)
     writer.key("attempts")
@@ -86,17 +112,17 @@ extension DeliveryReport {
       writer.endObject()
     }
     writer.endArray()
-    writer.endObject()
   }
 
   static let columns = [
-    "device", "provider", "state", "reason", "provider_id", "attempts", "last_attempt_at", "next_attempt_at",
-    "overtaken",
+    "device", "provider", "platform", "state", "reason", "provider_id", "request_id", "attempts", "last_attempt_at",
+    "next_attempt_at", "overtaken",
   ]
 
   var row: [String] {
     [
-      device.rawValue, provider?.rawValue ?? "", state, reason ?? "", providerID ?? "", String(attempts.count),
+      device.rawValue, provider?.rawValue ?? "", platform ?? "", state, reason ?? "", providerID ?? "",
+      requestID?.description ?? "", String(attempts.count),
       attempts.last?.at.rfc3339 ?? "", nextAttemptAt?.rfc3339 ?? "", String(overtaken),
     ]
   }

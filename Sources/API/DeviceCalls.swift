@@ -55,9 +55,9 @@ extension Service {
     return Problem(.invalidDevice, detail, violations: [Violation("/user", Violation.Code.tooMany, detail)])
   }
 
-  private static var noDevice: Problem { Problem(.notFound, "There is no such device") }
+  static var noDevice: Problem { Problem(.notFound, "There is no such device") }
 
-  private func deviceID(of call: Call) throws(Problem) -> DeviceID {
+  func deviceID(of call: Call) throws(Problem) -> DeviceID {
     guard let text = call.parameters.first, Intake.isDeviceID(text) else { throw Self.noDevice }
     return DeviceID(rawValue: text)
   }
@@ -125,25 +125,9 @@ extension StoredDevice {
 
   /// The members of the device's object.
   func write(to writer: inout JSONWriter) {
-    let address = device.address
-    writer.member("id", device.id.rawValue)
-    writer.member("provider", address.provider.rawValue)
-    writer.member("token", address.token)
-    writer.member("token_kind", address.tokenKind.rawValue)
-    writer.member("environment", address.environment.rawValue)
-    writer.member("bundle_id", address.bundleID)
-    writer.member("platform", device.platform)
-    writer.member("app_version", device.appVersion)
-    writer.member("language", device.language)
-    writer.member("tz", device.timeZone)
-    writer.member("user", device.user)
-    writer.member("tags", JSONValue.array(device.tags.map { .string($0) }))
-    writer.member("attributes", JSONValue.object(device.attributes))
-    writer.member("enabled", device.enabled)
-    writer.member("live_activity_token", device.liveActivityToken)
-    writer.member("activity_id", device.activityID)
+    device.write(to: &writer)
+    if !userTags.isEmpty { writer.member("user_tags", JSONValue.array(userTags.map { .string($0) })) }
     writer.member("registered_at", device.registeredAt.rfc3339)
-    writer.member("last_seen", device.lastSeen?.rfc3339)
     writer.member("status", status.rawValue)
     guard let tombstone else { return }
     writer.key("tombstone")
@@ -151,5 +135,28 @@ extension StoredDevice {
     writer.member("reason", tombstone.reason)
     writer.member("at", tombstone.at.rfc3339)
     writer.endObject()
+  }
+}
+
+extension Device {
+  /// The members that a registration has.
+  func write(to writer: inout JSONWriter) {
+    writer.member("id", id.rawValue)
+    writer.member("provider", address.provider.rawValue)
+    writer.member("token", address.token)
+    writer.member("token_kind", address.tokenKind.rawValue)
+    writer.member("environment", address.environment.rawValue)
+    writer.member("bundle_id", address.bundleID)
+    writer.member("platform", platform)
+    writer.member("app_version", appVersion)
+    writer.member("language", language)
+    writer.member("tz", timeZone)
+    writer.member("user", user)
+    writer.member("tags", JSONValue.array(tags.map { .string($0) }))
+    writer.member("attributes", JSONValue.object(attributes))
+    writer.member("enabled", enabled)
+    writer.member("live_activity_token", liveActivityToken)
+    writer.member("activity_id", activityID)
+    writer.member("last_seen", lastSeen?.rfc3339)
   }
 }

@@ -7,6 +7,7 @@ package enum Operation: String, Sendable, CaseIterable {
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
   case listAudiences, readAudience, putAudience, deleteAudience
+  case changeDeviceTags, putUserTags, listTags, exportDevices, timeline
   case health, readiness, metrics, openAPI
 }
 
@@ -66,7 +67,8 @@ package struct Endpoint: Sendable {
       "POST", "/v1/messages/bulk", .key([.send]), .now(.sendMessages), "Send many messages: NDJSON in, NDJSON out"),
     Endpoint("GET", "/v1/messages/{id}", .key([.read]), .now(.readMessage), "Read state and counters of a message"),
     Endpoint(
-      "GET", "/v1/messages/{id}/deliveries", .key([.read]), .now(.listDeliveries), query: ["limit", "cursor"],
+      "GET", "/v1/messages/{id}/deliveries", .key([.read]), .now(.listDeliveries),
+      query: ["limit", "cursor", "state", "reason", "provider", "platform"],
       "List or export the deliveries of a message"),
     Endpoint("POST", "/v1/messages/{id}/cancel", .key([.send]), .now(.cancelMessage), "Cancel what was not sent yet"),
     Endpoint("POST", "/v1/messages/{id}/pause", .key([.send]), .later(.campaigns), "Pause a message"),
@@ -86,16 +88,26 @@ package struct Endpoint: Sendable {
     Endpoint(
       "POST", "/v1/devices/bulk", .key([.devices]), .now(.registerDevices),
       "Register many devices: NDJSON in, NDJSON out"),
-    Endpoint("GET", "/v1/devices/export", .key([.devices, .read]), .later(.audiences), "Export devices"),
+    Endpoint(
+      "GET", "/v1/devices/export", .key([.devices, .read]), .now(.exportDevices), query: ["dead"],
+      "Export all devices, as NDJSON or CSV"),
     Endpoint("PUT", "/v1/devices/{id}", .key([.devices]), .now(.putDevice), "Register or replace a device"),
     Endpoint("GET", "/v1/devices/{id}", .key([.devices, .read]), .now(.readDevice), "Read a device"),
     Endpoint("DELETE", "/v1/devices/{id}", .key([.devices]), .now(.deleteDevice), "Delete a device"),
-    Endpoint("PATCH", "/v1/devices/{id}/tags", .key([.devices]), .later(.audiences), "Change the tags of a device"),
-    Endpoint("GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), .later(.audiences), "Explain a device"),
-    Endpoint("PUT", "/v1/users/{user}/tags", .key([.devices]), .later(.audiences), "Tag a user"),
+    Endpoint(
+      "PATCH", "/v1/devices/{id}/tags", .key([.devices]), .now(.changeDeviceTags),
+      "Add, remove or replace the tags of a device"),
+    Endpoint(
+      "GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), .now(.timeline), query: ["limit", "cursor"],
+      "List every message aimed at a device, and what became of it"),
+    Endpoint(
+      "PUT", "/v1/users/{user}/tags", .key([.devices]), .now(.putUserTags),
+      "Tag every device of a user, also later ones"),
     Endpoint("GET", "/v1/users/{user}", .key([.devices, .read]), .now(.readUser), "Read the devices of a user"),
     Endpoint("DELETE", "/v1/users/{user}", .key([.devices]), .now(.deleteUser), "Delete the devices of a user"),
-    Endpoint("GET", "/v1/tags", .key([.devices, .read]), .later(.audiences), "List tags with counts"),
+    Endpoint(
+      "GET", "/v1/tags", .key([.devices, .read]), .now(.listTags), query: ["prefix", "limit", "cursor"],
+      "List tags in use, with counts"),
     Endpoint("GET", "/v1/events", .key([.read]), .later(.campaigns), "Follow events"),
     Endpoint("GET", "/healthz", .open, .now(.health), "Tell that the process lives"),
     Endpoint("GET", "/readyz", .open, .now(.readiness), "Tell whether the gateway can do its work"),

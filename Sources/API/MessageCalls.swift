@@ -102,6 +102,12 @@ extension MessageReport {
     writer.member("retrying", retrying)
     writer.member("pending", max(0, total - final - retrying))
     writer.endObject()
+    writer.member("first_attempt_at", firstAttemptAt?.rfc3339)
+    writer.member("last_outcome_at", lastOutcomeAt?.rfc3339)
+    if let pace = Pace(self) {
+      writer.member("rate_per_second", JSONValue.double(pace.perSecond))
+      writer.member("predicted_end_at", pace.end?.rfc3339)
+    }
     writer.key("outcomes")
     writer.beginObject()
     for outcome in Outcome.allCases {

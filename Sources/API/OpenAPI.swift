@@ -159,6 +159,11 @@ package enum OpenAPI {
         ])
       case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])
       case .readMessage, .readDevice, .deleteDevice, .readUser: codes.insert(.notFound)
+      case .changeDeviceTags, .putUserTags:
+        codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidTags, .notFound])
+      case .listTags: codes.insert(.invalidCursor)
+      case .timeline: codes.formUnion([.invalidCursor, .notFound])
+      case .exportDevices: break
       case .deleteUser: codes.insert(.notFound)
       case .putAudience: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidAudience])
       case .readAudience: codes.insert(.notFound)

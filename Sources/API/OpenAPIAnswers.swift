@@ -49,6 +49,15 @@ enum OpenAPIAnswers {
     case .readDevice: return [json(200, "The device", "Device")]
     case .deleteDevice: return [Entry(status: 204, description: "Deleted", content: [])]
     case .readUser: return [json(200, "The devices of the user", "User")]
+    case .changeDeviceTags, .putUserTags: return [json(200, "The tags as they now are", "Tags")]
+    case .timeline: return [json(200, "A page, newest first", "Timeline")]
+    case .exportDevices:
+      return [
+        Entry(
+          status: 200, description: "One device a line, as the import takes them",
+          content: [("application/x-ndjson", "DeviceRegistration"), ("text/csv", nil)])
+      ]
+    case .listTags: return [json(200, "A page, in the order of the tags", "TagPage")]
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
     case .listAudiences: return [json(200, "All of them, by name", "AudienceList")]
     case .readAudience: return [json(200, "The audience", "NamedAudience")]
@@ -69,6 +78,8 @@ enum OpenAPIAnswers {
     JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
     JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
     JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
+    JSONMember("TimelineEntry", timelineEntry), JSONMember("Timeline", page("TimelineEntry")), JSONMember("Tags", tags),
+    JSONMember("TagCount", tagCount), JSONMember("TagPage", page("TagCount")),
     JSONMember("UserDeleted", userDeleted), JSONMember("NamedAudience", namedAudience),
     JSONMember("AudienceList", open(["items"], [("items", list("NamedAudience"))])),
     JSONMember("AudienceCount", audienceCount),
@@ -155,6 +166,8 @@ enum OpenAPIAnswers {
       ("id", text), ("kind", words(Kind.allCases.map(\.rawValue))),
       ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("completed_at", time),
       ("duration_ms", count), ("replay_of", text), ("targets", count), ("no_recipients", flag),
+      ("first_attempt_at", time), ("last_outcome_at", time), ("rate_per_second", .make([("type", "number")])),
+      ("predicted_end_at", time),
       (
         "progress",
         open(["final", "retrying", "pending"], [("final", count), ("retrying", count), ("pending", count)])
@@ -173,20 +186,25 @@ enum OpenAPIAnswers {
               ["provider", "outcome", "count"],
               [
                 ("provider", text), ("outcome", words(Outcome.allCases.map(\.rawValue))), ("reason", text),
-                ("count", count),
+                ("platform", text), ("count", count),
               ])
           ),
         ])
       ),
     ])
-  private static let delivery = open(
-    ["device", "state", "overtaken", "attempts"],
+  private static let deliveryFields: [(String, JSONValue)] = [
+    ("device", text), ("provider", text), ("platform", text),
+    ("state", words(DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue))),
+    ("reason", text), ("provider_id", text), ("request_id", text), ("next_attempt_at", time), ("overtaken", flag),
+    ("attempts", list("Attempt")),
+  ]
+  private static let delivery = open(["state", "overtaken", "attempts"], deliveryFields)
+  private static let timelineEntry = open(
+    ["message", "kind", "accepted_at", "to", "state", "overtaken", "attempts"],
     [
-      ("device", text), ("provider", text),
-      ("state", words(DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue))),
-      ("reason", text), ("provider_id", text), ("next_attempt_at", time), ("overtaken", flag),
-      ("attempts", list("Attempt")),
-    ])
+      ("message", text), ("kind", words(Kind.allCases.map(\.rawValue))), ("accepted_at", time),
+      ("to", words(["listed", "audience"])),
+    ] + deliveryFields)
   private static let attempt = open(
     ["at", "verdict", "status"], [("at", time), ("verdict", text), ("reason", text), ("status", count)])
 
@@ -195,7 +213,9 @@ enum OpenAPIAnswers {
     ("environment", words(Environment.allCases.map(\.rawValue))), ("bundle_id", text), ("platform", text),
     ("app_version", text), ("language", text), ("tz", text), ("user", text),
     ("tags", .make([("type", "array"), ("items", text)])), ("attributes", .make([("type", "object")])),
-    ("enabled", flag), ("live_activity_token", text), ("activity_id", text), ("registered_at", time),
+    ("enabled", flag), ("live_activity_token", text), ("activity_id", text),
+    ("user_tags", .make([("type", "array"), ("items", text)])),
+    ("registered_at", time),
     ("last_seen", time), ("status", words(StoredDevice.Status.allCases.map(\.rawValue))),
     ("tombstone", open(["reason", "at"], [("reason", text), ("at", time)])),
   ]
@@ -211,7 +231,11 @@ enum OpenAPIAnswers {
       ("registration", words(["created", "updated", "revived", "moved"])), ("moved_from", text),
       ("warnings", list("Warning")),
     ])
-  private static let user = open(["user", "devices"], [("user", text), ("devices", list("Device"))])
+  private static let user = open(
+    ["user", "tags", "devices"], [("user", text), ("tags", texts), ("devices", list("Device"))])
+  private static let texts: JSONValue = .make([("type", "array"), ("items", text)])
+  private static let tags = open(["tags"], [("id", text), ("user", text), ("tags", texts)])
+  private static let tagCount = open(["tag", "devices"], [("tag", text), ("devices", count)])
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
   private static let namedAudience = open(["name", "audience"], [("name", text), ("audience", text)])

@@ -12,6 +12,8 @@ enum OpenAPIRequests {
     case .replayMessage: return "Replay"
     case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
     case .putAudience: return "AudienceToKeep"
+    case .changeDeviceTags: return "TagEdit"
+    case .putUserTags: return "UserTags"
     default: return nil
     }
   }
@@ -26,7 +28,7 @@ enum OpenAPIRequests {
     JSONMember("WebLook", web), JSONMember("FileProvider", fileProvider), JSONMember("MDM", mdm),
     JSONMember("Overrides", overrides), JSONMember("APNsOverrides", apnsOverrides),
     JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
-    JSONMember("DeviceRegistration", device),
+    JSONMember("DeviceRegistration", device), JSONMember("TagEdit", tagEdit), JSONMember("UserTags", userTags),
     JSONMember("AudienceToCount", audienceToCount), JSONMember("AudienceToKeep", audienceToKeep),
   ]
 
@@ -277,6 +279,10 @@ enum OpenAPIRequests {
   private static let fcmOverrides = closed([], [("android", free()), ("webpush", free()), ("apns", free())])
   private static let durability = closed([], [("replicas", whole(0...16))])
 
+  private static let tags = list(text(Tag.maximumBytes), maximum: Tag.maximumPerDevice)
+  private static let tagEdit = closed([], [("add", tags), ("remove", tags), ("replace", tags)])
+  private static let userTags = closed(["tags"], [("tags", tags)])
+
   private static let device = closed(
     ["provider", "token"],
     [("id", deviceID)] + tokenFields + [
@@ -290,7 +296,7 @@ enum OpenAPIRequests {
         ])
       ),
       ("user_signature", text(128, "Hex HMAC-SHA256 of `user` under the app's user secret; for `register` keys.")),
-      ("tags", list(text(128), maximum: 250)),
+      ("tags", tags),
       (
         "attributes",
         .make([

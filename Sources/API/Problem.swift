@@ -22,6 +22,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case invalidDevice = "invalid_device"
   case invalidAudience = "invalid_audience"
   case audienceInUse = "audience_in_use"
+  case invalidTags = "invalid_tags"
   case idempotencyKeyReused = "idempotency_key_reused"
   case headTooLarge = "head_too_large"
   case internalError = "internal_error"
@@ -40,7 +41,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .requestInProgress, .messageCompleted, .audienceInUse, .nothingToReplay: 409
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
-    case .invalidMessage, .invalidDevice, .invalidAudience, .idempotencyKeyReused: 422
+    case .invalidMessage, .invalidDevice, .invalidTags, .invalidAudience, .idempotencyKeyReused: 422
     case .headTooLarge: 431
     case .internalError: 500
     case .notYet: 501
@@ -77,6 +78,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .invalidDevice: "The device is not valid"
     case .invalidAudience: "The audience is not valid"
     case .audienceInUse: "Other audiences are made of this one"
+    case .invalidTags: "The tags are not valid"
     case .idempotencyKeyReused: "The idempotency key was used for another request"
     case .headTooLarge: "The request line and headers are too large"
     case .internalError: "The gateway failed"

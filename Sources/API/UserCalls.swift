@@ -5,21 +5,22 @@ import JSON
 import Store
 
 extension Service {
-  /// Everything that is kept of a user: the devices registered for it.
+  /// Everything that is kept of a user: its tags, and the devices registered for it.
   func readUser(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let user = try user(of: call)
-    let devices: [StoredDevice]
+    let found: StoredUser?
     do throws(StoreError) {
-      devices = try await store.devices(ofUser: user, app: call.app)
+      found = try await store.user(user, app: call.app)
     } catch {
       throw Problem(error)
     }
-    guard !devices.isEmpty else { throw Self.noUser }
+    guard let found else { throw Self.noUser }
     return Answer.json { writer in
       writer.member("user", user)
+      writer.member("tags", JSONValue.array(found.tags.map { .string($0) }))
       writer.key("devices")
       writer.beginArray()
-      for device in devices {
+      for device in found.devices {
         writer.beginObject()
         device.write(to: &writer)
         writer.endObject()
@@ -43,9 +44,9 @@ extension Service {
     }
   }
 
-  private static var noUser: Problem { Problem(.notFound, "No device is registered for this user") }
+  static var noUser: Problem { Problem(.notFound, "No device is registered for this user") }
 
-  private func user(of call: Call) throws(Problem) -> String {
+  func user(of call: Call) throws(Problem) -> String {
     guard let user = call.parameters.first, Intake.isUser(user) else { throw Self.noUser }
     return user
   }

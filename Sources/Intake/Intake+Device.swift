@@ -23,7 +23,7 @@ extension Intake {
     device.language = readLanguage(fields, &findings)
     device.timeZone = readZone(fields, &findings)
     if fields["user"] != .null { device.user = fields.text("user", .line(longestUser), &findings) }
-    device.tags = readTags(fields, &findings)
+    device.tags = readTags(fields, "tags", &findings) ?? []
     device.attributes = fields.members("attributes", &findings) ?? []
     readFlat(
       device.attributes, at: fields.place.member("attributes"), maximum: maximumAttributes,
@@ -89,12 +89,6 @@ extension Intake {
       return nil
     }
     return zone
-  }
-
-  private static func readTags(_ fields: Fields, _ findings: inout Findings) -> [String] {
-    let tags = fields.texts("tags", maximum: Tag.maximumPerDevice, .line(Tag.maximumBytes), &findings) ?? []
-    var seen = Set<String>()
-    return tags.filter { seen.insert($0).inserted }
   }
 
   /// A clock that runs ahead must not keep a device young for ever.

@@ -64,9 +64,13 @@ package struct Schema: Sendable {
   /// An expression that is kept under a name.
   package static let namedAudience = Schema("audience", ["audience", "filters"])
 
+  package static let tagEdit = Schema("tags", ["add", "remove", "replace"])
+  package static let userTags = Schema("tags", ["tags"])
+
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
-    overrides, apnsOverrides, fcmOverrides, durability, device, audience, namedAudience, replay,
+    overrides, apnsOverrides, fcmOverrides, durability, device, audience, namedAudience, replay, tagEdit,
+    userTags,
   ]
 
   /// Where a member that is unknown here belongs, if clients are likely to look for it here.

@@ -41,6 +41,25 @@ struct DeviceImportTests {
     }
   }
 
+  @Test("what is exported may be imported again, and a dead device is told only where it is asked for")
+  func export() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""tags":["a"],"user":"u","language":"de","attributes":{"n":1}"#)
+      gateway.register("d2")
+      // Its token moves to another id: a tombstone stays.
+      let token = gateway.ask("GET", "/v1/devices/d2", as: .read).json["token"]?.string ?? ""
+      #expect(gateway.ask("PUT", "/v1/devices/d3", #"{"provider":"apns","token":"\#(token)"}"#).status == 200)
+      func export(_ query: String = "") -> Reply { gateway.ask("GET", "/v1/devices/export\(query)", as: .devices) }
+      let lines = export()
+      #expect(Set(Self.results(lines).compactMap { $0["id"]?.string }) == ["d1", "d3"], "\(lines.text)")
+      let again = gateway.ask("POST", "/v1/devices/bulk", lines.text, as: .devices, Self.lines)
+      #expect(Self.results(again).allSatisfy { $0["registration"] == .string("updated") }, "\(again.text)")
+      #expect(Set(Self.results(export("?dead=true")).compactMap { $0["status"]?.string }) == ["active", "dead"])
+      let table = gateway.ask("GET", "/v1/devices/export", as: .devices, ["accept": "text/csv"])
+      #expect(table.text.split(separator: "\r\n").count == 3, "\(table.text)")
+    }
+  }
+
   @Test("a file in another encoding, without lines, of another type or with too many lines is refused as a whole")
   func refused() async throws {
     try await Gateway.running { gateway in

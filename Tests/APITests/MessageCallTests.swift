@@ -63,11 +63,47 @@ struct MessageCallTests {
       #expect(table.header("content-type")?.hasPrefix("text/csv") == true)
       let rows = table.text.split(separator: "\r\n")
       #expect(rows.count == 27)
-      #expect(rows.first?.hasPrefix("device,provider,state,reason") == true)
-      #expect(rows.contains { $0.hasPrefix("\"a,\"\"b\",,skipped,unknown_device") }, "\(rows.last ?? "")")
+      #expect(rows.first?.hasPrefix("device,provider,platform,state,reason") == true)
+      #expect(rows.contains { $0.hasPrefix("\"a,\"\"b\",,,skipped,unknown_device") }, "\(rows.last ?? "")")
 
       let bad = gateway.ask("GET", "/v1/messages/\(id)/deliveries?cursor=%00%ff-x", as: .read)
       #expect(bad.status == 400)
+
+      func count(_ filter: String) -> Int {
+        let lines = gateway.ask(
+          "GET", "/v1/messages/\(id)/deliveries?\(filter)", as: .read, ["accept": "application/x-ndjson"])
+        return lines.status == 200 ? lines.text.split(separator: "\n").count : -lines.status
+      }
+      #expect(count("state=pending") == 25)
+      #expect(count("state=skipped,dead") == 1)
+      #expect(count("reason=unknown_device") == 1)
+      #expect(count("provider=apns&state=pending") == 25)
+      #expect(count("provider=fcm") == 0)
+      #expect(count("state=pendin") == -400)
+      #expect(count("provider=apple") == -400)
+    }
+  }
+
+  @Test("a device's timeline names every message aimed at it, newest first")
+  func timeline() async throws {
+    try await Gateway.running { gateway in
+      for device in ["d1", "d2"] { gateway.register(device) }
+      let first = gateway.send(to: ["d1", "d2"])
+      let second = gateway.send(to: ["d1"])
+      _ = gateway.send(to: ["d2"])
+      var seen: [String] = []
+      var cursor = ""
+      repeat {
+        let page = gateway.ask("GET", "/v1/devices/d1/timeline?limit=1\(cursor)", as: .read)
+        #expect(page.status == 200, "\(page.text)")
+        for entry in page.json["items"]?.array ?? [] {
+          #expect(entry["state"] == .string("pending") && entry["to"] == .string("listed"))
+          seen.append(entry["message"]?.string ?? "")
+        }
+        cursor = page.json["next_cursor"]?.string.map { "&cursor=\($0)" } ?? ""
+      } while !cursor.isEmpty && seen.count < 10
+      #expect(seen == [second, first])
+      #expect(gateway.ask("GET", "/v1/devices/none/timeline", as: .read).json["items"] == .array([]))
     }
   }
 

@@ -1,0 +1,53 @@
+import Domain
+import HTTPServer
+import JSON
+import Store
+
+extension Service {
+  private static let devicesPerPiece = 2_000
+
+  /// `GET /v1/devices/export`: every device of the app, one a line as `POST /v1/devices/bulk` takes them, or as a table with
+  /// `Accept: text/csv`. Dead ones only with `?dead=true`, and then with why, which no import takes.
+  func exportDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let withDead: Bool
+    switch call.request.query("dead") {
+    case nil, "false": withDead = false
+    case "true": withDead = true
+    default: throw Problem(.invalidParameter, "`dead` must be true or false")
+    }
+    let form: Export<StoredDevice> =
+      call.accepts("text/csv")
+      ? .table(StoredDevice.columns) { $0.row }
+      : .lines { stored, writer in
+        writer.beginObject()
+        if withDead { stored.write(to: &writer) } else { stored.device.write(to: &writer) }
+        writer.endObject()
+      }
+    return try await form.answer { [self] cursor throws(Problem) in
+      do throws(StoreError) {
+        let page = try await store.export(
+          call.app, after: cursor.flatMap { ExportPlace(text: $0) }, limit: Self.devicesPerPiece, tombstones: withDead)
+        return (page.devices, page.next?.text)
+      } catch {
+        throw Problem(error)
+      }
+    }
+  }
+}
+
+extension StoredDevice {
+  static let columns = [
+    "id", "provider", "token", "token_kind", "environment", "bundle_id", "platform", "app_version", "language", "tz",
+    "user", "tags", "status", "registered_at", "last_seen", "reason",
+  ]
+
+  var row: [String] {
+    let address = device.address
+    return [
+      device.id.rawValue, address.provider.rawValue, address.token, address.tokenKind.rawValue,
+      address.environment.rawValue, address.bundleID ?? "", device.platform ?? "", device.appVersion ?? "",
+      device.language ?? "", device.timeZone ?? "", device.user ?? "", device.tags.joined(separator: " "),
+      status.rawValue, device.registeredAt.rfc3339, device.lastSeen?.rfc3339 ?? "", tombstone?.reason ?? "",
+    ]
+  }
+}

@@ -1,0 +1,90 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+extension Service {
+  /// `PATCH /v1/devices/{id}/tags`: in one step, so that two changes at once both hold.
+  func changeDeviceTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try deviceID(of: call)
+    let edit = try edit(in: call, Intake.tagEdit)
+    let result: TagChange.Result
+    do throws(StoreError) {
+      result = try await store.changeTags(of: id, TagChange(edit), app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    return try answer(result, ("id", id.rawValue), else: Self.noDevice)
+  }
+
+  /// `PUT /v1/users/{user}/tags`: on every device of the user, also on those registered later.
+  func putUserTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let user = try user(of: call)
+    let edit = try edit(in: call, Intake.userTags)
+    let result: TagChange.Result
+    do throws(StoreError) {
+      result = try await store.changeTags(ofUser: user, TagChange(edit), app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    return try answer(result, ("user", user), else: Self.noUser)
+  }
+
+  /// `GET /v1/tags`: tags in use, with how many devices have them.
+  func listTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let limit = try call.limit()
+    let prefix = call.request.query("prefix") ?? ""
+    let cursor = try call.cursor(marked: Self.tagMark)
+    let page: (items: [TagCount], next: String?)
+    do throws(StoreError) {
+      page = try await store.tags(call.app, prefix: prefix, limit: limit, cursor: cursor)
+    } catch {
+      throw Problem(error)
+    }
+    return Answer.json { writer in
+      writer.key("items")
+      writer.beginArray()
+      for item in page.items {
+        writer.beginObject()
+        writer.member("tag", item.tag)
+        writer.member("devices", item.devices)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.nextCursor(page.next, marked: Self.tagMark)
+    }
+  }
+
+  private static let tagMark = "t:"
+
+  private func edit(
+    in call: Call, _ read: (JSONValue) throws(Refusal) -> TagEdit
+  ) throws(Problem) -> TagEdit {
+    let document = try call.document()
+    do throws(Refusal) {
+      return try read(document)
+    } catch {
+      throw Problem(error, .invalidTags)
+    }
+  }
+
+  private func answer(
+    _ result: TagChange.Result, _ name: (key: String, value: String), else missing: Problem
+  ) throws(Problem) -> HTTPServerResponse {
+    switch result {
+    case .changed(let tags):
+      return Answer.json { writer in
+        writer.member(name.key, name.value)
+        writer.member("tags", JSONValue.array(tags.map { .string($0) }))
+      }
+    case .tooMany(let count):
+      throw Problem(.invalidTags, "That would be \(count) tags; the limit is \(Store.maximumTags): nothing was changed")
+    case .noDevice: throw missing
+    }
+  }
+}
+
+extension TagChange {
+  fileprivate init(_ edit: TagEdit) { self.init(replace: edit.replace, add: edit.add, remove: edit.remove) }
+}

@@ -1,0 +1,61 @@
+package import Domain
+
+/// How a request changes tags: all of them replaced, or some removed and then some added.
+package struct TagEdit: Hashable, Sendable {
+  package var replace: [String]?
+  package var add: [String]
+  package var remove: [String]
+}
+
+extension Intake {
+  /// The body of `PATCH /v1/devices/{id}/tags` (`add`, `remove`, or `replace` alone).
+  package static func tagEdit(from document: JSONValue) throws(Refusal) -> TagEdit {
+    try reading(document, of: .tagEdit) { fields, findings in
+      let replace = readTags(fields, "replace", &findings)
+      let add = readTags(fields, "add", &findings)
+      let remove = readTags(fields, "remove", &findings)
+      if replace != nil, add != nil || remove != nil {
+        findings.refuse(
+          fields.place.member("replace"), .notAllowed, "`replace` sets all tags: give it alone, or `add` and `remove`")
+      }
+      if replace == nil, add == nil, remove == nil {
+        findings.refuse(fields.place, .required, "give `add`, `remove` or `replace`")
+      }
+      for tag in Set(add ?? []).intersection(remove ?? []).sorted() {
+        findings.refuse(
+          fields.place.member("remove"), .notAllowed, "`\(tag)` stands in `add` too: decide for one of them")
+      }
+      return TagEdit(replace: replace, add: add ?? [], remove: remove ?? [])
+    }
+  }
+
+  /// The body of `PUT /v1/users/{user}/tags`: all tags that the user's devices have by their user.
+  package static func userTags(from document: JSONValue) throws(Refusal) -> TagEdit {
+    try reading(document, of: .userTags) { fields, findings in
+      guard let tags = readTags(fields, "tags", &findings) else {
+        if !fields.has("tags") { findings.refuse(fields.place.member("tags"), .required, "`tags` is missing") }
+        return TagEdit(replace: nil, add: [], remove: [])
+      }
+      return TagEdit(replace: tags, add: [], remove: [])
+    }
+  }
+
+  private static func reading(
+    _ document: JSONValue, of schema: Schema, _ read: (Fields, inout Findings) -> TagEdit
+  ) throws(Refusal) -> TagEdit {
+    var findings = Findings(providers: nil, maximumTargets: maximumTargets)
+    let edit = Fields(document, at: .root, of: schema, &findings).map { read($0, &findings) }
+    try findings.refuse()
+    guard let edit else { preconditionFailure("no tags were read, but nothing was found wrong with them") }
+    return edit
+  }
+
+  /// Each once, in their order; nil if the member is missing or wrong.
+  static func readTags(_ fields: Fields, _ name: String, _ findings: inout Findings) -> [String]? {
+    guard let tags = fields.texts(name, maximum: Tag.maximumPerDevice, .line(Tag.maximumBytes), &findings) else {
+      return nil
+    }
+    var seen = Set<String>()
+    return tags.filter { seen.insert($0).inserted }
+  }
+}
