@@ -3,7 +3,12 @@ struct ExactText: Hashable {
   let text: String
   init(_ text: String) { self.text = text }
 
-  static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+  static func == (left: Self, right: Self) -> Bool {
+    let same = left.text.utf8.withContiguousStorageIfAvailable { left in
+      right.text.utf8.withContiguousStorageIfAvailable { left.count == $0.count && left.elementsEqual($0) }
+    }
+    return (same ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
+  }
   func hash(into hasher: inout Hasher) {
     let hashed: Void? = text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     if hashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
