@@ -10,18 +10,27 @@ struct Draft {
   var warnings: [Notice]
 
   init(
-    _ message: Message, _ targets: [SubmissionTarget], body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],
+    _ message: Message, _ aim: Aim, body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],
     _ settings: ServiceSettings
   ) {
-    let isUrgent = targets.count <= settings.urgentTargets
+    let isUrgent = aim.audience == nil && aim.targets.count <= settings.urgentTargets
     submission = Submission(
       app: app, body: body, kind: message.kind, urgency: isUrgent ? .urgent : .bulk, acceptedAt: now)
     submission.ttl = message.ttl
     submission.collapseKey = message.collapseKey
     submission.ordered = message.ordered
-    submission.targets = targets
+    submission.targets = aim.targets
+    submission.audience = aim.audience
+    submission.keepReceipts = message.keepReceipts
     self.message = message
     self.warnings = warnings
+  }
+
+  /// Those whom it is for, as far as is known now.
+  var count: Int { submission.audience?.counts.values.reduce(0, +) ?? submission.targets.count }
+
+  var isQueued: Bool {
+    submission.audience != nil || submission.targets.contains { if case .queue = $0.fate { true } else { false } }
   }
 }
 

@@ -10,7 +10,9 @@ extension Service {
 
   /// What would be sent, for one device of each kind. The draft has passed every check of a send; nothing is stored.
   func dryRun(_ draft: Draft, _ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let chosen = sampleTargets(draft)
+    var targets = draft.submission.targets
+    if let audience = draft.submission.audience { targets = try await sampleMembers(of: audience, draft.message, call) }
+    let chosen = sampleTargets(targets)
     let devices: [StoredDevice?]
     do throws(StoreError) {
       devices = try await store.devices(chosen.map(\.device), app: call.app)
@@ -32,7 +34,7 @@ extension Service {
     }
     return Answer.json { writer in
       writer.member("dry_run", true)
-      writer.member("targets", draft.submission.targets.count)
+      writer.member("targets", draft.count)
       writer.key("requests")
       writer.beginArray()
       for sample in samples { sample.write(to: &writer) }
@@ -46,10 +48,10 @@ extension Service {
 
   /// The first target of each account and kind of token, and of those that need the token of an activity the first that
   /// has one.
-  private func sampleTargets(_ draft: Draft) -> [SubmissionTarget] {
+  private func sampleTargets(_ targets: [SubmissionTarget]) -> [SubmissionTarget] {
     var seen: Set<[String]> = []
     var chosen: [SubmissionTarget] = []
-    for target in draft.submission.targets where chosen.count < Self.samples {
+    for target in targets where chosen.count < Self.samples {
       guard case .queue(let credential) = target.fate, let account = accounts[credential], let address = target.address
       else { continue }
       let kind = [

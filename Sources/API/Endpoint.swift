@@ -6,7 +6,7 @@ package enum Operation: String, Sendable, CaseIterable {
   case sendMessage, sendMessages, listMessages, readMessage, listDeliveries, cancelMessage, replayMessage
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
-  case listAudiences, readAudience, putAudience, deleteAudience
+  case countAudience, listAudiences, readAudience, putAudience, deleteAudience
   case changeDeviceTags, putUserTags, listTags, exportDevices, timeline
   case health, readiness, metrics, openAPI
 }
@@ -77,7 +77,7 @@ package struct Endpoint: Sendable {
       "POST", "/v1/messages/{id}/replay", .key([.send]), .now(.replayMessage),
       "Send failed and expired deliveries again, as a new message"),
     Endpoint(
-      "POST", "/v1/audiences/count", .key([.read]), .later(.audiences),
+      "POST", "/v1/audiences/count", .key([.read]), .now(.countAudience),
       "Count an audience exactly, by provider and platform"),
     Endpoint("GET", "/v1/audiences", .key([.read]), .now(.listAudiences), "List the named audiences"),
     Endpoint("PUT", "/v1/audiences/{name}", .key([.admin]), .now(.putAudience), "Name an audience"),

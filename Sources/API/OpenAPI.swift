@@ -165,7 +165,8 @@ package enum OpenAPI {
       case .timeline: codes.formUnion([.invalidCursor, .notFound])
       case .exportDevices: break
       case .deleteUser: codes.insert(.notFound)
-      case .putAudience: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidAudience])
+      case .countAudience, .putAudience:
+        codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidAudience])
       case .readAudience: codes.insert(.notFound)
       case .deleteAudience: codes.formUnion([.notFound, .audienceInUse])
       case .listAudiences: break

@@ -59,6 +59,7 @@ enum OpenAPIAnswers {
       ]
     case .listTags: return [json(200, "A page, in the order of the tags", "TagPage")]
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
+    case .countAudience: return [json(200, "The exact count of the moment", "AudienceCount")]
     case .listAudiences: return [json(200, "All of them, by name", "AudienceList")]
     case .readAudience: return [json(200, "The audience", "NamedAudience")]
     case .putAudience: return [json(200, "Replaced", "NamedAudience"), json(201, "Created", "NamedAudience")]

@@ -11,6 +11,7 @@ enum OpenAPIRequests {
     case .sendMessages: return "BulkMessage"
     case .replayMessage: return "Replay"
     case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
+    case .countAudience: return "AudienceToCount"
     case .putAudience: return "AudienceToKeep"
     case .changeDeviceTags: return "TagEdit"
     case .putUserTags: return "UserTags"

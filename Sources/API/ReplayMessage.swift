@@ -29,8 +29,9 @@ extension Service {
     let (message, body) = try await content(of: parent, call.app)
     let targets = try await targets(devices, of: message, call.app)
     var warnings = Notice.ofSkipped(targets)
-    warnings += try checkRendering(message, targets, call.now)
-    var draft = Draft(message, targets, body: body, app: call.app, now: call.now, warnings: warnings, settings)
+    warnings += try checkRendering(message, Aim(targets: targets).credentials, call.now)
+    var draft = Draft(
+      message, Aim(targets: targets), body: body, app: call.app, now: call.now, warnings: warnings, settings)
     draft.submission.replayOf = parent
     draft.submission.idempotency = idempotency
     return Answer.accepted(try await accept(draft, call.app))

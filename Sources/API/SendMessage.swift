@@ -39,12 +39,10 @@ extension Service {
     }
     let message = reading.message
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
-
-    if let problem = audienceNotYet(message) { throw problem }
-    let (targets, absences) = try await resolve(message, call.app)
-    warnings += absences + Notice.ofSkipped(targets)
-    warnings += try checkRendering(message, targets, call.now)
-    return Draft(message, targets, body: body, app: call.app, now: call.now, warnings: warnings, settings)
+    let aim = try await aim(message, call, document: document)
+    warnings += aim.warnings
+    warnings += try checkRendering(message, aim.credentials, call.now)
+    return Draft(message, aim, body: body, app: call.app, now: call.now, warnings: warnings, settings)
   }
 
   /// Stores a draft; when it returns, the message survives any crash of this process.
@@ -55,16 +53,8 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    if case .accepted = acceptance { counts.acceptedMessage(draft.submission.urgency, draft.submission.targets) }
+    if case .accepted = acceptance { counts.acceptedMessage(draft.submission) }
     return try await became(acceptance, of: draft, app)
-  }
-
-  private func audienceNotYet(_ message: Message) -> Problem? {
-    guard case .audience = message.to else {
-      guard case .everyone = message.to else { return nil }
-      return Problem(.notYet, "A send to everyone comes with version \(LaterVersion.audiences.rawValue)")
-    }
-    return Problem(.notYet, "A send to an audience comes with version \(LaterVersion.audiences.rawValue)")
   }
 
   // MARK: Idempotency
@@ -98,10 +88,9 @@ extension Service {
   func became(_ acceptance: Acceptance, of draft: Draft?, _ app: AppID) async throws(Problem) -> AcceptedMessage {
     switch acceptance {
     case .accepted(let id):
-      let targets = draft?.submission.targets ?? []
-      let queued = targets.contains { if case .queue = $0.fate { true } else { false } }
       return AcceptedMessage(
-        id: id, state: queued ? .queued : .completed, targets: targets.count, warnings: draft?.warnings ?? [],
+        id: id, state: draft?.isQueued == true ? .queued : .completed, targets: draft?.count ?? 0,
+        warnings: draft?.warnings ?? [],
         isRepeated: false)
     case .repeated(let id):
       let report: MessageReport?

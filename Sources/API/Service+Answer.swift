@@ -108,6 +108,7 @@ extension Service {
       case .deleteDevice: return try await deleteDevice(call)
       case .readUser: return try await readUser(call)
       case .deleteUser: return try await deleteUser(call)
+      case .countAudience: return try await countAudience(call)
       case .listAudiences: return try await listAudiences(call)
       case .readAudience: return try await readAudience(call)
       case .putAudience: return try await putAudience(call)

@@ -6,11 +6,7 @@ extension Service {
   /// Renders the message once for each account that it will go through, in each language: a message that one provider
   /// would refuse is refused as a whole, naming the provider and what is too much. What is mapped or left out becomes a
   /// warning.
-  func checkRendering(_ message: Message, _ targets: [SubmissionTarget], _ now: WallTime) throws(Problem) -> [Notice] {
-    var credentials: [CredentialID] = []
-    for target in targets {
-      if case .queue(let credential) = target.fate, !credentials.contains(credential) { credentials.append(credential) }
-    }
+  func checkRendering(_ message: Message, _ credentials: [CredentialID], _ now: WallTime) throws(Problem) -> [Notice] {
     let texts = MessageTexts(message)
     var violations: [Violation] = []
     var notices: [Notice] = []

@@ -46,10 +46,12 @@ final class ServiceCounts {
     histogram.observe(seconds: seconds)
   }
 
-  func acceptedMessage(_ urgency: Urgency, _ fates: [SubmissionTarget]) {
-    accepted[urgency]?.add()
+  /// Members of an audience are queued, as far as is known at accept.
+  func acceptedMessage(_ submission: Submission) {
+    accepted[submission.urgency]?.add()
     var counts: [String: UInt64] = [:]
-    for target in fates {
+    if let audience = submission.audience { counts["queued"] = UInt64(audience.counts.values.reduce(0, +)) }
+    for target in submission.targets {
       switch target.fate {
       case .queue: counts["queued", default: 0] += 1
       case .ended(let outcome, _): counts[outcome.rawValue, default: 0] += 1

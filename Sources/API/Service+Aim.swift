@@ -1,0 +1,139 @@
+import Audience
+import Domain
+import Intake
+import JSON
+import Store
+
+extension Service {
+  /// Partitions that are asked for members at a time.
+  private static let partitionsAbreast = 16
+
+  /// Aims a message. A small audience becomes a list of its devices, an empty one a list of none: never everybody.
+  func aim(_ message: Message, _ call: Call, document: JSONValue) async throws(Problem) -> Aim {
+    guard let (expression, pointer) = try expression(of: message, document) else {
+      let (targets, warnings) = try await resolve(message, call.app)
+      return Aim(targets: targets, warnings: warnings)
+    }
+    let tenant = try tenant(call.app)
+    let fates = Fates(app: tenant, message: message, providers: providers, accounts: Set(accounts.keys))
+    let resolved = try await writtenOut(
+      expression, call.app, at: pointer, text: document["to"]?["audience"]?.string, .invalidMessage)
+    if message.oneSignalTargeting == .provider { return try aim(resolved, fates, at: pointer) }
+
+    let selection = AudienceSelection(expression: resolved, reach: message.reach)
+    let count: AudienceCount
+    do throws(StoreError) {
+      count = try await store.count(selection, app: call.app, now: call.now)
+    } catch {
+      throw Problem(error)
+    }
+    guard count.total > settings.urgentTargets else {
+      let devices = try await members(selection, call, partitions: count.byPartition.keys.sorted())
+      var aim = Aim(targets: devices.map(fates.target))
+      if devices.isEmpty {
+        aim.warnings.append(
+          Notice(pointer: pointer, code: "no_recipients", detail: "no device is in this audience now: nobody gets it"))
+      }
+      return aim
+    }
+    let audience = SubmissionAudience(
+      expression: resolved.canonical, reach: message.reach, counts: count.byPartition)
+    return Aim(audience: audience, credentials: credentials(tenant, message, count))
+  }
+
+  /// The audience's expression, as it was written, and where; nil for other recipients.
+  private func expression(of message: Message, _ document: JSONValue) throws(Problem)
+    -> (expression: AudienceExpression, pointer: String)?
+  {
+    switch message.to {
+    case .devices, .users, .tokens, .channel: return nil
+    case .everyone: return (.everyone, "/to/everyone")
+    case .audience(let canonical):
+      let pointer = document["to"]?["filters"] == nil ? "/to/audience" : "/to/filters"
+      do throws(AudienceFault) {
+        return (try AudienceExpression(parsing: canonical), pointer)
+      } catch {
+        throw Problem(Refusal(violations: [Violation(pointer, error)]), .invalidMessage)
+      }
+    }
+  }
+
+  /// OneSignal finds its subscribers itself: one delivery for all of them.
+  private func aim(_ expression: AudienceExpression, _ fates: Fates, at pointer: String) throws(Problem) -> Aim {
+    let filters: [JSONValue]
+    do throws(AudienceFault) {
+      filters = try expression.oneSignalFilters()
+    } catch {
+      throw Problem(Refusal(violations: [Violation(pointer, error)]), .invalidMessage)
+    }
+    let token = String(decoding: JSONValue.array(filters).encoded, as: UTF8.self)
+    let address = Address(provider: .oneSignal, token: token, tokenKind: .subscribers)
+    var aim = Aim(targets: [fates.target(address)])
+    aim.warnings.append(
+      Notice(
+        pointer: "/onesignal_targeting", code: "counted_by_provider",
+        detail: "OneSignal aims and counts: here the whole audience is one delivery"))
+    return aim
+  }
+
+  /// Of each route that the audience has members in, the first device: enough to show what would be sent.
+  func sampleMembers(of audience: SubmissionAudience, _ message: Message, _ call: Call) async throws(Problem)
+    -> [SubmissionTarget]
+  {
+    guard let expression = try? AudienceExpression(parsing: audience.expression) else { return [] }
+    let selection = AudienceSelection(expression: expression, reach: audience.reach)
+    let fates = Fates(
+      app: try tenant(call.app), message: message, providers: providers, accounts: Set(accounts.keys))
+    var seen: Set<RouteClass> = []
+    var targets: [SubmissionTarget] = []
+    do throws(StoreError) {
+      for partition in audience.counts.keys.sorted() {
+        let groups = try await store.members(selection, app: call.app, partition: partition, now: call.now)
+        let first = groups.filter { !$0.numbers.isEmpty && seen.insert($0.route).inserted }.map { Int($0.numbers[0]) }
+        let devices = try await store.devices(
+          numbers: first, partition: partition, app: call.app, bornBefore: nil)
+        targets += devices.compactMap { $0.map(fates.target) }
+      }
+    } catch {
+      throw Problem(error)
+    }
+    return targets
+  }
+
+  /// The devices of the audience in these partitions, those that went meanwhile left out.
+  private func members(_ selection: AudienceSelection, _ call: Call, partitions: [Int]) async throws(Problem)
+    -> [StoredDevice]
+  {
+    let found = Members(count: partitions.count)
+    await loop.abreast(partitions.count, width: Self.partitionsAbreast) { [store] index in
+      guard found.error == nil else { return }
+      do throws(StoreError) {
+        let groups = try await store.members(
+          selection, app: call.app, partition: partitions[index], now: call.now)
+        let numbers = groups.flatMap(\.numbers).map(Int.init).sorted()
+        found.devices[index] = try await store.devices(
+          numbers: numbers, partition: partitions[index], app: call.app, bornBefore: nil
+        ).compactMap { $0 }
+      } catch {
+        found.error = error
+      }
+    }
+    if let error = found.error { throw Problem(error) }
+    return found.devices.flatMap { $0 }
+  }
+
+  /// The accounts of the providers that have members.
+  private func credentials(_ tenant: App, _ message: Message, _ count: AudienceCount) -> [CredentialID] {
+    tenant.credentials.filter { route in
+      count.byProvider[route.provider] ?? 0 > 0 && accounts[route.credential] != nil
+        && message.providers?.contains(route.provider) != false
+    }.map(\.credential)
+  }
+}
+
+/// What parallel look-ups found, on the loop.
+private final class Members {
+  var devices: [[StoredDevice]]
+  var error: StoreError?
+  init(count: Int) { devices = Array(repeating: [], count: count) }
+}
