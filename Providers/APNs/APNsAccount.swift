@@ -16,8 +16,8 @@ struct APNsAccount: ProviderAccount {
 
   func recipientClass(of address: Address) -> String { "" }
 
-  /// The body is shared by all requests of a rendering, never copied. A topic in the rendering (from an override) stands
-  /// first and wins; else it is the device's own, or the account's, with what its kind adds.
+  /// The body is shared by all requests of a rendering, never copied. The topic is the device's own, or the account's,
+  /// with what the kind adds.
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
     -> ProviderRequest
   {
@@ -33,9 +33,7 @@ struct APNsAccount: ProviderAccount {
       headers.append(Header(APNsHeader.requestID, id.description, indexed: false))
     } else {
       path += address.token
-      if headers.first?.name != APNsHeader.topic {
-        headers.append(Header(APNsHeader.topic, Self.topic(bundleID, rendering.mark)))
-      }
+      headers.append(Header(APNsHeader.topic, Self.topic(bundleID, rendering.mark)))
       headers.append(Header(APNsHeader.id, id.description, indexed: false))
     }
     if !authorization.isEmpty { headers.append(Header("authorization", authorization, indexed: false)) }

@@ -43,13 +43,6 @@ extension APNsAccount {
       }
     }
     for member in message.overrides.apnsHeaders { try Self.apply(member, to: &headers, message.isBroadcast) }
-    if case .certificate(let certificate) = proof, let topic = headers.first, topic.name == APNsHeader.topic,
-      !certificate.topics.contains(topic.value)
-    {
-      throw RenderFault(
-        pointer: "/overrides/apns/headers/apns-topic", code: "topic_not_served",
-        detail: "apns: the certificate of \(credential.rawValue) does not list this topic")
-    }
     return headers
   }
 
@@ -67,7 +60,8 @@ extension APNsAccount {
 
   /// Headers that name the connection, the caller or the push itself; the transport and Fanfare set them.
   private static let reserved: Set<String> = [
-    "authorization", APNsHeader.id, APNsHeader.channelID, APNsHeader.requestID, "host", "connection", "keep-alive",
+    "authorization", APNsHeader.id, APNsHeader.topic, APNsHeader.pushType, APNsHeader.channelID, APNsHeader.requestID,
+    "host", "connection", "keep-alive",
     "proxy-connection", "transfer-encoding",
     "upgrade", "te", "trailer", "content-length", "content-encoding", "expect",
   ]
@@ -80,7 +74,7 @@ extension APNsAccount {
     if name.hasPrefix(":") || reserved.contains(name) {
       throw RenderFault(pointer: pointer, code: "header_reserved", detail: "apns: this header is set by Fanfare alone")
     }
-    if isBroadcast, name == APNsHeader.topic || name == APNsHeader.collapseID {
+    if isBroadcast, name == APNsHeader.collapseID {
       throw RenderFault(pointer: pointer, code: "header_reserved", detail: "apns: a broadcast has no such header")
     }
     let value: String
@@ -98,8 +92,7 @@ extension APNsAccount {
     if name == APNsHeader.collapseID { try checkCollapseID(value, pointer: pointer) }
     headers.removeAll { $0.name == name }
     let steady = name != APNsHeader.expiration && name != APNsHeader.collapseID
-    let header = Header(name, value, indexed: steady)
-    if name == APNsHeader.topic { headers.insert(header, at: 0) } else { headers.append(header) }
+    headers.append(Header(name, value, indexed: steady))
   }
 
   private func body(_ message: Message, warnings: inout [RenderWarning]) throws(RenderFault) -> [UInt8] {

@@ -4,11 +4,12 @@ extension Intake {
   private static let longestHeaderValue = 4_096
 
   /// Names that no client may set: they belong to the connection, to the credential, or to Fanfare's own bookkeeping
-  /// (`apns-id` is derived and recomputed as proof, design D17).
+  /// (`apns-id` is derived and recomputed as proof, design D17). Topic and push type are the token's and the kind's: with
+  /// others APNs calls live tokens dead.
   private static let reservedHeaders: Set<String> = [
-    "apns-channel-id", "apns-id", "apns-request-id", "authorization", "connection", "content-encoding",
-    "content-length", "content-type", "cookie", "expect", "forwarded", "host", "keep-alive", "proxy-authorization",
-    "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
+    "apns-channel-id", "apns-id", "apns-push-type", "apns-request-id", "apns-topic", "authorization", "connection",
+    "content-encoding", "content-length", "content-type", "cookie", "expect", "forwarded", "host", "keep-alive",
+    "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "via",
   ]
 
   /// Members of OneSignal's body that say who is meant, or that make a repeat safe: overriding them would widen the

@@ -83,18 +83,6 @@ struct APNsCertificateTests {
     #expect(request.headers.contains(Header("apns-topic", app)))
   }
 
-  @Test("an override's topic that the certificate does not list is refused at once")
-  func foreignTopic() throws {
-    let issued = universal()
-    let account = try APNsProvider().open(credential(issued.certificate, key: issued.key))
-    func message(_ topic: String) -> Message {
-      .alert { message, _ in message.overrides.apnsHeaders = [JSONMember("apns-topic", .string(topic))] }
-    }
-    _ = try account.render(message("\(app).voip"), startedAt: started)
-    let fault = #expect(throws: RenderFault.self) { try account.render(message("com.other"), startedAt: started) }
-    #expect(fault?.code == "topic_not_served")
-  }
-
   @Test("without a list the subject's user id is the topic: of an app, of VoIP alone, of device management")
   func subjects() throws {
     let management = "com.apple.mgmt.External.5d1c6a1e"

@@ -181,11 +181,11 @@ struct APNsRequestVectors {
         JSONMember("url-args", .array([.string("a")])),
       ]
       message.overrides.apnsHeaders = [
-        JSONMember("apns-topic", .string("com.example.clip")), JSONMember("APNs-Priority", .integer(5)),
+        JSONMember("x-trial", .string("a")), JSONMember("APNs-Priority", .integer(5)),
       ]
     }
     let (headers, request) = try request(message)
-    #expect(headers["apns-topic"] == "com.example.clip")
+    #expect(headers["x-trial"] == "a")
     #expect(headers["apns-priority"] == "5")
     try expectJSON(
       request.body,

@@ -217,6 +217,11 @@ struct BadMessageTests {
       (#"{"apns":{"headers":{"content-length":"1"}}}"#, "/overrides/apns/headers/content-length not_allowed"),
       (#"{"apns":{"headers":{"connection":"close"}}}"#, "/overrides/apns/headers/connection not_allowed"),
       (#"{"apns":{"headers":{"transfer-encoding":"x"}}}"#, "/overrides/apns/headers/transfer-encoding not_allowed"),
+      (#"{"apns":{"headers":{"apns-topic":"com.x"}}}"#, "/overrides/apns/headers/apns-topic not_allowed"),
+      (
+        #"{"fcm":{"apns":{"headers":{"apns-push-type":"voip"}}}}"#,
+        "/overrides/fcm/apns/headers/apns-push-type not_allowed"
+      ),
       (#"{"apns":{"headers":{"apns-id":"x"}}}"#, "/overrides/apns/headers/apns-id not_allowed"),
       (#"{"apns":{"headers":{"Apns-Priority":"5"}}}"#, "/overrides/apns/headers/Apns-Priority invalid_format"),
       (#"{"apns":{"headers":{"apns-priority":5}}}"#, "/overrides/apns/headers/apns-priority wrong_type"),
