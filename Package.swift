@@ -71,7 +71,8 @@ let package = Package(
     module("Configuration", ["Domain"]),
     // Row 6
     module("Delivery", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTP2", "HTTPClient", "Store"]),
-    module("API", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTPServer", "Intake", "Store"]),
+    module(
+      "API", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTP2", "HTTPServer", "Intake", "Store"]),
     module("Sandbox", ["Domain", "Loop", "JSON", "TLS", "HTTP2", "HTTPServer"]),
     // Row 7
     .executableTarget(
@@ -108,7 +109,7 @@ let package = Package(
     tests(
       "APITests",
       [
-        "API", "Store", "RedisClient", "Intake", "HTTPServer", "Telemetry", "JSON", "TLS", "Loop", "Domain", "Support",
+        "API", "Store", "RedisClient", "Intake", "HTTP2", "HTTPServer", "Telemetry", "JSON", "TLS", "Loop", "Domain", "Support",
       ]),
     tests(
       "SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],

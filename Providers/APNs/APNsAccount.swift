@@ -5,6 +5,7 @@ struct APNsAccount: ProviderAccount {
   let credential: CredentialID
   var provider: ProviderName { .apns }
   let origin: Origin
+  let channelOrigin: Origin
   let topic: String
   let imageKey: String
   let proof: APNsProof

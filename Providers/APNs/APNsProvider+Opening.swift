@@ -43,6 +43,25 @@ extension APNsProvider {
     )
   }
 
+  static func channelOrigin(of credential: Credential) throws(CredentialFault) -> Origin {
+    guard let text = credential.texts["channels_origin"] else {
+      guard let vendor = APNsAccount.channelHosts[credential.environment] else {
+        preconditionFailure("an environment without a host")
+      }
+      return vendor
+    }
+    let colon = text.lastIndex(of: ":")
+    let host = colon.map { String(text[..<$0]) } ?? ""
+    guard let port = colon.flatMap({ Int(text[text.index(after: $0)...]) }), (1...65_535).contains(port), !host.isEmpty,
+      Header.isSafeValue(host), !host.contains(where: { $0 == "/" || $0 == " " || $0 == "@" })
+    else {
+      throw CredentialFault(
+        setting: "channels_origin", problem: "no host and port", fix: "write localhost:2196; the scheme is always https"
+      )
+    }
+    return Origin(host: host, port: port)
+  }
+
   private static func token(of credential: Credential) throws(CredentialFault) -> APNsProof {
     guard let pem = credential.files["key_file"], !pem.isEmpty else {
       throw CredentialFault(

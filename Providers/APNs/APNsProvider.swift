@@ -24,6 +24,8 @@ package struct APNsProvider: PushProvider {
         "bundle_ids", .texts, required: false, help: "the bundle ids of a key with topics of its own (all)"),
       CredentialSetting("token_kinds", .texts, required: false, help: "kinds of token that it serves (all)"),
       CredentialSetting(
+        "channels_origin", required: false, help: "host:port that manages broadcast channels (the vendor's)"),
+      CredentialSetting(
         "image_key", required: false, help: "root key that carries the image to the service extension (image_url)"),
     ]
   }
@@ -47,7 +49,8 @@ package struct APNsProvider: PushProvider {
     guard let topic = coverage.ownBundleID else { preconditionFailure("an account of APNs without a topic") }
     let host = credential.environment == .sandbox ? "api.sandbox.push.apple.com" : "api.push.apple.com"
     return APNsAccount(
-      credential: credential.id, origin: credential.origin ?? Origin(host: host, port: 443), topic: topic,
+      credential: credential.id, origin: credential.origin ?? Origin(host: host, port: 443),
+      channelOrigin: try Self.channelOrigin(of: credential), topic: topic,
       imageKey: imageKey, proof: proof, coverage: coverage)
   }
 }

@@ -7,6 +7,7 @@ package enum Operation: String, Sendable, CaseIterable {
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
   case countAudience, listAudiences, readAudience, putAudience, deleteAudience
+  case createChannel, listChannels, readChannel, deleteChannel
   case changeDeviceTags, putUserTags, listTags, exportDevices, timeline
   case health, readiness, metrics, openAPI
 }
@@ -105,6 +106,16 @@ package struct Endpoint: Sendable {
       "Tag every device of a user, also later ones"),
     Endpoint("GET", "/v1/users/{user}", .key([.devices, .read]), .now(.readUser), "Read the devices of a user"),
     Endpoint("DELETE", "/v1/users/{user}", .key([.devices]), .now(.deleteUser), "Delete the devices of a user"),
+    Endpoint("POST", "/v1/channels", .key([.send]), .now(.createChannel), "Create a broadcast channel"),
+    Endpoint(
+      "GET", "/v1/channels", .key([.send, .read]), .now(.listChannels), query: ["environment", "bundle_id"],
+      "List the broadcast channels of an app"),
+    Endpoint(
+      "GET", "/v1/channels/{id}", .key([.send, .read]), .now(.readChannel), query: ["environment", "bundle_id"],
+      "Read a broadcast channel"),
+    Endpoint(
+      "DELETE", "/v1/channels/{id}", .key([.send]), .now(.deleteChannel), query: ["environment", "bundle_id"],
+      "Delete a broadcast channel"),
     Endpoint(
       "GET", "/v1/tags", .key([.devices, .read]), .now(.listTags), query: ["prefix", "limit", "cursor"],
       "List tags in use, with counts"),

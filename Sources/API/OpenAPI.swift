@@ -165,6 +165,13 @@ package enum OpenAPI {
       case .timeline: codes.formUnion([.invalidCursor, .notFound])
       case .exportDevices: break
       case .deleteUser: codes.insert(.notFound)
+      case .createChannel:
+        codes.formUnion([
+          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidChannel, .channelLimit, .providerRefused,
+          .providerUnavailable,
+        ])
+      case .listChannels, .readChannel, .deleteChannel:
+        codes.formUnion([.notFound, .invalidChannel, .providerRefused, .providerUnavailable])
       case .countAudience, .putAudience:
         codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidAudience])
       case .readAudience: codes.insert(.notFound)

@@ -64,6 +64,10 @@ enum OpenAPIAnswers {
     case .readAudience: return [json(200, "The audience", "NamedAudience")]
     case .putAudience: return [json(200, "Replaced", "NamedAudience"), json(201, "Created", "NamedAudience")]
     case .deleteAudience: return [Entry(status: 204, description: "Deleted", content: [])]
+    case .createChannel: return [json(201, "Created at the provider", "BroadcastChannel")]
+    case .listChannels: return [json(200, "All channels of the app in that environment", "BroadcastChannelPage")]
+    case .readChannel: return [json(200, "The channel", "BroadcastChannel")]
+    case .deleteChannel: return [Entry(status: 204, description: "Deleted, now or before", content: [])]
     case .health: return [json(200, "The process lives", "Health")]
     case .readiness: return [json(200, "Ready", "Readiness"), json(503, "Not ready, with reasons", "Readiness")]
     case .metrics: return [Entry(status: 200, description: "Prometheus' text format", content: [("text/plain", nil)])]
@@ -82,6 +86,7 @@ enum OpenAPIAnswers {
     JSONMember("TimelineEntry", timelineEntry), JSONMember("Timeline", page("TimelineEntry")), JSONMember("Tags", tags),
     JSONMember("TagCount", tagCount), JSONMember("TagPage", page("TagCount")),
     JSONMember("UserDeleted", userDeleted), JSONMember("NamedAudience", namedAudience),
+    JSONMember("BroadcastChannel", channel), JSONMember("BroadcastChannelPage", page("BroadcastChannel")),
     JSONMember("AudienceList", open(["items"], [("items", list("NamedAudience"))])),
     JSONMember("AudienceCount", audienceCount),
     JSONMember("Health", open(["status"], [("status", words(["ok"]))])), JSONMember("Readiness", readiness),
@@ -112,6 +117,12 @@ enum OpenAPIAnswers {
 
   // MARK: Objects
 
+  private static let channel = open(
+    ["id", "environment"],
+    [
+      ("id", text), ("environment", words(Environment.allCases.map(\.rawValue))), ("bundle_id", text),
+      ("message_storage", words(MessageStorage.allCases.map(\.rawValue))),
+    ])
   private static let lineResult = open(
     ["line"],
     [

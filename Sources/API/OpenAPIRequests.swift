@@ -15,6 +15,7 @@ enum OpenAPIRequests {
     case .putAudience: return "AudienceToKeep"
     case .changeDeviceTags: return "TagEdit"
     case .putUserTags: return "UserTags"
+    case .createChannel: return "ChannelRequest"
     default: return nil
     }
   }
@@ -30,6 +31,7 @@ enum OpenAPIRequests {
     JSONMember("Overrides", overrides), JSONMember("APNsOverrides", apnsOverrides),
     JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
     JSONMember("DeviceRegistration", device), JSONMember("TagEdit", tagEdit), JSONMember("UserTags", userTags),
+    JSONMember("ChannelRequest", channelRequest),
     JSONMember("AudienceToCount", audienceToCount), JSONMember("AudienceToKeep", audienceToKeep),
   ]
 
@@ -204,6 +206,12 @@ enum OpenAPIRequests {
   ]
   private static let token = closed(["provider", "token"], tokenFields)
 
+  private static let channelRequest = closed(
+    [],
+    [
+      ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$")), ("environment", choice(Environment.self)),
+      ("message_storage", choice(MessageStorage.self)),
+    ])
   private static let channel = closed(
     ["id"],
     [

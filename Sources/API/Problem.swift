@@ -20,6 +20,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case unsupportedMediaType = "unsupported_media_type"
   case invalidMessage = "invalid_message"
   case invalidDevice = "invalid_device"
+  case invalidChannel = "invalid_channel"
+  case channelLimit = "channel_limit"
   case invalidAudience = "invalid_audience"
   case audienceInUse = "audience_in_use"
   case invalidTags = "invalid_tags"
@@ -29,6 +31,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case notYet = "not_yet"
   case overloaded
   case storeUnavailable = "store_unavailable"
+  case providerRefused = "provider_refused"
+  case providerUnavailable = "provider_unavailable"
 
   package var status: Int {
     switch self {
@@ -38,21 +42,22 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .notFound: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
-    case .requestInProgress, .messageCompleted, .audienceInUse, .nothingToReplay: 409
+    case .requestInProgress, .channelLimit, .messageCompleted, .audienceInUse, .nothingToReplay: 409
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
-    case .invalidMessage, .invalidDevice, .invalidTags, .invalidAudience, .idempotencyKeyReused: 422
+    case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
     case .headTooLarge: 431
     case .internalError: 500
     case .notYet: 501
-    case .overloaded, .storeUnavailable: 503
+    case .providerRefused: 502
+    case .overloaded, .storeUnavailable, .providerUnavailable: 503
     }
   }
 
   /// True if the same request may succeed later.
   package var isRetryable: Bool {
     switch self {
-    case .requestTimeout, .requestInProgress, .overloaded, .storeUnavailable: true
+    case .requestTimeout, .requestInProgress, .overloaded, .storeUnavailable, .providerUnavailable: true
     default: false
     }
   }
@@ -85,6 +90,10 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .notYet: "A later version does this"
     case .overloaded: "The gateway has too much to do"
     case .storeUnavailable: "The store cannot be reached"
+    case .invalidChannel: "The channel is not valid"
+    case .channelLimit: "There are as many channels as there may be"
+    case .providerRefused: "The provider refused it"
+    case .providerUnavailable: "The provider cannot do it now"
     }
   }
 

@@ -7,6 +7,7 @@ extension Service {
     self.apps = apps
     self.accounts = accounts
     refusedConfiguration = nil
+    channels.close()
   }
 
   /// A new configuration has faults and was not taken: told by `/readyz` until one is.

@@ -1,4 +1,5 @@
 package import Domain
+package import HTTP2
 package import HTTPServer
 package import Loop
 package import Store
@@ -18,6 +19,9 @@ package struct ServiceSettings: Sendable {
   package var maximumRequests = 2_000
   /// True: `/metrics` needs a key with scope `read`.
   package var metricsNeedKey = false
+  /// Calls to providers: PEM file of authorities (nil: the system's), and their connections.
+  package var caFile: String?
+  package var http2 = HTTP2Settings()
   package init() {}
 
   /// Bytes that the body of a request to this path may have.
@@ -39,6 +43,7 @@ package final class Service {
   let log: Log
   let counts: ServiceCounts
   let providerNames: [ProviderName]
+  let channels: ChannelDesk
   var requestsAtWork = 0
   /// What is wrong with the configuration that was refused last; nil: the one at work is the last one.
   var refusedConfiguration: String?
@@ -57,6 +62,7 @@ package final class Service {
     self.metrics = metrics
     self.log = log
     counts = ServiceCounts(metrics)
+    channels = ChannelDesk(loop: loop, caFile: settings.caFile, settings: settings.http2)
     providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
   }
 
@@ -76,5 +82,6 @@ package final class Service {
   package func stop() async {
     await server?.stop()
     server = nil
+    channels.close()
   }
 }

@@ -27,6 +27,7 @@ package struct Schema: Sendable {
   package static let token = Schema(
     "token", ["provider", "token", "environment", "bundle_id", "token_kind", "live_activity_token"])
   package static let channel = Schema("to.channel", ["id", "bundle_id", "environment"])
+  package static let channelRequest = Schema("channel", ["bundle_id", "environment", "message_storage"])
   package static let notification = Schema(
     "notification",
     [
@@ -69,7 +70,7 @@ package struct Schema: Sendable {
 
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
-    overrides, apnsOverrides, fcmOverrides, durability, device, audience, namedAudience, replay, tagEdit,
+    overrides, apnsOverrides, fcmOverrides, durability, device, channelRequest, audience, namedAudience, replay, tagEdit,
     userTags,
   ]
 

@@ -20,6 +20,7 @@ struct FakeAccount: ProviderAccount {
 
   var credential: CredentialID
   var name: String
+  var channelOrigin = Origin(host: "localhost", port: 1)
   var provider: ProviderName { ProviderName(rawValue: name) }
   var origin: Origin { Origin(host: "localhost", port: 1) }
   var wire: Wire { .http2(cautiousStart: false) }

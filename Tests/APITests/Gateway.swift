@@ -33,10 +33,11 @@ final class Gateway: @unchecked Sendable {
   /// Starts a gateway, runs `body` off its loop, and takes everything down.
   static func running(
     redis: RedisServer = RedisServer(), settings: ServiceSettings = ServiceSettings(),
+    channels: Origin = Origin(host: "localhost", port: 1),
     _ body: (Gateway) async throws -> Void
   ) async throws {
     let gateway = Gateway(redis: redis)
-    try await gateway.start(settings)
+    try await gateway.start(settings, channels)
     do {
       try await body(gateway)
     } catch {
@@ -46,7 +47,7 @@ final class Gateway: @unchecked Sendable {
     try await gateway.stop()
   }
 
-  private func start(_ settings: ServiceSettings) async throws {
+  private func start(_ settings: ServiceSettings, _ channels: Origin) async throws {
     try await loop.run { [self] in
       let store = Store(loop: loop, redis: redis.endpoint, settings: StoreSettings())
       try await store.open()
@@ -63,7 +64,7 @@ final class Gateway: @unchecked Sendable {
           .apns: FakeProvider(name: .apns), .fcm: FakeProvider(name: .fcm), .oneSignal: FakeProvider(name: .oneSignal),
         ],
         accounts: [
-          FakeAccount.apns: FakeAccount(credential: FakeAccount.apns, name: "apns"),
+          FakeAccount.apns: FakeAccount(credential: FakeAccount.apns, name: "apns", channelOrigin: channels),
           FakeAccount.fcm: FakeAccount(credential: FakeAccount.fcm, name: "fcm"),
         ], settings: settings, metrics: Metrics(), log: Log(minimum: .error))
       port = try service.start()

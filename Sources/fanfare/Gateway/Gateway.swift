@@ -128,6 +128,8 @@ private final class Front: @unchecked Sendable {
       settings.server.maximumBody = limits.body
       settings.server.maximumConnections = limits.connections
       settings.maximumTargets = limits.targets
+      settings.caFile = setup.configuration.caFile
+      settings.http2 = setup.worker.http2
       settings.urgentTargets = limits.urgentTargets
       let service = Service(
         loop: loop, store: store, apps: setup.apps, providers: Providers.byName, accounts: setup.accounts,

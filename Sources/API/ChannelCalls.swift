@@ -1,0 +1,172 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import TLS
+
+/// `/v1/channels`: broadcast channels of Live Activities. They live at the provider; nothing of them is stored here.
+extension Service {
+  func createChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let reading: ChannelReading
+    let document = try call.document()
+    do throws(Refusal) {
+      reading = try Intake.read(channelFrom: document)
+    } catch {
+      throw Problem(error, .invalidChannel)
+    }
+    let place = ChannelPlace(bundleID: reading.bundleID, environment: reading.environment)
+    let reply = try await carryOut(.create(keepsNewest: reading.keepsNewest), place, call)
+    guard case .created(let id) = reply else { throw Problem.unexpected(reply) }
+    let headers = [Header("location", "/v1/channels/\(ChannelName.step(id))\(place.query)")]
+    return Answer.json(201, headers: headers) { place.write(id, keepsNewest: reading.keepsNewest, to: &$0) }
+  }
+
+  func listChannels(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let place = try ChannelPlace(call)
+    let reply = try await carryOut(.list, place, call)
+    guard case .listed(let ids) = reply else { throw Problem.unexpected(reply) }
+    return Answer.json { writer in
+      writer.key("items")
+      writer.beginArray()
+      for id in ids {
+        writer.beginObject()
+        place.write(id, keepsNewest: nil, to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+      writer.key("next_cursor")
+      writer.value(.null)
+    }
+  }
+
+  func readChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let place = try ChannelPlace(call)
+    let id = try ChannelName.id(of: call)
+    switch try await carryOut(.read(id), place, call) {
+    case .found(let keepsNewest): return Answer.json { place.write(id, keepsNewest: keepsNewest, to: &$0) }
+    case .unknown: throw Problem(.notFound, "The provider has no such channel in this environment")
+    case let reply: throw Problem.unexpected(reply)
+    }
+  }
+
+  /// Of a channel that is gone already too, so that a repeat is safe.
+  func deleteChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let place = try ChannelPlace(call)
+    let reply = try await carryOut(.delete(try ChannelName.id(of: call)), place, call)
+    guard case .deleted = reply else { throw Problem.unexpected(reply) }
+    return HTTPServerResponse(status: 204)
+  }
+
+  private func carryOut(
+    _ channelCall: ChannelCall, _ place: ChannelPlace, _ call: Call
+  ) async throws(Problem) -> ChannelReply {
+    let app = try tenant(call.app)
+    let address = Address(
+      provider: .apns, token: "", tokenKind: .channel, environment: place.environment, bundleID: place.bundleID)
+    guard let id = app.credential(for: address), let account = accounts[id] as? any ChannelAccount else {
+      let what = place.bundleID.map { "`\($0)`" } ?? "the default bundle id"
+      throw Problem(
+        .invalidChannel,
+        "No credential of this app manages channels of \(what) in the \(place.environment.rawValue) environment; "
+          + "`bundle_id` and `environment` choose another")
+    }
+    let request = UUIDBytes.v5(namespace: Self.channelNamespace, name: SecureRandom.bytes(16))
+    let reply: ChannelReply
+    do throws(ChannelDesk.Failure) {
+      reply = try await channels.carryOut(channelCall, account, bundleID: place.bundleID, id: request)
+    } catch {
+      throw Problem(error, channelCall)
+    }
+    if case .refused(let refusal) = reply { throw Problem(refusal) }
+    return reply
+  }
+
+  private static let channelNamespace = UUIDBytes(high: 0x6661_6e66_6172_6540, low: 0x8063_6861_6e6e_656c)
+}
+
+/// Where a channel lives.
+struct ChannelPlace {
+  var bundleID: String?
+  var environment: Environment
+
+  init(bundleID: String?, environment: Environment) {
+    self.bundleID = bundleID
+    self.environment = environment
+  }
+
+  init(_ call: Call) throws(Problem) {
+    environment = .production
+    if let text = call.request.query("environment") {
+      guard let chosen = Environment(rawValue: text) else {
+        throw Problem(.invalidParameter, "`environment` is `production` or `sandbox`")
+      }
+      environment = chosen
+    }
+    bundleID = call.request.query("bundle_id")
+    if let bundleID, !Intake.isBundleID(bundleID) {
+      throw Problem(.invalidParameter, "`bundle_id` holds letters, digits, `.` and `-` only")
+    }
+  }
+
+  /// As it goes behind a path.
+  var query: String {
+    let parts = [
+      environment == .production ? nil : "environment=\(environment.rawValue)", bundleID.map { "bundle_id=\($0)" },
+    ].compactMap { $0 }
+    return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
+  }
+
+  func write(_ id: String, keepsNewest: Bool?, to writer: inout JSONWriter) {
+    writer.member("id", id)
+    writer.member("environment", environment.rawValue)
+    writer.member("bundle_id", bundleID)
+    writer.member("message_storage", keepsNewest.map { ($0 ? MessageStorage.newest : .none).rawValue })
+  }
+}
+
+/// Ids are base64 and hold `/`, `+` and `=`. In a path they stand with `_` and `-` as base64url has them; their own form
+/// with percent escapes is taken too.
+enum ChannelName {
+  static func step(_ id: String) -> String {
+    id.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "%3D")
+  }
+
+  static func id(of call: Call) throws(Problem) -> String {
+    let id = (call.parameters.first ?? "").replacing("-", with: "+").replacing("_", with: "/")
+    guard Intake.isChannelID(id) else {
+      throw Problem(.notFound, "A channel id is base64, in a path with `-` for `+` and `_` for `/`; this is none")
+    }
+    return id
+  }
+}
+
+extension Problem {
+  fileprivate init(_ failure: ChannelDesk.Failure, _ call: ChannelCall) {
+    switch failure {
+    case .unauthorized(let reason): self.init(.providerRefused, "The credential cannot be used: \(reason)")
+    case .unreachable(let reason, processed: false):
+      self.init(.providerUnavailable, "The provider cannot be reached (\(reason)); nothing was done", retryAfter: 5)
+    case .unreachable(let reason, processed: true):
+      var detail = "The provider gave no answer (\(reason))"
+      if case .create = call { detail += ": a channel may have been made; list them before another try" }
+      self.init(.providerUnavailable, detail, retryAfter: 5)
+    }
+  }
+
+  fileprivate init(_ refusal: ChannelRefusal) {
+    let advice = refusal.advice.map { ": \($0)" } ?? ""
+    switch refusal.cause {
+    case .full:
+      self.init(
+        .channelLimit, "This app has as many channels in this environment as the provider allows (10,000): delete some")
+    case .passing:
+      self.init(.providerUnavailable, "The provider says \(refusal.reason)\(advice); try again later", retryAfter: 30)
+    case .request, .credential, .authorizationExpired:
+      self.init(.providerRefused, "The provider says \(refusal.reason)\(advice)")
+    }
+  }
+
+  fileprivate static func unexpected(_ reply: ChannelReply) -> Problem {
+    preconditionFailure("\(reply) answers another call")
+  }
+}
