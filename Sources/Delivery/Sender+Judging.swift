@@ -18,6 +18,7 @@ extension Sender {
       }
       tell(
         gate.answered(judged, began: flight.began, probe: flight.probe, now: now, jitter: jitter.next()))
+      if judged.provesCredential { isTaken() }
       if judged.leavesConnection { carrier.retire(flight.berth) }
     }
     if flight.slice != nil {
@@ -71,6 +72,14 @@ extension RetryPolicy.Decision {
 }
 
 extension Verdict {
+  /// Nobody takes a request, or calls its token dead, whose credential he refuses.
+  fileprivate var provesCredential: Bool {
+    switch self {
+    case .accepted, .dead: true
+    case .retry, .rejected, .blocked: false
+    }
+  }
+
   /// The connection that brought it is of no more use.
   fileprivate var leavesConnection: Bool {
     guard case .retry(let retry) = self else { return false }

@@ -40,6 +40,8 @@ final class Sender: CarrierOwner {
   var holds = 0
   /// What the world was told.
   private var shown: String?
+  /// What the store says of this credential is this process's word, not that of one before it.
+  private var hasSpoken = false
   private var telling = false
   /// Stands in the worker's list of senders with something to send.
   var isAwake = false
@@ -306,8 +308,14 @@ final class Sender: CarrierOwner {
     worker.wake(self)
   }
 
+  /// An answer has shown that the credential is taken: what an earlier process said against it holds no more.
+  func isTaken() {
+    if !hasSpoken { show(gate.blockedReason) }
+  }
+
   func show(_ reason: String?) {
-    guard shown != reason else { return }
+    guard shown != reason || !hasSpoken else { return }
+    hasSpoken = true
     shown = reason
     metrics.blocked(reason != nil)
     guard !telling else { return }

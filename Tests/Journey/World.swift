@@ -19,13 +19,21 @@ final class World: Sendable {
       .appending(path: "fanfare")
   }
 
-  init() async throws {
+  /// `more`: settings beside those below, each with a comma behind it. `credentials`: in place of the usual three.
+  init(more: String = "", credentials: ((Sandbox, _ folder: String) -> String)? = nil) async throws {
     directory = try TemporaryDirectory()
     loop = EventLoop(name: "journey")
     thread = loop.start()
     redis = RedisServer(durable: true)
     sandbox = try await Sandbox(directory: directory.file("sandbox"), loop: loop)
-    try configuration.write(to: directory.file("fanfare.json5"), atomically: true, encoding: .utf8)
+    try configure(more: more, credentials)
+  }
+
+  /// Writes the configuration; a gateway that starts after it has it.
+  func configure(more: String = "", _ credentials: ((Sandbox, _ folder: String) -> String)?) throws {
+    let make = credentials ?? Self.usualCredentials
+    try configuration(more, make(sandbox, directory.file("sandbox").path)).write(
+      to: directory.file("fanfare.json5"), atomically: true, encoding: .utf8)
   }
 
   deinit {
@@ -34,31 +42,39 @@ final class World: Sendable {
   }
 
   /// Floors are shortened, as the vendors' are minutes; everything else is as installed.
-  private var configuration: String {
-    let floors = #"{ server_fault: "300ms", token_busy: "300ms", quota: "500ms", unknown_outcome: "300ms" }"#
+  private func configuration(_ more: String, _ credentials: String) -> String {
+    let floors =
+      #"{ server_fault: "300ms", token_busy: "300ms", quota: "500ms", unknown_outcome: "300ms", authorization_too_new: "300ms" }"#
     let rules = #"{ base: "100ms", maximum: "2s", attempts: 20, floors: \#(floors) }"#
     let folder = directory.file("sandbox").path
     return """
       {
         redis: { url: "unix:\(redis.socketPath)" },
         listen: { address: "127.0.0.1", port: 0 },
+        \(more)
         ca_file: "\(folder)/ca.pem",
         retry: { apns: \(rules), fcm: \(rules), onesignal: \(rules) },
         apps: [{
           id: "shop",
           register_tags: ["lang:*"],
           credentials: [
-            { name: "ios", provider: "apns", environments: ["production", "sandbox"],
-              origin: "localhost:\(sandbox.ports.apns)", key_file: "\(folder)/apns-key.p8",
-              key_id: "\(sandbox.facts.keyID)", team_id: "\(sandbox.facts.teamID)", topic: "\(sandbox.facts.topic)" },
-            { name: "android", provider: "fcm", origin: "localhost:\(sandbox.ports.fcm)",
-              service_account_file: "\(folder)/service-account.json" },
-            { name: "web", provider: "onesignal", origin: "localhost:\(sandbox.ports.oneSignal)",
-              app_id: "\(sandbox.facts.appID)", api_key_file: "\(folder)/onesignal.key" },
+            \(credentials)
           ],
         }],
       }
       """
+  }
+
+  private static func usualCredentials(_ sandbox: Sandbox, _ folder: String) -> String {
+    """
+    { name: "ios", provider: "apns", environments: ["production", "sandbox"],
+      origin: "localhost:\(sandbox.ports.apns)", key_file: "\(folder)/apns-key.p8",
+      key_id: "\(sandbox.facts.keyID)", team_id: "\(sandbox.facts.teamID)", topic: "\(sandbox.facts.topic)" },
+    { name: "android", provider: "fcm", origin: "localhost:\(sandbox.ports.fcm)",
+      service_account_file: "\(folder)/service-account.json" },
+    { name: "web", provider: "onesignal", origin: "localhost:\(sandbox.ports.oneSignal)",
+      app_id: "\(sandbox.facts.appID)", api_key_file: "\(folder)/onesignal.key" },
+    """
   }
 
   /// A running gateway with a key of every scope.
