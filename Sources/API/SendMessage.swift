@@ -39,6 +39,7 @@ extension Service {
     }
     let message = reading.message
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
+    try await checkAttributes(message, call.app)
     let aim = try await aim(message, call, document: document)
     warnings += aim.warnings
     warnings += try checkRendering(message, aim.credentials, call.now)

@@ -44,7 +44,7 @@ extension Journeys {
     #expect(list.count == 1)
     for (event, body) in [("update", #""content_state":{"home":1}"#), ("end", #""content_state":{"home":2}"#)] {
       let message = try await gateway.send(
-        #"{"to":{"channel":{"id":"\#(id)"}},"kind":"live_activity","live_activity":{"event":"\#(event)",\#(body)}}"#)
+        #"{"to":{"channel":{"id":"\#(id)"}},"kind":"live_activity","live_activity":{"event":"\#(event)","timestamp":1780000000,\#(body)}}"#)
       _ = try await gateway.completed(message)
       #expect(try await gateway.deliveries(message).first?["state"]?.string == "accepted", "\(event)")
     }
@@ -57,7 +57,7 @@ extension Journeys {
     _ = try await channels("delete", id)
     #expect(try await gateway.client.get("/v1/channels").json["items"]?.array?.isEmpty == true)
     let late = try await gateway.send(
-      #"{"to":{"channel":{"id":"\#(id)"}},"kind":"live_activity","live_activity":{"event":"update","content_state":{}}}"#
+      #"{"to":{"channel":{"id":"\#(id)"}},"kind":"live_activity","live_activity":{"event":"update","timestamp":1780000000,"content_state":{}}}"#
     )
     _ = try await gateway.completed(late)
     #expect(try await gateway.deliveries(late).first?["reason"]?.string == "ChannelNotRegistered")

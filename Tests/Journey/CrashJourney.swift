@@ -10,7 +10,7 @@ extension Journeys {
     let world = try await World()
     let first = try await world.gateway()
     let tokens = (0..<6_000).map(Tokens.apns)
-    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":700,"when":"after"}]"#)
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":1500,"when":"after"}]"#)
     let id = try await first.send(
       #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Survive"}}"#)
     _ = try await world.sandbox.accepted(atLeast: 1_000)

@@ -1,0 +1,25 @@
+import Domain
+import Intake
+import Store
+
+extension Service {
+  /// A placeholder without a default must name an attribute that some device of the app has: any other is a slip that would
+  /// leave everyone without the message.
+  func checkAttributes(_ message: Message, _ app: AppID) async throws(Problem) {
+    let needed = MessageTexts(message).slots.filter { $0.fallback == nil }.map(\.name)
+    guard !needed.isEmpty else { return }
+    let known: [String]
+    do throws(StoreError) {
+      known = try await store.attributeNames(app: app)
+    } catch {
+      throw Problem(error)
+    }
+    let violations = needed.filter { !known.contains($0) }.map { name in
+      let hint = Suggestion.nearest(to: name, among: known).map { ": did you mean `\($0)`?" } ?? "."
+      return Violation(
+        "/notification", .unknownValue,
+        "no device has an attribute `\(name)`\(hint) With a default, `{{\(name)|…}}`, any name will do")
+    }
+    guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidMessage) }
+  }
+}
