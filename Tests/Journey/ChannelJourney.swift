@@ -44,7 +44,8 @@ extension Journeys {
     #expect(list.count == 1)
     for (event, body) in [("update", #""content_state":{"home":1}"#), ("end", #""content_state":{"home":2}"#)] {
       let message = try await gateway.send(
-        #"{"to":{"channel":{"id":"\#(id)"}},"kind":"live_activity","live_activity":{"event":"\#(event)","timestamp":1780000000,\#(body)}}"#)
+        #"{"to":{"channel":{"id":"\#(id)"}},"kind":"live_activity","live_activity":{"event":"\#(event)","timestamp":1780000000,\#(body)}}"#
+      )
       _ = try await gateway.completed(message)
       #expect(try await gateway.deliveries(message).first?["state"]?.string == "accepted", "\(event)")
     }
