@@ -61,15 +61,11 @@ package struct Warning: Hashable, Sendable {
 
 /// Versions that are still to come, and what they bring.
 package enum LaterVersion: String, Sendable, CaseIterable {
-  case breadth = "0.2"
-  case audiences = "0.3"
   case campaigns = "0.4"
   case durability = "0.5"
 
   package var brings: String {
     switch self {
-    case .breadth: "every kind of push, dry runs, bulk and replay"
-    case .audiences: "audiences, tags and personal text"
     case .campaigns: "time, pace and control"
     case .durability: "several workers and confirmed replication"
     }
