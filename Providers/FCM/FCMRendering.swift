@@ -30,6 +30,11 @@ extension FCMAccount {
 
     var tail = JSONValue.object(members).encoded
     if members.isEmpty { tail.removeFirst() } else { tail[0] = UInt8(ascii: ",") }  // in place of the opening brace
+    if message.overrides.fcmValidateOnly {
+      tail += Array(",\"validate_only\":true".utf8)
+      warnings.append(
+        RenderWarning("/overrides/fcm/validate_only", "fcm: checked by FCM and counted as accepted, but not delivered"))
+    }
     tail.append(UInt8(ascii: "}"))
     let bytes = head.count + tail.count
     guard bytes <= Self.payloadLimit else {

@@ -285,7 +285,12 @@ enum OpenAPIRequests {
         ])
       ),
     ])
-  private static let fcmOverrides = closed([], [("android", free()), ("webpush", free()), ("apns", free())])
+  private static let fcmOverrides = closed(
+    [],
+    [
+      ("android", free()), ("webpush", free()), ("apns", free()),
+      ("validate_only", flag("FCM checks message and token, and delivers nothing.")),
+    ])
   private static let durability = closed([], [("replicas", whole(0...16))])
 
   private static let tags = list(text(Tag.maximumBytes), maximum: Tag.maximumPerDevice)

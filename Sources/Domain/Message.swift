@@ -75,6 +75,8 @@ package struct Overrides: Hashable, Sendable {
   package var fcmAndroid: [JSONMember] = []
   package var fcmWebpush: [JSONMember] = []
   package var fcmAPNs: [JSONMember] = []
+  /// FCM checks the message and that the token still exists, and delivers nothing.
+  package var fcmValidateOnly = false
   /// Members of OneSignal's create-notification body.
   package var oneSignal: [JSONMember] = []
   package init() {}

@@ -35,6 +35,7 @@ extension Intake {
       overrides.fcmAndroid = fcm.members("android", &findings) ?? []
       overrides.fcmWebpush = fcm.members("webpush", &findings) ?? []
       overrides.fcmAPNs = fcm.members("apns", &findings) ?? []
+      overrides.fcmValidateOnly = fcm.flag("validate_only", &findings) ?? false
       checkHeaders(of: overrides.fcmWebpush, at: fcm.place.member("webpush"), &findings)
       checkHeaders(of: overrides.fcmAPNs, at: fcm.place.member("apns"), &findings)
     }

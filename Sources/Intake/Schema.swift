@@ -50,7 +50,7 @@ package struct Schema: Sendable {
   package static let mdm = Schema("mdm", ["push_magic"])
   package static let overrides = Schema("overrides", ["apns", "fcm", "onesignal"])
   package static let apnsOverrides = Schema("overrides.apns", ["aps", "headers"])
-  package static let fcmOverrides = Schema("overrides.fcm", ["android", "webpush", "apns"])
+  package static let fcmOverrides = Schema("overrides.fcm", ["android", "webpush", "apns", "validate_only"])
   package static let replay = Schema("replay", ["outcomes", "reasons"])
   package static let durability = Schema("durability", ["replicas"])
   package static let device = Schema(

@@ -220,6 +220,20 @@ struct FCMRequestVectors {
     #expect(body["fcm_options"]?["analytics_label"]?.string == "spring")
   }
 
+  @Test("R9 a trial: FCM checks everything and delivers nothing, and the answer says so")
+  func trial() throws {
+    let message = Message.background { message in
+      message.data = [JSONMember("k", .string("v"))]
+      message.overrides.fcmValidateOnly = true
+    }
+    try expectJSON(
+      request(message, to: fid).body,
+      #"{"validate_only":true,"message":{"fid":"cT3x9QeSRk2mJb0aYw1ZpL","data":{"k":"v"}}}"#,
+      extras: ["/message/android", "/message/apns", "/message/webpush"])
+    let warnings = try ProviderUnderTest.fcm.account().render(message, startedAt: started).warnings
+    #expect(warnings.contains { $0.pointer == "/overrides/fcm/validate_only" })
+  }
+
   @Test("R10 web push")
   func web() throws {
     let message = Message.alert { message, notification in

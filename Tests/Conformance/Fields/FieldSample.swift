@@ -105,6 +105,7 @@ struct FieldSample {
     FieldSample("overrides.fcm.android", #"{"direct_boot_ok":true}"#),
     FieldSample("overrides.fcm.webpush", #"{"data":{"own":"1"}}"#),
     FieldSample("overrides.fcm.apns", #"{"payload":{"own":1}}"#),
+    FieldSample("overrides.fcm.validate_only", "true"),
     FieldSample("overrides.onesignal", #"{"huawei_category":"MARKETING"}"#),
   ]
   private static let german = #"{"notification":{"localized":{"de":{"body":"B"}}}}"#
