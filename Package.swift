@@ -109,7 +109,8 @@ let package = Package(
     tests(
       "APITests",
       [
-        "API", "Store", "RedisClient", "Intake", "HTTP2", "HTTPServer", "Telemetry", "JSON", "TLS", "Loop", "Domain", "Support",
+        "API", "Store", "RedisClient", "Intake", "HTTP2", "HTTPServer", "Telemetry", "JSON", "TLS", "Loop", "Domain",
+        "Support",
       ]),
     tests(
       "SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],

@@ -70,7 +70,8 @@ package struct Schema: Sendable {
 
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
-    overrides, apnsOverrides, fcmOverrides, durability, device, channelRequest, audience, namedAudience, replay, tagEdit,
+    overrides, apnsOverrides, fcmOverrides, durability, device, channelRequest, audience, namedAudience, replay,
+    tagEdit,
     userTags,
   ]
 

@@ -24,7 +24,8 @@ enum Tool {
   static let commands: [Command] = [
     DevCommand.command, DemoCommand.command, ServeCommand.command, SendCommand.command, CheckCommand.command,
     KeysCommand.command, DevicesCommand.command, ChannelsCommand.command, AudienceCommand.command,
-    MessagesCommand.command, RenderCommand.command, SandboxCommand.command, BenchCommand.command, VersionCommand.command,
+    MessagesCommand.command, RenderCommand.command, SandboxCommand.command, BenchCommand.command,
+    VersionCommand.command,
   ]
 
   static func run() -> Never {
