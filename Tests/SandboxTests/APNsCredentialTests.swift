@@ -98,7 +98,8 @@ private func token(_ number: Int) -> String { String(repeating: "0", count: 62) 
 
   @Test("channels: created, read, listed, broadcast to, deleted; each refusal of the table")
   func channels() async throws {
-    try await SandboxRig.run({ $0.maximumChannels = 2 }) { rig in
+    @Sendable func twoChannels(_ settings: inout SandboxSettings) { settings.maximumChannels = 2 }
+    try await SandboxRig.run(twoChannels) { rig in
       let manager = try rig.connect(port: rig.sandbox.ports.channels)
       let sender = try rig.connect(port: rig.sandbox.ports.apns)
       let app = "/1/apps/com.example.app"
