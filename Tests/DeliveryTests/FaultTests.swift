@@ -225,7 +225,12 @@ struct FaultTests {
       }
       try await post.until("the death") { responder.pushes.count >= 700 }
       thread.join()
-      let before = responder.pushes.count
+      // What it had written is read by and by.
+      var before = 0
+      try await post.until("all that it sent is read") {
+        defer { before = responder.pushes.count }
+        return responder.pushes.count == before
+      }
       let worker = try post.work([post.account(responder)])
       #expect(try await post.done(id) == [.accepted: 2_000])
       #expect(Set(responder.accepted.map(\.token)).count == 2_000)
