@@ -27,11 +27,13 @@ struct AppsReader {
     let secret = section.text("user_secret_file").flatMap {
       files.secret($0, at: section.place("user_secret_file"))
     }
+    let clock = ClockReader(faults: faults).read(&section)
     let accounts = section.list("credentials")
     check(id: id, at: section.place("id"), &seen)
     // A wrong id is a fault already; what stands below it is read all the same, so that all faults are told at once.
     var entry = AppEntry(app: App(id: AppID(rawValue: id ?? "")), credentials: [], places: [])
     entry.app.registerTags = tags
+    entry.app.clock = clock
     entry.app.userSecret = secret.map { Array(String(decoding: $0, as: UTF8.self).trimmingLineEnd.utf8) }
     var names: Set<String> = []
     for account in accounts {

@@ -7,6 +7,7 @@ package struct App: Sendable {
   package var userSecret: [UInt8]?
   /// Tags that a `register` key may set; a trailing `*` matches any ending.
   package var registerTags: [String]
+  package var clock = AppClock()
 
   package init(id: AppID) {
     self.id = id

@@ -35,6 +35,10 @@ package struct Message: Hashable, Sendable {
   /// Names the send in the vendors' own reports.
   package var analyticsLabel: String?
   package var overrides: Overrides
+  /// Absent: at once.
+  package var sendAt: SendTime?
+  package var quietHours: MessageQuietHours
+  package var cap: Cap?
 
   package static let defaultTTL = 259_200
   package static let maximumTTL = 2_419_200
@@ -51,6 +55,7 @@ package struct Message: Hashable, Sendable {
     keepReceipts = false
     labels = []
     overrides = Overrides()
+    quietHours = .ofApp
   }
 }
 

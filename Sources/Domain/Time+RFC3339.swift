@@ -5,8 +5,8 @@ extension WallTime {
   /// `2026-11-21T08:30:00.125Z`: always UTC, always milliseconds.
   package var rfc3339: String {
     let milliseconds = min(max(milliseconds, Self.tellable.lowerBound), Self.tellable.upperBound)
-    let (days, rest) = Self.floorDivide(milliseconds, 86_400_000)
-    let (year, month, day) = Self.civil(days: days)
+    let (days, rest) = CivilDate.floorDivide(milliseconds, 86_400_000)
+    let (year, month, day) = CivilDate.civil(days: days)
     var text: [UInt8] = []
     text.reserveCapacity(24)
     func digits(_ number: Int64, _ count: Int) {
@@ -57,8 +57,8 @@ extension WallTime {
       let day = number(2, 1...31), skip("Tt ") != nil, let hour = number(2, 0...23), skip(":") != nil,
       let minute = number(2, 0...59), skip(":") != nil, let second = number(2, 0...60)
     else { return nil }
-    let days = Self.days(year: year, month: month, day: day)
-    guard Self.civil(days: days) == (year, month, day) else { return nil }
+    let days = CivilDate.days(year: year, month: month, day: day)
+    guard CivilDate.civil(days: days) == (year, month, day) else { return nil }
 
     var fraction: Int64 = 0
     if skip(".") != nil {
@@ -80,28 +80,5 @@ extension WallTime {
     guard rest.isEmpty else { return nil }
     let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
     self.init(milliseconds: seconds * 1000 + fraction)
-  }
-
-  // Days since 1970 and dates of the Gregorian calendar, counted in years that begin in March.
-
-  private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-    let shifted = month <= 2 ? year - 1 : year
-    let (era, yearOfEra) = floorDivide(shifted, 400)
-    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-
-  private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-    let (era, dayOfEra) = floorDivide(days + 719_468, 146_097)
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shiftedMonth = (5 * dayOfYear + 2) / 153
-    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
-  }
-
-  private static func floorDivide(_ number: Int64, _ divisor: Int64) -> (quotient: Int64, rest: Int64) {
-    let rest = (number % divisor + divisor) % divisor
-    return ((number - rest) / divisor, rest)
   }
 }
