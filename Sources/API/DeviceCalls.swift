@@ -134,6 +134,8 @@ extension StoredDevice {
     writer.beginObject()
     writer.member("reason", tombstone.reason)
     writer.member("at", tombstone.at.rfc3339)
+    writer.member("credential", tombstone.credential?.rawValue)
+    writer.member("message", tombstone.message?.description)
     writer.endObject()
   }
 }

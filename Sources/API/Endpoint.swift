@@ -8,6 +8,7 @@ package enum Operation: String, Sendable, CaseIterable {
   case readUser, deleteUser
   case countAudience, listAudiences, readAudience, putAudience, deleteAudience
   case createChannel, listChannels, readChannel, deleteChannel
+  case reviewPrunes, applyPrunes, discardPrunes, undoPrunes
   case changeDeviceTags, putUserTags, listTags, exportDevices, timeline
   case health, readiness, metrics, openAPI
 }
@@ -101,6 +102,18 @@ package struct Endpoint: Sendable {
     Endpoint(
       "GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), .now(.timeline), query: ["limit", "cursor"],
       "List every message aimed at a device, and what became of it"),
+    Endpoint(
+      "GET", "/v1/prunes", .key([.admin]), .now(.reviewPrunes), query: ["credential"],
+      "Review prunes that a brake has put aside"),
+    Endpoint(
+      "POST", "/v1/prunes/apply", .key([.admin]), .now(.applyPrunes), query: ["credential"],
+      "Release a prune brake and carry out what it has put aside"),
+    Endpoint(
+      "POST", "/v1/prunes/discard", .key([.admin]), .now(.discardPrunes), query: ["credential"],
+      "Release a prune brake and forget what it has put aside"),
+    Endpoint(
+      "POST", "/v1/prunes/undo", .key([.admin]), .now(.undoPrunes), query: ["message", "credential", "from", "to"],
+      "Take prunes back: the devices live again"),
     Endpoint(
       "PUT", "/v1/users/{user}/tags", .key([.devices]), .now(.putUserTags),
       "Tag every device of a user, also later ones"),

@@ -20,6 +20,9 @@ extension Service {
         for (credential, reason) in blocked.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
           reasons.append(("credential_blocked", "\(credential.rawValue): \(reason)"))
         }
+        for (credential, brake) in try await store.brakes().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+          reasons.append(("prunes_held", "\(credential.rawValue): \(brake.told)"))
+        }
       } catch {
         reasons.append(("store_unavailable", Problem(error).detail))
         isReady = false
@@ -51,6 +54,12 @@ extension Service {
       let queue = try await store.queueStatus()
       available.set(1)
       show(queue)
+      let brakes = try await store.brakes()
+      metrics.gauge("fanfare_prune_brakes_on", "Credentials whose prunes are held for the operator.")
+        .set(Int64(brakes.count))
+      let held = try await store.heldPrunes(of: Array(brakes.keys)).values.reduce(0, +)
+      metrics.gauge("fanfare_prunes_held", "Prunes that wait for the operator, of credentials whose brake is on.")
+        .set(Int64(held))
     } catch {
       available.set(0)
     }
@@ -84,5 +93,15 @@ extension Service {
       .set(Int64(queue.quarantined))
     let age = queue.oldest.map { max(0, (loop.wallNow - $0) / 1000) } ?? 0
     metrics.gauge("fanfare_queue_oldest_seconds", "Age of the oldest job.").set(age)
+  }
+}
+
+extension Braked {
+  /// For operators, with what to do.
+  var told: String {
+    let percent = { (share: Double) in "\((share * 1_000).rounded() / 10) %" }
+    return
+      "\(dead) of \(seen) tokens were called dead (\(percent(share)), normal is \(percent(norm))): nothing is pruned; see "
+      + "fanfare devices prunes review, then apply or discard"
   }
 }

@@ -163,7 +163,7 @@ package enum OpenAPI {
         codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidTags, .notFound])
       case .listTags: codes.insert(.invalidCursor)
       case .timeline: codes.formUnion([.invalidCursor, .notFound])
-      case .exportDevices: break
+      case .exportDevices, .reviewPrunes, .applyPrunes, .discardPrunes, .undoPrunes: break
       case .deleteUser: codes.insert(.notFound)
       case .createChannel:
         codes.formUnion([

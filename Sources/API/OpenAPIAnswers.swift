@@ -57,6 +57,10 @@ enum OpenAPIAnswers {
           status: 200, description: "One device a line, as the import takes them",
           content: [("application/x-ndjson", "DeviceRegistration"), ("text/csv", nil)])
       ]
+    case .reviewPrunes: return [json(200, "What is put aside, by credential", "PruneList")]
+    case .applyPrunes: return [json(200, "Carried out", "PrunesApplied")]
+    case .discardPrunes: return [json(200, "Forgotten", "PrunesDiscarded")]
+    case .undoPrunes: return [json(200, "Taken back", "PrunesUndone")]
     case .listTags: return [json(200, "A page, in the order of the tags", "TagPage")]
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
     case .countAudience: return [json(200, "The exact count of the moment", "AudienceCount")]
@@ -85,6 +89,9 @@ enum OpenAPIAnswers {
     JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
     JSONMember("TimelineEntry", timelineEntry), JSONMember("Timeline", page("TimelineEntry")), JSONMember("Tags", tags),
     JSONMember("TagCount", tagCount), JSONMember("TagPage", page("TagCount")),
+    JSONMember("PruneList", open(["items"], [("items", list("PruneReview"))])), JSONMember("PruneReview", pruneReview),
+    JSONMember("PrunesApplied", prunesApplied), JSONMember("PrunesDiscarded", prunesDiscarded),
+    JSONMember("PrunesUndone", open(["revived", "kept"], [("revived", count), ("kept", count)])),
     JSONMember("UserDeleted", userDeleted), JSONMember("NamedAudience", namedAudience),
     JSONMember("BroadcastChannel", channel), JSONMember("BroadcastChannelPage", page("BroadcastChannel")),
     JSONMember("AudienceList", open(["items"], [("items", list("NamedAudience"))])),
@@ -229,7 +236,10 @@ enum OpenAPIAnswers {
     ("user_tags", .make([("type", "array"), ("items", text)])),
     ("registered_at", time),
     ("last_seen", time), ("status", words(StoredDevice.Status.allCases.map(\.rawValue))),
-    ("tombstone", open(["reason", "at"], [("reason", text), ("at", time)])),
+    (
+      "tombstone",
+      open(["reason", "at"], [("reason", text), ("at", time), ("credential", text), ("message", text)])
+    ),
   ]
   private static let device = open(
     [
@@ -248,6 +258,42 @@ enum OpenAPIAnswers {
   private static let texts: JSONValue = .make([("type", "array"), ("items", text)])
   private static let tags = open(["tags"], [("id", text), ("user", text), ("tags", texts)])
   private static let tagCount = open(["tag", "devices"], [("tag", text), ("devices", count)])
+  private static let number: JSONValue = .make([("type", "number")])
+  private static let pruneReview = open(
+    ["credential", "held", "norm_share", "reasons", "sample"],
+    [
+      ("credential", text), ("held", count), ("unreadable", count), ("norm_share", number),
+      (
+        "brake",
+        open(
+          ["since", "seen", "dead", "share", "norm_share"],
+          [("since", time), ("seen", count), ("dead", count), ("share", number), ("norm_share", number)])
+      ),
+      (
+        "reasons",
+        .make([
+          ("type", "array"), ("items", open(["reason", "count"], [("reason", text), ("count", count)])),
+        ])
+      ),
+      (
+        "sample",
+        .make([
+          ("type", "array"),
+          (
+            "items",
+            open(
+              ["device", "reason", "at"],
+              [("device", text), ("reason", text), ("at", time), ("since", time), ("message", text)])
+          ),
+        ])
+      ),
+    ])
+  private static let prunesApplied = open(
+    ["credential", "pruned", "kept", "brake_released"],
+    [("credential", text), ("pruned", count), ("kept", count), ("brake_released", flag)])
+  private static let prunesDiscarded = open(
+    ["credential", "discarded", "brake_released"],
+    [("credential", text), ("discarded", count), ("brake_released", flag)])
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
   private static let namedAudience = open(["name", "audience"], [("name", text), ("audience", text)])

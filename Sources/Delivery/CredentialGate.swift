@@ -4,9 +4,9 @@ import Domain
 /// deliveries stay where they are, and after the wait a single one tries first.
 struct CredentialGate {
   enum State: Hashable {
-    /// Exits: `waiting` by a quota, `blocked` by a refusal of the credential.
+    /// Exits: `waiting` by a quota or by failures in a row, `blocked` by a refusal of the credential.
     case open
-    /// A passing wait. Exit: `probing` when it is over.
+    /// A passing wait: a quota, or a provider that fails whatever it is asked. Exit: `probing` when it is over.
     case waiting(until: Instant, reason: String)
     /// The operator's fault. Exit: `probing` when it is time for another try.
     case blocked(reason: String, until: Instant)
@@ -36,6 +36,9 @@ struct CredentialGate {
   private var settings: GateSettings
   private var policy: RetryPolicy
   private var quotas = 0
+  /// Failures in a row, without any other answer between them; and how often in a row they made the credential wait.
+  private var failures = 0
+  private var breaks = 0
   /// When the authorization was last refused as expired, until a request begun later was accepted.
   private var expiredAt: Instant?
   private var closedAt: Instant?
@@ -99,17 +102,18 @@ struct CredentialGate {
       switch retry.cause {
       case .quota, .authorizationTooNew: return wait(retry, began: began, probe: probe, now: now, jitter: jitter)
       case .authorizationExpired: return expired(retry.reason, began: began, probe: probe, now: now)
-      case .unknownOutcome, .notProcessed, .closing, .wrongConnection:
-        // Says nothing about the credential: let another try.
-        if probe { withdrawn(now: now + policy.settings.base) }
-        return .none
-      case .tokenBusy, .serverFault, .revised: break
+      case .serverFault, .unknownOutcome:
+        if let change = failed(retry, probe: probe, now: now, jitter: jitter) { return change }
+      case .notProcessed, .closing, .wrongConnection: return letAnother(probe, now: now)
+      case .tokenBusy, .revised: break
       }
     case .accepted, .dead, .rejected: break
     }
     if let refused = expiredAt, refused < began { expiredAt = nil }
+    if case .retry = verdict {} else { failures = 0 }
     guard probe, case .probing = state else { return .none }
     quotas = 0
+    breaks = 0
     state = .open
     return .reopened
   }
@@ -123,6 +127,26 @@ struct CredentialGate {
     case .blocked(reason, _), .probing(reason, _), .waiting(_, reason): return .none
     default: return blocked == nil ? .suspended(reason: reason) : .blocked(reason: reason)
     }
+  }
+
+  /// It says nothing about the credential: another one may try.
+  private mutating func letAnother(_ probe: Bool, now: Instant) -> Change {
+    if probe { withdrawn(now: now + policy.settings.base) }
+    return .none
+  }
+
+  /// A 5xx, or no answer. After many in a row nothing but a probe goes, as each would cost its delivery an attempt. Nil: the answer
+  /// shows at least that what stood against the credential has passed.
+  private mutating func failed(_ retry: Retry, probe: Bool, now: Instant, jitter: Double) -> Change? {
+    if state == .open { failures += 1 }
+    guard (state == .open && failures >= settings.failuresInARow) || (probe && breaks > 0) else {
+      return retry.cause == .unknownOutcome ? letAnother(probe, now: now) : nil
+    }
+    breaks += 1
+    let base = policy.settings.base
+    let span = min(settings.probeInterval, base << Int64(min(breaks - 1, 20)))
+    state = .waiting(until: now + span + Int64(jitter * Double(span) / 4), reason: retry.reason)
+    return breaks == 1 ? .suspended(reason: retry.reason) : Change.none
   }
 
   private mutating func wait(_ retry: Retry, began: Instant, probe: Bool, now: Instant, jitter: Double) -> Change {

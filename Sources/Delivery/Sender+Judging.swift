@@ -10,7 +10,8 @@ extension Sender {
     // One recipient named is the verdict on a request for one.
     let named = flight.recipients.count == 1 && !judgement.exceptions.isEmpty
     let judged = named ? judgement.exceptions[flight.recipients[0].token] ?? verdict : verdict
-    metrics.ended(judged, seconds: Double(now.nanoseconds - flight.began.nanoseconds) / 1e9)
+    let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
+    metrics.ended(judged, seconds: seconds)
     // What an earlier account was told says nothing of this one.
     if flight.generation == generation {
       if case .retry(let retry) = judged, gate.renews(judged, began: flight.began) {
@@ -18,6 +19,10 @@ extension Sender {
       }
       tell(
         gate.answered(judged, began: flight.began, probe: flight.probe, now: now, jitter: jitter.next()))
+      limit.answered(
+        judged, took: seconds * 1000, began: flight.began, atWork: flights.count + 1, capacity: carrier.streams,
+        now: now)
+      if limit.bound != nil { worker.wake(self) }
       if judged.provesCredential { isTaken() }
       if judged.leavesConnection { carrier.retire(flight.berth) }
     }

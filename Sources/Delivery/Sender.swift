@@ -22,6 +22,8 @@ final class Sender: CarrierOwner {
   let policy: RetryPolicy
   let metrics: SenderMetrics
   var gate: CredentialGate
+  var brake: PruneBrake
+  var limit: ConcurrencyLimit
   var authorization: any Authorization
   var flights = Flights()
   var jitter = Jitter()
@@ -57,6 +59,8 @@ final class Sender: CarrierOwner {
     provider = account.provider
     policy = RetryPolicy(settings.retry[provider] ?? .vendor(provider))
     gate = CredentialGate(settings: settings.gate, policy: policy)
+    brake = PruneBrake(settings.brake)
+    limit = ConcurrencyLimit(settings.concurrency)
     authorization = account.makeAuthorization()
     slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     metrics = SenderMetrics(worker.metrics, provider: provider)
@@ -64,6 +68,8 @@ final class Sender: CarrierOwner {
   }
 
   var gathersSlices: Bool { account.recipientLimit > 1 }
+  /// Requests that may be at work at a time.
+  var concurrency: Int { min(limit.bound ?? .max, carrier.streams) }
   var hasWaiting: Bool { !urgent.isEmpty || !bulk.isEmpty || !closedSlices.isEmpty }
   var isIdle: Bool { flights.count == 0 && storingSlices == 0 }
 
@@ -87,6 +93,7 @@ final class Sender: CarrierOwner {
     carrier.owner = self
     authorization = account.makeAuthorization()
     gate = CredentialGate(settings: worker.settings.gate, policy: policy)
+    limit = ConcurrencyLimit(worker.settings.concurrency)
     slices.limit = account.recipientLimit
   }
 
@@ -112,7 +119,9 @@ final class Sender: CarrierOwner {
     while left > 0 {
       guard worker.mayOpen, !isRemoved, hasReady else { return false }
       let isUrgent = gathersSlices || !urgent.isEmpty
-      guard let berth = carrier.berth(avoiding: nil, reserve: isUrgent ? 0 : Self.reserve) else {
+      let reserve = isUrgent ? 0 : Self.reserve
+      guard limit.mayBegin(atWork: flights.count, reserve: reserve) else { return false }
+      guard let berth = carrier.berth(avoiding: nil, reserve: reserve) else {
         carrier.demand()
         // A token can be fetched while the connection opens.
         if gate.isOpen { _ = header(now: now, wall: wall) }

@@ -7,6 +7,8 @@ package struct WorkerSettings: Sendable {
   /// Replaces the vendor's values (`RetrySettings.vendor`) of a provider.
   package var retry: [ProviderName: RetrySettings] = [:]
   package var gate = GateSettings()
+  package var brake = PruneBrakeSettings()
+  package var concurrency = ConcurrencySettings()
   package var pool = PoolSettings()
   package var claim = ClaimSettings()
   package var flush = FlushSettings()
@@ -77,6 +79,9 @@ package struct RetrySettings: Sendable {
 package struct GateSettings: Sendable {
   /// A blocked credential is tried with one delivery this often.
   package var probeInterval: Int64 = 30_000
+  /// After so many 5xx or lost answers without any other between them only probes go, at first after the retry policy's base, then
+  /// twice as long each time, up to `probeInterval`.
+  package var failuresInARow = 50
   /// The longest wait of a credential that runs into its quota again and again.
   package var maximumWait: Int64 = 900_000
   package init() {}

@@ -52,6 +52,7 @@ extension Worker {
     counts.flushes.add()
     counts.flushSize.observe(seconds: Double(piece.outcomes))
     if result.pruned > 0 { counts.pruned.add(UInt64(result.pruned)) }
+    if result.held > 0 { counts.held.add(UInt64(result.held)) }
     if !partition.atHand.isEmpty { for final in piece.finals { partition.settled(final.delivery) } }
     var due: WallTime?
     for retry in piece.retries {

@@ -68,6 +68,7 @@ extension Worker {
     partitions[number] = partition
     counts.leases.add(1)
     background {
+      await self.awaitBrakes(for: partition)
       await self.recallHolds(of: partition)
       partition.isReady = true
       self.look(at: partition)
@@ -119,6 +120,7 @@ extension Worker {
         self.share.heard(workers: workers, own: self.serial)
         self.counts.workers.set(Int64(workers.count))
         self.shareOut()
+        try await self.readBrakes()
       } catch {
         // What is held stays held; the leases say for how long.
       }

@@ -234,14 +234,6 @@ extension Worker {
       overtaken: parcel.overtaken)
   }
 
-  /// The store prunes only a registered device that still holds this token (design D13).
-  private func prune(_ parcel: Parcel, _ verdict: Verdict?) -> Flush.Prune? {
-    guard case .dead(let death)? = verdict else { return nil }
-    return .init(
-      app: parcel.message.app, device: parcel.target.device, token: death.token ?? parcel.address.token,
-      reason: death.reason, since: death.since, at: loop.wallNow)
-  }
-
   /// The end of a delivery that never came into a lane.
   func write(
     _ target: ClaimedTarget, _ outcome: Outcome, reason: String?, sender: Sender, job: JobAtWork?,

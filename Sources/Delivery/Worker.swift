@@ -29,6 +29,8 @@ package final class Worker {
   var share: SharePlan
   /// Names this worker among those that live.
   let serial = SecureRandom.word()
+  /// The store has told which prune brakes are on.
+  var knowsBrakes = false
   /// Outcomes that no flush has confirmed, over all partitions.
   var unflushed = 0
   var flushTimer: Timer?
@@ -152,6 +154,7 @@ package final class Worker {
       if let partition = partitions[number] { startAudiences(of: partition) }
     case .cancelled(let message): cancelled(message)
     case .released(let number): askForFreed(number)
+    case .braked: background { try? await self.readBrakes() }
     case .reconnected:
       leaseAll(hurry: true)
       for partition in partitions.values { look(at: partition) }
@@ -187,6 +190,7 @@ package final class Worker {
     counts.unflushed.set(Int64(unflushed))
     for sender in senders.values {
       sender.metrics.connections(sender.carrier.connections)
+      sender.metrics.limit(sender.concurrency)
       sender.tidyRetired()
     }
   }

@@ -7,6 +7,8 @@ private let latencyBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 /// What one loop's worker counts. Loops share the families: their counts add up.
 struct WorkerMetrics {
   let pruned: Counter
+  let held: Counter
+  let braked: Counter
   let flushes: Counter
   let flushSize: Histogram
   let flushRepeats: Counter
@@ -23,6 +25,10 @@ struct WorkerMetrics {
   init(_ metrics: Metrics) {
     self.metrics = metrics
     pruned = metrics.counter("fanfare_pruned_total", "Devices pruned because their provider called them dead.")
+    held = metrics.counter(
+      "fanfare_prunes_held_total", "Prunes put aside for the operator, as their credential's prune brake was on.")
+    braked = metrics.counter(
+      "fanfare_prune_brakes_total", "Times a jump in the share of dead tokens put a prune brake on.")
     flushes = metrics.counter("fanfare_flushes_total", "Groups of outcomes written.")
     flushSize = metrics.histogram(
       "fanfare_flush_outcomes", "Outcomes in a flush.", bounds: [1, 4, 16, 64, 128, 256, 512, 1024, 2048])
@@ -53,10 +59,12 @@ final class SenderMetrics {
   private let answer: Histogram
   private let atWork: Gauge
   private let connections: Gauge
+  private let limit: Gauge
   private let retries: Counter
   private let blockedGauge: Gauge
   private var isBlocked = false
   private var open = 0
+  private var bound = 0
 
   init(_ metrics: Metrics, provider: ProviderName) {
     let label = ("provider", provider.rawValue)
@@ -84,6 +92,10 @@ final class SenderMetrics {
       "fanfare_attempt_seconds", "From a request to its answer.", bounds: latencyBounds, [label])
     atWork = metrics.gauge("fanfare_requests_at_work", "Requests without an answer yet.", [label])
     connections = metrics.gauge("fanfare_connections", "Connections in use.", [label])
+    limit = metrics.gauge(
+      "fanfare_concurrency_limit",
+      "Requests that may be at work at a time, by the peers' settings and what was learned.",
+      [label])
     retries = metrics.counter("fanfare_retries_total", "Deliveries that went again or wait to.", [label])
     blockedGauge = metrics.gauge(
       "fanfare_credentials_blocked", "Credentials that wait for the operator.", [label])
@@ -124,5 +136,10 @@ final class SenderMetrics {
   func connections(_ count: Int) {
     connections.add(Int64(count - open))
     open = count
+  }
+
+  func limit(_ count: Int) {
+    limit.add(Int64(count - bound))
+    bound = count
   }
 }

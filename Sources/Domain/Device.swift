@@ -92,8 +92,13 @@ package struct Tombstone: Hashable, Sendable {
   /// The vendor's own word (`Unregistered`), or `moved` with the id it moved to.
   package var reason: String
   package var at: WallTime
-  package init(reason: String, at: WallTime) {
+  /// Through which credential and by which message the provider said so; nil where nobody did.
+  package var credential: CredentialID?
+  package var message: MessageID?
+  package init(reason: String, at: WallTime, credential: CredentialID? = nil, message: MessageID? = nil) {
     self.reason = reason
     self.at = at
+    self.credential = credential
+    self.message = message
   }
 }

@@ -19,6 +19,10 @@ struct Keys {
   /// Serials of workers by their last heartbeat.
   var workers: String { stems[0] + "workers" }
   var blocked: String { stems[0] + "blocked" }
+  /// By credential how many verdicts told whether a token lives, and how many said dead, older ones weighing less.
+  var norms: String { stems[0] + "norms" }
+  /// By credential whose prunes are held: since when, and what has been seen since.
+  var brakes: String { stems[0] + "brakes" }
   /// hash of secret → key
   var apiKeys: String { stems[0] + "keys" }
   /// The pub/sub channel of doorbells.
@@ -40,6 +44,8 @@ struct Keys {
   func spreading(_ partition: Int) -> String { stems[partition] + "spreading" }
   /// How many jobs, retries and parts could not be read.
   func odd(_ partition: Int) -> String { stems[partition] + "odd" }
+  /// Prunes put aside by the brake, by device.
+  func held(_ partition: Int, _ credential: CredentialID) -> String { stems[partition] + "z:" + credential.rawValue }
   /// Tombstones by their time: app and device, a zero between.
   func buried(_ partition: Int) -> String { stems[partition] + "t" }
   /// Finished records by hour of acceptance.

@@ -19,10 +19,16 @@ extension Store {
       throw error
     }
   }
-  func ask(_ script: RedisScript, _ runs: [(keys: [String], arguments: [RedisArgument])]) async throws(StoreError)
-    -> [RedisReply]
-  {
-    do throws(RedisFault) { return try await redis.call(script, runs) } catch { throw StoreError(error, 0) }
+  func ask(
+    _ script: RedisScript, _ runs: [(keys: [String], arguments: [RedisArgument])], partition: Int = 0
+  ) async throws(StoreError) -> [RedisReply] {
+    do throws(RedisFault) {
+      return try await redis.call(script, runs)
+    } catch {
+      let error = StoreError(error, partition)
+      if case .leaseLost = error { forget(partition) }
+      throw error
+    }
   }
 }
 

@@ -33,10 +33,11 @@ extension Store {
   /// Writes all of it or throws; after an error it may be repeated as it is, with the same number.
   package func flush(_ flush: Flush) async throws(StoreError) -> FlushResult {
     let partition = flush.lease.partition
-    var pruned = 0
-    for prune in flush.prunes where try await apply(prune) { pruned += 1 }
-
-    var result = FlushResult(cancelled: [], pruned: pruned)
+    var result = FlushResult(cancelled: [], pruned: 0)
+    if !flush.prunes.isEmpty {
+      result.pruned = try await apply(flush.prunes.filter { !$0.isHeld }, under: flush.lease)
+      result.held = try await hold(flush.prunes.filter(\.isHeld), flush.lease)
+    }
     let messages = try await messages(of: flush.finishedJobs)
     let audiences = audienceMessages[partition] ?? []
     let chunks = Self.chunks(flush, jobs: Array(zip(flush.finishedJobs, messages))) { audiences.contains($0) }

@@ -4,7 +4,7 @@ import RedisClient
 
 extension Store {
   /// Version of the keys and records described in this module.
-  private static let layoutVersion = "3"
+  private static let layoutVersion = "4"
   private static let openPollMilliseconds: Int64 = 5
 
   /// Waits for the connection (at most `timeout`), creates or checks the layout: version, partition count, `noeviction`.

@@ -174,6 +174,7 @@ extension Bell {
     case "l":
       guard words.count == 2, let partition = Int(words[1]) else { return nil }
       self = .released(partition)
+    case "b": self = .braked
     default: return nil
     }
   }

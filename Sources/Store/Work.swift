@@ -207,6 +207,11 @@ package struct Flush: Sendable {
     package var reason: String
     package var since: WallTime?
     package var at: WallTime
+    /// Who said so, about which message.
+    package var credential: CredentialID?
+    package var message: MessageID?
+    /// The credential's brake is on: the operator decides; until then it is put aside.
+    package var isHeld = false
     package init(app: AppID, device: DeviceID, token: String, reason: String, since: WallTime?, at: WallTime) {
       self.app = app
       self.device = device
@@ -222,6 +227,8 @@ package struct FlushResult: Sendable {
   /// Messages of this flush that an operator has cancelled meanwhile.
   package var cancelled: Set<MessageID>
   package var pruned: Int
+  /// Put aside for the operator, not counting those that were before.
+  package var held = 0
 }
 
 package enum Bell: Sendable {
@@ -231,5 +238,7 @@ package enum Bell: Sendable {
   case cancelled(MessageID)
   /// The owner of a partition has handed it over.
   case released(Int)
+  /// A credential's prune brake went on or was released.
+  case braked
   case reconnected
 }

@@ -107,4 +107,49 @@ struct CredentialGateTests {
     #expect(gate.unavailable(blocked: "invalid_grant", until: at(2_000)) == .none)
     #expect(gate.passage(now: at(1_500)) == .wait(until: at(2_000)))
   }
+
+  private func failure(_ cause: Retry.Cause = .serverFault) -> Verdict {
+    .retry(Retry(cause, reason: "InternalServerError"))
+  }
+
+  @Test("failures in a row suspend it, probes wait longer each time, and the first other answer opens it")
+  func failures() {
+    var gate = gate()
+    let limit = GateSettings().failuresInARow
+    for number in 1..<limit {
+      let cause: Retry.Cause = number.isMultiple(of: 2) ? .serverFault : .unknownOutcome
+      #expect(gate.answered(failure(cause), began: at(0), probe: false, now: at(1), jitter: 0) == .none)
+    }
+    #expect(
+      gate.answered(failure(), began: at(0), probe: false, now: at(10), jitter: 0)
+        == .suspended(reason: "InternalServerError"))
+    // What was at work fails too, and tells nothing new.
+    for _ in 0..<500 {
+      #expect(gate.answered(failure(), began: at(5), probe: false, now: at(20), jitter: 0) == .none)
+    }
+    var due: UInt64 = 10
+    for wait in [10_000, 20_000, 30_000, 30_000] as [UInt64] {
+      #expect(gate.passage(now: at(due + wait - 1)) == .wait(until: at(due + wait)))
+      due += wait
+      #expect(gate.passage(now: at(due)) == .probe)
+      #expect(gate.answered(failure(.unknownOutcome), began: at(due), probe: true, now: at(due), jitter: 0) == .none)
+    }
+    #expect(gate.passage(now: at(due + 30_000)) == .probe)
+    #expect(
+      gate.answered(
+        .rejected(reason: "BadTopic"), began: at(due + 30_000), probe: true, now: at(due + 30_001), jitter: 0)
+        == .reopened)
+    #expect(gate.answered(failure(), began: at(due), probe: false, now: at(due + 30_002), jitter: 0) == .none)
+    #expect(gate.isOpen)
+  }
+
+  @Test("failures with other answers between them suspend nothing")
+  func mixed() {
+    var gate = gate()
+    for number in 1...2_000 {
+      let verdict = number.isMultiple(of: 40) ? Verdict.accepted(id: nil) : failure()
+      #expect(gate.answered(verdict, began: at(0), probe: false, now: at(1), jitter: 0) == .none)
+    }
+    #expect(gate.isOpen)
+  }
 }

@@ -1,10 +1,10 @@
 import Domain
 
-/// A device as stored. Layout, version 2: the version byte; flags; registered-at in milliseconds; born-at and last-seen (if
+/// A device as stored. Layout, version 3: the version byte; flags; registered-at in milliseconds; born-at and last-seen (if
 /// flagged) as differences from it; id and token as compact texts; the words provider, token kind, bundle id, platform, app
 /// version, language and time zone; if flagged the user with the version of its tags and the tags; if flagged live-activity
 /// token and activity id; the tags; the attributes, each a word, a type byte and a value; if flagged the tombstone's reason and
-/// time. Numbers are LEB128.
+/// time, the credential and, behind a byte that says whether there is one, the message that it came by. Numbers are LEB128.
 struct DeviceRecord: Hashable {
   var stored: StoredDevice
   /// When the number was given: a delivery that names a number born later names another device.
@@ -14,7 +14,7 @@ struct DeviceRecord: Hashable {
   /// Its user may have other devices as well. True of a device that has become its user's only one does no harm.
   var isOneOfSeveral = false
 
-  private static let version: UInt8 = 2
+  private static let version: UInt8 = 3
 
   private struct Flags: OptionSet {
     let rawValue: UInt8
@@ -79,6 +79,9 @@ struct DeviceRecord: Hashable {
     if let tombstone = stored.tombstone {
       packer.word(tombstone.reason, words)
       packer.time(tombstone.at.milliseconds)
+      packer.word(tombstone.credential?.rawValue, words)
+      packer.byte(tombstone.message == nil ? 0 : 1)
+      if let message = tombstone.message { packer.append(message.raw) }
     }
     return packer.bytes
   }
@@ -96,7 +99,10 @@ struct DeviceRecord: Hashable {
       texts.append(attribute.key)
       if case .string(let text) = attribute.value { texts.append(text) }
     }
-    if let tombstone = stored.tombstone { texts.append(tombstone.reason) }
+    if let tombstone = stored.tombstone {
+      texts.append(tombstone.reason)
+      if let credential = tombstone.credential { texts.append(credential.rawValue) }
+    }
     return texts
   }
 
@@ -142,7 +148,10 @@ struct DeviceRecord: Hashable {
     stored = StoredDevice(device: device, tombstone: nil, userTags: userTags)
     isOneOfSeveral = flags.contains(.several)
     if flags.contains(.tombstone) {
-      stored.tombstone = Tombstone(reason: try reader.word(words), at: WallTime(milliseconds: try reader.time()))
+      var tombstone = Tombstone(reason: try reader.word(words), at: WallTime(milliseconds: try reader.time()))
+      tombstone.credential = try reader.optionalWord(words).map { CredentialID(rawValue: $0) }
+      if try reader.flag() { tombstone.message = MessageID(raw: try reader.take(16)) }
+      stored.tombstone = tombstone
     }
     guard reader.isAtEnd else { throw Corrupt() }
   }

@@ -47,29 +47,4 @@ extension Store {
     if let tooMany { return .tooMany(tooMany) }
     return changed.map { .changed($0.after.stored.device.tags) } ?? .noDevice
   }
-
-  /// D13's rule: only the token that failed, and only if it was registered before `since`. True also when repeated.
-  func apply(_ prune: Flush.Prune) async throws(StoreError) -> Bool {
-    var dead = false
-    _ = try await rewrite(prune.device, app: prune.app) { record in
-      dead = false
-      if record.stored.device.liveActivityToken == prune.token {
-        var new = record
-        new.stored.device.liveActivityToken = nil
-        return new
-      }
-      guard record.stored.device.address.token == prune.token else { return nil }
-      let tombstone = Tombstone(reason: prune.reason, at: prune.at)
-      guard record.stored.tombstone == nil else {
-        dead = record.stored.tombstone == tombstone
-        return nil
-      }
-      if let since = prune.since, record.stored.device.registeredAt >= since { return nil }
-      dead = true
-      var new = record
-      new.stored.tombstone = tombstone
-      return new
-    }
-    return dead
-  }
 }

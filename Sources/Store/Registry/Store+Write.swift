@@ -33,7 +33,8 @@ extension Store {
   static let tooBusy = StoreError.unavailable("a device is being written by too many at once", retryAfter: 1)
 
   /// Writes devices of one app with their sets; each whole or not at all. False where a device was not as expected.
-  func write(_ writes: [DeviceWrite], app: AppID) async throws(StoreError) -> [Bool] {
+  /// `lease`: only while that is held; all are of its partition.
+  func write(_ writes: [DeviceWrite], app: AppID, under lease: Lease? = nil) async throws(StoreError) -> [Bool] {
     var done = [Bool](repeating: true, count: writes.count)
     var left: [[Int]] = []
     for (_, places) in Dictionary(grouping: writes.indices, by: { writes[$0].place.partition }) {
@@ -42,7 +43,16 @@ extension Store {
       left += Self.chunks(places, writes)
     }
     while !left.isEmpty {
-      let replies = try await ask(Scripts.writeDevices, left.map { chunk in run(chunk.map { writes[$0] }, app) })
+      let runs = left.map { chunk in
+        var run = run(chunk.map { writes[$0] }, app)
+        if let lease {
+          run.keys.insert(keys.lease(lease.partition), at: 0)
+          run.arguments.insert(.text(lease.owner), at: 0)
+        }
+        return run
+      }
+      let script = lease == nil ? Scripts.writeDevices : Scripts.writeOwnDevices
+      let replies = try await ask(script, runs, partition: lease?.partition ?? 0)
       var again: [[Int]] = []
       for (chunk, reply) in zip(left, replies) {
         guard let odd = reply.array else {

@@ -50,52 +50,16 @@ extension Scripts {
   /// field in the record bucket, expected record, new record, hash of its id, number, numbers expected under that hash, time of
   /// its tombstone or '' or '-' (none any more), member of tombstones; per set: name, numbers to add, to remove.
   /// → places of the devices that were not as expected, or -1: words are missing
-  static let writeDevices = RedisScript(
-    "writeDevices",
-    "#!lua flags=allow-oom\n" + Fragment.sets + Fragment.index + """
-      local devices = tonumber(ARGV[1])
-      if redis.call('HLEN', KEYS[3]) < tonumber(ARGV[2]) then return -1 end
-      local odd = {}
-      local at, key = 4, 4
-      for i = 1, devices do
-        if (redis.call('HGET', KEYS[key], ARGV[at + 1]) or '') ~= ARGV[at + 2] then
-          odd[#odd + 1] = i
-        elseif ARGV[at] == 'c' and numbers(redis.call('GET', KEYS[key + 1]), ARGV[at + 4]) ~= ARGV[at + 6] then
-          odd[#odd + 1] = i
-        end
-        at = at + 9
-        key = key + 2
-      end
-      if #odd > 0 then return odd end
-      at, key = 4, 4
-      for i = 1, devices do
-        local act, field, new = ARGV[at], ARGV[at + 1], ARGV[at + 3]
-        if act == 'd' then
-          redis.call('HDEL', KEYS[key], field)
-          leave(KEYS[key + 1], ARGV[at + 4] .. ARGV[at + 5])
-          redis.call('ZADD', KEYS[1], ARGV[3], (struct.unpack('>I4', ARGV[at + 5])))
-        else
-          redis.call('HSET', KEYS[key], field, new)
-          if act == 'c' then
-            enter(KEYS[key + 1], ARGV[at + 4] .. ARGV[at + 5])
-            redis.call('ZREM', KEYS[1], (struct.unpack('>I4', ARGV[at + 5])))
-          end
-        end
-        if ARGV[at + 7] == '-' then
-          redis.call('ZREM', KEYS[2], ARGV[at + 8])
-        elseif ARGV[at + 7] ~= '' then
-          redis.call('ZADD', KEYS[2], ARGV[at + 7], ARGV[at + 8])
-        end
-        at = at + 9
-        key = key + 2
-      end
-      while at < #ARGV do
-        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], ARGV[at + 2])
-        at = at + 3
-        key = key + 2
-      end
-      return {}
-      """)
+  static let writeDevices = RedisScript("writeDevices", "#!lua flags=allow-oom\n" + Fragment.writeDevices)
+
+  /// The same by the owner of the partition. KEYS lease, then as above · ARGV owner, then as above
+  static let writeOwnDevices = RedisScript(
+    "writeOwnDevices",
+    "#!lua flags=allow-oom\n" + Fragment.owner + """
+      table.remove(KEYS, 1)
+      table.remove(ARGV, 1)
+
+      """ + Fragment.writeDevices)
 
   /// A tombstone that is none any more, unless it became one again. KEYS tombstones · ARGV member, its time
   static let unbury = RedisScript(
@@ -153,6 +117,54 @@ extension Scripts {
 }
 
 extension Fragment {
+  /// The body of `writeDevices`.
+  static let writeDevices =
+    sets + index + """
+      local devices = tonumber(ARGV[1])
+      if redis.call('HLEN', KEYS[3]) < tonumber(ARGV[2]) then return -1 end
+      local odd = {}
+      local at, key = 4, 4
+      for i = 1, devices do
+        if (redis.call('HGET', KEYS[key], ARGV[at + 1]) or '') ~= ARGV[at + 2] then
+          odd[#odd + 1] = i
+        elseif ARGV[at] == 'c' and numbers(redis.call('GET', KEYS[key + 1]), ARGV[at + 4]) ~= ARGV[at + 6] then
+          odd[#odd + 1] = i
+        end
+        at = at + 9
+        key = key + 2
+      end
+      if #odd > 0 then return odd end
+      at, key = 4, 4
+      for i = 1, devices do
+        local act, field, new = ARGV[at], ARGV[at + 1], ARGV[at + 3]
+        if act == 'd' then
+          redis.call('HDEL', KEYS[key], field)
+          leave(KEYS[key + 1], ARGV[at + 4] .. ARGV[at + 5])
+          redis.call('ZADD', KEYS[1], ARGV[3], (struct.unpack('>I4', ARGV[at + 5])))
+        else
+          redis.call('HSET', KEYS[key], field, new)
+          if act == 'c' then
+            enter(KEYS[key + 1], ARGV[at + 4] .. ARGV[at + 5])
+            redis.call('ZREM', KEYS[1], (struct.unpack('>I4', ARGV[at + 5])))
+          end
+        end
+        if ARGV[at + 7] == '-' then
+          redis.call('ZREM', KEYS[2], ARGV[at + 8])
+        elseif ARGV[at + 7] ~= '' then
+          redis.call('ZADD', KEYS[2], ARGV[at + 7], ARGV[at + 8])
+        end
+        at = at + 9
+        key = key + 2
+      end
+      while at < #ARGV do
+        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], ARGV[at + 2])
+        at = at + 3
+        key = key + 2
+      end
+      return {}
+
+      """
+
   /// An index bucket: entries of a hash and a number, four bytes each.
   static let index = """
     local function numbers(held, hash)

@@ -6,7 +6,8 @@ enum Scripts {
     lease, release, beat, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
     dropRetries, condemn, flush,
     addAudience, startAudience, endRest, abandonAudience, flushAudience, scanSegment, scanStream, aimedParts, tell,
-    cancel, cancelPart, storeSlice, writeDevices, allocate, free, intern, unbury, point, unpoint, readSets, scanNames,
+    cancel, cancelPart, storeSlice, writeDevices, writeOwnDevices, holdPrunes, brake, releaseBrake, learnNorms,
+    allocate, free, intern, unbury, point, unpoint, readSets, scanNames,
     join, leave, tagUser, mendSet, mendIndex,
   ]
 }

@@ -6,7 +6,7 @@ import Loop
 /// The registry from outside: many devices in and out.
 enum DevicesCommand {
   static let command = Command(
-    name: "devices", summary: "import, export and check devices",
+    name: "devices", summary: "import, export and check devices, decide on prunes",
     about: """
       To import reads devices from FILE (NDJSON: one device a line, as POST /v1/devices takes it; - is standard input) and
       registers them. A line that is wrong is told with its number and stops no other; --rejects keeps those lines for
@@ -14,9 +14,12 @@ enum DevicesCommand {
       To export prints every device, one a line, as import takes them.
       To reindex compares sets, index, aliases and users with the records of devices, and with --repair mends them. It works
       on the store of the configuration directly, beside a running server. Exit code 1: something is wrong and not mended.
+      To decide on prunes (with a key of scope admin): when far more tokens than usual are called dead, Fanfare puts the prunes aside and
+      asks. prunes review shows them, prunes apply carries them out, prunes discard forgets them, prunes undo takes back what
+      was carried out.
       """,
-    positionals: ["import|export|reindex", "[FILE]"],
-    options: ServerCall.options(scopes: "devices") + DeviceReindex.options + [
+    positionals: ["import|export|reindex|prunes", "[FILE|review|apply|discard|undo]"],
+    options: ServerCall.options(scopes: "devices") + DeviceReindex.options + DevicePrunes.options + [
       Command.Option("--rejects", "FILE", "import: write the lines that were refused into this file"),
       Command.Option("--batch", "LINES", "import: lines of one request, 1–10000 (\(defaultBatch))"),
       Command.Option("--csv", "export: a table for spreadsheets instead of NDJSON"),
@@ -24,7 +27,8 @@ enum DevicesCommand {
     ],
     examples: [
       "fanfare devices import devices.ndjson --rejects broken.ndjson", "fanfare devices export > devices.ndjson",
-      "fanfare devices reindex --repair",
+      "fanfare devices reindex --repair", "fanfare devices prunes review",
+      "fanfare devices prunes apply --credential ios",
     ]
   ) { arguments in
     switch (arguments.positionals.first, arguments.positionals.dropFirst().first) {
@@ -32,8 +36,9 @@ enum DevicesCommand {
     case ("import", nil): throw UsageProblem(text: "name the file: fanfare devices import FILE (- is standard input)")
     case ("export", nil): return try exportDevices(arguments)
     case ("reindex", nil): return try DeviceReindex.run(arguments)
+    case ("prunes", let action): return try DevicePrunes.run(action, arguments)
     case ("export", _): throw UsageProblem(text: "export writes to standard output: fanfare devices export > FILE")
-    default: throw UsageProblem(text: "say what to do: fanfare devices import, export or reindex")
+    default: throw UsageProblem(text: "say what to do: fanfare devices import, export, reindex or prunes")
     }
   }
 

@@ -1,0 +1,163 @@
+import Domain
+import HTTPServer
+import JSON
+import Store
+import Telemetry
+
+/// What prune brakes have put aside, and prunes to be taken back: an operator's decisions.
+extension Service {
+  /// Held devices that a review shows.
+  private static let sample = 10
+
+  /// `GET /v1/prunes`: every credential of the app, or the one that is named.
+  func reviewPrunes(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let credentials =
+      try await call.request.query("credential") == nil ? ownCredentials(call) : [credential(of: call)]
+    var reviews: [PruneReview] = []
+    do throws(StoreError) {
+      for credential in credentials {
+        reviews.append(try await store.reviewPrunes(of: credential, app: call.app, sample: Self.sample))
+      }
+    } catch {
+      throw Problem(error)
+    }
+    return Answer.json { writer in
+      writer.key("items")
+      writer.beginArray()
+      for review in reviews { review.write(to: &writer) }
+      writer.endArray()
+    }
+  }
+
+  /// `POST /v1/prunes/apply`: they were right. What was put aside is pruned where the token is still the same.
+  func applyPrunes(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let credential = try await credential(of: call)
+    do throws(StoreError) {
+      let result = try await store.applyHeldPrunes(of: credential, app: call.app)
+      log(.warning, "prunes_applied", ["credential": credential.rawValue, "pruned": String(result.pruned)])
+      return Answer.json { writer in
+        writer.member("credential", credential.rawValue)
+        writer.member("pruned", result.pruned)
+        writer.member("kept", result.kept)
+        writer.member("brake_released", result.wasOn)
+      }
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  /// `POST /v1/prunes/discard`: they were wrong. Nobody is pruned.
+  func discardPrunes(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let credential = try await credential(of: call)
+    do throws(StoreError) {
+      let result = try await store.discardHeldPrunes(of: credential)
+      log(.warning, "prunes_discarded", ["credential": credential.rawValue, "discarded": String(result.discarded)])
+      return Answer.json { writer in
+        writer.member("credential", credential.rawValue)
+        writer.member("discarded", result.discarded)
+        writer.member("brake_released", result.wasOn)
+      }
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  /// `POST /v1/prunes/undo`: those carried out were wrong.
+  func undoPrunes(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    var filter = RevivalFilter()
+    if let text = call.request.query("message") {
+      guard let id = MessageID(text) else { throw Problem(.invalidParameter, "`message` must be the id of a message") }
+      filter.message = id
+    }
+    if call.request.query("credential") != nil { filter.credential = try await credential(of: call) }
+    filter.from = try time("from", call)
+    filter.to = try time("to", call)
+    guard filter != RevivalFilter() else {
+      throw Problem(
+        .invalidParameter, "Say what to take back: `message`, `credential`, `from` or `to`, alone or together")
+    }
+    do throws(StoreError) {
+      let result = try await store.undoPrunes(filter, app: call.app)
+      log(.warning, "prunes_undone", ["app": call.app.rawValue, "revived": String(result.revived)])
+      return Answer.json { writer in
+        writer.member("revived", result.revived)
+        writer.member("kept", result.kept)
+      }
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  private func time(_ name: String, _ call: Call) throws(Problem) -> WallTime? {
+    guard let text = call.request.query(name) else { return nil }
+    guard let time = WallTime(rfc3339: text) else {
+      throw Problem(.invalidParameter, "`\(name)` must be a time as 2026-12-01T09:00:00Z")
+    }
+    return time
+  }
+
+  /// Of the app, by their whole names.
+  private func ownCredentials(_ call: Call) -> [CredentialID] {
+    accounts.keys.filter { $0.rawValue.hasPrefix("\(call.app.rawValue)/") }.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// Named with or without its app. One that has left the configuration may still have prunes put aside.
+  private func credential(of call: Call) async throws(Problem) -> CredentialID {
+    guard let name = call.request.query("credential"), !name.isEmpty else {
+      let known = ownCredentials(call).map(\.rawValue).joined(separator: ", ")
+      throw Problem(.invalidParameter, "Name the credential: `?credential=…`, one of \(known)")
+    }
+    let own = "\(call.app.rawValue)/"
+    let id = CredentialID(rawValue: name.hasPrefix(own) ? name : own + name)
+    if accounts[id] != nil { return id }
+    do throws(StoreError) {
+      if try await store.heldPrunes(of: [id])[id] ?? 0 > 0 { return id }
+    } catch {
+      throw Problem(error)
+    }
+    let known = ownCredentials(call).map(\.rawValue).joined(separator: ", ")
+    throw Problem(.invalidParameter, "The app has no credential `\(name)`; it has \(known)")
+  }
+}
+
+extension PruneReview {
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("credential", credential.rawValue)
+    writer.member("held", held)
+    if unreadable > 0 { writer.member("unreadable", unreadable) }
+    writer.member("norm_share", JSONValue.double(norm.seen > 0 ? norm.dead / norm.seen : 0))
+    if let brake {
+      writer.key("brake")
+      writer.beginObject()
+      writer.member("since", brake.since.rfc3339)
+      writer.member("seen", brake.seen)
+      writer.member("dead", brake.dead)
+      writer.member("share", JSONValue.double(brake.share))
+      writer.member("norm_share", JSONValue.double(brake.norm))
+      writer.endObject()
+    }
+    writer.key("reasons")
+    writer.beginArray()
+    for (reason, count) in reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+      writer.beginObject()
+      writer.member("reason", reason)
+      writer.member("count", count)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.key("sample")
+    writer.beginArray()
+    for prune in sample {
+      writer.beginObject()
+      writer.member("device", prune.device.rawValue)
+      writer.member("reason", prune.reason)
+      writer.member("at", prune.at.rfc3339)
+      writer.member("since", prune.since?.rfc3339)
+      writer.member("message", prune.message?.description)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+  }
+}

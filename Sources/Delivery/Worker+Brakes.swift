@@ -1,0 +1,84 @@
+import Domain
+import Loop
+import Store
+import Telemetry
+
+/// The prune brakes of this worker's credentials, and what all workers share of them.
+extension Worker {
+  /// A delivery was accepted, or its token called dead; nil: nothing is to be pruned. The store prunes only a registered device that
+  /// still holds this token (design D13).
+  func prune(_ parcel: Parcel, _ verdict: Verdict?) -> Flush.Prune? {
+    let sender = parcel.sender
+    switch verdict {
+    case .accepted:
+      if parcel.target.registered { sender.brake.alive() }
+      return nil
+    case .dead(let death):
+      if parcel.target.registered, sender.brake.dead() { tripped(sender) }
+      var prune = Flush.Prune(
+        app: parcel.message.app, device: parcel.target.device, token: death.token ?? parcel.address.token,
+        reason: death.reason, since: death.since, at: loop.wallNow)
+      prune.credential = sender.id
+      prune.message = parcel.message.id
+      prune.isHeld = sender.brake.isOn
+      return prune
+    default: return nil
+    }
+  }
+
+  /// Tells all workers.
+  private func tripped(_ sender: Sender) {
+    let braked = sender.brake.braked(at: loop.wallNow)
+    counts.braked.add()
+    log(
+      .error, "prune_brake_on",
+      [
+        "credential": sender.id.rawValue, "dead": String(braked.dead), "seen": String(braked.seen),
+        "norm_percent": String((braked.norm * 1000).rounded() / 10),
+        "fix": "fanfare devices prunes review, then apply or discard",
+      ])
+    background {
+      while !self.isStopped {
+        do throws(StoreError) {
+          try await self.store.brake(sender.id, braked)
+          return sender.brake.told()
+        } catch {
+          await self.loop.sleep(milliseconds: self.settings.flush.repeatAfter)
+        }
+      }
+    }
+  }
+
+  /// Reads which brakes are on, tells what was seen, learns the norms.
+  func readBrakes() async throws(StoreError) {
+    let asked = senders.values.filter { !$0.isRemoved }
+    let seen = asked.map { $0.brake.report() }
+    let norms: [PruneNorm]
+    let brakes: [CredentialID: Braked]
+    do throws(StoreError) {
+      norms = try await store.learnNorms(zip(asked, seen).map { ($0.id, $1.seen, $1.dead) })
+      brakes = try await store.brakes()
+    } catch {
+      // What the store has counted all the same weighs twice: the norm is no exact number.
+      for (sender, report) in zip(asked, seen) { sender.brake.unreported(report) }
+      throw error
+    }
+    for (sender, norm) in zip(asked, norms) {
+      sender.brake.learned(norm)
+      guard sender.brake.heard(isOn: brakes[sender.id] != nil) else { continue }
+      log(.warning, sender.brake.isOn ? "prunes_held" : "prunes_resumed", ["credential": sender.id.rawValue])
+    }
+    knowsBrakes = true
+  }
+
+  /// Until it is known which brakes are on nothing is sent: a dead verdict must not slip through. False: the partition is lost.
+  func awaitBrakes(for partition: Partition) async {
+    while !knowsBrakes, !partition.isLost, !isStopped {
+      do throws(StoreError) {
+        try await readBrakes()
+      } catch {
+        await loop.sleep(milliseconds: settings.flush.repeatAfter)
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package import Domain
+import RedisClient
+
+/// A credential's prune brake that is on.
+package struct Braked: Hashable, Sendable {
+  package var since: WallTime
+  /// Verdicts that told whether a token lives, in the run that put it on and since; and how many of them said dead.
+  package var seen: Int
+  package var dead: Int
+  /// The share of dead ones that was normal before.
+  package var norm: Double
+
+  package init(since: WallTime, seen: Int, dead: Int, norm: Double) {
+    self.since = since
+    self.seen = seen
+    self.dead = dead
+    self.norm = norm
+  }
+
+  package var share: Double { seen > 0 ? Double(dead) / Double(seen) : 0 }
+
+  init?(stored: String) {
+    let words = stored.split(separator: " ")
+    guard words.count == 4, let since = Int64(words[0]), let seen = Int(words[1]), let dead = Int(words[2]),
+      let norm = Double(words[3]), norm.isFinite
+    else { return nil }
+    self.init(since: WallTime(milliseconds: since), seen: seen, dead: dead, norm: norm)
+  }
+}
+
+/// How many verdicts told whether a token lives, and how many of them said dead; older ones weigh less.
+package struct PruneNorm: Hashable, Sendable {
+  package var seen: Double
+  package var dead: Double
+  package init(seen: Double = 0, dead: Double = 0) {
+    self.seen = seen
+    self.dead = dead
+  }
+  init(stored: String) {
+    let words = stored.split(separator: " ").compactMap { Double($0) }.filter { $0.isFinite && $0 >= 0 }
+    self.init(seen: words.count == 2 ? words[0] : 0, dead: words.count == 2 ? min(words[0], words[1]) : 0)
+  }
+}
+
+/// What all workers share of the prune brakes (design D13).
+extension Store {
+  /// After so many verdicts of a credential older ones weigh half.
+  private static let normMemory: Int64 = 100_000
+  /// The weight in verdicts of what an operator has declared normal by applying held prunes.
+  private static let normDeclared: Int64 = 10_000
+
+  /// Those that are on. One that cannot be read is on: what it stands for is safe.
+  package func brakes() async throws(StoreError) -> [CredentialID: Braked] {
+    var brakes: [CredentialID: Braked] = [:]
+    for (name, entry) in pairs(try await ask(RedisCommand("HGETALL", keys.brakes)).array ?? []) {
+      let stored = Braked(stored: String(decoding: entry, as: UTF8.self))
+      brakes[CredentialID(rawValue: String(decoding: name, as: UTF8.self))] =
+        stored ?? Braked(since: WallTime(milliseconds: 0), seen: 0, dead: 0, norm: 0)
+    }
+    return brakes
+  }
+
+  /// Puts the brake on for all workers, unless it is.
+  package func brake(_ credential: CredentialID, _ braked: Braked) async throws(StoreError) {
+    _ = try await ask(
+      Scripts.brake, keys: [keys.brakes],
+      [
+        .text(credential.rawValue), .number(braked.since.milliseconds), .number(Int64(braked.seen)),
+        .number(Int64(braked.dead)), .text(String(braked.norm)), .text(keys.bell),
+      ])
+  }
+
+  /// Adds what was seen since the last call (zeros only read), and answers the norms of all.
+  package func learnNorms(_ seen: [(credential: CredentialID, seen: Int, dead: Int)]) async throws(StoreError)
+    -> [PruneNorm]
+  {
+    guard !seen.isEmpty else { return [] }
+    var arguments: [RedisArgument] = [.number(Self.normMemory)]
+    for entry in seen {
+      arguments += [.text(entry.credential.rawValue), .number(Int64(entry.seen)), .number(Int64(entry.dead))]
+    }
+    let replies = try await ask(Scripts.learnNorms, keys: [keys.norms, keys.brakes], arguments).array ?? []
+    return seen.indices.map { PruneNorm(stored: replies.indices.contains($0) ? replies[$0].text ?? "" : "") }
+  }
+
+  /// `accepting`: what was seen while it was on is normal from now on. False: it was not on.
+  func release(_ credential: CredentialID, accepting: Bool) async throws(StoreError) -> Bool {
+    let reply = try await ask(
+      Scripts.releaseBrake, keys: [keys.brakes, keys.norms],
+      [.text(credential.rawValue), .text(keys.bell), .number(accepting ? Self.normDeclared : 0)])
+    return reply.integer == 1
+  }
+}

@@ -1,0 +1,103 @@
+import Domain
+import JSON
+
+/// `fanfare devices prunes`: what a prune brake has put aside, and prunes to be taken back.
+enum DevicePrunes {
+  static let options = [
+    Command.Option("--credential", "NAME", "prunes: this credential (review: all of the app)"),
+    Command.Option("--message", "ID", "prunes undo: what this message pruned"),
+    Command.Option("--from", "TIME", "prunes undo: what was pruned since, as 2026-12-01T09:00:00Z"),
+    Command.Option("--to", "TIME", "prunes undo: what was pruned until then"),
+  ]
+
+  static func run(_ action: String?, _ arguments: Arguments) throws -> ExitCode {
+    let credential = arguments.text("--credential")
+    switch action {
+    case "review":
+      return try call("GET", "", [("credential", credential)], arguments) { document in
+        for item in document["items"]?.array ?? [] { show(item) }
+      }
+    case "apply", "discard":
+      guard credential != nil else { throw UsageProblem(text: "name the credential: --credential NAME") }
+      return try call("POST", "/\(action ?? "")", [("credential", credential)], arguments) { document in
+        if action == "apply" {
+          Terminal.print(
+            "\(count(document, "pruned")) pruned, \(count(document, "kept")) kept, as they have changed since")
+        } else {
+          Terminal.print("\(count(document, "discarded")) forgotten; nobody was pruned")
+        }
+        if document["brake_released"] == .bool(true) { Terminal.print("the brake is off") }
+      }
+    case "undo":
+      let filter = ["message", "from", "to"].map { ($0, arguments.text("--\($0)")) } + [("credential", credential)]
+      guard filter.contains(where: { $0.1 != nil }) else {
+        throw UsageProblem(text: "say what to take back: --message, --credential, --from, --to, alone or together")
+      }
+      return try call("POST", "/undo", filter, arguments) { document in
+        Terminal.print(
+          "\(count(document, "revived")) devices live again; \(count(document, "kept")) stay dead, as another device has "
+            + "their token")
+      }
+    default: throw UsageProblem(text: "say what to do: fanfare devices prunes review, apply, discard or undo")
+    }
+  }
+
+  private static func call(
+    _ method: String, _ path: String, _ query: [(String, String?)], _ arguments: Arguments,
+    _ show: @escaping @Sendable (JSONValue) -> Void
+  ) throws -> ExitCode {
+    let words = query.compactMap { name, value in value.map { "\(name)=\(escaped($0))" } }
+    let path = "/v1/prunes\(path)" + (words.isEmpty ? "" : "?" + words.joined(separator: "&"))
+    return try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call(method, path)
+      guard answer.isSuccess, let document = answer.document else {
+        return ServerCall.refused(answer, json: arguments.wantsJSON)
+      }
+      if arguments.wantsJSON { Terminal.print(answer.body) } else { show(document) }
+      return .success
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~".utf8)
+    return text.utf8.reduce(into: "") { text, byte in
+      text +=
+        plain.contains(byte) ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+  }
+
+  private static func count(_ document: JSONValue, _ name: String) -> String { String(document[name]?.integer ?? 0) }
+
+  private static func show(_ review: JSONValue) {
+    Terminal.print(review["credential"]?.string ?? "")
+    if let brake = review["brake"] {
+      Terminal.print(
+        "  brake on since \(brake["since"]?.string ?? ""): \(count(brake, "dead")) of \(count(brake, "seen")) tokens were "
+          + "called dead (\(percent(brake["share"])); normal is \(percent(brake["norm_share"])))")
+    } else {
+      Terminal.print("  brake off; normal share of dead tokens \(percent(review["norm_share"]))")
+    }
+    guard case .integer(let held)? = review["held"], held > 0 else { return }
+    Terminal.print("  \(held) prunes put aside")
+    var table = Table()
+    for reason in review["reasons"]?.array ?? [] {
+      table.row("  \(reason["reason"]?.string ?? "")", count(reason, "count"))
+    }
+    Terminal.print(table.text)
+    Terminal.print("  for example")
+    var sample = Table()
+    for prune in review["sample"]?.array ?? [] {
+      let words = ["device", "reason", "at", "message"].map { prune[$0]?.string ?? "" }
+      sample.row(["  \(words[0])"] + words.dropFirst())
+    }
+    Terminal.print(sample.text)
+  }
+
+  private static func percent(_ share: JSONValue?) -> String {
+    switch share {
+    case .double(let share): "\((share * 1_000).rounded() / 10) %"
+    case .integer(let share): "\(share * 100) %"
+    default: "?"
+    }
+  }
+}
