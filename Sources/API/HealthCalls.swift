@@ -14,6 +14,7 @@ extension Service {
   func readiness() async -> HTTPServerResponse {
     var reasons: [(code: String, detail: String)] = []
     var isReady = true
+    var owners: Owners?
     if store.isAvailable {
       do throws(StoreError) {
         let blocked = try await store.blockedCredentials()
@@ -23,6 +24,9 @@ extension Service {
         for (credential, brake) in try await store.brakes().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
           reasons.append(("prunes_held", "\(credential.rawValue): \(brake.told)"))
         }
+        let known = try await store.owners()
+        owners = known
+        if let reason = known.reason { reasons.append(("partitions_unowned", reason)) }
       } catch {
         reasons.append(("store_unavailable", Problem(error).detail))
         isReady = false
@@ -44,6 +48,7 @@ extension Service {
         writer.endObject()
       }
       writer.endArray()
+      owners?.write(to: &writer)
     }
   }
 
@@ -103,5 +108,38 @@ extension Braked {
     return
       "\(dead) of \(seen) tokens were called dead (\(percent(share)), normal is \(percent(norm))): nothing is pruned; see "
       + "fanfare devices prunes review, then apply or discard"
+  }
+}
+
+extension Owners {
+  /// Why not all that is accepted is being sent; nil: it is.
+  var reason: String? {
+    let unowned = self.unowned
+    guard !unowned.isEmpty else { return nil }
+    let counted =
+      "\(unowned.count) of \(partitions.count) partitions have no owner, so that what is accepted for them waits"
+    return workers.isEmpty
+      ? "\(counted): no worker runs; start fanfare serve" : "\(counted): a worker takes them within seconds"
+  }
+
+  /// Who owns what.
+  func write(to writer: inout JSONWriter) {
+    writer.member("partitions", partitions.count)
+    writer.member("unowned", unowned.count)
+    writer.key("workers")
+    writer.beginArray()
+    for worker in workers {
+      writer.beginObject()
+      writer.member("worker", worker.name)
+      writer.member("host", worker.host)
+      writer.member("process", worker.process)
+      writer.member("heartbeat_ms_ago", max(0, at - worker.beatAt))
+      writer.key("partitions")
+      writer.beginArray()
+      for partition in partitions(of: worker.serial) { writer.integer(partition) }
+      writer.endArray()
+      writer.endObject()
+    }
+    writer.endArray()
   }
 }

@@ -326,7 +326,30 @@ enum OpenAPIAnswers {
             "items",
             open(
               ["code", "detail"],
-              [("code", words(["store_unavailable", "credential_blocked"])), ("detail", text)])
+              [
+                (
+                  "code",
+                  words([
+                    "store_unavailable", "credential_blocked", "prunes_held", "partitions_unowned",
+                    "configuration_refused",
+                  ])
+                ), ("detail", text),
+              ])
+          ),
+        ])
+      ), ("partitions", count), ("unowned", count),
+      (
+        "workers",
+        .make([
+          ("type", "array"),
+          (
+            "items",
+            open(
+              ["worker", "partitions"],
+              [
+                ("worker", text), ("host", text), ("process", count), ("heartbeat_ms_ago", count),
+                ("partitions", .make([("type", "array"), ("items", count)])),
+              ])
           ),
         ])
       ),

@@ -270,10 +270,13 @@ final class Sender: CarrierOwner {
   func hasRoom() { worker.wake(self) }
 
   private static let unreachable = "unreachable"
+  /// The peer could not be reached the last times.
+  var isUnreachable: Bool { shown?.hasPrefix(Self.unreachable) == true }
+  var toldReason: String? { shown }
   func unreachable(_ reason: String) { show("\(Self.unreachable): \(reason)") }
 
   func reached() {
-    if let shown, shown.hasPrefix(Self.unreachable) { show(gate.blockedReason) }
+    if isUnreachable { show(gate.blockedReason) }
   }
 
   func answered(_ tag: Int, _ answer: ProviderAnswer) {

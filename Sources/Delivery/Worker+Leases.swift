@@ -28,7 +28,7 @@ extension Worker {
     background {
       let change: LeasePlan.Change
       do throws(StoreError) {
-        let granted = try await self.store.lease(number, renewing: self.leases[number]!.lease)
+        let granted = try await self.store.lease(number, renewing: self.leases[number]!.lease, worker: self.serial)
         change = self.leases[number]!.answered(granted, now: self.loop.now)
       } catch {
         self.leases[number]!.failed(now: self.loop.now)
@@ -115,7 +115,7 @@ extension Worker {
     guard mayBegin else { return }
     background {
       do throws(StoreError) {
-        let workers = try await self.store.beat(worker: self.serial)
+        let workers = try await self.store.beat(self.report)
         guard self.mayBegin else { return }
         self.share.heard(workers: workers, own: self.serial)
         self.counts.workers.set(Int64(workers.count))

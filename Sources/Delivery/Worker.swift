@@ -29,6 +29,7 @@ package final class Worker {
   var share: SharePlan
   /// Names this worker among those that live.
   let serial = SecureRandom.word()
+  let startedAt: WallTime
   /// The store has told which prune brakes are on.
   var knowsBrakes = false
   /// Outcomes that no flush has confirmed, over all partitions.
@@ -56,6 +57,7 @@ package final class Worker {
     fates: @escaping (AppID, Message) -> (Address) -> Fate
   ) throws(TLSFault) {
     self.loop = loop
+    startedAt = loop.wallNow
     self.store = store
     self.settings = settings
     self.log = log

@@ -18,6 +18,8 @@ struct Keys {
   var layout: String { stems[0] + "layout" }
   /// Serials of workers by their last heartbeat.
   var workers: String { stems[0] + "workers" }
+  /// By serial what each tells of itself.
+  var workerReports: String { stems[0] + "reports" }
   var blocked: String { stems[0] + "blocked" }
   /// By credential how many verdicts told whether a token lives, and how many said dead, older ones weighing less.
   var norms: String { stems[0] + "norms" }
@@ -29,7 +31,8 @@ struct Keys {
   var bell: String { "\(prefix):bell" }
 
   // Of a partition.
-  /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned
+  /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned, w the
+  /// worker
   func lease(_ partition: Int) -> String { stems[partition] + "lease" }
   func sequence(_ partition: Int) -> String { stems[partition] + "seq" }
   /// Names of streams that hold jobs.

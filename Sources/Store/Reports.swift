@@ -82,7 +82,9 @@ package enum Cancellation: Hashable, Sendable {
 package struct QueueStatus: Sendable {
   package var jobs: [StreamID: Int]
   package var retries: Int
-  /// Acceptance time of the oldest job.
+  /// Acceptance time of the oldest job of each.
+  package var oldestByStream: [StreamID: WallTime] = [:]
+  /// … and of all.
   package var oldest: WallTime?
   /// Jobs, retries and parts that could not be read, ever; their deliveries ended as `failed: corrupt_record` where it
   /// was known which they were.

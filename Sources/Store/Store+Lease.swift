@@ -10,13 +10,15 @@ extension Lease {
 
 extension Store {
   /// Takes or renews the lease; nil: another owner holds it.
-  package func lease(_ partition: Int, renewing: Lease? = nil) async throws(StoreError) -> Lease? {
+  /// `worker`: the serial of who asks, shown to operators.
+  package func lease(_ partition: Int, renewing: Lease? = nil, worker: UInt64 = 0) async throws(StoreError) -> Lease? {
     let nonce = renewing?.nonce ?? SecureRandom.word()
     let asked = loop.now
     let reply = try await ask(
       Scripts.lease, keys: [keys.lease(partition)],
       [
         .text(renewing?.owner ?? ""), .text(String(nonce, radix: 16)), .number(settings.leaseMilliseconds),
+        .text(String(worker, radix: 16)),
       ], partition: partition)
     // What was claimed under another lease is no longer of use.
     if renewing == nil || reply.isNull { forget(partition) }

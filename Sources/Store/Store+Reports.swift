@@ -126,10 +126,11 @@ extension Store {
           + streams.map { RedisCommand("XRANGE", keys.stream(partition, $0.stream.name), "-", "+", "COUNT", "1") })
       status.retries += Int(replies[0].integer ?? 0)
       status.quarantined += Int(replies[1].integer ?? 0)
-      for reply in replies.dropFirst(2) {
+      for (stream, reply) in zip(streams, replies.dropFirst(2)) {
         guard let fields = reply.array?.first?.array?.last?.array, fields.count > 1,
           let id = fields[1].bytes.flatMap({ MessageID(raw: $0) })
         else { continue }
+        status.oldestByStream[stream.stream] = id.acceptedAt
         status.oldest = min(status.oldest ?? id.acceptedAt, id.acceptedAt)
       }
     }

@@ -3,15 +3,17 @@ import RedisClient
 /// Workers find each other by heartbeat (design D5).
 extension Store {
   /// Tells that this worker lives; all that do, in an order that is the same for all. Who has not been heard for the time of
-  /// a lease is gone. `serial` names a worker; it is drawn anew at each start.
-  package func beat(worker serial: UInt64) async throws(StoreError) -> [UInt64] {
+  /// a lease is gone. A worker's serial is drawn anew at each start.
+  package func beat(_ report: WorkerReport) async throws(StoreError) -> [UInt64] {
     let reply = try await ask(
-      Scripts.beat, keys: [keys.workers], [.number(settings.leaseMilliseconds), .text(String(serial, radix: 16))])
+      Scripts.beat, keys: [keys.workers, keys.workerReports],
+      [.number(settings.leaseMilliseconds), .text(report.name), .bytes(report.packed)])
     return (reply.array ?? []).compactMap { $0.text.flatMap { UInt64($0, radix: 16) } }
   }
 
   /// Its share goes to the others at once.
   package func leave(worker serial: UInt64) async throws(StoreError) {
-    _ = try await ask(RedisCommand("ZREM", keys.workers, String(serial, radix: 16)))
+    let name = String(serial, radix: 16)
+    _ = try await ask([RedisCommand("ZREM", keys.workers, name), RedisCommand("HDEL", keys.workerReports, name)])
   }
 }

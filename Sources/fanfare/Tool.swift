@@ -23,7 +23,8 @@ enum Tool {
 
   static let commands: [Command] = [
     DevCommand.command, DemoCommand.command, ServeCommand.command, SendCommand.command, CheckCommand.command,
-    KeysCommand.command, DevicesCommand.command, ChannelsCommand.command, AudienceCommand.command,
+    StatusCommand.command, KeysCommand.command, DevicesCommand.command, ChannelsCommand.command,
+    AudienceCommand.command,
     MessagesCommand.command, RenderCommand.command, SandboxCommand.command, BenchCommand.command,
     VersionCommand.command,
   ]

@@ -100,6 +100,15 @@ final class Gateway: @unchecked Sendable {
     }
   }
 
+  /// Holds all partitions, as a worker would.
+  func own() async throws {
+    try await withStore { store in
+      let report = WorkerReport(serial: 42, host: "here", process: 7, startedAt: WallTime(milliseconds: 1))
+      _ = try await store.beat(report)
+      for partition in 0..<16 { _ = try await store.lease(partition, worker: 42) }
+    }
+  }
+
   /// One request on a connection of its own, with the key of `scope` unless nil.
   func ask(
     _ method: String, _ path: String, _ body: String? = nil, as scope: Scope? = .admin,

@@ -14,9 +14,19 @@ struct OperationTests {
       gateway.register("d1")
       _ = gateway.send(to: ["d1", "ghost"])
       #expect(gateway.ask("GET", "/healthz", as: nil).json == .object([JSONMember("status", .string("ok"))]))
+      // Nobody works yet: it is told, and takes nothing from the API.
+      let idle = gateway.ask("GET", "/readyz", as: nil)
+      #expect(idle.status == 200 && idle.json["status"] == .string("degraded"))
+      #expect(idle.json["reasons"]?.array?.map { $0["code"]?.string } == ["partitions_unowned"])
+      #expect(idle.json["unowned"]?.integer == 16)
+      try await gateway.own()
       let ready = gateway.ask("GET", "/readyz", as: nil)
       #expect(ready.status == 200)
       #expect(ready.json["reasons"] == .array([]))
+      let worker = ready.json["workers"]?.array?.first
+      #expect(
+        worker?["worker"]?.string == "2a" && worker?["host"]?.string == "here" && worker?["process"]?.integer == 7)
+      #expect(worker?["partitions"]?.array?.count == 16)
 
       let metrics = gateway.ask("GET", "/metrics", as: nil)
       #expect(metrics.header("content-type")?.hasPrefix("text/plain") == true)
@@ -36,10 +46,12 @@ struct OperationTests {
   @Test("a blocked credential is told, and does not take the gateway from the others")
   func blocked() async throws {
     try await Gateway.running { gateway in
+      try await gateway.own()
       try await gateway.withStore { try await $0.setBlocked(FakeAccount.apns, reason: "InvalidProviderToken") }
       let ready = gateway.ask("GET", "/readyz", as: nil)
       #expect(ready.status == 200)
       #expect(ready.json["status"] == .string("degraded"))
+      #expect(ready.json["reasons"]?.array?.count == 1)
       #expect(ready.json["reasons"]?.array?.first?["code"] == .string("credential_blocked"))
       #expect(ready.text.contains("InvalidProviderToken"))
       try await gateway.withStore { try await $0.setBlocked(FakeAccount.apns, reason: nil) }

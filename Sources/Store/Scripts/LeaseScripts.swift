@@ -1,7 +1,8 @@
 import RedisClient
 
 extension Scripts {
-  /// KEYS lease · ARGV owner to renew or '', nonce, milliseconds → epoch, or nil: another holds it.
+  /// KEYS lease · ARGV owner to renew or '', nonce, milliseconds, who asks → epoch, or nil: another holds it. What cannot be read
+  /// of a lease is as if nobody held it: a new epoch voids what its owner may still write.
   static let lease = RedisScript(
     "lease",
     """
@@ -15,9 +16,11 @@ extension Scripts {
       redis.call('HSET', KEYS[1], 'u', till)
       return held[3]
     end
-    if held[1] and held[1] ~= '' and tonumber(held[2]) > now then return false end
-    local epoch = string.format('%.0f', math.max(now, tonumber(held[3] or 0) + 1))
-    redis.call('HSET', KEYS[1], 'o', epoch .. '-' .. ARGV[2], 'u', till, 'e', epoch, 'f', 0, 'c', 0, 'p', 0)
+    local ends, last = tonumber(held[2] or 0) or 0, tonumber(held[3] or 0) or 0
+    if held[1] and held[1] ~= '' and ends > now and ends < now + 1e12 then return false end
+    if not (last > 0 and last < 1e15) then last = 0 end
+    local epoch = string.format('%.0f', math.max(now, last + 1))
+    redis.call('HSET', KEYS[1], 'o', epoch .. '-' .. ARGV[2], 'u', till, 'e', epoch, 'f', 0, 'c', 0, 'p', 0, 'w', ARGV[4])
     return epoch
     """)
 
@@ -33,12 +36,17 @@ extension Scripts {
     return 1
     """)
 
-  /// KEYS workers · ARGV milliseconds that a heartbeat lasts, serial → all serials that live, in their order
+  /// KEYS workers, their reports · ARGV milliseconds that a heartbeat lasts, serial, report → all serials that live, in their order
   static let beat = RedisScript(
     "beat",
     "#!lua flags=allow-oom\n" + Fragment.clock + """
-      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. string.format('%.0f', now() - tonumber(ARGV[1])))
+      local gone = '(' .. string.format('%.0f', now() - tonumber(ARGV[1]))
+      for _, serial in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', gone)) do
+        redis.call('ZREM', KEYS[1], serial)
+        redis.call('HDEL', KEYS[2], serial)
+      end
       redis.call('ZADD', KEYS[1], now(), ARGV[2])
+      redis.call('HSET', KEYS[2], ARGV[2], ARGV[3])
       local serials = redis.call('ZRANGE', KEYS[1], 0, -1)
       table.sort(serials)
       return serials

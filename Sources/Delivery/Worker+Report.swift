@@ -1,0 +1,45 @@
+import Domain
+import Glibc
+import Loop
+import Store
+
+/// What this worker tells of itself with each heartbeat, for `fanfare status` and `/readyz`.
+extension Worker {
+  var report: WorkerReport {
+    var report = WorkerReport(serial: serial, host: Self.host, process: Int(getpid()), startedAt: startedAt)
+    report.sendings = senders.values.filter(\.isWorthTelling).sorted { $0.id.rawValue < $1.id.rawValue }.map(\.sending)
+    return report
+  }
+
+  private static let host: String = {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }()
+}
+
+extension Sender {
+  fileprivate var isWorthTelling: Bool {
+    !gate.isOpen || carrier.connections > 0 || inMemory > 0 || limit.bound != nil || isUnreachable
+  }
+
+  fileprivate var sending: WorkerReport.Sending {
+    var (state, reason) = gate.told
+    if gate.isOpen, isUnreachable { (state, reason) = ("unreachable", toldReason) }
+    return .init(
+      credential: id, state: state, reason: reason, connections: carrier.connections, atWork: flights.count,
+      limit: concurrency, inMemory: inMemory)
+  }
+}
+
+extension CredentialGate {
+  /// For operators.
+  var told: (state: String, reason: String?) {
+    switch state {
+    case .open: ("open", nil)
+    case .waiting(_, let reason): ("waiting", reason)
+    case .blocked(let reason, _): ("blocked", reason)
+    case .probing(let reason, _): ("probing", reason)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package import Domain
+
+/// What a worker loop tells of itself with each heartbeat.
+package struct WorkerReport: Hashable, Sendable {
+  /// One credential as this worker sees it; those without connection, work or trouble are left out.
+  package struct Sending: Hashable, Sendable {
+    package var credential: CredentialID
+    /// `open`, `waiting`, `blocked`, `probing`, `unreachable`
+    package var state: String
+    package var reason: String?
+    package var connections: Int
+    /// Requests at work, and how many may be.
+    package var atWork: Int
+    package var limit: Int
+    /// Deliveries in memory.
+    package var inMemory: Int
+    package init(
+      credential: CredentialID, state: String, reason: String?, connections: Int, atWork: Int, limit: Int, inMemory: Int
+    ) {
+      self.credential = credential
+      self.state = state
+      self.reason = reason
+      self.connections = connections
+      self.atWork = atWork
+      self.limit = limit
+      self.inMemory = inMemory
+    }
+  }
+
+  package var serial: UInt64
+  package var host: String
+  package var process: Int
+  package var startedAt: WallTime
+  package var sendings: [Sending]
+  /// By Redis' clock; set by the store.
+  package var beatAt = WallTime(milliseconds: 0)
+
+  package init(serial: UInt64, host: String, process: Int, startedAt: WallTime, sendings: [Sending] = []) {
+    self.serial = serial
+    self.host = host
+    self.process = process
+    self.startedAt = startedAt
+    self.sendings = sendings
+  }
+
+  /// As leases and the set of workers name it.
+  package var name: String { String(serial, radix: 16) }
+}
+
+// MARK: Stored form
+
+extension WorkerReport {
+  private static let version: UInt8 = 1
+
+  var packed: [UInt8] {
+    var packer = Packer()
+    packer.byte(Self.version)
+    packer.text(host)
+    packer.number(max(0, process))
+    packer.time(startedAt.milliseconds)
+    packer.number(sendings.count)
+    for sending in sendings {
+      packer.text(sending.credential.rawValue)
+      packer.text(sending.state)
+      packer.optional(sending.reason)
+      for number in [sending.connections, sending.atWork, sending.limit, sending.inMemory] {
+        packer.number(max(0, number))
+      }
+    }
+    return packer.bytes
+  }
+
+  init(serial: UInt64, packed: [UInt8]) throws(Corrupt) {
+    var reader = Unpacker(packed)
+    guard try reader.byte() == Self.version else { throw Corrupt() }
+    self.init(
+      serial: serial, host: try reader.text(), process: try reader.int(),
+      startedAt: WallTime(milliseconds: try reader.time()))
+    for _ in 0..<(try reader.int()) {
+      sendings.append(
+        Sending(
+          credential: CredentialID(rawValue: try reader.text()), state: try reader.text(),
+          reason: try reader.optional(), connections: try reader.int(), atWork: try reader.int(),
+          limit: try reader.int(), inMemory: try reader.int()))
+    }
+    guard reader.isAtEnd else { throw Corrupt() }
+  }
+}

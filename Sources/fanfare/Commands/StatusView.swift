@@ -1,0 +1,208 @@
+import Domain
+import JSON
+import Store
+
+/// What `fanfare status` shows, for people and for programs.
+struct StatusView: Sendable {
+  private let owners: Owners
+  private let redis: RedisStatus
+  private let queue: QueueStatus
+  private let brakes: [CredentialID: Braked]
+  private let held: [CredentialID: Int]
+  private let credentials: [Credential]
+  private let now: WallTime
+
+  /// One credential over all workers.
+  private struct Credential: Sendable {
+    var id: CredentialID
+    var state = "idle"
+    var reason: String?
+    var connections = 0
+    var atWork = 0
+    var limit = 0
+    var jobs = 0
+    var oldest: WallTime?
+  }
+
+  init(_ store: Store, credentials: [CredentialID], now: WallTime) async throws(StoreError) {
+    self.now = now
+    owners = try await store.owners()
+    redis = try await store.redisStatus()
+    queue = try await store.queueStatus()
+    brakes = try await store.brakes()
+    let blocked = try await store.blockedCredentials()
+    var known = Dictionary(uniqueKeysWithValues: credentials.map { ($0, Credential(id: $0)) })
+    for sending in owners.workers.flatMap(\.sendings) {
+      var credential = known[sending.credential] ?? Credential(id: sending.credential)
+      if Self.rank(sending.state) >= Self.rank(credential.state) {
+        credential.state = sending.state
+        credential.reason = sending.reason
+      }
+      credential.connections += sending.connections
+      credential.atWork += sending.atWork
+      credential.limit += sending.limit
+      known[sending.credential] = credential
+    }
+    for (id, reason) in blocked {
+      known[id, default: Credential(id: id)].state = "blocked"
+      known[id]?.reason = reason
+    }
+    for (stream, jobs) in queue.jobs {
+      known[stream.credential, default: Credential(id: stream.credential)].jobs += jobs
+    }
+    for (stream, oldest) in queue.oldestByStream {
+      let before = known[stream.credential]?.oldest
+      known[stream.credential]?.oldest = min(before ?? oldest, oldest)
+    }
+    self.credentials = known.values.sorted { $0.id.rawValue < $1.id.rawValue }
+    held = try await store.heldPrunes(of: self.credentials.map(\.id)).filter { $0.value > 0 }
+  }
+
+  private static func rank(_ state: String) -> Int {
+    ["idle", "open", "waiting", "probing", "unreachable", "blocked"].firstIndex(of: state) ?? 0
+  }
+
+  /// Somebody has to act.
+  var needsOperator: Bool {
+    !owners.unowned.isEmpty || !brakes.isEmpty
+      || credentials.contains { Self.rank($0.state) >= Self.rank("unreachable") }
+      || queue.quarantined > 0
+  }
+
+  // MARK: For people
+
+  func show() {
+    Terminal.print("workers")
+    var workers = Table()
+    workers.row("worker", "host", "process", "heartbeat", "partitions")
+    for worker in owners.workers {
+      let owned = owners.partitions(of: worker.serial)
+      workers.row(
+        String(worker.name.prefix(8)), worker.host, String(worker.process),
+        "\(max(0, owners.at - worker.beatAt)) ms ago",
+        "\(owned.count): \(Self.ranges(owned))")
+    }
+    Terminal.print(owners.workers.isEmpty ? "  none: nothing is sent; start fanfare serve" : workers.text)
+    if !owners.unowned.isEmpty { Terminal.print("  without an owner: \(Self.ranges(owners.unowned))") }
+
+    Terminal.print("credentials")
+    var table = Table()
+    table.row("credential", "state", "connections", "at work", "limit", "jobs", "oldest", "reason")
+    for credential in credentials {
+      table.row(
+        credential.id.rawValue, credential.state, String(credential.connections), String(credential.atWork),
+        String(credential.limit), String(credential.jobs), credential.oldest.map(age) ?? "", credential.reason ?? "")
+    }
+    Terminal.print(table.text)
+    for (id, brake) in brakes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      Terminal.print(
+        "  prune brake of \(id.rawValue) on since \(brake.since.rfc3339): \(brake.dead) of \(brake.seen) tokens dead, "
+          + "\(held[id] ?? 0) prunes wait; see fanfare devices prunes review")
+    }
+    Terminal.print("queue")
+    Terminal.print(
+      "  \(queue.jobs.values.reduce(0, +)) jobs\(queue.oldest.map { ", the oldest \(age($0)) old" } ?? ""), "
+        + "\(queue.retries) retries, \(queue.quarantined) that could not be read")
+    Terminal.print("redis")
+    let share = redis.maximumMemory > 0 ? " of \(redis.maximumMemory >> 20) MiB" : ", no maxmemory"
+    Terminal.print(
+      "  version \(redis.version), \(redis.role), \(redis.usedMemory >> 20) MiB\(share), \(redis.policy), "
+        + "append-only \(redis.appendOnly ? "on" : "off"), \(redis.connectedReplicas) replicas")
+  }
+
+  private func age(_ time: WallTime) -> String {
+    let seconds = max(0, now - time) / 1_000
+    return seconds < 120 ? "\(seconds) s" : seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
+  }
+
+  /// `0-3 7`
+  private static func ranges(_ numbers: [Int]) -> String {
+    var ranges: [(from: Int, to: Int)] = []
+    for number in numbers {
+      if let last = ranges.last, last.to + 1 == number {
+        ranges[ranges.count - 1].to = number
+      } else {
+        ranges.append((number, number))
+      }
+    }
+    return ranges.map { $0.from == $0.to ? "\($0.from)" : "\($0.from)-\($0.to)" }.joined(separator: " ")
+  }
+
+  // MARK: For programs
+
+  var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("needs_operator", needsOperator)
+    writer.key("workers")
+    writer.beginArray()
+    for worker in owners.workers {
+      writer.beginObject()
+      writer.member("worker", worker.name)
+      writer.member("host", worker.host)
+      writer.member("process", worker.process)
+      writer.member("started_at", worker.startedAt.rfc3339)
+      writer.member("heartbeat_at", worker.beatAt.rfc3339)
+      writer.member("partitions", owners.partitions(of: worker.serial).count)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.key("partitions")
+    writer.beginArray()
+    for partition in owners.partitions {
+      writer.beginObject()
+      writer.member("partition", partition.partition)
+      writer.member("worker", partition.worker.map { String($0, radix: 16) })
+      writer.member("epoch", partition.epoch)
+      writer.member("until", partition.worker == nil ? nil : partition.until.rfc3339)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.key("credentials")
+    writer.beginArray()
+    for credential in credentials { write(credential, to: &writer) }
+    writer.endArray()
+    writer.key("queue")
+    writer.beginObject()
+    writer.member("jobs", queue.jobs.values.reduce(0, +))
+    writer.member("retries", queue.retries)
+    writer.member("quarantined", queue.quarantined)
+    writer.member("oldest_at", queue.oldest?.rfc3339)
+    writer.endObject()
+    writer.key("redis")
+    writer.beginObject()
+    writer.member("version", redis.version)
+    writer.member("role", redis.role)
+    writer.member("used_memory", redis.usedMemory)
+    writer.member("maximum_memory", redis.maximumMemory)
+    writer.member("policy", redis.policy)
+    writer.member("append_only", redis.appendOnly)
+    writer.member("replicas", redis.connectedReplicas)
+    writer.endObject()
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private func write(_ credential: Credential, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("credential", credential.id.rawValue)
+    writer.member("state", credential.state)
+    writer.member("reason", credential.reason)
+    writer.member("connections", credential.connections)
+    writer.member("at_work", credential.atWork)
+    writer.member("limit", credential.limit)
+    writer.member("jobs", credential.jobs)
+    writer.member("oldest_at", credential.oldest?.rfc3339)
+    writer.member("held_prunes", held[credential.id] ?? 0)
+    if let brake = brakes[credential.id] {
+      writer.key("prune_brake")
+      writer.beginObject()
+      writer.member("since", brake.since.rfc3339)
+      writer.member("seen", brake.seen)
+      writer.member("dead", brake.dead)
+      writer.member("norm_share", JSONValue.double(brake.norm))
+      writer.endObject()
+    }
+    writer.endObject()
+  }
+}
