@@ -3,7 +3,7 @@ SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --product fanfare
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release test demo dev fields lint format bench clean
+.PHONY: help packages build release test demo dev fields lint format bench chaos soak sanitize clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -42,6 +42,16 @@ format: ## rewrite the sources in the agreed format
 
 bench: release ## the dispatch benchmark, on a release build
 	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" bench dispatch
+
+chaos: release ## break everything while 100,000 deliveries go on; CHAOS="--seed 7" for the same faults again
+	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" chaos $(CHAOS)
+
+soak: release ## half an hour of steady load: memory, descriptors and Redis stay flat; SOAK_MINUTES=3 for a short one
+	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" soak --minutes $(or $(SOAK_MINUTES),30)
+
+sanitize: packages ## the suite under the thread and address sanitizers
+	@Config/sanitize thread
+	@Config/sanitize address
 
 clean: ## remove what was built
 	rm -rf .build

@@ -42,6 +42,7 @@ extension Problem {
     writer.member("code", code.rawValue)
     writer.member("detail", detail)
     writer.member("retryable", code.isRetryable)
+    writer.member("id", id?.description)
     if !violations.isEmpty {
       writer.key("violations")
       writer.beginArray()

@@ -56,7 +56,9 @@ extension Problem {
   init(_ error: StoreError) {
     switch error {
     case .unavailable(let reason, let seconds):
-      self.init(.storeUnavailable, "Redis cannot take this now (\(reason)); nothing was done", retryAfter: seconds)
+      self.init(
+        .storeUnavailable, "Redis cannot take this now (\(reason)); try again, a send with the same `Idempotency-Key`",
+        retryAfter: seconds)
     case .leaseLost:
       self.init(.storeUnavailable, "Another process took over a part of the store; try again", retryAfter: 1)
     case .unusable(let reason):

@@ -13,9 +13,11 @@ extension Service {
   /// is one tenant's trouble, and must not take the others' gateway out of the load balancer.
   func readiness() async -> HTTPServerResponse {
     var reasons: [(code: String, detail: String)] = []
-    var isReady = true
+    let condition = store.condition
+    var isReady = condition.takesWrites
+    if condition != .ready { reasons.append((condition.word, condition.detail)) }
     var owners: Owners?
-    if store.isAvailable {
+    if isReady {
       do throws(StoreError) {
         let blocked = try await store.blockedCredentials()
         for (credential, reason) in blocked.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -31,12 +33,9 @@ extension Service {
         reasons.append(("store_unavailable", Problem(error).detail))
         isReady = false
       }
-    } else {
-      isReady = false
-      reasons.append(("store_unavailable", "Redis cannot be reached; the gateway connects again by itself"))
     }
     if let refusedConfiguration { reasons.append(("configuration_refused", refusedConfiguration)) }
-    let headers = isReady ? [] : [Header("retry-after", "1")]
+    let headers = isReady ? [] : [Header("retry-after", String(condition.retryAfter))]
     return Answer.json(isReady ? 200 : 503, headers: headers) { writer in
       writer.member("status", isReady ? (reasons.isEmpty ? "ready" : "degraded") : "unavailable")
       writer.key("reasons")
@@ -55,6 +54,11 @@ extension Service {
   /// What everybody counted, and the queue as it stands now.
   func metricsPage() async -> HTTPServerResponse {
     let available = metrics.gauge("fanfare_store_available", "1 while Redis can be reached.")
+    let condition = store.condition.word
+    for word in StoreCondition.words {
+      metrics.gauge("fanfare_store_condition", "1 for what Redis is now, as /readyz calls it.", [("condition", word)])
+        .set(word == condition ? 1 : 0)
+    }
     do throws(StoreError) {
       let queue = try await store.queueStatus()
       available.set(1)

@@ -157,7 +157,7 @@ enum OpenAPIAnswers {
     [
       ("type", words(ProblemCode.allCases.map(\.type))), ("title", text), ("status", count),
       ("code", words(ProblemCode.allCases.map(\.rawValue))), ("detail", text), ("retryable", flag),
-      ("violations", list("Violation")),
+      ("violations", list("Violation")), ("id", text),
     ])
   private static let violation = open(
     ["pointer", "code", "detail"],

@@ -120,7 +120,7 @@ enum OpenAPIRequests {
       ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$", "The name of the send in the vendors' reports.")),
       ("providers", list(text(32), maximum: 16)),
       ("keep_receipts", flag()),
-      ("durability", later(.durability, .reference("Durability"))),
+      ("durability", .reference("Durability")),
       ("overrides", .reference("Overrides")),
     ])
 
@@ -291,7 +291,8 @@ enum OpenAPIRequests {
       ("android", free()), ("webpush", free()), ("apns", free()),
       ("validate_only", flag("FCM checks message and token, and delivers nothing.")),
     ])
-  private static let durability = closed([], [("replicas", whole(0...16))])
+  private static let durability = closed(
+    [], [("replicas", whole(0...16, "Of Redis, that have the message before it is accepted. Default: the app's."))])
 
   private static let tags = list(text(Tag.maximumBytes), maximum: Tag.maximumPerDevice)
   private static let tagEdit = closed([], [("add", tags), ("remove", tags), ("replace", tags)])

@@ -31,6 +31,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case notYet = "not_yet"
   case overloaded
   case storeUnavailable = "store_unavailable"
+  case durabilityUnconfirmed = "durability_unconfirmed"
   case providerRefused = "provider_refused"
   case providerUnavailable = "provider_unavailable"
 
@@ -50,14 +51,16 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .internalError: 500
     case .notYet: 501
     case .providerRefused: 502
-    case .overloaded, .storeUnavailable, .providerUnavailable: 503
+    case .overloaded, .storeUnavailable, .durabilityUnconfirmed, .providerUnavailable: 503
     }
   }
 
   /// True if the same request may succeed later.
   package var isRetryable: Bool {
     switch self {
-    case .requestTimeout, .requestInProgress, .overloaded, .storeUnavailable, .providerUnavailable: true
+    case .requestTimeout, .requestInProgress, .overloaded, .storeUnavailable, .durabilityUnconfirmed,
+      .providerUnavailable:
+      true
     default: false
     }
   }
@@ -89,7 +92,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .internalError: "The gateway failed"
     case .notYet: "A later version does this"
     case .overloaded: "The gateway has too much to do"
-    case .storeUnavailable: "The store cannot be reached"
+    case .storeUnavailable: "The store cannot be used now"
+    case .durabilityUnconfirmed: "The replicas did not confirm the message in time"
     case .invalidChannel: "The channel is not valid"
     case .channelLimit: "There are as many channels as there may be"
     case .providerRefused: "The provider refused it"
@@ -112,6 +116,8 @@ package struct Problem: Error, Sendable {
   package var violations: [Violation]
   /// Seconds; told as `Retry-After`.
   package var retryAfter: Int?
+  /// The message that is stored all the same.
+  package var id: MessageID?
   /// More headers, such as `allow`.
   package var headers: [Header]
 

@@ -48,13 +48,18 @@ extension Service {
 
   /// Stores a draft; when it returns, the message survives any crash of this process.
   func accept(_ draft: Draft, _ app: AppID) async throws(Problem) -> AcceptedMessage {
+    var submission = draft.submission
+    submission.replicas = draft.message.replicas ?? apps[app]?.replicas ?? 0
     let acceptance: Acceptance
     do throws(StoreError) {
-      acceptance = try await store.accept(draft.submission)
+      acceptance = try await store.accept(submission)
     } catch {
       throw Problem(error)
     }
-    if case .accepted = acceptance { counts.acceptedMessage(draft.submission) }
+    switch acceptance {
+    case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(draft.submission)
+    case .unconfirmed, .repeated, .keyReused, .inProgress: break
+    }
     return try await became(acceptance, of: draft, app)
   }
 
@@ -102,6 +107,13 @@ extension Service {
       }
       return AcceptedMessage(
         id: id, state: report?.state ?? .completed, targets: report?.total, warnings: [], isRepeated: true)
+    case .unconfirmed(let id, let replicas, _):
+      var problem = Problem(
+        .durabilityUnconfirmed,
+        "The message is stored and will be sent; \(replicas) replicas had it in time, fewer than `durability` asks for. "
+          + "Repeat it with the same `Idempotency-Key` to have it confirmed: nothing is sent twice", retryAfter: 1)
+      problem.id = id
+      throw problem
     case .keyReused:
       throw Problem(
         .idempotencyKeyReused, "This idempotency key came with another body before: use a new key for a new message")

@@ -52,6 +52,9 @@ extension Service {
       let call = Call(request: request, parameters: parameters, key: nil, now: loop.wallNow)
       return try await carryOut(endpoint, call)
     }
+    guard !settings.onlyOpen else {
+      throw Problem(.notFound, "This process sends and takes no requests: ask one that serves the API")
+    }
     guard requestsAtWork < settings.maximumRequests else {
       throw Problem(.overloaded, "\(settings.maximumRequests) requests are at work; try again soon", retryAfter: 1)
     }

@@ -17,6 +17,8 @@ package struct ServiceSettings: Sendable {
   package var urgentTargets = 500
   /// Requests at work at a time; more are answered 503.
   package var maximumRequests = 2_000
+  /// Only what needs no key is served: a process that sends tells how it is.
+  package var onlyOpen = false
   /// True: `/metrics` needs a key with scope `read`.
   package var metricsNeedKey = false
   /// Calls to providers: PEM file of authorities (nil: the system's), and their connections.
@@ -64,6 +66,9 @@ package final class Service {
     counts = ServiceCounts(metrics)
     channels = ChannelDesk(loop: loop, caFile: settings.caFile, settings: settings.http2)
     providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
+    store.onCondition { condition in
+      log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
+    }
   }
 
   /// Listens; the port.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 int fanfare_spawn(const char *path, char *const arguments[], int input, int output, int errors, int core) {
@@ -32,6 +33,11 @@ int fanfare_pin(int core) {
   CPU_ZERO(&set);
   CPU_SET(core, &set);
   return sched_setaffinity(0, sizeof set, &set);
+}
+
+int fanfare_limit_file_size(int process, unsigned long long bytes) {
+  struct rlimit limit = {bytes, RLIM_INFINITY};
+  return prlimit(process, RLIMIT_FSIZE, &limit, 0);
 }
 
 int fanfare_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

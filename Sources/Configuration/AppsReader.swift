@@ -4,11 +4,14 @@ import Domain
 struct AppsReader {
   let files: Files
   let providers: [ProviderName: [CredentialSetting]]
+  /// Of apps that say nothing else.
+  private let replicas: Int
   private var faults: FaultList { files.faults }
 
-  init(files: Files, providers: [ProviderName: [CredentialSetting]]) {
+  init(files: Files, providers: [ProviderName: [CredentialSetting]], replicas: Int = 0) {
     self.files = files
     self.providers = providers
+    self.replicas = replicas
   }
 
   func read(_ items: [(node: Node, pointer: String)]) -> [AppEntry] {
@@ -34,6 +37,9 @@ struct AppsReader {
     var entry = AppEntry(app: App(id: AppID(rawValue: id ?? "")), credentials: [], places: [])
     entry.app.registerTags = tags
     entry.app.clock = clock
+    var durability = section.section("durability")
+    entry.app.replicas = durability.integer("replicas", in: Configuration.replicas) ?? replicas
+    durability.close()
     entry.app.userSecret = secret.map { Array(String(decoding: $0, as: UTF8.self).trimmingLineEnd.utf8) }
     var names: Set<String> = []
     for account in accounts {

@@ -35,12 +35,20 @@ extension Configuration {
     configuration.lanes.read(root.section("lanes"))
     configuration.http2.read(root.section("http2"))
     configuration.limits.read(root.section("limits"))
+    configuration.workers.read(root.section("workers"))
+    configuration.durability.read(root.section("durability"))
+    if root.has("monitor") {
+      var monitor = Monitor()
+      monitor.read(root.section("monitor"))
+      configuration.monitor = monitor
+    }
     readRetry(root.section("retry"), Array(providers.keys), into: &configuration.retry)
     if let name = root.text("ca_file"), files.open(name, at: "/ca_file") != nil {
       configuration.caFile = files.path(name)
     }
     configuration.logLevel = root.word("log_level", of: LogLevel.self) ?? configuration.logLevel
-    configuration.apps = AppsReader(files: files, providers: providers).read(root.list("apps"))
+    configuration.apps = AppsReader(files: files, providers: providers, replicas: configuration.durability.replicas)
+      .read(root.list("apps"))
     root.close()
     if configuration.apps.isEmpty, !root.has("apps") {
       faults.add("/apps", "no app is configured", fix: "Add at least one app with its credentials")

@@ -10,6 +10,10 @@ package struct Configuration: Sendable {
   package var lanes = Lanes()
   package var retry: [ProviderName: RetryRules] = RetryRules.vendors
   package var http2 = HTTP2()
+  package var workers = Workers()
+  package var durability = Durability()
+  /// Where a process without an API tells how it is; nil: nowhere.
+  package var monitor: Monitor?
   package var limits = Limits()
   /// PEM file of the authorities by which providers are verified; nil: the system's.
   package var caFile: String?
@@ -30,6 +34,28 @@ package struct Configuration: Sendable {
     package var database = 0
     package var caFile: String?
     package var prefix = "ff"
+    /// How long a start waits for it.
+    package var startTimeout: Int64 = 60_000
+  }
+
+  package struct Workers: Hashable, Sendable {
+    /// How long a partition belongs to a worker that is not heard of.
+    package var lease: Int64 = 10_000
+    /// How long requests at work have to finish when a process ends.
+    package var drain: Int64 = 10_000
+  }
+
+  /// What has to have a message before it counts as accepted, beside Redis itself.
+  package struct Durability: Hashable, Sendable {
+    /// Of apps and messages that say nothing else.
+    package var replicas = 0
+    package var timeout: Int64 = 1_000
+  }
+
+  package struct Monitor: Hashable, Sendable {
+    package var address = "127.0.0.1"
+    package var port = 9464
+    package init() {}
   }
 
   package struct Listen: Hashable, Sendable {

@@ -29,6 +29,7 @@ extension Configuration.Redis {
         prefix = text
       }
     }
+    startTimeout = section.duration("start_timeout", in: 0...86_400_000) ?? startTimeout
     section.close()
   }
 
@@ -126,6 +127,39 @@ extension Configuration.Lanes {
     var section = section
     concurrency = section.integer("concurrency", in: 1...100) ?? concurrency
     orderHold = section.duration("order_hold", in: 0...86_400_000) ?? orderHold
+    section.close()
+  }
+}
+
+extension Configuration.Workers {
+  mutating func read(_ section: Section) {
+    var section = section
+    lease = section.duration("lease", in: 1_000...300_000) ?? lease
+    drain = section.duration("drain", in: 1_000...600_000) ?? drain
+    section.close()
+  }
+}
+
+extension Configuration {
+  /// What Redis can be asked to wait for.
+  static let replicas = 0...16
+}
+
+extension Configuration.Durability {
+  mutating func read(_ section: Section) {
+    var section = section
+    replicas = section.integer("replicas", in: Configuration.replicas) ?? replicas
+    // A request waits that long, and others behind it.
+    timeout = section.duration("timeout", in: 10...4_000) ?? timeout
+    section.close()
+  }
+}
+
+extension Configuration.Monitor {
+  mutating func read(_ section: Section) {
+    var section = section
+    address = section.text("address") ?? address
+    port = section.integer("port", in: 0...65_535) ?? port
     section.close()
   }
 }

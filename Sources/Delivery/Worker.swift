@@ -79,6 +79,9 @@ package final class Worker {
     for number in 0..<store.settings.partitions {
       leases[number] = LeasePlan(duration: store.settings.leaseMilliseconds, now: loop.now)
     }
+    store.onCondition { condition in
+      log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
+    }
   }
 
   // MARK: Life
@@ -92,7 +95,7 @@ package final class Worker {
     await drain()
   }
 
-  /// Stops claiming; what is at work finishes or goes back within `grace` milliseconds.
+  /// Stops claiming; what is at work finishes or goes back, the leases too, within `grace` milliseconds.
   package func stop(grace: Int64) {
     guard !draining else { return }
     draining = true
@@ -107,7 +110,8 @@ package final class Worker {
   var mayOpen: Bool { !draining && unflushed < settings.flush.unflushed }
 
   private func drain() async {
-    let deadline = loop.now + stopGrace
+    let end = loop.now + max(stopGrace, Self.handBackMilliseconds)
+    let deadline = loop.now + (stopGrace - min(stopGrace / 4, Self.handBackMilliseconds))
     while senders.values.contains(where: { !$0.isIdle }), loop.now < deadline { await loop.sleep(milliseconds: 5) }
     // What is still at work ends as unknown, and goes into the retry set.
     for sender in senders.values {
@@ -115,8 +119,7 @@ package final class Worker {
       for old in sender.retired { old.carrier.close() }
     }
     http.close()
-    let flushed = loop.now + max(stopGrace, 1_000)
-    while partitions.values.contains(where: { !$0.flush.isIdle }), loop.now < flushed {
+    while partitions.values.contains(where: { !$0.flush.isIdle }), loop.now < end {
       flushAll()
       await loop.sleep(milliseconds: 5)
     }
@@ -129,8 +132,14 @@ package final class Worker {
     background { try? await self.store.leave(worker: self.serial) }
     counts.leases.add(Int64(-partitions.count))
     partitions = [:]
-    if tasks > 0 { await withUnsafeContinuation { idleWaiter = $0 } }
+    while tasks > 0, loop.now < end { await loop.sleep(milliseconds: 1) }
+    guard tasks > 0 else { return }
+    // Redis does not answer: the leases run out by themselves.
+    store.close()
+    await withUnsafeContinuation { idleWaiter = $0 }
   }
+  /// What outcomes and leases have to get back to the store, of the time that a stop is given.
+  private static let handBackMilliseconds: Int64 = 1_000
 
   /// A task under `run`, which returns only after it.
   func background(_ body: @escaping () async -> Void) {

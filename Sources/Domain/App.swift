@@ -9,10 +9,14 @@ package struct App: Sendable {
   package var registerTags: [String]
   package var clock = AppClock()
 
+  /// Of Redis, that have a message before it is accepted, unless it asks for another number.
+  package var replicas: Int
+
   package init(id: AppID) {
     self.id = id
     credentials = []
     registerTags = []
+    replicas = 0
   }
 
   /// The account that sends to this address, or nil: `skipped: no_credential`.

@@ -31,6 +31,8 @@ package struct Message: Hashable, Sendable {
   package var oneSignalTargeting: OneSignalTargeting
   /// Keep the provider's id and the times of attempts of an audience's successes too.
   package var keepReceipts: Bool
+  /// Replicas of Redis that have it before it is accepted; absent: as the app has it.
+  package var replicas: Int?
   package var labels: [JSONMember]
   /// Names the send in the vendors' own reports.
   package var analyticsLabel: String?

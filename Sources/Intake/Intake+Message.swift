@@ -22,6 +22,8 @@ extension Intake {
     message.collapseKey = fields.text("collapse_key", .line(64), &findings)
     message.ordered = fields.flag("ordered", &findings) ?? true
     message.providers = readProviders(fields, &findings)
+    message.replicas = fields.object("durability", of: .durability, &findings)?
+      .integer("replicas", in: 0...16, &findings).map(Int.init)
     message.labels = readLabels(fields, &findings)
     message.analyticsLabel = readAnalyticsLabel(fields, &findings)
     message.overrides = readOverrides(fields, &findings)

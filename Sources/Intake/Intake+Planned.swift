@@ -41,10 +41,5 @@ extension Intake {
     if fields.text("topic", .line(64), &findings) != nil {
       postpone("topic", "a topic for caps", to: .campaigns, &findings)
     }
-    if let durability = fields.object("durability", of: .durability, &findings) {
-      if durability.integer("replicas", in: 0...16, &findings) ?? 0 > 0 {
-        postpone("durability", "waiting for replicas", to: .durability, &findings)
-      }
-    }
   }
 }

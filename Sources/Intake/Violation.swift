@@ -62,12 +62,10 @@ package struct Warning: Hashable, Sendable {
 /// Versions that are still to come, and what they bring.
 package enum LaterVersion: String, Sendable, CaseIterable {
   case campaigns = "0.4"
-  case durability = "0.5"
 
   package var brings: String {
     switch self {
     case .campaigns: "time, pace and control"
-    case .durability: "several workers and confirmed replication"
     }
   }
 }

@@ -24,6 +24,8 @@ package final class Redis {
 
   /// Connected, authenticated, scripts loaded.
   package private(set) var isReady = false
+  /// Counts the connections that became ready.
+  package private(set) var generation = 0
   /// Why the last handshake was refused, in Redis' words.
   package private(set) var lastRefusal: RedisRefusal?
   /// Called on the loop when `isReady` changes.
@@ -49,6 +51,9 @@ package final class Redis {
     link.close()
     fail()
   }
+
+  /// Gives the connection up and looks for Redis anew; what waits fails as `lost`.
+  package func reconnect() { link.restart() }
 
   /// Set when the endpoint can never work.
   package var fault: String? { link.fault }
@@ -228,6 +233,7 @@ package final class Redis {
   private func setReady(_ ready: Bool) {
     guard isReady != ready else { return }
     isReady = ready
+    if ready { generation += 1 }
     onChange(ready)
   }
 }

@@ -24,6 +24,8 @@ package struct Submission: Sendable {
   /// `Idempotency-Key` and the SHA-256 of the body.
   package var idempotency: (key: String, digest: [UInt8])?
   package var replayOf: MessageID?
+  /// Of Redis, that must have it before it counts as accepted.
+  package var replicas = 0
   package init(app: AppID, body: [UInt8], kind: Kind, urgency: Urgency, acceptedAt: WallTime) {
     self.app = app
     self.body = body
@@ -70,6 +72,9 @@ package struct SubmissionTarget: Sendable {
 
 package enum Acceptance: Hashable, Sendable {
   case accepted(MessageID)
+  /// Stored, and sent; but so many replicas of those asked for had it when the time was over. Repeating it with the same
+  /// idempotency key asks once more and sends nothing twice.
+  case unconfirmed(MessageID, replicas: Int, isRepeated: Bool)
   /// The idempotency key was used before with this body: the id of then.
   case repeated(MessageID)
   /// … with another body: 422.

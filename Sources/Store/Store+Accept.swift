@@ -17,6 +17,7 @@ extension Store {
     }
     guard known == digest else { return .keyReused }
     if held[2].text == "d" { return .repeated(id) }
+    if held[2].text == "u" { return nil }
     let age = loop.wallNow.milliseconds - (held[3].integer ?? 0)
     return age < Self.workMilliseconds ? .inProgress : nil
   }
@@ -24,8 +25,28 @@ extension Store {
   /// Stores message and jobs (design D10). When it returns, the message survives any crash of this process. Repeating a
   /// submission whose result was lost is safe with an idempotency key only.
   package func accept(_ submission: Submission) async throws(StoreError) -> Acceptance {
+    if submission.replicas > 0 { return try await acceptConfirmed(submission) }
+    let placed = try await place(submission)
+    if case .stored(let id, _) = placed { settle(submission, id, isConfirmed: true) }
+    return placed.acceptance
+  }
+
+  /// What came of storing a message.
+  enum Placing {
+    case stored(MessageID, isRepeated: Bool)
+    case settled(Acceptance)
+
+    var acceptance: Acceptance {
+      switch self {
+      case .stored(let id, let isRepeated): isRepeated ? .repeated(id) : .accepted(id)
+      case .settled(let acceptance): acceptance
+      }
+    }
+  }
+
+  func place(_ submission: Submission) async throws(StoreError) -> Placing {
     precondition(submission.targets.count <= Int(UInt16.max), "more targets than a message takes")
-    try checkMemory()
+    try checkCondition()
     var byPartition: [Int: [SubmissionTarget]] = [:]
     for target in submission.targets {
       byPartition[partition(of: target.device, in: submission.app), default: []].append(target)
@@ -47,7 +68,7 @@ extension Store {
       case .again(let earlier):
         id = earlier
         repeated = true
-      case .is(let acceptance): return acceptance
+      case .is(let acceptance): return .settled(acceptance)
       }
     }
     if let audience = submission.audience, !aimed.isEmpty {
@@ -55,12 +76,15 @@ extension Store {
     } else {
       try await store(submission, id: id, byPartition: byPartition)
     }
-    if let idempotency = submission.idempotency {
-      let key = keys.idempotency(submission.app, idempotency.key)
-      // The message is stored whatever comes of this; without it a repeat stores it once more, without effect.
-      redis.send(Scripts.confirm, keys: [key], [.bytes(id.raw)]) { _ in }
-    }
-    return repeated ? .repeated(id) : .accepted(id)
+    return .stored(id, isRepeated: repeated)
+  }
+
+  /// Ends the reservation of its idempotency key. The message is stored whatever comes of this; without it a repeat stores it
+  /// once more, without effect.
+  func settle(_ submission: Submission, _ id: MessageID, isConfirmed: Bool) {
+    guard let idempotency = submission.idempotency else { return }
+    let key = keys.idempotency(submission.app, idempotency.key)
+    redis.send(Scripts.confirm, keys: [key], [.bytes(id.raw), isConfirmed ? "d" : "u"]) { _ in }
   }
 
   private enum Reservation {

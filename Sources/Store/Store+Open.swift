@@ -7,15 +7,19 @@ extension Store {
   private static let layoutVersion = "4"
   private static let openPollMilliseconds: Int64 = 5
 
-  /// Waits for the connection (at most `timeout`), creates or checks the layout: version, partition count, `noeviction`.
-  package func open(timeout: Int64 = 5_000) async throws(StoreError) {
-    let deadline = loop.now + timeout
+  /// Waits for Redis (at most `timeout`, and for as long as it loads its data), creates or checks the layout: version,
+  /// partition count, `noeviction`. `waiting` is asked every few milliseconds; it ends the wait by answering false.
+  package func open(
+    timeout: Int64 = 5_000, waiting: (StoreCondition) -> Bool = { _ in true }
+  ) async throws(StoreError) {
+    var deadline = loop.now + timeout
     while !redis.isReady {
       if let fault = redis.fault { throw .unusable(fault) }
       if let refusal = redis.lastRefusal, refusal.code == .wrongPassword || refusal.code == .noAuthentication {
         throw .unusable("Redis refused the password: set redis.username and redis.password (\(refusal.text))")
       }
-      guard loop.now < deadline else {
+      if pulse.condition == .loading { deadline = loop.now + timeout }
+      guard loop.now < deadline, waiting(pulse.condition) else {
         let reason = redis.lastRefusal?.text ?? redis.trouble
         throw .unavailable(reason.map { "no connection to Redis: \($0)" } ?? "no connection to Redis", retryAfter: 1)
       }
@@ -31,8 +35,8 @@ extension Store {
     guard let major = Int(version.prefix { $0 != "." }), major >= 7 else {
       throw .unusable("Redis is version \(version): Fanfare needs 7.0 or later")
     }
-    memory.read(try await ask(RedisCommand("INFO", "memory")).text ?? "")
-    if let policy = memory.policy, policy != "noeviction" {
+    pulse.read(try await ask(RedisCommand("INFO", "memory", "replication")).text ?? "")
+    if let policy = pulse.memory.policy, policy != "noeviction" {
       throw .unusable(
         "Redis' maxmemory-policy is \(policy), which would drop accepted messages: set `maxmemory-policy noeviction`")
     }
@@ -43,10 +47,13 @@ extension Store {
     _ = try await ask(RedisCommand("HSETNX", keys.layout, "version", Self.layoutVersion))
     _ = try await ask(RedisCommand("HSETNX", keys.layout, "partitions", partitions))
     let stored = try await ask(RedisCommand("HMGET", keys.layout, "version", "partitions")).array ?? []
-    guard stored.first?.text == Self.layoutVersion else {
+    guard let version = stored.first?.text, version == Self.layoutVersion else {
+      let version = stored.first?.text ?? "?"
+      let isNewer = (Int(version) ?? 0) > (Int(Self.layoutVersion) ?? 0)
       throw .unusable(
-        "the store's layout is version \(stored.first?.text ?? "?"), this Fanfare reads \(Self.layoutVersion): use the "
-          + "matching release or another key prefix")
+        "the store's layout is version \(version) and this Fanfare reads \(Self.layoutVersion): "
+          + (isNewer ? "a newer Fanfare has written it, so start that one" : "start the older Fanfare that wrote it")
+          + ", or begin another store with another redis.prefix")
     }
     guard stored.last?.text == partitions else {
       throw .unusable(

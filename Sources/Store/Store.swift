@@ -16,11 +16,15 @@ package struct StoreSettings: Sendable {
   /// Fixed when a store is created, checked at `open`.
   package var partitions = 16
   package var leaseMilliseconds: Int64 = 10_000
+  /// How long replicas may take to confirm a message.
+  package var replicaMilliseconds: Int64 = 1_000
   package var retentionSeconds: Int64 = 7 * 86_400
   /// Bound of the finished records of the whole store.
   package var retentionBytes: Int64 = 4 << 30
   package var idempotencySeconds: Int64 = 86_400
   package var targetsPerJob = 500
+  /// How Redis is, is asked this often.
+  package var pulseMilliseconds: Int64 = 1_000
   /// Accepts stop at this share of Redis' `maxmemory`.
   package var memoryShare = 0.85
   /// Prefix of every key, for several stores in one Redis.
@@ -35,9 +39,11 @@ package final class Store {
   let loop: EventLoop
   let redis: Redis
   let keys: Keys
-  private let endpoint: RedisEndpoint
-  var memory = MemoryWatch()
-  private var pulse: Timer?
+  let endpoint: RedisEndpoint
+  let pulse: Pulse
+  let receipts: ReplicaReceipts
+  /// This store over the connection of messages that replicas must confirm, once there was one.
+  var confirming: Store?
   private var subscriber: RedisSubscriber?
   /// By partition: whose message a claimed job is, until a flush finishes it or the lease is gone.
   var claimed: [Int: [JobID: MessageID]] = [:]
@@ -59,13 +65,17 @@ package final class Store {
     self.endpoint = endpoint
     keys = Keys(prefix: settings.prefix, partitions: settings.partitions)
     redis = Redis(loop: loop, endpoint: endpoint, scripts: Scripts.all)
-    redis.onChange = { [weak self] _ in self?.shelf = WordShelf() }
-    beat()
+    pulse = Pulse(loop: loop, redis: redis, settings: settings)
+    receipts = ReplicaReceipts(redis: redis)
+    redis.onChange = { [weak self] isReady in
+      self?.shelf = WordShelf()
+      self?.pulse.connectionChanged(isReady: isReady)
+    }
   }
 
   package func close() {
-    if let pulse { loop.cancel(pulse) }
-    pulse = nil
+    pulse.stop()
+    confirming?.close()
     subscriber?.close()
     subscriber = nil
     redis.close()
@@ -73,6 +83,19 @@ package final class Store {
 
   /// False while Redis is away.
   package var isAvailable: Bool { redis.isReady }
+
+  /// How Redis is, not older than a second.
+  package var condition: StoreCondition { pulse.condition }
+
+  /// Called on the loop when another kind of condition begins.
+  package func onCondition(_ changed: @escaping (StoreCondition) -> Void) { pulse.onChange = changed }
+
+  /// Nothing is asked of a Redis that would refuse it or not answer: what is refused here waits nowhere.
+  func checkCondition() throws(StoreError) {
+    let condition = condition
+    guard !condition.takesWrites else { return }
+    throw .unavailable(condition.detail, retryAfter: condition.retryAfter)
+  }
 
   /// The partition of a device.
   package func partition(of device: DeviceID, in app: AppID) -> Int { keys.partition((app.rawValue, device.rawValue)) }
@@ -106,54 +129,6 @@ package final class Store {
       }
     }
   }
-
-  // MARK: Memory
-
-  private func beat() {
-    pulse = loop.after(milliseconds: 1_000) { [weak self] in
-      guard let self else { return }
-      if redis.isReady {
-        redis.send(RedisCommand("INFO", "memory")) { [weak self] result in
-          guard let self, case .success(let reply) = result, let text = reply.text else { return }
-          memory.read(text)
-        }
-      }
-      beat()
-    }
-  }
-
-  func checkMemory() throws(StoreError) {
-    guard memory.share >= settings.memoryShare else { return }
-    throw .unavailable(
-      "Redis is at \(Int(memory.share * 100)) % of its maxmemory: nothing is accepted until it shrinks",
-      retryAfter: 10)
-  }
-}
-
-/// What `INFO memory` last said.
-struct MemoryWatch {
-  private(set) var share = 0.0
-  private(set) var policy: String?
-
-  mutating func read(_ info: String) {
-    let fields = InfoFields(info)
-    policy = fields["maxmemory_policy"]
-    let used = fields["used_memory"].flatMap { Double($0) } ?? 0
-    let maximum = fields["maxmemory"].flatMap { Double($0) } ?? 0
-    share = maximum > 0 ? used / maximum : 0
-  }
-}
-
-/// `name:value` lines of INFO.
-struct InfoFields {
-  private var fields: [Substring: String] = [:]
-  init(_ text: String) {
-    for line in text.split(whereSeparator: { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }) {
-      guard let colon = line.firstIndex(of: ":") else { continue }
-      fields[line[..<colon]] = String(line[line.index(after: colon)...])
-    }
-  }
-  subscript(_ name: String) -> String? { fields[Substring(name)] }
 }
 
 extension Bell {

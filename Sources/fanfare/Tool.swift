@@ -22,9 +22,9 @@ enum Tool {
   static let version = "0.1.0"
 
   static let commands: [Command] = [
-    DevCommand.command, DemoCommand.command, ServeCommand.command, SendCommand.command, CheckCommand.command,
-    StatusCommand.command, KeysCommand.command, DevicesCommand.command, ChannelsCommand.command,
-    AudienceCommand.command,
+    DevCommand.command, DemoCommand.command, ChaosCommand.command, SoakCommand.command, ServeCommand.command,
+    SendCommand.command, CheckCommand.command, StatusCommand.command, KeysCommand.command, DevicesCommand.command,
+    ChannelsCommand.command, AudienceCommand.command,
     MessagesCommand.command, RenderCommand.command, SandboxCommand.command, BenchCommand.command,
     VersionCommand.command,
   ]

@@ -37,6 +37,8 @@ struct ExampleTests {
     #expect(configuration.retry == plain.retry)
     #expect(configuration.http2 == plain.http2)
     #expect(configuration.limits == plain.limits)
+    #expect(configuration.workers == plain.workers)
+    #expect(configuration.durability == plain.durability)
     #expect(configuration.logLevel == plain.logLevel)
     #expect(configuration.caFile == nil)
   }

@@ -77,13 +77,30 @@ final class World: Sendable {
     """
   }
 
-  /// A running gateway with a key of every scope.
-  func gateway() async throws -> Gateway {
-    let process = try ChildProcess(Self.program, ["serve", "--config", directory.file("fanfare.json5").path])
+  /// `fanfare serve`, as far as it has come.
+  func serve(_ arguments: [String] = []) throws -> ChildProcess {
+    try ChildProcess(Self.program, ["serve", "--config", directory.file("fanfare.json5").path] + arguments)
+  }
+
+  /// Where a process listens, once it does.
+  private func base(of process: ChildProcess) async throws -> String {
     let line = try await process.line { $0.contains("http://127.0.0.1:") }
-    guard let port = line.firstMatch(of: /http:\/\/127\.0\.0\.1:(\d+)/)?.1 else {
-      throw ChildFailure(reason: "no port in: \(line)")
+    guard let base = line.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+/)?.0 else {
+      throw ChildFailure(reason: "no address in: \(line)")
     }
+    return String(base)
+  }
+
+  /// A running process that only sends; its client asks its monitor.
+  func worker() async throws -> Gateway {
+    let process = try serve(["--worker-only", "--monitor", "0"])
+    return Gateway(process: process, client: try await Client(base: try await base(of: process), loop: loop))
+  }
+
+  /// A running gateway with a key of every scope.
+  func gateway(_ arguments: [String] = []) async throws -> Gateway {
+    let process = try serve(arguments)
+    let base = try await base(of: process)
     let keys = try ChildProcess(
       Self.program,
       [
@@ -94,7 +111,7 @@ final class World: Sendable {
     guard let secret = key.firstMatch(of: /fk_[A-Za-z0-9_-]+/)?.0 else { throw ChildFailure(reason: key) }
     return Gateway(
       process: process,
-      client: try await Client(base: "http://127.0.0.1:\(port)", key: String(secret), loop: loop))
+      client: try await Client(base: base, key: String(secret), loop: loop))
   }
 }
 
@@ -123,6 +140,28 @@ struct Gateway: Sendable {
       }
       try await Task.sleep(for: .milliseconds(50))
     }
+  }
+
+  /// A metric as it stands, the sum over its labels.
+  func metric(_ name: String) async throws -> Int {
+    let page = try await client.get("/metrics").text
+    return page.split(separator: "\n").filter { $0.hasPrefix(name + "{") || $0.hasPrefix(name + " ") }
+      .reduce(0) { $0 + (Int($1.split(separator: " ").last ?? "") ?? 0) }
+  }
+
+  /// Asks again until it holds; how long that took.
+  @discardableResult
+  func until(
+    _ what: String, within seconds: Double = 30, _ condition: (Gateway) async throws -> Bool
+  ) async throws -> Duration {
+    let began = ContinuousClock.now
+    while try await !condition(self) {
+      guard ContinuousClock.now - began < .seconds(seconds) else {
+        throw ChildFailure(reason: "\(what) never came\n\(process.text.suffix(4_000))")
+      }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    return ContinuousClock.now - began
   }
 
   /// Every delivery of a message, all pages.

@@ -88,3 +88,21 @@ extension PutResult {
   var id: DeviceID? { if case .stored(let id, _) = self { id } else { nil } }
   var registration: Registration? { if case .stored(_, let registration) = self { registration } else { nil } }
 }
+
+/// A connection beside the store's.
+func connected(_ loop: EventLoop, _ server: RedisServer) async throws -> Redis {
+  let redis = Redis(loop: loop, endpoint: server.endpoint)
+  try await until(loop) { redis.isReady }
+  return redis
+}
+
+/// Until the condition holds, at most ten seconds.
+func until(
+  _ loop: EventLoop, at place: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
+) async throws {
+  let end = loop.now + 10_000
+  while try await !condition() {
+    try #require(loop.now < end, "it never came", sourceLocation: place)
+    await loop.sleep(milliseconds: 2)
+  }
+}

@@ -27,6 +27,23 @@ package final class RedisServer: @unchecked Sendable {
     start()
   }
 
+  /// A port of this machine that nobody listens on.
+  package static func freePort() -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let port: UInt16? = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+      } ? UInt16(bigEndian: $0.pointee.sin_port) : nil
+    }
+    guard let port else { preconditionFailure("no port is free") }
+    return Int(port)
+  }
+
   deinit {
     stop()
     for name in ["redis.sock", "redis.log"] { unlink("\(directory)/\(name)") }
@@ -39,7 +56,8 @@ package final class RedisServer: @unchecked Sendable {
     var ends: [Int32] = [0, 0]
     precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
     lifeline = ends[1]
-    let script = "redis-server \"$@\" & child=$!; read line; kill -9 $child"
+    // A file that may not grow is an error of its write, as on a full disk, and not the end of Redis.
+    let script = "trap '' XFSZ; redis-server \"$@\" & child=$!; read line; kill -9 $child"
     shell = spawn("/bin/sh", ["-c", script, "sh"] + arguments, input: ends[0])
     close(ends[0])
     for _ in 0..<5_000 {

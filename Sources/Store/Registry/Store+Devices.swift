@@ -34,7 +34,7 @@ extension Store {
   package func changeTags(of id: DeviceID, _ change: TagChange, app: AppID) async throws(StoreError)
     -> TagChange.Result
   {
-    try checkMemory()
+    try checkCondition()
     var tooMany: Int?
     let changed = try await rewrite(id, app: app) { record in
       let tags = change.applied(to: record.stored.device.tags)

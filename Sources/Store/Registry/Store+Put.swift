@@ -19,7 +19,7 @@ extension Store {
   package func put(
     _ device: Device, app: AppID, merging: ((_ known: Device) -> Device)? = nil
   ) async throws(StoreError) -> PutResult {
-    try checkMemory()
+    try checkCondition()
     return try await put([Incoming(device: device, merge: merging)], app: app)[0]
   }
 
@@ -28,7 +28,7 @@ extension Store {
     var results: [PutResult] = []
     results.reserveCapacity(devices.count)
     for start in stride(from: 0, to: devices.count, by: Self.devicesPerStep) {
-      try checkMemory()
+      try checkCondition()
       let step = devices[start..<min(devices.count, start + Self.devicesPerStep)]
       results += try await put(step.map { Incoming(device: $0) }, app: app)
     }

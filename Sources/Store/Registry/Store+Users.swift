@@ -119,7 +119,7 @@ extension Store {
   package func changeTags(ofUser user: String, _ change: TagChange, app: AppID) async throws(StoreError)
     -> TagChange.Result
   {
-    try checkMemory()
+    try checkCondition()
     for _ in 0..<Self.writeAttempts {
       let entry = try await entries(ofUsers: [user], app: app)[0]
       let tags = change.applied(to: entry.tags)

@@ -119,17 +119,17 @@ extension Scripts {
       end
       if held[1] ~= ARGV[1] then return {'reused', held[2]} end
       if held[3] == 'd' then return {'done', held[2]} end
-      if tonumber(held[4]) > time - tonumber(ARGV[4]) then return {'busy', held[2]} end
-      redis.call('HSET', KEYS[1], 'at', time)
+      if held[3] ~= 'u' and tonumber(held[4]) > time - tonumber(ARGV[4]) then return {'busy', held[2]} end
+      redis.call('HSET', KEYS[1], 'st', 'w', 'at', time)
       return {'again', held[2]}
       """)
 
-  /// KEYS idempotency · ARGV raw id
+  /// KEYS idempotency · ARGV raw id, 'd' done or 'u' not confirmed by replicas: what a repeat has to ask for once more
   static let confirm = RedisScript(
     "confirm",
     """
     #!lua flags=allow-oom
-    if redis.call('HGET', KEYS[1], 'id') == ARGV[1] then redis.call('HSET', KEYS[1], 'st', 'd') end
+    if redis.call('HGET', KEYS[1], 'id') == ARGV[1] then redis.call('HSET', KEYS[1], 'st', ARGV[2]) end
     return 1
     """)
 }

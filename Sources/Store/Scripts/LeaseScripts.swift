@@ -1,6 +1,9 @@
 import RedisClient
 
 extension Scripts {
+  /// Writes nothing, and is refused whenever a script that writes would be.
+  static let probe = RedisScript("probe", "#!lua\nreturn 1")
+
   /// KEYS lease · ARGV owner to renew or '', nonce, milliseconds, who asks → epoch, or nil: another holds it. What cannot be read
   /// of a lease is as if nobody held it: a new epoch voids what its owner may still write.
   static let lease = RedisScript(

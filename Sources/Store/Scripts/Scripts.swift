@@ -3,7 +3,8 @@ import RedisClient
 /// Every script. Each is short, touches only keys of one partition, all in KEYS, and may be repeated.
 enum Scripts {
   static let all = [
-    lease, release, beat, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim, dropJobs,
+    probe, lease, release, beat, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim,
+    dropJobs,
     dropRetries, condemn, flush,
     addAudience, startAudience, endRest, abandonAudience, flushAudience, scanSegment, scanStream, aimedParts, tell,
     cancel, cancelPart, storeSlice, writeDevices, writeOwnDevices, holdPrunes, brake, releaseBrake, learnNorms,

@@ -21,6 +21,15 @@ enum ProcessTimes {
       + Int64(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
   }
 
+  /// Open descriptors; 0 if it is gone.
+  static func descriptors(of process: pid_t) -> Int64 {
+    guard let folder = opendir("/proc/\(process)/fd") else { return 0 }
+    defer { closedir(folder) }
+    var count: Int64 = 0
+    while let entry = readdir(folder) { if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 } }
+    return count
+  }
+
   /// Resident memory in bytes; 0 if it is gone.
   static func memory(of process: pid_t) -> Int64 {
     guard let status = FileContent.read("/proc/\(process)/statm") else { return 0 }

@@ -7,15 +7,17 @@ enum ServeCommand {
   static let command = Command(
     name: "serve", summary: "run the gateway: API and workers",
     about: """
-      Runs the gateway: the HTTP API on one thread, workers on as many as --loops says. SIGTERM or SIGINT ends it in good
-      order: no more requests, what is at work finishes (at most 10 s), leases go back. SIGHUP reads the configuration and
+      Runs the gateway: the HTTP API on one thread, workers on as many as --loops says. A start waits for Redis as long as
+      redis.start_timeout says. SIGTERM or SIGINT ends it in good order: no more requests, what is at work finishes (for as
+      long as workers.drain says, 10 s), the rest and the leases go back, exit code 0. SIGHUP reads the configuration and
       its files anew: apps and credentials take effect at once, and one with faults is refused while all goes on as
       before. A line on standard output says when it listens.
       """,
     options: [
       Command.configuration,
       Command.Option("--api-only", "accept and report, send nothing"),
-      Command.Option("--worker-only", "send, listen on no port"),
+      Command.Option("--worker-only", "send, take no requests; tells how it is where `monitor` says"),
+      Command.Option("--monitor", "PORT", "where a --worker-only process answers /metrics, /healthz, /readyz"),
       Command.Option("--loops", "N", "threads that send (1)"),
       Command.json,
     ],
@@ -32,15 +34,30 @@ enum ServeCommand {
     }
     StopSignals.block(hangUp: true)
     let setup = try Setup.load(arguments)
+    var monitor = setup.configuration.monitor
+    if let port = try arguments.integer("--monitor", in: 0...65_535) {
+      guard arguments.has("--worker-only") else {
+        throw UsageProblem(text: "--monitor belongs to --worker-only: the API answers the same paths")
+      }
+      monitor = monitor ?? .init()
+      monitor?.port = port
+    }
     let gateway = Gateway(setup)
     let port: Int?
     do {
       port = try gateway.start(
-        api: !arguments.has("--worker-only"), workers: arguments.has("--api-only") ? 0 : loops)
+        api: !arguments.has("--worker-only"), workers: arguments.has("--api-only") ? 0 : loops,
+        monitor: monitor)
     } catch let failure as Gateway.Failure {
+      // Asked to stop while it waited for Redis.
+      if StopSignals.isPending { return .success }
       return explain(failure)
     }
-    announce(setup, port, json: arguments.wantsJSON)
+    let url = port.map { port in
+      arguments.has("--worker-only")
+        ? "http://\(host(monitor?.address ?? "")):\(port)" : address(setup, port: port)
+    }
+    announce(url, port, works: arguments.has("--worker-only"), json: arguments.wantsJSON)
     StopSignals.wait { gateway.reload(file: Setup.file(arguments)) }
     gateway.stop()
     return .success
@@ -66,23 +83,24 @@ enum ServeCommand {
     }
   }
 
-  private static func announce(_ setup: Setup, _ port: Int?, json: Bool) {
+  private static func announce(_ url: String?, _ port: Int?, works: Bool, json: Bool) {
     guard json else {
-      Terminal.print(port.map { "listening on \(address(setup, port: $0))" } ?? "working, without an API")
-      return
+      let place = url.map { "listening on \($0)" } ?? "listening nowhere"
+      return Terminal.print(works ? "working without an API, \(place)" : place)
     }
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("event", "ready")
     writer.member("port", port)
-    writer.member("url", port.map { address(setup, port: $0) })
+    writer.member("url", url)
     writer.endObject()
     Terminal.print(writer.bytes)
   }
 
   static func address(_ setup: Setup, port: Int) -> String {
     let listen = setup.configuration.listen
-    let host = listen.address.contains(":") ? "[\(listen.address)]" : listen.address
-    return "\(listen.certificate == nil ? "http" : "https")://\(host):\(port)"
+    return "\(listen.certificate == nil ? "http" : "https")://\(host(listen.address)):\(port)"
   }
+
+  private static func host(_ address: String) -> String { address.contains(":") ? "[\(address)]" : address }
 }

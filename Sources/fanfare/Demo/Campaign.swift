@@ -144,6 +144,20 @@ struct Campaign {
   /// The sandbox's own log, without the OAuth requests.
   func log() async throws -> [Received] {
     var received: [Received] = []
+    try await eachEntry { entry in
+      let provider = entry["provider"]?.string ?? ""
+      let id = entry["id"]?.string ?? ""
+      received.append(
+        Received(
+          provider: provider, token: entry["token"]?.string ?? "", status: Int(entry["status"]?.integer ?? 0),
+          accepted: entry["accepted"]?.bool ?? false,
+          name: provider == "apns" ? id : entry["name"]?.string ?? ""))
+    }
+    return received
+  }
+
+  /// Every entry of the sandbox's log, oldest first, without the OAuth requests.
+  func eachEntry(_ body: (JSONValue) -> Void) async throws {
     var after: Int64 = 0
     while true {
       let answer = try await sandbox.call("GET", "/log?after=\(after)&limit=5000")
@@ -153,16 +167,9 @@ struct Campaign {
         count += 1
         let entry = try JSON.parse(Array(line))
         after = entry["number"]?.integer ?? after
-        let provider = entry["provider"]?.string ?? ""
-        guard provider != "oauth" else { continue }
-        let id = entry["id"]?.string ?? ""
-        received.append(
-          Received(
-            provider: provider, token: entry["token"]?.string ?? "", status: Int(entry["status"]?.integer ?? 0),
-            accepted: entry["accepted"]?.bool ?? false,
-            name: provider == "apns" ? id : entry["name"]?.string ?? ""))
+        if entry["provider"]?.string != "oauth" { body(entry) }
       }
-      if count == 0 { return received }
+      if count == 0 { return }
     }
   }
 

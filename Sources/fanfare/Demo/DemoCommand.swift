@@ -44,7 +44,7 @@ enum DemoCommand {
         shortened: SandboxApp.Floors())
       let file = folder.write("fanfare.json5", app.text)
       let setup = try Setup(file: file)
-      let key = try createKey(setup)
+      let key = try DemoKey.make(setup)
       let server = try GatewayProcess(config: file, log: folder.file("gateway.log"))
       defer { server.stop() }
       Terminal.note(
@@ -83,17 +83,6 @@ enum DemoCommand {
       Terminal.note("the gateway's last lines:\n" + String(decoding: log.suffix(2_000), as: UTF8.self))
     }
     return .failure
-  }
-
-  private static func createKey(_ setup: Setup) throws -> String {
-    try Blocking.run { loop in
-      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
-      defer { store.close() }
-      try await store.open()
-      return try await store.createKey(
-        app: AppID(rawValue: SandboxApp.id), scopes: [.send, .devices, .read], note: "demo", now: loop.wallNow
-      ).secret
-    }
   }
 
   private static func play(_ campaign: Campaign, devices: Int) async throws -> Summary {

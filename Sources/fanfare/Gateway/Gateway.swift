@@ -66,18 +66,19 @@ final class Gateway {
     front?.refused(faults.faults.count == 1 ? first : "\(first) (\(faults.faults.count - 1) more faults)")
   }
 
-  /// Starts what is asked for; the port of the API. Throws `Failure`, and then leaves nothing running.
-  func start(api: Bool, workers: Int) throws -> Int? {
+  /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the configuration says, or
+  /// until a signal asks to stop. Throws `Failure`, and then leaves nothing running.
+  func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Int? {
     do {
       for number in 0..<workers {
         let workshop = Workshop(name: "worker-\(number)")
         workshops.append(workshop)
         try workshop.open(setup, metrics, log)
       }
-      guard api else { return nil }
+      guard api || monitor != nil else { return nil }
       let front = Front()
       self.front = front
-      return try front.open(setup, metrics, log)
+      return try front.open(setup, metrics, log, monitor: api ? nil : monitor)
     } catch {
       stop(grace: 0)
       switch error {
@@ -89,11 +90,12 @@ final class Gateway {
     }
   }
 
-  /// Takes no more requests, lets what is at work finish for at most `grace` milliseconds, hands the leases back.
-  func stop(grace: Int64 = 10_000) {
+  /// Takes no more requests, lets what is at work finish for at most `grace` milliseconds (nil: as configured), hands the
+  /// leases back.
+  func stop(grace: Int64? = nil) {
+    for workshop in workshops { workshop.stop(grace: grace ?? setup.configuration.workers.drain) }
     front?.close()
     front = nil
-    for workshop in workshops { workshop.stop(grace: grace) }
     for workshop in workshops { workshop.close() }
     workshops = []
   }
@@ -114,11 +116,11 @@ private final class Front: @unchecked Sendable {
 
   init() { thread = loop.start() }
 
-  func open(_ setup: Setup, _ metrics: Metrics, _ log: Log) throws -> Int {
+  func open(_ setup: Setup, _ metrics: Metrics, _ log: Log, monitor: Configuration.Monitor?) throws -> Int {
     try Blocking.on(loop) { [self] in
       let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
       self.store = store
-      try await store.open()
+      try await store.open(of: setup, log)
       var settings = ServiceSettings()
       let limits = setup.configuration.limits
       settings.server.address = setup.configuration.listen.address
@@ -131,6 +133,13 @@ private final class Front: @unchecked Sendable {
       settings.caFile = setup.configuration.caFile
       settings.http2 = setup.worker.http2
       settings.urgentTargets = limits.urgentTargets
+      if let monitor {
+        settings.server.address = monitor.address
+        settings.server.port = monitor.port
+        settings.server.certificate = nil
+        settings.server.key = nil
+        settings.onlyOpen = true
+      }
       let service = Service(
         loop: loop, store: store, apps: setup.apps, providers: Providers.byName, accounts: setup.accounts,
         settings: settings, metrics: metrics, log: log)
@@ -184,7 +193,7 @@ private final class Workshop: @unchecked Sendable {
     try Blocking.on(loop) { [self] in
       let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
       self.store = store
-      try await store.open()
+      try await store.open(of: setup, log)
       if let skew = ClockSkew(offset: try await store.clockOffset()) {
         log(.warning, "clock_skew", ["detail": skew.text])
       }

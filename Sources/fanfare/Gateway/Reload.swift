@@ -18,6 +18,8 @@ struct Reload {
       ("/partitions", before.partitions == after.partitions), ("/retention", before.retention == after.retention),
       ("/lanes", before.lanes == after.lanes), ("/retry", before.retry == after.retry),
       ("/http2", before.http2 == after.http2), ("/limits", before.limits == after.limits),
+      ("/workers", before.workers == after.workers), ("/monitor", before.monitor == after.monitor),
+      ("/durability/timeout", before.durability.timeout == after.durability.timeout),
       ("/ca_file", before.caFile == after.caFile), ("/log_level", before.logLevel == after.logLevel),
     ]
     waiting = settings.filter { !$0.1 }.map(\.0)

@@ -12,6 +12,8 @@ struct SandboxApp {
   var shortened: Floors?
   var logLevel = "warning"
   var partitions = 16
+  /// More settings, each with a comma behind it.
+  var more = ""
 
   /// Waits in milliseconds.
   struct Floors {
@@ -29,6 +31,7 @@ struct SandboxApp {
       partitions: \(partitions),
       ca_file: "\(directory)/ca.pem",
       log_level: "\(logLevel)",
+      \(more)
     \(retry)  apps: [
         {
           id: "\(Self.id)",

@@ -95,6 +95,8 @@ extension Setup {
   var store: StoreSettings {
     var settings = StoreSettings()
     settings.partitions = configuration.partitions
+    settings.leaseMilliseconds = configuration.workers.lease
+    settings.replicaMilliseconds = configuration.durability.timeout
     settings.retentionSeconds = configuration.retention.time / 1_000
     settings.retentionBytes = configuration.retention.bytes
     settings.prefix = configuration.redis.prefix

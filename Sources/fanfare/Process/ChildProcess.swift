@@ -7,6 +7,7 @@ final class ChildProcess: @unchecked Sendable {
   /// What it writes to standard output; -1 unless asked for.
   private let output: Int32
   private var ended = false
+  private var status: Int32 = 0
   private var gathered: [UInt8] = []
 
   struct StartFailure: Error { let reason: String }
@@ -38,8 +39,19 @@ final class ChildProcess: @unchecked Sendable {
 
   /// True until it has ended, whichever way.
   var isRunning: Bool {
-    if !ended, waitpid(id, nil, WNOHANG) == id { ended = true }
+    if !ended, waitpid(id, &status, WNOHANG) == id { ended = true }
     return !ended
+  }
+
+  /// Of one that has ended by itself; nil: it runs, or a signal ended it.
+  var exitCode: Int32? { !isRunning && status & 0x7f == 0 ? status >> 8 & 0xff : nil }
+
+  func signal(_ number: Int32) { if isRunning { kill(id, number) } }
+
+  /// As a crash: no chance to clean up. Returns when it is gone.
+  func destroy() {
+    signal(SIGKILL)
+    while isRunning { usleep(1_000) }
   }
 
   /// Waits for a line of its output that `accept` takes; nil when it ends, or after `timeout` milliseconds.

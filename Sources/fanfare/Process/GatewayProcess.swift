@@ -1,22 +1,34 @@
 import Domain
+import Glibc
 import JSON
 
 /// `fanfare serve` as a child of its own. Start it on the main thread.
 final class GatewayProcess: Sendable {
   /// Empty without an API.
   let url: String
-  private let child: ChildProcess
+  let child: ChildProcess
 
-  /// Returns when it listens. `core` >= 0 pins it.
-  init(config: String, log: String, core: Int = -1, arguments: [String] = []) throws(ChildProcess.StartFailure) {
-    child = try ChildProcess(
-      "/proc/self/exe", ["serve", "--config", config, "--json"] + arguments, log: log, readsOutput: true,
-      core: core)
+  /// Returns when it is ready. `core` >= 0 pins it. `environment`: more variables, as `NAME=value`.
+  init(
+    config: String, log: String, core: Int = -1, arguments: [String] = [], environment: [String] = []
+  ) throws(ChildProcess.StartFailure) {
+    let words = ["serve", "--config", config, "--json"] + arguments
+    child =
+      environment.isEmpty
+      ? try ChildProcess("/proc/self/exe", words, log: log, readsOutput: true, core: core)
+      : try ChildProcess("env", environment + [Self.program] + words, log: log, readsOutput: true, core: core)
     let line = child.line(timeout: 30_000) { $0.contains("\"ready\"") }
     guard let line, let document = try? JSON.parse(Array(line.utf8)) else {
       throw ChildProcess.StartFailure(reason: "the gateway did not start")
     }
     url = document["url"]?.string ?? ""
+  }
+
+  /// For another program that starts it.
+  private static var program: String {
+    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink("/proc/self/exe", &path, path.count - 1)
+    return String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   var id: Int32 { child.id }

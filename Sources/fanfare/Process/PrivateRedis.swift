@@ -1,34 +1,58 @@
 import Glibc
 
 /// A Redis of this process' own: a child on a unix socket in a scratch folder, gone with this process however it ends.
-/// Nothing is kept on disk.
 final class PrivateRedis {
   let socket: String
-  private let child: ChildProcess
+  private let log: String
+  private let core: Int
+  private let arguments: [String]
+  private var child: ChildProcess
 
-  /// Waits until it accepts connections. `core` >= 0 pins it. Call on the main thread.
-  init(in folder: ScratchFolder, core: Int = -1) throws(ChildProcess.StartFailure) {
+  /// Waits until it accepts connections. `core` >= 0 pins it. `durable`: every write is on disk before its answer, so that
+  /// what it had is there after `restart`; otherwise nothing is kept on disk. Call on the main thread.
+  init(in folder: ScratchFolder, core: Int = -1, durable: Bool = false) throws(ChildProcess.StartFailure) {
     socket = folder.file("redis.sock")
-    let log = folder.file("redis.log")
-    child = try ChildProcess(
-      "redis-server",
-      [
-        "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder.path, "--save", "",
-        "--appendonly", "no", "--maxmemory-policy", "noeviction", "--daemonize", "no",
-      ], log: log, core: core)
+    log = folder.file("redis.log")
+    self.core = core
+    arguments = [
+      "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder.path, "--save", "",
+      "--appendonly", durable ? "yes" : "no", "--appendfsync", durable ? "always" : "no", "--maxmemory-policy",
+      "noeviction", "--daemonize", "no",
+    ]
+    child = try Self.start(arguments, socket: socket, log: log, core: core)
+  }
+
+  private static func start(
+    _ arguments: [String], socket: String, log: String, core: Int
+  ) throws(ChildProcess.StartFailure) -> ChildProcess {
+    let child = try ChildProcess("redis-server", arguments, log: log, core: core)
     let deadline = Clock.milliseconds + 10_000
-    while !Self.accepts(socket) {
+    while !accepts(socket) {
       guard child.isRunning, Clock.milliseconds < deadline else {
         throw ChildProcess.StartFailure(
           reason: "redis-server does not start; is it installed (Config/install-packages)? It logged to \(log)")
       }
       usleep(2_000)
     }
+    return child
   }
 
   var id: pid_t { child.id }
   var isRunning: Bool { child.isRunning }
   func stop() { child.stop() }
+  func signal(_ number: Int32) { child.signal(number) }
+
+  /// As a crash.
+  func destroy() {
+    child.destroy()
+    unlink(socket)
+  }
+
+  /// After `destroy`, or when it has ended by itself.
+  func startAgain() throws(ChildProcess.StartFailure) {
+    unlink(socket)
+    child = try Self.start(arguments, socket: socket, log: log, core: core)
+  }
 
   private static func accepts(_ path: String) -> Bool {
     let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -1,0 +1,222 @@
+import Domain
+import Loop
+import RedisClient
+
+/// How Redis is, as far as one store knows. Seen by its `Pulse`.
+package enum StoreCondition: Hashable, Sendable {
+  case ready
+  /// It answers, and takes its time: all goes on, and who sends too much is refused by the limits of its own requests.
+  case slow(milliseconds: Int64)
+  /// No connection; why, as far as known.
+  case away(String?)
+  /// Connected, and nothing comes back.
+  case stalled(milliseconds: Int64)
+  /// Reading its data after a start.
+  case loading
+  /// A replica: a failover has taken its place from it.
+  case readOnly
+  case full(String)
+  /// A script runs for longer than a script may; not one of this program.
+  case busy
+  /// It cannot write its snapshot or log, mostly because the disk is full.
+  case diskFault(String)
+  /// Refused for another reason, in Redis' words.
+  case refused(String)
+
+  /// Stable: readiness and metrics tell it.
+  package var word: String {
+    switch self {
+    case .ready: "store_ready"
+    case .slow: "store_slow"
+    case .away: "store_unavailable"
+    case .stalled: "store_stalled"
+    case .loading: "store_loading"
+    case .readOnly: "store_read_only"
+    case .full: "store_full"
+    case .busy: "store_busy"
+    case .diskFault: "store_disk_fault"
+    case .refused: "store_refused"
+    }
+  }
+  package static let words = [
+    "store_ready", "store_slow", "store_unavailable", "store_stalled", "store_loading", "store_read_only", "store_full",
+    "store_busy", "store_disk_fault", "store_refused",
+  ]
+
+  /// Something can be accepted.
+  package var takesWrites: Bool {
+    switch self {
+    case .ready, .slow: true
+    default: false
+    }
+  }
+
+  /// For operators: what it is, and what mends it.
+  package var detail: String {
+    switch self {
+    case .ready: "Redis takes what is written"
+    case .slow(let milliseconds): "Redis took \(milliseconds) ms to answer: look at its CPU, disk and SLOWLOG"
+    case .away(let reason):
+      "Redis cannot be reached\(reason.map { " (\($0))" } ?? ""); the gateway connects again by itself"
+    case .stalled(let milliseconds): "Redis has not answered for \(milliseconds) ms: look at its CPU, disk and SLOWLOG"
+    case .loading: "Redis is reading its data after a start; nothing is accepted until it has"
+    case .readOnly:
+      "Redis is a read-only replica: point redis.url at the primary; the gateway connects anew each second until then"
+    case .full(let text): "\(text): nothing is accepted until it shrinks or maxmemory is raised"
+    case .busy: "Redis runs a script of somebody else that does not end: SCRIPT KILL ends it"
+    case .diskFault(let text): "Redis cannot write to its disk: make room there (\(text))"
+    case .refused(let text): "Redis refuses writes: \(text)"
+    }
+  }
+
+  /// Seconds after which a client may try again.
+  package var retryAfter: Int {
+    switch self {
+    case .ready, .slow, .away: 1
+    case .stalled, .busy, .readOnly, .refused: 2
+    case .loading, .diskFault: 5
+    case .full: 10
+    }
+  }
+
+  init(_ refusal: RedisRefusal) {
+    switch refusal.code {
+    case .loading: self = .loading
+    case .readOnly: self = .readOnly
+    case .outOfMemory: self = .full("Redis has no memory left")
+    case .busy: self = .busy
+    case .misconfigured: self = .diskFault(refusal.text)
+    default: self = .refused(refusal.text)
+    }
+  }
+}
+
+/// Asks Redis regularly how it is: a script that writes nothing and is refused for the same reasons as one that writes,
+/// and the figures of its memory and replicas. Belongs to its store.
+final class Pulse {
+  private let interval: Int64
+  /// An answer that took longer is told as slow.
+  private static let slowAfter: Int64 = 250
+
+  private let loop: EventLoop
+  private let redis: Redis
+  private let memoryShare: Double
+  private var timer: Timer?
+  /// The script that waits for its answer.
+  private var asked: Instant?
+  private var seen = StoreCondition.ready
+  private var told = StoreCondition.ready
+  private(set) var memory = MemoryWatch()
+  /// Replicas that follow, when last asked.
+  private(set) var replicas = 0
+  var onChange: (StoreCondition) -> Void = { _ in }
+
+  init(loop: EventLoop, redis: Redis, settings: StoreSettings) {
+    self.loop = loop
+    self.redis = redis
+    memoryShare = settings.memoryShare
+    interval = settings.pulseMilliseconds
+    beat()
+  }
+
+  func stop() {
+    if let timer { loop.cancel(timer) }
+    timer = nil
+  }
+
+  var condition: StoreCondition {
+    guard redis.isReady else {
+      // Left on purpose, to look for the primary.
+      if seen == .readOnly, redis.trouble == nil { return seen }
+      if let refusal = redis.lastRefusal { return StoreCondition(refusal) }
+      return .away(redis.trouble)
+    }
+    if let asked, loop.now - asked >= interval { return .stalled(milliseconds: loop.now - asked) }
+    if case .ready = seen, memory.share >= memoryShare {
+      return .full("Redis is at \(Int(memory.share * 100)) % of its maxmemory")
+    }
+    return seen
+  }
+
+  /// The connection came or went.
+  func connectionChanged(isReady: Bool) {
+    asked = nil
+    if isReady, seen != .readOnly { seen = .ready }
+    tell()
+  }
+
+  func read(_ info: String) {
+    memory.read(info)
+    replicas = InfoFields(info)["connected_slaves"].flatMap { Int($0) } ?? replicas
+  }
+
+  private func beat() {
+    timer = loop.after(milliseconds: interval) { [weak self] in
+      guard let self else { return }
+      if redis.isReady, asked == nil { ask() }
+      tell()
+      beat()
+    }
+  }
+
+  private func ask() {
+    let began = loop.now
+    asked = began
+    redis.send(Scripts.probe, keys: [], []) { [weak self] result in
+      guard let self, asked == began else { return }
+      asked = nil
+      answered(result, after: loop.now - began)
+      tell()
+    }
+    redis.send(RedisCommand("INFO", "memory", "replication")) { [weak self] result in
+      guard case .success(let reply) = result, let text = reply.text else { return }
+      self?.read(text)
+    }
+  }
+
+  private func answered(_ result: Result<RedisReply, RedisFault>, after milliseconds: Int64) {
+    switch result {
+    case .success: seen = milliseconds > Self.slowAfter ? .slow(milliseconds: milliseconds) : .ready
+    case .failure(.refused(let refusal)):
+      seen = StoreCondition(refusal)
+      // Names may lead to another machine by now.
+      if seen == .readOnly { redis.reconnect() }
+    case .failure(.timedOut): seen = .stalled(milliseconds: milliseconds)
+    case .failure: break
+    }
+  }
+
+  /// Each kind of trouble once, not each of its figures.
+  private func tell() {
+    let now = condition
+    guard now.word != told.word else { return }
+    told = now
+    onChange(now)
+  }
+}
+
+/// What `INFO memory` last said.
+struct MemoryWatch {
+  private(set) var share = 0.0
+  private(set) var policy: String?
+
+  mutating func read(_ info: String) {
+    let fields = InfoFields(info)
+    policy = fields["maxmemory_policy"]
+    let used = fields["used_memory"].flatMap { Double($0) } ?? 0
+    let maximum = fields["maxmemory"].flatMap { Double($0) } ?? 0
+    share = maximum > 0 ? used / maximum : 0
+  }
+}
+
+/// `name:value` lines of INFO.
+struct InfoFields {
+  private var fields: [Substring: String] = [:]
+  init(_ text: String) {
+    for line in text.split(whereSeparator: { $0 == "\r\n" || $0 == "\n" || $0 == "\r" }) {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      fields[line[..<colon]] = String(line[line.index(after: colon)...])
+    }
+  }
+  subscript(_ name: String) -> String? { fields[Substring(name)] }
+}

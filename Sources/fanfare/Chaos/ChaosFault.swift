@@ -1,0 +1,138 @@
+import CProcess
+import Glibc
+
+/// Everything that is broken, one thing at a time. Each is over, and mended, when it returns.
+enum ChaosFault: String, CaseIterable {
+  case killWorker = "kill -9 of a worker"
+  case stopWorker = "SIGSTOP of a worker for longer than its lease"
+  case drainWorker = "SIGTERM of a worker"
+  case killAPI = "kill -9 of the API"
+  case restartRedis = "kill -9 of Redis"
+  case pauseRedis = "a Redis that does not answer"
+  case fullDisk = "a full disk below Redis"
+  case stall = "a provider that stalls"
+  case reset = "streams reset"
+  case goaway = "a storm of GOAWAY"
+  case oneStream = "SETTINGS of one stream"
+  case certificate = "a certificate that has ended"
+  case busy = "429 and 503"
+  case slowConsumer = "a provider that takes its time"
+  case clockJump = "a worker's clock that jumps"
+
+  /// A worker, or its knowledge of what was answered, is gone after it.
+  var loses: Bool {
+    switch self {
+    case .killWorker, .stopWorker, .restartRedis, .pauseRedis, .fullDisk: true
+    default: false
+    }
+  }
+
+  /// `rules` hands rules to the vendors' stand-ins. Throws what ends the run; false: it was not as promised.
+  func play(_ stack: ChaosStack, _ random: inout ChaosRandom, rules: (String) throws -> Void) throws -> Bool {
+    let worker = random.below(stack.workers.count)
+    switch self {
+    case .killWorker: try stack.killWorker(worker)
+    case .stopWorker:
+      stack.workers[worker].child.signal(SIGSTOP)
+      pause(ChaosStack.lease * 5 / 4 + random.below(ChaosStack.lease / 2))
+      stack.workers[worker].child.signal(SIGCONT)
+    case .drainWorker: return try stack.drainWorker(worker)
+    case .killAPI: try stack.killAPI()
+    case .restartRedis:
+      stack.redis.destroy()
+      pause(random.below(800))
+      try stack.redis.startAgain()
+    case .pauseRedis:
+      stack.redis.signal(SIGSTOP)
+      pause(300 + random.below(1_500))
+      stack.redis.signal(SIGCONT)
+    case .fullDisk: try fillDisk(stack)
+    case .clockJump:
+      for seconds in [15, -15, 0] {
+        stack.moveClock(seconds)
+        pause(seconds == 0 ? 100 : 1_200)
+      }
+    default:
+      try rules(script)
+      pause(600 + random.below(900))
+      try rules(self == .oneStream ? Self.manyStreams : "[]")
+      if self == .oneStream {
+        pause(300)
+        try rules("[]")
+      }
+    }
+    return true
+  }
+
+  /// Redis ends itself when its log cannot grow and every write has to be on disk before its answer.
+  private func fillDisk(_ stack: ChaosStack) throws {
+    guard fanfare_limit_file_size(stack.redis.id, 0) == 0 else { return }
+    let deadline = Clock.milliseconds + 5_000
+    while stack.redis.isRunning, Clock.milliseconds < deadline { pause(5) }
+    pause(200)
+    stack.redis.destroy()
+    try stack.redis.startAgain()
+  }
+
+  private func pause(_ milliseconds: Int) { usleep(UInt32(milliseconds) * 1_000) }
+
+  /// The rules of a fault that the vendors' stand-ins play.
+  private var script: String {
+    func both(_ rest: String) -> String {
+      "[\(["apns", "fcm"].map { "{\"provider\":\"\($0)\",\(rest)}" }.joined(separator: ","))]"
+    }
+    switch self {
+    case .stall: return both(#""action":"stall","delay_ms":1200,"times":2"#)
+    case .reset:
+      return #"""
+        [{"provider":"apns","action":"reset","code":2,"when":"after","share":0.3,"times":80,"times_per_token":1},
+         {"provider":"fcm","action":"reset","code":2,"when":"after","share":0.3,"times":40,"times_per_token":1},
+         {"provider":"apns","action":"reset","code":7,"share":0.3,"times":80},
+         {"provider":"onesignal","action":"close","times":1}]
+        """#
+    case .goaway: return both(#""action":"goaway","after":20,"times":12,"share":0.05"#)
+    case .oneStream: return both(#""action":"settings","streams":1,"times":4"#)
+    case .certificate:
+      return #"""
+        [{"provider":"apns","action":"certificate","certificate":"expired","times":3},
+         {"provider":"apns","action":"goaway","times":4},
+         {"provider":"fcm","action":"certificate","certificate":"other_host","times":2},
+         {"provider":"fcm","action":"goaway","times":2}]
+        """#
+    case .busy:
+      return #"""
+        [{"provider":"apns","status":429,"reason":"TooManyRequests","share":0.2,"times":100,"times_per_token":1},
+         {"provider":"fcm","status":429,"reason":"QUOTA_EXCEEDED","retry_after":1,"times":2},
+         {"provider":"apns","status":503,"reason":"ServiceUnavailable","share":0.2,"times":100},
+         {"provider":"fcm","status":503,"reason":"UNAVAILABLE","retry_after":1,"share":0.2,"times":50}]
+        """#
+    case .slowConsumer: return both(#""delay_ms":400,"when":"after""#)
+    default: return "[]"
+    }
+  }
+
+  private static let manyStreams = """
+    [{"provider":"apns","action":"settings","streams":\(ChaosStack.streams),"times":8},
+     {"provider":"fcm","action":"settings","streams":\(ChaosStack.streams),"times":8}]
+    """
+}
+
+/// SplitMix64: the same seed, the same run of faults.
+struct ChaosRandom {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func below(_ bound: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+    return Int((z ^ z >> 31) % UInt64(max(1, bound)))
+  }
+
+  /// All kinds, in an order of its own.
+  mutating func round() -> [ChaosFault] {
+    var left = ChaosFault.allCases
+    return (0..<left.count).map { _ in left.remove(at: below(left.count)) }
+  }
+}

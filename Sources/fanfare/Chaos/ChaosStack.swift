@@ -1,0 +1,134 @@
+import Domain
+import Glibc
+import Loop
+import Sandbox
+import Store
+
+/// What is broken on purpose: a durable Redis, the vendors' stand-ins, an API and several workers, each gateway process a
+/// child of its own. Main thread only.
+final class ChaosStack {
+  /// Milliseconds.
+  static let lease = 2_000
+  static let drain = 2_000
+  /// Streams of one connection, so that what is in flight has a bound.
+  static let streams = 200
+  static let connections = 2
+
+  let folder = ScratchFolder()
+  let redis: PrivateRedis
+  let vendors: Vendors
+  let key: String
+  let url: String
+  private let config: String
+  private(set) var api: GatewayProcess
+  private(set) var workers: [GatewayProcess] = []
+  /// The clock of the first worker, if it can be moved: a file that says by how many seconds.
+  private(set) var clock: String?
+
+  private static let clockLibrary = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+
+  /// `more`: settings beside those of the demo. `logEntries`: what the stand-ins remember.
+  init(workers count: Int, more: String = "", logEntries: Int) throws {
+    redis = try PrivateRedis(in: folder, durable: true)
+    var settings = SandboxSettings(directory: folder.folder("vendors"))
+    settings.takeFreePorts()
+    settings.replaceBusyPorts = true
+    settings.logEntries = logEntries
+    settings.logBodyBytes = 2 << 30
+    settings.apnsStreams = Self.streams
+    settings.fcmStreams = Self.streams
+    vendors = try Vendors(settings)
+    var floors = SandboxApp.Floors()
+    floors.attempts = 100
+    func text(port: Int) -> String {
+      var app = SandboxApp(
+        redisSocket: redis.socket, port: port, vendors: vendors.ports, directory: vendors.directory, shortened: floors)
+      app.more = """
+        workers: { lease: "\(Self.lease)ms", drain: "\(Self.drain)ms" },
+          http2: { connections: \(Self.connections), answer_timeout: "5s" },
+          \(more)
+        """
+      return app.text
+    }
+    config = folder.write("fanfare.json5", text(port: 0))
+    key = try DemoKey.make(try Setup(file: config))
+    let log = folder.file("gateway.log")
+    var first = try GatewayProcess(config: config, log: log, arguments: ["--api-only"])
+    // Its port is to be the same after a restart.
+    let port = Int(first.url.split(separator: ":").last ?? "") ?? 0
+    folder.write("fanfare.json5", text(port: port))
+    first.stop()
+    first = try GatewayProcess(config: config, log: log, arguments: ["--api-only"])
+    api = first
+    url = first.url
+    if access(Self.clockLibrary, R_OK) == 0 { clock = folder.write("clock", "+0\n") }
+    for place in 0..<count { workers.append(try startWorker(place)) }
+  }
+
+  private func startWorker(_ place: Int) throws(ChildProcess.StartFailure) -> GatewayProcess {
+    var environment: [String] = []
+    if place == 0, let clock {
+      environment = [
+        "LD_PRELOAD=\(Self.clockLibrary)", "FAKETIME_TIMESTAMP_FILE=\(clock)", "FAKETIME_DONT_FAKE_MONOTONIC=1",
+        "FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_RESET=1",
+      ]
+    }
+    return try GatewayProcess(
+      config: config, log: folder.file("gateway.log"), arguments: ["--worker-only"], environment: environment)
+  }
+
+  /// What a crash of one worker can double: what was in flight, and what was not flushed (design D4).
+  static let doublesPerCrash = 2_000 + 2 * connections * streams
+
+  func killWorker(_ place: Int) throws {
+    workers[place].child.destroy()
+    workers[place] = try startWorker(place)
+  }
+
+  /// SIGTERM; whether it ended with 0 within its time.
+  func drainWorker(_ place: Int) throws -> Bool {
+    let began = Clock.milliseconds
+    workers[place].child.stop(grace: Self.drain * 2)
+    let time = Clock.milliseconds - began
+    let code = workers[place].child.exitCode
+    workers[place] = try startWorker(place)
+    return code == 0 && time <= Self.drain + 1_000
+  }
+
+  func killAPI() throws {
+    api.child.destroy()
+    api = try GatewayProcess(config: config, log: folder.file("gateway.log"), arguments: ["--api-only"])
+  }
+
+  /// The first worker's clock is ahead by so many seconds.
+  func moveClock(_ seconds: Int) {
+    if clock != nil { folder.write("clock", seconds < 0 ? "\(seconds)\n" : "+\(seconds)\n") }
+  }
+
+  func stop() {
+    for worker in workers { worker.stop() }
+    api.stop()
+    vendors.stop()
+    redis.stop()
+  }
+
+  /// The last lines of the gateway's processes.
+  var lastWords: String {
+    guard let log = FileContent.read(folder.file("gateway.log")), !log.isEmpty else { return "" }
+    return "the gateway's last lines:\n" + String(decoding: log.suffix(3_000), as: UTF8.self)
+  }
+}
+
+/// A key for a stack of one's own.
+enum DemoKey {
+  static func make(_ setup: Setup) throws -> String {
+    try Blocking.run { loop in
+      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+      defer { store.close() }
+      try await store.open()
+      return try await store.createKey(
+        app: AppID(rawValue: SandboxApp.id), scopes: [.send, .devices, .read], note: "demo", now: loop.wallNow
+      ).secret
+    }
+  }
+}

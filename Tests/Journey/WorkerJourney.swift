@@ -1,0 +1,153 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  private static let lease = 2.0
+  private static let workers = #"workers: { lease: "2s", drain: "2s" },"#
+  private static let partitions = 16
+
+  private static func alert(_ tokens: [String]) -> String {
+    #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Hi"}}"#
+  }
+
+  @Test(
+    "a worker stopped for longer than its lease is replaced within two leases; when it wakes it neither writes nor sends; kill -9 is taken over as fast"
+  )
+  func zombie() async throws {
+    let world = try await World(more: Self.workers)
+    let api = try await world.gateway(["--api-only"])
+    let first = try await world.worker()
+    let second = try await world.worker()
+    for worker in [first, second] {
+      try await worker.until("half of the partitions") { try await $0.metric("fanfare_partitions_owned") == 8 }
+    }
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":700,"when":"after"}]"#)
+    let tokens = (0..<3_000).map(Tokens.apns)
+    let id = try await api.send(Self.alert(tokens))
+    _ = try await world.sandbox.accepted(atLeast: 400)
+
+    // Now it has requests at work, more of them waiting, and answers on their way.
+    first.process.signal(SIGSTOP)
+    let taken = try await second.until("the partitions of the stopped one") {
+      try await $0.metric("fanfare_partitions_owned") == Self.partitions
+    }
+    #expect(taken < .seconds(2 * Self.lease), "take-over took \(taken)")
+    try await world.sandbox.play("[]")
+    _ = try await api.completed(id)
+    let record = try await api.deliveries(id)
+    let log = try await world.sandbox.log()
+
+    first.process.signal(SIGCONT)
+    // It has noticed all it can notice once it owns its half again.
+    try await first.until("its share") { try await $0.metric("fanfare_partitions_owned") == 8 }
+    #expect(try await first.metric("fanfare_outcomes_forgotten_total") > 0, "it had answers that nobody asks for")
+    #expect(try await world.sandbox.log().count == log.count, "the zombie sent")
+    #expect(try await api.deliveries(id) == record, "the zombie wrote")
+    let accepted = log.filter(\.accepted)
+    #expect(Set(accepted.map(\.token)) == Set(tokens))
+    #expect(accepted.count - tokens.count <= 2_000, "what was in flight or not flushed may be doubled")
+
+    let more = (5_000..<6_000).map(Tokens.apns)
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":300,"when":"after"}]"#)
+    let next = try await api.send(Self.alert(more))
+    _ = try await world.sandbox.accepted(atLeast: accepted.count + 100)
+    await second.process.destroy()
+    let heir = try await first.until("the partitions of the killed one") {
+      try await $0.metric("fanfare_partitions_owned") == Self.partitions
+    }
+    #expect(heir < .seconds(2 * Self.lease), "take-over took \(heir)")
+    _ = try await api.completed(next)
+    #expect(Set(try await world.sandbox.log().filter(\.accepted).map(\.token)).isSuperset(of: more))
+  }
+
+  @Test("rolling restarts under load lose nothing and double nothing; each worker ends with 0 within its time")
+  func rollingRestarts() async throws {
+    let world = try await World(more: Self.workers)
+    let api = try await world.gateway(["--api-only"])
+    var workers = [try await world.worker(), try await world.worker(), try await world.worker()]
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":20,"when":"after"}]"#)
+    let load = Task {
+      var ids: [String] = []
+      while !Task.isCancelled {
+        ids.append(try await api.send(Self.alert((ids.count * 20..<ids.count * 20 + 20).map(Tokens.apns))))
+      }
+      return ids
+    }
+    for place in workers.indices {
+      try await workers[place].until("work") { try await $0.metric("fanfare_attempts_total") > 50 }
+      let began = ContinuousClock.now
+      workers[place].process.signal(SIGTERM)
+      #expect(await workers[place].process.waitForExit() == 0, "\(workers[place].process.text)")
+      #expect(ContinuousClock.now - began < .seconds(2.5))
+      workers[place] = try await world.worker()
+    }
+    load.cancel()
+    let ids = try await load.value
+    for id in ids { _ = try await api.completed(id) }
+    let accepted = try await world.sandbox.log().filter(\.accepted)
+    #expect(Set(accepted.map(\.token)) == Set((0..<ids.count * 20).map(Tokens.apns)))
+    #expect(accepted.count == ids.count * 20, "a hand-over doubles nothing")
+  }
+
+  @Test(
+    "a worker drains within its set time although a provider never answers; what it could not finish is sent by the next"
+  )
+  func drainInTime() async throws {
+    let world = try await World(more: Self.workers)
+    let api = try await world.gateway(["--api-only"])
+    let first = try await world.worker()
+    let monitored = try await first.client.get("/readyz")
+    #expect(monitored.status == 200 && monitored.json["status"]?.string == "ready")
+    let refused = try await first.client.post("/v1/messages", Self.alert([Tokens.apns(1)]))
+    #expect(refused.status == 404 && refused.text.contains("takes no requests"), "\(refused.text)")
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":60000}]"#)
+    let tokens = (0..<50).map(Tokens.apns)
+    let id = try await api.send(Self.alert(tokens))
+    try await first.until("requests at work") { try await $0.metric("fanfare_requests_at_work") == tokens.count }
+    let began = ContinuousClock.now
+    first.process.signal(SIGTERM)
+    #expect(await first.process.waitForExit() == 0, "\(first.process.text)")
+    let time = ContinuousClock.now - began
+    #expect(time > .seconds(1) && time < .seconds(2.5), "\(time)")
+    try await world.sandbox.play("[]")
+    _ = try await world.worker()
+    _ = try await api.completed(id)
+    #expect(Set(try await world.sandbox.log().filter(\.accepted).map(\.token)) == Set(tokens))
+  }
+
+  @Test("a start waits for Redis and says so; it ends with 4 after its set time, and with 0 when asked to stop")
+  func waitsForRedis() async throws {
+    let world = try await World()
+    world.redis.stop()
+    let patient = try world.serve()
+    _ = try await patient.line { $0.contains("event=waiting_for_redis") && $0.contains("store_unavailable") }
+    let stopped = try world.serve()
+    _ = try await stopped.line { $0.contains("event=waiting_for_redis") }
+    stopped.signal(SIGTERM)
+    #expect(await stopped.waitForExit() == 0, "\(stopped.text)")
+    world.redis.start()
+    _ = try await patient.line { $0.contains("listening on") }
+    world.redis.stop()
+    let text = try String(contentsOf: world.directory.file("fanfare.json5"), encoding: .utf8)
+    try text.replacing("redis: {", with: #"redis: { start_timeout: "300ms","#).write(
+      to: world.directory.file("fanfare.json5"), atomically: true, encoding: .utf8)
+    let hasty = try world.serve()
+    #expect(await hasty.waitForExit() == 4, "\(hasty.text)")
+    #expect(hasty.text.contains("check /redis in the configuration"))
+  }
+
+  @Test("a store of another partition count is refused at start with the fix")
+  func otherPartitions() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    gateway.process.signal(SIGTERM)
+    _ = await gateway.process.waitForExit()
+    try world.configure(more: "partitions: 32,", nil)
+    let refused = try world.serve()
+    #expect(await refused.waitForExit() == 1)
+    #expect(refused.text.contains("16 partitions and 32 are configured: set `partitions` back"), "\(refused.text)")
+  }
+}

@@ -1,0 +1,134 @@
+import Domain
+import Glibc
+import Loop
+import RedisClient
+import Support
+import TLS
+import Testing
+
+@testable import Store
+
+@Suite("Messages that replicas confirm", .serialized)
+struct ReplicaStories {
+  /// A primary on a port, and a replica that follows it.
+  private struct Pair {
+    let primary: RedisServer
+    let replica: RedisServer
+
+    init() {
+      let port = RedisServer.freePort()
+      primary = RedisServer(["--port", String(port), "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"])
+      replica = RedisServer(["--replicaof", "127.0.0.1", String(port)])
+    }
+  }
+
+  private static func settings() -> StoreSettings {
+    var settings = quickSettings()
+    settings.pulseMilliseconds = 30
+    settings.replicaMilliseconds = 150
+    return settings
+  }
+
+  private func message(_ token: String, key: String? = nil, at now: WallTime) -> Submission {
+    var submission = submission(tokens: [token, token + "2", token + "3"], at: now)
+    submission.replicas = 1
+    if let key { submission.idempotency = (key, Digest.sha256(Array(token.utf8))) }
+    return submission
+  }
+
+  @Test("a confirmed message is on the replica, which takes over and sends it; many at once share their WAIT")
+  func confirmed() async throws {
+    let pair = Pair()
+    try await withStore(Self.settings(), server: pair.primary) { store, loop in
+      try await until(loop) { store.pulse.replicas == 1 }
+      let results = Results()
+      for number in 0..<200 {
+        results.left += 1
+        loop.spawn {
+          if case .accepted(let id)? = try? await store.accept(message("t\(number)", at: loop.wallNow)) {
+            results.ids.append(id)
+          }
+          results.left -= 1
+        }
+      }
+      try await until(loop) { results.left == 0 }
+      #expect(results.ids.count == 200)
+      let asked = InfoFields(try await store.redis.call(RedisCommand("INFO", "commandstats")).text ?? "")
+      let waits = asked["cmdstat_wait"].flatMap { text in
+        text.split(separator: ",").first?.split(separator: "=").last.flatMap { Int($0) }
+      }
+      #expect(try #require(waits) < 100, "one WAIT for each batch")
+      pair.primary.stop()
+
+      let heir = try await connected(loop, pair.replica)
+      _ = try await heir.call(RedisCommand("REPLICAOF", "NO", "ONE"))
+      let after = Store(loop: loop, redis: pair.replica.endpoint, settings: Self.settings())
+      try await after.open()
+      for id in results.ids { #expect(try await after.report(id, app: shop)?.total == 3) }
+      after.close()
+      heir.close()
+    }
+    _ = pair
+  }
+
+  @Test("what no replica confirms in time is told with its id; the same key asks again and stores nothing twice")
+  func unconfirmed() async throws {
+    let pair = Pair()
+    try await withStore(Self.settings(), server: pair.primary) { store, loop in
+      try await until(loop) { store.pulse.replicas == 1 }
+      #expect(try await store.accept(message("first", at: loop.wallNow)).id != nil)
+      let doctor = try await connected(loop, pair.replica)
+      // The replica stays connected, takes nothing, and confirms nothing.
+      let replica = try #require(
+        InfoFields(try await doctor.call(RedisCommand("INFO", "server")).text ?? "")["process_id"].flatMap { Int32($0) }
+      )
+      kill(replica, SIGSTOP)
+      let now = loop.wallNow
+      let began = loop.now
+      let answer = try await store.accept(message("second", key: "k", at: now))
+      guard case .unconfirmed(let id, replicas: 0, isRepeated: false) = answer else {
+        Issue.record("\(answer)")
+        return
+      }
+      #expect(loop.now - began >= 150)
+      #expect(try await store.report(id, app: shop)?.total == 3, "it is stored, and will be sent")
+      // A message that asks for nothing does not wait behind it.
+      let plain = loop.now
+      #expect(try await store.accept(submission(tokens: ["plain"], at: now)).id != nil)
+      #expect(loop.now - plain < 100)
+      let again = try await store.accept(message("second", key: "k", at: now))
+      #expect(again == .unconfirmed(id, replicas: 0, isRepeated: true))
+      let digest = Digest.sha256(Array("second".utf8))
+      #expect(try await store.lookUp(idempotencyKey: "k", digest: digest, app: shop) == nil)
+
+      kill(replica, SIGCONT)
+      var last = again
+      try await until(loop) {
+        last = (try? await store.accept(message("second", key: "k", at: now))) ?? last
+        return last == .repeated(id)
+      }
+      #expect(try await store.lookUp(idempotencyKey: "k", digest: digest, app: shop) == .repeated(id))
+      #expect(try await store.messages(app: shop, before: nil, limit: 100).count == 3)
+      doctor.close()
+    }
+    _ = pair
+  }
+
+  @Test("replicas that are not there are not waited for")
+  func absent() async throws {
+    try await withStore(Self.settings()) { store, loop in
+      let began = loop.now
+      let answer = try await store.accept(message("alone", at: loop.wallNow))
+      guard case .unconfirmed(_, replicas: 0, _) = answer else {
+        Issue.record("\(answer)")
+        return
+      }
+      #expect(loop.now - began < 140)
+    }
+  }
+
+  private final class Results {
+    var left = 0
+    var ids: [MessageID] = []
+  }
+}
