@@ -29,7 +29,7 @@ extension Service {
 
   private static let cursorMark = "d:"
 
-  /// `?state=failed,dead&reason=…&provider=…&platform=…`: all that are given must hold.
+  /// `?state=failed,dead&reason=…&provider=…&platform=…&variant=…`: all that are given must hold.
   private func filter(of call: Call) throws(Problem) -> DeliveryFilter {
     var filter = DeliveryFilter()
     if let text = call.request.query("state") {
@@ -45,6 +45,7 @@ extension Service {
     }
     filter.reason = call.request.query("reason")
     filter.platform = call.request.query("platform")
+    filter.variant = call.request.query("variant")
     if let name = call.request.query("provider") {
       guard providerNames.contains(where: { $0.rawValue == name }) else {
         let known = providerNames.map(\.rawValue)
@@ -95,6 +96,7 @@ extension DeliveryReport {
     if !device.rawValue.isEmpty { writer.member("device", device.rawValue) }
     writer.member("provider", provider?.rawValue)
     writer.member("platform", platform)
+    writer.member("variant", variant)
     writer.member("state", state)
     writer.member("reason", reason)
     writer.member("provider_id", providerID)
@@ -115,13 +117,14 @@ extension DeliveryReport {
   }
 
   static let columns = [
-    "device", "provider", "platform", "state", "reason", "provider_id", "request_id", "attempts", "last_attempt_at",
+    "device", "provider", "platform", "variant", "state", "reason", "provider_id", "request_id", "attempts",
+    "last_attempt_at",
     "next_attempt_at", "overtaken",
   ]
 
   var row: [String] {
     [
-      device.rawValue, provider?.rawValue ?? "", platform ?? "", state, reason ?? "", providerID ?? "",
+      device.rawValue, provider?.rawValue ?? "", platform ?? "", variant ?? "", state, reason ?? "", providerID ?? "",
       requestID?.description ?? "", String(attempts.count),
       attempts.last?.at.rfc3339 ?? "", nextAttemptAt?.rfc3339 ?? "", String(overtaken),
     ]

@@ -22,6 +22,7 @@ struct Draft {
     submission.targets = aim.targets
     submission.audience = aim.audience
     submission.keepReceipts = message.keepReceipts
+    submission.shares = message.shares
     self.message = message
     self.warnings = warnings
   }

@@ -8,7 +8,7 @@ extension Service {
   /// Samples of one answer: one for each account and kind of token, not one for each device.
   private static let samples = 24
 
-  /// What would be sent, for one device of each kind. The draft has passed every check of a send; nothing is stored.
+  /// What would be sent, for one device of each kind, in each variant. The draft has passed every check of a send; nothing is stored.
   func dryRun(_ draft: Draft, _ call: Call) async throws(Problem) -> HTTPServerResponse {
     var targets = draft.submission.targets
     if let audience = draft.submission.audience { targets = try await sampleMembers(of: audience, draft.message, call) }
@@ -26,11 +26,13 @@ extension Service {
       guard case .queue(let credential) = target.fate, let account = accounts[credential],
         let address = target.registered ? stored?.device.address : target.address
       else { continue }
-      // It was rendered for this account when the draft was checked.
-      let sample = try? RequestSample(
-        draft.message, to: showsTokens || !target.registered ? address : address.masked, device: stored?.device.id,
-        facts: stored?.device.facts ?? DeviceFacts(), by: account, startedAt: call.now)
-      if let sample { samples.append(sample) }
+      for (variant, content) in draft.message.contents {
+        // It was rendered for this account when the draft was checked.
+        let sample = try? RequestSample(
+          content, variant: variant, to: showsTokens || !target.registered ? address : address.masked,
+          device: stored?.device.id, facts: stored?.device.facts ?? DeviceFacts(), by: account, startedAt: call.now)
+        if let sample { samples.append(sample) }
+      }
     }
     return Answer.json { writer in
       writer.member("dry_run", true)

@@ -70,7 +70,7 @@ package struct Endpoint: Sendable {
     Endpoint("GET", "/v1/messages/{id}", .key([.read]), .now(.readMessage), "Read state and counters of a message"),
     Endpoint(
       "GET", "/v1/messages/{id}/deliveries", .key([.read]), .now(.listDeliveries),
-      query: ["limit", "cursor", "state", "reason", "provider", "platform"],
+      query: ["limit", "cursor", "state", "reason", "provider", "platform", "variant"],
       "List or export the deliveries of a message"),
     Endpoint("POST", "/v1/messages/{id}/cancel", .key([.send]), .now(.cancelMessage), "Cancel what was not sent yet"),
     Endpoint("POST", "/v1/messages/{id}/pause", .key([.send]), .later(.campaigns), "Pause a message"),

@@ -116,22 +116,53 @@ extension MessageReport {
     writer.endObject()
     writer.key("counts")
     writer.beginArray()
-    for (key, count) in counts.sorted(by: { $0.key.order < $1.key.order }) {
+    for (key, count) in counts.sorted(by: { $0.key.order.lexicographicallyPrecedes($1.key.order) }) {
       writer.beginObject()
       writer.member("provider", key.provider.rawValue)
       writer.member("platform", key.platform)
+      writer.member("variant", key.variant)
       writer.member("outcome", key.outcome.rawValue)
       writer.member("reason", key.reason)
       writer.member("count", count)
       writer.endObject()
     }
     writer.endArray()
+    if let split { writeShares(split.shares, to: &writer) }
     writer.endObject()
+  }
+
+  /// How its devices were shared out, and what became of each share.
+  private func writeShares(_ shares: VariantShares, to writer: inout JSONWriter) {
+    writer.key("variants")
+    writer.beginArray()
+    for (name, weight) in zip(shares.names, shares.weights) {
+      writer.beginObject()
+      writer.member("name", name)
+      writer.member("weight", .percent(weight))
+      let own = counts.filter { $0.key.variant == name }
+      writer.member("final", own.values.reduce(0, +))
+      writer.key("outcomes")
+      writer.beginObject()
+      for outcome in Outcome.allCases {
+        writer.member(outcome.rawValue, own.filter { $0.key.outcome == outcome }.values.reduce(0, +))
+      }
+      writer.endObject()
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.member("holdout", .percent(shares.holdout))
+  }
+}
+
+extension JSONValue {
+  /// Of hundredths of a percent; whole where it is.
+  static func percent(_ hundredths: Int) -> JSONValue {
+    hundredths.isMultiple(of: 100) ? .integer(Int64(hundredths / 100)) : .double(Double(hundredths) / 100)
   }
 }
 
 extension MessageReport.Key {
-  fileprivate var order: (String, String, String, String) {
-    (provider.rawValue, platform ?? "", outcome.rawValue, reason ?? "")
+  fileprivate var order: [String] {
+    [provider.rawValue, platform ?? "", variant ?? "", outcome.rawValue, reason ?? ""]
   }
 }

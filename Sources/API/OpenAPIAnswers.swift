@@ -108,6 +108,7 @@ enum OpenAPIAnswers {
   }
   private static let text: JSONValue = .make([("type", "string")])
   private static let count: JSONValue = .make([("type", "integer"), ("minimum", .integer(0))])
+  private static let number: JSONValue = .make([("type", "number")])
   private static let flag: JSONValue = .make([("type", "boolean")])
   private static let time: JSONValue = .make([("type", "string"), ("format", "date-time")])
   private static func list(_ schema: String) -> JSONValue {
@@ -147,7 +148,7 @@ enum OpenAPIAnswers {
   private static let sample = open(
     ["provider", "credential", "token_kind", "method", "url", "headers", "body", "bytes"],
     [
-      ("provider", text), ("credential", text), ("device", text),
+      ("provider", text), ("credential", text), ("variant", text), ("device", text),
       ("token_kind", words(TokenKind.allCases.map(\.rawValue))), ("method", text), ("url", text),
       ("headers", .make([("type", "object"), ("additionalProperties", text)])), ("body", .make([("type", "object")])),
       ("bytes", count), ("bytes_left", count),
@@ -205,14 +206,29 @@ enum OpenAPIAnswers {
               ["provider", "outcome", "count"],
               [
                 ("provider", text), ("outcome", words(Outcome.allCases.map(\.rawValue))), ("reason", text),
-                ("platform", text), ("count", count),
+                ("platform", text), ("variant", text), ("count", count),
               ])
           ),
         ])
       ),
+      (
+        "variants",
+        .make([
+          ("type", "array"),
+          (
+            "items",
+            open(
+              ["name", "weight", "final", "outcomes"],
+              [
+                ("name", text), ("weight", number), ("final", count),
+                ("outcomes", open(Outcome.allCases.map(\.rawValue), Outcome.allCases.map { ($0.rawValue, count) })),
+              ])
+          ),
+        ])
+      ), ("holdout", number),
     ])
   private static let deliveryFields: [(String, JSONValue)] = [
-    ("device", text), ("provider", text), ("platform", text),
+    ("device", text), ("provider", text), ("platform", text), ("variant", text),
     ("state", words(DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue))),
     ("reason", text), ("provider_id", text), ("request_id", text), ("next_attempt_at", time), ("overtaken", flag),
     ("attempts", list("Attempt")),

@@ -30,6 +30,7 @@ enum OpenAPIRequests {
     JSONMember("WebLook", web), JSONMember("FileProvider", fileProvider), JSONMember("MDM", mdm),
     JSONMember("Overrides", overrides), JSONMember("APNsOverrides", apnsOverrides),
     JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
+    JSONMember("Variant", variant),
     JSONMember("DeviceRegistration", device), JSONMember("TagEdit", tagEdit), JSONMember("UserTags", userTags),
     JSONMember("ChannelRequest", channelRequest),
     JSONMember("AudienceToCount", audienceToCount), JSONMember("AudienceToKeep", audienceToKeep),
@@ -60,6 +61,12 @@ enum OpenAPIRequests {
   private static let share: JSONValue = .make([
     ("type", "number"), ("minimum", .integer(0)), ("maximum", .integer(1)),
   ])
+  private static func percent(_ note: String) -> JSONValue {
+    .make([
+      ("type", "number"), ("minimum", .double(0.01)), ("maximum", .integer(100)), ("multipleOf", .double(0.01)),
+      ("description", .string("In percent. " + note)),
+    ])
+  }
   private static func flag(_ note: String? = nil) -> JSONValue {
     .make([("type", "boolean")] + (note.map { [("description", .string($0))] } ?? []))
   }
@@ -112,7 +119,8 @@ enum OpenAPIRequests {
       ("rate_per_second", later(.campaigns, whole(1...1_000_000))),
       ("quiet_hours", later(.campaigns, free())),
       ("cap", later(.campaigns, free())),
-      ("variants", later(.campaigns, list(.make([]), maximum: 16))),
+      ("variants", list(.reference("Variant"), maximum: Message.maximumVariants)),
+      ("holdout", percent("Of the devices: they get nothing. With the weights of `variants` 100.")),
       ("reach", choice(Reach.self)),
       ("onesignal_targeting", choice(OneSignalTargeting.self)),
       ("topic", later(.campaigns, text(64))),
@@ -290,6 +298,13 @@ enum OpenAPIRequests {
     [
       ("android", free()), ("webpush", free()), ("apns", free()),
       ("validate_only", flag("FCM checks message and token, and delivers nothing.")),
+    ])
+  private static let variant = closed(
+    ["name", "weight"],
+    [
+      ("name", text(32, pattern: "^[!-.0-~]+$")), ("weight", percent("Of the devices.")),
+      ("notification", free("Members that replace the message's.")),
+      ("data", free("Members that replace the message's.")),
     ])
   private static let durability = closed(
     [], [("replicas", whole(0...16, "Of Redis, that have the message before it is accepted. Default: the app's."))])

@@ -33,6 +33,7 @@ extension Service {
     var draft = Draft(
       message, Aim(targets: targets), body: body, app: call.app, now: call.now, warnings: warnings, settings)
     draft.submission.replayOf = parent
+    if message.shares != nil { draft.submission.sharedAs = try await seed(of: parent, call.app) }
     draft.submission.idempotency = idempotency
     return Answer.accepted(try await accept(draft, call.app))
   }
@@ -75,6 +76,14 @@ extension Service {
       cursor = page.next
     } while cursor != nil
     return devices
+  }
+
+  private func seed(of parent: MessageID, _ app: AppID) async throws(Problem) -> MessageID? {
+    do throws(StoreError) {
+      return try await store.seed(of: parent, app: app)
+    } catch {
+      throw Problem(error)
+    }
   }
 
   private func content(of parent: MessageID, _ app: AppID) async throws(Problem) -> (Message, [UInt8]) {

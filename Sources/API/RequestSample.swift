@@ -10,6 +10,8 @@ package struct RequestSample: Sendable {
   let address: Address
   let device: DeviceID?
   let credential: CredentialID
+  /// Of a message with variants.
+  package let variant: String?
   let origin: Origin
 
   package var provider: ProviderName { address.provider }
@@ -20,8 +22,8 @@ package struct RequestSample: Sendable {
 
   /// Nil where the device lacks what the request needs: the token of a Live Activity, or an attribute.
   package init?(
-    _ message: Message, to address: Address, device: DeviceID?, facts: DeviceFacts, by account: any ProviderAccount,
-    startedAt: WallTime
+    _ message: Message, variant: String? = nil, to address: Address, device: DeviceID?, facts: DeviceFacts,
+    by account: any ProviderAccount, startedAt: WallTime
   ) throws(RenderFault) {
     guard let own = MessageTexts(message).message(for: facts, providerChooses: account.choosesLanguage) else {
       return nil
@@ -34,6 +36,7 @@ package struct RequestSample: Sendable {
     bytesLeft = rendering.limit.map { $0 - rendering.head.count - rendering.tail.count } ?? rendering.dataLeft
     credential = account.credential
     origin = account.origin
+    self.variant = variant
     self.address = address
     self.device = device
   }
@@ -49,6 +52,7 @@ package struct RequestSample: Sendable {
     writer.beginObject()
     writer.member("provider", address.provider.rawValue)
     writer.member("credential", credential.rawValue)
+    writer.member("variant", variant)
     writer.member("device", device?.rawValue)
     writer.member("token_kind", address.tokenKind.rawValue)
     writer.member("method", request.method)

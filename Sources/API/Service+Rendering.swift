@@ -7,23 +7,26 @@ extension Service {
   /// would refuse is refused as a whole, naming the provider and what is too much. What is mapped or left out becomes a
   /// warning.
   func checkRendering(_ message: Message, _ credentials: [CredentialID], _ now: WallTime) throws(Problem) -> [Notice] {
-    let texts = MessageTexts(message)
     var violations: [Violation] = []
     var notices: [Notice] = []
-    for credential in credentials {
-      // It may have left the configuration a moment ago: its deliveries wait like all of that credential.
-      guard let account = accounts[credential] else { continue }
-      for choice in texts.choices(providerChooses: account.choosesLanguage) {
-        do throws(RenderFault) {
-          for warning in try account.render(texts.sample(choice), startedAt: now).warnings {
-            let notice = Notice(pointer: warning.pointer, code: "mapped", detail: warning.note)
-            if !notices.contains(notice) { notices.append(notice) }
-          }
-        } catch {
-          let language = texts.language(of: choice).map { " (in `\($0)`)" } ?? ""
-          let violation = Violation(error.pointer, error.code, error.detail + language)
-          if !violations.contains(violation), violations.count < Intake.maximumViolations {
-            violations.append(violation)
+    for (variant, content) in message.contents {
+      let texts = MessageTexts(content)
+      for credential in credentials {
+        // It may have left the configuration a moment ago: its deliveries wait like all of that credential.
+        guard let account = accounts[credential] else { continue }
+        for choice in texts.choices(providerChooses: account.choosesLanguage) {
+          do throws(RenderFault) {
+            for warning in try account.render(texts.sample(choice), startedAt: now).warnings {
+              let notice = Notice(pointer: warning.pointer, code: "mapped", detail: warning.note)
+              if !notices.contains(notice) { notices.append(notice) }
+            }
+          } catch {
+            let language = texts.language(of: choice).map { " (in `\($0)`)" } ?? ""
+            let name = variant.map { " (variant `\($0)`)" } ?? ""
+            let violation = Violation(error.pointer, error.code, error.detail + language + name)
+            if !violations.contains(violation), violations.count < Intake.maximumViolations {
+              violations.append(violation)
+            }
           }
         }
       }

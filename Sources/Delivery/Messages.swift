@@ -2,7 +2,7 @@ import Domain
 import Loop
 import Store
 
-/// A message in memory: decoded once, rendered once per credential and language.
+/// A message in memory: decoded once, rendered once per variant, credential and language.
 final class LoadedMessage {
   let id: MessageID
   let app: AppID
@@ -22,7 +22,10 @@ final class LoadedMessage {
   var isCancelled: Bool
   /// Deliveries in memory.
   var users = 0
-  private var renderings: Renderings?
+  /// Which device gets which variant; nil: everyone gets the same.
+  private let split: VariantSplit?
+  /// Of each variant, or of the message itself.
+  private var renderings: [Renderings]
 
   static let unreadable = "unreadable_message"
 
@@ -36,7 +39,8 @@ final class LoadedMessage {
     var content = content
     if let aimed = content?.to, !aimed.isChannel { content?.to = .tokens([]) }
     self.content = content
-    renderings = content.map { Renderings($0, startedAt: stored.startedAt) }
+    split = content?.variants.isEmpty == false ? stored.split : nil
+    renderings = (content?.contents ?? []).map { Renderings($0.message, startedAt: stored.startedAt) }
     id = stored.id
     app = stored.app
     acceptedAt = stored.acceptedAt
@@ -48,16 +52,28 @@ final class LoadedMessage {
   }
 
   /// Its account is another one now.
-  func forgetRenderings(of credential: CredentialID) { renderings?.forget(credential) }
+  func forgetRenderings(of credential: CredentialID) {
+    for variant in renderings.indices { renderings[variant].forget(credential) }
+  }
 
-  /// What goes to a device with these facts; nil: none are known.
-  func rendering(_ account: any ProviderAccount, for facts: DeviceFacts?) -> Result<Rendering, Unrenderable> {
-    renderings?.rendering(account, for: facts) ?? .failure(.refused(code: Self.unreadable))
+  /// Which of its contents a device gets; 0 where there is one.
+  func content(for device: DeviceID) -> Int {
+    if let split, case .variant(let index) = split.place(of: device), index < renderings.count { index } else { 0 }
+  }
+
+  /// What goes to a device with these facts; nil: none are known. `content`: as `content(for:)` has it.
+  func rendering(_ account: any ProviderAccount, _ content: Int, for facts: DeviceFacts?)
+    -> Result<Rendering, Unrenderable>
+  {
+    guard content < renderings.count else { return .failure(.refused(code: Self.unreadable)) }
+    return renderings[content].rendering(account, for: facts)
   }
 
   /// Devices for whom it differs cannot share a request.
-  func variant(_ account: any ProviderAccount, for facts: DeviceFacts?) -> String {
-    renderings?.variant(account, for: facts) ?? ""
+  func likeness(_ account: any ProviderAccount, _ content: Int, for facts: DeviceFacts?) -> String {
+    guard content < renderings.count else { return "" }
+    let likeness = renderings[content].likeness(account, for: facts)
+    return split == nil ? likeness : "\(content) \(likeness)"
   }
 }
 

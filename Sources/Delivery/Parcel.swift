@@ -13,6 +13,8 @@ final class Parcel {
   /// Nil: it came from the retry set.
   let job: JobAtWork?
   let urgency: Urgency
+  /// Which of the message's contents it gets.
+  let content: Int
   /// The number of its lane.
   var lane = 0
   /// Requests made since the claim.
@@ -44,6 +46,7 @@ final class Parcel {
     self.sender = sender
     self.job = job
     self.urgency = urgency
+    content = message.content(for: target.device)
     slice = target.slice
     spent = target.attempts.count { $0.verdict != Self.deferred }
   }

@@ -61,7 +61,7 @@ struct Renderings {
   }
 
   /// Devices for whom it differs cannot share a request.
-  mutating func variant(_ account: any ProviderAccount, for facts: DeviceFacts?) -> String {
+  mutating func likeness(_ account: any ProviderAccount, for facts: DeviceFacts?) -> String {
     guard !texts.isShared else { return "" }
     let facts = facts ?? DeviceFacts()
     let form = form(account, facts.language)

@@ -14,7 +14,7 @@ extension Sender {
       if let slice = parcel.slice {
         if let closed = slices.add(parcel, parcel.id, of: slice, now: now) { closedSlices.append(closed) }
       } else {
-        let recipientClass = "\(account.recipientClass(of: parcel.address)) \(variant(of: parcel))"
+        let recipientClass = "\(account.recipientClass(of: parcel.address)) \(likeness(of: parcel))"
         if let closed = slices.add(parcel, parcel.id, recipientClass: recipientClass, now: now) { store(closed) }
       }
     }
@@ -22,7 +22,9 @@ extension Sender {
   }
 
   /// What the members of a slice must have in common.
-  private func variant(of parcel: Parcel) -> String { parcel.message.variant(account, for: parcel.target.facts) }
+  private func likeness(of parcel: Parcel) -> String {
+    parcel.message.likeness(account, parcel.content, for: parcel.target.facts)
+  }
 
   /// A member of a stored slice whose device is gone.
   func absent(from slice: StoredSlice) {
@@ -120,13 +122,13 @@ extension Sender {
       worker.end(closed.members, .expired, reason: first.lastReason)
       return false
     }
-    let variant = variant(of: first)
-    let strangers = closed.members.filter { self.variant(of: $0) != variant }
+    let likeness = likeness(of: first)
+    let strangers = closed.members.filter { self.likeness(of: $0) != likeness }
     guard strangers.isEmpty else {
       part(strangers, from: closed)
       return false
     }
-    switch first.message.rendering(account, for: first.target.facts) {
+    switch first.message.rendering(account, first.content, for: first.target.facts) {
     case .failure(let why):
       worker.end(closed.members, why.outcome.0, reason: why.outcome.reason)
       return false

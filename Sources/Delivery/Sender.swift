@@ -192,7 +192,7 @@ final class Sender: CarrierOwner {
 
   private func sendNext(urgent isUrgent: Bool, _ pass: Pass) -> Bool {
     guard let parcel = takeNext(urgent: isUrgent, now: pass.now, wall: pass.wall) else { return false }
-    switch parcel.message.rendering(account, for: parcel.target.facts) {
+    switch parcel.message.rendering(account, parcel.content, for: parcel.target.facts) {
     case .failure(let why):
       worker.end(parcel, why.outcome.0, reason: why.outcome.reason)
       return false

@@ -41,6 +41,10 @@ package struct Message: Hashable, Sendable {
   package var sendAt: SendTime?
   package var quietHours: MessageQuietHours
   package var cap: Cap?
+  /// With them nobody gets `notification` and `data` as they stand here: each variant has its own.
+  package var variants: [Variant]
+  /// Hundredths of a percent of the devices that get nothing.
+  package var holdout: Int
 
   package static let defaultTTL = 259_200
   package static let maximumTTL = 2_419_200
@@ -58,6 +62,8 @@ package struct Message: Hashable, Sendable {
     labels = []
     overrides = Overrides()
     quietHours = .ofApp
+    variants = []
+    holdout = 0
   }
 }
 

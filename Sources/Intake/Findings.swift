@@ -17,6 +17,35 @@ struct Findings {
     self.maximumTargets = maximumTargets
   }
 
+  /// Empty, for the same kind of request.
+  init(like other: Findings) {
+    self.init(providers: other.providers, maximumTargets: other.maximumTargets)
+  }
+
+  /// What was found in a part that was read by itself; `place`: where a pointer of it stands in the whole, nil where it
+  /// stands as it is. What is known of the whole is not said again.
+  mutating func add(_ inner: Findings, of part: String, at place: (String) -> String?) {
+    for var violation in inner.violations {
+      if let pointer = place(violation.pointer) {
+        violation.pointer = pointer
+      } else if violations.contains(where: { $0.pointer == violation.pointer && $0.code == violation.code }) {
+        continue
+      } else {
+        violation.detail += " (\(part))"
+      }
+      guard violations.count < Intake.maximumViolations else {
+        untold += 1
+        continue
+      }
+      violations.append(violation)
+    }
+    untold += inner.untold
+    for var warning in inner.warnings where !warnings.contains(warning) {
+      warning.pointer = place(warning.pointer) ?? warning.pointer
+      warnings.append(warning)
+    }
+  }
+
   mutating func refuse(_ place: Place, _ code: Violation.Code, _ detail: @autoclosure () -> String) {
     guard violations.count < Intake.maximumViolations else {
       untold += 1

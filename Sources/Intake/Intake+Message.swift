@@ -29,11 +29,17 @@ extension Intake {
     message.overrides = readOverrides(fields, &findings)
     readAiming(fields, &message, &findings)
     readPlanned(fields, &findings)
+    readVariants(document, fields, &message, &findings)
+    // With variants nobody gets the message as it is.
+    if !fields.has("variants") { checkContent(message, fields, &findings) }
+    return recipients == nil ? nil : message
+  }
 
+  /// What the parts of a message ask of each other.
+  static func checkContent(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
     checkKind(message, fields, &findings)
     checkNotification(message, fields, &findings)
     checkChannel(message, fields, &findings)
-    return recipients == nil ? nil : message
   }
 
   private static func readTTL(_ fields: Fields, of message: Message, _ findings: inout Findings) -> Int {

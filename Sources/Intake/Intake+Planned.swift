@@ -35,9 +35,6 @@ extension Intake {
       postpone("quiet_hours", "quiet hours", to: .campaigns, &findings)
     }
     if fields.members("cap", &findings) != nil { postpone("cap", "a cap", to: .campaigns, &findings) }
-    if fields.items("variants", maximum: 16, &findings) != nil {
-      postpone("variants", "variants", to: .campaigns, &findings)
-    }
     if fields.text("topic", .line(64), &findings) != nil {
       postpone("topic", "a topic for caps", to: .campaigns, &findings)
     }

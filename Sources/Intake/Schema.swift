@@ -18,7 +18,7 @@ package struct Schema: Sendable {
     [
       "to", "kind", "notification", "data", "content_available", "mutable_content", "encrypted_body", "live_activity",
       "file_provider", "mdm", "priority", "ttl", "collapse_key", "ordered", "send_at", "send_at_local",
-      "rate_per_second", "quiet_hours", "cap", "variants",
+      "rate_per_second", "quiet_hours", "cap", "variants", "holdout",
       "reach", "onesignal_targeting", "topic", "labels", "analytics_label", "providers", "keep_receipts", "durability",
       "overrides",
     ])
@@ -52,6 +52,7 @@ package struct Schema: Sendable {
   package static let apnsOverrides = Schema("overrides.apns", ["aps", "headers"])
   package static let fcmOverrides = Schema("overrides.fcm", ["android", "webpush", "apns", "validate_only"])
   package static let replay = Schema("replay", ["outcomes", "reasons"])
+  package static let variant = Schema("variant", ["name", "weight", "notification", "data"])
   package static let durability = Schema("durability", ["replicas"])
   package static let device = Schema(
     "device",
@@ -70,7 +71,8 @@ package struct Schema: Sendable {
 
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
-    overrides, apnsOverrides, fcmOverrides, durability, device, channelRequest, audience, namedAudience, replay,
+    overrides, apnsOverrides, fcmOverrides, variant, durability, device, channelRequest, audience, namedAudience,
+    replay,
     tagEdit,
     userTags,
   ]

@@ -26,6 +26,10 @@ package struct Submission: Sendable {
   package var replayOf: MessageID?
   /// Of Redis, that must have it before it counts as accepted.
   package var replicas = 0
+  /// How its devices are shared out: in the holdout nothing is sent.
+  package var shares: VariantShares?
+  /// What decides who gets which variant, where that is another message: one that is sent again.
+  package var sharedAs: MessageID?
   package init(app: AppID, body: [UInt8], kind: Kind, urgency: Urgency, acceptedAt: WallTime) {
     self.app = app
     self.body = body

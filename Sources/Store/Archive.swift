@@ -14,6 +14,9 @@ struct MessageParts {
 
   func text(_ name: String) -> String? { message[Array(name.utf8)].map { String(decoding: $0, as: UTF8.self) } }
   func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
+  var split: VariantSplit? {
+    message[Array(VariantSplit.field.utf8)].flatMap { try? VariantSplit(packed: $0) }
+  }
   var partitions: [Int] { (text("parts") ?? "").split(separator: ",").compactMap { Int($0) } }
 
   /// Members of an audience: known of parts that were started, as counted at accept of others. Nil for a direct send.
@@ -44,7 +47,9 @@ struct MessageParts {
 }
 
 extension Store {
-  private static let reportFields = ["app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an"]
+  private static let reportFields = [
+    "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", VariantSplit.field,
+  ]
 
   /// Nil where there is none, in the order asked for.
   func find(_ ids: [MessageID]) async throws(StoreError) -> [MessageParts?] {

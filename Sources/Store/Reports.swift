@@ -15,6 +15,8 @@ package struct MessageReport: Sendable {
     package var outcome: Outcome
     package var reason: String?
     package var platform: String?
+    /// Of what was to be sent, where the message has variants.
+    package var variant: String?
   }
   package var id: MessageID
   package var app: AppID
@@ -31,6 +33,8 @@ package struct MessageReport: Sendable {
   /// for a direct send that ended at once.
   package var firstAttemptAt: WallTime?
   package var lastOutcomeAt: WallTime?
+  /// How its devices are shared out; nil: everyone gets the same.
+  package var split: VariantSplit?
 }
 
 package struct DeliveryReport: Sendable {
@@ -39,6 +43,8 @@ package struct DeliveryReport: Sendable {
   package var provider: ProviderName?
   /// As it was when the message was accepted, or its audience started.
   package var platform: String?
+  /// What the device gets of a message with variants; nil also in the holdout, and of what ended before it began.
+  package var variant: String?
   /// A `DeliveryState` or an `Outcome`, as clients see it.
   package var state: String
   package var reason: String?
@@ -61,13 +67,15 @@ package struct DeliveryFilter: Hashable, Sendable {
   package var provider: ProviderName?
   /// Empty: none was given.
   package var platform: String?
+  package var variant: String?
   package init() {}
 
   func takes(_ provider: ProviderName?, _ platform: String?) -> Bool {
     (self.provider == nil || self.provider == provider) && (self.platform ?? platform ?? "") == (platform ?? "")
   }
   func takes(_ report: DeliveryReport) -> Bool {
-    takes(report.provider, report.platform) && states?.contains(report.state) != false
+    takes(report.provider, report.platform) && (variant == nil || variant == report.variant)
+      && states?.contains(report.state) != false
       && (reason == nil || reason == report.reason)
   }
 }

@@ -74,6 +74,9 @@ extension Store {
     if let audience = submission.audience, !aimed.isEmpty {
       try await store(submission, audience, id: id)
     } else {
+      if let split = submission.split(id) {
+        byPartition = byPartition.mapValues { targets in targets.map { $0.shared(out: split) } }
+      }
       try await store(submission, id: id, byPartition: byPartition)
     }
     return .stored(id, isRepeated: repeated)
@@ -125,7 +128,7 @@ extension Store {
         targetsPerJob: settings.targetsPerJob)
     }
     let life = RedisArgument.number(Int64(submission.ttl) + settings.retentionSeconds)
-    var fields = messageFields(submission, partitions)
+    var fields = messageFields(submission, id, partitions)
     if partitions == [home] {
       fields += [.text("st"), .text("q")]
       // It will tell, as parts elsewhere do.
@@ -174,7 +177,7 @@ extension Store {
     return fresh.integer == 1
   }
 
-  func messageFields(_ submission: Submission, _ partitions: [Int]) -> [RedisArgument] {
+  func messageFields(_ submission: Submission, _ id: MessageID, _ partitions: [Int]) -> [RedisArgument] {
     var fields: [RedisArgument] = [
       .text("app"), .text(submission.app.rawValue), .text("b"), .bytes(submission.body), .text("k"),
       .text(submission.kind.rawValue), .text("ttl"), .number(Int64(submission.ttl)), .text("tot"),
@@ -182,6 +185,7 @@ extension Store {
       .number(Int64(partitions.count)), .text("parts"),
       .text(partitions.map(String.init).joined(separator: ",")),
     ]
+    if let split = submission.split(id) { fields += [.text(VariantSplit.field), .bytes(split.packed)] }
     if let replayOf = submission.replayOf { fields += [.text("rep"), .text(replayOf.description)] }
     return fields
   }

@@ -52,6 +52,7 @@ extension Store {
     _ filter: DeliveryFilter, _ blocked: [CredentialID: String], to items: inout [DeliveryReport], limit: Int
   ) async throws(StoreError) -> Int? {
     let records = try await records(id, parts, partition, range)
+    let split = parts.split
     let full = items.count + limit
     for (index, record) in zip(range, records) {
       guard items.count < full else { return index }
@@ -60,6 +61,7 @@ extension Store {
       var report = DeliveryReport(delivery, entry.device, record, blocked: entry.credential.flatMap { blocked[$0] })
       report.provider = report.provider ?? entry.provider
       report.platform = entry.platform
+      report.variant = entry.variant(split)
       if filter.takes(report) { items.append(report) }
     }
     return range.upperBound < list.entries.count ? range.upperBound : nil
@@ -87,7 +89,8 @@ extension DeliveryReport {
   /// As its record has it; without one it is pending, or blocked for the given reason.
   init(_ delivery: DeliveryID, _ device: DeviceID, _ record: DeliveryRecord?, blocked: String?) {
     self.init(
-      device: device, provider: record?.provider, platform: nil, state: DeliveryState.pending.rawValue, reason: nil,
+      device: device, provider: record?.provider, platform: nil, variant: nil, state: DeliveryState.pending.rawValue,
+      reason: nil,
       attempts: record?.attempts ?? [], providerID: nil, requestID: nil, nextAttemptAt: nil,
       overtaken: record?.overtaken ?? false)
     if !attempts.isEmpty { requestID = delivery.requestID }

@@ -25,7 +25,13 @@ extension Store {
       }
     }
     try await readWork(&found) { parts, partition in !parts.told.contains(partition) }
-    return found.compactMap { Self.report($0.id, $0.parts, app) }
+    var reports: [MessageReport] = []
+    for (id, parts) in found {
+      guard var report = Self.report(id, parts, app) else { continue }
+      if report.split != nil, parts.text("an") == nil { try await countVariants(of: &report, parts) }
+      reports.append(report)
+    }
+    return reports
   }
 
   private static let readAttempts = 2
@@ -45,7 +51,7 @@ extension Store {
         if let counter = CounterName(field: name) {
           let key = MessageReport.Key(
             provider: counter.provider ?? ProviderName(rawValue: ""), outcome: counter.outcome, reason: counter.reason,
-            platform: counter.platform)
+            platform: counter.platform, variant: counter.variant)
           counts[key, default: 0] += number
         } else if name == Self.retryingField {
           retrying += number
@@ -69,7 +75,7 @@ extension Store {
       id: id, app: app, kind: kind, state: state, acceptedAt: id.acceptedAt, completedAt: completed,
       replayOf: parts.text("rep").flatMap { MessageID($0) },
       total: parts.audienceTotal ?? Int(total), counts: counts, retrying: retrying, firstAttemptAt: first,
-      lastOutcomeAt: last)
+      lastOutcomeAt: last, split: parts.split)
   }
   private static let retryingField = Array("r".utf8)
   private static let firstField = Array("fa".utf8)

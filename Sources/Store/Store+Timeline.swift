@@ -177,6 +177,7 @@ extension Store {
             blocked: entry.credential.flatMap { blocked[$0] })
           delivery.provider = delivery.provider ?? entry.provider
           delivery.platform = entry.platform
+          delivery.variant = entry.variant(parts.split)
           entries.append(TimelineEntry(message: id, kind: kind, toAudience: false, delivery: delivery))
         }
       }

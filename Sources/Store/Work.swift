@@ -129,6 +129,8 @@ package struct StoredMessage: Sendable {
   /// Sending starts with acceptance until scheduling exists.
   package var startedAt: WallTime
   package var cancelled: Bool
+  /// Nil: everyone gets the same.
+  package var split: VariantSplit?
   /// Set for a message to an audience.
   package var audience: StoredAudience?
 }

@@ -245,10 +245,10 @@ struct BadMessageTests {
     arguments: [
       (
         alert(
-          #""notification":{"title":"Hi"},"send_at":"2026-12-01T09:00:00+01:00","rate_per_second":5,"quiet_hours":{},"cap":{},"variants":[{}],"topic":"offers"#
+          #""notification":{"title":"Hi"},"send_at":"2026-12-01T09:00:00+01:00","rate_per_second":5,"quiet_hours":{},"cap":{},"topic":"offers"#
         ),
         [
-          "/send_at", "/rate_per_second", "/quiet_hours", "/cap", "/variants", "/topic",
+          "/send_at", "/rate_per_second", "/quiet_hours", "/cap", "/topic",
         ]
       ),
       (alert(#""notification":{"title":"T"},"send_at_local":"2026-12-01T09:00:00""#), ["/send_at_local"]),

@@ -55,7 +55,9 @@ final class AudiencePart {
 
   func counter(of index: Int, _ outcome: Outcome, _ reason: String?) -> CounterName {
     let segment = snapshot.segment(of: index)
-    return CounterName(provider: segment?.provider, outcome: outcome, reason: reason, platform: segment?.platform)
+    return CounterName(
+      provider: segment?.provider, outcome: outcome, reason: reason, platform: segment?.platform,
+      variant: segment?.variant)
   }
 }
 

@@ -32,4 +32,12 @@ package struct AudienceGroup: Hashable, Sendable {
   package var platform: String?
   /// Ascending.
   package var numbers: [UInt32]
+  /// Where the message is shared out.
+  var place = VariantSplit.Place.all
+
+  package init(route: RouteClass, platform: String?, numbers: [UInt32]) {
+    self.route = route
+    self.platform = platform
+    self.numbers = numbers
+  }
 }

@@ -1,7 +1,7 @@
 import Domain
 
 /// The members of an audience in one partition, as they were when it was started (design D8): device numbers in segments of
-/// one fate, provider and platform. A member's index counts over the segments; those of one fate follow each other.
+/// one fate, provider, platform and variant. A member's index counts over the segments; those of one fate follow each other.
 struct Snapshot {
   enum Fate: Hashable {
     case queue(CredentialID)
@@ -13,6 +13,8 @@ struct Snapshot {
     var provider: ProviderName
     /// As it was when the audience was started: counters add up to the count by it.
     var platform: String?
+    /// What its members get, where the message has variants.
+    var variant: String?
     /// Its first index.
     var first: Int
     /// Ascending.
@@ -31,24 +33,33 @@ struct Snapshot {
   var count: Int { segments.last?.range.upperBound ?? 0 }
 
   /// Members by what is the same for them, in any order; each with its numbers in ascending order.
-  init(_ groups: [(fate: Fate, provider: ProviderName, platform: String?, numbers: [UInt32])], takenAt: WallTime) {
+  init(_ groups: [(kind: Kind, numbers: [UInt32])], takenAt: WallTime) {
     self.takenAt = takenAt
     segments = []
     let ordered = groups.filter { !$0.numbers.isEmpty }.sorted {
-      Self.order($0.fate, $0.provider, $0.platform).lexicographicallyPrecedes(
-        Self.order($1.fate, $1.provider, $1.platform))
+      $0.kind.order.lexicographicallyPrecedes($1.kind.order)
     }
-    for group in ordered {
+    for (kind, numbers) in ordered {
       segments.append(
         Segment(
-          fate: group.fate, provider: group.provider, platform: group.platform, first: count, numbers: group.numbers))
+          fate: kind.fate, provider: kind.provider, platform: kind.platform, variant: kind.variant, first: count,
+          numbers: numbers))
     }
   }
 
-  private static func order(_ fate: Fate, _ provider: ProviderName, _ platform: String?) -> [String] {
-    switch fate {
-    case .queue(let credential): ["0", credential.rawValue, provider.rawValue, platform ?? ""]
-    case .ended(let outcome, let reason): ["1", outcome.rawValue, reason ?? "", provider.rawValue, platform ?? ""]
+  /// What the members of a segment have in common.
+  struct Kind: Hashable {
+    var fate: Fate
+    var provider: ProviderName
+    var platform: String?
+    var variant: String?
+
+    fileprivate var order: [String] {
+      let rest = [provider.rawValue, platform ?? "", variant ?? ""]
+      return switch fate {
+      case .queue(let credential): ["0", credential.rawValue] + rest
+      case .ended(let outcome, let reason): ["1", outcome.rawValue, reason ?? ""] + rest
+      }
     }
   }
 
@@ -91,7 +102,7 @@ struct Snapshot {
 // MARK: Stored form
 
 extension Snapshot {
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
 
   var packed: [UInt8] {
     var packer = Packer()
@@ -110,6 +121,7 @@ extension Snapshot {
       }
       packer.text(segment.provider.rawValue)
       packer.optional(segment.platform)
+      packer.optional(segment.variant)
       NumberSet.write(segment.numbers, to: &packer)
     }
     return packer.bytes
@@ -131,9 +143,11 @@ extension Snapshot {
       }
       let provider = ProviderName(rawValue: try reader.text())
       let platform = try reader.optional()
+      let variant = try reader.optional()
       let numbers = try NumberSet.read(&reader)
       segments.append(
-        Segment(fate: fate, provider: provider, platform: platform, first: count, numbers: numbers))
+        Segment(
+          fate: fate, provider: provider, platform: platform, variant: variant, first: count, numbers: numbers))
     }
     guard reader.isAtEnd else { throw Corrupt() }
   }

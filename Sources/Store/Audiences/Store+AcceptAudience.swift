@@ -21,7 +21,7 @@ extension Store {
   func store(_ submission: Submission, _ audience: SubmissionAudience, id: MessageID) async throws(StoreError) {
     let parts = Self.parts(of: audience)
     precondition(parts.allSatisfy { (0..<settings.partitions).contains($0.partition) }, "a partition that is none")
-    var fields = messageFields(submission, parts.map(\.partition))
+    var fields = messageFields(submission, id, parts.map(\.partition))
     fields += [
       .text("st"), .text("s"), .text("left"), .number(Int64(parts.count)), .text("an"),
       .text(parts.map { String($0.count) }.joined(separator: ",")), .text("au"), .text(audience.expression),

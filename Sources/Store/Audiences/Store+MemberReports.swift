@@ -55,7 +55,10 @@ extension Store {
     guard members.isStarted, let snapshot = try await snapshot(members.id, members.partition) else { return nil }
     let full = items.count + limit
     for segment in snapshot.segments where segment.range.upperBound > index {
-      guard filter.takes(segment.provider, segment.platform), Self.mayHold(segment, filter) else { continue }
+      guard filter.takes(segment.provider, segment.platform),
+        filter.variant == nil || filter.variant == segment.variant,
+        Self.mayHold(segment, filter)
+      else { continue }
       var next = max(index, segment.first)
       while next < segment.range.upperBound {
         guard items.count < full, left > 0 else { return next }
@@ -143,7 +146,7 @@ extension Store {
       let delivery = DeliveryID(message: members.id, partition: partition, index: index)
       var report = DeliveryReport(
         delivery, device(place), records[index], blocked: codes[index] == .none ? blocked[credential] : nil)
-      (report.provider, report.platform) = (segment.provider, segment.platform)
+      (report.provider, report.platform, report.variant) = (segment.provider, segment.platform, segment.variant)
       if let outcome = codes[index].outcome {
         report.state = outcome.rawValue
         // What ended with many others has no record.

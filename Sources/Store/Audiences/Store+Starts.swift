@@ -34,9 +34,11 @@ extension Store {
   )
     async throws(StoreError)
   {
+    var groups = groups
+    if let split = message.split { groups = try await divide(groups, by: split, message.app, lease.partition) }
     var cancelled = message.cancelled
     while true {
-      let snapshot = Snapshot.gather(groups, at: now) { address in
+      let snapshot = Snapshot.gather(groups, message.split, at: now) { address in
         if cancelled { return .ended(.cancelled, reason: nil) }
         return switch fate(address) {
         case .queue(let credential): .queue(credential)
@@ -91,21 +93,28 @@ extension Store {
 }
 
 extension Snapshot {
-  /// Members of the same fate, provider and platform come together.
-  fileprivate static func gather(_ groups: [AudienceGroup], at now: WallTime, _ fate: (Address) -> Fate) -> Snapshot {
-    struct Key: Hashable {
-      var fate: Fate
-      var provider: ProviderName
-      var platform: String?
-    }
-    var gathered: [Key: [UInt32]] = [:]
-    var mixed: Set<Key> = []
+  static let holdoutReason = "holdout"
+
+  /// Members of the same fate, provider, platform and variant come together.
+  fileprivate static func gather(
+    _ groups: [AudienceGroup], _ split: VariantSplit?, at now: WallTime, _ fate: (Address) -> Fate
+  ) -> Snapshot {
+    var gathered: [Kind: [UInt32]] = [:]
+    var mixed: Set<Kind> = []
     for group in groups {
-      let key = Key(fate: fate(group.route.address), provider: group.route.provider, platform: group.platform)
-      if gathered[key] != nil { mixed.insert(key) }
-      gathered[key, default: []] += group.numbers
+      var kind = Kind(fate: fate(group.route.address), provider: group.route.provider, platform: group.platform)
+      // Who gets nothing anyway is no loss to a variant, and no comparison.
+      if case .queue = kind.fate {
+        switch group.place {
+        case .all: break
+        case .variant(let index): kind.variant = split?.shares.names[index]
+        case .holdout: kind.fate = .ended(.skipped, reason: holdoutReason)
+        }
+      }
+      if gathered[kind] != nil { mixed.insert(kind) }
+      gathered[kind, default: []] += group.numbers
     }
-    for key in mixed { gathered[key]!.sort() }
-    return Snapshot(gathered.map { ($0.fate, $0.provider, $0.platform, $1) }, takenAt: now)
+    for kind in mixed { gathered[kind]!.sort() }
+    return Snapshot(gathered.map { ($0, $1) }, takenAt: now)
   }
 }

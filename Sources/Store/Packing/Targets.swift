@@ -60,6 +60,9 @@ struct TargetList {
     var credential: CredentialID?
     var provider: ProviderName?
     var platform: String?
+
+    /// What it gets, if it was to be sent to.
+    func variant(_ split: VariantSplit?) -> String? { credential == nil ? nil : split?.name(of: device) }
   }
   var entries: [Entry] = []
 

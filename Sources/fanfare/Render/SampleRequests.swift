@@ -12,19 +12,22 @@ enum SampleRequests {
   ) -> (samples: [RequestSample], faults: [RenderFault]) {
     var facts = facts
     // An attribute without a value is shown by its name.
-    for slot in MessageTexts(message).slots where facts.text(for: slot) == nil {
+    let contents = message.contents
+    for slot in contents.flatMap({ MessageTexts($0.message).slots }) where facts.text(for: slot) == nil {
       facts.attributes.set(slot.name, slot.name)
     }
     var samples: [RequestSample] = []
     var faults: [RenderFault] = []
     for (route, account) in sources where message.providers.map({ $0.contains(route.provider) }) ?? true {
       for address in addresses(of: message, by: route) {
-        do throws(RenderFault) {
-          let sample = try RequestSample(
-            message, to: address, device: nil, facts: facts, by: account, startedAt: startedAt)
-          if let sample { samples.append(sample) }
-        } catch {
-          if !faults.contains(error) { faults.append(error) }
+        for (variant, content) in contents {
+          do throws(RenderFault) {
+            let sample = try RequestSample(
+              content, variant: variant, to: address, device: nil, facts: facts, by: account, startedAt: startedAt)
+            if let sample { samples.append(sample) }
+          } catch {
+            if !faults.contains(error) { faults.append(error) }
+          }
         }
       }
     }
@@ -72,7 +75,8 @@ enum SampleRequests {
 extension RequestSample {
   /// As people read requests.
   var text: String {
-    var lines = ["\(provider.rawValue), \(tokenKind.rawValue) token", "\(request.method) \(url)"]
+    let name = variant.map { ", variant \($0)" } ?? ""
+    var lines = ["\(provider.rawValue), \(tokenKind.rawValue) token\(name)", "\(request.method) \(url)"]
     for header in request.headers { lines.append("\(header.name): \(header.value)") }
     lines += ["", String(decoding: request.body, as: UTF8.self), ""]
     lines.append("\(request.body.count) bytes" + (bytesLeft.map { ", \($0) left under the limit" } ?? ""))

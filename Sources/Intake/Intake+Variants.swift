@@ -1,0 +1,138 @@
+import Domain
+
+/// `variants` and `holdout`: shares of the devices that get something else, or nothing.
+extension Intake {
+  /// What a variant may change, member by member.
+  private static let changeable = ["notification", "data"]
+  private static let texts = ["title", "subtitle", "body"]
+
+  static func readVariants(
+    _ document: JSONValue, _ fields: Fields, _ message: inout Message, _ findings: inout Findings
+  ) {
+    let holdout = fields.has("holdout") ? fields.percent("holdout", &findings) : 0
+    message.holdout = holdout ?? 0
+    for name in ["variants", "holdout"] where fields.has(name) {
+      if message.isOneDelivery {
+        findings.refuse(
+          fields.place.member(name), .notAllowed, "this is one delivery for all: it cannot be shared out, leave it out")
+      }
+    }
+    let place = fields.place.member("variants")
+    guard let items = fields.items("variants", maximum: Message.maximumVariants, &findings) else {
+      if !fields.has("variants"), holdout == VariantShares.whole {
+        findings.refuse(fields.place.member("holdout"), .outOfRange, "a holdout of 100 % sends nothing to anybody")
+      }
+      return
+    }
+    if items.isEmpty { return findings.refuse(place, .empty, "names no variant: leave it out") }
+    var weights: [Int?] = []
+    var names: Set<String> = []
+    for (index, item) in items.enumerated() {
+      guard let own = Fields(item, at: place.element(index), of: .variant, &findings) else {
+        weights.append(nil)
+        continue
+      }
+      for name in ["name", "weight"] where !own.has(name) {
+        findings.refuse(own.place.member(name), .required, "a variant needs `\(name)`")
+      }
+      let name = own.text("name", .identifier(32), &findings) ?? String(index)
+      if !names.insert(name).inserted {
+        findings.refuse(own.place.member("name"), .duplicate, "another variant is called `\(name)`, too")
+      }
+      let weight = own.percent("weight", &findings)
+      weights.append(weight)
+      var variant = Variant(name: name, weight: weight ?? 0, notification: nil, data: [])
+      readContent(of: &variant, item, own, document, message, &findings)
+      message.variants.append(variant)
+    }
+    // Where one could not be read, nothing is said about the sum.
+    let known = weights.compactMap { $0 }
+    guard let holdout, known.count == weights.count else { return }
+    checkSum(known.reduce(0, +) + holdout, at: place, &findings)
+  }
+
+  private static func checkSum(_ sum: Int, at place: Place, _ findings: inout Findings) {
+    let off = sum - VariantShares.whole
+    guard off != 0 else { return }
+    let total = "the weights and `holdout` add up to \(percent(sum)) %, not 100"
+    if off > 0 {
+      findings.refuse(place, .outOfRange, "\(total): take \(percent(off)) away")
+    } else {
+      findings.refuse(place, .required, "\(total): \(percent(-off)) are missing")
+    }
+  }
+
+  private static func percent(_ hundredths: Int) -> String {
+    let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
+    if rest == 0 { return String(whole) }
+    return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
+  }
+
+  /// The message as the variant makes it, by the same rules as a message by itself. A fault is told where it stands: in the
+  /// variant, or once in the message.
+  private static func readContent(
+    of variant: inout Variant, _ item: JSONValue, _ own: Fields, _ document: JSONValue, _ message: Message,
+    _ findings: inout Findings
+  ) {
+    var members = document.object ?? []
+    for section in changeable {
+      guard let change = own[section] else { continue }
+      var merged = members[section]?.object ?? []
+      for member in change.object ?? [] { merged.set(member.key, member.value) }
+      members.set(section, change.object == nil ? change : .object(merged))
+    }
+    var inner = Findings(like: findings)
+    // What the message holds besides is said already.
+    var ignored = Findings(like: findings)
+    guard let fields = Fields(.object(members), at: .root, of: .message, &ignored) else { return }
+    var content = message
+    content.notification = readNotification(fields, &inner)
+    content.data = readData(fields, &inner)
+    checkContent(content, fields, &inner)
+    variant.notification = content.notification
+    variant.data = content.data
+    findings.add(inner, of: "variant `\(variant.name)`") { pointer in
+      for section in changeable {
+        guard let change = own[section], pointer == "/\(section)" || pointer.hasPrefix("/\(section)/") else { continue }
+        guard let member = pointer.split(separator: "/").dropFirst().first, let members = change.object else {
+          return own.place.pointer + pointer
+        }
+        if members.contains(where: { Place.root.member($0.key).pointer.dropFirst() == member }) {
+          return own.place.pointer + pointer
+        }
+      }
+      return nil
+    }
+    warnOfLanguages(own, document, &findings)
+  }
+
+  private static func warnOfLanguages(_ own: Fields, _ document: JSONValue, _ findings: inout Findings) {
+    guard let change = own["notification"], change["localized"] == nil, texts.contains(where: { change[$0] != nil }),
+      document["notification"]?["localized"]?.object?.isEmpty == false
+    else { return }
+    findings.warn(
+      own.place.member("notification"), "not_localized",
+      "devices of the languages in `localized` get the message's texts: give this variant a `localized` of its own")
+  }
+}
+
+extension Fields {
+  /// Of a hundred, with at most two decimals: in hundredths of a percent.
+  func percent(_ name: String, _ findings: inout Findings) -> Int? {
+    guard let number = number(name, in: 0.01...100, &findings) else { return nil }
+    let hundredths = (number * 100).rounded()
+    guard abs(number * 100 - hundredths) < 1e-6 else {
+      findings.refuse(place.member(name), .invalidFormat, "`\(name)` is in percent, with at most two decimals")
+      return nil
+    }
+    return Int(hundredths)
+  }
+}
+
+extension Message {
+  /// A provider shares it out among devices that are not known here.
+  fileprivate var isOneDelivery: Bool {
+    if case .channel = to { return true }
+    return oneSignalTargeting == .provider
+  }
+}
