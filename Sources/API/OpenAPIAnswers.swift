@@ -274,7 +274,6 @@ enum OpenAPIAnswers {
   private static let texts: JSONValue = .make([("type", "array"), ("items", text)])
   private static let tags = open(["tags"], [("id", text), ("user", text), ("tags", texts)])
   private static let tagCount = open(["tag", "devices"], [("tag", text), ("devices", count)])
-  private static let number: JSONValue = .make([("type", "number")])
   private static let pruneReview = open(
     ["credential", "held", "norm_share", "reasons", "sample"],
     [
