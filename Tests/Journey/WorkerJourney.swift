@@ -99,8 +99,7 @@ extension Journeys {
     let world = try await World(more: Self.workers)
     let api = try await world.gateway(["--api-only"])
     let first = try await world.worker()
-    let monitored = try await first.client.get("/readyz")
-    #expect(monitored.status == 200 && monitored.json["status"]?.string == "ready")
+    try await first.until("readiness") { try await $0.client.get("/readyz").json["status"]?.string == "ready" }
     let refused = try await first.client.post("/v1/messages", Self.alert([Tokens.apns(1)]))
     #expect(refused.status == 404 && refused.text.contains("takes no requests"), "\(refused.text)")
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":60000}]"#)
