@@ -40,9 +40,10 @@ final class ChaosStack {
     vendors = try Vendors(settings)
     var floors = SandboxApp.Floors()
     floors.attempts = 100
+    let (socket, ports, vendorFolder) = (redis.socket, vendors.ports, vendors.directory)
     func text(port: Int) -> String {
       var app = SandboxApp(
-        redisSocket: redis.socket, port: port, vendors: vendors.ports, directory: vendors.directory, shortened: floors)
+        redisSocket: socket, port: port, vendors: ports, directory: vendorFolder, shortened: floors)
       app.more = """
         workers: { lease: "\(Self.lease)ms", drain: "\(Self.drain)ms" },
           http2: { connections: \(Self.connections), answer_timeout: "5s" },
