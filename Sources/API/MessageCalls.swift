@@ -100,8 +100,21 @@ extension MessageReport {
     writer.beginObject()
     writer.member("final", final)
     writer.member("retrying", retrying)
-    writer.member("pending", max(0, total - final - retrying))
+    let held = blocked.values.reduce(0, +)
+    writer.member("pending", max(0, total - final - retrying - held))
+    writer.member("blocked", held)
     writer.endObject()
+    if held > 0 {
+      writer.key("blocked")
+      writer.beginArray()
+      for (reason, count) in blocked.sorted(by: { $0.key < $1.key }) {
+        writer.beginObject()
+        writer.member("reason", reason)
+        writer.member("count", count)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
     writer.member("first_attempt_at", firstAttemptAt?.rfc3339)
     writer.member("last_outcome_at", lastOutcomeAt?.rfc3339)
     if let pace = Pace(self) {

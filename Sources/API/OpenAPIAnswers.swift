@@ -190,7 +190,15 @@ enum OpenAPIAnswers {
       ("predicted_end_at", time),
       (
         "progress",
-        open(["final", "retrying", "pending"], [("final", count), ("retrying", count), ("pending", count)])
+        open(
+          ["final", "retrying", "pending", "blocked"],
+          [("final", count), ("retrying", count), ("pending", count), ("blocked", count)])
+      ),
+      (
+        "blocked",
+        .make([
+          ("type", "array"), ("items", open(["reason", "count"], [("reason", text), ("count", count)])),
+        ])
       ),
       (
         "outcomes",

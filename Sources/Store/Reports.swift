@@ -29,6 +29,8 @@ package struct MessageReport: Sendable {
   /// Final deliveries.
   package var counts: [Key: Int]
   package var retrying: Int
+  /// Neither final nor retrying, and held up by a blocked credential: by its reason. Told of a single message only.
+  package var blocked: [String: Int] = [:]
   /// When the first request was made and when the last outcome came, as far as flushed: rate and predicted end follow. Nil
   /// for a direct send that ended at once.
   package var firstAttemptAt: WallTime?

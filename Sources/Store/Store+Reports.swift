@@ -4,10 +4,35 @@ import RedisClient
 extension Store {
   /// Nil: unknown, another app's, or beyond retention.
   package func report(_ id: MessageID, app: AppID) async throws(StoreError) -> MessageReport? {
-    try await reports([id], app: app).first
+    guard let found = try await parts([id], app: app).first, var report = try await report(found, app) else { return nil }
+    // Between two reads some may have begun.
+    var waiting = max(0, report.total - report.counts.values.reduce(0, +) - report.retrying)
+    for (reason, count) in try await blocked(id, found.parts, app: app).sorted(by: { $0.key < $1.key }) {
+      let told = min(count, waiting)
+      if told > 0 { report.blocked[reason] = told }
+      waiting -= told
+    }
+    return report
   }
 
   private func reports(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [MessageReport] {
+    var reports: [MessageReport] = []
+    for found in try await parts(ids, app: app) {
+      if let report = try await report(found, app) { reports.append(report) }
+    }
+    return reports
+  }
+
+  private func report(_ found: (id: MessageID, parts: MessageParts), _ app: AppID) async throws(StoreError)
+    -> MessageReport?
+  {
+    guard var report = Self.report(found.id, found.parts, app) else { return nil }
+    if report.split != nil, found.parts.text("an") == nil { try await countVariants(of: &report, found.parts) }
+    return report
+  }
+
+  private func parts(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [(id: MessageID, parts: MessageParts)]
+  {
     var found: [(id: MessageID, parts: MessageParts)] = []
     for (id, parts) in zip(ids, try await find(ids)) {
       if let parts, parts.text("app") == app.rawValue { found.append((id, parts)) }
@@ -25,13 +50,7 @@ extension Store {
       }
     }
     try await readWork(&found) { parts, partition in !parts.told.contains(partition) }
-    var reports: [MessageReport] = []
-    for (id, parts) in found {
-      guard var report = Self.report(id, parts, app) else { continue }
-      if report.split != nil, parts.text("an") == nil { try await countVariants(of: &report, parts) }
-      reports.append(report)
-    }
-    return reports
+    return found
   }
 
   private static let readAttempts = 2

@@ -82,6 +82,9 @@ enum MessagesCommand {
     Terminal.print(
       "\(counts.total) targets: \(progress?["final"]?.integer ?? 0) ended, \(progress?["retrying"]?.integer ?? 0) retrying, "
         + "\(progress?["pending"]?.integer ?? 0) pending")
+    for wait in report["blocked"]?.array ?? [] {
+      Terminal.print("\(wait["count"]?.integer ?? 0) blocked: \(wait["reason"]?.string ?? "")")
+    }
     if let parent = report["replay_of"]?.string { Terminal.print("replay of \(parent)") }
     guard !counts.lines.isEmpty else { return }
     var table = Table()
