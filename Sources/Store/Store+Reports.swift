@@ -4,7 +4,9 @@ import RedisClient
 extension Store {
   /// Nil: unknown, another app's, or beyond retention.
   package func report(_ id: MessageID, app: AppID) async throws(StoreError) -> MessageReport? {
-    guard let found = try await parts([id], app: app).first, var report = try await report(found, app) else { return nil }
+    guard let found = try await parts([id], app: app).first, var report = try await report(found, app) else {
+      return nil
+    }
     // Between two reads some may have begun.
     var waiting = max(0, report.total - report.counts.values.reduce(0, +) - report.retrying)
     for (reason, count) in try await blocked(id, found.parts, app: app).sorted(by: { $0.key < $1.key }) {
