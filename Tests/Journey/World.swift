@@ -20,11 +20,14 @@ final class World: Sendable {
   }
 
   /// `more`: settings beside those below, each with a comma behind it. `credentials`: in place of the usual three.
-  init(more: String = "", credentials: ((Sandbox, _ folder: String) -> String)? = nil) async throws {
+  init(
+    more: String = "", redis: RedisServer = RedisServer(durable: true),
+    credentials: ((Sandbox, _ folder: String) -> String)? = nil
+  ) async throws {
     directory = try TemporaryDirectory()
     loop = EventLoop(name: "journey")
     thread = loop.start()
-    redis = RedisServer(durable: true)
+    self.redis = redis
     sandbox = try await Sandbox(directory: directory.file("sandbox"), loop: loop)
     try configure(more: more, credentials)
   }

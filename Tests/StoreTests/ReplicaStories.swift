@@ -77,12 +77,8 @@ struct ReplicaStories {
     try await withStore(Self.settings(), server: pair.primary) { store, loop in
       try await until(loop) { store.pulse.replicas == 1 }
       #expect(try await store.accept(message("first", at: loop.wallNow)).id != nil)
-      let doctor = try await connected(loop, pair.replica)
       // The replica stays connected, takes nothing, and confirms nothing.
-      let replica = try #require(
-        InfoFields(try await doctor.call(RedisCommand("INFO", "server")).text ?? "")["process_id"].flatMap { Int32($0) }
-      )
-      kill(replica, SIGSTOP)
+      pair.replica.signal(SIGSTOP)
       let now = loop.wallNow
       let began = loop.now
       let answer = try await store.accept(message("second", key: "k", at: now))
@@ -101,7 +97,7 @@ struct ReplicaStories {
       let digest = Digest.sha256(Array("second".utf8))
       #expect(try await store.lookUp(idempotencyKey: "k", digest: digest, app: shop) == nil)
 
-      kill(replica, SIGCONT)
+      pair.replica.signal(SIGCONT)
       var last = again
       try await until(loop) {
         last = (try? await store.accept(message("second", key: "k", at: now))) ?? last
@@ -109,7 +105,6 @@ struct ReplicaStories {
       }
       #expect(try await store.lookUp(idempotencyKey: "k", digest: digest, app: shop) == .repeated(id))
       #expect(try await store.messages(app: shop, before: nil, limit: 100).count == 3)
-      doctor.close()
     }
     _ = pair
   }

@@ -21,11 +21,25 @@ package final class RedisServer: @unchecked Sendable {
     arguments =
       [
         "--port", "0", "--unixsocket", "\(directory)/redis.sock", "--dir", directory, "--save", "",
-        "--logfile", "\(directory)/redis.log", "--maxmemory-policy", "noeviction", "--appendonly",
+        "--logfile", "\(directory)/redis.log", "--pidfile", "\(directory)/redis.pid", "--maxmemory-policy", "noeviction", "--appendonly",
         durable ? "yes" : "no", "--appendfsync", durable ? "always" : "no",
       ] + more
     start()
   }
+
+  /// Of the running Redis.
+  package var processID: Int32 {
+    let file = open("\(directory)/redis.pid", O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    var text = [UInt8](repeating: 0, count: 16)
+    let count = read(file, &text, text.count)
+    guard let id = pid_t(String(decoding: text.prefix(max(0, count)).prefix { $0 > 0x20 }, as: UTF8.self)) else {
+      preconditionFailure("Redis has left no process id in \(directory)")
+    }
+    return id
+  }
+
+  package func signal(_ number: Int32) { kill(processID, number) }
 
   /// A port of this machine that nobody listens on.
   package static func freePort() -> Int {

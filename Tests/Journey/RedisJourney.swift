@@ -1,0 +1,134 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  private static func alert(_ tokens: [String], more: String = "") -> String {
+    #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Hi"}\#(more)}"#
+  }
+
+  /// As a client should: until it is accepted, always with the same key.
+  private static func insist(_ gateway: Gateway, _ message: String, key: String) async throws -> String {
+    for _ in 0..<600 {
+      let answer = try? await gateway.client.post("/v1/messages", message, headers: [Header("idempotency-key", key)])
+      if let answer, answer.status == 202, let id = answer.json["id"]?.string { return id }
+      if let answer, answer.json["retryable"]?.bool != true { throw ChildFailure(reason: answer.text) }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    throw ChildFailure(reason: "never accepted\n\(gateway.process.text.suffix(2_000))")
+  }
+
+  @Test("Redis is killed again and again under load: with appendfsync always nothing accepted is lost")
+  func killedRedis() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":10,"when":"after"}]"#)
+    let load = Task {
+      var ids: [String] = []
+      while !Task.isCancelled {
+        let from = ids.count * 30
+        let message = Self.alert((from..<from + 30).map(Tokens.apns))
+        ids.append(try await Self.insist(gateway, message, key: "load-\(ids.count)"))
+      }
+      return ids
+    }
+    for round in 1...4 {
+      _ = try await world.sandbox.accepted(atLeast: round * 300)
+      world.redis.stop()
+      if round % 2 == 0 { try await gateway.until("unready") { try await $0.client.get("/readyz").status == 503 } }
+      world.redis.start()
+    }
+    load.cancel()
+    let ids = try await load.value
+    for id in ids { #expect(try await gateway.completed(id)["counts"]?.array?.first?["count"]?.integer == 30) }
+    let accepted = try await world.sandbox.log().filter(\.accepted)
+    #expect(Set(accepted.map(\.token)) == Set((0..<ids.count * 30).map(Tokens.apns)))
+    #expect(accepted.count - ids.count * 30 <= 4 * 4_000, "each outage may double what was in flight or not flushed")
+  }
+
+  @Test(
+    "with appendfsync everysec kill -9 of Redis loses nothing, and a machine that dies at most the last second of accepted messages"
+  )
+  func everySecond() async throws {
+    let world = try await World(redis: RedisServer(durable: true, ["--appendfsync", "everysec"]))
+    let gateway = try await world.gateway(["--api-only"])
+    var sent: [(id: String, at: ContinuousClock.Instant)] = []
+    var sizes: [(at: ContinuousClock.Instant, size: Int)] = []
+    let folder = "\(world.redis.directory)/appendonlydir"
+    func log() throws -> String {
+      let name = try #require(
+        try FileManager.default.contentsOfDirectory(atPath: folder).first { $0.hasSuffix(".incr.aof") })
+      return "\(folder)/\(name)"
+    }
+    let end = ContinuousClock.now + .seconds(2.5)
+    while ContinuousClock.now < end {
+      let from = sent.count * 3
+      // Measured before it is sent: so much was written at least when this one began.
+      let attributes = try FileManager.default.attributesOfItem(atPath: try log())
+      sizes.append((ContinuousClock.now, attributes[.size] as? Int ?? 0))
+      sent.append((try await gateway.send(Self.alert((from..<from + 3).map(Tokens.apns))), ContinuousClock.now))
+    }
+    world.redis.stop()
+    let death = ContinuousClock.now
+    world.redis.start()
+    try await gateway.until("Redis") { try await $0.client.get("/readyz").status == 200 }
+    for message in sent { #expect(try await gateway.client.get("/v1/messages/\(message.id)").status == 200) }
+
+    // What a machine loses that dies: at most the writes of its last second, which no fsync has reached.
+    world.redis.stop()
+    let kept = try #require(sizes.last { death - $0.at >= .seconds(1) }).size
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: try log()))
+    try file.truncate(atOffset: UInt64(kept))
+    try file.close()
+    world.redis.start()
+    try await gateway.until("Redis") { try await $0.client.get("/readyz").status == 200 }
+    var survivors: [Int] = []
+    for (place, message) in sent.enumerated() {
+      let status = try await gateway.client.get("/v1/messages/\(message.id)").status
+      if status == 200 {
+        survivors.append(place)
+      } else {
+        #expect(death - message.at <= .seconds(1), "a message accepted \(death - message.at) before is lost")
+      }
+    }
+    #expect(survivors.count < sent.count && survivors == Array(0..<survivors.count), "what is lost is the end")
+    let worker = try await world.worker()
+    for place in survivors { _ = try await gateway.completed(sent[place].id) }
+    #expect(try await world.sandbox.log().filter(\.accepted).count == survivors.count * 3)
+    _ = worker
+  }
+
+  @Test(
+    "durability waits for a replica: without one 503 durability_unconfirmed with the id, and a repeat sends nothing twice"
+  )
+  func replicas() async throws {
+    let port = RedisServer.freePort()
+    let primary = RedisServer(
+      durable: true, ["--port", String(port), "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"])
+    let replica = RedisServer(["--replicaof", "127.0.0.1", String(port)])
+    let world = try await World(more: #"durability: { replicas: 1, timeout: "300ms" },"#, redis: primary)
+    let gateway = try await world.gateway()
+    // The replica has caught up when it confirms.
+    _ = try await Self.insist(gateway, Self.alert([Tokens.apns(1)]), key: "first")
+    replica.signal(SIGSTOP)
+    let message = Self.alert([Tokens.apns(2)])
+    func ask() async throws -> Client.Answer {
+      try await gateway.client.post("/v1/messages", message, headers: [Header("idempotency-key", "second")])
+    }
+    let unconfirmed = try await ask()
+    #expect(
+      unconfirmed.status == 503 && unconfirmed.json["code"]?.string == "durability_unconfirmed", "\(unconfirmed.text)")
+    #expect(unconfirmed.header("retry-after") != nil && unconfirmed.json["retryable"]?.bool == true)
+    let id = try #require(unconfirmed.json["id"]?.string)
+    #expect(try await ask().json["id"]?.string == id)
+    _ = try await gateway.send(Self.alert([Tokens.apns(3)], more: #","durability":{"replicas":0}"#))
+    replica.signal(SIGCONT)
+    #expect(try await Self.insist(gateway, message, key: "second") == id)
+    #expect(try await gateway.completed(id)["state"]?.string == "completed")
+    _ = try await world.sandbox.accepted(atLeast: 3)
+    #expect(try await world.sandbox.log().filter(\.accepted).map(\.token).sorted() == (1...3).map(Tokens.apns))
+    _ = replica
+  }
+}
