@@ -1,29 +1,12 @@
 import CHiredis
 
-/// hiredis' formatter: appends `command` in Redis' wire form.
+/// Appends `command` in Redis' wire form.
 func format(_ command: RedisCommand, into output: inout [UInt8]) {
-  let count = command.count
-  command.bytes.withUnsafeBytes { bytes in
-    withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { words in
-      withUnsafeTemporaryAllocation(of: Int.self, capacity: count) { lengths in
-        // An empty array has no address; hiredis copies nothing then, but wants one.
-        let base = bytes.baseAddress ?? UnsafeRawPointer(words.baseAddress!)
-        var start = 0
-        for (index, end) in command.ends.enumerated() {
-          words[index] = (base + start).assumingMemoryBound(to: CChar.self)
-          lengths[index] = end - start
-          start = end
-        }
-        var formatted: UnsafeMutablePointer<CChar>?
-        let length = redisFormatCommandArgv(
-          &formatted, Int32(count), words.baseAddress,
-          UnsafeRawPointer(lengths.baseAddress!).assumingMemoryBound(to: Int.self))
-        guard length > 0, let formatted else { preconditionFailure("no memory to format a Redis command") }
-        output += UnsafeRawBufferPointer(start: formatted, count: Int(length))
-        redisFreeCommand(formatted)
-      }
-    }
-  }
+  output.append(UInt8(ascii: "*"))
+  output.appendDigits(of: command.count)
+  output.append(UInt8(ascii: "\r"))
+  output.append(UInt8(ascii: "\n"))
+  output += command.wire
 }
 
 /// hiredis' reader: bytes in, answers out. Not usable after it threw.

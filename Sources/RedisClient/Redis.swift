@@ -79,14 +79,21 @@ package final class Redis {
     _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], timeout: Int64? = nil,
     _ done: @escaping (Result<RedisReply, RedisFault>) -> Void
   ) {
+    send(script, ScriptRun(keys: keys, arguments), timeout: timeout, done)
+  }
+
+  package func send(
+    _ script: RedisScript, _ run: ScriptRun, timeout: Int64? = nil,
+    _ done: @escaping (Result<RedisReply, RedisFault>) -> Void
+  ) {
     guard let hash = hashes[script.name] else {
-      return send(Self.eval("EVAL", script.source, keys, arguments), timeout: timeout, done)
+      return send(Self.eval("EVAL", script.source, run), timeout: timeout, done)
     }
-    send(Self.eval("EVALSHA", hash, keys, arguments), timeout: timeout) { [weak self] result in
+    send(Self.eval("EVALSHA", hash, run), timeout: timeout) { [weak self] result in
       guard let self, case .failure(.refused(let refusal)) = result, refusal.code == .noScript else {
         return done(result)
       }
-      send(Self.eval("EVAL", script.source, keys, arguments), timeout: timeout, done)
+      send(Self.eval("EVAL", script.source, run), timeout: timeout, done)
     }
   }
 
@@ -117,26 +124,20 @@ package final class Redis {
   }
 
   /// One script several times in one pipeline, as above.
-  package func call(_ script: RedisScript, _ runs: [(keys: [String], arguments: [RedisArgument])])
-    async throws(RedisFault) -> [RedisReply]
-  {
+  package func call(_ script: RedisScript, _ runs: [ScriptRun]) async throws(RedisFault) -> [RedisReply] {
     guard !runs.isEmpty else { return [] }
     let result: Result<[RedisReply], RedisFault> = await withUnsafeContinuation { waiter in
       let gathered = Gathered(count: runs.count) { waiter.resume(returning: $0) }
-      for (index, run) in runs.enumerated() {
-        send(script, keys: run.keys, run.arguments) { gathered.take(index, $0) }
-      }
+      for (index, run) in runs.enumerated() { send(script, run) { gathered.take(index, $0) } }
     }
     return try result.get()
   }
 
-  private static func eval(_ verb: String, _ body: String, _ keys: [String], _ arguments: [RedisArgument])
-    -> RedisCommand
-  {
+  private static func eval(_ verb: String, _ body: String, _ run: ScriptRun) -> RedisCommand {
     var command = RedisCommand(verb, body)
-    command.append(keys.count)
-    for key in keys { command.append(key) }
-    for argument in arguments { command.append(argument) }
+    command.append(run.keys.count)
+    command.append(run.keys)
+    command.append(run.arguments)
     return command
   }
 

@@ -1,8 +1,8 @@
 /// A command and its arguments, as bytes: nothing in them is ever interpreted.
 package struct RedisCommand: Sendable {
-  private(set) var bytes: [UInt8] = []
-  /// Where each argument ends in `bytes`.
-  private(set) var ends: [Int] = []
+  /// The arguments as Redis takes them: each behind its length.
+  private(set) var wire: [UInt8] = []
+  package private(set) var count = 0
 
   package init(_ words: String...) {
     for word in words { append(word) }
@@ -10,13 +10,34 @@ package struct RedisCommand: Sendable {
   package init(words: [String]) {
     for word in words { append(word) }
   }
+  package mutating func reserve(bytes: Int) { wire.reserveCapacity(bytes) }
   package mutating func append(_ text: String) {
-    bytes += text.utf8
-    ends.append(bytes.count)
+    begin(text.utf8.count)
+    wire += text.utf8
+    end()
+  }
+  /// One argument of two parts.
+  package mutating func append(_ start: String, _ rest: String) {
+    begin(start.utf8.count + rest.utf8.count)
+    wire += start.utf8
+    wire += rest.utf8
+    end()
   }
   package mutating func append(_ value: [UInt8]) {
-    bytes += value
-    ends.append(bytes.count)
+    begin(value.count)
+    wire += value
+    end()
+  }
+  package mutating func append(_ value: ArraySlice<UInt8>) {
+    begin(value.count)
+    wire += value
+    end()
+  }
+  package mutating func append(_ start: [UInt8], _ rest: [UInt8]) {
+    begin(start.count + rest.count)
+    wire += start
+    wire += rest
+    end()
   }
   package mutating func append(_ number: some BinaryInteger) { append(String(number)) }
   package mutating func append(_ argument: RedisArgument) {
@@ -26,7 +47,41 @@ package struct RedisCommand: Sendable {
     case .number(let number): append(number)
     }
   }
-  var count: Int { ends.count }
+  /// All arguments of another one.
+  package mutating func append(_ other: RedisCommand) {
+    wire += other.wire
+    count += other.count
+  }
+
+  private mutating func begin(_ length: Int) {
+    count += 1
+    wire.append(UInt8(ascii: "$"))
+    wire.appendDigits(of: length)
+    end()
+  }
+  private mutating func end() {
+    wire.append(UInt8(ascii: "\r"))
+    wire.append(UInt8(ascii: "\n"))
+  }
+}
+
+extension [UInt8] {
+  /// Of a number that is not negative.
+  mutating func appendDigits(of number: Int) {
+    if number > 9 { appendDigits(of: number / 10) }
+    append(UInt8(ascii: "0") + UInt8(number % 10))
+  }
+}
+
+/// One run of a script.
+package struct ScriptRun: Sendable {
+  package var keys = RedisCommand()
+  package var arguments = RedisCommand()
+  package init() {}
+  package init(keys: [String], _ arguments: [RedisArgument]) {
+    for key in keys { self.keys.append(key) }
+    for argument in arguments { self.arguments.append(argument) }
+  }
 }
 
 /// One argument of a script.

@@ -96,17 +96,22 @@ struct Keys {
   // Of the registry.
   /// Numbers by hashes of device ids.
   func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
-    "\(stems[partition])n:\(app.rawValue):\(bucket)"
+    stem(partition, "n:", app) + String(bucket)
   }
   func record(_ partition: Int, _ app: AppID, _ number: Int) -> String {
-    "\(stems[partition])v:\(app.rawValue):\(number / Self.recordsPerBucket)"
+    stem(partition, "v:", app) + String(number / Self.recordsPerBucket)
   }
-  static let recordsPerBucket = 32
+  /// Everything before the last part of a key: made of texts put together, as many keys are asked for at once.
+  private func stem(_ partition: Int, _ kind: String, _ app: AppID) -> String {
+    stems[partition] + kind + app.rawValue + ":"
+  }
+  /// At most 16: the places in a bucket have four bits.
+  static let recordsPerBucket = 16
   func lastNumber(_ partition: Int, _ app: AppID) -> String { stems[partition] + "n:\(app.rawValue)" }
   func freeNumbers(_ partition: Int, _ app: AppID) -> String { stems[partition] + "f:\(app.rawValue)" }
   /// Devices by hashes of tokens that are registered under a chosen id.
   func alias(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
-    "\(stems[partition])a:\(app.rawValue):\(bucket)"
+    stem(partition, "a:", app) + String(bucket)
   }
   /// Users: version and tags, and their devices.
   func user(_ app: AppID, _ user: String) -> (key: String, partition: Int) {
@@ -115,7 +120,7 @@ struct Keys {
     return (userBucket(partition, app, Int(bucket)), partition)
   }
   func userBucket(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
-    "\(stems[partition])u:\(app.rawValue):\(bucket)"
+    stem(partition, "u:", app) + String(bucket)
   }
   static let userBuckets = 4_096
   /// Words of records and their numbers.
@@ -125,12 +130,16 @@ struct Keys {
     setBucket(partition, app, bucket: name.bucket, block: block)
   }
   func setBucket(_ partition: Int, _ app: AppID, bucket: String, block: Int) -> String {
-    "\(stems[partition])b:\(app.rawValue):\(block):\(bucket)"
+    setBucketStem(partition, app, block: block) + bucket
+  }
+  func setBucketStem(_ partition: Int, _ app: AppID, block: Int) -> String {
+    stem(partition, "b:", app) + "\(block):"
   }
   /// More numbers than a bucket takes: a list, or a bitmap.
   func set(_ partition: Int, _ app: AppID, _ name: SetName, block: Int) -> String {
-    "\(stems[partition])c:\(app.rawValue):\(block):\(name.text)"
+    setStem(partition, app, block: block) + name.text
   }
+  func setStem(_ partition: Int, _ app: AppID, block: Int) -> String { stem(partition, "c:", app) + "\(block):" }
 }
 
 extension StreamID {

@@ -22,6 +22,9 @@ extension Store {
   func ask(
     _ script: RedisScript, _ runs: [(keys: [String], arguments: [RedisArgument])], partition: Int = 0
   ) async throws(StoreError) -> [RedisReply] {
+    try await ask(script, runs.map { ScriptRun(keys: $0.keys, $0.arguments) }, partition: partition)
+  }
+  func ask(_ script: RedisScript, _ runs: [ScriptRun], partition: Int = 0) async throws(StoreError) -> [RedisReply] {
     do throws(RedisFault) {
       return try await redis.call(script, runs)
     } catch {
@@ -30,6 +33,28 @@ extension Store {
       throw error
     }
   }
+  /// What these keys hold, strings all, in order; read together by partition.
+  func read(_ wanted: [(partition: Int, key: String)]) async throws(StoreError) -> [[UInt8]?] {
+    var commands: [RedisCommand] = []
+    var places: [[Int]] = []
+    var open: [Int: Int] = [:]
+    for (place, item) in wanted.enumerated() {
+      if let at = open[item.partition], places[at].count < Self.keysPerRead {
+        commands[at].append(item.key)
+        places[at].append(place)
+      } else {
+        open[item.partition] = commands.count
+        commands.append(RedisCommand("MGET", item.key))
+        places.append([place])
+      }
+    }
+    var held = [[UInt8]?](repeating: nil, count: wanted.count)
+    for (places, reply) in zip(places, try await ask(commands)) {
+      for (place, value) in zip(places, reply.array ?? []) { held[place] = value.bytes }
+    }
+    return held
+  }
+  private static let keysPerRead = 100
 }
 
 extension StoreError {

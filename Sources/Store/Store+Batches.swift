@@ -7,7 +7,7 @@ extension Store {
   /// Runs a script over many items, several at a time and each with its partition's, all in one pipeline; `run` gives keys
   /// and arguments of the items at these places, the script answers an array with one reply for each. In the items' order.
   func askBatched(
-    _ script: RedisScript, _ partitions: [Int], _ run: ([Int]) -> (keys: [String], arguments: [RedisArgument])
+    _ script: RedisScript, _ partitions: [Int], _ run: ([Int]) -> ScriptRun
   ) async throws(StoreError) -> [RedisReply] {
     var chunks: [[Int]] = []
     for (_, items) in Dictionary(grouping: partitions.indices, by: { partitions[$0] }) {

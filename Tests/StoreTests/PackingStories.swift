@@ -18,7 +18,7 @@ struct PackingStories {
       record.userVersion = device.device.user == nil ? 0 : .random(in: 0...Int(UInt32.max), using: &random)
       // Some of its texts are words, some are written out.
       var words = WordBook()
-      for text in record.repeatingTexts where Bool.random(using: &random) { words.learn(text, words.count) }
+      record.forEachRepeatingText { if Bool.random(using: &random) { words.learn($0, words.count) } }
       #expect(try DeviceRecord(packed: record.packed(words), words) == record, "seed \(seed)")
 
       for text in [random.token(), random.text()] {

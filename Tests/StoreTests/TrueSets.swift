@@ -25,12 +25,18 @@ extension Store {
             let own = keys.set(partition, app, name, block: block)
             apart.insert(own)
             stored = try #require(try await redis.call(RedisCommand("GET", own)).bytes, "\(own) is missing")
-            #expect((value == Array("b".utf8)) == (stored.count == SetBlock.bytes), "\(own)")
           } else {
             #expect((2...64).contains(value.count))
           }
-          let numbers = SetBlock.numbers(SetBlock.words(stored))
-          if stored.count < SetBlock.bytes { #expect(numbers.count * 2 == stored.count, "twice in \(name.text)") }
+          var numbers = SetBlock.numbers(listed: stored)
+          if value == Array("b".utf8) {
+            numbers = SetBlock.numbers(SetBlock.words(bitmap: stored))
+            #expect(
+              stored.count.isMultiple(of: SetBlock.bitmapStep) && stored.count <= SetBlock.bytes,
+              "a bitmap: \(name.text)")
+          } else {
+            #expect(numbers == Set(numbers).sorted(), "a list is ascending: \(name.text)")
+          }
           sets[name, default: []].formUnion(
             numbers.map { DevicePlace(partition: partition, number: block * SetBlock.size + $0) })
         }

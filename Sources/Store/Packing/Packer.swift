@@ -44,15 +44,21 @@ struct Corrupt: Error {}
 struct Unpacker {
   private let bytes: [UInt8]
   private(set) var place: Int
+  private let end: Int
 
   init(_ bytes: [UInt8], from place: Int = 0) {
-    self.bytes = bytes
-    self.place = place
+    self.init(bytes, place..<bytes.count)
   }
-  var isAtEnd: Bool { place >= bytes.count }
+  /// Of a part of `bytes`.
+  init(_ bytes: [UInt8], _ part: Range<Int>) {
+    self.bytes = bytes
+    place = part.lowerBound
+    end = part.upperBound
+  }
+  var isAtEnd: Bool { place >= end }
 
   mutating func byte() throws(Corrupt) -> UInt8 {
-    guard place < bytes.count else { throw Corrupt() }
+    guard place < end else { throw Corrupt() }
     defer { place += 1 }
     return bytes[place]
   }
@@ -87,7 +93,7 @@ struct Unpacker {
   }
   mutating func take(_ count: Int) throws(Corrupt) -> [UInt8] { Array(try slice(count)) }
   mutating func slice(_ count: Int) throws(Corrupt) -> ArraySlice<UInt8> {
-    guard count >= 0, count <= bytes.count - place else { throw Corrupt() }
+    guard count >= 0, count <= end - place else { throw Corrupt() }
     defer { place += count }
     return bytes[place..<place + count]
   }

@@ -66,7 +66,7 @@ extension Store {
         }
       }
       guard !writes.isEmpty else { return dead.count }
-      for (write, done) in zip(writes, try await write(writes, app: app, under: lease)) where done {
+      for (write, done) in zip(writes, try await write(writes, app: app, under: lease)) where done.isDone {
         left[write.id] = nil
       }
       if left.isEmpty { return dead.count }

@@ -83,7 +83,7 @@ extension Store {
       guard !writes.isEmpty else { return (revived, kept) }
       left = []
       for (write, done) in zip(writes, try await write(writes, app: app)) {
-        if done { revived += 1 } else { left.append(write.id) }
+        if done.isDone { revived += 1 } else { left.append(write.id) }
       }
       if left.isEmpty { return (revived, kept) }
     }

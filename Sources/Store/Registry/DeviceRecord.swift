@@ -87,28 +87,34 @@ struct DeviceRecord: Hashable {
   }
 
   /// What `packed` may write as words.
-  var repeatingTexts: [String] {
+  func forEachRepeatingText(_ body: (String) -> Void) {
     let device = stored.device
-    var texts = [device.address.provider.rawValue, device.address.tokenKind.rawValue]
-    for text in [device.address.bundleID, device.platform, device.appVersion, device.language, device.timeZone] {
-      if let text { texts.append(text) }
-    }
-    texts += stored.userTags
-    texts += device.tags
+    body(device.address.provider.rawValue)
+    body(device.address.tokenKind.rawValue)
+    if let bundleID = device.address.bundleID { body(bundleID) }
+    if let platform = device.platform { body(platform) }
+    if let appVersion = device.appVersion { body(appVersion) }
+    if let language = device.language { body(language) }
+    if let timeZone = device.timeZone { body(timeZone) }
+    for tag in stored.userTags { body(tag) }
+    for tag in device.tags { body(tag) }
     for attribute in device.attributes {
-      texts.append(attribute.key)
-      if case .string(let text) = attribute.value { texts.append(text) }
+      body(attribute.key)
+      if case .string(let text) = attribute.value { body(text) }
     }
     if let tombstone = stored.tombstone {
-      texts.append(tombstone.reason)
-      if let credential = tombstone.credential { texts.append(credential.rawValue) }
+      body(tombstone.reason)
+      if let credential = tombstone.credential { body(credential.rawValue) }
     }
-    return texts
   }
 
   /// Throws also if it names a word that the book does not know.
   init(packed: [UInt8], _ words: WordBook) throws(Corrupt) {
-    var reader = Unpacker(packed)
+    try self.init(Unpacker(packed), words)
+  }
+
+  init(_ unpacker: Unpacker, _ words: WordBook) throws(Corrupt) {
+    var reader = unpacker
     guard try reader.byte() == Self.version else { throw Corrupt() }
     let flags = Flags(rawValue: try reader.byte())
     let registeredAt = WallTime(milliseconds: try reader.time())

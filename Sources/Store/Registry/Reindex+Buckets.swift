@@ -25,7 +25,10 @@ extension Store {
         let reply = try await ask(
           Scripts.mendIndex,
           keys: [keys.record(partition, app, place.number), keys.index(partition, app, entry.bucket)],
-          [.text(place.field), .bytes(found?.packed ?? []), .bytes(entry.entry), "0", repair ? "1" : "0"])
+          [
+            .number(Int64(place.number)), .bytes(Array(found?.entry ?? [])), .bytes(entry.entry), "0",
+            repair ? "1" : "0",
+          ])
         if reply.integer == 1 {
           report.note(.foreignInIndex, "number \(place.number) of partition \(partition)")
         }
@@ -45,8 +48,8 @@ extension Store {
         return (
           keys: [keys.record(place.partition, app, place.number), keys.index(index.partition, app, index.bucket)],
           arguments: [
-            .text(place.field), .bytes(device.packed), .bytes(index.hash + raw32(place.number)), belongs ? "1" : "0",
-            repair ? "1" : "0",
+            .number(Int64(place.number)), .bytes(Array(device.entry)), .bytes(index.hash + raw32(place.number)),
+            belongs ? "1" : "0", repair ? "1" : "0",
           ]
         )
       })

@@ -100,13 +100,14 @@ extension Store {
     _ places: [DevicePlace], _ app: AppID, _ repair: Bool, _ report: inout ReindexReport
   ) async throws(StoreError) {
     guard let partition = places.first?.partition else { return }
-    let raw = try await ask(places.map { RedisCommand("HGET", keys.record(partition, app, $0.number), $0.field) })
+    let held = try await read(places.map { (partition, keys.record(partition, app, $0.number)) })
     let free = try await ask(
       places.map { RedisCommand("ZSCORE", keys.freeNumbers(partition, app), String($0.number)) })
-    for ((place, raw), free) in zip(zip(places, raw), free) {
-      if let packed = raw.bytes {
+    for ((place, held), free) in zip(zip(places, held), free) {
+      let bucket = RecordBucket(bytes: held ?? [])
+      if let part = bucket.part(of: place.number) {
         // A device that has come meanwhile is no fault.
-        if try await open([packed], [place], app: app)[0] == nil {
+        if try await open([(place, bucket, part)], app: app)[0] == nil {
           report.note(.unreadableRecord, "number \(place.number) of partition \(partition)")
         }
       } else if free.isNull {
@@ -114,7 +115,7 @@ extension Store {
         guard repair else { continue }
         _ = try await ask(
           Scripts.free, keys: [keys.freeNumbers(partition, app), keys.record(partition, app, place.number)],
-          [.number(Int64(place.number)), .text(place.field), .number(loop.wallNow.milliseconds)], partition: partition)
+          [.number(Int64(place.number)), .number(loop.wallNow.milliseconds)], partition: partition)
       }
     }
   }
@@ -224,7 +225,7 @@ extension Store {
             keys.set(place.partition, app, doubt.name, block: block),
           ],
           arguments: [
-            .text(place.field), .bytes(device?.packed ?? []), .text(doubt.name.text),
+            .number(Int64(place.number)), .bytes(Array(device?.entry ?? [])), .text(doubt.name.text),
             .bytes(SetBlock.packed([place.number % SetBlock.size])), should ? "1" : "0", repair ? "1" : "0",
           ]
         )

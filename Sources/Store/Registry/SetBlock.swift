@@ -5,21 +5,27 @@ import RedisClient
 struct SetBlock {
   static let size = 65_536
   static let wordCount = size / 64
-  /// Bytes of a bitmap; a list of numbers is always shorter.
+  /// Bytes of a whole bitmap.
   static let bytes = size / 8
+  /// A bitmap of Redis ends behind its highest number, at a multiple of this many bytes.
+  static let bitmapStep = 128
 
   static let empty = [UInt64](repeating: 0, count: wordCount)
 
-  /// From what `readSets` answers: a bitmap, or numbers of two bytes each.
-  static func words(_ stored: [UInt8]) -> [UInt64] {
-    if stored.count == bytes {
-      return stored.withUnsafeBytes { raw in
-        (0..<wordCount).map { UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: $0 * 8, as: UInt64.self)) }
+  /// From what `readSets` answers: an array of a bitmap, or numbers of two bytes each.
+  static func words(_ stored: RedisReply) -> [UInt64] {
+    if let bitmap = stored.array?.first?.bytes { return words(bitmap: bitmap) }
+    var words = empty
+    for number in numbers(listed: stored.bytes ?? []) { words[number >> 6] |= bit(number) }
+    return words
+  }
+  static func words(bitmap: [UInt8]) -> [UInt64] {
+    bitmap.withUnsafeBytes { raw in
+      (0..<wordCount).map { place in
+        guard place * 8 + 8 <= raw.count else { return 0 }
+        return UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self))
       }
     }
-    var words = empty
-    for number in numbers(listed: stored) { words[number >> 6] |= bit(number) }
-    return words
   }
 
   static func bit(_ number: Int) -> UInt64 { 1 << UInt64(63 - number & 63) }

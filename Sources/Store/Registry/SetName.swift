@@ -38,6 +38,8 @@ struct SetName: Hashable {
 
   var text: String { kind.rawValue + value.text }
 
+  func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
+
   /// Tags and their keys are many: their entries are spread over this many buckets.
   static let tagBuckets = 1_024
 
@@ -64,25 +66,29 @@ extension SetName {
 }
 
 extension DeviceRecord {
-  /// The sets that hold the device.
-  var sets: Set<SetName> {
+  /// The sets that hold the device; some may come twice.
+  func forEachSet(_ body: (SetName) -> Void) {
     let device = stored.device
-    var names = Set<SetName>(minimumCapacity: 10 + 2 * (device.tags.count + stored.userTags.count))
-    if stored.isLive { names.insert(SetName(.active)) }
-    if isOneOfSeveral { names.insert(SetName(.several)) }
-    names.insert(SetName(.route, RouteClass(of: device.address).name))
-    names.insert(SetName(.seen, String(SetName.day(of: device))))
-    if let platform = device.platform { names.insert(SetName(.platform, platform)) }
-    if let language = device.language { names.insert(SetName(.language, language.lowercased())) }
-    if let zone = device.timeZone { names.insert(SetName(.zone, zone)) }
-    if let version = device.appVersion { names.insert(SetName(.version, version)) }
-    for attribute in device.attributes { names.insert(SetName(.attribute, attribute.key)) }
-    for tags in [device.tags, stored.userTags] {
-      for tag in tags {
-        names.insert(SetName(.tag, tag))
-        if let key = SetName.key(ofTag: tag) { names.insert(SetName(.tagKey, key)) }
-      }
-    }
+    if stored.isLive { body(SetName(.active)) }
+    if isOneOfSeveral { body(SetName(.several)) }
+    body(SetName(.route, RouteClass(of: device.address).name))
+    body(SetName(.seen, String(SetName.day(of: device))))
+    if let platform = device.platform { body(SetName(.platform, platform)) }
+    if let language = device.language { body(SetName(.language, language.lowercased())) }
+    if let zone = device.timeZone { body(SetName(.zone, zone)) }
+    if let version = device.appVersion { body(SetName(.version, version)) }
+    for attribute in device.attributes { body(SetName(.attribute, attribute.key)) }
+    for tag in device.tags { Self.sets(ofTag: tag, body) }
+    for tag in stored.userTags { Self.sets(ofTag: tag, body) }
+  }
+  private static func sets(ofTag tag: String, _ body: (SetName) -> Void) {
+    body(SetName(.tag, tag))
+    if let key = SetName.key(ofTag: tag) { body(SetName(.tagKey, key)) }
+  }
+
+  var sets: Set<SetName> {
+    var names = Set<SetName>(minimumCapacity: 10 + 2 * (stored.device.tags.count + stored.userTags.count))
+    forEachSet { names.insert($0) }
     return names
   }
 }

@@ -21,10 +21,10 @@ extension Store {
   /// The devices that aliases of these tokens name and that hold them, dead ones too; by derived id, in order.
   func aliased(_ derived: [DeviceID], _ addresses: [Address], app: AppID) async throws(StoreError) -> [[FoundDevice]] {
     let places = derived.map { alias($0, app) }
-    let held = try await ask(places.map { RedisCommand("GET", $0.key) })
+    let held = try await read(derived.indices.map { (partition(of: derived[$0], in: app), places[$0].key) })
     var asked: [(token: Int, place: DevicePlace)] = []
     for (token, place) in places.enumerated() {
-      let bytes = held[token].bytes ?? []
+      let bytes = held[token] ?? []
       for at in stride(from: 0, to: bytes.count - 11, by: 12) where bytes[at..<at + 6].elementsEqual(place.hash) {
         asked.append((token, DevicePlace(raw: bytes[(at + 6)..<(at + 12)])))
       }
@@ -37,19 +37,31 @@ extension Store {
     return found
   }
 
-  /// Points tokens at the devices that hold them now; answers which places they pointed to before.
-  func point(_ pointers: [(derived: DeviceID, to: DevicePlace)], app: AppID) async throws(StoreError) -> [[DevicePlace]]
+  /// Points tokens at the devices that hold them now; answers which other places aliases of them name, and where there may be
+  /// a device with the token's own id.
+  func point(_ pointers: [(derived: DeviceID, to: DevicePlace)], app: AppID) async throws(StoreError)
+    -> [(aliases: [DevicePlace], own: [DevicePlace])]
   {
-    let places = pointers.map { alias($0.derived, app) }
     let replies = try await askBatched(
-      Scripts.point, pointers.indices.map { partition(of: pointers[$0].derived, in: app) }
+      Scripts.point, pointers.map { partition(of: $0.derived, in: app) }
     ) { chunk in
-      (
-        keys: chunk.map { places[$0].key },
-        arguments: chunk.flatMap { [.bytes(places[$0].hash), .bytes(pointers[$0].to.raw)] }
-      )
+      var run = ScriptRun()
+      for at in chunk {
+        let alias = alias(pointers[at].derived, app)
+        let index = IndexPlace(pointers[at].derived, app, keys)
+        run.keys.append(alias.key)
+        run.keys.append(keys.index(index.partition, app, index.bucket))
+        run.arguments.append(alias.hash)
+        run.arguments.append(pointers[at].to.raw)
+        run.arguments.append([UInt8(index.partition >> 8), UInt8(index.partition & 255)], index.hash)
+      }
+      return run
     }
-    return replies.map { reply in (reply.array ?? []).compactMap { $0.bytes.map { DevicePlace(raw: $0[...]) } } }
+    return replies.map { reply in
+      guard let bytes = reply.bytes, let count = bytes.first else { return ([], []) }
+      let places = DevicePlace.list(Array(bytes.dropFirst()))
+      return (Array(places.prefix(Int(count))), Array(places.dropFirst(Int(count))))
+    }
   }
 
   func unpoint(_ pointers: [(derived: DeviceID, from: DevicePlace)], app: AppID) async throws(StoreError) {

@@ -25,7 +25,7 @@ extension Store {
   /// False: it has changed meanwhile.
   func remove(_ found: FoundDevice, app: AppID) async throws(StoreError) -> Bool {
     let write = DeviceWrite(place: found.place, id: found.device.id, before: found, after: nil)
-    guard try await self.write([write], app: app)[0] else { return false }
+    guard try await self.write([write], app: app)[0].isDone else { return false }
     try await forget(found, keeping: nil, app: app)
     return true
   }

@@ -52,12 +52,16 @@ extension Store {
   private func records(inBuckets buckets: Range<Int>, _ partition: Int, _ app: AppID) async throws(StoreError)
     -> [FoundDevice]
   {
-    let replies = try await ask(
-      buckets.map { RedisCommand("HVALS", keys.record(partition, app, $0 * Keys.recordsPerBucket)) },
-      partition: partition)
-    var packed: [[UInt8]?] = []
-    for reply in replies { for item in reply.array ?? [] { packed.append(item.bytes) } }
-    let places = [DevicePlace](repeating: DevicePlace(partition: partition, number: 0), count: packed.count)
-    return try await open(packed, places, app: app).compactMap { $0 }
+    let held = try await read(
+      buckets.map { (partition, keys.record(partition, app, $0 * Keys.recordsPerBucket)) })
+    var parts: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)] = []
+    for (number, bytes) in zip(buckets, held) {
+      let bucket = RecordBucket(bytes: bytes ?? [])
+      for part in bucket.parts {
+        let number = number * Keys.recordsPerBucket + part.slot
+        parts.append((DevicePlace(partition: partition, number: number), bucket, part))
+      }
+    }
+    return try await open(parts, app: app).compactMap { $0 }
   }
 }

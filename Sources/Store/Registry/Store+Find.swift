@@ -16,17 +16,26 @@ struct DevicePlace: Hashable {
     partition = from32(raw.prefix(2))
     number = from32(raw.dropFirst(2))
   }
+  /// As `raw`, one behind the other.
+  static func list(_ raw: [UInt8]) -> [DevicePlace] {
+    stride(from: 0, to: raw.count - 5, by: 6).map { DevicePlace(raw: raw[$0..<$0 + 6]) }
+  }
   var block: Int { number / SetBlock.size }
-  /// Its field in the bucket of records.
-  var field: String { String(number % Keys.recordsPerBucket) }
+  /// Of the partition.
+  var bucket: Int { number / Keys.recordsPerBucket }
 }
 
 /// A device record and what is needed to replace it: nothing may have changed between.
 struct FoundDevice {
   var place: DevicePlace
   var record: DeviceRecord
-  var packed: [UInt8]
+  /// As it was read: its part of the bucket.
+  fileprivate(set) var bucket = RecordBucket(bytes: [])
+  fileprivate(set) var part = RecordBucket.Part(slot: 0, record: 4..<4)
+
   var device: Device { record.stored.device }
+  var packed: ArraySlice<UInt8> { bucket.bytes[part.record] }
+  var entry: ArraySlice<UInt8> { bucket.bytes[part.entry] }
 }
 
 /// Where a device's number is found: a bucket, and a hash within it.
@@ -63,11 +72,11 @@ extension Store {
   /// With the numbers that the index has under each id's hash, which may be other devices'.
   func lookUp(_ ids: [DeviceID], app: AppID) async throws(StoreError) -> [(found: FoundDevice?, numbers: [Int])] {
     let places = ids.map { IndexPlace($0, app, keys) }
-    let held = try await ask(places.map { RedisCommand("GET", keys.index($0.partition, app, $0.bucket)) })
+    let held = try await read(places.map { ($0.partition, keys.index($0.partition, app, $0.bucket)) })
     var result: [(found: FoundDevice?, numbers: [Int])] = []
     var asked: [(id: Int, place: DevicePlace)] = []
     for (id, place) in places.enumerated() {
-      let numbers = held[id].bytes.map(place.numbers) ?? []
+      let numbers = held[id].map(place.numbers) ?? []
       result.append((nil, numbers))
       for number in numbers { asked.append((id, DevicePlace(partition: place.partition, number: number))) }
     }
@@ -80,47 +89,50 @@ extension Store {
 
   /// By their numbers, in order; nil where there is none.
   func records(_ places: [DevicePlace], app: AppID) async throws(StoreError) -> [FoundDevice?] {
-    guard !places.isEmpty else { return [] }
-    var commands: [RedisCommand] = []
+    var buckets: [(partition: Int, key: String)] = []
     var last: DevicePlace?
-    for place in places {
-      let bucket = place.number / Keys.recordsPerBucket
-      if let last, last.partition == place.partition, last.number / Keys.recordsPerBucket == bucket {
-        commands[commands.count - 1].append(place.field)
-      } else {
-        commands.append(RedisCommand("HMGET", keys.record(place.partition, app, place.number), place.field))
+    // Neighbours come from one bucket.
+    let sources = places.map { place in
+      if last.map({ $0.partition != place.partition || $0.bucket != place.bucket }) ?? true {
+        buckets.append((place.partition, keys.record(place.partition, app, place.number)))
+        last = place
       }
-      last = place
+      return buckets.count - 1
     }
-    let replies = try await ask(commands)
-    var packed: [[UInt8]?] = []
-    packed.reserveCapacity(places.count)
-    for reply in replies { for item in reply.array ?? [] { packed.append(item.bytes) } }
-    guard packed.count == places.count else { throw .unavailable("a bucket of records is no hash", retryAfter: 10) }
-    return try await open(packed, places, app: app)
+    let held = try await read(buckets).map { RecordBucket(bytes: $0 ?? []) }
+    return try await open(zip(places, sources).map { ($0, held[$1], held[$1].part(of: $0.number)) }, app: app)
   }
 
   /// Reads records; words that this process does not know are learned on the way. What cannot be read counts as none.
-  func open(_ packed: [[UInt8]?], _ places: [DevicePlace], app: AppID) async throws(StoreError) -> [FoundDevice?] {
-    var found = [FoundDevice?](repeating: nil, count: places.count)
+  func open(
+    _ parts: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)], app: AppID
+  ) async throws(StoreError) -> [FoundDevice?] {
+    var found: [FoundDevice?] = []
+    found.reserveCapacity(parts.count)
     var odd: [Int] = []
-    for (at, packed) in packed.enumerated() {
-      guard let packed else { continue }
-      found[at] = open(packed, places[at], app)
-      if found[at] == nil { odd.append(at) }
+    var known: (partition: Int, words: WordBook)?
+    for (place, bucket, part) in parts {
+      if known?.partition != place.partition { known = (place.partition, words(place.partition, app)) }
+      let device = part.flatMap { open($0, of: bucket, place, known?.words ?? WordBook()) }
+      if device == nil, part != nil { odd.append(found.count) }
+      found.append(device)
     }
     guard !odd.isEmpty else { return found }
-    for partition in Set(odd.map { places[$0].partition }) {
+    for partition in Set(odd.map { parts[$0].place.partition }) {
       try await loadWords(WordPlace(partition: partition, app: app))
     }
-    for at in odd { found[at] = packed[at].flatMap { open($0, places[at], app) } }
+    for at in odd {
+      let (place, bucket, part) = parts[at]
+      found[at] = part.flatMap { open($0, of: bucket, place, words(place.partition, app)) }
+    }
     return found
   }
 
-  private func open(_ packed: [UInt8], _ place: DevicePlace, _ app: AppID) -> FoundDevice? {
-    let words = shelf.books[WordPlace(partition: place.partition, app: app)] ?? WordBook()
-    guard let record = try? DeviceRecord(packed: packed, words) else { return nil }
-    return FoundDevice(place: place, record: record, packed: packed)
+  private func open(_ part: RecordBucket.Part, of bucket: RecordBucket, _ place: DevicePlace, _ words: WordBook)
+    -> FoundDevice?
+  {
+    guard let record = try? DeviceRecord(Unpacker(bucket.bytes, part.record), words) else { return nil }
+    return FoundDevice(place: place, record: record, bucket: bucket, part: part)
   }
 
   /// The devices with these numbers, in order; nil where there is none, or one that got its number after `bornBefore`.

@@ -16,7 +16,7 @@ extension Store {
       throw .unusable(
         "a set of \(app.rawValue) in partition \(partition) cannot be read: see `fanfare devices reindex`")
     }
-    return sets.map { SetBlock.words($0.bytes ?? []) }
+    return sets.map(SetBlock.words)
   }
 
   /// How many blocks the numbers of an app fill, by partition.

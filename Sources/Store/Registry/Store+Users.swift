@@ -9,6 +9,8 @@ struct UserEntry: Hashable {
   var places: [DevicePlace] = []
   var tags: [String] = []
   var packedTags: [UInt8] = []
+  /// Version and places, as they are stored.
+  private(set) var head: [UInt8] = []
 
   init() {}
   init(packed: [UInt8]) {
@@ -17,6 +19,8 @@ struct UserEntry: Hashable {
     let end = 6 + from32(packed[4..<6]) * 6
     guard end <= packed.count else { return }
     places = stride(from: 6, to: end, by: 6).map { DevicePlace(raw: packed[$0..<$0 + 6]) }
+    head = Array(packed[..<end])
+    guard packed.count > end else { return }
     packedTags = Array(packed[end...])
     tags = (try? Self.unpack(packedTags)) ?? []
   }
@@ -52,11 +56,14 @@ extension Store {
   func join(_ joins: [(user: String, place: DevicePlace)], app: AppID) async throws(StoreError) -> [UserEntry?] {
     let homes = joins.map { keys.user(app, $0.user) }
     let replies = try await askBatched(Scripts.join, homes.map(\.partition)) { chunk in
-      (
-        keys: chunk.map { homes[$0].key },
-        arguments: [.number(Int64(Self.maximumDevicesPerUser))]
-          + chunk.flatMap { [.text(joins[$0].user), .bytes(joins[$0].place.raw)] }
-      )
+      var run = ScriptRun()
+      run.arguments.append(Self.maximumDevicesPerUser)
+      for at in chunk {
+        run.keys.append(homes[at].key)
+        run.arguments.append(joins[at].user)
+        run.arguments.append(joins[at].place.raw)
+      }
+      return run
     }
     return replies.map { $0.bytes.map(UserEntry.init(packed:)) }
   }

@@ -15,16 +15,24 @@ struct WordShelf {
 }
 
 extension Store {
+  /// As far as this process has learned them; good until the next await.
+  func words(_ partition: Int, _ app: AppID) -> WordBook {
+    shelf.books[WordPlace(partition: partition, app: app)] ?? WordBook()
+  }
+
   /// Has numbers given to texts that have come up often enough.
-  func learnWords(_ records: [DeviceRecord], _ place: WordPlace) async throws(StoreError) {
+  func learnWords(_ writes: [DeviceWrite], _ chosen: [Int], _ place: WordPlace) async throws(StoreError) {
     var wanted = Set<ExactText>()
     let book = shelf.books[place] ?? WordBook()
     guard book.count < WordBook.limit else { return }
-    for record in records {
-      for text in record.repeatingTexts where book.number(text) == nil && text.utf8.count <= WordBook.longest {
-        if shelf.candidates[place.app, default: WordCandidates()].met(text) { wanted.insert(ExactText(text)) }
+    var candidates = shelf.candidates.removeValue(forKey: place.app) ?? WordCandidates()
+    for at in chosen {
+      writes[at].after?.forEachRepeatingText { text in
+        guard book.number(text) == nil, text.utf8.count <= WordBook.longest, candidates.met(text) else { return }
+        wanted.insert(ExactText(text))
       }
     }
+    shelf.candidates[place.app] = candidates
     guard !wanted.isEmpty else { return }
     let texts = wanted.map(\.text)
     let numbers =

@@ -11,72 +11,87 @@ struct DeviceWrite {
   var after: DeviceRecord?
   /// For a new device: the numbers that the index had under its hash.
   var expected: [Int] = []
+  /// What aliases of its token name is answered; for a device whose id is the one that its token gives.
+  var tellsAliases = false
+
+  enum Result {
+    /// It was not as expected.
+    case refused
+    case done(aliased: [DevicePlace])
+
+    var isDone: Bool { if case .done = self { true } else { false } }
+  }
 }
 
 extension DeviceWrite {
   /// About how many places in sets it may change.
   fileprivate var weight: Int {
-    [before?.record, after].reduce(0) { sum, record in
-      guard let stored = record?.stored else { return sum }
-      return sum + 8 + 2 * (stored.device.tags.count + stored.userTags.count) + stored.device.attributes.count
+    func weight(_ record: DeviceRecord?) -> Int {
+      guard let stored = record?.stored else { return 0 }
+      return 8 + 2 * (stored.device.tags.count + stored.userTags.count) + stored.device.attributes.count
     }
+    return weight(before?.record) + weight(after)
   }
 }
 
 extension Store {
   /// Devices of one script: what keeps it within a millisecond.
-  private static let devicesPerScript = 40
+  private static let devicesPerScript = 32
   /// Places in sets of one script's devices; a single device may have more.
   private static let placesPerScript = 1_200
   /// How often a write that others came before is tried again.
   static let writeAttempts = 20
   static let tooBusy = StoreError.unavailable("a device is being written by too many at once", retryAfter: 1)
 
-  /// Writes devices of one app with their sets; each whole or not at all. False where a device was not as expected.
-  /// `lease`: only while that is held; all are of its partition.
-  func write(_ writes: [DeviceWrite], app: AppID, under lease: Lease? = nil) async throws(StoreError) -> [Bool] {
-    var done = [Bool](repeating: true, count: writes.count)
+  /// Writes devices of one app with their sets; each whole or not at all. In the order of `writes`. `lease`:
+  /// only while that is held; all are of its partition.
+  func write(_ writes: [DeviceWrite], app: AppID, under lease: Lease? = nil) async throws(StoreError)
+    -> [DeviceWrite.Result]
+  {
+    var results = [DeviceWrite.Result](repeating: .done(aliased: []), count: writes.count)
     var left: [[Int]] = []
-    for (_, places) in Dictionary(grouping: writes.indices, by: { writes[$0].place.partition }) {
-      let partition = writes[places[0]].place.partition
-      try await learnWords(places.compactMap { writes[$0].after }, WordPlace(partition: partition, app: app))
+    for (partition, places) in Dictionary(grouping: writes.indices, by: { writes[$0].place.partition }) {
+      try await learnWords(writes, places, WordPlace(partition: partition, app: app))
       left += Self.chunks(places, writes)
     }
     while !left.isEmpty {
-      let runs = left.map { chunk in
-        var run = run(chunk.map { writes[$0] }, app)
-        if let lease {
-          run.keys.insert(keys.lease(lease.partition), at: 0)
-          run.arguments.insert(.text(lease.owner), at: 0)
-        }
-        return run
-      }
+      // Packed without awaiting: words learned on another connection must not be used on this one.
+      let runs = left.map { run($0, writes, app, under: lease) }.filter { !$0.written.isEmpty }
       let script = lease == nil ? Scripts.writeDevices : Scripts.writeOwnDevices
-      let replies = try await ask(script, runs, partition: lease?.partition ?? 0)
-      var again: [[Int]] = []
-      for (chunk, reply) in zip(left, replies) {
-        guard let odd = reply.array else {
+      let replies = try await ask(script, runs.map(\.script), partition: lease?.partition ?? 0)
+      left = []
+      for (written, reply) in zip(runs.map(\.written), replies) {
+        guard let answer = reply.array, let kind = answer.first?.integer else {
           shelf.books = [:]
           throw .unavailable("words of the registry were lost and are learned again", retryAfter: 1)
         }
-        guard !odd.isEmpty else { continue }
+        if kind == 0 {
+          for at in stride(from: 1, to: answer.count - 1, by: 2) {
+            let place = written[Int(answer[at].integer ?? 1) - 1]
+            results[place] = .done(aliased: DevicePlace.list(answer[at + 1].bytes ?? []))
+          }
+          continue
+        }
         // Nothing of this run was written: the others go without those.
-        let refused = Set(odd.compactMap { $0.integer.map { chunk[Int($0) - 1] } })
-        for place in refused { done[place] = false }
-        let rest = chunk.filter { !refused.contains($0) }
-        if !rest.isEmpty { again.append(rest) }
+        let refused = Set(answer.dropFirst().compactMap { $0.integer.map { written[Int($0) - 1] } })
+        for place in refused { results[place] = .refused }
+        let rest = written.filter { !refused.contains($0) }
+        if !rest.isEmpty { left.append(rest) }
       }
-      left = again
     }
-    return done
+    return results
   }
 
+  /// Of one partition, by number.
   private static func chunks(_ places: [Int], _ writes: [DeviceWrite]) -> [[Int]] {
     var chunks: [[Int]] = []
     var room = 0
-    for place in places {
+    // As many as needed, of equal size.
+    let count = (places.count + devicesPerScript - 1) / devicesPerScript
+    let size = (places.count + count - 1) / max(1, count)
+    for place in places.sorted(by: { writes[$0].place.number < writes[$1].place.number }) {
       let weight = writes[place].weight
-      if chunks.isEmpty || chunks[chunks.count - 1].count >= devicesPerScript || weight > room {
+      if chunks.isEmpty || chunks[chunks.count - 1].count >= size || weight > room {
         chunks.append([])
         room = placesPerScript
       }
@@ -86,55 +101,98 @@ extension Store {
     return chunks
   }
 
-  private struct SetPlace: Hashable {
-    var block: Int
-    var name: SetName
+  /// The script for devices of one partition, and those of `chunk` that it writes: what is there already is left alone.
+  private func run(_ chunk: [Int], _ writes: [DeviceWrite], _ app: AppID, under lease: Lease?) -> (
+    script: ScriptRun, written: [Int]
+  ) {
+    let partition = writes[chunk[0]].place.partition
+    let words = words(partition, app)
+    var written: [Int] = []
+    var buckets: [Int] = []
+    var devices = ScriptRun()
+    var sets: [SetChanges] = []
+    for at in chunk {
+      let (place, after) = (writes[at].place, writes[at].after)
+      let packed = after?.packed(words)
+      let token = writes[at].tellsAliases ? alias(writes[at].id, app) : nil
+      if let packed, let before = writes[at].before, before.packed.elementsEqual(packed) { continue }
+      written.append(at)
+      if buckets.last != place.bucket { buckets.append(place.bucket) }
+      let index = IndexPlace(writes[at].id, app, keys)
+      devices.keys.append(keys.index(partition, app, index.bucket))
+      if let token { devices.keys.append(token.key) }
+      let tombstone = after?.stored.tombstone
+      let changesTombstone = tombstone != nil || writes[at].before?.record.stored.tombstone != nil
+      let act: UInt8 = after == nil ? UInt8(ascii: "d") : UInt8(ascii: writes[at].before == nil ? "c" : "u")
+      devices.arguments.append(
+        [act, UInt8(buckets.count), token == nil ? 0 : 1, changesTombstone ? 1 : 0] + raw32(place.number) + index.hash,
+        token?.hash ?? [0, 0, 0, 0, 0, 0])
+      if let before = writes[at].before { devices.arguments.append(before.entry) } else { devices.arguments.append("") }
+      if let packed {
+        devices.arguments.append(RecordBucket.head(place.number, length: packed.count), packed)
+      } else {
+        devices.arguments.append("")
+      }
+      devices.arguments.append(writes[at].expected.flatMap(raw32))
+      if changesTombstone {
+        if let tombstone { devices.arguments.append(tombstone.at.milliseconds) } else { devices.arguments.append("") }
+        devices.arguments.append(Self.buriedMember(writes[at].id, app))
+      }
+      if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
+      sets[sets.count - 1].note(writes[at].before?.record, after, number: place.number)
+    }
+    var script = ScriptRun()
+    if let lease {
+      script.keys.append(keys.lease(lease.partition))
+      script.arguments.append(lease.owner)
+    }
+    script.keys.append(keys.freeNumbers(partition, app))
+    script.keys.append(keys.buried(partition))
+    script.keys.append(keys.words(partition, app))
+    for bucket in buckets { script.keys.append(keys.record(partition, app, bucket * Keys.recordsPerBucket)) }
+    script.keys.append(devices.keys)
+    script.arguments.append(written.count)
+    script.arguments.append(words.count)
+    script.arguments.append(loop.wallNow.milliseconds)
+    script.arguments.append(buckets.count)
+    append(sets, after: devices.arguments, to: &script, partition, app, words)
+    return (script, written)
   }
 
-  /// Packs without awaiting: words learned on another connection must not be used on this one.
-  private func run(_ writes: [DeviceWrite], _ app: AppID) -> (keys: [String], arguments: [RedisArgument]) {
-    let partition = writes[0].place.partition
-    let words = shelf.books[WordPlace(partition: partition, app: app)] ?? WordBook()
-    let now = loop.wallNow
-    var names = [keys.freeNumbers(partition, app), keys.buried(partition), keys.words(partition, app)]
-    var arguments: [RedisArgument] = [
-      .number(Int64(writes.count)), .number(Int64(words.count)), .number(now.milliseconds),
-    ]
-    var changes: [SetPlace: (add: [UInt8], remove: [UInt8])] = [:]
-    for write in writes.sorted(by: { $0.place.number < $1.place.number }) {
-      let index = IndexPlace(write.id, app, keys)
-      names.append(keys.record(partition, app, write.place.number))
-      names.append(keys.index(partition, app, index.bucket))
-      let act = write.after == nil ? "d" : write.before == nil ? "c" : "u"
-      arguments += [
-        .text(act), .text(write.place.field), .bytes(write.before?.packed ?? []),
-        .bytes(write.after?.packed(words) ?? []), .bytes(index.hash), .bytes(raw32(write.place.number)),
-        .bytes(write.expected.flatMap(raw32)),
-      ]
-      let tombstone = write.after?.stored.tombstone
-      let wasBuried = write.before?.record.stored.tombstone != nil
-      arguments.append(tombstone.map { .number($0.at.milliseconds) } ?? (wasBuried ? "-" : ""))
-      arguments.append(tombstone != nil || wasBuried ? .bytes(Self.buriedMember(write.id, app)) : "")
-      let before = write.before?.record.sets ?? []
-      let after = write.after?.sets ?? []
-      let offset = write.place.number % SetBlock.size
-      let number = [UInt8(offset >> 8), UInt8(offset & 255)]
-      let block = write.place.block
-      for name in after where !before.contains(name) {
-        changes[SetPlace(block: block, name: name), default: ([], [])].add += number
+  /// Sets that nobody is believed to be in, as their name is no word yet; sets that only grow; others.
+  private func append(
+    _ sets: [SetChanges], after devices: RedisCommand, to script: inout ScriptRun, _ partition: Int, _ app: AppID,
+    _ words: WordBook
+  ) {
+    var (fresh, growing, others) = (ScriptRun(), ScriptRun(), ScriptRun())
+    for block in sets {
+      let bucketStem = keys.setBucketStem(partition, app, block: block.block)
+      let stem = keys.setStem(partition, app, block: block.block)
+      func append(_ change: SetChanges.Change, _ text: String, to run: inout ScriptRun) {
+        run.keys.append(bucketStem, change.name.bucket)
+        run.keys.append(stem, text)
+        run.arguments.append(text)
+        run.arguments.append(change.add)
       }
-      for name in before where !after.contains(name) {
-        changes[SetPlace(block: block, name: name), default: ([], [])].remove += number
+      for change in block.changes {
+        let text = change.name.text
+        if !change.remove.isEmpty {
+          append(change, text, to: &others)
+          others.arguments.append(change.remove)
+        } else if change.add.count == 2, change.name.kind == .tag, words.number(change.name.value.text) == nil {
+          append(change, text, to: &fresh)
+        } else {
+          append(change, text, to: &growing)
+        }
       }
     }
-    for (place, change) in changes {
-      names.append(keys.setBucket(partition, app, place.name, block: place.block))
-      names.append(keys.set(partition, app, place.name, block: place.block))
-      arguments.append(.text(place.name.text))
-      arguments.append(.bytes(change.add))
-      arguments.append(.bytes(change.remove))
+    script.arguments.append(fresh.keys.count / 2)
+    script.arguments.append(growing.keys.count / 2)
+    script.arguments.append(devices)
+    for run in [fresh, growing, others] {
+      script.keys.append(run.keys)
+      script.arguments.append(run.arguments)
     }
-    return (names, arguments)
   }
 
   /// Writes a device as `change` of what is stored, again and again until nothing came between. `change` answers nil to
@@ -146,7 +204,7 @@ extension Store {
       guard let found = try await find([id], app: app)[0] else { return nil }
       guard let new = change(found.record) else { return (found.record, found.record) }
       let write = DeviceWrite(place: found.place, id: id, before: found, after: new)
-      if try await self.write([write], app: app)[0] { return (found.record, new) }
+      if try await self.write([write], app: app)[0].isDone { return (found.record, new) }
     }
     throw Self.tooBusy
   }
@@ -156,6 +214,6 @@ extension Store {
     _ = try await ask(
       Scripts.free,
       keys: [keys.freeNumbers(place.partition, app), keys.record(place.partition, app, place.number)],
-      [.number(Int64(place.number)), .text(place.field), 0], partition: place.partition)
+      [.number(Int64(place.number)), 0], partition: place.partition)
   }
 }

@@ -18,14 +18,13 @@ extension Scripts {
     return numbers
     """)
 
-  /// A number without a record becomes free. KEYS free numbers, record bucket · ARGV number, field, when it became so → 1: done
+  /// A number without a record becomes free. KEYS free numbers, record bucket · ARGV number, when it became so → 1: done
   static let free = RedisScript(
     "free",
-    """
-    #!lua flags=allow-oom
-    if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 1 then return 0 end
-    return redis.call('ZADD', KEYS[1], 'NX', ARGV[3], ARGV[1])
-    """)
+    "#!lua flags=allow-oom\n" + Fragment.records + """
+      if entryOf(redis.call('GET', KEYS[2]) or '', tonumber(ARGV[1])) ~= '' then return 0 end
+      return redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1])
+      """)
 
   /// Numbers for texts. KEYS words · ARGV limit, texts → per text its number, or -1: no room
   static let intern = RedisScript(
@@ -45,11 +44,7 @@ extension Scripts {
     return out
     """)
 
-  /// Compares and writes devices with all their sets: all of them or none. KEYS free numbers, tombstones, words; per device: record
-  /// bucket, index bucket; per set: bucket, own key · ARGV devices, words, time; per device: create, update or delete (c, u, d),
-  /// field in the record bucket, expected record, new record, hash of its id, number, numbers expected under that hash, time of
-  /// its tombstone or '' or '-' (none any more), member of tombstones; per set: name, numbers to add, to remove.
-  /// → places of the devices that were not as expected, or -1: words are missing
+  /// Compares and writes devices with all their sets: all of them or none.
   static let writeDevices = RedisScript("writeDevices", "#!lua flags=allow-oom\n" + Fragment.writeDevices)
 
   /// The same by the owner of the partition. KEYS lease, then as above · ARGV owner, then as above
@@ -71,121 +66,100 @@ extension Scripts {
     return 1
     """)
 
-  /// Points hashes of tokens at devices. KEYS alias buckets, one for each · ARGV for each: hash, device → for each the devices that
-  /// it pointed to before
+  /// Points hashes of tokens at devices, beside those that they point to. KEYS for each: alias bucket, index bucket of the
+  /// token's own id · ARGV for each: hash of the token, device, partition and hash of the token's own id → for each how many
+  /// other devices the hash points to, then those and the devices with the own id; or nothing
   static let point = RedisScript(
     "point",
-    """
-    #!lua flags=allow-oom
-    local out = {}
-    for k = 1, #KEYS do
-      local wanted, to = ARGV[k * 2 - 1], ARGV[k * 2]
-      local held, kept, others, known = redis.call('GET', KEYS[k]) or '', {}, {}, false
-      for i = 1, #held, 12 do
-        local entry = string.sub(held, i, i + 11)
-        if string.sub(entry, 1, 6) ~= wanted then
-          kept[#kept + 1] = entry
-        elseif string.sub(entry, 7) == to then
-          known = true
-        else
-          others[#others + 1] = string.sub(entry, 7)
+    "#!lua flags=allow-oom\n" + Fragment.index + """
+      local out, held, changed = {}, {}, {}
+      for k, value in ipairs(redis.call('MGET', unpack(KEYS))) do held[KEYS[k]] = value or '' end
+      for i = 1, #KEYS / 2 do
+        local key, hash, to, own = KEYS[i * 2 - 1], ARGV[i * 3 - 2], ARGV[i * 3 - 1], ARGV[i * 3]
+        local others = aliased(held[key], hash)
+        local known = false
+        for at = 1, #others, 6 do
+          if string.sub(others, at, at + 5) == to then
+            known = true
+            others = string.sub(others, 1, at - 1) .. string.sub(others, at + 6)
+            break
+          end
         end
+        if not known then
+          held[key] = held[key] .. hash .. to
+          changed[key] = true
+        end
+        local found = numbers(held[KEYS[i * 2]], string.sub(own, 3))
+        out[i] = others == '' and found == '' and '' or string.char(math.min(255, #others / 6)) .. others
+        for at = 1, #found, 4 do out[i] = out[i] .. string.sub(own, 1, 2) .. string.sub(found, at, at + 3) end
       end
-      if not known or #others > 0 then
-        kept[#kept + 1] = wanted .. to
-        redis.call('SET', KEYS[k], table.concat(kept))
+      local list = {}
+      for key in pairs(changed) do
+        list[#list + 1] = key
+        list[#list + 1] = held[key]
       end
-      out[k] = others
-    end
-    return out
-    """)
+      if #list > 0 then redis.call('MSET', unpack(list)) end
+      return out
+      """)
 
   /// Takes a token's hash from a device. KEYS alias bucket · ARGV hash and device
   static let unpoint = RedisScript(
     "unpoint",
-    """
-    #!lua flags=allow-oom
-    local held, kept = redis.call('GET', KEYS[1]) or '', {}
-    for i = 1, #held, 12 do
-      local entry = string.sub(held, i, i + 11)
-      if entry ~= ARGV[1] then kept[#kept + 1] = entry end
-    end
-    if #kept * 12 == #held then return 0 end
-    if #kept == 0 then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], table.concat(kept)) end
-    return 1
-    """)
+    "#!lua flags=allow-oom\n" + Fragment.index + """
+      local held = redis.call('GET', KEYS[1]) or ''
+      local left = without(held, ARGV[1])
+      if left == held then return 0 end
+      if left == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], left) end
+      return 1
+      """)
 }
 
 extension Fragment {
-  /// The body of `writeDevices`.
-  static let writeDevices =
-    sets + index + """
-      local devices = tonumber(ARGV[1])
-      if redis.call('HLEN', KEYS[3]) < tonumber(ARGV[2]) then return -1 end
-      local odd = {}
-      local at, key = 4, 4
-      for i = 1, devices do
-        if (redis.call('HGET', KEYS[key], ARGV[at + 1]) or '') ~= ARGV[at + 2] then
-          odd[#odd + 1] = i
-        elseif ARGV[at] == 'c' and numbers(redis.call('GET', KEYS[key + 1]), ARGV[at + 4]) ~= ARGV[at + 6] then
-          odd[#odd + 1] = i
-        end
-        at = at + 9
-        key = key + 2
+  /// A bucket of records: for each its place in the bucket × 2^28 + its length, four bytes, and itself. With that head it is
+  /// called its entry.
+  static let records = """
+    local function seek(held, number)
+      local at, size, slot = 1, #held - 3, number % \(Keys.recordsPerBucket)
+      while at <= size do
+        local head = struct.unpack('>I4', held, at)
+        local length = head % 268435456
+        if head - length == slot * 268435456 then return at, at + 3 + length end
+        at = at + 4 + length
       end
-      if #odd > 0 then return odd end
-      at, key = 4, 4
-      for i = 1, devices do
-        local act, field, new = ARGV[at], ARGV[at + 1], ARGV[at + 3]
-        if act == 'd' then
-          redis.call('HDEL', KEYS[key], field)
-          leave(KEYS[key + 1], ARGV[at + 4] .. ARGV[at + 5])
-          redis.call('ZADD', KEYS[1], ARGV[3], (struct.unpack('>I4', ARGV[at + 5])))
-        else
-          redis.call('HSET', KEYS[key], field, new)
-          if act == 'c' then
-            enter(KEYS[key + 1], ARGV[at + 4] .. ARGV[at + 5])
-            redis.call('ZREM', KEYS[1], (struct.unpack('>I4', ARGV[at + 5])))
-          end
-        end
-        if ARGV[at + 7] == '-' then
-          redis.call('ZREM', KEYS[2], ARGV[at + 8])
-        elseif ARGV[at + 7] ~= '' then
-          redis.call('ZADD', KEYS[2], ARGV[at + 7], ARGV[at + 8])
-        end
-        at = at + 9
-        key = key + 2
-      end
-      while at < #ARGV do
-        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], ARGV[at + 2])
-        at = at + 3
-        key = key + 2
-      end
-      return {}
-
-      """
-
-  /// An index bucket: entries of a hash and a number, four bytes each.
-  static let index = """
-    local function numbers(held, hash)
-      local found = ''
-      held = held or ''
-      for i = 1, #held, 8 do
-        if string.sub(held, i, i + 3) == hash then found = found .. string.sub(held, i + 4, i + 7) end
-      end
-      return found
     end
-    local function enter(key, entry) redis.call('SET', key, (redis.call('GET', key) or '') .. entry) end
-    local function leave(key, entry)
-      local held = redis.call('GET', key) or ''
-      for i = 1, #held, 8 do
-        if string.sub(held, i, i + 7) == entry then
-          held = string.sub(held, 1, i - 1) .. string.sub(held, i + 8)
-          if held == '' then redis.call('DEL', key) else redis.call('SET', key, held) end
-          return true
+    local function entryOf(held, number)
+      local first, last = seek(held, number)
+      return first and string.sub(held, first, last) or ''
+    end
+    local function withEntry(held, number, entry, isNew)
+      if isNew then return held .. entry end
+      local first, last = seek(held, number)
+      if not first then return held .. entry end
+      return string.sub(held, 1, first - 1) .. string.sub(held, last + 1) .. entry
+    end
+
+    """
+
+  /// An index bucket: entries of a hash and a number, four bytes each. An alias bucket: of a hash and a place, six bytes each.
+  static let index = """
+    local function behind(held, hash, size)
+      local found, at = '', 1
+      while true do
+        at = string.find(held, hash, at, true)
+        if not at then return found end
+        if (at - 1) % size == 0 then found = found .. string.sub(held, at + #hash, at + size - 1) end
+        at = at + 1
+      end
+    end
+    local function numbers(held, hash) return behind(held, hash, 8) end
+    local function aliased(held, hash) return behind(held, hash, 12) end
+    local function without(held, entry)
+      for i = 1, #held, #entry do
+        if string.sub(held, i, i + #entry - 1) == entry then
+          return string.sub(held, 1, i - 1) .. string.sub(held, i + #entry)
         end
       end
-      return false
+      return held
     end
 
     """

@@ -9,6 +9,6 @@ enum Scripts {
     addAudience, startAudience, endRest, abandonAudience, flushAudience, scanSegment, scanStream, aimedParts, tell,
     cancel, cancelPart, storeSlice, writeDevices, writeOwnDevices, holdPrunes, brake, releaseBrake, learnNorms,
     allocate, free, intern, unbury, point, unpoint, readSets, scanNames,
-    join, leave, tagUser, mendSet, mendIndex,
+    join, crossed, leave, tagUser, mendSet, mendIndex,
   ]
 }

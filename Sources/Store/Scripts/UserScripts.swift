@@ -45,6 +45,21 @@ extension Scripts {
       return out
       """)
 
+  /// Users whose entry has changed. KEYS users, one for each · ARGV for each: user, version and places as they were → the
+  /// places of those in the lists
+  static let crossed = RedisScript(
+    "crossed",
+    """
+    #!lua flags=no-writes
+    local out = {}
+    for i = 1, #KEYS do
+      local known = ARGV[i * 2]
+      local entry = redis.call('HGET', KEYS[i], ARGV[i * 2 - 1])
+      if not entry or string.sub(entry, 1, #known) ~= known then out[#out + 1] = i end
+    end
+    return out
+    """)
+
   /// KEYS users · ARGV user, place
   static let leave = RedisScript(
     "leave",

@@ -1,0 +1,42 @@
+/// What one script changes in the sets of one block.
+struct SetChanges {
+  struct Change {
+    var name: SetName
+    /// Numbers of two bytes, ascending.
+    var add: [UInt8] = []
+    var remove: [UInt8] = []
+  }
+
+  let block: Int
+  private(set) var changes: [Change] = []
+  private var places: [SetName: Int] = [:]
+
+  init(block: Int) { self.block = block }
+
+  /// Numbers must come ascending. A name that is given twice for one number counts once.
+  mutating func note(_ before: DeviceRecord?, _ after: DeviceRecord?, number: Int) {
+    let offset = number % SetBlock.size
+    let (high, low) = (UInt8(offset >> 8), UInt8(offset & 255))
+    func put(_ numbers: inout [UInt8]) {
+      let count = numbers.count
+      if count > 0, numbers[count - 1] == low, numbers[count - 2] == high { return }
+      numbers.append(high)
+      numbers.append(low)
+    }
+    // Most devices are new, and then there is nothing to compare.
+    guard let before else {
+      after?.forEachSet { put(&changes[place($0)].add) }
+      return
+    }
+    let (old, new) = (before.sets, after?.sets ?? [])
+    for name in new where !old.contains(name) { put(&changes[place(name)].add) }
+    for name in old where !new.contains(name) { put(&changes[place(name)].remove) }
+  }
+
+  private mutating func place(_ name: SetName) -> Int {
+    if let place = places[name] { return place }
+    places[name] = changes.count
+    changes.append(Change(name: name))
+    return changes.count - 1
+  }
+}

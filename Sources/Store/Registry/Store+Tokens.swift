@@ -1,0 +1,95 @@
+import Domain
+import Loop
+import RedisClient
+
+/// What writing one device has come to.
+struct Step {
+  /// In the list that was given.
+  var at: Int
+  var id: DeviceID
+  /// The id that its token gives.
+  var derived: DeviceID
+  /// As last looked up; once it is written: as it was before.
+  var found: FoundDevice?
+  /// Numbers that the index has under the hash of its id.
+  var numbers: [Int]
+  /// As it was written, and where.
+  private(set) var device: Device?
+  private(set) var place = DevicePlace(partition: 0, number: 0)
+  /// Whom aliases of its token named then.
+  fileprivate var aliased: [DevicePlace] = []
+  fileprivate var movedFrom: DeviceID?
+
+  init(at: Int, id: DeviceID, derived: DeviceID, found: FoundDevice?, numbers: [Int]) {
+    (self.at, self.id, self.derived, self.found, self.numbers) = (at, id, derived, found, numbers)
+  }
+
+  mutating func written(_ write: DeviceWrite, aliased: [DevicePlace]) {
+    device = write.after?.stored.device
+    place = write.place
+    self.aliased = aliased
+  }
+
+  var result: PutResult {
+    guard device != nil else { return .userIsFull }
+    if let movedFrom { return .stored(id, .moved(from: movedFrom)) }
+    guard let found else { return .stored(id, .created) }
+    return .stored(id, found.record.stored.tombstone == nil ? .updated : .revived)
+  }
+}
+
+/// A token has one living owner: the device that registered it last.
+extension Store {
+  /// Aliases of tokens to their new owners, and tombstones for the old ones. An old owner is buried before its alias is
+  /// lost, so that what stops half-way is found again by the next registration. A device under its token's own id learns of
+  /// aliases with its own writing, one under a chosen id of all others with the writing of its alias: of two that
+  /// come at once, the later one knows of the other, and it alone.
+  func moveTokens(_ steps: inout [Step], _ app: AppID) async throws(StoreError) {
+    let chosen = steps.indices.filter { steps[$0].device != nil && steps[$0].id != steps[$0].derived }
+    let pointed = try await point(chosen.map { (steps[$0].derived, steps[$0].place) }, app: app)
+    // Whether the place is an alias of the token, or the device that the token itself has made.
+    var others: [(step: Int, place: DevicePlace, isAlias: Bool)] = []
+    for at in steps.indices { others += steps[at].aliased.map { (at, $0, true) } }
+    for (at, pointed) in zip(chosen, pointed) {
+      others += pointed.aliases.map { (at, $0, true) } + pointed.own.map { (at, $0, false) }
+    }
+    var unpointed: [(derived: DeviceID, from: DevicePlace)] = []
+    for (other, found) in zip(others, try await records(others.map(\.place), app: app)) {
+      guard let address = steps[other.step].device?.address else { continue }
+      let holds = found?.device.address.holdsSameToken(as: address) ?? false
+      if let found, holds, found.device.id != steps[other.step].id {
+        try await bury(found, for: &steps[other.step], app)
+      }
+      // What names no device was left behind; one of another token has the same hash.
+      if other.isAlias, holds || found == nil { unpointed.append((steps[other.step].derived, other.place)) }
+    }
+    try await unpoint(unpointed, app: app)
+    for step in steps {
+      if let device = step.device, let before = step.found { try await forget(before, keeping: device, app: app) }
+    }
+  }
+
+  private func bury(_ other: FoundDevice, for step: inout Step, _ app: AppID) async throws(StoreError) {
+    guard let address = step.device?.address else { return }
+    let owner = step.id
+    var buried = false
+    _ = try await rewrite(other.device.id, app: app) { record in
+      buried = false
+      guard record.stored.tombstone == nil, record.stored.device.address.holdsSameToken(as: address) else { return nil }
+      buried = true
+      var new = record
+      new.stored.tombstone = Tombstone(reason: "moved:\(owner.rawValue)", at: loop.wallNow)
+      return new
+    }
+    if buried, step.movedFrom == nil { step.movedFrom = other.device.id }
+  }
+
+  /// What the former state of a device left elsewhere: alias of its old token, place among its old user's devices.
+  func forget(_ old: FoundDevice, keeping new: Device?, app: AppID) async throws(StoreError) {
+    if let user = old.device.user, user != new?.user { try await leave([(user, old.place)], app: app) }
+    let derived = Self.derivedID(of: old.device.address, in: app)
+    if derived != old.device.id, derived != new.map({ Self.derivedID(of: $0.address, in: app) }) {
+      try await unpoint([(derived, old.place)], app: app)
+    }
+  }
+}
