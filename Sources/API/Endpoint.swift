@@ -3,7 +3,8 @@ package import Store
 
 /// What the API can be asked to do.
 package enum Operation: String, Sendable, CaseIterable {
-  case sendMessage, sendMessages, listMessages, readMessage, listDeliveries, cancelMessage, replayMessage
+  case sendMessage, sendMessages, listMessages, readMessage, listDeliveries, pauseMessage, resumeMessage, cancelMessage,
+    replayMessage
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
   case countAudience, listAudiences, readAudience, putAudience, deleteAudience
@@ -73,8 +74,11 @@ package struct Endpoint: Sendable {
       query: ["limit", "cursor", "state", "reason", "provider", "platform", "variant"],
       "List or export the deliveries of a message"),
     Endpoint("POST", "/v1/messages/{id}/cancel", .key([.send]), .now(.cancelMessage), "Cancel what was not sent yet"),
-    Endpoint("POST", "/v1/messages/{id}/pause", .key([.send]), .later(.campaigns), "Pause a message"),
-    Endpoint("POST", "/v1/messages/{id}/resume", .key([.send]), .later(.campaigns), "Resume a paused message"),
+    Endpoint(
+      "POST", "/v1/messages/{id}/pause", .key([.send]), .now(.pauseMessage),
+      "Pause a message: what is in flight finishes"),
+    Endpoint(
+      "POST", "/v1/messages/{id}/resume", .key([.send]), .now(.resumeMessage), "Resume a paused message where it stood"),
     Endpoint(
       "POST", "/v1/messages/{id}/replay", .key([.send]), .now(.replayMessage),
       "Send failed and expired deliveries again, as a new message"),

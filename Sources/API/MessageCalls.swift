@@ -37,24 +37,6 @@ extension Service {
     return Answer.bytes("application/json", report.encoded)
   }
 
-  /// Attempts in flight finish, the rest becomes cancelled. Repeating it changes nothing.
-  func cancelMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try messageID(of: call)
-    let cancellation: Cancellation
-    do throws(StoreError) {
-      cancellation = try await store.cancel(id, app: call.app)
-    } catch {
-      throw Problem(error)
-    }
-    switch cancellation {
-    case .cancelled, .alreadyCancelled:
-      let report = try await report(id, call)
-      return Answer.bytes("application/json", report.encoded)
-    case .alreadyCompleted: throw Problem(.messageCompleted, "Every delivery is final: there is nothing left to cancel")
-    case .unknown: throw Self.noMessage
-    }
-  }
-
   static var noMessage: Problem {
     Problem(.notFound, "There is no such message: it may be another app's, or beyond retention")
   }
@@ -64,7 +46,7 @@ extension Service {
     return id
   }
 
-  private func report(_ id: MessageID, _ call: Call) async throws(Problem) -> MessageReport {
+  func report(_ id: MessageID, _ call: Call) async throws(Problem) -> MessageReport {
     let found: MessageReport?
     do throws(StoreError) {
       found = try await store.report(id, app: call.app)
@@ -82,6 +64,9 @@ extension MessageReport {
     write(to: &writer)
     return writer.bytes
   }
+
+  /// Taken by a provider.
+  private var sent: Int { counts.filter { $0.key.outcome == .accepted }.values.reduce(0, +) }
 
   /// Counters by outcome, and in detail; whatever is not final is still to come.
   func write(to writer: inout JSONWriter) {
@@ -115,6 +100,12 @@ extension MessageReport {
       }
       writer.endArray()
     }
+    if state == .cancelled {
+      writer.member("sent", sent)
+      writer.member("not_sent", total - sent)
+    }
+    writer.member("paused_at", pausedAt?.rfc3339)
+    writer.member("paused_reason", pausedReason)
     writer.member("first_attempt_at", firstAttemptAt?.rfc3339)
     writer.member("last_outcome_at", lastOutcomeAt?.rfc3339)
     if let pace = Pace(self) {

@@ -157,6 +157,7 @@ package enum OpenAPI {
           .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused,
           .requestInProgress, .nothingToReplay, .notFound,
         ])
+      case .pauseMessage, .resumeMessage: codes.formUnion([.messageCompleted, .messageCancelled, .notFound])
       case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])
       case .readMessage, .readDevice, .deleteDevice, .readUser: codes.insert(.notFound)
       case .changeDeviceTags, .putUserTags:

@@ -31,6 +31,8 @@ enum OpenAPIAnswers {
     case .replayMessage: return [json(202, "A new message, stored durably", "Accepted")]
     case .listMessages: return [json(200, "A page, newest first", "MessagePage")]
     case .readMessage: return [json(200, "State and counters", "MessageReport")]
+    case .pauseMessage: return [json(200, "Paused, now or before", "MessageReport")]
+    case .resumeMessage: return [json(200, "It goes on, from now or before", "MessageReport")]
     case .cancelMessage: return [json(200, "Cancelled, now or before", "MessageReport")]
     case .listDeliveries:
       return [
@@ -187,7 +189,7 @@ enum OpenAPIAnswers {
       ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("completed_at", time),
       ("duration_ms", count), ("replay_of", text), ("targets", count), ("no_recipients", flag),
       ("first_attempt_at", time), ("last_outcome_at", time), ("rate_per_second", .make([("type", "number")])),
-      ("predicted_end_at", time),
+      ("predicted_end_at", time), ("paused_at", time), ("paused_reason", text), ("sent", count), ("not_sent", count),
       (
         "progress",
         open(

@@ -15,6 +15,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case requestTimeout = "request_timeout"
   case requestInProgress = "request_in_progress"
   case messageCompleted = "message_completed"
+  case messageCancelled = "message_cancelled"
   case nothingToReplay = "nothing_to_replay"
   case bodyTooLarge = "body_too_large"
   case unsupportedMediaType = "unsupported_media_type"
@@ -43,7 +44,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .notFound: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
-    case .requestInProgress, .channelLimit, .messageCompleted, .audienceInUse, .nothingToReplay: 409
+    case .requestInProgress, .channelLimit, .messageCompleted, .messageCancelled, .audienceInUse, .nothingToReplay: 409
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
@@ -79,6 +80,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .requestTimeout: "The request did not arrive in time"
     case .requestInProgress: "A request with this idempotency key is still at work"
     case .messageCompleted: "The message is completed already"
+    case .messageCancelled: "The message is cancelled"
     case .nothingToReplay: "There is nothing to send again"
     case .bodyTooLarge: "The body is too large"
     case .unsupportedMediaType: "The body is not declared as JSON"

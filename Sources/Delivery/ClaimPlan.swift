@@ -30,6 +30,8 @@ struct ClaimPlan {
     var hasMore = false
     /// Audiences' jobs of which more members follow, in turns.
     var pieces: [ClaimPlace] = []
+    /// Jobs of paused messages, passed over; true: to be claimed again as soon as no claim is at work.
+    var aside: [JobID: Bool] = [:]
     /// The last claim went on with one of them.
     var continued = false
     /// Stands in a queue of those that may hold more.
@@ -43,6 +45,19 @@ struct ClaimPlan {
     /// Expected of the next claim: as many as in the last one, or half of what was expected then if that is more, so that
     /// a stream of small jobs does not open the door to large ones.
     var targetsPerJob: Int
+
+    /// More of an audience's job follows.
+    mutating func goOn(_ place: ClaimPlace) {
+      if place.member != nil, aside[place.job] == nil { pieces.append(place) }
+    }
+    /// What was set aside and may go on is outstanding again.
+    mutating func takeBack() {
+      for (job, isBack) in aside where isBack {
+        aside[job] = nil
+        outstanding += 1
+        pieces.append(ClaimPlace(job: job, member: ClaimPlace.start))
+      }
+    }
   }
 
   private var cursors: [StreamID: Cursor] = [:]
@@ -135,12 +150,14 @@ struct ClaimPlan {
     guard var cursor = settle(claim.stream) else { return }
     if claim.isContinuation {
       cursor.pieces.removeAll { $0.job == claim.after?.job }
-      if let last = found.last, last.member != nil { cursor.pieces.append(last) }
+      if let last = found.last { cursor.goOn(last) }
+      // Nothing of it was left to do.
+      if found.jobs == 0 { cursor.outstanding -= 1 }
     } else {
       cursor.outstanding += found.jobs
       if let last = found.last {
         cursor.after = last.job
-        if last.member != nil { cursor.pieces.append(last) }
+        cursor.goOn(last)
       }
       let (targets, jobs) = found.direct
       if jobs > 0 { cursor.targetsPerJob = max(1, targets / jobs, cursor.targetsPerJob / 2) }
@@ -166,6 +183,7 @@ struct ClaimPlan {
   private mutating func settle(_ stream: StreamID) -> Cursor? {
     guard var cursor = cursors[stream], let count = cursor.expected else { return nil }
     cursor.expected = nil
+    cursor.takeBack()
     arrived(count, stream.credential)
     return cursor
   }
@@ -182,6 +200,27 @@ struct ClaimPlan {
     rang(job.stream)
   }
 
+  // MARK: Paused messages
+
+  /// A claimed job will not be worked on until `giveBack`: it stays in its stream, and holds up nothing behind it.
+  mutating func setAside(_ job: JobID) {
+    guard cursors[job.stream] != nil, cursors[job.stream]!.aside[job] == nil else { return }
+    cursors[job.stream]!.aside[job] = false
+    cursors[job.stream]!.outstanding -= 1
+    cursors[job.stream]!.pieces.removeAll { $0.job == job }
+  }
+  /// What a claim brings of it is not to be worked on.
+  func isAside(_ job: JobID) -> Bool { cursors[job.stream]?.aside[job] != nil }
+
+  /// It is claimed again from its beginning. Nothing of it may be at work or unwritten.
+  mutating func giveBack(_ job: JobID) {
+    guard cursors[job.stream]?.aside[job] != nil else { return }
+    cursors[job.stream]!.aside[job] = true
+    guard cursors[job.stream]!.expected == nil else { return }
+    cursors[job.stream]!.takeBack()
+    enqueue(job.stream)
+  }
+
   /// Streams with jobs at work may have got more of them without a bell.
   mutating func poll() {
     for (stream, cursor) in cursors where cursor.outstanding > 0 { rang(stream) }
@@ -189,7 +228,9 @@ struct ClaimPlan {
   var hasOutstanding: Bool { cursors.values.contains { $0.outstanding > 0 } }
 
   private mutating func tidy(_ stream: StreamID) {
-    guard let cursor = cursors[stream], cursor.outstanding <= 0, !cursor.hungry, cursor.expected == nil else { return }
+    guard let cursor = cursors[stream], cursor.outstanding <= 0, cursor.aside.isEmpty, !cursor.hungry,
+      cursor.expected == nil
+    else { return }
     cursors[stream] = nil
   }
 

@@ -19,7 +19,11 @@ final class LoadedMessage {
   /// Its deliveries leave nothing in their lanes while they wait for a retry.
   let isAudience: Bool
   var collapseKey: String? { content?.collapseKey }
-  var isCancelled: Bool
+  /// What an operator wants of it, as far as is known here.
+  private(set) var control: Control?
+  /// It is paused or cancelled: the one thing that is asked before each delivery of it.
+  private(set) var isStopped = false
+  var isCancelled: Bool { control?.word == .cancelled }
   /// Deliveries in memory.
   var users = 0
   /// Which device gets which variant; nil: everyone gets the same.
@@ -48,8 +52,20 @@ final class LoadedMessage {
     let life = Int64(content?.ttl ?? Message.defaultTTL) * 1000
     expiresAt = stored.startedAt + life
     startBy = stored.startedAt + max(life, Self.atOnce)
-    isCancelled = stored.cancelled
+    if let control = stored.control { adopt(control) }
   }
+
+  /// Of two the later one holds; false: it is known, or a later one is.
+  @discardableResult
+  func adopt(_ news: Control) -> Bool {
+    guard news.version > control?.version ?? 0 else { return false }
+    control = news
+    isStopped = news.word != .running
+    return true
+  }
+
+  /// It is paused, and may yet go on: its time runs all the same.
+  func isHeld(now: WallTime) -> Bool { control?.word == .paused && now <= startBy }
 
   /// Its account is another one now.
   func forgetRenderings(of credential: CredentialID) {

@@ -85,17 +85,19 @@ final class Parcel {
   }
 }
 
-/// A claimed job; finished when it is claimed as a whole and none of its deliveries is left.
+/// A claimed job; finished when it is claimed as a whole, or will not be, and none of its deliveries is left.
 final class JobAtWork {
   let id: JobID
   private var left: Int
   private var isWhole: Bool
+  /// Its message is paused: nothing more of it is claimed, and it stays in its stream.
+  var isAside = false
   init(id: JobID, left: Int, isWhole: Bool = true) {
     self.id = id
     self.left = left
     self.isWhole = isWhole
   }
-  /// One more delivery is final or in the retry set; the job, if it was the last.
+  /// One more delivery is final, in the retry set or given back; the job, if it was the last.
   func one() -> JobID? {
     left -= 1
     precondition(left >= 0, "more ends than deliveries in a job")
@@ -106,7 +108,7 @@ final class JobAtWork {
     left += count
     self.isWhole = isWhole
   }
-  var isFinished: Bool { left == 0 && isWhole }
+  var isFinished: Bool { left == 0 && (isWhole || isAside) }
 }
 
 /// One request at work.

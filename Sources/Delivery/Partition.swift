@@ -25,6 +25,8 @@ final class Partition {
   var flushing = false
   /// Audiences' jobs of which more members are to be claimed.
   var audienceJobs: [JobID: JobAtWork] = [:]
+  /// Jobs of paused messages.
+  var aside = AsideJobs()
   /// An audience is being started; the bell rang for another.
   var isStarting = false
   var startRang = false

@@ -114,10 +114,7 @@ extension Sender {
       first.partition.parkedSlices.append((self, closed))
       return false
     }
-    if first.message.isCancelled {
-      worker.end(closed.members, .cancelled, reason: nil)
-      return false
-    }
+    if first.message.isStopped, worker.stop(closed.members, now: pass.wall) { return false }
     if first.isExpired(now: pass.wall) {
       worker.end(closed.members, .expired, reason: first.lastReason)
       return false

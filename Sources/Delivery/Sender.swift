@@ -175,10 +175,7 @@ final class Sender: CarrierOwner {
       worker.park(parcel)
       return nil
     }
-    if parcel.message.isCancelled {
-      worker.end(parcel, .cancelled, reason: nil)
-      return nil
-    }
+    if parcel.message.isStopped, worker.stop([parcel], now: wall) { return nil }
     if parcel.isExpired(now: wall) {
       worker.end(parcel, .expired, reason: parcel.lastReason)
       return nil

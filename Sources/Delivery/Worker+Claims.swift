@@ -35,6 +35,7 @@ extension Worker {
         guard let messages = await self.load(Set(jobs.map(\.message)), for: partition) else { return }
         var found = ClaimPlan.Catch(jobs: jobs.count, last: jobs.last?.place)
         for job in jobs {
+          if self.keepsAside(job, messages[job.message], partition) { continue }
           if job.lastMember == nil { found.direct = (found.direct.targets + job.targets.count, found.direct.jobs + 1) }
           self.enter(job, messages[job.message], partition: partition)
         }
@@ -156,6 +157,7 @@ extension Worker {
         }
         self.claim()
         self.startAudiences(of: partition)
+        if !partition.isLost { try await self.lookAside(partition, lease) }
         if !partition.isLost { try await self.store.sweep(lease, now: self.loop.wallNow) }
         if !partition.isLost, !partition.readsRetries, let due = try await self.store.nextRetry(lease) {
           self.expectRetry(of: partition, at: due)
@@ -216,6 +218,7 @@ extension Worker {
   /// What its credential cannot take now goes back to the set at once: it must not hold up the others' retries.
   private func enterRetry(_ target: ClaimedTarget, _ message: LoadedMessage?, partition: Partition) {
     guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
+    if let message, message.isHeld(now: loop.wallNow) { return park(target, partition: partition) }
     guard sender.takesRetries else { return postpone(target, partition: partition) }
     enter(target, message, job: nil, urgency: .bulk, partition: partition)
   }

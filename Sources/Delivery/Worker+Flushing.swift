@@ -57,11 +57,11 @@ extension Worker {
     var due: WallTime?
     for retry in piece.retries {
       partition.settled(retry.target.delivery)
-      due = min(due ?? retry.due, retry.due)
+      if retry.due < Store.parked { due = min(due ?? retry.due, retry.due) }
     }
     if let due { expectRetry(of: partition, at: due) }
-    for job in piece.finishedJobs { claims.finished(job) }
-    for message in result.cancelled where messages.inMemory(message)?.isCancelled != true { cancelled(message) }
+    for job in piece.finishedJobs where !settledAside(job, partition) { claims.finished(job) }
+    for (message, control) in result.controls { learned(message, control, in: partition) }
     if partition.isLeaving { handOverSoon(partition) }
     if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }
     wakeAll()

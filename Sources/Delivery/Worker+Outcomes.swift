@@ -149,31 +149,6 @@ extension Worker {
     flushSoon(partition)
   }
 
-  /// The message was cancelled: what waits ends, what is at work finishes.
-  func cancelled(_ id: MessageID) {
-    messages.inMemory(id)?.isCancelled = true
-    for parcel in takeWaiting(where: { $0.message.id == id }) {
-      parcel.message.isCancelled = true
-      finish(parcel, .cancelled, reason: nil)
-    }
-    for lane in lanes.withHolds {
-      for hold in lanes.change(lane, { $0.removeHolds { $0.delivery.message == id } }) {
-        senders[hold.credential]?.holds -= 1
-      }
-      if lanes.exists(lane) { requeue(lane) }
-    }
-    for sender in senders.values {
-      endSlices(sender.takeSlices { $0.message.id == id }, .cancelled)
-    }
-    for partition in partitions.values {
-      background {
-        _ = await self.untilStored(partition) { (lease) throws(StoreError) in
-          try await self.store.cancelWaiting(lease, message: id, atHand: partition.atHand)
-        }
-      }
-    }
-  }
-
   /// Waiting deliveries whose time is over end, and holds that ended let others go.
   func sweepLanes() {
     let now = loop.wallNow
@@ -187,13 +162,13 @@ extension Worker {
   }
 
   /// Members of slices end together.
-  private func endSlices(_ members: [Parcel], _ outcome: Outcome) {
+  func endSlices(_ members: [Parcel], _ outcome: Outcome) {
     for (_, members) in Dictionary(grouping: members, by: \.partition.number) {
       end(members, outcome, reason: outcome == .expired ? members[0].lastReason : nil)
     }
   }
 
-  private func takeWaiting(where condition: (Parcel) -> Bool) -> [Parcel] {
+  func takeWaiting(where condition: (Parcel) -> Bool) -> [Parcel] {
     var taken: [Parcel] = []
     for lane in lanes.all where lanes.waits(lane) {
       let entries = lanes.change(lane) { $0.remove { condition($0.ticket) } }
@@ -211,7 +186,7 @@ extension Worker {
   // MARK: Writing down
 
   /// A delivery that has left its lane has its outcome.
-  private func finish(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
+  func finish(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
     guard leaves(parcel) else { return }
     count(parcel, outcome)
     parcel.partition.flush.add(

@@ -41,6 +41,10 @@ extension Worker {
     guard let stored = try await store.message(id) else {
       return try await abandon(id, lease, reason: "message_expired")
     }
+    if let control = stored.control, control.word == .paused {
+      // Its partition does not know yet: it is due no more once it does.
+      try await store.apply(control, to: id, lease)
+    }
     guard let message = try await messages.load(id)?.content else {
       return try await abandon(id, lease, reason: LoadedMessage.unreadable)
     }

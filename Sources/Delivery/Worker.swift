@@ -163,7 +163,8 @@ package final class Worker {
       claim()
     case .start(let number):
       if let partition = partitions[number] { startAudiences(of: partition) }
-    case .cancelled(let message): cancelled(message)
+    case .controlled(let message, let number, let control):
+      if let partition = partitions[number] { controlled(message, control, in: partition) }
     case .released(let number): askForFreed(number)
     case .braked: background { try? await self.readBrakes() }
     case .reconnected:

@@ -48,7 +48,7 @@ struct MessageParts {
 
 extension Store {
   private static let reportFields = [
-    "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", VariantSplit.field,
+    "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", "ctl", "pat", "pr", VariantSplit.field,
   ]
 
   /// Nil where there is none, in the order asked for.

@@ -59,6 +59,10 @@ struct Keys {
   func kept(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "k:\(hour)" }
   /// Audience parts that are still to be started, by their time.
   func starts(_ partition: Int) -> String { stems[partition] + "starts" }
+  /// Messages of this home whose control some partition may not know yet.
+  func controlled(_ partition: Int) -> String { stems[partition] + "controlled" }
+  /// Messages with retries that a pause put out of turn, and how often.
+  func parked(_ partition: Int) -> String { stems[partition] + "parked" }
   /// Audience parts at work, by when what is left of them ends: no first attempt begins after it.
   func ends(_ partition: Int) -> String { stems[partition] + "ends" }
   func listing(_ partition: Int, _ app: AppID, _ hour: Int64) -> String {

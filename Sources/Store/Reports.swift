@@ -35,6 +35,9 @@ package struct MessageReport: Sendable {
   /// for a direct send that ended at once.
   package var firstAttemptAt: WallTime?
   package var lastOutcomeAt: WallTime?
+  /// Of a paused message.
+  package var pausedAt: WallTime?
+  package var pausedReason: String?
   /// How its devices are shared out; nil: everyone gets the same.
   package var split: VariantSplit?
 }
@@ -80,13 +83,6 @@ package struct DeliveryFilter: Hashable, Sendable {
       && states?.contains(report.state) != false
       && (reason == nil || reason == report.reason)
   }
-}
-
-package enum Cancellation: Hashable, Sendable {
-  case cancelled
-  case alreadyCancelled
-  case alreadyCompleted
-  case unknown
 }
 
 package struct QueueStatus: Sendable {

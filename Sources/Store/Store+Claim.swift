@@ -112,7 +112,7 @@ extension Store {
     let partition = lease.partition
     var commands: [RedisCommand] = []
     for job in stored {
-      commands.append(RedisCommand("HGET", keys.work(partition, job.message), "n"))
+      commands.append(RedisCommand("HMGET", keys.work(partition, job.message), "n", "c"))
       commands.append(RedisCommand("HGETALL", keys.slices(partition, job.message)))
       var records = RedisCommand("HMGET", keys.deliveries(partition, job.message))
       for target in job.targets { records.append(target.index) }
@@ -123,7 +123,8 @@ extension Store {
     var empty: [String] = []
     var odd: [String] = []
     for (place, job) in stored.enumerated() {
-      guard let count = replies[place * 3].integer, case .array(let records) = replies[place * 3 + 2] else {
+      let work = replies[place * 3].array ?? []
+      guard let count = work.first?.integer, case .array(let records) = replies[place * 3 + 2] else {
         empty.append(job.entry)
         continue
       }
@@ -143,7 +144,8 @@ extension Store {
       if targets.isEmpty {
         empty.append(job.entry)
       } else {
-        claims.append(ClaimedJob(id: job.id, message: job.message, targets: targets))
+        let control = work.last?.text.flatMap { Control(packed: $0) }
+        claims.append(ClaimedJob(id: job.id, message: job.message, targets: targets, control: control))
       }
     }
     var all = claims.flatMap(\.targets)

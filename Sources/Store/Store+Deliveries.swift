@@ -102,7 +102,7 @@ extension DeliveryReport {
     case .retrying(let due, let reason, _, _, _):
       state = DeliveryState.retrying.rawValue
       self.reason = reason
-      nextAttemptAt = due
+      nextAttemptAt = due < Store.parked ? due : nil
     case nil:
       guard let blocked else { break }
       state = DeliveryState.blocked.rawValue

@@ -23,7 +23,7 @@ struct FlushChunk {
   var count = 0
 }
 
-typealias FlushReply = (pruned: Int, cancelled: [MessageID], told: [(id: MessageID, ending: [UInt8])])
+typealias FlushReply = (pruned: Int, controls: [MessageID: Control], told: [(id: MessageID, ending: [UInt8])])
 
 extension Store {
   /// Outcomes and messages of one script run: what keeps it within a millisecond.
@@ -33,18 +33,19 @@ extension Store {
   /// Writes all of it or throws; after an error it may be repeated as it is, with the same number.
   package func flush(_ flush: Flush) async throws(StoreError) -> FlushResult {
     let partition = flush.lease.partition
-    var result = FlushResult(cancelled: [], pruned: 0)
+    var result = FlushResult(controls: [:], pruned: 0)
     if !flush.prunes.isEmpty {
       result.pruned = try await apply(flush.prunes.filter { !$0.isHeld }, under: flush.lease)
       result.held = try await hold(flush.prunes.filter(\.isHeld), flush.lease)
     }
+    try await notePark(flush)
     let messages = try await messages(of: flush.finishedJobs)
     let audiences = audienceMessages[partition] ?? []
     let chunks = Self.chunks(flush, jobs: Array(zip(flush.finishedJobs, messages))) { audiences.contains($0) }
     for chunk in chunks {
       let reply = try await chunk.aimed ? sendAimed(chunk, flush, result.pruned) : send(chunk, flush, result.pruned)
       result.pruned = max(result.pruned, reply.pruned)
-      result.cancelled.formUnion(reply.cancelled)
+      result.controls.merge(reply.controls) { $0.version > $1.version ? $0 : $1 }
       for (id, _) in reply.told { self.audiences[partition]?[id] = nil }
       tellHome(reply.told, from: partition)
     }
@@ -134,11 +135,12 @@ extension Store {
   func flushed(_ reply: RedisReply) throws(StoreError) -> FlushReply {
     let reply = reply.array ?? []
     guard reply.count == 3 else { throw .unavailable("a flush was answered in an unknown form", retryAfter: 5) }
-    return (
-      Int(reply[0].integer ?? 0),
-      (reply[1].array ?? []).compactMap { $0.bytes.flatMap { MessageID(raw: $0) } },
-      endings(reply[2])
-    )
+    var controls: [MessageID: Control] = [:]
+    for (id, packed) in pairs(reply[1].array ?? []) {
+      guard let id = MessageID(raw: id) else { continue }
+      controls[id] = Control(packed: String(decoding: packed, as: UTF8.self))
+    }
+    return (Int(reply[0].integer ?? 0), controls, endings(reply[2]))
   }
 
   static func arguments(_ final: Flush.Final) -> [RedisArgument] {

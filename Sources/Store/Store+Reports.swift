@@ -89,6 +89,8 @@ extension Store {
       state = .cancelled
     } else if completed != nil {
       state = .completed
+    } else if parts.text("ctl")?.hasPrefix(Control.Word.paused.rawValue) == true {
+      state = .paused
     } else {
       state = counts.isEmpty && retrying == 0 ? .queued : .sending
     }
@@ -96,7 +98,10 @@ extension Store {
       id: id, app: app, kind: kind, state: state, acceptedAt: id.acceptedAt, completedAt: completed,
       replayOf: parts.text("rep").flatMap { MessageID($0) },
       total: parts.audienceTotal ?? Int(total), counts: counts, retrying: retrying, firstAttemptAt: first,
-      lastOutcomeAt: last, split: parts.split)
+      lastOutcomeAt: last,
+      pausedAt: state == .paused ? parts.number("pat").map { WallTime(milliseconds: $0) } : nil,
+      pausedReason: state == .paused ? parts.text("pr") : nil,
+      split: parts.split)
   }
   private static let retryingField = Array("r".utf8)
   private static let firstField = Array("fa".utf8)

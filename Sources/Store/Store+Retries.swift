@@ -21,10 +21,12 @@ extension Store {
     return try await retries(members, lease)
   }
 
-  /// When the next retry of the partition is due.
+  /// When the next retry of the partition is due; none of a paused message.
   package func nextRetry(_ lease: Lease) async throws(StoreError) -> WallTime? {
     let reply = try await ask(RedisCommand("ZRANGE", keys.retry(lease.partition), "0", "0", "WITHSCORES"))
-    guard let score = reply.array?.last?.text.flatMap({ Double($0) }), score.isFinite else { return nil }
+    guard let score = reply.array?.last?.text.flatMap({ Double($0) }), score < Double(Self.parked.milliseconds) else {
+      return nil
+    }
     return WallTime(milliseconds: Int64(score))
   }
 

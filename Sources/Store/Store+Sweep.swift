@@ -6,8 +6,8 @@ extension Store {
   private static let orphanMilliseconds: Int64 = 10_000
   private static let sweepLimit = 100
 
-  /// Repairs and ends: messages whose spreading stopped half-way, partitions that finished and did not tell home, records
-  /// and tombstones beyond retention. Called each second per owned partition.
+  /// Repairs and ends: messages whose spreading stopped half-way, partitions that did not learn of a control, ones that
+  /// finished and did not tell home, records and tombstones beyond retention. Called each second per owned partition.
   package func sweep(_ lease: Lease, now: WallTime) async throws(StoreError) {
     let partition = lease.partition
     let limit = String(Self.sweepLimit)
@@ -27,6 +27,7 @@ extension Store {
       do throws(StoreError) { try await finishSpreading(id) } catch { trouble = error }
     }
     try await sweepEnds(lease, now: now)
+    try await sweepControls(lease)
     try await purgeTombstones(partition, now: now)
     if let trouble { throw trouble }
   }

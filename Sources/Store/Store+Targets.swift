@@ -64,13 +64,14 @@ extension Store {
 
   /// The message of claimed jobs; nil when it has ended.
   package func message(_ id: MessageID) async throws(StoreError) -> StoredMessage? {
-    let command = RedisCommand("HMGET", keys.message(id), "app", "b", "can", "au", "re", "at", VariantSplit.field)
+    let command = RedisCommand("HMGET", keys.message(id), "app", "b", "ctl", "au", "re", "at", VariantSplit.field)
     let fields = try await ask(command).array ?? []
     guard fields.count == 7, let app = fields[0].text, let body = fields[1].bytes else { return nil }
     let reach = fields[4].text.flatMap { Reach(rawValue: $0) } ?? .allDevices
     return StoredMessage(
       id: id, app: AppID(rawValue: app), body: body, acceptedAt: id.acceptedAt,
-      startedAt: fields[5].integer.map { WallTime(milliseconds: $0) } ?? id.acceptedAt, cancelled: !fields[2].isNull,
+      startedAt: fields[5].integer.map { WallTime(milliseconds: $0) } ?? id.acceptedAt,
+      control: fields[2].text.flatMap { Control(packed: $0) },
       split: fields[6].bytes.flatMap { try? VariantSplit(packed: $0) },
       audience: fields[3].text.map { StoredAudience(expression: $0, reach: reach) })
   }

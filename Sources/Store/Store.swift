@@ -118,7 +118,7 @@ package final class Store {
 
   // MARK: Doorbells
 
-  /// Called on the loop when a stream got its first job, a message was cancelled, or (`.reconnected`) rings may have
+  /// Called on the loop when a stream got its first job, a message was controlled, or (`.reconnected`) rings may have
   /// been lost.
   package func onBell(_ ring: @escaping (Bell) -> Void) {
     subscriber?.close()
@@ -144,8 +144,11 @@ extension Bell {
       guard words.count == 2, let partition = Int(words[1]) else { return nil }
       self = .start(partition)
     case "c":
-      guard words.count == 2, let id = MessageID(String(words[1])) else { return nil }
-      self = .cancelled(id)
+      let parts = words.last?.split(separator: " ") ?? []
+      guard words.count == 3, parts.count == 2, let partition = Int(words[1]), let id = MessageID(String(parts[0])),
+        let control = Control(packed: parts[1])
+      else { return nil }
+      self = .controlled(id, partition: partition, control)
     case "l":
       guard words.count == 2, let partition = Int(words[1]) else { return nil }
       self = .released(partition)

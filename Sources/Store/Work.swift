@@ -46,8 +46,10 @@ package struct DeliveryID: Hashable, Sendable {
 /// How far a stream was claimed.
 package struct ClaimPlace: Hashable, Sendable {
   package var job: JobID
-  /// That job belongs to an audience and is claimed up to and including this member: go on behind it. Nil: it is whole.
+  /// That job belongs to an audience and is claimed up to and including this member: go on behind it. `start`: claim the
+  /// job, whosever it is, from its beginning. Nil: it is whole.
   package var member: Int?
+  package static let start = -1
   package init(job: JobID, member: Int? = nil) {
     self.job = job
     self.member = member
@@ -63,6 +65,8 @@ package struct ClaimedJob: Sendable {
   package var isWhole = true
   /// Of an audience: the last index that was looked at.
   package var lastMember: Int?
+  /// What the partition knows of the message's control.
+  package var control: Control?
 
   /// Where the next claim goes on.
   package var place: ClaimPlace { ClaimPlace(job: id, member: isWhole ? nil : lastMember) }
@@ -128,7 +132,8 @@ package struct StoredMessage: Sendable {
   package var acceptedAt: WallTime
   /// Sending starts with acceptance until scheduling exists.
   package var startedAt: WallTime
-  package var cancelled: Bool
+  /// Nil: nobody touched it.
+  package var control: Control?
   /// Nil: everyone gets the same.
   package var split: VariantSplit?
   /// Set for a message to an audience.
@@ -226,8 +231,8 @@ package struct Flush: Sendable {
 }
 
 package struct FlushResult: Sendable {
-  /// Messages of this flush that an operator has cancelled meanwhile.
-  package var cancelled: Set<MessageID>
+  /// Messages of this flush that an operator has touched, and what holds for them.
+  package var controls: [MessageID: Control]
   package var pruned: Int
   /// Put aside for the operator, not counting those that were before.
   package var held = 0
@@ -237,7 +242,8 @@ package enum Bell: Sendable {
   case work(StreamID)
   /// An audience may be due to start in this partition.
   case start(Int)
-  case cancelled(MessageID)
+  /// What holds for a message in this partition, as an operator wants it.
+  case controlled(MessageID, partition: Int, Control)
   /// The owner of a partition has handed it over.
   case released(Int)
   /// A credential's prune brake went on or was released.

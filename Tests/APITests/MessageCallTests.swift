@@ -125,6 +125,38 @@ struct MessageCallTests {
     }
   }
 
+  @Test("pausing and resuming: repeats change nothing; what is completed or cancelled is beyond both; scopes hold")
+  func control() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let id = gateway.send(to: ["d1"])
+      func post(_ what: String, _ id: String, as scope: Scope = .send) -> Reply {
+        gateway.ask("POST", "/v1/messages/\(id)/\(what)", as: scope)
+      }
+      for _ in 0..<2 {
+        let reply = post("pause", id)
+        #expect(reply.status == 200 && reply.json["state"] == "paused", "\(reply.text)")
+        #expect(reply.json["paused_reason"] == "operator" && reply.json["paused_at"] != nil)
+      }
+      for _ in 0..<2 {
+        let reply = post("resume", id)
+        #expect(reply.status == 200 && reply.json["state"] == "queued", "\(reply.text)")
+        #expect(reply.json["paused_at"] == nil)
+      }
+      #expect(post("pause", id).status == 200)
+      let cancelled = post("cancel", id)
+      #expect(cancelled.json["state"] == "cancelled", "\(cancelled.text)")
+      #expect(cancelled.json["sent"] == .integer(0) && cancelled.json["not_sent"] == .integer(1))
+      let done = gateway.send(to: ["ghost"])
+      for what in ["pause", "resume"] {
+        #expect(post(what, id).status == 409 && post(what, id).code == "message_cancelled")
+        #expect(post(what, done).status == 409 && post(what, done).code == "message_completed")
+        #expect(post(what, id, as: .read).status == 403)
+        #expect(gateway.ask("POST", "/v1/messages/msg_00000000000000000000000000/\(what)").code == "not_found")
+      }
+    }
+  }
+
   @Test(
     "what does not exist is 404",
     arguments: ["nonsense", "msg_00000000000000000000000000", "msg_7zzzzzzzzzzzzzzzzzzzzzzzzz"])

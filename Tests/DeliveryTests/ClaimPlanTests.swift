@@ -52,6 +52,30 @@ struct ClaimPlanTests {
     #expect(plan.next { _ in (100, 100) }.isEmpty)
   }
 
+  @Test(
+    "what is set aside holds up nothing behind it, and is claimed again from its beginning once no claim is at work")
+  func aside() {
+    var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1, membersAtOnce: 10)
+    let stream = Sample.stream("app/main", .bulk)
+    let room: (CredentialID) -> (free: Int, whole: Int) = { _ in (1000, 1000) }
+    plan.rang(stream)
+    let first = plan.next(room: room)[0]
+    plan.claimed(first, .init(jobs: 1, last: ClaimPlace(job: job(stream, 1), member: 9)))
+    plan.setAside(job(stream, 1))
+    #expect(plan.isAside(job(stream, 1)) && !plan.hasOutstanding)
+    let behind = plan.next(room: room)
+    #expect(behind.map(\.after) == [ClaimPlace(job: job(stream, 1))], "only what lies behind it")
+    // It may go on while that claim is at work.
+    plan.giveBack(job(stream, 1))
+    #expect(plan.isAside(job(stream, 1)))
+    plan.claimed(behind[0], caught(0, targets: 0, last: nil))
+    #expect(!plan.isAside(job(stream, 1)) && plan.hasOutstanding)
+    let again = plan.next(room: room)
+    #expect(again.map(\.after) == [ClaimPlace(job: job(stream, 1), member: ClaimPlace.start)])
+    plan.claimed(again[0], .init(jobs: 0))
+    #expect(!plan.hasOutstanding, "it had ended meanwhile")
+  }
+
   @Test("a ring while a claim is at work, and the end of a job, are reasons to look again")
   func again() {
     var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1, membersAtOnce: 10)

@@ -185,7 +185,7 @@ struct AudienceStories {
   func cancelled() async throws {
     try await withAudience(60) { store, loop, lease, id in
       let unstarted = try #require(try await store.accept(Crowd.submission(store, 60, at: loop.wallNow)).id)
-      #expect(try await store.cancel(unstarted, app: shop) == .cancelled)
+      #expect(try await store.cancel(unstarted, app: shop) == .changed)
       try await store.startAll(lease, now: loop.wallNow)
       let first = try await store.completed(unstarted)
       #expect(first.count(.cancelled) == 60 && first.state == .cancelled)
@@ -197,7 +197,7 @@ struct AudienceStories {
       var flush = Flush(lease: lease, number: 1)
       flush.retries = [Flush.RetryEntry(target: job.targets[4], due: loop.wallNow, reason: "busy", attempts: [])]
       _ = try await store.flush(flush)
-      #expect(try await store.cancel(id, app: shop) == .cancelled)
+      #expect(try await store.cancel(id, app: shop) == .changed)
       try await store.cancelWaiting(lease, message: id)
       var report = try #require(try await store.report(id, app: shop))
       #expect(report.count(.cancelled) == 56 && report.retrying == 0)
@@ -206,7 +206,7 @@ struct AudienceStories {
       flush = Flush(lease: lease, number: 2)
       flush.finals = job.targets.prefix(4).map { final($0) }
       flush.finishedJobs = [job.id]
-      #expect(try await store.flush(flush).cancelled == [id])
+      #expect(try await store.flush(flush).controls[id]?.word == .cancelled)
       report = try await store.completed(id)
       #expect(report.count(.accepted) == 4 && report.count(.cancelled) == 56)
       #expect(try await store.readyStreams(lease).isEmpty)

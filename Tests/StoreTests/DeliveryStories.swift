@@ -32,7 +32,7 @@ struct DeliveryStories {
       #expect(try await store.readyStreams(lease).isEmpty)
       #expect(try await store.message(id) == nil)
       #expect(try await store.report(id, app: AppID(rawValue: "other")) == nil)
-      #expect(try await store.cancel(id, app: shop) == .alreadyCompleted)
+      #expect(try await store.cancel(id, app: shop) == .completed)
     }
   }
 
@@ -190,10 +190,10 @@ struct DeliveryStories {
       let job = try #require(try await store.claimAll(lease).first)
       var flush = Flush(lease: lease, number: 1)
       flush.retries = [Flush.RetryEntry(target: job.targets[0], due: now + 500, reason: "busy", attempts: [])]
-      #expect(try await store.flush(flush).cancelled.isEmpty)
-      #expect(try await store.cancel(id, app: shop) == .cancelled)
-      #expect(try await store.cancel(id, app: shop) == .alreadyCancelled)
-      #expect(try await store.message(id)?.cancelled == true)
+      #expect(try await store.flush(flush).controls.isEmpty)
+      #expect(try await store.cancel(id, app: shop) == .changed)
+      #expect(try await store.cancel(id, app: shop) == .unchanged)
+      #expect(try await store.message(id)?.control?.word == .cancelled)
       #expect(try await store.cancel(id, app: AppID(rawValue: "other")) == .unknown)
       try await store.cancelWaiting(lease, message: id)
       try await store.cancelWaiting(lease, message: id)
@@ -201,10 +201,10 @@ struct DeliveryStories {
       flush = Flush(lease: lease, number: 2)
       flush.finals = [final(job.targets[1])]
       flush.finishedJobs = [job.id]
-      #expect(try await store.flush(flush).cancelled == [id])
+      #expect(try await store.flush(flush).controls[id]?.word == .cancelled)
       let report = try #require(try await store.report(id, app: shop))
       #expect(report.state == .cancelled && report.count(.cancelled) == 1 && report.count(.accepted) == 1)
-      #expect(try await store.cancel(id, app: shop) == .alreadyCancelled)
+      #expect(try await store.cancel(id, app: shop) == .unchanged)
     }
   }
 
@@ -235,7 +235,9 @@ struct DeliveryStories {
       _ = try await store.accept(submission(tokens: ["b"], at: loop.wallNow))
       guard case .work = await bells.next() else { return #expect(Bool(false), "no second ring") }
       _ = try await store.cancel(id, app: shop)
-      guard case .cancelled(id) = await bells.next() else { return #expect(Bool(false), "no cancellation") }
+      guard case .controlled(id, partition: 0, Control(.cancelled, version: 1)) = await bells.next() else {
+        return #expect(Bool(false), "no cancellation")
+      }
     }
   }
 

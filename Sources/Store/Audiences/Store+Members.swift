@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import Loop
 import RedisClient
 
@@ -22,9 +22,11 @@ extension Store {
       try await drop([job.entry], odd: 0, lease, job.id.stream)
       return nil
     }
-    if !work[2].isNull { part.ending = .cancelled }
+    let control = work[2].text.flatMap { Control(packed: $0) }
+    if control?.word == .cancelled { part.ending = .cancelled }
     if part.ending == nil, part.until < loop.wallNow { part.ending = .expired }
     var claim = ClaimedJob(id: job.id, message: job.message, targets: [])
+    claim.control = control
     if let outcome = part.ending {
       try await endRest(of: part, lease, outcome)
       // Whoever has members of it at work is to know that no more follow.
@@ -32,7 +34,7 @@ extension Store {
       return from > range.lowerBound ? claim : nil
     }
     var members: [Int] = []
-    var next = from
+    var next = max(from, range.lowerBound)
     var window = limit
     while next < range.upperBound, members.count < limit {
       let some = next..<min(range.upperBound, next + window)
@@ -60,6 +62,12 @@ extension Store {
     claim.lastMember = next - 1
     part.handedOut(through: next - 1, of: own)
     return claim
+  }
+
+  /// Members of a job whose outcomes are not known go back: none of them is at work, and all outcomes are written down.
+  package func putBack(_ job: JobID, of message: MessageID) {
+    guard let part = audiences[job.stream.partition]?[message] else { return }
+    for own in part.jobs where part.sequence(of: own.range.lowerBound) == job.sequence { part.handedBack(own) }
   }
 
   func codes(_ message: MessageID, _ partition: Int, _ range: Range<Int>) async throws(StoreError) -> OutcomeCodes {

@@ -57,11 +57,12 @@ extension Store {
       "ZRANGEBYSCORE", keys.ends(partition), "-inf", String(now.milliseconds), "LIMIT", "0", "10")
     for member in (try await ask(command, partition: partition).array ?? []).compactMap(\.bytes) {
       guard let id = MessageID(raw: member) else { continue }
-      let cancelled = try await ask(RedisCommand("HEXISTS", keys.work(partition, id), "c"), partition: partition)
+      let control = try await ask(RedisCommand("HGET", keys.work(partition, id), "c"), partition: partition)
       if let part = try await audiencePart(id, lease) {
         // What is at work ends without this; until then it is looked at once more each time.
         if part.ending == nil || part.jobs.contains(where: { !part.rest(of: $0).isEmpty }) {
-          try await endRest(of: part, lease, cancelled.integer == 1 ? .cancelled : .expired)
+          try await endRest(
+            of: part, lease, control.text?.hasPrefix(Control.Word.cancelled.rawValue) == true ? .cancelled : .expired)
           for job in part.jobs { part.handedOut(through: job.range.upperBound - 1, of: job) }
         }
       } else {

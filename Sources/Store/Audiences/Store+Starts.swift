@@ -36,7 +36,7 @@ extension Store {
   {
     var groups = groups
     if let split = message.split { groups = try await divide(groups, by: split, message.app, lease.partition) }
-    var cancelled = message.cancelled
+    var cancelled = message.control?.word == .cancelled
     while true {
       let snapshot = Snapshot.gather(groups, message.split, at: now) { address in
         if cancelled { return .ended(.cancelled, reason: nil) }

@@ -9,7 +9,7 @@ extension Scripts {
   /// '', groups, records, retries, slices; (code, counter or '', first of the job, indexes)…, (index, head, attempts)…,
   /// (index, head, attempts, due)…, (slice, the provider's id)…; then jobs, and per job: place of its message, entry, name
   /// of the stream, first of the job.
-  /// → pruned, raw ids cancelled, fields and values of `finished` to be told.
+  /// → pruned, raw ids and controls, fields and values of `finished` to be told.
   static let flushAudience = RedisScript(
     "flushAudience",
     "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + """
@@ -25,7 +25,7 @@ extension Scripts {
       local finished, retry, segs, ends = KEYS[2], KEYS[3], KEYS[5], KEYS[6]
       local messages = tonumber(ARGV[6])
       local at, key = 7, 7
-      local cancelled, told = {}, {}
+      local controls, told = {}, {}
       local function member(id, index) return id .. struct.pack('>I4', tonumber(index)) end
       local function earlier(record)
         return record and #record > 2 and string.sub(record, 4 + struct.unpack('>I2', record, 2)) or ''
@@ -38,7 +38,10 @@ extension Scripts {
         local retries, slices = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6])
         at = at + 7
         local flag = redis.call('HMGET', w, 'c', 'x')
-        if flag[1] then cancelled[#cancelled + 1] = id end
+        if flag[1] then
+          controls[#controls + 1] = id
+          controls[#controls + 1] = flag[1]
+        end
         if fresh and flag[2] and tonumber(flag[2]) > 0 and groups > 0 then
           local sets, indexes, group = {}, {}, {}
           for i = 1, groups do
@@ -151,6 +154,6 @@ extension Scripts {
         end
         if number > 0 then redis.call('HSET', KEYS[1], 'f', number, 'c', chunk, 'p', pruned) end
       end
-      return {pruned, cancelled, told}
+      return {pruned, controls, told}
       """)
 }

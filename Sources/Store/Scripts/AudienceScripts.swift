@@ -19,17 +19,22 @@ extension Scripts {
   /// snapshot, codes, starts, seq, ready, waiting, ends, finished, segments, kept, streams… · ARGV owner, raw id, hour,
   /// retention, channel, partition, members, members to be sent, snapshot, when what is left ends, 1 if made for a
   /// cancelled message, number of counters, (counter, count)…, number of jobs, (place of its stream, name, first, count)…
-  /// → 0: it was started or has ended; 1: started; 2: it was cancelled meanwhile; or how it ended, if nothing is left to do
+  /// → 0: it was started, has ended or is paused; 1: started; 2: it was cancelled meanwhile; or how it ended, if nothing is left to do
   static let startAudience = RedisScript(
     "startAudience",
-    "#!lua\n" + Fragment.owner + Fragment.keepInPlace + """
+    "#!lua\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + """
       local w, id = KEYS[2], ARGV[2]
       local flag = redis.call('HMGET', w, 'a', 'n', 'c')
       if not flag[1] or flag[2] then
         redis.call('ZREM', KEYS[5], id)
         return 0
       end
-      if flag[3] and ARGV[11] ~= '1' then return 2 end
+      local word = flag[3] and string.sub(flag[3], 1, 1)
+      if word == 'c' and ARGV[11] ~= '1' then return 2 end
+      if word == 'p' and tonumber(now()) < tonumber(ARGV[10]) then
+        redis.call('ZADD', KEYS[5], 'XX', ARGV[10], id)
+        return 0
+      end
       local count, open = tonumber(ARGV[7]), tonumber(ARGV[8])
       local base = redis.call('INCRBY', KEYS[6], count) - count + 1
       redis.call('HSET', w, 's', string.format('%.0f', base), 'n', count, 'x', open, 'r', 0, 'u', ARGV[10])

@@ -7,7 +7,7 @@ extension Scripts {
   /// ARGV owner, number, chunk, retention, pruned, partition, messages, then per message: raw id, hour, home here and how
   /// many parts it has (0 elsewhere, 1, 2 more), finals, retries, time of the first attempt or '', (index, head, attempts,
   /// counter)…, (index, head, attempts, due)…; then jobs, and per job: place of its message or 0, entry, name of the stream.
-  /// → pruned, raw ids cancelled, fields and values of `finished` to be told.
+  /// → pruned, raw ids and controls, fields and values of `finished` to be told.
   static let flush = RedisScript(
     "flush",
     "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + """
@@ -23,7 +23,7 @@ extension Scripts {
       local finished, retry, segs = KEYS[2], KEYS[3], KEYS[5]
       local messages = tonumber(ARGV[7])
       local at, key = 8, 6
-      local cancelled, told, closed = {}, {}, {}
+      local controls, told, closed = {}, {}, {}
 
       for place = 1, messages do
         local w, d, s, m, seg = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], KEYS[key + 4]
@@ -33,7 +33,10 @@ extension Scripts {
         at = at + 6
         key = key + 6
         local flag = redis.call('HMGET', w, 'c', 'x', 'n', 'a')
-        if flag[1] == '1' then cancelled[#cancelled + 1] = id end
+        if flag[1] then
+          controls[#controls + 1] = id
+          controls[#controls + 1] = flag[1]
+        end
         if fresh and flag[2] and not flag[4] and finals + retries > 0 then
           local wanted = {}
           for i = 1, finals + retries do wanted[i] = ARGV[at + (i - 1) * 4] end
@@ -178,6 +181,6 @@ extension Scripts {
         end
         if number > 0 then redis.call('HSET', KEYS[1], 'f', number, 'c', chunk, 'p', pruned) end
       end
-      return {pruned, cancelled, told}
+      return {pruned, controls, told}
       """)
 }

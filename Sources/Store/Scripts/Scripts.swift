@@ -7,7 +7,8 @@ enum Scripts {
     dropJobs,
     dropRetries, condemn, flush,
     addAudience, startAudience, endRest, abandonAudience, flushAudience, scanSegment, scanStream, aimedParts, tell,
-    cancel, cancelPart, storeSlice, writeDevices, writeOwnDevices, holdPrunes, brake, releaseBrake, learnNorms,
+    control, controlPart, controlKnown, park, unparked, storeSlice, writeDevices, writeOwnDevices, holdPrunes, brake,
+    releaseBrake, learnNorms,
     allocate, free, intern, unbury, point, unpoint, readSets, scanNames,
     join, crossed, leave, tagUser, mendSet, mendIndex,
   ]

@@ -126,31 +126,4 @@ extension Scripts {
       end
       return 1
       """)
-
-  /// KEYS message · → 1 cancelled now, 2 before, 0 unknown here
-  static let cancel = RedisScript(
-    "cancel",
-    "#!lua flags=allow-oom\n" + Fragment.clock + """
-      if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
-      return 2 - redis.call('HSETNX', KEYS[1], 'can', now())
-      """)
-
-  /// An audience that was not started starts now, to be counted as cancelled. KEYS work, starts, ends · ARGV channel,
-  /// message, raw id, partition
-  static let cancelPart = RedisScript(
-    "cancelPart",
-    """
-    #!lua flags=allow-oom
-    local part = redis.call('HMGET', KEYS[1], 'l', 'a', 'n', 'x')
-    if part[1] and part[4] ~= '0' then redis.call('HSET', KEYS[1], 'c', 1) end
-    if part[2] then
-      redis.call('ZADD', KEYS[3], 'XX', 0, ARGV[3])
-      if not part[3] then
-        redis.call('ZADD', KEYS[2], 'XX', 0, ARGV[3])
-        redis.call('PUBLISH', ARGV[1], 's ' .. ARGV[4])
-      end
-    end
-    redis.call('PUBLISH', ARGV[1], 'c ' .. ARGV[2])
-    return 1
-    """)
 }

@@ -5,13 +5,14 @@ import Loop
 /// Messages of a running server: what became of them, and what can be done about it.
 enum MessagesCommand {
   static let command = Command(
-    name: "messages", summary: "list, show, cancel and replay messages",
+    name: "messages", summary: "list, show, pause, resume, cancel and replay messages",
     about: """
-      list prints the newest messages; show tells how one stands, by provider, outcome and reason. cancel ends what was not
-      sent yet. replay sends deliveries that failed or expired again, as a new message whose id it prints.
+      list prints the newest messages; show tells how one stands, by provider, outcome and reason. pause stops a message
+      within a second (what is in flight finishes), and resume lets it go on where it stood; its ttl runs meanwhile. cancel
+      ends what was not sent yet, for ever, and tells how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints.
       """,
-    positionals: ["list|show|cancel|replay", "[ID]"],
-    options: ServerCall.options(scopes: "read (send for cancel and replay)") + [
+    positionals: ["list|show|pause|resume|cancel|replay", "[ID]"],
+    options: ServerCall.options(scopes: "read (send for pause, resume, cancel and replay)") + [
       Command.Option("--limit", "COUNT", "list: so many, 1–1000 (20)"),
       Command.Option("--outcome", "NAME", repeats: true, "replay: deliveries that ended so (failed and expired)"),
       Command.Option("--reason", "WORD", repeats: true, "replay: only with this reason, as show prints it"),
@@ -19,7 +20,7 @@ enum MessagesCommand {
       Command.json,
     ],
     examples: [
-      "fanfare messages list", "fanfare messages show msg_01k…",
+      "fanfare messages list", "fanfare messages show msg_01k…", "fanfare messages pause msg_01k…",
       "fanfare messages replay msg_01k… --outcome failed --reason ServiceUnavailable",
     ]
   ) { arguments in try run(arguments) }
@@ -30,10 +31,13 @@ enum MessagesCommand {
     case ("list", nil): return try list(arguments)
     case ("list", _): throw UsageProblem(text: "list takes no id: fanfare messages show ID tells of one")
     case ("show", let id?): return try one("GET", try path(id), arguments) { show($0) }
-    case ("cancel", let id?): return try one("POST", try path(id) + "/cancel", arguments) { show($0) }
+    case ("pause", let id?), ("resume", let id?):
+      return try one("POST", try path(id) + "/\(arguments.positionals[0])", arguments) { show($0) }
+    case ("cancel", let id?): return try cancel(try path(id), arguments)
     case ("replay", let id?): return try replay(id, arguments)
-    case ("show", nil), ("cancel", nil), ("replay", nil): throw UsageProblem(text: "name the message by its id, msg_…")
-    default: throw UsageProblem(text: "say what to do: fanfare messages list, show, cancel or replay")
+    case ("show", nil), ("pause", nil), ("resume", nil), ("cancel", nil), ("replay", nil):
+      throw UsageProblem(text: "name the message by its id, msg_…")
+    default: throw UsageProblem(text: "say what to do: fanfare messages list, show, pause, resume, cancel or replay")
     }
   }
 
@@ -77,7 +81,8 @@ enum MessagesCommand {
 
   private static func show(_ report: JSONValue) {
     let counts = MessageCounts(report)
-    Terminal.print("\(report["id"]?.string ?? "") \(report["state"]?.string ?? "")")
+    let why = report["paused_reason"]?.string.map { " (\($0))" } ?? ""
+    Terminal.print("\(report["id"]?.string ?? "") \(report["state"]?.string ?? "")\(why)")
     let progress = report["progress"]
     Terminal.print(
       "\(counts.total) targets: \(progress?["final"]?.integer ?? 0) ended, \(progress?["retrying"]?.integer ?? 0) retrying, "
@@ -90,6 +95,46 @@ enum MessagesCommand {
     var table = Table()
     for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", String(line.count)) }
     Terminal.print(table.text)
+  }
+
+  /// What is in flight finishes, so that the last word comes a little later.
+  private static func cancel(_ path: String, _ arguments: Arguments) throws -> ExitCode {
+    let json = arguments.wantsJSON
+    return try ServerCall.run(arguments) { client, loop in
+      var answer = try await client.call("POST", path + "/cancel")
+      let end = loop.now + settling
+      while answer.isSuccess, answer.document?["completed_at"] == nil, loop.now < end {
+        await loop.sleep(milliseconds: 100)
+        let later = try await client.call("GET", path)
+        // A key that may send need not be allowed to read.
+        guard later.isSuccess else { break }
+        answer = later
+      }
+      guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
+      guard !json else {
+        Terminal.print(answer.body)
+        return .success
+      }
+      Terminal.print("\(report["id"]?.string ?? "") cancelled")
+      Terminal.print(
+        "\(grouped(report["sent"]?.integer ?? 0)) sent, \(grouped(report["not_sent"]?.integer ?? 0)) not sent")
+      if report["completed_at"] == nil { Terminal.note("what is in flight finishes: fanfare messages show tells more") }
+      return .success
+    }
+  }
+
+  /// Milliseconds that cancel waits for the last outcomes.
+  private static let settling: Int64 = 3_000
+
+  /// 412003 as 412,003.
+  static func grouped(_ number: some BinaryInteger) -> String {
+    var digits = Array(String(number))
+    var place = digits.count - 3
+    while place > (number < 0 ? 1 : 0) {
+      digits.insert(",", at: place)
+      place -= 3
+    }
+    return String(digits)
   }
 
   private static func replay(_ id: String, _ arguments: Arguments) throws -> ExitCode {

@@ -1,0 +1,53 @@
+import Domain
+import HTTPServer
+import Store
+import Telemetry
+
+extension Service {
+  /// `POST /v1/messages/{id}/pause`, `/resume` and `/cancel`. Attempts in flight finish. Repeating it changes nothing; of two
+  /// operators at the same time the later one's word holds.
+  func controlMessage(_ call: Call, _ word: Control.Word) async throws(Problem) -> HTTPServerResponse {
+    let id = try messageID(of: call)
+    let controlled: Controlled
+    do throws(StoreError) {
+      controlled = try await store.control(id, app: call.app, word)
+    } catch {
+      throw Problem(error)
+    }
+    switch controlled {
+    case .changed:
+      log(.info, "message_controlled", ["message": id.description, "control": word.name, "key": call.key?.id ?? ""])
+      return Answer.bytes("application/json", try await report(id, call).encoded)
+    case .unchanged: return Answer.bytes("application/json", try await report(id, call).encoded)
+    case .completed:
+      throw Problem(
+        .messageCompleted,
+        "Every delivery is final, the state is `completed`: there is nothing left to \(word.verb)")
+    case .cancelled:
+      throw Problem(
+        .messageCancelled,
+        "The state is `cancelled`, which is for ever: \(Self.afterCancel)")
+    case .unknown: throw Self.noMessage
+    }
+  }
+
+  private static let afterCancel =
+    "POST …/replay with outcomes [\"cancelled\"] sends what was not sent, as a new message"
+}
+
+extension Control.Word {
+  fileprivate var verb: String {
+    switch self {
+    case .running: "resume"
+    case .paused: "pause"
+    case .cancelled: "cancel"
+    }
+  }
+  fileprivate var name: String {
+    switch self {
+    case .running: "resumed"
+    case .paused: "paused"
+    case .cancelled: "cancelled"
+    }
+  }
+}

@@ -1,0 +1,181 @@
+import Domain
+import Loop
+import Store
+
+/// What operators want of a message (pause, resume, cancel), as bells, claims, flushes and sweeps tell of it. What is at work
+/// finishes in any case.
+extension Worker {
+  // MARK: Learning
+
+  /// A bell or a sweep tells of one partition; if it is news, it is so for the others here as well.
+  func controlled(_ id: MessageID, _ control: Control, in partition: Partition) {
+    let isNews = messages.inMemory(id)?.adopt(control) ?? false
+    if isNews { stopWaiting(of: id, control) }
+    for other in partitions.values where isNews || other === partition { carryOut(id, control, in: other) }
+  }
+
+  /// A flush or a claim tells of it each time: nothing is done if it is known.
+  func learned(_ id: MessageID, _ control: Control, in partition: Partition) {
+    if let known = messages.inMemory(id)?.control, known.version >= control.version { return }
+    controlled(id, control, in: partition)
+  }
+
+  private func carryOut(_ id: MessageID, _ control: Control, in partition: Partition) {
+    switch control.word {
+    case .paused: break
+    case .running: goOn(id, partition)
+    case .cancelled:
+      // Jobs set aside are claimed, and end.
+      goOn(id, partition)
+      background {
+        _ = await self.untilStored(partition) { (lease) throws(StoreError) in
+          try await self.store.cancelWaiting(lease, message: id, atHand: partition.atHand)
+        }
+      }
+    }
+  }
+
+  // MARK: Stopping
+
+  /// What waits in lanes and slices leaves them: to its end, or back to where it came from.
+  private func stopWaiting(of id: MessageID, _ control: Control) {
+    guard control.word != .running else { return }
+    for parcel in takeWaiting(where: { $0.message.id == id }) {
+      parcel.message.adopt(control)
+      if control.word == .cancelled { finish(parcel, .cancelled, reason: nil) } else { giveBack(parcel) }
+    }
+    for lane in lanes.withHolds {
+      for hold in lanes.change(lane, { $0.removeHolds { $0.delivery.message == id } }) {
+        senders[hold.credential]?.holds -= 1
+      }
+      if lanes.exists(lane) { requeue(lane) }
+    }
+    for sender in senders.values {
+      let members = sender.takeSlices { $0.message.id == id }
+      if control.word == .cancelled { endSlices(members, .cancelled) } else { giveBackStarted(members) }
+    }
+  }
+
+  /// Started deliveries of one message, not at work yet, that may not go; false: they may.
+  func stop(_ parcels: [Parcel], now: WallTime) -> Bool {
+    let message = parcels[0].message
+    if message.isCancelled {
+      end(parcels, .cancelled, reason: nil)
+      return true
+    }
+    guard message.isHeld(now: now) else { return false }
+    giveBackStarted(parcels)
+    return true
+  }
+
+  private func giveBackStarted(_ parcels: [Parcel]) {
+    for parcel in parcels {
+      lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
+      giveBack(parcel)
+      requeue(parcel.lane)
+    }
+  }
+
+  /// A delivery that has left its lane goes back without an outcome and without an attempt.
+  private func giveBack(_ parcel: Parcel) {
+    left(parcel)
+    let partition = parcel.partition
+    guard !partition.isLost else { return }
+    guard let job = parcel.job else {
+      var target = parcel.target
+      target.slice = parcel.slice
+      return park(target, attempts: parcel.attempts, partition: partition)
+    }
+    setAside(job, of: parcel.message.id, partition)
+    if let done = job.one() { settleSoon(done, partition) }
+  }
+
+  // MARK: Jobs set aside
+
+  private func setAside(_ job: JobAtWork, of message: MessageID, _ partition: Partition) {
+    guard !job.isAside else { return }
+    job.isAside = true
+    partition.audienceJobs[job.id] = nil
+    partition.aside.put(job.id, of: message, settled: false)
+    claims.setAside(job.id)
+  }
+
+  /// A flush behind the last of its outcomes tells that all are written down.
+  private func settleSoon(_ job: JobID, _ partition: Partition) {
+    partition.flush.add(FlushPlan.Piece(finishedJobs: [job]))
+    flushSoon(partition)
+  }
+
+  /// True: this claimed job is not to be worked on, as its message is paused or it was set aside while it was claimed.
+  func keepsAside(_ job: ClaimedJob, _ message: LoadedMessage?, _ partition: Partition) -> Bool {
+    if let control = job.control {
+      learned(job.message, control, in: partition)
+      message?.adopt(control)
+    }
+    let isHeld = message?.isHeld(now: loop.wallNow) ?? false
+    if claims.isAside(job.id) {
+      // This claim began before: what it has handed out goes back as well.
+      if !partition.aside.isUnsettled(job.id) { store.putBack(job.id, of: job.message) }
+      return true
+    }
+    guard isHeld else { return false }
+    if let earlier = partition.audienceJobs[job.id] {
+      setAside(earlier, of: job.message, partition)
+      if earlier.isFinished { settleSoon(job.id, partition) }
+    } else {
+      partition.aside.put(job.id, of: job.message, settled: true)
+      store.putBack(job.id, of: job.message)
+      claims.setAside(job.id)
+    }
+    return true
+  }
+
+  /// A flush has written the last of a job's outcomes; false: it is none that was set aside.
+  func settledAside(_ job: JobID, _ partition: Partition) -> Bool {
+    guard !partition.aside.isEmpty, let message = partition.aside.settle(job) else { return false }
+    store.putBack(job, of: message)
+    if messages.inMemory(message)?.isHeld(now: loop.wallNow) != true { goOn(message, partition) }
+    return true
+  }
+
+  /// The message goes on, or ends: its jobs are claimed again, its retries are due.
+  private func goOn(_ id: MessageID, _ partition: Partition) {
+    for job in partition.aside.take(of: id) { claims.giveBack(job) }
+    claim()
+    background {
+      _ = await self.untilStored(partition) { (lease) throws(StoreError) in
+        try await self.store.unpark(lease, message: id, now: self.loop.wallNow, atHand: partition.atHand)
+      }
+      self.expectRetry(of: partition, at: self.loop.wallNow)
+    }
+  }
+
+  // MARK: Retries
+
+  /// A retry of a paused message stays in the retry set, out of turn.
+  func park(_ target: ClaimedTarget, attempts: [Attempt] = [], partition: Partition) {
+    let entry = Flush.RetryEntry(
+      target: target, due: Store.parked, reason: attempts.last?.reason ?? target.attempts.last?.reason ?? "paused",
+      attempts: attempts)
+    partition.flush.add(entry, finishedJob: nil)
+    unflushed += 1
+    flushSoon(partition)
+  }
+
+  // MARK: Sweeping
+
+  /// Paused messages of which no bell told that they go on, have ended, or have no time left.
+  func lookAside(_ partition: Partition, _ lease: Lease) async throws(StoreError) {
+    let ids = Set(try await store.parkedMessages(lease) + partition.aside.paused)
+    guard !ids.isEmpty else { return }
+    let controls = try await store.controls(lease, of: Array(ids))
+    for id in ids where !partition.isLost {
+      guard let message = try await messages.load(id), case .some(let control?) = controls[id] else {
+        goOn(id, partition)
+        continue
+      }
+      learned(id, control, in: partition)
+      if !message.isHeld(now: loop.wallNow) { goOn(id, partition) }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Domain
+import Loop
+import RedisClient
+import Support
+import Testing
+
+@testable import Store
+
+@Suite("Control of messages")
+struct ControlStories {
+  @Test("of operators at the same time one comes last, at home and in every partition, and later versions win")
+  func oneTruth() async throws {
+    try await withStore { store, loop in
+      let id = try #require(
+        try await store.accept(submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow)).id)
+      var tasks: [Task<Void, Never>] = []
+      for number in 0..<40 {
+        let word = number.isMultiple(of: 2) ? Control.Word.paused : .running
+        tasks.append(loop.spawn { _ = try? await store.control(id, app: shop, word) })
+      }
+      for task in tasks { await task.value }
+      let truth = try #require(try await store.message(id)?.control)
+      #expect(try await store.report(id, app: shop)?.state == (truth.word == .paused ? .paused : .queued))
+      for partition in 0..<4 {
+        let lease = try await store.take(partition)
+        #expect(try await store.controls(lease, of: [id])[id] == .some(truth))
+        try await store.apply(Control(.cancelled, version: truth.version - 1), to: id, lease)
+        #expect(try await store.controls(lease, of: [id])[id] == .some(truth), "an earlier one changes nothing")
+      }
+      #expect(try await store.control(id, app: AppID(rawValue: "other"), .paused) == .unknown)
+      #expect(try await store.control(id, app: shop, .cancelled) == .changed)
+      #expect(try await store.control(id, app: shop, .running) == .cancelled)
+      #expect(try await store.message(id)?.control?.word == .cancelled)
+    }
+  }
+
+  @Test("who dies between home and the partitions is made up for by the home's owner")
+  func repaired() async throws {
+    try await withStore { store, loop in
+      let id = try #require(
+        try await store.accept(submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow)).id)
+      let home = store.keys.home(id)
+      _ = try await store.ask(
+        Scripts.control, keys: [store.keys.message(id), store.keys.controlled(home)], ["p", .bytes(id.raw), "", ""])
+      var leases: [Lease] = []
+      for partition in 0..<4 { leases.append(try await store.take(partition)) }
+      for lease in leases {
+        #expect(try await store.controls(lease, of: [id])[id] == .some(Control(.running, version: 0)))
+      }
+      try await store.sweep(leases[home], now: loop.wallNow)
+      for lease in leases {
+        #expect(try await store.controls(lease, of: [id])[id] == .some(Control(.paused, version: 1)))
+        #expect(try await store.claimAll(lease).allSatisfy { $0.control?.word == .paused }, "a new owner learns of it")
+      }
+      #expect(try await store.ask(RedisCommand("SCARD", store.keys.controlled(home))).integer == 0)
+      // An answer to what is no longer true does nothing.
+      #expect(try await store.control(id, .running, reason: "", answering: 0) == .unchanged)
+      #expect(try await store.message(id)?.control == Control(.paused, version: 1))
+    }
+  }
+
+  @Test(
+    "a paused audience does not start, keeps no other from starting, and starts when it goes on or its time is over")
+  func starts() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      _ = try await Crowd.register(20, in: store)
+      let lease = try await store.take(0)
+      var paused: [MessageID] = []
+      for _ in 0..<10 {
+        paused.append(try #require(try await store.accept(try await Crowd.submission(store, 20, at: loop.wallNow)).id))
+      }
+      for id in paused { _ = try await store.control(id, app: shop, .paused) }
+      let other = try #require(try await store.accept(try await Crowd.submission(store, 20, at: loop.wallNow)).id)
+      #expect(try await store.dueStarts(lease, now: loop.wallNow, limit: 8) == [other])
+      // One that was being started as it was paused.
+      let message = try #require(try await store.message(paused[0]))
+      try await store.start(
+        lease, message, try await Crowd.groups(store, 0), now: loop.wallNow, fate: Crowd.fate)
+      #expect(try await store.claimAll(lease).isEmpty)
+      _ = try await store.control(paused[3], app: shop, .running)
+      #expect(Set(try await store.dueStarts(lease, now: loop.wallNow, limit: 8)) == [other, paused[3]])
+      let end = loop.wallNow + Int64(Message.defaultTTL) * 1000
+      #expect(try await store.dueStarts(lease, now: end, limit: 20).count == 11)
+      _ = try await store.control(paused[4], app: shop, .cancelled)
+      #expect(try await store.dueStarts(lease, now: loop.wallNow, limit: 1) == [paused[4]])
+    }
+  }
+}
