@@ -103,8 +103,8 @@ let package = Package(
     tests(
       "DeliveryTests",
       [
-        "Delivery", "Store", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "TLS", "Telemetry", "Loop", "Domain",
-        "Support",
+        "Delivery", "APNs", "FCM", "OneSignal", "Store", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "TLS",
+        "Telemetry", "JSON", "Loop", "Domain", "Support",
       ]),
     tests(
       "APITests",

@@ -8,12 +8,12 @@ enum APNsReasons {
   /// device's bundle id, and must not hold up all others.
   static let verdicts: [String: @Sendable (APNsRefusal) -> Verdict] = [
     "BadCollapseId": rejected,
-    "BadDeviceToken": { $0.status == 400 ? .dead(Death(reason: $0.reason)) : .rejected(reason: $0.reason) },
+    "BadDeviceToken": foreign,
     "BadExpirationDate": rejected,
     "BadMessageId": rejected,
     "BadPriority": rejected,
     "BadTopic": rejected,
-    "DeviceTokenNotForTopic": { $0.status == 400 ? .dead(Death(reason: $0.reason)) : .rejected(reason: $0.reason) },
+    "DeviceTokenNotForTopic": foreign,
     "DuplicateHeaders": rejected,
     "IdleTimeout": retry(.closing),
     "InvalidPushType": rejected,
@@ -46,6 +46,10 @@ enum APNsReasons {
   private static let blocked: @Sendable (APNsRefusal) -> Verdict = { .blocked(reason: $0.reason) }
   private static func retry(_ cause: Retry.Cause) -> @Sendable (APNsRefusal) -> Verdict {
     { .retry(Retry(cause, reason: $0.reason, retryAfter: $0.retryAfter)) }
+  }
+  /// Of another environment or app; or else the credential is.
+  private static let foreign: @Sendable (APNsRefusal) -> Verdict = {
+    $0.status == 400 ? .dead(Death(reason: $0.reason, isDoubtful: true)) : .rejected(reason: $0.reason)
   }
   /// Without the instant since when, the timestamp rule cannot be kept: then the token stays.
   private static let gone: @Sendable (APNsRefusal) -> Verdict = {

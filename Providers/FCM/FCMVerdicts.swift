@@ -15,7 +15,7 @@ enum FCMVerdicts {
       .rejected(reason: $0.apnsReason.map { "THIRD_PARTY_AUTH_ERROR \($0)" } ?? "THIRD_PARTY_AUTH_ERROR")
     },
     "APNS_AUTH_ERROR": { _ in .rejected(reason: "THIRD_PARTY_AUTH_ERROR") },
-    "SENDER_ID_MISMATCH": { $0.http == 403 ? .dead(Death(reason: "SENDER_ID_MISMATCH")) : nil },
+    "SENDER_ID_MISMATCH": { $0.http == 403 ? .dead(Death(reason: "SENDER_ID_MISMATCH", isDoubtful: true)) : nil },
     "QUOTA_EXCEEDED": { $0.retry($0.concernsDevice ? .tokenBusy : .quota) },
     "INTERNAL": { $0.retry(.serverFault) },
     "UNAVAILABLE": { $0.retry(.serverFault) },
@@ -74,9 +74,13 @@ enum FCMVerdicts {
   private static let invalidArgument: @Sendable (FCMError) -> Verdict? = { error in
     guard error.http == 400 else { return nil }
     if let reason = error.apnsReason {
-      return deadOnApple.contains(reason) ? .dead(Death(reason: reason)) : .rejected(reason: "APNs \(reason)")
+      return
+        deadOnApple.contains(reason)
+        ? .dead(Death(reason: reason, isDoubtful: reason != "Unregistered")) : .rejected(reason: "APNs \(reason)")
     }
-    if !error.namesField, error.concernsRegistration { return .dead(Death(reason: "INVALID_ARGUMENT")) }
+    if !error.namesField, error.concernsRegistration {
+      return .dead(Death(reason: "INVALID_ARGUMENT", isDoubtful: true))
+    }
     return .rejected(reason: error.reason)
   }
 }

@@ -36,7 +36,7 @@ extension OneSignalAccount {
     var exceptions: [String: Verdict] = [:]
     if !reply.unsubscribed.isEmpty {
       for recipient in recipients where reply.unsubscribed.contains(recipient.token.lowercased()) {
-        exceptions[recipient.token] = .dead(Death(reason: unsubscribed))
+        exceptions[recipient.token] = .dead(Death(reason: unsubscribed, isDoubtful: true))
       }
     }
     if let id = reply.id, !id.isEmpty {
@@ -48,7 +48,7 @@ extension OneSignalAccount {
     let byID = recipients.allSatisfy {
       Alias($0.token) == nil && $0.tokenKind != .activity && $0.tokenKind != .subscribers
     }
-    if reply.id != nil, says, byID { return Judgement(.dead(Death(reason: unsubscribed))) }
+    if reply.id != nil, says, byID { return Judgement(.dead(Death(reason: unsubscribed, isDoubtful: true))) }
     let reason = says || !reply.unsubscribed.isEmpty || reply.invalidAliases > 0 ? "not_subscribed" : "not_sent"
     return Judgement(.rejected(reason: reason), exceptions: exceptions, note: note(reply, answer))
   }

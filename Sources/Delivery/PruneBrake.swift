@@ -48,13 +48,15 @@ struct PruneBrake {
   /// Prunes are put aside.
   var isOn: Bool { state != .off }
 
-  /// The token took a push.
-  mutating func alive() {
+  /// The token took a push. True: with that, what was called dead in this run is no more than normal.
+  mutating func alive() -> Bool {
     unreported.seen += 1
-    guard score > 0 else { return }
+    guard score > 0 else { return false }
     run.seen += 1
     score += weights.alive
-    if score <= 0 { calm() }
+    guard score <= 0 else { return false }
+    calm()
+    return state == .off
   }
 
   /// The token was called dead. True: the brake has just gone on.

@@ -23,6 +23,8 @@ final class Sender: CarrierOwner {
   let metrics: SenderMetrics
   var gate: CredentialGate
   var brake: PruneBrake
+  /// Prunes that wait until other tokens of the credential were reached.
+  var doubtful: [(prune: Flush.Prune, partition: Partition)] = []
   var limit: ConcurrencyLimit
   var authorization: any Authorization
   var flights = Flights()

@@ -11,7 +11,7 @@ extension Worker {
     let sender = parcel.sender
     switch verdict {
     case .accepted:
-      if parcel.target.registered { sender.brake.alive() }
+      if parcel.target.registered, sender.brake.alive() { settleDoubtful(of: sender) }
       return nil
     case .dead(let death):
       if parcel.target.registered, sender.brake.dead() { tripped(sender) }
@@ -21,13 +21,39 @@ extension Worker {
       prune.credential = sender.id
       prune.message = parcel.message.id
       prune.isHeld = sender.brake.isOn
-      return prune
+      guard death.isDoubtful, !prune.isHeld else { return prune }
+      // Beyond the limit the next send tells again.
+      if sender.doubtful.count < Self.doubtfulAtMost { sender.doubtful.append((prune, parcel.partition)) }
+      return nil
     default: return nil
+    }
+  }
+
+  /// Doubtful prunes of a credential that wait in memory for others of its tokens to be reached. They are lost with the worker: the
+  /// next send tells again.
+  private static let doubtfulAtMost = 10_000
+
+  /// Others were reached, or the brake went on: they are carried out, or put aside.
+  private func settleDoubtful(of sender: Sender) {
+    guard !sender.doubtful.isEmpty else { return }
+    let waiting = sender.doubtful
+    sender.doubtful = []
+    var pieces: [Int: FlushPlan.Piece] = [:]
+    for (prune, partition) in waiting where partition.mayWork {
+      var prune = prune
+      prune.isHeld = sender.brake.isOn
+      pieces[partition.number, default: .init()].prunes.append(prune)
+    }
+    for (number, piece) in pieces {
+      guard let partition = partitions[number] else { continue }
+      partition.flush.add(piece)
+      flushSoon(partition)
     }
   }
 
   /// Tells all workers.
   private func tripped(_ sender: Sender) {
+    settleDoubtful(of: sender)
     let braked = sender.brake.braked(at: loop.wallNow)
     counts.braked.add()
     log(
@@ -66,6 +92,7 @@ extension Worker {
     for (sender, norm) in zip(asked, norms) {
       sender.brake.learned(norm)
       guard sender.brake.heard(isOn: brakes[sender.id] != nil) else { continue }
+      settleDoubtful(of: sender)
       log(.warning, sender.brake.isOn ? "prunes_held" : "prunes_resumed", ["credential": sender.id.rawValue])
     }
     knowsBrakes = true

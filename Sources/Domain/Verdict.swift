@@ -73,10 +73,14 @@ package struct Death: Hashable, Sendable {
   package var since: WallTime?
   /// The token that died, where it is another than the address's own (`Address.liveActivityToken`).
   package var token: String?
-  package init(reason: String, since: WallTime? = nil, token: String? = nil) {
+  /// A wrong setting of the credential (environment, topic, project) makes the provider say the same of tokens that live: such a
+  /// word prunes nothing unless the credential reaches others beside it.
+  package var isDoubtful: Bool
+  package init(reason: String, since: WallTime? = nil, token: String? = nil, isDoubtful: Bool = false) {
     self.reason = reason
     self.since = since
     self.token = token
+    self.isDoubtful = isDoubtful
   }
 }
 

@@ -23,7 +23,7 @@ struct APNsAnswerVectors {
     "A2, A3 a token of another app, kind or environment dies at once",
     arguments: ["BadDeviceToken", "DeviceTokenNotForTopic"])
   func deadTokens(_ reason: String) throws {
-    #expect(try verdict(400, reason: reason) == .dead(Death(reason: reason)))
+    #expect(try verdict(400, reason: reason) == .dead(Death(reason: reason, isDoubtful: true)))
     #expect(try !verdict(403, reason: reason).isDead)
   }
 

@@ -54,7 +54,7 @@ struct FCMAnswerVectors {
     let sentence = "The registration token is not a valid FCM registration token"
     #expect(
       try error(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", message: sentence)
-        == .dead(Death(reason: "INVALID_ARGUMENT")))
+        == .dead(Death(reason: "INVALID_ARGUMENT", isDoubtful: true)))
     #expect(try error(400, "INVALID_ARGUMENT", nil, message: sentence).word == "rejected")
     #expect(try error(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", message: "Message too big").word == "rejected")
     #expect(try !error(500, "INVALID_ARGUMENT", "INVALID_ARGUMENT", message: sentence).isDead)
@@ -67,7 +67,8 @@ struct FCMAnswerVectors {
     #expect(
       try error(
         400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", message: "APNs device token is disabled.",
-        detail: apns(status, reason)) == .dead(Death(reason: reason)))
+        detail: apns(status, reason))
+        == .dead(Death(reason: reason, isDoubtful: reason != "Unregistered")))
     #expect(try !error(400, "INVALID_ARGUMENT", nil, detail: apns(status, reason)).isDead)
   }
 
@@ -125,7 +126,7 @@ struct FCMAnswerVectors {
   func forbidden() throws {
     #expect(
       try error(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", message: "SenderId mismatch")
-        == .dead(Death(reason: "SENDER_ID_MISMATCH")))
+        == .dead(Death(reason: "SENDER_ID_MISMATCH", isDoubtful: true)))
     #expect(try error(403, "PERMISSION_DENIED", nil) == .blocked(reason: "PERMISSION_DENIED"))
     #expect(try verdict(403, "<html>").word == "blocked")
   }

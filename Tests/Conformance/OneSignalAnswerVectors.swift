@@ -48,7 +48,7 @@ struct OneSignalAnswerVectors {
     let judgement = try judge(
       200, #"{"id":"b988","errors":{"\#(key)":["\#(Self.first.uppercased())","not-ours"]}}"#)
     #expect(judgement.common == .accepted(id: "b988"))
-    #expect(judgement.exceptions == [Self.first: .dead(Death(reason: "unsubscribed"))])
+    #expect(judgement.exceptions == [Self.first: .dead(Death(reason: "unsubscribed", isDoubtful: true))])
   }
 
   @Test("A5 users are never dropped for a subscription of theirs")
@@ -62,12 +62,12 @@ struct OneSignalAnswerVectors {
   @Test("A6 nobody reachable: explicit ids are unsubscribed, users are kept, other words prune nobody")
   func notSent() throws {
     let body = #"{"id":"","errors":["All included players are not subscribed"]}"#
-    #expect(try judge(200, body) == Judgement(.dead(Death(reason: "unsubscribed"))))
+    #expect(try judge(200, body) == Judgement(.dead(Death(reason: "unsubscribed", isDoubtful: true))))
     #expect(try judge(200, body, to: ["alias:external_id:u-17"]).common == .rejected(reason: "not_subscribed"))
     #expect(try judge(200, #"{"id":"","errors":["Out of credits"]}"#).common == .rejected(reason: "not_sent"))
     let listed = try judge(200, #"{"errors":{"invalid_player_ids":["\#(Self.first)"]}}"#)
     #expect(listed.common == .rejected(reason: "not_subscribed"))
-    #expect(listed.exceptions == [Self.first: .dead(Death(reason: "unsubscribed"))])
+    #expect(listed.exceptions == [Self.first: .dead(Death(reason: "unsubscribed", isDoubtful: true))])
   }
 
   @Test(

@@ -18,7 +18,7 @@ struct PruneBrakeTests {
       if Double.random(in: 0..<1, using: &random) < share {
         if brake.dead() { return number }
       } else {
-        brake.alive()
+        _ = brake.alive()
       }
     }
     return nil
@@ -28,7 +28,7 @@ struct PruneBrakeTests {
   func all() {
     for before in [0, 1_000_000] {
       var brake = brake(norm: 0.005)
-      for _ in 0..<before { brake.alive() }
+      for _ in 0..<before { _ = brake.alive() }
       let minimum = PruneBrakeSettings().minimumSample
       for _ in 1..<minimum { #expect(brake.dead() == false) }
       #expect(brake.dead() == true)
@@ -57,7 +57,7 @@ struct PruneBrakeTests {
   func few() {
     var brake = brake()
     for _ in 0..<8 { #expect(brake.dead() == false) }
-    for _ in 0..<60 { brake.alive() }
+    for _ in 0..<60 { _ = brake.alive() }
     for _ in 0..<8 { #expect(brake.dead() == false) }
     #expect(!brake.isOn)
   }
@@ -80,13 +80,24 @@ struct PruneBrakeTests {
   @Test("what was seen is reported once, and again if the report was lost")
   func report() {
     var brake = brake()
-    brake.alive()
+    _ = brake.alive()
     _ = brake.dead()
     let report = brake.report()
     #expect(report == (2, 1))
     #expect(brake.report() == (0, 0))
-    brake.alive()
+    _ = brake.alive()
     brake.unreported(report)
     #expect(brake.report() == (3, 1))
+  }
+
+  @Test("accepted pushes tell when the dead tokens before them are no more than normal")
+  func calm() {
+    var brake = brake()
+    #expect(brake.alive() == false)
+    _ = brake.dead()
+    var others = 0
+    repeat { others += 1 } while brake.alive() == false
+    #expect((3...9).contains(others), "\(others)")
+    #expect(brake.alive() == false)
   }
 }

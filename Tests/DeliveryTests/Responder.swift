@@ -15,6 +15,7 @@ final class Responder: HTTP2ServerDelegate {
   }
   enum Reply {
     case status(Int, [Header] = [])
+    case answer(Int, [UInt8])
     case goaway
     case reset(UInt32)
     case close
@@ -59,6 +60,7 @@ final class Responder: HTTP2ServerDelegate {
     case .status(let status, let headers):
       if status == 200, keepsAll { accepted.append(push) }
       server.respond(request.stream, status: status, headers: headers, body: [])
+    case .answer(let status, let body): server.respond(request.stream, status: status, headers: [], body: body)
     case .goaway:
       left.insert(request.stream.connection)
       // This very stream is not processed.

@@ -1,0 +1,115 @@
+import Domain
+import HTTP2
+import JSON
+import Loop
+import Store
+import Support
+import Testing
+
+@testable import Delivery
+
+@Suite("Known accidents prune nothing", .serialized, .timeLimit(.minutes(3)))
+struct AccidentTests {
+  private static let devices = 60
+
+  @Test("no answer that a wrong setting or a bad hour brings to every token prunes one", arguments: Accident.all)
+  func nothingPruned(_ accident: Accident) async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { push, _ in
+        let tokens = push.token.split(separator: ",").joined(separator: "\",\"")
+        return .answer(accident.status, Array(accident.body.replacing("%s", with: tokens).utf8))
+      }
+      var settings = Post.settings()
+      settings.retry[accident.provider]!.attempts = 2
+      let account = JudgedAccount(
+        plain: post.account(responder, accident.provider), judge: try accident.account())
+      let worker = try post.work([account], settings)
+      try await Self.register(post, accident.provider)
+      let id = try await post.sendToAll(PlainMessage(title: "accident", ttl: 3_600), Self.devices)
+      // Until all have ended, or the credential is blocked: then they wait.
+      try await post.until("the end of \(accident.name)") {
+        let report = try await post.report(id)
+        return report.counts.values.reduce(0, +) == report.total || !report.blocked.isEmpty
+      }
+      await post.finish(worker)
+      try await Self.expectAlive(post)
+    }
+  }
+
+  @Test("a wrong setting of a credential that reached its tokens before prunes none, and is held for the operator")
+  func afterwards() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let accident = try #require(Accident.all.first { $0.name == "wrong environment of the tokens" })
+      var isWrong = false
+      responder.reply = { _, _ in isWrong ? .answer(accident.status, Array(accident.body.utf8)) : .status(200) }
+      let account = JudgedAccount(plain: post.account(responder), judge: try accident.account())
+      let worker = try post.work([account])
+      try await Self.register(post, .apns)
+      #expect(
+        try await post.done(try await post.sendToAll(PlainMessage(title: "good"), Self.devices)) == [.accepted: 60])
+      isWrong = true
+      #expect(try await post.done(try await post.sendToAll(PlainMessage(title: "bad"), Self.devices)) == [.dead: 60])
+      try await post.until("the brake") { try await post.store.brakes()[account.credential] != nil }
+      try await post.until("the held ones") {
+        try await post.store.heldPrunes(of: [account.credential])[account.credential] == Self.devices
+      }
+      try await Self.expectAlive(post, closing: false)
+
+      // Nobody is dead: the operator discards, mends, and all are reached. A few that are really foreign die beside them.
+      #expect(try await post.store.discardHeldPrunes(of: account.credential).discarded == Self.devices)
+      try await post.until("the release") { worker.senders[account.credential]?.brake.isOn == false }
+      responder.reply = { push, _ in
+        push.token == "t7" ? .answer(accident.status, Array(accident.body.utf8)) : .status(200)
+      }
+      let last = try await post.sendToAll(PlainMessage(title: "mended"), Self.devices)
+      #expect(try await post.done(last) == [.accepted: 59, .dead: 1])
+      // Its neighbours of the next send prove the credential, if not those of this one.
+      #expect(try await post.done(try await post.sendToAll(PlainMessage(title: "next"), Self.devices))[.accepted] == 59)
+      try await post.until("the prune") {
+        try await post.store.device(DeviceID(rawValue: "d7"), app: Post.app)?.tombstone?.reason == "BadDeviceToken"
+      }
+      let tombstone = try await post.store.device(DeviceID(rawValue: "d7"), app: Post.app)?.tombstone
+      #expect(tombstone?.credential == account.credential && tombstone?.message != nil)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("two workers share the brake: what one has seen holds the other's prunes, over a restart")
+  func shared() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { _, _ in .status(410) }
+      let account = post.account(responder)
+      try await Self.register(post, .apns)
+      try await post.store.brake(
+        account.credential, Braked(since: post.loop.wallNow, seen: 20, dead: 20, norm: 0.01))
+      let worker = try post.work([account])
+      #expect(try await post.done(try await post.sendToAll(PlainMessage(title: "a"), Self.devices)) == [.dead: 60])
+      try await Self.expectAlive(post, closing: false)
+      let applied = try await post.store.applyHeldPrunes(of: account.credential, app: Post.app)
+      #expect(applied.pruned == Self.devices)
+      // What the operator has applied is normal for a while: the same share is carried out at once.
+      try await post.until("the release") { worker.senders[account.credential]?.brake.isOn == false }
+      await post.finish(worker)
+    }
+  }
+
+  private static func register(_ post: Post, _ provider: ProviderName) async throws {
+    try await post.register(devices) { device, number in
+      device.address = Address(provider: provider, token: "t\(number)")
+      // Long before any instant that an accident may name.
+      device.registeredAt = WallTime(milliseconds: 1_000)
+    }
+  }
+
+  private static func expectAlive(_ post: Post, closing: Bool = true) async throws {
+    let store = closing ? Store(loop: post.loop, redis: post.redis.endpoint, settings: Post.quick()) : post.store
+    if closing { try await store.open() }
+    let ids = (0..<devices).map { DeviceID(rawValue: "d\($0)") }
+    let dead = try await store.devices(ids, app: Post.app).compactMap { $0?.tombstone?.reason }
+    #expect(dead == [])
+    if closing { store.close() }
+  }
+}
