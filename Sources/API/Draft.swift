@@ -23,6 +23,7 @@ struct Draft {
     submission.audience = aim.audience
     submission.keepReceipts = message.keepReceipts
     submission.shares = message.shares
+    submission.schedule = Schedule(message, now: now)
     self.message = message
     self.warnings = warnings
   }
@@ -30,9 +31,22 @@ struct Draft {
   /// Those whom it is for, as far as is known now.
   var count: Int { submission.audience?.counts.values.reduce(0, +) ?? submission.targets.count }
 
-  var isQueued: Bool {
+  var state: MessageState { submission.schedule != nil ? .scheduled : isQueued ? .queued : .completed }
+  private var isQueued: Bool {
     submission.audience != nil || submission.targets.contains { if case .queue = $0.fate { true } else { false } }
   }
+}
+
+extension Schedule {
+  /// Nil: its time has come.
+  init?(_ message: Message, now: WallTime) {
+    guard let sendAt = message.sendAt, sendAt.earliest > now else { return nil }
+    self.init(startAt: sendAt.earliest, local: sendAt.local)
+  }
+}
+
+extension SendTime {
+  var local: LocalTime? { if case .local(let time) = self { time } else { nil } }
 }
 
 /// A message that is stored: now, or by an earlier request with the same idempotency key.
@@ -41,6 +55,8 @@ struct AcceptedMessage {
   var state: MessageState
   /// Nil: beyond retention.
   var targets: Int?
+  /// Of one that is scheduled.
+  var startsAt: WallTime?
   var warnings: [Notice]
   var isRepeated: Bool
 
@@ -48,6 +64,7 @@ struct AcceptedMessage {
     writer.member("id", id.description)
     writer.member("state", state.rawValue)
     writer.member("targets", targets)
+    writer.member("starts_at", startsAt?.rfc3339)
     writer.key("warnings")
     writer.beginArray()
     for warning in warnings { warning.write(to: &writer) }

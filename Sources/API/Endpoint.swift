@@ -4,7 +4,7 @@ package import Store
 /// What the API can be asked to do.
 package enum Operation: String, Sendable, CaseIterable {
   case sendMessage, sendMessages, listMessages, readMessage, listDeliveries, pauseMessage, resumeMessage, cancelMessage,
-    replayMessage
+    replayMessage, rescheduleMessage
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
   case countAudience, listAudiences, readAudience, putAudience, deleteAudience
@@ -69,6 +69,9 @@ package struct Endpoint: Sendable {
     Endpoint(
       "POST", "/v1/messages/bulk", .key([.send]), .now(.sendMessages), "Send many messages: NDJSON in, NDJSON out"),
     Endpoint("GET", "/v1/messages/{id}", .key([.read]), .now(.readMessage), "Read state and counters of a message"),
+    Endpoint(
+      "PATCH", "/v1/messages/{id}", .key([.send]), .now(.rescheduleMessage),
+      "Give a scheduled message another time, until it starts"),
     Endpoint(
       "GET", "/v1/messages/{id}/deliveries", .key([.read]), .now(.listDeliveries),
       query: ["limit", "cursor", "state", "reason", "provider", "platform", "variant"],

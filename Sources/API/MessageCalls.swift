@@ -75,11 +75,14 @@ extension MessageReport {
     writer.member("kind", kind.rawValue)
     writer.member("state", state.rawValue)
     writer.member("accepted_at", acceptedAt.rfc3339)
+    writer.member("starts_at", startsAt?.rfc3339)
+    writer.member("starts_at_local", startsAtLocal?.text)
+    writer.member("version", version)
     writer.member("completed_at", completedAt?.rfc3339)
     writer.member("duration_ms", completedAt.map { max(0, $0 - acceptedAt) })
     writer.member("replay_of", replayOf?.description)
     writer.member("targets", total)
-    if total == 0 { writer.member("no_recipients", true) }
+    if total == 0, state != .scheduled { writer.member("no_recipients", true) }
     let final = counts.values.reduce(0, +)
     writer.key("progress")
     writer.beginObject()

@@ -158,6 +158,11 @@ package enum OpenAPI {
           .requestInProgress, .nothingToReplay, .notFound,
         ])
       case .pauseMessage, .resumeMessage: codes.formUnion([.messageCompleted, .messageCancelled, .notFound])
+      case .rescheduleMessage:
+        codes.formUnion([
+          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .messageStarted, .messageChanged,
+          .notFound,
+        ])
       case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])
       case .readMessage, .readDevice, .deleteDevice, .readUser: codes.insert(.notFound)
       case .changeDeviceTags, .putUserTags:

@@ -33,6 +33,7 @@ enum OpenAPIAnswers {
     case .readMessage: return [json(200, "State and counters", "MessageReport")]
     case .pauseMessage: return [json(200, "Paused, now or before", "MessageReport")]
     case .resumeMessage: return [json(200, "It goes on, from now or before", "MessageReport")]
+    case .rescheduleMessage: return [json(200, "With its new time", "MessageReport")]
     case .cancelMessage: return [json(200, "Cancelled, now or before", "MessageReport")]
     case .listDeliveries:
       return [
@@ -186,7 +187,8 @@ enum OpenAPIAnswers {
     ["id", "kind", "state", "accepted_at", "targets", "progress", "outcomes", "counts"],
     [
       ("id", text), ("kind", words(Kind.allCases.map(\.rawValue))),
-      ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("completed_at", time),
+      ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("starts_at", time),
+      ("starts_at_local", text), ("version", count), ("completed_at", time),
       ("duration_ms", count), ("replay_of", text), ("targets", count), ("no_recipients", flag),
       ("first_attempt_at", time), ("last_outcome_at", time), ("rate_per_second", .make([("type", "number")])),
       ("predicted_end_at", time), ("paused_at", time), ("paused_reason", text), ("sent", count), ("not_sent", count),

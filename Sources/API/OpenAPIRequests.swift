@@ -10,6 +10,7 @@ enum OpenAPIRequests {
     case .sendMessage: return "Message"
     case .sendMessages: return "BulkMessage"
     case .replayMessage: return "Replay"
+    case .rescheduleMessage: return "Schedule"
     case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
     case .countAudience: return "AudienceToCount"
     case .putAudience: return "AudienceToKeep"
@@ -22,7 +23,8 @@ enum OpenAPIRequests {
 
   static let schemas: [JSONMember] = [
     JSONMember("Message", message), JSONMember("BulkMessage", bulkMessage),
-    JSONMember("Replay", replay),
+    JSONMember("Replay", replay), JSONMember("Schedule", schedule), JSONMember("QuietHours", quietHours),
+    JSONMember("Cap", cap),
     JSONMember("Recipients", recipients), JSONMember("Token", token),
     JSONMember("Channel", channel),
     JSONMember("Notification", notification), JSONMember("Sound", sound), JSONMember("Button", button),
@@ -114,16 +116,24 @@ enum OpenAPIRequests {
       ),
       ("collapse_key", text(64, "At most 64 bytes. A newer message supersedes older ones that still wait.")),
       ("ordered", flag("Default true: in the order of acceptance per token.")),
-      ("send_at", later(.campaigns, text(64))),
-      ("send_at_local", later(.campaigns, text(64))),
+      ("send_at", text(64, sendAtNote)),
+      ("send_at_local", text(64, sendAtLocalNote)),
       ("rate_per_second", later(.campaigns, whole(1...1_000_000))),
-      ("quiet_hours", later(.campaigns, free())),
-      ("cap", later(.campaigns, free())),
+      (
+        "quiet_hours",
+        .make([
+          (
+            "oneOf",
+            .array([.reference("QuietHours"), .make([("type", "boolean"), ("const", .bool(false))])])
+          ), ("description", "In place of the app's; false: none, even if the app has some."),
+        ])
+      ),
+      ("cap", .reference("Cap")),
       ("variants", list(.reference("Variant"), maximum: Message.maximumVariants)),
       ("holdout", percent("Of the devices: they get nothing. With the weights of `variants` 100.")),
       ("reach", choice(Reach.self)),
       ("onesignal_targeting", choice(OneSignalTargeting.self)),
-      ("topic", later(.campaigns, text(64))),
+      ("topic", text(64, "What a cap counts: `offers`. Not the topic of APNs.")),
       ("labels", free("Up to 32 names with a string, a number or a boolean; kept with the message.")),
       ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$", "The name of the send in the vendors' reports.")),
       ("providers", list(text(32), maximum: 16)),
@@ -131,6 +141,26 @@ enum OpenAPIRequests {
       ("durability", .reference("Durability")),
       ("overrides", .reference("Overrides")),
     ])
+
+  private static let sendAtNote = "When to send, with its offset: 2026-12-01T09:00:00+01:00. At most 90 days ahead."
+  private static let sendAtLocalNote = "When to send by each device's own clock, without offset: 2026-12-01T09:00:00."
+  private static let schedule = closed(
+    [],
+    [
+      ("send_at", text(64, sendAtNote)), ("send_at_local", text(64, sendAtLocalNote)),
+      ("version", whole(1...Int64(Int32.max), "As read; refused if the message was changed since.")),
+    ])
+  private static let timeOfDay = text(5, pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$")
+  private static let quietHours = closed(
+    ["from", "to"],
+    [
+      ("from", timeOfDay), ("to", timeOfDay),
+      ("zone", text(64, "One IANA zone for all; without it each device's own.")),
+      ("else", choice(QuietHours.Action.self)),
+    ])
+  private static let cap = closed(
+    ["max", "per"],
+    [("max", whole(1...Int64(Cap.maximum))), ("per", choice(Cap.Period.self))])
 
   private static let expression = text(
     AudienceExpression.maximumBytes, "Tags and facts: `plan:pro && (lang:de || lang:fr) && !seen:>30d`.")

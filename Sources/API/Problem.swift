@@ -16,6 +16,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case requestInProgress = "request_in_progress"
   case messageCompleted = "message_completed"
   case messageCancelled = "message_cancelled"
+  case messageStarted = "message_started"
+  case messageChanged = "message_changed"
   case nothingToReplay = "nothing_to_replay"
   case bodyTooLarge = "body_too_large"
   case unsupportedMediaType = "unsupported_media_type"
@@ -44,7 +46,10 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .notFound: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
-    case .requestInProgress, .channelLimit, .messageCompleted, .messageCancelled, .audienceInUse, .nothingToReplay: 409
+    case .requestInProgress, .channelLimit, .messageCompleted, .messageCancelled, .messageStarted, .messageChanged,
+      .audienceInUse,
+      .nothingToReplay:
+      409
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
@@ -81,6 +86,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .requestInProgress: "A request with this idempotency key is still at work"
     case .messageCompleted: "The message is completed already"
     case .messageCancelled: "The message is cancelled"
+    case .messageStarted: "The message does not wait for its time any more"
+    case .messageChanged: "Somebody else has changed the message"
     case .nothingToReplay: "There is nothing to send again"
     case .bodyTooLarge: "The body is too large"
     case .unsupportedMediaType: "The body is not declared as JSON"

@@ -93,15 +93,16 @@ extension Service {
     } catch {
       throw Problem(error)
     }
+    // It goes now, whenever the first one went.
     guard let stored, let document = try? JSON.parse(stored, maximumDepth: Call.maximumDepth),
-      let message = try? Intake.message(from: document)
+      let message = try? Intake.message(from: document.without(["send_at", "send_at_local"]))
     else {
       throw Problem(
         .nothingToReplay,
         "The content of this message is not kept any more: that of an ended message stays only where "
           + "deliveries failed or expired")
     }
-    return (message, stored)
+    return (message, message.sendAt == nil ? document.without(["send_at", "send_at_local"]).encoded : stored)
   }
 
   /// Devices as they are registered now; a raw token goes again as the message named it.

@@ -33,13 +33,14 @@ extension Service {
     let reading: MessageReading
     do throws(Refusal) {
       reading = try Intake.read(
-        messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets)
+        messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
     } catch {
       throw Problem(error, .invalidMessage)
     }
     let message = reading.message
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     try await checkAttributes(message, call.app)
+    try checkZones(message)
     let aim = try await aim(message, call, document: document)
     warnings += aim.warnings
     warnings += try checkRendering(message, aim.credentials, call.now)
@@ -95,9 +96,8 @@ extension Service {
     switch acceptance {
     case .accepted(let id):
       return AcceptedMessage(
-        id: id, state: draft?.isQueued == true ? .queued : .completed, targets: draft?.count ?? 0,
-        warnings: draft?.warnings ?? [],
-        isRepeated: false)
+        id: id, state: draft?.state ?? .completed, targets: draft?.count ?? 0,
+        startsAt: draft?.submission.schedule?.startAt, warnings: draft?.warnings ?? [], isRepeated: false)
     case .repeated(let id):
       let report: MessageReport?
       do throws(StoreError) {
@@ -106,7 +106,8 @@ extension Service {
         throw Problem(error)
       }
       return AcceptedMessage(
-        id: id, state: report?.state ?? .completed, targets: report?.total, warnings: [], isRepeated: true)
+        id: id, state: report?.state ?? .completed, targets: report?.total,
+        startsAt: report?.state == .scheduled ? report?.startsAt : nil, warnings: [], isRepeated: true)
     case .unconfirmed(let id, let replicas, _):
       var problem = Problem(
         .durabilityUnconfirmed,

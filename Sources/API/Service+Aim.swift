@@ -27,6 +27,9 @@ extension Service {
     } catch {
       throw Problem(error)
     }
+    if Schedule(message, now: call.now) != nil {
+      return later(count, resolved, message, credentials(tenant, message, count), at: pointer)
+    }
     guard count.total > settings.urgentTargets else {
       let devices = try await members(selection, call, partitions: count.byPartition.keys.sorted())
       var aim = Aim(targets: devices.map(fates.target))
@@ -39,6 +42,25 @@ extension Service {
     let audience = SubmissionAudience(
       expression: resolved.canonical, reach: message.reach, counts: count.byPartition)
     return Aim(audience: audience, credentials: credentials(tenant, message, count))
+  }
+
+  /// Who will be in it is decided when it starts: every partition gets a part.
+  private func later(
+    _ count: AudienceCount, _ expression: AudienceExpression, _ message: Message, _ credentials: [CredentialID],
+    at pointer: String
+  ) -> Aim {
+    var counts = count.byPartition
+    for partition in 0..<store.settings.partitions { counts[partition, default: 0] += 0 }
+    var aim = Aim(
+      audience: SubmissionAudience(expression: expression.canonical, reach: message.reach, counts: counts),
+      credentials: credentials)
+    if count.total == 0 {
+      aim.warnings.append(
+        Notice(
+          pointer: pointer, code: "no_recipients",
+          detail: "no device is in this audience now: those that are in it when the message starts get it"))
+    }
+    return aim
   }
 
   /// The audience's expression, as it was written, and where; nil for other recipients.

@@ -105,6 +105,7 @@ extension Service {
       case .pauseMessage: return try await controlMessage(call, .paused)
       case .resumeMessage: return try await controlMessage(call, .running)
       case .cancelMessage: return try await controlMessage(call, .cancelled)
+      case .rescheduleMessage: return try await rescheduleMessage(call)
       case .replayMessage: return try await replayMessage(call)
       case .registerDevice: return try await registerDevice(call)
       case .registerDevices: return try await registerDevices(call)

@@ -46,6 +46,7 @@ package final class Service {
   let counts: ServiceCounts
   let providerNames: [ProviderName]
   let channels: ChannelDesk
+  let zones: ZoneBook
   var requestsAtWork = 0
   /// What is wrong with the configuration that was refused last; nil: the one at work is the last one.
   var refusedConfiguration: String?
@@ -53,8 +54,10 @@ package final class Service {
 
   package init(
     loop: EventLoop, store: Store, apps: [AppID: App], providers: [ProviderName: any PushProvider],
-    accounts: [CredentialID: any ProviderAccount], settings: ServiceSettings, metrics: Metrics, log: Log
+    accounts: [CredentialID: any ProviderAccount], settings: ServiceSettings, metrics: Metrics, log: Log,
+    zones: ZoneBook = ZoneBook { _ in nil }
   ) {
+    self.zones = zones
     self.loop = loop
     self.store = store
     self.apps = apps

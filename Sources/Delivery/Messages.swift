@@ -24,6 +24,11 @@ final class LoadedMessage {
   /// It is paused or cancelled: the one thing that is asked before each delivery of it.
   private(set) var isStopped = false
   var isCancelled: Bool { control?.word == .cancelled }
+  /// Nil: it goes to all devices at the same time.
+  let timing: Timing?
+  /// … in place of which it stands for devices of another time.
+  private(set) var origin: LoadedMessage?
+  private var later: [WallTime: LoadedMessage] = [:]
   /// Deliveries in memory.
   var users = 0
   /// Which device gets which variant; nil: everyone gets the same.
@@ -36,7 +41,8 @@ final class LoadedMessage {
   /// `ttl: 0` means one attempt at once; this is how long "at once" may take.
   static let atOnce: Int64 = 10_000
 
-  init(_ stored: StoredMessage, content: Message?) {
+  init(_ stored: StoredMessage, content: Message?, timing: Timing? = nil) {
+    self.timing = timing
     isAudience = content.map { !$0.to.isDirect } ?? false
     ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
     // Its targets come with the jobs; a list of them is not kept. A channel is one, and is rendered for.
@@ -55,12 +61,43 @@ final class LoadedMessage {
     if let control = stored.control { adopt(control) }
   }
 
+  /// For devices for whom sending began at another time: `ttl` counts from then, and what is rendered says so.
+  private init(_ origin: LoadedMessage, startedAt: WallTime) {
+    self.origin = origin
+    self.startedAt = startedAt
+    timing = origin.timing
+    isAudience = origin.isAudience
+    ordered = origin.ordered
+    content = origin.content
+    split = origin.split
+    renderings = (content?.contents ?? []).map { Renderings($0.message, startedAt: startedAt) }
+    id = origin.id
+    app = origin.app
+    acceptedAt = origin.acceptedAt
+    let life = origin.expiresAt - origin.startedAt
+    expiresAt = startedAt + life
+    startBy = startedAt + max(life, Self.atOnce)
+    if let control = origin.control { adopt(control) }
+  }
+
+  /// They know their origin, which would keep each other for ever.
+  func forgetLater() { later = [:] }
+
+  func begun(at time: WallTime) -> LoadedMessage {
+    if time == startedAt { return self }
+    if let known = later[time] { return known }
+    let message = LoadedMessage(self, startedAt: time)
+    later[time] = message
+    return message
+  }
+
   /// Of two the later one holds; false: it is known, or a later one is.
   @discardableResult
   func adopt(_ news: Control) -> Bool {
     guard news.version > control?.version ?? 0 else { return false }
     control = news
     isStopped = news.word != .running
+    for message in later.values { message.adopt(news) }
     return true
   }
 
@@ -70,6 +107,7 @@ final class LoadedMessage {
   /// Its account is another one now.
   func forgetRenderings(of credential: CredentialID) {
     for variant in renderings.indices { renderings[variant].forget(credential) }
+    for message in later.values { message.forgetRenderings(of: credential) }
   }
 
   /// Which of its contents a device gets; 0 where there is one.
@@ -113,6 +151,8 @@ final class Messages {
   private let store: Store
   private let idleLimit: Int
   private let decode: ([UInt8]) throws -> Message
+  /// Of devices with times of their own.
+  var timing: (AppID, Message) -> Timing? = { _, _ in nil }
 
   init(store: Store, idleLimit: Int, decode: @escaping ([UInt8]) throws -> Message) {
     self.store = store
@@ -134,7 +174,8 @@ final class Messages {
     loading[id] = []
     defer { for waiter in loading.removeValue(forKey: id) ?? [] { waiter.resume() } }
     guard let stored = try await store.message(id) else { return nil }
-    let message = LoadedMessage(stored, content: try? decode(stored.body))
+    let content = try? decode(stored.body)
+    let message = LoadedMessage(stored, content: content, timing: content.flatMap { timing(stored.app, $0) })
     keep(message)
     return message
   }
@@ -145,11 +186,13 @@ final class Messages {
   }
 
   func used(_ message: LoadedMessage) {
+    let message = message.origin ?? message
     message.users += 1
     if known[message.id] == nil { known[message.id] = message }
   }
 
   func released(_ message: LoadedMessage) {
+    let message = message.origin ?? message
     message.users -= 1
     if message.users == 0 { rest(message) }
   }
@@ -158,7 +201,9 @@ final class Messages {
   private func rest(_ message: LoadedMessage) {
     idle.append(message.id)
     while idle.count > idleLimit, let oldest = idle.popFirst() {
-      if known[oldest]?.users == 0 { known[oldest] = nil }
+      guard let message = known[oldest], message.users == 0 else { continue }
+      message.forgetLater()
+      known[oldest] = nil
     }
   }
 }

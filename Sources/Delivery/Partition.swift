@@ -30,6 +30,8 @@ final class Partition {
   /// An audience is being started; the bell rang for another.
   var isStarting = false
   var startRang = false
+  /// When something starts before the next sweep.
+  var startTimer: Timer?
   /// Lanes whose next delivery, and slices that, found the lease past its deadline.
   var parkedLanes: [Int] = []
   var parkedSlices: [(sender: Sender, slice: SlicePlan<Parcel>.Closed)] = []

@@ -182,6 +182,18 @@ final class Sender: CarrierOwner {
       worker.end(parcel, .expired, reason: parcel.lastReason)
       return nil
     }
+    if let timing = parcel.message.timing {
+      // It may have stood in its lane for long.
+      switch timing.decide(parcel.target.facts?.timeZone, now: wall) {
+      case .go: break
+      case .hold(let until):
+        worker.rest(parcel, until: until, reason: Timing.quietReason)
+        return nil
+      case .skip:
+        worker.end(parcel, .skipped, reason: Timing.quietReason)
+        return nil
+      }
+    }
     return parcel
   }
 
@@ -214,7 +226,7 @@ final class Sender: CarrierOwner {
 
   func send(_ request: ProviderRequest, _ flight: Flight) {
     for parcel in flight.parcels where parcel.isFirst {
-      metrics.firstAttempt(after: flight.at - parcel.message.acceptedAt)
+      metrics.firstAttempt(after: flight.at - parcel.message.startedAt)
     }
     metrics.began()
     let berth = flight.berth

@@ -6,10 +6,11 @@ package import TLS
 extension Worker {
   /// Takes on the accounts of a new configuration: `changed` names those that are new or were opened from other settings.
   /// What is queued or at work stays; credentials that are gone keep what they hold, and send nothing. Throws before it
-  /// changes anything. `fates`: of audiences that start from now on; nil: as before.
+  /// changes anything. `fates`: of audiences that start from now on,
+  /// `clocks`: of messages that are read from now on; nil: as before.
   package func adopt(
     _ accounts: [CredentialID: any ProviderAccount], changed: Set<CredentialID>,
-    fates: ((AppID, Message) -> (Address) -> Fate)? = nil
+    fates: ((AppID, Message) -> (Address) -> Fate)? = nil, clocks: ((AppID) -> AppClock)? = nil
   ) throws(TLSFault) {
     guard mayBegin else { return }
     var fresh: [(account: any ProviderAccount, carrier: any Carrier)] = []
@@ -17,6 +18,7 @@ extension Worker {
       fresh.append((account, try carriers.make(account)))
     }
     if let fates { self.fates = fates }
+    if let clocks { messages.timing = { [zones] in Timing($1, clocks($0), zones) } }
     for sender in senders.values where accounts[sender.id] == nil { sender.remove() }
     for (account, carrier) in fresh {
       let id = account.credential

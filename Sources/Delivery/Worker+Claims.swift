@@ -114,7 +114,7 @@ extension Worker {
     _ target: ClaimedTarget, _ message: LoadedMessage?, job: JobAtWork?, urgency: Urgency, partition: Partition
   ) {
     guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
-    guard let message else {
+    guard var message else {
       return write(target, .failed, reason: "message_expired", sender: sender, job: job, partition: partition)
     }
     guard let address = target.address else {
@@ -127,6 +127,18 @@ extension Worker {
     }
     if message.isCancelled {
       return write(target, .cancelled, reason: nil, sender: sender, job: job, partition: partition)
+    }
+    if let timing = message.timing {
+      let zone = target.facts?.timeZone
+      if let begun = timing.start(zone) { message = message.begun(at: begun) }
+      switch timing.decide(zone, now: loop.wallNow) {
+      case .go: break
+      case .hold(let until):
+        return hold(target, until: until, message, sender: sender, job: job, partition: partition)
+      case .skip:
+        return write(
+          target, .skipped, reason: Timing.quietReason, sender: sender, job: job, partition: partition)
+      }
     }
     let parcel = Parcel(
       target, address: address, message: message, partition: partition, sender: sender, job: job,
@@ -143,6 +155,23 @@ extension Worker {
     }
     supersede(result, entering: parcel)
     requeue(lane)
+  }
+
+  /// Its own time has not come: it waits out of memory, unless that would be too late.
+  private func hold(
+    _ target: ClaimedTarget, until: WallTime, _ message: LoadedMessage, sender: Sender, job: JobAtWork?,
+    partition: Partition
+  ) {
+    let isFirst = target.attempts.isEmpty
+    if let slice = target.slice { sender.absent(from: slice) }
+    let reason = until > message.startedAt ? Timing.quietReason : Timing.localReason
+    guard isFirst ? until <= message.startBy : until < message.expiresAt else {
+      return write(target, .expired, reason: reason, sender: sender, job: job, partition: partition)
+    }
+    let entry = Flush.RetryEntry(target: target, due: until, reason: reason, attempts: [])
+    partition.flush.add(entry, finishedJob: job?.one())
+    unflushed += 1
+    flushSoon(partition)
   }
 
   // MARK: Retries

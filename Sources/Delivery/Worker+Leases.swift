@@ -105,6 +105,7 @@ extension Worker {
 
   private func stopClaiming(for partition: Partition) {
     if let timer = partition.retryTimer { loop.cancel(timer) }
+    if let timer = partition.startTimer { loop.cancel(timer) }
     claims.drop(partition: partition.number)
   }
 

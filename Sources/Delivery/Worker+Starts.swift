@@ -28,12 +28,40 @@ extension Worker {
     }
   }
 
+  /// Something starts then: the sweep may come later.
+  private func expectStart(of partition: Partition, at due: WallTime) {
+    let wait = due - loop.wallNow
+    guard wait <= settings.sweepInterval, !partition.isLost else { return }
+    if let timer = partition.startTimer { loop.cancel(timer) }
+    partition.startTimer = loop.after(milliseconds: max(1, wait)) { [weak self] in
+      partition.startTimer = nil
+      self?.startAudiences(of: partition)
+    }
+  }
+
   private func startDue(of partition: Partition) async throws(StoreError) {
     while mayBegin, partition.takesWork, !partition.isLost, let lease = leases[partition.number]?.lease {
-      let due = try await store.dueStarts(lease, now: loop.wallNow, limit: settings.claim.startsAtOnce)
-      for id in due where mayBegin && !partition.isLost { try await start(id, lease) }
-      if due.count < settings.claim.startsAtOnce { return }
+      let limit = settings.claim.startsAtOnce
+      let begun = try await store.beginDue(lease, now: loop.wallNow, limit: limit)
+      let due = try await store.dueStarts(lease, now: loop.wallNow, limit: limit)
+      for start in due where mayBegin && !partition.isLost {
+        switch start {
+        case .part(let id): try await self.start(id, lease)
+        case .members(let id, let first): try await release(id, first, lease)
+        }
+      }
+      guard begun < limit, due.count < limit else { continue }
+      if let next = try await store.nextStart(lease) { expectStart(of: partition, at: next) }
+      return
     }
+  }
+
+  /// Members of an audience whose own time has come, and those who meanwhile moved to where it has passed.
+  private func release(_ id: MessageID, _ first: Int, _ lease: Lease) async throws(StoreError) {
+    try await store.releaseMembers(lease, id, first: first)
+    guard let timing = try await messages.load(id)?.timing, timing.local != nil else { return }
+    try await store.sendMovers(lease, id, timing, now: loop.wallNow)
+    if let partition = partitions[lease.partition] { expectRetry(of: partition, at: loop.wallNow) }
   }
 
   /// Never a widening: an audience that cannot be read again ends as failed.
@@ -45,7 +73,8 @@ extension Worker {
       // Its partition does not know yet: it is due no more once it does.
       try await store.apply(control, to: id, lease)
     }
-    guard let message = try await messages.load(id)?.content else {
+    let loaded = try await messages.load(id)
+    guard let message = loaded?.content else {
       return try await abandon(id, lease, reason: LoadedMessage.unreadable)
     }
     guard let audience = stored.audience, let expression = try? AudienceExpression(parsing: audience.expression) else {
@@ -53,7 +82,7 @@ extension Worker {
     }
     let selection = AudienceSelection(expression: expression, reach: audience.reach, providers: nil)
     let fate = fates(stored.app, message)
-    try await store.start(lease, stored, selection: selection, now: loop.wallNow, fate: fate)
+    try await store.start(lease, stored, selection: selection, now: loop.wallNow, timing: loaded?.timing, fate: fate)
     counts.startedAudiences.add()
   }
 

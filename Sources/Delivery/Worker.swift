@@ -21,6 +21,7 @@ package final class Worker {
   let carriers: Carriers
   /// What becomes of the members of an audience, by their route.
   var fates: (AppID, Message) -> (Address) -> Fate
+  let zones: ZoneBook
   var senders: [CredentialID: Sender] = [:]
   var lanes = Lanes<Parcel>()
   var claims: ClaimPlan
@@ -54,7 +55,8 @@ package final class Worker {
   package init(
     loop: EventLoop, store: Store, accounts: [CredentialID: any ProviderAccount], settings: WorkerSettings,
     metrics: Metrics, log: Log, decode: @escaping ([UInt8]) throws -> Message,
-    fates: @escaping (AppID, Message) -> (Address) -> Fate
+    fates: @escaping (AppID, Message) -> (Address) -> Fate, clocks: @escaping (AppID) -> AppClock = { _ in AppClock() },
+    zones: ZoneBook = ZoneBook { _ in nil }
   ) throws(TLSFault) {
     self.loop = loop
     startedAt = loop.wallNow
@@ -65,6 +67,7 @@ package final class Worker {
     self.fates = fates
     counts = WorkerMetrics(metrics)
     messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
+    self.zones = zones
     share = SharePlan(partitions: store.settings.partitions)
     claims = ClaimPlan(
       jobsAtOnce: settings.claim.jobsAtOnce, targetsPerJob: store.settings.targetsPerJob,
@@ -73,6 +76,7 @@ package final class Worker {
     client.caFile = settings.caFile
     http = HTTPClient(loop: loop, settings: client)
     carriers = try Carriers(loop: loop, http: http, settings: settings, log: log)
+    messages.timing = { Timing($1, clocks($0), zones) }
     for (id, account) in accounts {
       senders[id] = Sender(worker: self, account: account, carrier: try carriers.make(account), settings: settings)
     }

@@ -7,12 +7,15 @@ struct Findings {
   /// The names that exist; nil where any well-formed one will do.
   let providers: [ProviderName]?
   let maximumTargets: Int
+  /// Of a request that is to be carried out: times are compared with it. What was stored is read without.
+  let now: WallTime?
   private(set) var violations: [Violation] = []
   private(set) var notYet: [Violation] = []
   private(set) var warnings: [Warning] = []
   private var untold = 0
 
-  init(providers: [ProviderName]?, maximumTargets: Int) {
+  init(providers: [ProviderName]?, maximumTargets: Int, now: WallTime? = nil) {
+    self.now = now
     self.providers = providers
     self.maximumTargets = maximumTargets
   }

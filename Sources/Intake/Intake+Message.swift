@@ -28,6 +28,7 @@ extension Intake {
     message.analyticsLabel = readAnalyticsLabel(fields, &findings)
     message.overrides = readOverrides(fields, &findings)
     readAiming(fields, &message, &findings)
+    readTiming(fields, &message, &findings)
     readPlanned(fields, &findings)
     readVariants(document, fields, &message, &findings)
     // With variants nobody gets the message as it is.

@@ -14,11 +14,12 @@ package enum Intake {
   }
 
   /// As `message(from:)`, with what was changed on the way. `providers`: the names that exist, nil where any will do;
-  /// `maximumTargets`: a lower bound than Intake's own.
+  /// `maximumTargets`: a lower bound than Intake's own; `now`: times that are asked for must lie ahead of it.
   package static func read(
-    messageFrom document: JSONValue, providers: [ProviderName]? = nil, maximumTargets: Int = Intake.maximumTargets
+    messageFrom document: JSONValue, providers: [ProviderName]? = nil, maximumTargets: Int = Intake.maximumTargets,
+    now: WallTime? = nil
   ) throws(Refusal) -> MessageReading {
-    var findings = Findings(providers: providers, maximumTargets: min(maximumTargets, Self.maximumTargets))
+    var findings = Findings(providers: providers, maximumTargets: min(maximumTargets, Self.maximumTargets), now: now)
     let message = readMessage(document, &findings)
     try findings.refuse()
     guard let message else { preconditionFailure("a message was not read, but nothing was found wrong with it") }

@@ -51,6 +51,10 @@ package struct Schema: Sendable {
   package static let overrides = Schema("overrides", ["apns", "fcm", "onesignal"])
   package static let apnsOverrides = Schema("overrides.apns", ["aps", "headers"])
   package static let fcmOverrides = Schema("overrides.fcm", ["android", "webpush", "apns", "validate_only"])
+  package static let quietHours = Schema("quiet_hours", ["from", "to", "zone", "else"])
+  package static let cap = Schema("cap", ["max", "per"])
+  /// What may change of a message until it starts.
+  package static let schedule = Schema("schedule", ["send_at", "send_at_local", "version"])
   package static let replay = Schema("replay", ["outcomes", "reasons"])
   package static let variant = Schema("variant", ["name", "weight", "notification", "data"])
   package static let durability = Schema("durability", ["replicas"])
@@ -72,7 +76,7 @@ package struct Schema: Sendable {
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
     overrides, apnsOverrides, fcmOverrides, variant, durability, device, channelRequest, audience, namedAudience,
-    replay,
+    replay, quietHours, cap, schedule,
     tagEdit,
     userTags,
   ]

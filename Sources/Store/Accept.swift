@@ -30,6 +30,8 @@ package struct Submission: Sendable {
   package var shares: VariantShares?
   /// What decides who gets which variant, where that is another message: one that is sent again.
   package var sharedAs: MessageID?
+  /// Absent: at once.
+  package var schedule: Schedule?
   package init(app: AppID, body: [UInt8], kind: Kind, urgency: Urgency, acceptedAt: WallTime) {
     self.app = app
     self.body = body
@@ -47,7 +49,8 @@ package struct SubmissionAudience: Hashable, Sendable {
   /// Canonical, without named audiences.
   package var expression: String
   package var reach: Reach
-  /// Members by partition when it was counted; partitions without any get no part.
+  /// Members by partition when it was counted. Each of these partitions gets a part; a message for later names all of
+  /// them, as members may come until then.
   package var counts: [Int: Int]
   package init(expression: String, reach: Reach, counts: [Int: Int]) {
     self.expression = expression

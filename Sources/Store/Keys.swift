@@ -44,6 +44,8 @@ struct Keys {
   func retry(_ partition: Int) -> String { stems[partition] + "retry" }
   /// Parts that are done and have not told home: by message a flag for failures and the counters.
   func finished(_ partition: Int) -> String { stems[partition] + "finished" }
+  /// Messages at home here that wait for their time.
+  func scheduled(_ partition: Int) -> String { stems[partition] + "scheduled" }
   func spreading(_ partition: Int) -> String { stems[partition] + "spreading" }
   /// How many jobs, retries and parts could not be read.
   func odd(_ partition: Int) -> String { stems[partition] + "odd" }
@@ -57,7 +59,8 @@ struct Keys {
   func segments(_ partition: Int) -> String { stems[partition] + "g" }
   /// Raw ids of finished parts of that hour whose keys stayed where they are until they expire.
   func kept(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "k:\(hour)" }
-  /// Audience parts that are still to be started, by their time.
+  /// Audience parts that are still to be started, by their time; with an index behind the id, the job of it that begins
+  /// there.
   func starts(_ partition: Int) -> String { stems[partition] + "starts" }
   /// Messages of this home whose control some partition may not know yet.
   func controlled(_ partition: Int) -> String { stems[partition] + "controlled" }

@@ -24,6 +24,12 @@ package struct MessageReport: Sendable {
   package var state: MessageState
   package var acceptedAt: WallTime
   package var completedAt: WallTime?
+  /// Of a message that was scheduled: when it starts, or did.
+  package var startsAt: WallTime?
+  /// … and the time that each device's own clock shows then.
+  package var startsAtLocal: LocalTime?
+  /// While it may still be changed: one more with each change.
+  package var version: Int?
   package var replayOf: MessageID?
   package var total: Int
   /// Final deliveries.

@@ -129,7 +129,7 @@ extension Store {
     }
     let life = RedisArgument.number(Int64(submission.ttl) + settings.retentionSeconds)
     var fields = messageFields(submission, id, partitions)
-    if partitions == [home] {
+    if partitions == [home], submission.schedule == nil {
       fields += [.text("st"), .text("q")]
       // It will tell, as parts elsewhere do.
       if parts[0].count > Fragment.movedAtMost { fields += [.text("left"), 1] }
@@ -145,10 +145,12 @@ extension Store {
       return
     }
     fields += [
-      .text("st"), .text("s"), .text("left"), .number(Int64(parts.count)), .text("pn"),
+      .text("left"), .number(Int64(parts.count)), .text("pn"),
       .text(parts.map { String($0.count) }.joined(separator: ",")),
     ]
-    if try await storeHome(id, submission, fields, parts.map { ($0.partition, $0.packed) }) {
+    let fresh = try await storeHome(id, submission, fields, parts.map { ($0.partition, $0.packed) })
+    guard submission.schedule == nil else { return }
+    if fresh {
       try await spread(id, parts, ttl: submission.ttl)
     } else {
       // A message known before spreads as it was stored then.
@@ -161,9 +163,17 @@ extension Store {
     _ id: MessageID, _ submission: Submission, _ fields: [RedisArgument], _ parts: [(partition: Int, packed: [UInt8])]
   ) async throws(StoreError) -> Bool {
     let home = keys.home(id)
-    let life = RedisArgument.number(Int64(submission.ttl) + settings.retentionSeconds)
+    let schedule = submission.schedule
+    var fields = fields
+    fields += [.text("st"), .text(schedule == nil ? "s" : Self.waitingState)]
+    if let schedule {
+      fields += [.text("at"), .number(schedule.startAt.milliseconds), .text("v"), 1]
+      fields += [.text("sl"), schedule.local.map { .number($0.seconds) } ?? ""]
+    }
+    let life = listingLife(ttl: submission.ttl, acceptedAt: submission.acceptedAt, startAt: schedule?.startAt)
     var arguments: [RedisArgument] = [
-      .bytes(id.raw), .number(id.hour), life, .number(loop.wallNow.milliseconds), .number(Int64(fields.count)),
+      .bytes(id.raw), .number(id.hour), .number(life),
+      .number((schedule?.startAt ?? loop.wallNow).milliseconds), .number(Int64(fields.count)),
     ]
     arguments += fields
     arguments.append(.number(Int64(parts.count)))
@@ -171,7 +181,8 @@ extension Store {
     let fresh = try await ask(
       Scripts.acceptHome,
       keys: [
-        keys.message(id), keys.spread(id), keys.spreading(home), keys.segment(home, id.hour),
+        keys.message(id), keys.spread(id), schedule == nil ? keys.spreading(home) : keys.scheduled(home),
+        keys.segment(home, id.hour),
         keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
       ], arguments, partition: home)
     return fresh.integer == 1
@@ -182,7 +193,8 @@ extension Store {
       .text("app"), .text(submission.app.rawValue), .text("b"), .bytes(submission.body), .text("k"),
       .text(submission.kind.rawValue), .text("ttl"), .number(Int64(submission.ttl)), .text("tot"),
       .number(Int64(submission.audience?.counts.values.reduce(0, +) ?? submission.targets.count)), .text("np"),
-      .number(Int64(partitions.count)), .text("parts"),
+      // A scheduled message tells home how each part ended, even if it has but one: it spreads, and may do so twice.
+      .number(Int64(submission.schedule == nil ? partitions.count : max(2, partitions.count))), .text("parts"),
       .text(partitions.map(String.init).joined(separator: ",")),
     ]
     if let split = submission.split(id) { fields += [.text(VariantSplit.field), .bytes(split.packed)] }

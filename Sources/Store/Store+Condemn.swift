@@ -30,8 +30,8 @@ extension Store {
   private func condemnLostMembers(of message: MessageID, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
     let partition = lease.partition
     guard let part = try await audiencePart(message, lease) else { return }
-    for job in part.jobs where job.credential == stream.credential {
-      let entry = "\(part.sequence(of: job.range.lowerBound))-1"
+    for job in part.jobs where job.credential == stream.credential && part.isReleased(job) {
+      let entry = part.entry(of: job)
       let found = try await ask(
         RedisCommand("XRANGE", keys.stream(partition, stream.name), entry, entry), partition: partition)
       if !Self.carries(found, job, of: message, stream) {

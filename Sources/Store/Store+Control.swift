@@ -25,6 +25,13 @@ extension Store {
     let reply = try await ask(
       Scripts.control, keys: [keys.message(id), keys.controlled(keys.home(id))],
       [.text(word.rawValue), .bytes(id.raw), .text(reason), answering.map { .number($0) } ?? ""])
+    if word == .cancelled {
+      // It need not wait for its time any more.
+      let home = keys.home(id)
+      _ = try await ask(
+        Scripts.hurry, keys: [keys.message(id), keys.scheduled(home)],
+        [.bytes(id.raw), .text(keys.bell), .number(Int64(home))])
+    }
     switch reply.array?.first?.integer {
     case 1:
       try await spreadControl(id)

@@ -91,11 +91,17 @@ extension Store {
       state = .completed
     } else if parts.text("ctl")?.hasPrefix(Control.Word.paused.rawValue) == true {
       state = .paused
+    } else if parts.text("st") == waitingState {
+      state = .scheduled
     } else {
       state = counts.isEmpty && retrying == 0 ? .queued : .sending
     }
+    // Only what was scheduled has a version.
+    let version = parts.number("v").map(Int.init)
     return MessageReport(
       id: id, app: app, kind: kind, state: state, acceptedAt: id.acceptedAt, completedAt: completed,
+      startsAt: version == nil ? nil : parts.number("at").map { WallTime(milliseconds: $0) },
+      startsAtLocal: parts.number("sl").map { LocalTime(seconds: $0) }, version: state == .scheduled ? version : nil,
       replayOf: parts.text("rep").flatMap { MessageID($0) },
       total: parts.audienceTotal ?? Int(total), counts: counts, retrying: retrying, firstAttemptAt: first,
       lastOutcomeAt: last,

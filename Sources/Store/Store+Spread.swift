@@ -31,19 +31,21 @@ extension Store {
   func finishSpreading(_ id: MessageID) async throws(StoreError) {
     let replies = try await ask([
       RedisCommand("HGETALL", keys.spread(id)),
-      RedisCommand("HMGET", keys.message(id), "parts", "pn", "told", "ttl", "an", "at", "rc"),
+      RedisCommand("HMGET", keys.message(id), "parts", "pn", "told", "ttl", "an", "at", "rc", "st"),
     ])
     var stored: [Int: [UInt8]] = [:]
     for (name, value) in pairs(replies[0].array ?? []) {
       if let partition = Int(String(decoding: name, as: UTF8.self)) { stored[partition] = value }
     }
     let fields = replies[1].array ?? []
+    // It waits for its time.
+    if fields.count == 8, fields[7].text == Self.waitingState { return }
     func numbers(_ place: Int) -> [Int] {
-      (fields.count == 7 ? fields[place].text ?? "" : "").split(separator: ",").compactMap { Int($0) }
+      (fields.count == 8 ? fields[place].text ?? "" : "").split(separator: ",").compactMap { Int($0) }
     }
     let told = Set(numbers(2))
     let ttl = numbers(3).first ?? Message.defaultTTL
-    if fields.count == 7, !fields[4].isNull {
+    if fields.count == 8, !fields[4].isNull {
       let start = WallTime(milliseconds: fields[5].integer ?? id.acceptedAt.milliseconds)
       let shares = zip(numbers(0), numbers(4)).filter { partition, _ in
         !told.contains(partition) && (0..<settings.partitions).contains(partition)

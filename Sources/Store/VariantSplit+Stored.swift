@@ -71,7 +71,8 @@ extension Store {
         }
       }
       for (place, numbers) in places {
-        var share = AudienceGroup(route: group.route, platform: group.platform, numbers: numbers)
+        var share = group
+        share.numbers = numbers
         share.place = place
         divided.append(share)
       }

@@ -130,7 +130,7 @@ package struct StoredMessage: Sendable {
   package var app: AppID
   package var body: [UInt8]
   package var acceptedAt: WallTime
-  /// Sending starts with acceptance until scheduling exists.
+  /// With acceptance, or when it was scheduled for. For devices with a time of their own sending starts then.
   package var startedAt: WallTime
   /// Nil: nobody touched it.
   package var control: Control?

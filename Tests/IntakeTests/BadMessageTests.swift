@@ -245,13 +245,13 @@ struct BadMessageTests {
     arguments: [
       (
         alert(
-          #""notification":{"title":"Hi"},"send_at":"2026-12-01T09:00:00+01:00","rate_per_second":5,"quiet_hours":{},"cap":{},"topic":"offers"#
+          #""notification":{"title":"Hi"},"rate_per_second":5"#
         ),
         [
-          "/send_at", "/rate_per_second", "/quiet_hours", "/cap", "/topic",
+          "/rate_per_second"
         ]
       ),
-      (alert(#""notification":{"title":"T"},"send_at_local":"2026-12-01T09:00:00""#), ["/send_at_local"]),
+      (alert(#""notification":{"title":"T"},"rate_per_second":7"#), ["/rate_per_second"]),
     ])
   func notYet(_ text: String, _ expected: [String]) throws {
     let found = try faults(of: text)

@@ -61,7 +61,7 @@ struct Crowd {
 extension Store {
   /// Starts what is due in a partition, for all its devices.
   func startAll(_ lease: Lease, now: WallTime, fate: (Address) -> Fate = Crowd.fate) async throws {
-    for id in try await dueStarts(lease, now: now, limit: 10) {
+    for case .part(let id) in try await dueStarts(lease, now: now, limit: 10) {
       let message = try #require(try await message(id))
       try await start(lease, message, try await Crowd.groups(self, lease.partition), now: now, fate: fate)
     }
@@ -111,7 +111,7 @@ struct AudienceStories {
       var devices: [DeviceID] = []
       for partition in 0..<4 {
         let lease = try await store.take(partition)
-        #expect(try await store.dueStarts(lease, now: now, limit: 10) == [id])
+        #expect(try await store.dueStarts(lease, now: now, limit: 10) == [.part(id)])
         try await store.startAll(lease, now: now)
         #expect(try await store.dueStarts(lease, now: now, limit: 10).isEmpty)
         let targets = try await store.finishAll(lease, targets: 7)

@@ -13,6 +13,8 @@ package struct LocalTime: Hashable, Comparable, Sendable {
     seconds = (time.milliseconds - (time.milliseconds % 1_000 + 1_000) % 1_000) / 1_000
   }
 
+  package var text: String { String(WallTime(seconds: seconds).rfc3339.prefix(19)) }
+
   package static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
 
   static let secondsPerDay: Int64 = 86_400

@@ -8,8 +8,12 @@ final class AudiencePart {
   let app: AppID
   let snapshot: Snapshot
   let jobs: [Snapshot.Job]
-  /// Sequence of index 0.
-  let base: UInt64
+  /// Sequence of index 0, but for jobs in `bases`.
+  private let base: UInt64
+  /// … of jobs that joined their stream later, by their first index: sequence of that member.
+  private(set) var bases: [Int: UInt64]
+  /// Jobs that left their stream for a while: where they go on is known here only.
+  private(set) var adjourned: Set<Int> = []
   let keepsReceipts: Bool
   /// No first attempt begins after it.
   let until: WallTime
@@ -21,20 +25,42 @@ final class AudiencePart {
   var ending: Outcome?
 
   init(
-    id: MessageID, app: AppID, snapshot: Snapshot, base: UInt64, keepsReceipts: Bool, until: WallTime,
-    slices: [Int: StoredSlice]
+    id: MessageID, app: AppID, snapshot: Snapshot, base: UInt64, bases: [Int: UInt64], keepsReceipts: Bool,
+    until: WallTime, slices: [Int: StoredSlice]
   ) {
     self.id = id
     self.app = app
     self.snapshot = snapshot
     jobs = snapshot.jobs
     self.base = base
+    self.bases = bases
     self.keepsReceipts = keepsReceipts
     self.until = until
     self.slices = slices
   }
 
-  func sequence(of index: Int) -> UInt64 { base &+ UInt64(index) }
+  func sequence(of index: Int, in job: Snapshot.Job) -> UInt64 {
+    let first = job.range.lowerBound
+    guard let own = bases[first] else { return base &+ UInt64(index) }
+    return own &+ UInt64(index - first)
+  }
+  /// The entry of a job in its stream.
+  func entry(of job: Snapshot.Job) -> String { "\(sequence(of: job.range.lowerBound, in: job))-1" }
+  /// The job that stands at a place of its stream now.
+  func job(at sequence: UInt64) -> Snapshot.Job? {
+    jobs.first { self.sequence(of: $0.range.lowerBound, in: $0) == sequence }
+  }
+  /// It stands in its stream, or has been done there.
+  func isReleased(_ job: Snapshot.Job) -> Bool {
+    job.wave?.due == nil || bases[job.range.lowerBound] != nil
+  }
+  /// The place of a job as the store has it: the answer to its release may have been lost.
+  func sequence(of job: Snapshot.Job, released stored: Int64?) -> UInt64 {
+    if let stored { bases[job.range.lowerBound] = UInt64(stored) }
+    return sequence(of: job.range.lowerBound, in: job)
+  }
+  func released(_ job: Snapshot.Job, at sequence: UInt64) { bases[job.range.lowerBound] = sequence }
+  func adjourn(_ job: Snapshot.Job) { adjourned.insert(job.range.lowerBound) }
 
   /// The job that a member belongs to.
   func job(of index: Int) -> Snapshot.Job? { jobs.first { $0.range.contains(index) } }
@@ -87,11 +113,27 @@ extension Store {
       try await abandon(lease, id, reason: Self.corruptReason, odd: true)
       return nil
     }
+    let bases = try await bases(of: snapshot, id, partition)
+    if let part = audiences[partition]?[id] { return part }
     let part = AudiencePart(
-      id: id, app: AppID(rawValue: app), snapshot: snapshot, base: UInt64(base), keepsReceipts: !work[2].isNull,
+      id: id, app: AppID(rawValue: app), snapshot: snapshot, base: UInt64(base), bases: bases,
+      keepsReceipts: !work[2].isNull,
       until: WallTime(milliseconds: until), slices: slices(replies[2], of: id, partition))
     audiences[partition, default: [:]][id] = part
     return part
+  }
+
+  /// Places of jobs that joined their streams later.
+  private func bases(of snapshot: Snapshot, _ id: MessageID, _ partition: Int) async throws(StoreError)
+    -> [Int: UInt64]
+  {
+    let firsts = snapshot.jobs.filter { $0.wave != nil }.map(\.range.lowerBound)
+    guard !firsts.isEmpty else { return [:] }
+    let command = RedisCommand(words: ["HMGET", keys.work(partition, id)] + firsts.map { "b\($0)" })
+    let found = try await ask(command, partition: partition).array ?? []
+    var bases: [Int: UInt64] = [:]
+    for (first, reply) in zip(firsts, found) { bases[first] = reply.integer.map { UInt64($0) } }
+    return bases
   }
 
   /// Ends a part of which nobody can tell who is in it; repeatable.

@@ -30,6 +30,8 @@ package struct AudienceGroup: Hashable, Sendable {
   package var route: RouteClass
   /// Nil: not given.
   package var platform: String?
+  /// Of devices that are treated alike for their zone.
+  package var zoneClass = 0
   /// Ascending.
   package var numbers: [UInt32]
   /// Where the message is shared out.

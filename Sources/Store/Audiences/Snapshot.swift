@@ -8,8 +8,25 @@ struct Snapshot {
     /// Counted when it was started; no codes are kept.
     case ended(Outcome, reason: String?)
   }
+  /// When members with times of their own may be sent to.
+  struct Wave: Hashable {
+    /// Nil: at once.
+    var due: WallTime?
+    /// Not in these hours of a day.
+    var pause: QuietPause?
+
+    fileprivate var order: [String] { [due, pause?.from, pause?.to].map(Self.digits) }
+    /// As many for every time, so that their order is that of the times.
+    private static func digits(_ time: WallTime?) -> String {
+      guard let time else { return "" }
+      let text = String(time.milliseconds)
+      return String(repeating: "0", count: max(0, 20 - text.utf8.count)) + text
+    }
+  }
   struct Segment {
     var fate: Fate
+    /// Nil: nobody has a time of their own.
+    var wave: Wave?
     var provider: ProviderName
     /// As it was when the audience was started: counters add up to the count by it.
     var platform: String?
@@ -21,9 +38,10 @@ struct Snapshot {
     var numbers: [UInt32]
     var range: Range<Int> { first..<first + numbers.count }
   }
-  /// What one credential sends: a range of indexes.
+  /// What one credential sends from the same time on: a range of indexes.
   struct Job: Hashable {
     var credential: CredentialID
+    var wave: Wave?
     var range: Range<Int>
   }
 
@@ -42,7 +60,8 @@ struct Snapshot {
     for (kind, numbers) in ordered {
       segments.append(
         Segment(
-          fate: kind.fate, provider: kind.provider, platform: kind.platform, variant: kind.variant, first: count,
+          fate: kind.fate, wave: kind.wave, provider: kind.provider, platform: kind.platform, variant: kind.variant,
+          first: count,
           numbers: numbers))
     }
   }
@@ -50,6 +69,7 @@ struct Snapshot {
   /// What the members of a segment have in common.
   struct Kind: Hashable {
     var fate: Fate
+    var wave: Wave?
     var provider: ProviderName
     var platform: String?
     var variant: String?
@@ -57,21 +77,21 @@ struct Snapshot {
     fileprivate var order: [String] {
       let rest = [provider.rawValue, platform ?? "", variant ?? ""]
       return switch fate {
-      case .queue(let credential): ["0", credential.rawValue] + rest
+      case .queue(let credential): ["0", credential.rawValue] + (wave?.order ?? ["", "", ""]) + rest
       case .ended(let outcome, let reason): ["1", outcome.rawValue, reason ?? ""] + rest
       }
     }
   }
 
-  /// One for each credential.
+  /// One for each credential and time.
   var jobs: [Job] {
     var jobs: [Job] = []
     for segment in segments {
       guard case .queue(let credential) = segment.fate else { continue }
-      if jobs.last?.credential == credential {
+      if jobs.last?.credential == credential, jobs.last?.wave == segment.wave {
         jobs[jobs.count - 1].range = jobs[jobs.count - 1].range.lowerBound..<segment.range.upperBound
       } else {
-        jobs.append(Job(credential: credential, range: segment.range))
+        jobs.append(Job(credential: credential, wave: segment.wave, range: segment.range))
       }
     }
     return jobs
@@ -112,8 +132,13 @@ extension Snapshot {
     for segment in segments {
       switch segment.fate {
       case .queue(let credential):
-        packer.byte(0)
+        packer.byte(segment.wave == nil ? 0 : 2)
         packer.text(credential.rawValue)
+        if let wave = segment.wave {
+          packer.time(wave.due?.milliseconds ?? 0)
+          packer.time(wave.pause?.from.milliseconds ?? 0)
+          packer.time(wave.pause?.to.milliseconds ?? 0)
+        }
       case .ended(let outcome, let reason):
         packer.byte(1)
         packer.text(outcome.rawValue)
@@ -134,8 +159,16 @@ extension Snapshot {
     segments = []
     for _ in 0..<(try reader.int()) {
       let fate: Fate
+      var wave: Wave?
       switch try reader.byte() {
       case 0: fate = .queue(CredentialID(rawValue: try reader.text()))
+      case 2:
+        fate = .queue(CredentialID(rawValue: try reader.text()))
+        let times = (try reader.time(), try reader.time(), try reader.time())
+        wave = Wave(
+          due: times.0 == 0 ? nil : WallTime(milliseconds: times.0),
+          pause: times.1 == 0
+            ? nil : QuietPause(from: WallTime(milliseconds: times.1), to: WallTime(milliseconds: times.2)))
       case 1:
         guard let outcome = Outcome(rawValue: try reader.text()) else { throw Corrupt() }
         fate = .ended(outcome, reason: try reader.optional())
@@ -147,7 +180,8 @@ extension Snapshot {
       let numbers = try NumberSet.read(&reader)
       segments.append(
         Segment(
-          fate: fate, provider: provider, platform: platform, variant: variant, first: count, numbers: numbers))
+          fate: fate, wave: wave, provider: provider, platform: platform, variant: variant, first: count,
+          numbers: numbers))
     }
     guard reader.isAtEnd else { throw Corrupt() }
   }

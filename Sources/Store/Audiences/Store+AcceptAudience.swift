@@ -12,23 +12,27 @@ struct AudienceShare {
 }
 
 extension Store {
-  /// The partitions that have members.
+  /// The partitions that get a part.
   static func parts(of audience: SubmissionAudience) -> [(partition: Int, count: Int)] {
-    audience.counts.filter { $0.value > 0 }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    audience.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  /// Stores a message that is aimed when it starts: at home first, then a share in each partition that has members.
+  /// Stores a message that is aimed when it starts: at home first, then, when its time has come, a share in each partition
+  /// that gets a part.
   func store(_ submission: Submission, _ audience: SubmissionAudience, id: MessageID) async throws(StoreError) {
     let parts = Self.parts(of: audience)
     precondition(parts.allSatisfy { (0..<settings.partitions).contains($0.partition) }, "a partition that is none")
     var fields = messageFields(submission, id, parts.map(\.partition))
     fields += [
-      .text("st"), .text("s"), .text("left"), .number(Int64(parts.count)), .text("an"),
+      .text("left"), .number(Int64(parts.count)), .text("an"),
       .text(parts.map { String($0.count) }.joined(separator: ",")), .text("au"), .text(audience.expression),
-      .text("re"), .text(audience.reach.rawValue), .text("at"), .number(submission.acceptedAt.milliseconds),
+      .text("re"), .text(audience.reach.rawValue),
     ]
+    if submission.schedule == nil { fields += [.text("at"), .number(submission.acceptedAt.milliseconds)] }
     if submission.keepReceipts { fields += [.text("rc"), 1] }
-    if try await storeHome(id, submission, fields, []) {
+    let fresh = try await storeHome(id, submission, fields, [])
+    guard submission.schedule == nil else { return }
+    if fresh {
       try await spread(
         id,
         parts.map {

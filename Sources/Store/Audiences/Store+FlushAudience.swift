@@ -66,21 +66,22 @@ extension Store {
       .text(flush.lease.owner), .number(Int64(flush.number)), .number(Int64(chunk.number)),
       .number(settings.retentionSeconds), .number(Int64(pruned)), .number(Int64(entries.count)),
     ]
-    var firsts: [MessageID: Int64] = [:]
+    var parts: [MessageID: AudiencePart] = [:]
     for (id, outcomes) in entries {
       names += keys.part(partition, id) + [keys.kept(partition, id.hour)]
       arguments += [.bytes(id.raw), .number(id.hour)]
       // A part that has ended has nothing left to turn.
       let part = try await audiencePart(id, flush.lease)
       arguments += (part.map { Self.members($0, outcomes) } ?? MemberOutcomes()).arguments
-      firsts[id] = part.map { Int64(bitPattern: $0.base) }
+      parts[id] = part
     }
     arguments.append(.number(Int64(chunk.jobs.count)))
     for job in chunk.jobs {
       names.append(keys.stream(partition, job.id.stream.name))
       arguments += [
         .number(Int64(places[job.message] ?? 0)), .text("\(job.id.sequence)-1"), .text(job.id.stream.name),
-        .number(firsts[job.message].map { Int64(job.id.sequence) - $0 } ?? 0),
+        // Of a job that has left its stream the entry is gone already.
+        .number(Int64(parts[job.message]?.job(at: job.id.sequence)?.range.lowerBound ?? 0)),
       ]
     }
     return try flushed(

@@ -13,11 +13,13 @@ extension Store {
   {
     let partition = lease.partition
     let field = "j\(range.lowerBound)"
-    let command = RedisCommand("HMGET", keys.work(partition, job.message), "x", field, "c")
+    let command = RedisCommand(
+      "HMGET", keys.work(partition, job.message), "x", field, "c", "b\(range.lowerBound)")
     let work = try await ask(command, partition: partition).array ?? []
-    guard work.count == 3, let left = work[1].integer, left > 0, (work[0].integer ?? 0) > 0,
+    guard work.count == 4, let left = work[1].integer, left > 0, (work[0].integer ?? 0) > 0,
       let part = try await audiencePart(job.message, lease), let own = part.job(from: range.lowerBound),
-      own.range == range, own.credential == job.id.stream.credential
+      own.range == range, own.credential == job.id.stream.credential,
+      part.sequence(of: own, released: work[3].integer) == job.id.sequence
     else {
       try await drop([job.entry], odd: 0, lease, job.id.stream)
       return nil
@@ -27,7 +29,15 @@ extension Store {
     if part.ending == nil, part.until < loop.wallNow { part.ending = .expired }
     var claim = ClaimedJob(id: job.id, message: job.message, targets: [])
     claim.control = control
-    if let outcome = part.ending {
+    let outcome = part.ending
+    if outcome == nil, let end = own.wave?.pause?.end(now: loop.wallNow) {
+      try await adjourn(own, of: part, lease, until: end)
+      claim.lastMember = range.upperBound - 1
+      return from > range.lowerBound ? claim : nil
+    }
+    // What was handed out before the job left its stream is still at work.
+    let from = part.adjourned.contains(range.lowerBound) ? max(from, part.rest(of: own).lowerBound) : from
+    if let outcome {
       try await endRest(of: part, lease, outcome)
       // Whoever has members of it at work is to know that no more follow.
       claim.lastMember = range.upperBound - 1
@@ -52,7 +62,7 @@ extension Store {
       ClaimedTarget(
         delivery: DeliveryID(message: job.message, partition: partition, index: index),
         device: DeviceID(rawValue: ""), registered: true, credential: own.credential,
-        sequence: part.sequence(of: index), address: nil, gone: nil, facts: nil, attempts: [],
+        sequence: part.sequence(of: index, in: own), address: nil, gone: nil, facts: nil, attempts: [],
         slice: part.slices[index])
     }
     try await readMembers(&claim.targets, at: Array(claim.targets.indices), part, lease)
@@ -67,7 +77,7 @@ extension Store {
   /// Members of a job whose outcomes are not known go back: none of them is at work, and all outcomes are written down.
   package func putBack(_ job: JobID, of message: MessageID) {
     guard let part = audiences[job.stream.partition]?[message] else { return }
-    for own in part.jobs where part.sequence(of: own.range.lowerBound) == job.sequence { part.handedBack(own) }
+    if let own = part.job(at: job.sequence) { part.handedBack(own) }
   }
 
   func codes(_ message: MessageID, _ partition: Int, _ range: Range<Int>) async throws(StoreError) -> OutcomeCodes {

@@ -28,7 +28,7 @@ extension Store {
       var arguments: [RedisArgument] = [
         .text(lease.owner), .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds),
         .number(Int64(OutcomeCode(outcome).rawValue)), .number(Int64(job.range.lowerBound)),
-        .text("\(part.sequence(of: job.range.lowerBound))-1"), .text(stream),
+        .text(part.entry(of: job)), .text(stream),
       ]
       for segment in part.snapshot.segments where segment.range.overlaps(step) {
         let own = segment.range.clamped(to: step)

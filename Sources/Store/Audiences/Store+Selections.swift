@@ -7,6 +7,8 @@ private struct BlockMembers {
   var words: [UInt64]
   var routes: [(route: RouteClass, words: [UInt64])]
   var platforms: [(platform: String, words: [UInt64])]
+  /// By class of zone; those of none have told no zone.
+  var zones: [(zoneClass: Int, words: [UInt64])]
 }
 
 /// Audiences over the sets (design D8). Each block is read at one moment; of a store that changes meanwhile, blocks may be of
@@ -40,41 +42,56 @@ extension Store {
     return count
   }
 
-  /// The numbers of one partition's members. Pruned and disabled are out.
+  /// The numbers of one partition's members. Pruned and disabled are out. `zoneClass`: which zones are treated alike; nil: all.
   package func members(
-    _ selection: AudienceSelection, app: AppID, partition: Int, now: WallTime
+    _ selection: AudienceSelection, app: AppID, partition: Int, now: WallTime, zoneClass: ((String?) -> Int)? = nil
   ) async throws(StoreError) -> [AudienceGroup] {
     var groups: [AudienceGroup] = []
-    func add(_ words: [UInt64], _ route: RouteClass, _ platform: String?, block: Int) {
+    func add(_ words: [UInt64], _ route: RouteClass, _ platform: String?, _ zone: Int, block: Int) {
       let numbers = SetBlock.numbers(words).map { UInt32($0 + block * SetBlock.size) }
       guard !numbers.isEmpty else { return }
-      if let place = groups.firstIndex(where: { $0.route == route && $0.platform == platform }) {
+      if let place = groups.firstIndex(where: {
+        $0.route == route && $0.platform == platform && $0.zoneClass == zone
+      }) {
         groups[place].numbers += numbers
       } else {
-        groups.append(AudienceGroup(route: route, platform: platform, numbers: numbers))
+        var group = AudienceGroup(route: route, platform: platform, numbers: numbers)
+        group.zoneClass = zone
+        groups.append(group)
       }
     }
+    let unknown = zoneClass?(nil) ?? 0
     for block in 0..<(try await blockCount(partition: partition, app: app)) {
-      let members = try await evaluate(selection, app: app, partition: partition, block: block, now: now)
+      let members = try await evaluate(
+        selection, app: app, partition: partition, block: block, now: now, zoneClass: zoneClass)
+      func split(_ words: [UInt64], _ route: RouteClass, _ platform: String?) {
+        var left = words
+        for (zone, words) in members.zones {
+          add(SetBlock.and(words, left), route, platform, zone, block: block)
+          for place in left.indices { left[place] &= ~words[place] }
+        }
+        add(left, route, platform, unknown, block: block)
+      }
       for (route, words) in members.routes {
         var left = SetBlock.and(words, members.words)
         for (platform, words) in members.platforms {
-          add(SetBlock.and(words, left), route, platform, block: block)
+          split(SetBlock.and(words, left), route, platform)
           for place in left.indices { left[place] &= ~words[place] }
         }
-        add(left, route, nil, block: block)
+        split(left, route, nil)
       }
     }
     return groups
   }
 
   private func evaluate(
-    _ selection: AudienceSelection, app: AppID, partition: Int, block: Int, now: WallTime
+    _ selection: AudienceSelection, app: AppID, partition: Int, block: Int, now: WallTime,
+    zoneClass: ((String?) -> Int)? = nil
   ) async throws(StoreError) -> BlockMembers {
     let terms = Array(selection.expression.terms)
     var listed = Set(terms.compactMap(TermSets.kindToList))
     let needsTags = listed.remove(.tag) != nil
-    listed.formUnion([.route, .platform])
+    listed.formUnion(zoneClass == nil ? [.route, .platform] : [.route, .platform, .zone])
     var values = try await values(Array(listed), block: block, partition: partition, app: app)
     if needsTags {
       let prefixes = terms.filter { TermSets.kindToList($0) == .tag }.map(\.valuePrefix)
@@ -105,6 +122,7 @@ extension Store {
       RouteClass(name: name).map { ($0, place(SetName(.route, name))) }
     }
     let platforms = (values[.platform] ?? []).map { ($0, place(SetName(.platform, $0))) }
+    let zones = zoneClass == nil ? [] : (values[.zone] ?? []).map { ($0, place(SetName(.zone, $0))) }
     let words = try await blocks(names, block: block, partition: partition, app: app)
     var result = selection.expression.evaluate(everyone: words[0]) { term in
       var union = SetBlock.empty
@@ -126,8 +144,15 @@ extension Store {
         result[offset >> 6] &= ~SetBlock.bit(offset)
       }
     }
+    var byClass: [Int: [UInt64]] = [:]
+    if let zoneClass {
+      for (zone, place) in zones {
+        SetBlock.formUnion(&byClass[zoneClass(zone), default: SetBlock.empty], words[place])
+      }
+    }
     return BlockMembers(
-      words: result, routes: routes.map { ($0.0, words[$0.1]) }, platforms: platforms.map { ($0.0, words[$0.1]) })
+      words: result, routes: routes.map { ($0.0, words[$0.1]) }, platforms: platforms.map { ($0.0, words[$0.1]) },
+      zones: byClass.map { ($0.key, $0.value) })
   }
 
   // MARK: The latest device of a user

@@ -6,12 +6,21 @@ extension Store {
   /// No first attempt of a member begins later than this after the start, or the ttl if that is longer.
   static let shortestStart: Int64 = 10_000
 
-  /// Audiences whose time has come, earliest first; they stay until `start` or `abandonStart` has been called for them.
-  package func dueStarts(_ lease: Lease, now: WallTime, limit: Int) async throws(StoreError) -> [MessageID] {
+  /// What of an audience is to begin.
+  package enum Start: Hashable, Sendable {
+    /// A part: who is in it is to be decided.
+    case part(MessageID)
+    /// Members of a started part, from this index on, whose own time has come.
+    case members(MessageID, first: Int)
+  }
+
+  /// What is due, earliest first; it stays until `start`, `abandonStart` or `releaseMembers` has been called for it.
+  package func dueStarts(_ lease: Lease, now: WallTime, limit: Int) async throws(StoreError) -> [Start] {
     let command = RedisCommand(
       "ZRANGEBYSCORE", keys.starts(lease.partition), "-inf", String(now.milliseconds), "LIMIT", "0", String(limit))
-    return (try await ask(command, partition: lease.partition).array ?? []).compactMap {
-      $0.bytes.flatMap { MessageID(raw: $0) }
+    return (try await ask(command, partition: lease.partition).array ?? []).compactMap { reply in
+      guard let bytes = reply.bytes, let id = MessageID(raw: Array(bytes.prefix(16))) else { return nil }
+      return bytes.count == 20 ? .members(id, first: from32(bytes[16...])) : .part(id)
     }
   }
 
@@ -21,16 +30,36 @@ extension Store {
     try await abandon(lease, id, reason: reason, odd: false)
   }
 
-  /// Decides who is in a due audience and makes its part ready to be claimed. Repeating it is harmless.
+  /// Decides who is in a due audience and makes its part ready to be claimed. Repeating it is harmless. `timing`: members have
+  /// times of their own; `capped`: who has heard enough of the topic.
   package func start(
-    _ lease: Lease, _ message: StoredMessage, selection: AudienceSelection, now: WallTime, fate: (Address) -> Fate
+    _ lease: Lease, _ message: StoredMessage, selection: AudienceSelection, now: WallTime, timing: Timing? = nil,
+    capped: ((UInt32) -> Bool)? = nil, fate: (Address) -> Fate
   ) async throws(StoreError) {
-    let groups = try await members(selection, app: message.app, partition: lease.partition, now: now)
-    try await start(lease, message, groups, now: now, fate: fate)
+    guard let timing else {
+      let groups = try await members(selection, app: message.app, partition: lease.partition, now: now)
+      return try await start(lease, message, groups, now: now, capped: capped, fate: fate)
+    }
+    let ttl = try await ask(
+      RedisCommand("HGET", keys.work(lease.partition, message.id), "l"), partition: lease.partition)
+    let plans = ZonePlans(
+      timing, startedAt: message.startedAt, life: max((ttl.integer ?? 0) * 1_000, Self.shortestStart), now: now)
+    let groups = try await members(
+      selection, app: message.app, partition: lease.partition, now: now, zoneClass: plans.zoneClass)
+    if message.control?.word != .cancelled, let later = plans.postponement(of: groups) {
+      _ = try await ask(
+        Scripts.postpone,
+        keys: [
+          keys.lease(lease.partition), keys.work(lease.partition, message.id), keys.starts(lease.partition),
+        ], [.text(lease.owner), .bytes(message.id.raw), .number(later.milliseconds)], partition: lease.partition)
+      return
+    }
+    try await start(lease, message, groups, now: now, plans: plans, capped: capped, fate: fate)
   }
 
   func start(
-    _ lease: Lease, _ message: StoredMessage, _ groups: [AudienceGroup], now: WallTime, fate: (Address) -> Fate
+    _ lease: Lease, _ message: StoredMessage, _ groups: [AudienceGroup], now: WallTime, plans: ZonePlans? = nil,
+    capped: ((UInt32) -> Bool)? = nil, fate: (Address) -> Fate
   )
     async throws(StoreError)
   {
@@ -38,20 +67,24 @@ extension Store {
     if let split = message.split { groups = try await divide(groups, by: split, message.app, lease.partition) }
     var cancelled = message.control?.word == .cancelled
     while true {
-      let snapshot = Snapshot.gather(groups, message.split, at: now) { address in
+      let snapshot = Snapshot.gather(
+        groups, message.split, at: now, plans: cancelled ? nil : plans, capped: cancelled ? nil : capped
+      ) {
+        address in
         if cancelled { return .ended(.cancelled, reason: nil) }
         return switch fate(address) {
         case .queue(let credential): .queue(credential)
         case .ended(let outcome, let reason): .ended(outcome, reason: reason)
         }
       }
-      guard try await store(snapshot, lease, message.id, cancelled: cancelled) else { return }
+      let until = plans?.until
+      guard try await store(snapshot, lease, message.id, until: until, cancelled: cancelled) else { return }
       cancelled = true
     }
   }
 
   /// True: it has been cancelled meanwhile, and none of it may be sent.
-  private func store(_ snapshot: Snapshot, _ lease: Lease, _ id: MessageID, cancelled: Bool)
+  private func store(_ snapshot: Snapshot, _ lease: Lease, _ id: MessageID, until: WallTime?, cancelled: Bool)
     async throws(StoreError) -> Bool
   {
     let partition = lease.partition
@@ -75,7 +108,8 @@ extension Store {
     var arguments: [RedisArgument] = [
       .text(lease.owner), .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
       .number(Int64(partition)), .number(Int64(snapshot.count)), .number(Int64(open)), .bytes(snapshot.packed),
-      .number(startedAt + max(life, Self.shortestStart)), cancelled ? "1" : "0", .number(Int64(counters.count / 2)),
+      .number(max(until?.milliseconds ?? 0, startedAt + max(life, Self.shortestStart))), cancelled ? "1" : "0",
+      .number(Int64(counters.count / 2)),
     ]
     arguments += counters
     arguments.append(.number(Int64(jobs.count)))
@@ -84,6 +118,7 @@ extension Store {
       names.append(keys.stream(partition, name))
       arguments += [
         .number(Int64(place)), .text(name), .number(Int64(job.range.lowerBound)), .number(Int64(job.range.count)),
+        job.wave?.due.map { .number($0.milliseconds) } ?? "",
       ]
     }
     let reply = try await ask(Scripts.startAudience, keys: names, arguments, partition: partition)
@@ -95,12 +130,18 @@ extension Store {
 extension Snapshot {
   static let holdoutReason = "holdout"
 
-  /// Members of the same fate, provider, platform and variant come together.
+  /// Members of the same fate, time, provider, platform and variant come together.
   fileprivate static func gather(
-    _ groups: [AudienceGroup], _ split: VariantSplit?, at now: WallTime, _ fate: (Address) -> Fate
+    _ groups: [AudienceGroup], _ split: VariantSplit?, at now: WallTime, plans: ZonePlans?,
+    capped: ((UInt32) -> Bool)?, _ fate: (Address) -> Fate
   ) -> Snapshot {
     var gathered: [Kind: [UInt32]] = [:]
     var mixed: Set<Kind> = []
+    func add(_ kind: Kind, _ numbers: [UInt32]) {
+      guard !numbers.isEmpty else { return }
+      if gathered[kind] != nil { mixed.insert(kind) }
+      gathered[kind, default: []] += numbers
+    }
     for group in groups {
       var kind = Kind(fate: fate(group.route.address), provider: group.route.provider, platform: group.platform)
       // Who gets nothing anyway is no loss to a variant, and no comparison.
@@ -111,8 +152,21 @@ extension Snapshot {
         case .holdout: kind.fate = .ended(.skipped, reason: holdoutReason)
         }
       }
-      if gathered[kind] != nil { mixed.insert(kind) }
-      gathered[kind, default: []] += group.numbers
+      if case .queue = kind.fate, let plan = plans?[group.zoneClass] {
+        switch plan {
+        case .send(let wave): kind.wave = wave
+        case .ended(let outcome, let reason): kind.fate = .ended(outcome, reason: reason)
+        }
+      }
+      // Who waits for a time of its own is looked at then.
+      guard case .queue = kind.fate, kind.wave?.due == nil, let capped else {
+        add(kind, group.numbers)
+        continue
+      }
+      add(kind, group.numbers.filter { !capped($0) })
+      kind.wave = nil
+      kind.fate = .ended(.skipped, reason: Cap.reason)
+      add(kind, group.numbers.filter(capped))
     }
     for kind in mixed { gathered[kind]!.sort() }
     return Snapshot(gathered.map { ($0, $1) }, takenAt: now)

@@ -18,8 +18,10 @@ extension Scripts {
   /// Stores who is in a part, counts what ended before it began, and adds a job for each credential. KEYS lease, work,
   /// snapshot, codes, starts, seq, ready, waiting, ends, finished, segments, kept, streams… · ARGV owner, raw id, hour,
   /// retention, channel, partition, members, members to be sent, snapshot, when what is left ends, 1 if made for a
-  /// cancelled message, number of counters, (counter, count)…, number of jobs, (place of its stream, name, first, count)…
-  /// → 0: it was started, has ended or is paused; 1: started; 2: it was cancelled meanwhile; or how it ended, if nothing is left to do
+  /// cancelled message, number of counters, (counter, count)…, number of jobs, (place of its stream, name, first, count, due
+  /// or '')…
+  /// → 0: it was started, has ended or is paused; 1: started; 2: it was cancelled meanwhile; or how it ended, if nothing is
+  /// left to do
   static let startAudience = RedisScript(
     "startAudience",
     "#!lua\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + """
@@ -56,11 +58,15 @@ extension Scripts {
       for i = 1, jobs do
         local name, first = ARGV[at + 1], ARGV[at + 2]
         redis.call('HSET', w, 'j' .. first, ARGV[at + 3])
-        redis.call('XADD', KEYS[13 + tonumber(ARGV[at])], string.format('%.0f', base + tonumber(first)) .. '-1',
-          'm', id, 'a', first, 'c', ARGV[at + 3])
-        local rings = redis.call('SADD', KEYS[7], name) + redis.call('SREM', KEYS[8], name)
-        if rings > 0 then redis.call('PUBLISH', ARGV[5], 'w ' .. ARGV[6] .. ' ' .. name) end
-        at = at + 4
+        if ARGV[at + 4] ~= '' then
+          redis.call('ZADD', KEYS[5], ARGV[at + 4], id .. struct.pack('>I4', tonumber(first)))
+        else
+          redis.call('XADD', KEYS[13 + tonumber(ARGV[at])], string.format('%.0f', base + tonumber(first)) .. '-1',
+            'm', id, 'a', first, 'c', ARGV[at + 3])
+          local rings = redis.call('SADD', KEYS[7], name) + redis.call('SREM', KEYS[8], name)
+          if rings > 0 then redis.call('PUBLISH', ARGV[5], 'w ' .. ARGV[6] .. ' ' .. name) end
+        end
+        at = at + 5
       end
       return 1
       """)

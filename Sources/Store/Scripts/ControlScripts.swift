@@ -53,7 +53,7 @@ extension Scripts {
     """
     #!lua flags=allow-oom
     local held = redis.call('HMGET', KEYS[1], 'ctl', 'st')
-    if held[1] and (held[1] ~= ARGV[1] or held[2] == 's') then return 0 end
+    if held[1] and (held[1] ~= ARGV[1] or held[2] == 's' or held[2] == 'w') then return 0 end
     return redis.call('SREM', KEYS[2], ARGV[2])
     """)
 

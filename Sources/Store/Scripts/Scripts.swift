@@ -7,6 +7,7 @@ enum Scripts {
     dropJobs,
     dropRetries, condemn, flush,
     addAudience, startAudience, endRest, abandonAudience, flushAudience, scanSegment, scanStream, aimedParts, tell,
+    begin, reschedule, hurry, postpone, releaseJob, adjourn,
     control, controlPart, controlKnown, park, unparked, storeSlice, writeDevices, writeOwnDevices, holdPrunes, brake,
     releaseBrake, learnNorms,
     allocate, free, intern, unbury, point, unpoint, readSets, scanNames,

@@ -142,7 +142,7 @@ private final class Front: @unchecked Sendable {
       }
       let service = Service(
         loop: loop, store: store, apps: setup.apps, providers: Providers.byName, accounts: setup.accounts,
-        settings: settings, metrics: metrics, log: log)
+        settings: settings, metrics: metrics, log: log, zones: ZoneFiles.book)
       let port = try service.start()
       self.service = service
       return port
@@ -199,14 +199,16 @@ private final class Workshop: @unchecked Sendable {
       }
       let worker = try Worker(
         loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
-        decode: StoredBody.message, fates: setup.fate)
+        decode: StoredBody.message, fates: setup.fate, clocks: setup.clock, zones: ZoneFiles.book)
       self.worker = worker
       work = loop.spawn { await worker.run() }
     }
   }
 
   func adopt(_ setup: Setup, _ reload: Reload) throws {
-    try Blocking.on(loop) { [self] in try worker?.adopt(setup.accounts, changed: reload.changed, fates: setup.fate) }
+    try Blocking.on(loop) { [self] in
+      try worker?.adopt(setup.accounts, changed: reload.changed, fates: setup.fate, clocks: setup.clock)
+    }
   }
 
   func stop(grace: Int64) {

@@ -41,6 +41,8 @@ struct Setup: Sendable {
     return fates.fate(of:)
   }
 
+  func clock(_ app: AppID) -> AppClock { apps[app]?.clock ?? AppClock() }
+
   /// For commands: prints the faults and ends with their exit code.
   static func load(_ arguments: Arguments) throws(ExitCode) -> Setup {
     do {

@@ -1,0 +1,90 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+extension Service {
+  /// Reads and writes of a change that another one crossed.
+  private static let attempts = 5
+
+  /// `PATCH /v1/messages/{id}`: another time, until it starts. Of two changes at once one comes after the other, or is
+  /// refused if it names the version that it was made for.
+  func rescheduleMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try messageID(of: call)
+    let change: ScheduleChange
+    let document = try call.document()
+    do throws(Refusal) {
+      change = try Intake.scheduleChange(from: document, now: call.now)
+    } catch {
+      throw Problem(error, .invalidMessage)
+    }
+    for _ in 0..<Self.attempts {
+      switch try await self.change(id, change, call) {
+      case .done:
+        let report = try await report(id, call)
+        return Answer.bytes("application/json", report.encoded)
+      case .changed where change.version == nil: continue
+      case .changed:
+        throw Problem(
+          .messageChanged, "The message was changed since its version \(change.version ?? 0) was read: read it again")
+      case .started: throw Problem(.messageStarted, "The message has started: it can be paused or cancelled, not moved")
+      case .cancelled: throw Problem(.messageStarted, "The message was cancelled: send it anew")
+      case .unknown: throw Self.noMessage
+      }
+    }
+    throw Problem(.messageChanged, "The message is being changed by others: read it again")
+  }
+
+  private func change(_ id: MessageID, _ change: ScheduleChange, _ call: Call) async throws(Problem) -> Rescheduling {
+    let reading: ScheduleReading
+    do throws(StoreError) {
+      reading = try await store.scheduled(id, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    let scheduled: ScheduledMessage
+    switch reading {
+    case .unknown: return .unknown
+    case .started: return .started
+    case .cancelled: return .cancelled
+    case .waiting(let message): scheduled = message
+    }
+    if let version = change.version, version != scheduled.version { return .changed }
+    guard let stored = try? JSON.parse(scheduled.body, maximumDepth: Call.maximumDepth),
+      case .object(var members) = stored.without(["send_at", "send_at_local"])
+    else { throw Problem(.internalError, "The stored message cannot be read") }
+    members.append(change.member)
+    let body = JSONValue.object(members)
+    let message: Message
+    do throws(Refusal) {
+      message = try Intake.read(messageFrom: body, now: call.now).message
+    } catch {
+      throw Problem(error, .invalidMessage)
+    }
+    try checkZones(message)
+    let schedule = Schedule(startAt: max(call.now, change.sendAt.earliest), local: change.sendAt.local)
+    do throws(StoreError) {
+      return try await store.reschedule(
+        id, app: call.app, schedule, body: body.encoded, ttl: message.ttl, version: scheduled.version)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  /// Times of day need the database of zones.
+  func checkZones(_ message: Message) throws(Problem) {
+    var pointers: [String] = []
+    if case .local? = message.sendAt { pointers.append("/send_at_local") }
+    if case .own = message.quietHours { pointers.append("/quiet_hours") }
+    guard !pointers.isEmpty, !zones.isThere else { return }
+    let detail = "this server has no time zone database: install tzdata in /usr/share/zoneinfo"
+    throw Problem(
+      .invalidMessage, detail, violations: pointers.map { Violation($0, Violation.Code.notAllowed, detail) })
+  }
+}
+
+extension JSONValue {
+  /// The object without these members.
+  func without(_ names: [String]) -> JSONValue { .object((object ?? []).filter { !names.contains($0.key) }) }
+}

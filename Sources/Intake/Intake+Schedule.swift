@@ -1,0 +1,33 @@
+package import Domain
+
+/// Another time for a message that has not begun.
+package struct ScheduleChange: Hashable, Sendable {
+  /// `send_at` or `send_at_local`, as given.
+  package var member: JSONMember
+  package var sendAt: SendTime
+  /// The version that the client has read; nil: whichever it is now.
+  package var version: Int?
+}
+
+extension Intake {
+  /// The body of `PATCH /v1/messages/{id}`.
+  package static func scheduleChange(from document: JSONValue, now: WallTime) throws(Refusal) -> ScheduleChange {
+    var findings = Findings(providers: nil, maximumTargets: maximumTargets, now: now)
+    var change: ScheduleChange?
+    if let fields = Fields(document, at: .root, of: .schedule, &findings) {
+      let time = readSendAt(fields, &findings)
+      let version = fields.integer("version", in: 1...Int64(Int32.max), &findings)
+      let name = fields.has("send_at") ? "send_at" : "send_at_local"
+      if let time, let value = fields[name] {
+        change = ScheduleChange(member: JSONMember(name, value), sendAt: time, version: version.map(Int.init))
+      } else if !fields.has("send_at"), !fields.has("send_at_local") {
+        findings.refuse(
+          fields.place, .required,
+          "give the new time as `send_at` or `send_at_local`; to give it up, cancel the message")
+      }
+    }
+    try findings.refuse()
+    guard let change else { preconditionFailure("no time was read, but nothing was found wrong with it") }
+    return change
+  }
+}

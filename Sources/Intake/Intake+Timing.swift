@@ -1,0 +1,144 @@
+import Domain
+
+/// When a message goes, and how often a device may hear of its topic.
+extension Intake {
+  static func readTiming(_ fields: Fields, _ message: inout Message, _ findings: inout Findings) {
+    message.sendAt = readSendAt(fields, &findings)
+    message.quietHours = readQuietHours(fields, &findings)
+    message.cap = readCap(fields, &findings)
+    checkTiming(message, fields, &findings)
+  }
+
+  static func readSendAt(_ fields: Fields, _ findings: inout Findings) -> SendTime? {
+    var at: SendTime?
+    if let text = fields.text("send_at", .line(64), &findings) {
+      let place = fields.place.member("send_at")
+      if let time = WallTime(rfc3339: text) {
+        at = .at(time)
+        if let now = findings.now {
+          checkTime(time, time, now, at: place, past: "has passed", &findings)
+        }
+      } else {
+        let hint =
+          LocalTime(text) == nil ? "" : "; for this time on each device's own clock use `send_at_local`"
+        findings.refuse(
+          place, .invalidFormat,
+          "`send_at` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z\(hint)")
+      }
+    }
+    if let text = fields.text("send_at_local", .line(64), &findings) {
+      let place = fields.place.member("send_at_local")
+      if let time = LocalTime(text) {
+        if at == nil { at = .local(time) }
+        if let now = findings.now {
+          checkTime(
+            time.earliest, time.latest, now, at: place, past: "has passed on every clock of the world", &findings)
+        }
+      } else {
+        findings.refuse(
+          place, .invalidFormat, "`send_at_local` must be a time without offset, such as 2026-12-01T09:00:00")
+      }
+    }
+    if fields.has("send_at"), fields.has("send_at_local") {
+      findings.refuse(fields.place.member("send_at_local"), .notAllowed, "give `send_at` or `send_at_local`, not both")
+    }
+    return at
+  }
+
+  private static func checkTime(
+    _ earliest: WallTime, _ latest: WallTime, _ now: WallTime, at place: Place, past: String,
+    _ findings: inout Findings
+  ) {
+    if latest < now + -SendTime.tolerance {
+      findings.refuse(
+        place, .outOfRange, "this time \(past) (it is \(now.rfc3339) now): leave it out to send at once")
+    } else if earliest > now + SendTime.furthest {
+      findings.refuse(
+        place, .outOfRange,
+        "messages are scheduled at most \(SendTime.furthest / 86_400_000) days ahead: until "
+          + "\((now + SendTime.furthest).rfc3339)")
+    }
+  }
+
+  private static func readQuietHours(_ fields: Fields, _ findings: inout Findings) -> MessageQuietHours {
+    guard let value = fields["quiet_hours"] else { return .ofApp }
+    let place = fields.place.member("quiet_hours")
+    if case .bool(let given) = value {
+      if given {
+        findings.refuse(
+          place, .notAllowed, "leave it out for the app's quiet hours, or give {\"from\":\"22:00\",\"to\":\"08:00\"}")
+      }
+      return .none
+    }
+    guard let hours = Fields(value, at: place, of: .quietHours, &findings) else { return .ofApp }
+    let from = readMinutes("from", hours, &findings)
+    let to = readMinutes("to", hours, &findings)
+    let zone = hours.text("zone", .line(64), &findings)
+    let action = hours.choice("else", QuietHours.Action.self, &findings) ?? .hold
+    if let zone, !ZoneName.exists(zone) {
+      let hint = ZoneName.nearest(to: zone).map { "; did you mean `\($0)`?" } ?? ""
+      findings.refuse(
+        place.member("zone"), .unknownValue, "no IANA time zone has this name, such as Europe/Vienna\(hint)")
+      return .ofApp
+    }
+    guard let from, let to else { return .ofApp }
+    guard from != to else {
+      findings.refuse(
+        place.member("to"), .outOfRange,
+        "quiet hours that begin when they end would never open: give `to` another time of day")
+      return .ofApp
+    }
+    return .own(QuietHours(from: from, to: to, zone: zone, action: action))
+  }
+
+  private static func readMinutes(_ name: String, _ hours: Fields, _ findings: inout Findings) -> Int? {
+    guard hours.has(name) else {
+      findings.refuse(hours.place.member(name), .required, "quiet hours need `from` and `to`, such as 22:00")
+      return nil
+    }
+    guard let text = hours.text(name, .line(16), &findings) else { return nil }
+    guard let minutes = QuietHours.minutes(text) else {
+      findings.refuse(hours.place.member(name), .invalidFormat, "must be a time of day from 00:00 to 23:59")
+      return nil
+    }
+    return minutes
+  }
+
+  private static func readCap(_ fields: Fields, _ findings: inout Findings) -> Cap? {
+    let topic = fields.text("topic", .line(64), &findings)
+    guard let cap = fields.object("cap", of: .cap, &findings) else {
+      if fields.has("topic"), !fields.has("cap") {
+        findings.refuse(
+          fields.place.member("topic"), .notAllowed, "is what a `cap` counts: give `cap` too, or leave it out")
+      }
+      return nil
+    }
+    let limit = cap.integer("max", in: 1...Int64(Cap.maximum), &findings)
+    let period = cap.choice("per", Cap.Period.self, &findings)
+    for name in ["max", "per"] where !cap.has(name) {
+      findings.refuse(
+        cap.place.member(name), .required, "a cap is {\"max\":2,\"per\":\"day\"} (or \"week\")")
+    }
+    if !fields.has("topic") {
+      findings.refuse(
+        fields.place.member("topic"), .required, "a cap counts the messages of a topic, such as \"offers\"")
+    }
+    guard let limit, let period, let topic else { return nil }
+    return Cap(limit: Int(limit), period: period, topic: topic)
+  }
+
+  /// What needs to know each device is of no use where others aim.
+  private static func checkTiming(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+    let reason: String
+    if case .channel = message.to {
+      reason = "a channel is one address: its devices are Apple's"
+    } else if message.oneSignalTargeting == .provider {
+      reason = "OneSignal aims by itself: its devices are not known here"
+    } else {
+      return
+    }
+    for name in ["send_at_local", "cap", "quiet_hours"] where fields.has(name) && fields[name] != .bool(false) {
+      findings.refuse(fields.place.member(name), .notAllowed, reason)
+    }
+  }
+}
