@@ -32,6 +32,13 @@ final class ChaosLoad {
   private let listed: [String]
   private let ordered: [String]
 
+  private let began: Instant
+  /// Deliveries a second: so spread, faults meet all of them.
+  private let pace: Int64
+  private static let leastPace = 300
+  /// Seconds over which the deliveries are spread.
+  private static let spread = 30
+
   /// Deliveries that may be under way: what is beyond waits for them.
   private static let ahead = 20_000
   private static let listSize = 500
@@ -46,11 +53,11 @@ final class ChaosLoad {
     self.gateway = gateway
     self.report = report
     wanted = deliveries
+    began = loop.now
+    pace = Int64(max(Self.leastPace, deliveries / Self.spread))
     let devices = max(200, min(5_000, deliveries / 20))
-    registered = Population(apns: devices / 2, fcm: devices * 2 / 5, oneSignal: devices / 10).members.map { member in
-      // All alive: whose token says otherwise is no matter, as no rule speaks of it.
-      member
-    }
+    // All alive: no rule speaks of the demo's marks.
+    registered = Population(apns: devices / 2, fcm: devices * 2 / 5, oneSignal: devices / 10).members
     listed = (0..<2_000).map { Self.token($0, "aa") }
     ordered = (0..<Self.orderedTokens).map { Self.token($0, "cc") }
   }
@@ -103,13 +110,12 @@ final class ChaosLoad {
   /// Shares: 15 % in order, 45 % lists, 40 % audiences; each waits for its own and for the room.
   private func turn(_ kind: Int, share: Int, size: Int) async -> Bool {
     while goesOn {
+      let due = (loop.now - began) * pace / 1_000
       let total = sentBy.reduce(0, +)
       let isBehind = sentBy[kind] * 100 <= share * (total + size)
-      if progress.sent - progress.ended + size <= Self.ahead, isBehind || progress.sent >= wanted { break }
+      if progress.sent - progress.ended + size <= Self.ahead, isBehind, Int64(total) <= due { break }
       await loop.sleep(milliseconds: 5)
     }
-    // Beyond what is wanted it goes on slowly, as long as faults are played.
-    if progress.sent >= wanted { await loop.sleep(milliseconds: 100) }
     sentBy[kind] += size
     return goesOn
   }
