@@ -35,6 +35,7 @@ final class ChaosStack {
     settings.replaceBusyPorts = true
     settings.logEntries = logEntries
     settings.logBodyBytes = 2 << 30
+    settings.logBodiesUpTo = 1 << 16
     settings.apnsStreams = Self.streams
     settings.fcmStreams = Self.streams
     vendors = try Vendors(settings)
