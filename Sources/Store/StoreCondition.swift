@@ -122,6 +122,7 @@ final class Pulse {
   func stop() {
     if let timer { loop.cancel(timer) }
     timer = nil
+    onChange = { _ in }
   }
 
   var condition: StoreCondition {
