@@ -5,6 +5,20 @@ struct SetChanges {
     /// Numbers of two bytes, ascending.
     var add: [UInt8] = []
     var remove: [UInt8] = []
+
+    /// The numbers to add as words of 32 bits behind the number of the first one; empty where they lie far apart.
+    var words: [UInt8] {
+      let numbers = SetBlock.numbers(listed: add)
+      guard let first = numbers.first, let last = numbers.last, numbers.count >= 4 else { return [] }
+      let low = first / 32
+      let count = last / 32 - low + 1
+      guard count <= numbers.count else { return [] }
+      var words = [UInt8](repeating: 0, count: 2 + count * 4)
+      words[0] = UInt8(low >> 8)
+      words[1] = UInt8(low & 255)
+      for number in numbers { words[2 + number / 8 - low * 4] |= 0x80 >> UInt8(number & 7) }
+      return words
+    }
   }
 
   let block: Int

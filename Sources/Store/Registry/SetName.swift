@@ -41,7 +41,7 @@ struct SetName: Hashable {
   func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
 
   /// Tags and their keys are many: their entries are spread over this many buckets.
-  static let tagBuckets = 1_024
+  static let tagBuckets = 2_048
 
   /// Where the set's entry stands: sets of one kind together, so that their names can be listed, but for tags.
   var bucket: String {

@@ -36,7 +36,7 @@ extension DeviceWrite {
 
 extension Store {
   /// Devices of one script: what keeps it within a millisecond.
-  private static let devicesPerScript = 32
+  private static let devicesPerScript = 48
   /// Places in sets of one script's devices; a single device may have more.
   private static let placesPerScript = 1_200
   /// How often a write that others came before is tried again.
@@ -183,6 +183,7 @@ extension Store {
           append(change, text, to: &fresh)
         } else {
           append(change, text, to: &growing)
+          growing.arguments.append(change.words)
         }
       }
     }

@@ -3,8 +3,9 @@ extension Fragment {
   /// per set: bucket, own key · ARGV devices, words, time, record buckets, sets that nobody is believed to be in, sets that only
   /// grow; per device: head (create, update or delete (c, u, d), which record bucket, whether its alias is asked for, whether its
   /// tombstone changes, number, hash of its id, hash of its token), expected entry, new entry, numbers expected under the hash
-  /// of its id, and if its tombstone changes its time or '' (none any more) and its member of tombstones; per set of the first
-  /// two kinds: name, numbers to add; per other set: name, numbers to add, to remove.
+  /// of its id, and if its tombstone changes its time or '' (none any more) and its member of tombstones; per set of the
+  /// first kind: name, numbers to add; of the second: name, numbers to add, words of a bitmap with them or ''; per other set: name,
+  /// numbers to add, to remove.
   /// → 1 and the places of the devices that were not as expected; or 0 and by place what the aliases name; or -1: words are
   /// missing
   static let writeDevices =
@@ -40,11 +41,18 @@ extension Fragment {
       if #answer > 1 then return answer end
       answer[1] = 0
 
-      local came, moved = {}, {}
+      local came, moved, added = {}, {}, {}
+      for i = 1, buckets do added[i] = {} end
       for i = 1, devices do
         local head = heads[i]
         local act, bucket, number, place = head[1], head[2], head[5], head.at
-        held[bucket] = withEntry(held[bucket] or '', number, ARGV[place + 2], act == 'c')
+        if act == 'c' then
+          came[#came + 1] = number
+          local more = added[bucket]
+          more[#more + 1] = ARGV[place + 2]
+        else
+          held[bucket] = withEntry(held[bucket] or '', number, ARGV[place + 2])
+        end
         if act == 'd' then
           index[head.index] = without(index[head.index], head[6] .. struct.pack('>I4', number))
           moved[head.index] = true
@@ -52,7 +60,6 @@ extension Fragment {
         elseif act == 'c' then
           index[head.index] = index[head.index] .. head[6] .. struct.pack('>I4', number)
           moved[head.index] = true
-          came[#came + 1] = number
         end
         if head[4] == 1 then
           if ARGV[place + 4] == '' then
@@ -69,7 +76,14 @@ extension Fragment {
         list[#list + 1] = key
         list[#list + 1] = value
       end
-      for i = 1, buckets do put(KEYS[3 + i], held[i]) end
+      for i = 1, buckets do
+        -- Lua looks through the whole of each text that it makes: it makes one.
+        if #added[i] > 0 then
+          table.insert(added[i], 1, held[i] or '')
+          held[i] = table.concat(added[i])
+        end
+        put(KEYS[3 + i], held[i])
+      end
       for key in pairs(moved) do put(key, index[key]) end
       if #list > 0 then redis.call('MSET', unpack(list)) end
 
@@ -80,8 +94,8 @@ extension Fragment {
         at, key = at + 2, key + 2
       end
       for i = 1, tonumber(ARGV[6]) do
-        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], '')
-        at, key = at + 2, key + 2
+        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], '', ARGV[at + 2])
+        at, key = at + 3, key + 2
       end
       while at < #ARGV do
         change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], ARGV[at + 2])

@@ -131,8 +131,7 @@ extension Fragment {
       local first, last = seek(held, number)
       return first and string.sub(held, first, last) or ''
     end
-    local function withEntry(held, number, entry, isNew)
-      if isNew then return held .. entry end
+    local function withEntry(held, number, entry)
       local first, last = seek(held, number)
       if not first then return held .. entry end
       return string.sub(held, 1, first - 1) .. string.sub(held, last + 1) .. entry

@@ -1,12 +1,15 @@
 import RedisClient
 
 extension Fragment {
-  /// Sets of one block: `change(bucket, own, name, add, remove)` with numbers of two bytes, ascending. The entry in the bucket
+  /// Sets of one block: `change(bucket, own, name, add, remove, words)` with numbers of two bytes, ascending; `words`, if given,
+  /// has those to add once more as words of a bitmap. Lua looks through the whole of each text that it makes, so that long ones
+  /// are left in Redis. The entry in the bucket
   /// holds up to 32 numbers itself, or says what the set's own key holds: `s` an ascending list of numbers, `b` a bitmap, as long
   /// as its highest number asks for in steps of 128 bytes. A bitmap comes where it is shorter than a list, and at 2,048 numbers;
   /// a set that shrinks changes back later than it changed when it grew, so that none changes to and fro.
   static let sets = """
-    local RARE, RARE_AGAIN, LISTED, LISTED_AGAIN, STEP = 32, 16, 2048, 1024, \(SetBlock.bitmapStep)
+    local RARE, RARE_AGAIN, APPENDED, LISTED, LISTED_AGAIN = 32, 16, 256, 2048, 1024
+    local STEP = \(SetBlock.bitmapStep)
 
     local function number(list, i)
       local high, low = string.byte(list, i, i + 1)
@@ -42,19 +45,15 @@ extension Fragment {
     local function bitmapLength(list)
       return math.floor(number(list, #list - 1) / (STEP * 8) + 1) * STEP
     end
-    local function masks(list, first)
-      local words = {}
+    local function toBitmap(list)
+      local words, parts = {}, {}
       for i = 1, #list, 2 do
         local high, low = string.byte(list, i, i + 1)
         local n = high * 256 + low
         local rest = n % 32
-        local w = (n - rest) / 32 - first
+        local w = (n - rest) / 32
         words[w] = (words[w] or 0) + 2 ^ (31 - rest)
       end
-      return words
-    end
-    local function toBitmap(list)
-      local words, parts = masks(list, 0), {}
       local zero = string.rep('\\0', 4)
       for w = 0, bitmapLength(list) / 4 - 1 do parts[w + 1] = words[w] and struct.pack('>I4', words[w]) or zero end
       return table.concat(parts)
@@ -78,34 +77,39 @@ extension Fragment {
       end
     end
 
+    -- Makes room for a byte; Redis itself would give a string that grows twice its room.
+    local function grow(own, held, byte)
+      local length = (math.floor(byte / STEP) + 1) * STEP
+      redis.call('SET', own, held .. string.rep('\\0', length - #held))
+    end
     local function setBits(own, list, value)
-      local first, last = number(list, 1), number(list, #list - 1)
-      local low, high = (first - first % 32) / 32, (last - last % 32) / 32
-      -- Far apart, each costs a call; close together they are changed in a piece.
-      local apart = first == last or (high - low) * 2 > #list
-      local size = (high - low) * 4 + 4
-      local old = not apart and redis.call('GETRANGE', own, low * 4, high * 4 + 3)
-      if apart and redis.call('STRLEN', own) < high * 4 + 4 or old and #old < size then
-        -- Redis would give a string that grows twice its room.
-        old = redis.call('GET', own)
-        old = old .. string.rep('\\0', bitmapLength(list) - #old)
-        redis.call('SET', own, old)
-        old = string.sub(old, low * 4 + 1, high * 4 + 4)
+      local byte = math.floor(number(list, #list - 1) / 8)
+      if redis.call('STRLEN', own) <= byte then grow(own, redis.call('GET', own), byte) end
+      for i = 1, #list, 2 do redis.call('SETBIT', own, number(list, i), value) end
+    end
+    -- Neighbours at once: the number of the first word of 32 bits, in two bytes, and words.
+    local function setWords(own, words)
+      local first, size = number(words, 1) * 4, #words - 2
+      local old = redis.call('GETRANGE', own, first, first + size - 1)
+      if #old < size then
+        grow(own, redis.call('GET', own), first + size - 1)
+        old = old .. string.rep('\\0', size - #old)
       end
-      if apart then
-        for i = 1, #list, 2 do redis.call('SETBIT', own, number(list, i), value) end
-        return
+      local parts = {}
+      for i = 1, size, 4 do
+        local word = bit.bor(struct.unpack('>I4', old, i), (struct.unpack('>I4', words, i + 2)))
+        parts[#parts + 1] = struct.pack('>I4', word % 4294967296)
       end
-      local masks, parts = masks(list, low), {}
-      for w = 0, high - low do
-        local word = struct.unpack('>I4', old, w * 4 + 1)
-        local mask = masks[w]
-        if mask then
-          if value == 1 then word = bit.bor(word, mask) else word = bit.band(word, bit.bnot(mask)) end
-        end
-        parts[w + 1] = struct.pack('>I4', word % 4294967296)
-      end
-      redis.call('SETRANGE', own, low * 4, table.concat(parts))
+      redis.call('SETRANGE', own, first, table.concat(parts))
+    end
+    -- A long list is not read for what goes behind it. Redis gives it more room than it needs: where that is little.
+    local function appended(own, add)
+      local length = redis.call('STRLEN', own)
+      if length < APPENDED or length + #add > LISTED * 2 then return false end
+      local last = redis.call('GETRANGE', own, length - 2, length - 1)
+      if number(last, 1) >= number(add, 1) or length + #add >= bitmapLength(add) then return false end
+      redis.call('APPEND', own, add)
+      return true
     end
 
     local function store(bucket, own, name, form, list)
@@ -123,10 +127,15 @@ extension Fragment {
       end
     end
 
-    local function change(bucket, own, name, add, remove)
+    local function change(bucket, own, name, add, remove, words)
       local form = redis.call('HGET', bucket, name)
+      if form == 's' and remove == '' and appended(own, add) then return end
       if form == 'b' then
-        if #add > 0 then setBits(own, add, 1) end
+        if words and words ~= '' then
+          setWords(own, words)
+        elseif add ~= '' then
+          setBits(own, add, 1)
+        end
         if #remove > 0 then
           setBits(own, remove, 0)
           local count = redis.call('BITCOUNT', own)
