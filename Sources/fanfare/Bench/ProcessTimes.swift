@@ -13,6 +13,13 @@ enum ProcessTimes {
     return (user + system) * 1_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
   }
 
+  /// CPU time of this process, finer than the system tells of others.
+  static var ownMicroseconds: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+  }
+
   /// Of all children that have ended and were waited for.
   static var ofEndedChildren: Int64 {
     var usage = rusage()
