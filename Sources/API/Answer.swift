@@ -46,16 +46,20 @@ extension Problem {
     if !violations.isEmpty {
       writer.key("violations")
       writer.beginArray()
-      for violation in violations {
-        writer.beginObject()
-        writer.member("pointer", violation.pointer)
-        writer.member("code", violation.code)
-        writer.member("detail", violation.detail)
-        if let column = violation.column { writer.member("column", column) }
-        writer.endObject()
-      }
+      for violation in violations { violation.write(to: &writer) }
       writer.endArray()
     }
+    writer.endObject()
+  }
+}
+
+extension Violation {
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("pointer", pointer)
+    writer.member("code", code)
+    writer.member("detail", detail)
+    if let column { writer.member("column", column) }
     writer.endObject()
   }
 }

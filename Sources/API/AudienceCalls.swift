@@ -21,26 +21,32 @@ extension Service {
     return Answer.json { writer in
       writer.member("audience", reading.expression.canonical)
       writer.member("reach", reading.reach.rawValue)
-      writer.member("total", count.total)
-      writer.key("by_provider")
-      writer.beginArray()
-      for (provider, some) in count.byProvider.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-        writer.beginObject()
-        writer.member("provider", provider.rawValue)
-        writer.member("count", some)
-        writer.endObject()
-      }
-      writer.endArray()
-      writer.key("by_platform")
-      writer.beginArray()
-      for (platform, some) in count.byPlatform.sorted(by: { $0.key < $1.key }) {
-        writer.beginObject()
-        // Devices that have told none.
-        if !platform.isEmpty { writer.member("platform", platform) }
-        writer.member("count", some)
-        writer.endObject()
-      }
-      writer.endArray()
+      count.write(to: &writer)
     }
+  }
+}
+
+extension AudienceCount {
+  func write(to writer: inout JSONWriter) {
+    writer.member("total", total)
+    writer.key("by_provider")
+    writer.beginArray()
+    for (provider, some) in byProvider.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      writer.beginObject()
+      writer.member("provider", provider.rawValue)
+      writer.member("count", some)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.key("by_platform")
+    writer.beginArray()
+    for (platform, some) in byPlatform.sorted(by: { $0.key < $1.key }) {
+      writer.beginObject()
+      // Devices that have told none.
+      if !platform.isEmpty { writer.member("platform", platform) }
+      writer.member("count", some)
+      writer.endObject()
+    }
+    writer.endArray()
   }
 }

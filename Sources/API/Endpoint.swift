@@ -7,6 +7,9 @@ package enum Operation: String, Sendable, CaseIterable {
     replayMessage, rescheduleMessage
   case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
+  case listDrafts, createDraft, readDraft, replaceDraft, deleteDraft, countDraft, testDraft, sendDraft, duplicateDraft
+  case duplicateMessage
+  case listTestLists, readTestList, putTestList, deleteTestList
   case countAudience, listAudiences, readAudience, putAudience, deleteAudience
   case createChannel, listChannels, readChannel, deleteChannel
   case reviewPrunes, applyPrunes, discardPrunes, undoPrunes
@@ -56,6 +59,12 @@ package struct Endpoint: Sendable {
     default: false
     }
   }
+  var takesMatch: Bool {
+    switch work {
+    case .now(.replaceDraft), .now(.deleteDraft), .now(.sendDraft): true
+    default: false
+    }
+  }
   var bodyMayBeMissing: Bool { if case .now(.replayMessage) = work { true } else { false } }
 
   /// Literal paths stand before the patterns that would take them too.
@@ -85,6 +94,28 @@ package struct Endpoint: Sendable {
     Endpoint(
       "POST", "/v1/messages/{id}/replay", .key([.send]), .now(.replayMessage),
       "Send failed and expired deliveries again, as a new message"),
+    Endpoint(
+      "POST", "/v1/messages/{id}/duplicate", .key([.send]), .now(.duplicateMessage),
+      "Make a draft of what a message said"),
+    Endpoint("GET", "/v1/drafts", .key([.send, .read]), .now(.listDrafts), "List the drafts, newest first"),
+    Endpoint("POST", "/v1/drafts", .key([.send]), .now(.createDraft), "Keep a message that is not sent yet"),
+    Endpoint("GET", "/v1/drafts/{id}", .key([.send, .read]), .now(.readDraft), "Read a draft, and what it lacks"),
+    Endpoint(
+      "PUT", "/v1/drafts/{id}", .key([.send]), .now(.replaceDraft), "Replace a draft, if nobody else has meanwhile"),
+    Endpoint("DELETE", "/v1/drafts/{id}", .key([.send]), .now(.deleteDraft), "Delete a draft"),
+    Endpoint(
+      "POST", "/v1/drafts/{id}/count", .key([.send, .read]), .now(.countDraft),
+      "Count exactly whom a draft would reach now"),
+    Endpoint("POST", "/v1/drafts/{id}/test", .key([.send]), .now(.testDraft), "Send a draft to test lists only"),
+    Endpoint(
+      "POST", "/v1/drafts/{id}/send", .key([.send]), .now(.sendDraft), query: ["dry_run"],
+      "Send a draft, once, or see what would be sent"),
+    Endpoint(
+      "POST", "/v1/drafts/{id}/duplicate", .key([.send]), .now(.duplicateDraft), "Make another draft of a draft"),
+    Endpoint("GET", "/v1/test_lists", .key([.send, .read]), .now(.listTestLists), "List the test lists"),
+    Endpoint("PUT", "/v1/test_lists/{name}", .key([.send]), .now(.putTestList), "Say who is on a test list"),
+    Endpoint("GET", "/v1/test_lists/{name}", .key([.send, .read]), .now(.readTestList), "Read a test list"),
+    Endpoint("DELETE", "/v1/test_lists/{name}", .key([.send]), .now(.deleteTestList), "Delete a test list"),
     Endpoint(
       "POST", "/v1/audiences/count", .key([.read]), .now(.countAudience),
       "Count an audience exactly, by provider and platform"),

@@ -81,6 +81,8 @@ extension MessageReport {
     writer.member("completed_at", completedAt?.rfc3339)
     writer.member("duration_ms", completedAt.map { max(0, $0 - acceptedAt) })
     writer.member("replay_of", replayOf?.description)
+    writer.member("draft_of", draftOf?.description)
+    writer.member("test_of", testOf?.description)
     writer.member("targets", total)
     if total == 0, state != .scheduled { writer.member("no_recipients", true) }
     let final = counts.values.reduce(0, +)

@@ -93,6 +93,13 @@ package enum OpenAPI {
         }
       parameters.append(.make([("name", .string(name)), ("in", "query"), ("schema", schema)]))
     }
+    if endpoint.takesMatch {
+      parameters.append(
+        .make([
+          ("name", "If-Match"), ("in", "header"), ("schema", .make([("type", "string")])),
+          ("description", "The `etag` that the draft was read with, or `*`: another version is answered 412."),
+        ]))
+    }
     if endpoint.takesIdempotencyKey {
       parameters.append(
         .make([
@@ -145,6 +152,27 @@ package enum OpenAPI {
           .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused, .notYet,
           .requestInProgress,
         ])
+      case .duplicateMessage: codes.formUnion([.notFound, .contentGone, .draftLimit, .invalidDraft])
+      case .listDrafts, .listTestLists: break
+      case .readDraft: codes.formUnion([.notFound, .draftSent])
+      case .createDraft:
+        codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDraft, .draftLimit])
+      case .replaceDraft:
+        codes.formUnion([
+          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDraft, .notFound, .draftSent, .draftConflict,
+          .preconditionRequired,
+        ])
+      case .deleteDraft: codes.formUnion([.notFound, .draftSent, .draftConflict])
+      case .countDraft: codes.formUnion([.notFound, .draftSent, .invalidMessage])
+      case .testDraft:
+        codes.formUnion([
+          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidTest, .notFound, .draftSent,
+        ])
+      case .sendDraft: codes.formUnion([.notFound, .draftSent, .draftConflict, .invalidMessage])
+      case .duplicateDraft: codes.formUnion([.notFound, .draftSent, .draftLimit])
+      case .readTestList, .deleteTestList: codes.insert(.notFound)
+      case .putTestList:
+        codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidTestList])
       case .registerDevice, .putDevice:
         codes.formUnion([
           .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDevice, .invalidUserSignature,

@@ -29,6 +29,22 @@ enum OpenAPIAnswers {
           content: [("application/x-ndjson", "MessageResult")])
       ]
     case .replayMessage: return [json(202, "A new message, stored durably", "Accepted")]
+    case .duplicateMessage, .duplicateDraft, .createDraft:
+      return [json(201, "Kept until it is sent or deleted", "Draft")]
+    case .listDrafts: return [json(200, "All of them, newest first", "DraftList")]
+    case .readDraft: return [json(200, "The draft; `etag` is its version", "Draft")]
+    case .replaceDraft: return [json(200, "Replaced", "Draft")]
+    case .deleteDraft, .deleteTestList: return [Entry(status: 204, description: "Deleted", content: [])]
+    case .countDraft: return [json(200, "The exact count of the moment", "DraftCount")]
+    case .testDraft: return [json(202, "A message for each variant, stored durably", "Tests")]
+    case .sendDraft:
+      return [
+        json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
+        json(202, "Stored durably, now or by an earlier request", "Accepted"),
+      ]
+    case .listTestLists: return [json(200, "All of them, by name", "TestListPage")]
+    case .readTestList: return [json(200, "The test list", "TestList")]
+    case .putTestList: return [json(200, "Replaced", "TestList"), json(201, "Created", "TestList")]
     case .listMessages: return [json(200, "A page, newest first", "MessagePage")]
     case .readMessage: return [json(200, "State and counters", "MessageReport")]
     case .pauseMessage: return [json(200, "Paused, now or before", "MessageReport")]
@@ -82,42 +98,45 @@ enum OpenAPIAnswers {
     }
   }
 
-  static let schemas: [JSONMember] = [
-    JSONMember("Problem", problem), JSONMember("Violation", violation), JSONMember("Warning", warning),
-    JSONMember("Accepted", accepted), JSONMember("MessageResult", messageResult), JSONMember("DryRun", dryRun),
-    JSONMember("RequestSample", sample),
-    JSONMember("MessageReport", report),
-    JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
-    JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
-    JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
-    JSONMember("TimelineEntry", timelineEntry), JSONMember("Timeline", page("TimelineEntry")), JSONMember("Tags", tags),
-    JSONMember("TagCount", tagCount), JSONMember("TagPage", page("TagCount")),
-    JSONMember("PruneList", open(["items"], [("items", list("PruneReview"))])), JSONMember("PruneReview", pruneReview),
-    JSONMember("PrunesApplied", prunesApplied), JSONMember("PrunesDiscarded", prunesDiscarded),
-    JSONMember("PrunesUndone", open(["revived", "kept"], [("revived", count), ("kept", count)])),
-    JSONMember("UserDeleted", userDeleted), JSONMember("NamedAudience", namedAudience),
-    JSONMember("BroadcastChannel", channel), JSONMember("BroadcastChannelPage", page("BroadcastChannel")),
-    JSONMember("AudienceList", open(["items"], [("items", list("NamedAudience"))])),
-    JSONMember("AudienceCount", audienceCount),
-    JSONMember("Health", open(["status"], [("status", words(["ok"]))])), JSONMember("Readiness", readiness),
-  ]
+  static let schemas: [JSONMember] =
+    draftSchemas + [
+      JSONMember("Problem", problem), JSONMember("Violation", violation), JSONMember("Warning", warning),
+      JSONMember("Accepted", accepted), JSONMember("MessageResult", messageResult), JSONMember("DryRun", dryRun),
+      JSONMember("RequestSample", sample),
+      JSONMember("MessageReport", report),
+      JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
+      JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
+      JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
+      JSONMember("TimelineEntry", timelineEntry), JSONMember("Timeline", page("TimelineEntry")),
+      JSONMember("Tags", tags),
+      JSONMember("TagCount", tagCount), JSONMember("TagPage", page("TagCount")),
+      JSONMember("PruneList", open(["items"], [("items", list("PruneReview"))])),
+      JSONMember("PruneReview", pruneReview),
+      JSONMember("PrunesApplied", prunesApplied), JSONMember("PrunesDiscarded", prunesDiscarded),
+      JSONMember("PrunesUndone", open(["revived", "kept"], [("revived", count), ("kept", count)])),
+      JSONMember("UserDeleted", userDeleted), JSONMember("NamedAudience", namedAudience),
+      JSONMember("BroadcastChannel", channel), JSONMember("BroadcastChannelPage", page("BroadcastChannel")),
+      JSONMember("AudienceList", open(["items"], [("items", list("NamedAudience"))])),
+      JSONMember("AudienceCount", audienceCount),
+      JSONMember("Health", open(["status"], [("status", words(["ok"]))])), JSONMember("Readiness", readiness),
+    ]
 
   // MARK: Shapes
 
-  private static func open(_ required: [String], _ properties: [(String, JSONValue)]) -> JSONValue {
+  static func open(_ required: [String], _ properties: [(String, JSONValue)]) -> JSONValue {
     .make([
       ("type", "object"), ("required", .array(required.map { .string($0) })), ("properties", .make(properties)),
     ])
   }
-  private static let text: JSONValue = .make([("type", "string")])
-  private static let count: JSONValue = .make([("type", "integer"), ("minimum", .integer(0))])
+  static let text: JSONValue = .make([("type", "string")])
+  static let count: JSONValue = .make([("type", "integer"), ("minimum", .integer(0))])
   private static let number: JSONValue = .make([("type", "number")])
   private static let flag: JSONValue = .make([("type", "boolean")])
-  private static let time: JSONValue = .make([("type", "string"), ("format", "date-time")])
-  private static func list(_ schema: String) -> JSONValue {
+  static let time: JSONValue = .make([("type", "string"), ("format", "date-time")])
+  static func list(_ schema: String) -> JSONValue {
     .make([("type", "array"), ("items", .reference(schema))])
   }
-  private static func words(_ words: [String]) -> JSONValue {
+  static func words(_ words: [String]) -> JSONValue {
     .make([("type", "string"), ("enum", .array(words.map { .string($0) }))])
   }
   private static func page(_ schema: String) -> JSONValue {
@@ -189,7 +208,7 @@ enum OpenAPIAnswers {
       ("id", text), ("kind", words(Kind.allCases.map(\.rawValue))),
       ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("starts_at", time),
       ("starts_at_local", text), ("version", count), ("completed_at", time),
-      ("duration_ms", count), ("replay_of", text), ("targets", count), ("no_recipients", flag),
+      ("duration_ms", count), ("replay_of", text), ("draft_of", text), ("test_of", text), ("targets", count), ("no_recipients", flag),
       ("first_attempt_at", time), ("last_outcome_at", time), ("rate_per_second", .make([("type", "number")])),
       ("predicted_end_at", time), ("paused_at", time), ("paused_reason", text), ("sent", count), ("not_sent", count),
       (
@@ -283,7 +302,7 @@ enum OpenAPIAnswers {
     ])
   private static let user = open(
     ["user", "tags", "devices"], [("user", text), ("tags", texts), ("devices", list("Device"))])
-  private static let texts: JSONValue = .make([("type", "array"), ("items", text)])
+  static let texts: JSONValue = .make([("type", "array"), ("items", text)])
   private static let tags = open(["tags"], [("id", text), ("user", text), ("tags", texts)])
   private static let tagCount = open(["tag", "devices"], [("tag", text), ("devices", count)])
   private static let pruneReview = open(
@@ -324,23 +343,24 @@ enum OpenAPIAnswers {
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
   private static let namedAudience = open(["name", "audience"], [("name", text), ("audience", text)])
+  static let countFields: [(String, JSONValue)] = [
+    ("total", count),
+    (
+      "by_provider",
+      .make([
+        ("type", "array"), ("items", open(["provider", "count"], [("provider", text), ("count", count)])),
+      ])
+    ),
+    (
+      "by_platform",
+      .make([
+        ("type", "array"), ("items", open(["count"], [("platform", text), ("count", count)])),
+      ])
+    ),
+  ]
   private static let audienceCount = open(
     ["audience", "reach", "total", "by_provider", "by_platform"],
-    [
-      ("audience", text), ("reach", words(Reach.allCases.map(\.rawValue))), ("total", count),
-      (
-        "by_provider",
-        .make([
-          ("type", "array"), ("items", open(["provider", "count"], [("provider", text), ("count", count)])),
-        ])
-      ),
-      (
-        "by_platform",
-        .make([
-          ("type", "array"), ("items", open(["count"], [("platform", text), ("count", count)])),
-        ])
-      ),
-    ])
+    [("audience", text), ("reach", words(Reach.allCases.map(\.rawValue)))] + countFields)
   private static let readiness = open(
     ["status", "reasons"],
     [

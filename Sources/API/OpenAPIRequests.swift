@@ -14,6 +14,9 @@ enum OpenAPIRequests {
     case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
     case .countAudience: return "AudienceToCount"
     case .putAudience: return "AudienceToKeep"
+    case .createDraft, .replaceDraft: return "DraftToKeep"
+    case .testDraft: return "Test"
+    case .putTestList: return "TestListToKeep"
     case .changeDeviceTags: return "TagEdit"
     case .putUserTags: return "UserTags"
     case .createChannel: return "ChannelRequest"
@@ -34,7 +37,8 @@ enum OpenAPIRequests {
     JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
     JSONMember("Variant", variant),
     JSONMember("DeviceRegistration", device), JSONMember("TagEdit", tagEdit), JSONMember("UserTags", userTags),
-    JSONMember("ChannelRequest", channelRequest),
+    JSONMember("ChannelRequest", channelRequest), JSONMember("DraftToKeep", draft), JSONMember("Test", test),
+    JSONMember("TestListToKeep", testList),
     JSONMember("AudienceToCount", audienceToCount), JSONMember("AudienceToKeep", audienceToKeep),
   ]
 
@@ -338,6 +342,23 @@ enum OpenAPIRequests {
     ])
   private static let durability = closed(
     [], [("replicas", whole(0...16, "Of Redis, that have the message before it is accepted. Default: the app's."))])
+
+  private static let draft = closed(
+    ["message"],
+    [("name", text(128)), ("message", free("As `Message`, but it may be incomplete: what it says must be valid."))])
+  private static let test = closed(
+    ["lists"],
+    [
+      ("lists", list(text(64), maximum: 16)),
+      ("variant", text(32, "One of the draft's; left out: each of them, as a message of its own.")),
+    ])
+  private static let testList = closed(
+    [],
+    [
+      ("devices", list(deviceID, maximum: TestRecipients.maximum)),
+      ("users", list(text(256), maximum: TestRecipients.maximum)),
+      ("tokens", list(.reference("Token"), maximum: TestRecipients.maximum)),
+    ])
 
   private static let tags = list(text(Tag.maximumBytes), maximum: Tag.maximumPerDevice)
   private static let tagEdit = closed([], [("add", tags), ("remove", tags), ("replace", tags)])

@@ -19,6 +19,11 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case messageStarted = "message_started"
   case messageChanged = "message_changed"
   case nothingToReplay = "nothing_to_replay"
+  case draftSent = "draft_sent"
+  case draftConflict = "draft_conflict"
+  case draftLimit = "draft_limit"
+  case preconditionRequired = "precondition_required"
+  case contentGone = "content_gone"
   case bodyTooLarge = "body_too_large"
   case unsupportedMediaType = "unsupported_media_type"
   case invalidMessage = "invalid_message"
@@ -28,6 +33,9 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case invalidAudience = "invalid_audience"
   case audienceInUse = "audience_in_use"
   case invalidTags = "invalid_tags"
+  case invalidDraft = "invalid_draft"
+  case invalidTest = "invalid_test"
+  case invalidTestList = "invalid_test_list"
   case idempotencyKeyReused = "idempotency_key_reused"
   case headTooLarge = "head_too_large"
   case internalError = "internal_error"
@@ -50,9 +58,14 @@ package enum ProblemCode: String, Sendable, CaseIterable {
       .audienceInUse,
       .nothingToReplay:
       409
+    case .draftSent, .draftLimit: 409
+    case .contentGone: 410
+    case .draftConflict: 412
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
+    case .invalidDraft, .invalidTest, .invalidTestList: 422
+    case .preconditionRequired: 428
     case .headTooLarge: 431
     case .internalError: 500
     case .notYet: 501
@@ -89,6 +102,14 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .messageStarted: "The message does not wait for its time any more"
     case .messageChanged: "Somebody else has changed the message"
     case .nothingToReplay: "There is nothing to send again"
+    case .draftSent: "The draft is sent"
+    case .draftConflict: "Somebody else has changed the draft"
+    case .draftLimit: "There are as many drafts as there may be"
+    case .preconditionRequired: "The request must name the version that it changes"
+    case .contentGone: "The content of the message is not kept any more"
+    case .invalidDraft: "The draft is not valid"
+    case .invalidTest: "The test is not valid"
+    case .invalidTestList: "The test list is not valid"
     case .bodyTooLarge: "The body is too large"
     case .unsupportedMediaType: "The body is not declared as JSON"
     case .invalidMessage: "The message is not valid"

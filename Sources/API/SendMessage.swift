@@ -20,7 +20,7 @@ extension Service {
     return Answer.accepted(try await accept(draft, call.app))
   }
 
-  private func isDryRun(_ call: Call) throws(Problem) -> Bool {
+  func isDryRun(_ call: Call) throws(Problem) -> Bool {
     switch call.request.query("dry_run") {
     case nil, "false": return false
     case "true": return true
@@ -28,15 +28,18 @@ extension Service {
     }
   }
 
-  /// From a document to all but a stored message. `body` is what will be stored of it.
-  func draft(_ document: JSONValue, body: [UInt8], _ call: Call) async throws(Problem) -> Draft {
-    let reading: MessageReading
+  func read(_ document: JSONValue, _ call: Call) throws(Problem) -> MessageReading {
     do throws(Refusal) {
-      reading = try Intake.read(
+      return try Intake.read(
         messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
     } catch {
       throw Problem(error, .invalidMessage)
     }
+  }
+
+  /// From a document to all but a stored message. `body` is what will be stored of it.
+  func draft(_ document: JSONValue, body: [UInt8], _ call: Call) async throws(Problem) -> Draft {
+    let reading = try read(document, call)
     let message = reading.message
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     try await checkAttributes(message, call.app)

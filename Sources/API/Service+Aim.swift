@@ -64,7 +64,7 @@ extension Service {
   }
 
   /// The audience's expression, as it was written, and where; nil for other recipients.
-  private func expression(of message: Message, _ document: JSONValue) throws(Problem)
+  func expression(of message: Message, _ document: JSONValue) throws(Problem)
     -> (expression: AudienceExpression, pointer: String)?
   {
     switch message.to {

@@ -15,6 +15,10 @@ package struct ServiceSettings: Sendable {
   package var maximumTargets = 10_000
   /// Direct sends with more targets are bulk (design D7).
   package var urgentTargets = 500
+  /// Of an app.
+  package var maximumDrafts = 200
+  /// Bytes of the message of a draft.
+  package var maximumDraftBytes = 256 << 10
   /// Requests at work at a time; more are answered 503.
   package var maximumRequests = 2_000
   /// Only what needs no key is served: a process that sends tells how it is.

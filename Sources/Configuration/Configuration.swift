@@ -91,6 +91,10 @@ package struct Configuration: Sendable {
     package var targets = 10_000
     package var urgentTargets = 500
     package var connections = 10_000
+    /// Of an app.
+    package var drafts = 200
+    /// Bytes of the message of a draft.
+    package var draftBody = 256 << 10
   }
 }
 

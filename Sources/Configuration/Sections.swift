@@ -183,6 +183,8 @@ extension Configuration.Limits {
     targets = section.integer("targets", in: 1...10_000) ?? targets
     urgentTargets = section.integer("urgent_targets", in: 1...10_000) ?? urgentTargets
     connections = section.integer("connections", in: 1...100_000) ?? connections
+    drafts = section.integer("drafts", in: 0...10_000) ?? drafts
+    draftBody = section.size("draft_body", in: 4_096...(4 << 20)).map { Int($0) } ?? draftBody
     section.close()
   }
 }

@@ -12,22 +12,37 @@ struct Findings {
   private(set) var violations: [Violation] = []
   private(set) var notYet: [Violation] = []
   private(set) var warnings: [Warning] = []
+  /// What an incomplete request lacks.
+  private(set) var missing: [Violation] = []
+  private let mayBeIncomplete: Bool
   private var untold = 0
 
-  init(providers: [ProviderName]?, maximumTargets: Int, now: WallTime? = nil) {
+  /// `mayBeIncomplete`: what is required and left out is no fault, but missing.
+  init(
+    providers: [ProviderName]?, maximumTargets: Int, now: WallTime? = nil, mayBeIncomplete: Bool = false
+  ) {
     self.now = now
     self.providers = providers
     self.maximumTargets = maximumTargets
+    self.mayBeIncomplete = mayBeIncomplete
   }
 
   /// Empty, for the same kind of request.
-  init(like other: Findings) {
-    self.init(providers: other.providers, maximumTargets: other.maximumTargets)
+  init(like other: Findings, mayBeIncomplete: Bool? = nil) {
+    self.init(
+      providers: other.providers, maximumTargets: other.maximumTargets, now: other.now,
+      mayBeIncomplete: mayBeIncomplete ?? other.mayBeIncomplete)
   }
 
   /// What was found in a part that was read by itself; `place`: where a pointer of it stands in the whole, nil where it
   /// stands as it is. What is known of the whole is not said again.
   mutating func add(_ inner: Findings, of part: String, at place: (String) -> String?) {
+    if mayBeIncomplete {
+      for var violation in inner.missing {
+        violation.pointer = place(violation.pointer) ?? violation.pointer
+        if !missing.contains(violation) { missing.append(violation) }
+      }
+    }
     for var violation in inner.violations {
       if let pointer = place(violation.pointer) {
         violation.pointer = pointer
@@ -50,6 +65,10 @@ struct Findings {
   }
 
   mutating func refuse(_ place: Place, _ code: Violation.Code, _ detail: @autoclosure () -> String) {
+    if mayBeIncomplete, code == .required {
+      if missing.count < Intake.maximumViolations { missing.append(Violation(place.pointer, code, detail())) }
+      return
+    }
     guard violations.count < Intake.maximumViolations else {
       untold += 1
       return

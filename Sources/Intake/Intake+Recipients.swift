@@ -33,6 +33,18 @@ extension Intake {
     }
   }
 
+  /// Recipients of several kinds beside each other.
+  static func readListed(_ fields: Fields, _ findings: inout Findings) -> TestRecipients {
+    var recipients = TestRecipients()
+    if fields.has("devices") {
+      let names = readNames("devices", .identifier(longestDeviceID), fields, &findings) ?? []
+      recipients.devices = names.map(DeviceID.init(rawValue:))
+    }
+    if fields.has("users") { recipients.users = readNames("users", .line(longestUser), fields, &findings) ?? [] }
+    if fields.has("tokens") { recipients.tokens = readTokens(fields, &findings) ?? [] }
+    return recipients
+  }
+
   private static func readNames(_ way: String, _ rule: TextRule, _ fields: Fields, _ findings: inout Findings)
     -> [String]?
   {

@@ -74,17 +74,11 @@ extension Intake {
     of variant: inout Variant, _ item: JSONValue, _ own: Fields, _ document: JSONValue, _ message: Message,
     _ findings: inout Findings
   ) {
-    var members = document.object ?? []
-    for section in changeable {
-      guard let change = own[section] else { continue }
-      var merged = members[section]?.object ?? []
-      for member in change.object ?? [] { merged.set(member.key, member.value) }
-      members.set(section, change.object == nil ? change : .object(merged))
-    }
     var inner = Findings(like: findings)
     // What the message holds besides is said already.
     var ignored = Findings(like: findings)
-    guard let fields = Fields(.object(members), at: .root, of: .message, &ignored) else { return }
+    guard let fields = Fields(merged(document, own["notification"], own["data"]), at: .root, of: .message, &ignored)
+    else { return }
     var content = message
     content.notification = readNotification(fields, &inner)
     content.data = readData(fields, &inner)
@@ -104,6 +98,28 @@ extension Intake {
       return nil
     }
     warnOfLanguages(own, document, &findings)
+  }
+
+  /// A message with members of a variant in place of its own.
+  private static func merged(_ document: JSONValue, _ notification: JSONValue?, _ data: JSONValue?) -> JSONValue {
+    var members = document.object ?? []
+    for (section, change) in zip(changeable, [notification, data]) {
+      guard let change else { continue }
+      guard let changes = change.object else {
+        members.set(section, change)
+        continue
+      }
+      var merged = members[section]?.object ?? []
+      for member in changes { merged.set(member.key, member.value) }
+      members.set(section, .object(merged))
+    }
+    return .object(members)
+  }
+
+  /// A valid message as the devices of each of its variants get it, or as it is.
+  static func contents(of document: JSONValue) -> [(name: String?, document: JSONValue)] {
+    guard let variants = document["variants"]?.array, !variants.isEmpty else { return [(nil, document)] }
+    return variants.map { ($0["name"]?.string, merged(document, $0["notification"], $0["data"])) }
   }
 
   private static func warnOfLanguages(_ own: Fields, _ document: JSONValue, _ findings: inout Findings) {

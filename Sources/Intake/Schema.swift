@@ -70,6 +70,10 @@ package struct Schema: Sendable {
   /// An expression that is kept under a name.
   package static let namedAudience = Schema("audience", ["audience", "filters"])
 
+  package static let draft = Schema("draft", ["name", "message"])
+  package static let test = Schema("test", ["lists", "variant"])
+  package static let testList = Schema("test list", ["devices", "users", "tokens"])
+
   package static let tagEdit = Schema("tags", ["add", "remove", "replace"])
   package static let userTags = Schema("tags", ["tags"])
 
@@ -78,7 +82,7 @@ package struct Schema: Sendable {
     overrides, apnsOverrides, fcmOverrides, variant, durability, device, channelRequest, audience, namedAudience,
     replay, quietHours, cap, schedule,
     tagEdit,
-    userTags,
+    userTags, draft, test, testList,
   ]
 
   /// Where a member that is unknown here belongs, if clients are likely to look for it here.

@@ -24,6 +24,11 @@ package struct Submission: Sendable {
   /// `Idempotency-Key` and the SHA-256 of the body.
   package var idempotency: (key: String, digest: [UInt8])?
   package var replayOf: MessageID?
+  /// The draft that is sent, or that is tried out.
+  package var draftOf: DraftID?
+  package var testOf: DraftID?
+  /// Chosen before, so that a repeated request stores nothing twice.
+  package var id: MessageID?
   /// Of Redis, that must have it before it counts as accepted.
   package var replicas = 0
   /// How its devices are shared out: in the holdout nothing is sent.

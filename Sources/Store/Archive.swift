@@ -49,7 +49,7 @@ struct MessageParts {
 extension Store {
   private static let reportFields = [
     "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", "ctl", "pat", "pr", VariantSplit.field,
-    "at", "v", "sl",
+    "dr", "te", "at", "v", "sl",
   ]
 
   /// Nil where there is none, in the order asked for.

@@ -100,6 +100,16 @@ struct Keys {
   /// Expressions by name.
   func audiences(_ app: AppID) -> String { stems[partition((app.rawValue, ""))] + "e:\(app.rawValue)" }
 
+  /// Recipients of test lists by name.
+  func testLists(_ app: AppID) -> String { stems[partition((app.rawValue, ""))] + "test:\(app.rawValue)" }
+  /// Ids of drafts by when they were made.
+  func drafts(_ app: AppID) -> String { stems[partition((app.rawValue, ""))] + "drafts:\(app.rawValue)" }
+  func draft(_ app: AppID, _ id: DraftID) -> String { drafts(app) + ":\(id)" }
+  /// The message that a draft became.
+  func sentDraft(_ app: AppID, _ id: DraftID) -> String {
+    stems[partition((app.rawValue, ""))] + "sent:\(app.rawValue):\(id)"
+  }
+
   // Of the registry.
   /// Numbers by hashes of device ids.
   func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {

@@ -31,6 +31,9 @@ package struct MessageReport: Sendable {
   /// While it may still be changed: one more with each change.
   package var version: Int?
   package var replayOf: MessageID?
+  /// The draft that became it, or that it tried out.
+  package var draftOf: DraftID?
+  package var testOf: DraftID?
   package var total: Int
   /// Final deliveries.
   package var counts: [Key: Int]

@@ -47,20 +47,8 @@ extension Store {
   func place(_ submission: Submission) async throws(StoreError) -> Placing {
     precondition(submission.targets.count <= Int(UInt16.max), "more targets than a message takes")
     try checkCondition()
-    var byPartition: [Int: [SubmissionTarget]] = [:]
-    for target in submission.targets {
-      byPartition[partition(of: target.device, in: submission.app), default: []].append(target)
-    }
-    let random = SecureRandom.word()
-    let aimed = submission.audience.map(Self.parts(of:)) ?? []
-    let home: Int
-    if aimed.isEmpty {
-      home = byPartition.keys.min() ?? Int(random % UInt64(settings.partitions))
-    } else {
-      precondition(submission.targets.isEmpty, "a message has targets or an audience")
-      home = aimed[Int(random % UInt64(aimed.count))].partition
-    }
-    var id = MessageID(acceptedAt: submission.acceptedAt, partition: home, random: random)
+    precondition(submission.targets.isEmpty || submission.audience == nil, "a message has targets or an audience")
+    var id = submission.id ?? identify(submission)
     var repeated = false
     if let idempotency = submission.idempotency {
       switch try await reserve(idempotency.key, digest: idempotency.digest, id: id, app: submission.app) {
@@ -71,15 +59,33 @@ extension Store {
       case .is(let acceptance): return .settled(acceptance)
       }
     }
-    if let audience = submission.audience, !aimed.isEmpty {
+    if let audience = submission.audience, !Self.parts(of: audience).isEmpty {
       try await store(submission, audience, id: id)
     } else {
+      var byPartition = byPartition(submission)
       if let split = submission.split(id) {
         byPartition = byPartition.mapValues { targets in targets.map { $0.shared(out: split) } }
       }
       try await store(submission, id: id, byPartition: byPartition)
     }
     return .stored(id, isRepeated: repeated)
+  }
+
+  private func byPartition(_ submission: Submission) -> [Int: [SubmissionTarget]] {
+    Dictionary(grouping: submission.targets) { partition(of: $0.device, in: submission.app) }
+  }
+
+  /// An id for a message, with its home among the partitions that it goes to.
+  package func identify(_ submission: Submission) -> MessageID {
+    let random = SecureRandom.word()
+    let home: Int
+    if let audience = submission.audience, case let aimed = Self.parts(of: audience), !aimed.isEmpty {
+      home = aimed[Int(random % UInt64(aimed.count))].partition
+    } else {
+      let partitions = submission.targets.lazy.map { self.partition(of: $0.device, in: submission.app) }
+      home = partitions.min() ?? Int(random % UInt64(settings.partitions))
+    }
+    return MessageID(acceptedAt: submission.acceptedAt, partition: home, random: random)
   }
 
   /// Ends the reservation of its idempotency key. The message is stored whatever comes of this; without it a repeat stores it
@@ -198,6 +204,10 @@ extension Store {
       .text(partitions.map(String.init).joined(separator: ",")),
     ]
     if let split = submission.split(id) { fields += [.text(VariantSplit.field), .bytes(split.packed)] }
+    if let draft = submission.draftOf { fields += [.text("dr"), .text(draft.description)] }
+    if let draft = submission.testOf { fields += [.text("te"), .text(draft.description)] }
+    // A campaign is looked at and copied after it has ended.
+    if submission.audience != nil || submission.draftOf != nil { fields += [.text("bf"), 1] }
     if let replayOf = submission.replayOf { fields += [.text("rep"), .text(replayOf.description)] }
     return fields
   }

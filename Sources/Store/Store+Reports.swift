@@ -103,6 +103,7 @@ extension Store {
       startsAt: version == nil ? nil : parts.number("at").map { WallTime(milliseconds: $0) },
       startsAtLocal: parts.number("sl").map { LocalTime(seconds: $0) }, version: state == .scheduled ? version : nil,
       replayOf: parts.text("rep").flatMap { MessageID($0) },
+      draftOf: parts.text("dr").flatMap { DraftID($0) }, testOf: parts.text("te").flatMap { DraftID($0) },
       total: parts.audienceTotal ?? Int(total), counts: counts, retrying: retrying, firstAttemptAt: first,
       lastOutcomeAt: last,
       pausedAt: state == .paused ? parts.number("pat").map { WallTime(milliseconds: $0) } : nil,

@@ -25,7 +25,8 @@ enum Tool {
     DevCommand.command, DemoCommand.command, ChaosCommand.command, SoakCommand.command, ServeCommand.command,
     SendCommand.command, CheckCommand.command, StatusCommand.command, KeysCommand.command, DevicesCommand.command,
     ChannelsCommand.command, AudienceCommand.command,
-    MessagesCommand.command, RenderCommand.command, SandboxCommand.command, BenchCommand.command,
+    DraftsCommand.command, TestListsCommand.command, MessagesCommand.command, RenderCommand.command,
+    SandboxCommand.command, BenchCommand.command,
     VersionCommand.command,
   ]
 

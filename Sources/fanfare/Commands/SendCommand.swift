@@ -128,6 +128,14 @@ enum SendCommand {
     if !devices.isEmpty { kinds.append(JSONMember("devices", .array(devices.map { .string($0) }))) }
     let users = arguments.texts("--user")
     if !users.isEmpty { kinds.append(JSONMember("users", .array(users.map { .string($0) }))) }
+    let tokens = try tokens(arguments)
+    if !tokens.isEmpty { kinds.append(JSONMember("tokens", .array(tokens))) }
+    guard kinds.count < 2 else { throw UsageProblem(text: "name devices, users or tokens, one kind per message") }
+    return kinds.isEmpty ? nil : .object(kinds)
+  }
+
+  /// Raw tokens, as a message lists them.
+  static func tokens(_ arguments: Arguments) throws(UsageProblem) -> [JSONValue] {
     var tokens: [JSONValue] = []
     for text in arguments.texts("--to-token") {
       let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
@@ -142,8 +150,6 @@ enum SendCommand {
       }
       tokens.append(.object(token))
     }
-    if !tokens.isEmpty { kinds.append(JSONMember("tokens", .array(tokens))) }
-    guard kinds.count < 2 else { throw UsageProblem(text: "name devices, users or tokens, one kind per message") }
-    return kinds.isEmpty ? nil : .object(kinds)
+    return tokens
   }
 }

@@ -133,6 +133,8 @@ private final class Front: @unchecked Sendable {
       settings.caFile = setup.configuration.caFile
       settings.http2 = setup.worker.http2
       settings.urgentTargets = limits.urgentTargets
+      settings.maximumDrafts = limits.drafts
+      settings.maximumDraftBytes = limits.draftBody
       if let monitor {
         settings.server.address = monitor.address
         settings.server.port = monitor.port

@@ -1,0 +1,231 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+/// Messages that are not sent yet. They stand apart from `/v1/messages`, so that no mistyped parameter can send one.
+extension Service {
+  func listDrafts(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let drafts: [StoredDraft]
+    do throws(StoreError) {
+      drafts = try await store.drafts(app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    return Answer.json { writer in
+      writer.key("items")
+      writer.beginArray()
+      for draft in drafts {
+        writer.beginObject()
+        draft.write(to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  func createDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let reading = try reading(of: call)
+    let draft = try await keep(reading.message.encoded, name: reading.name, copyOf: nil, call)
+    return answer(201, draft, reading.warnings)
+  }
+
+  func readDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    answer(200, try await foundDraft(try draftID(of: call), call.app))
+  }
+
+  /// Whole: what is left out is gone. `If-Match` names the version that the client has seen, so that of two who change it at
+  /// once the second learns of the first.
+  func replaceDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try draftID(of: call)
+    guard let match = try match(of: call) else {
+      throw Problem(
+        .preconditionRequired,
+        "Send `If-Match` with the `etag` of the draft as you read it, or `*` to replace whatever is there")
+    }
+    let reading = try reading(of: call)
+    let body = reading.message.encoded
+    try checkSize(body)
+    let change: DraftChange
+    do throws(StoreError) {
+      change = try await store.replaceDraft(
+        id, body, name: reading.name, version: match.version, app: call.app, now: call.now)
+    } catch {
+      throw Problem(error)
+    }
+    try Self.check(change)
+    return answer(200, try await foundDraft(id, call.app), reading.warnings)
+  }
+
+  func deleteDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try draftID(of: call)
+    let match = try match(of: call)
+    let change: DraftChange
+    do throws(StoreError) {
+      change = try await store.deleteDraft(id, version: match?.version, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    try Self.check(change)
+    return HTTPServerResponse(status: 204)
+  }
+
+  func duplicateDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let source = try await foundDraft(try draftID(of: call), call.app)
+    let name = source.name.map { Self.copyName($0) }
+    return answer(201, try await keep(source.body, name: name, copyOf: source.id.description, call))
+  }
+
+  /// `POST /v1/messages/{id}/duplicate`: what was sent becomes a draft.
+  func duplicateMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let id = try messageID(of: call)
+    let body: [UInt8]?
+    let report: MessageReport?
+    do throws(StoreError) {
+      body = try await store.body(of: id, app: call.app)
+      report = body == nil ? try await store.report(id, app: call.app) : nil
+    } catch {
+      throw Problem(error)
+    }
+    guard let body else {
+      guard report != nil else { throw Self.noMessage }
+      throw Problem(
+        .contentGone,
+        "The content of this message is not kept any more: that of an ended message stays only where it went to an "
+          + "audience, came from a draft, or had deliveries that failed or expired")
+    }
+    return answer(201, try await keep(body, name: nil, copyOf: id.description, call))
+  }
+
+  // MARK: Parts
+
+  private static let longestName = 128
+
+  private static func copyName(_ name: String) -> String {
+    let copy = "Copy of \(name)"
+    return copy.utf8.count <= longestName ? copy : name
+  }
+
+  private func reading(of call: Call) throws(Problem) -> DraftReading {
+    let document = try call.document()
+    do throws(Refusal) {
+      return try Intake.draft(from: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
+    } catch {
+      throw Problem(error, .invalidDraft)
+    }
+  }
+
+  private func keep(_ body: [UInt8], name: String?, copyOf: String?, _ call: Call) async throws(Problem) -> StoredDraft
+  {
+    try checkSize(body)
+    let draft: StoredDraft?
+    do throws(StoreError) {
+      draft = try await store.createDraft(
+        body, name: name, copyOf: copyOf, app: call.app, now: call.now, limit: settings.maximumDrafts)
+    } catch {
+      throw Problem(error)
+    }
+    guard let draft else {
+      throw Problem(.draftLimit, "An app keeps at most \(settings.maximumDrafts) drafts: delete one that is not needed")
+    }
+    return draft
+  }
+
+  private func checkSize(_ body: [UInt8]) throws(Problem) {
+    guard body.count > settings.maximumDraftBytes else { return }
+    let detail = "the message has \(body.count) bytes; a draft takes \(settings.maximumDraftBytes)"
+    throw Problem(.invalidDraft, detail, violations: [Violation("/message", .tooLong, detail)])
+  }
+
+  func foundDraft(_ id: DraftID, _ app: AppID) async throws(Problem) -> StoredDraft {
+    let state: DraftState
+    do throws(StoreError) {
+      state = try await store.draft(id, app: app)
+    } catch {
+      throw Problem(error)
+    }
+    switch state {
+    case .found(let draft): return draft
+    case .sent(let message): throw Self.sent(message)
+    case .unknown: throw Self.noDraft
+    }
+  }
+
+  static var noDraft: Problem { Problem(.notFound, "There is no such draft: it may be another app's, or deleted") }
+
+  static func sent(_ message: MessageID) -> Problem {
+    Problem(.draftSent, "This draft was sent as \(message): that message can be read, cancelled and duplicated")
+  }
+
+  static func conflict(_ version: Int) -> Problem {
+    Problem(
+      .draftConflict, "Somebody has changed this draft: it is at version \(version) now. Read it again",
+      headers: [Header("etag", "\"\(version)\"")])
+  }
+
+  private static func check(_ change: DraftChange) throws(Problem) {
+    switch change {
+    case .done: return
+    case .conflict(let version): throw conflict(version)
+    case .sending(let message):
+      throw Problem(
+        .draftSent, "This draft is being sent as \(message): ask to send it again to learn how, or duplicate it")
+    case .sent(let message): throw sent(message)
+    case .unknown: throw noDraft
+    }
+  }
+
+  func draftID(of call: Call) throws(Problem) -> DraftID {
+    guard let text = call.parameters.first, let id = DraftID(text) else { throw Self.noDraft }
+    return id
+  }
+
+  /// Of `If-Match`; no version: any.
+  struct Match {
+    var version: Int?
+  }
+
+  func match(of call: Call) throws(Problem) -> Match? {
+    guard let text = call.request.header("if-match") else { return nil }
+    if text == "*" { return Match() }
+    let digits =
+      text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 2 ? String(text.dropFirst().dropLast()) : text
+    guard let version = Int(digits), version > 0 else {
+      throw Problem(.invalidParameter, "`If-Match` must be the `etag` that the draft was read with, or `*`")
+    }
+    return Match(version: version)
+  }
+
+  private func answer(_ status: Int, _ draft: StoredDraft, _ warnings: [Warning] = []) -> HTTPServerResponse {
+    var headers = [Header("etag", "\"\(draft.version)\"")]
+    if status == 201 { headers.append(Header("location", "/v1/drafts/\(draft.id)")) }
+    let message = (try? JSON.parse(draft.body, maximumDepth: Call.maximumDepth)) ?? .object([])
+    return Answer.json(status, headers: headers) { writer in
+      draft.write(to: &writer)
+      writer.member("message", message)
+      writer.key("missing")
+      writer.beginArray()
+      for violation in Intake.missing(in: message, providers: providerNames) { violation.write(to: &writer) }
+      writer.endArray()
+      writer.key("warnings")
+      writer.beginArray()
+      for warning in warnings {
+        Notice(pointer: warning.pointer, code: warning.code, detail: warning.detail).write(to: &writer)
+      }
+      writer.endArray()
+    }
+  }
+}
+
+extension StoredDraft {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.member("id", id.description)
+    writer.member("name", name)
+    writer.member("version", version)
+    writer.member("created_at", createdAt.rfc3339)
+    writer.member("updated_at", updatedAt.rfc3339)
+    writer.member("copy_of", copyOf)
+    writer.member("sending_as", message?.description)
+  }
+}

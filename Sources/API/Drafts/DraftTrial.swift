@@ -1,0 +1,148 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+/// A draft is tried out: a real message, made by the same renderer, to those on test lists only.
+extension Service {
+  /// `POST /v1/drafts/{id}/test`: a message for each variant, or for the one that is named.
+  func testDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let document = try call.document()
+    let reading: TestReading
+    do throws(Refusal) {
+      reading = try Intake.test(from: document)
+    } catch {
+      throw Problem(error, .invalidTest)
+    }
+    let recipients = try await recipients(of: reading.lists, call.app)
+    let draft = try await foundDraft(try draftID(of: call), call.app)
+    let tests = try chosen(Intake.tests(of: try self.document(of: draft)), reading.variant)
+    var ready: [(variant: String?, draft: Draft)] = []
+    for (variant, message) in tests {
+      ready.append((variant, try await test(message, recipients, of: draft.id, call)))
+    }
+    // Nothing is sent before all of them are found good.
+    var sent: [(variant: String?, message: AcceptedMessage)] = []
+    for (variant, draft) in ready { sent.append((variant, try await accept(draft, call.app))) }
+    return Answer.json(202) { writer in
+      writer.key("items")
+      writer.beginArray()
+      for (variant, message) in sent {
+        writer.beginObject()
+        writer.member("variant", variant)
+        message.write(to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  private func chosen(_ tests: [(variant: String?, message: JSONValue)], _ variant: String?) throws(Problem)
+    -> [(variant: String?, message: JSONValue)]
+  {
+    guard let variant else { return tests }
+    let chosen = tests.filter { $0.variant == variant }
+    guard chosen.isEmpty else { return chosen }
+    let names = tests.compactMap(\.variant)
+    let hint = Suggestion.nearest(to: variant, among: names).map { "did you mean `\($0)`?" }
+    let known = names.isEmpty ? "the draft has no variants" : "there are \(names.joined(separator: ", "))"
+    throw Problem(
+      Refusal(violations: [Violation("/variant", .unknownValue, "no variant is called so; \(hint ?? known)")]),
+      .invalidTest)
+  }
+
+  private func recipients(of names: [String], _ app: AppID) async throws(Problem) -> TestRecipients {
+    var recipients = TestRecipients()
+    var violations: [Violation] = []
+    do throws(StoreError) {
+      let lists = try await store.testLists(names, app: app)
+      for (index, list) in lists.enumerated() {
+        if let list, let own = list.read {
+          recipients.add(own)
+          continue
+        }
+        let known = try await store.testLists(app: app).map(\.name)
+        let hint = Suggestion.nearest(to: names[index], among: known).map { "did you mean `\($0)`?" }
+        violations.append(
+          Violation(
+            "/lists/\(index)", .unknownValue,
+            "no test list is called so; \(hint ?? "PUT /v1/test_lists/{name} makes one")"))
+      }
+    } catch {
+      throw Problem(error)
+    }
+    guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidTest) }
+    return recipients
+  }
+
+  /// Found good for all accounts that its recipients are reached by, and not stored.
+  private func test(_ message: JSONValue, _ recipients: TestRecipients, of id: DraftID, _ call: Call)
+    async throws(Problem) -> Draft
+  {
+    try await Self.inMessage { () async throws(Problem) in
+      var members = message.object ?? []
+      members.set("to", recipients.document)
+      let document = JSONValue.object(members)
+      let reading = try self.read(document, call)
+      let (targets, warnings) = try await self.resolve(recipients, as: reading.message, call.app)
+      let aim = Aim(targets: targets, warnings: warnings)
+      try await self.checkAttributes(reading.message, call.app)
+      var notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
+      notices += aim.warnings
+      notices += try self.checkRendering(reading.message, aim.credentials, call.now)
+      var draft = Draft(
+        reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices, self.settings)
+      draft.submission.testOf = id
+      return draft
+    }
+  }
+
+  /// Each device once, whichever way it is named.
+  private func resolve(_ recipients: TestRecipients, as message: Message, _ app: AppID) async throws(Problem)
+    -> (targets: [SubmissionTarget], warnings: [Notice])
+  {
+    var targets: [SubmissionTarget] = []
+    var warnings: [Notice] = []
+    for to in recipients.ways {
+      var message = message
+      message.to = to
+      let found = try await resolve(message, app)
+      targets += found.targets
+      warnings += found.warnings
+    }
+    var seen: Set<DeviceID> = []
+    return (targets.filter { seen.insert($0.device).inserted }, warnings)
+  }
+}
+
+extension TestRecipients {
+  fileprivate var ways: [Recipients] {
+    var ways: [Recipients] = []
+    if !devices.isEmpty { ways.append(.devices(devices)) }
+    if !users.isEmpty { ways.append(.users(users)) }
+    if !tokens.isEmpty { ways.append(.tokens(tokens)) }
+    return ways
+  }
+
+  /// As a message names them: one way. Tokens first, as a replay needs them; who else is meant stands with the message's
+  /// deliveries.
+  fileprivate var document: JSONValue {
+    if !tokens.isEmpty { return .object([JSONMember("tokens", .array(tokens.map(\.document)))]) }
+    let (way, names) = devices.isEmpty ? ("users", users) : ("devices", devices.map(\.rawValue))
+    return .object([JSONMember(way, .array(names.map { .string($0) }))])
+  }
+}
+
+extension Address {
+  fileprivate var document: JSONValue {
+    var members: [JSONMember] = []
+    members.set("provider", provider.rawValue)
+    members.set("token", token)
+    members.set("token_kind", tokenKind.rawValue)
+    if provider == .apns { members.set("environment", environment.rawValue) }
+    members.set("bundle_id", bundleID)
+    members.set("live_activity_token", liveActivityToken)
+    return .object(members)
+  }
+}

@@ -1,0 +1,95 @@
+import Audience
+import Domain
+import HTTPServer
+import Intake
+import JSON
+import Store
+
+/// Test lists: who sees a draft before everybody does.
+extension Service {
+  func listTestLists(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let lists: [StoredTestList]
+    do throws(StoreError) {
+      lists = try await store.testLists(app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    return Answer.json { writer in
+      writer.key("items")
+      writer.beginArray()
+      for list in lists {
+        writer.beginObject()
+        list.write(to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+  }
+
+  func readTestList(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let name = try testListName(of: call)
+    let found: [StoredTestList?]
+    do throws(StoreError) {
+      found = try await store.testLists([name], app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard let list = found.first ?? nil else { throw Self.noTestList }
+    return Answer.json { list.write(to: &$0) }
+  }
+
+  func putTestList(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
+      throw Problem(.invalidTestList, "The name in the path must be 1–64 letters, digits, `_`, `-` and `.`")
+    }
+    let document = try call.document()
+    do throws(Refusal) {
+      _ = try Intake.testList(from: document, providers: providerNames)
+    } catch {
+      throw Problem(error, .invalidTestList)
+    }
+    let list = StoredTestList(name: name, recipients: String(decoding: document.encoded, as: UTF8.self))
+    let isNew: Bool?
+    do throws(StoreError) {
+      isNew = try await store.keep(list, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard let isNew else {
+      throw Problem(
+        .invalidTestList, "An app keeps at most \(Store.maximumTestLists) test lists: delete one that is not used")
+    }
+    return Answer.json(isNew ? 201 : 200) { list.write(to: &$0) }
+  }
+
+  func deleteTestList(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let name = try testListName(of: call)
+    let existed: Bool
+    do throws(StoreError) {
+      existed = try await store.removeTestList(name, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard existed else { throw Self.noTestList }
+    return HTTPServerResponse(status: 204)
+  }
+
+  private static var noTestList: Problem { Problem(.notFound, "There is no test list of this name") }
+
+  private func testListName(of call: Call) throws(Problem) -> String {
+    guard let name = call.parameters.first, AudienceName.isWellFormed(name) else { throw Self.noTestList }
+    return name
+  }
+}
+
+extension StoredTestList {
+  private var document: JSONValue? { try? JSON.parse(Array(recipients.utf8), maximumDepth: Call.maximumDepth) }
+
+  /// Nil: it cannot be read any more.
+  var read: TestRecipients? { document.flatMap { try? Intake.testList(from: $0) } }
+
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.member("name", name)
+    for member in document?.object ?? [] { writer.member(member.key, member.value) }
+  }
+}

@@ -1,0 +1,38 @@
+import Domain
+import Store
+
+/// Schemas of what is answered about drafts and test lists.
+extension OpenAPIAnswers {
+  static let draftSchemas: [JSONMember] = [
+    JSONMember("Draft", draft), JSONMember("DraftSummary", draftSummary),
+    JSONMember("DraftList", open(["items"], [("items", list("DraftSummary"))])),
+    JSONMember("DraftCount", draftCount), JSONMember("Tests", open(["items"], [("items", list("TestSent"))])),
+    JSONMember("TestSent", testSent), JSONMember("TestList", testList),
+    JSONMember("TestListPage", open(["items"], [("items", list("TestList"))])),
+  ]
+
+  private static let draftFields: [(String, JSONValue)] = [
+    ("id", text), ("name", text), ("version", count), ("created_at", time), ("updated_at", time), ("copy_of", text),
+    ("sending_as", text),
+  ]
+  private static let draftSummary = open(["id", "version", "created_at", "updated_at"], draftFields)
+  private static let draft = open(
+    ["id", "version", "created_at", "updated_at", "message", "missing", "warnings"],
+    draftFields + [
+      ("message", .make([("type", "object")])), ("missing", list("Violation")), ("warnings", list("Warning")),
+    ])
+  private static let testSent = open(
+    ["id", "state", "targets", "warnings"],
+    [
+      ("variant", text), ("id", text), ("state", words(MessageState.allCases.map(\.rawValue))), ("targets", count),
+      ("warnings", list("Warning")),
+    ])
+  private static let testList = open(
+    ["name"],
+    [
+      ("name", text), ("devices", texts), ("users", texts),
+      ("tokens", .make([("type", "array"), ("items", .reference("Token"))])),
+    ])
+  private static let draftCount = open(
+    ["total", "by_provider", "by_platform", "warnings"], countFields + [("warnings", list("Warning"))])
+}

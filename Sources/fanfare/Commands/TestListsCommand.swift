@@ -1,0 +1,84 @@
+import Audience
+import Domain
+import JSON
+
+/// Test lists of a running server: who gets a draft before everybody does.
+enum TestListsCommand {
+  static let command = Command(
+    name: "test-lists", summary: "say who gets drafts to try them out",
+    about: """
+      A test list names devices, users and raw tokens: colleagues, and phones on the desk. fanfare drafts test sends a draft
+      to them only. set makes a list or replaces it as a whole.
+      """,
+    positionals: ["list|show|set|delete", "[NAME]"],
+    options: [
+      Command.Option("--device", "ID", repeats: true, "set: a registered device"),
+      Command.Option("--user", "ID", repeats: true, "set: all devices of a user"),
+      Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "set: a raw token, as apns:…, fcm:…, onesignal:…"),
+      Command.Option("--environment", "NAME", "set: of raw APNs tokens: production or sandbox"),
+      Command.json,
+    ] + ServerCall.options(scopes: "send (read for list and show)"),
+    examples: ["fanfare test-lists set team --user ana --user tom", "fanfare test-lists show team"]
+  ) { arguments in try run(arguments) }
+
+  private static func run(_ arguments: Arguments) throws -> ExitCode {
+    let name = arguments.positionals.dropFirst().first
+    switch (arguments.positionals.first, name) {
+    case ("list", nil): return try call("GET", "/v1/test_lists", arguments) { show($0["items"]?.array ?? []) }
+    case ("list", _): throw UsageProblem(text: "list takes no name: fanfare test-lists show NAME tells of one")
+    case ("show", let name?): return try call("GET", try path(name), arguments) { show([$0]) }
+    case ("delete", let name?):
+      return try call("DELETE", try path(name), arguments) { _ in Terminal.print("\(name) is deleted") }
+    case ("set", let name?): return try set(name, arguments)
+    case ("show", nil), ("set", nil), ("delete", nil): throw UsageProblem(text: "name the test list")
+    default: throw UsageProblem(text: "say what to do: fanfare test-lists list, show, set or delete")
+    }
+  }
+
+  private static func path(_ name: String) throws(UsageProblem) -> String {
+    guard AudienceName.isWellFormed(name) else {
+      throw UsageProblem(text: "\"\(name)\" is no name of a test list: 1–64 letters, digits, `_`, `-` and `.`")
+    }
+    return "/v1/test_lists/\(name)"
+  }
+
+  private static func call(
+    _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = [],
+    _ show: @escaping @Sendable (JSONValue) -> Void
+  ) throws -> ExitCode {
+    let json = arguments.wantsJSON
+    return try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call(method, path, body)
+      guard answer.isSuccess else { return ServerCall.refused(answer, json: json) }
+      if json { Terminal.print(answer.body) } else { show(answer.document ?? .null) }
+      return .success
+    }
+  }
+
+  @Sendable private static func show(_ lists: [JSONValue]) {
+    guard !lists.isEmpty else {
+      return Terminal.print("there is no test list: fanfare test-lists set NAME --user ID makes one")
+    }
+    var table = Table()
+    for list in lists {
+      for way in ["devices", "users"] {
+        for name in list[way]?.array ?? [] { table.row(list["name"]?.string ?? "", way, name.string ?? "") }
+      }
+      for token in list["tokens"]?.array ?? [] {
+        table.row(
+          list["name"]?.string ?? "", "tokens", "\(token["provider"]?.string ?? ""):\(token["token"]?.string ?? "")")
+      }
+    }
+    Terminal.print(table.text)
+  }
+
+  private static func set(_ name: String, _ arguments: Arguments) throws -> ExitCode {
+    var members: [JSONMember] = []
+    members.set("devices", strings: arguments.texts("--device"))
+    members.set("users", strings: arguments.texts("--user"))
+    let tokens = try SendCommand.tokens(arguments)
+    if !tokens.isEmpty { members.set("tokens", .array(tokens)) }
+    guard !members.isEmpty else { throw UsageProblem(text: "say who is on it: --device, --user or --to-token") }
+    return try call("PUT", try path(name), arguments, body: JSONValue.object(members).encoded) { show([$0]) }
+  }
+}
