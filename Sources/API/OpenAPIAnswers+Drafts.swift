@@ -1,7 +1,7 @@
 import Domain
 import Store
 
-/// Schemas of what is answered about drafts and test lists.
+/// Schemas of counts, drafts and test lists.
 extension OpenAPIAnswers {
   static let draftSchemas: [JSONMember] = [
     JSONMember("Draft", draft), JSONMember("DraftSummary", draftSummary),
@@ -33,6 +33,24 @@ extension OpenAPIAnswers {
       ("name", text), ("devices", texts), ("users", texts),
       ("tokens", .make([("type", "array"), ("items", .reference("Token"))])),
     ])
+  private static let countFields: [(String, JSONValue)] = [
+    ("total", count),
+    (
+      "by_provider",
+      .make([
+        ("type", "array"), ("items", open(["provider", "count"], [("provider", text), ("count", count)])),
+      ])
+    ),
+    (
+      "by_platform",
+      .make([
+        ("type", "array"), ("items", open(["count"], [("platform", text), ("count", count)])),
+      ])
+    ),
+  ]
+  static let audienceCount = open(
+    ["audience", "reach", "total", "by_provider", "by_platform"],
+    [("audience", text), ("reach", words(Reach.allCases.map(\.rawValue)))] + countFields)
   private static let draftCount = open(
     ["total", "by_provider", "by_platform", "warnings"], countFields + [("warnings", list("Warning"))])
 }

@@ -343,24 +343,6 @@ enum OpenAPIAnswers {
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
   private static let namedAudience = open(["name", "audience"], [("name", text), ("audience", text)])
-  static let countFields: [(String, JSONValue)] = [
-    ("total", count),
-    (
-      "by_provider",
-      .make([
-        ("type", "array"), ("items", open(["provider", "count"], [("provider", text), ("count", count)])),
-      ])
-    ),
-    (
-      "by_platform",
-      .make([
-        ("type", "array"), ("items", open(["count"], [("platform", text), ("count", count)])),
-      ])
-    ),
-  ]
-  private static let audienceCount = open(
-    ["audience", "reach", "total", "by_provider", "by_platform"],
-    [("audience", text), ("reach", words(Reach.allCases.map(\.rawValue)))] + countFields)
   private static let readiness = open(
     ["status", "reasons"],
     [
