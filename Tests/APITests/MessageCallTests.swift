@@ -64,7 +64,7 @@ struct MessageCallTests {
       let rows = table.text.split(separator: "\r\n")
       #expect(rows.count == 27)
       #expect(rows.first?.hasPrefix("device,provider,platform,variant,state,reason") == true)
-      #expect(rows.contains { $0.hasPrefix("\"a,\"\"b\",,,skipped,unknown_device") }, "\(rows.last ?? "")")
+      #expect(rows.contains { $0.hasPrefix("\"a,\"\"b\",,,,skipped,unknown_device") }, "\(rows.last ?? "")")
 
       let bad = gateway.ask("GET", "/v1/messages/\(id)/deliveries?cursor=%00%ff-x", as: .read)
       #expect(bad.status == 400)
