@@ -3,10 +3,10 @@ SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --product fanfare
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release test demo dev fields lint format bench chaos soak sanitize clean
+.PHONY: help packages build release test demo dev fields lint format bench bench-check chaos soak sanitize clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
 
 packages: ## install the packages of Config/packages that are missing
 	@Config/install-packages
@@ -40,8 +40,12 @@ lint: packages ## format, file length, import graph, documentation of package de
 format: ## rewrite the sources in the agreed format
 	$(SWIFT) format --in-place --recursive Package.swift Sources Providers Tests
 
-bench: release ## the dispatch benchmark, on a release build
-	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" bench dispatch
+bench: release ## all scenarios of the dispatch benchmark, on a release build (about 15 minutes)
+	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" bench dispatch --store Benchmarks/last.json
+
+bench-check: release ## the headline again: fails if its ratios are worse than those in Benchmarks/results.json
+	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" bench dispatch --scenario audience --scenario faults \
+	  --check Benchmarks/results.json
 
 chaos: release ## break everything while 100,000 deliveries go on; CHAOS="--seed 7" for the same faults again
 	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" chaos $(CHAOS)

@@ -34,15 +34,19 @@ struct BenchPopulation {
     String((0..<count).map { _ in Self.alphabet[random(64)] })
   }
 
-  /// FCM's tokens have 142 to 163 characters.
+  /// FCM's tokens have 142 to 163 characters; OneSignal's subscriptions are UUIDs.
   private mutating func token() -> String {
-    guard provider == .fcm else { return hex(64) }
-    return letters(22) + ":APA91b" + letters(113 + random(22))
+    switch provider {
+    case .fcm: letters(22) + ":APA91b" + letters(113 + random(22))
+    case .oneSignal: uuid()
+    default: hex(64)
+    }
   }
+  private mutating func uuid() -> String { "\(hex(8))-\(hex(4))-4\(hex(3))-8\(hex(3))-\(hex(12))" }
 
   mutating func device(_ number: Int) -> Device {
     let chosen = number % 2 == 0
-    let uuid = "\(hex(8))-\(hex(4))-4\(hex(3))-8\(hex(3))-\(hex(12))"
+    let uuid = uuid()
     var device = Device(
       id: DeviceID(rawValue: chosen ? uuid : ""), address: Address(provider: provider, token: token()),
       registeredAt: WallTime(milliseconds: Self.now.milliseconds - Int64(skewed(400)) * 86_400_000))

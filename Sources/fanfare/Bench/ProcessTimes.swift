@@ -2,15 +2,19 @@ import Glibc
 
 /// CPU time of processes, as the kernel counts it.
 enum ProcessTimes {
-  /// User and system time of a living process with all its threads, in microseconds; 0 if it is gone. The kernel counts in
-  /// ticks of 10 ms, so only long runs tell something.
+  /// Time on a processor, of all threads that a living process has now, in microseconds; 0 if it is gone.
   static func microseconds(of process: pid_t) -> Int64 {
-    guard let stat = FileContent.read("/proc/\(process)/stat") else { return 0 }
-    // The name in parentheses may hold anything: fields are counted behind it.
-    guard let end = stat.lastIndex(of: UInt8(ascii: ")")) else { return 0 }
-    let fields = String(decoding: stat[(end + 1)...], as: UTF8.self).split(separator: " ")
-    guard fields.count > 12, let user = Int64(fields[11]), let system = Int64(fields[12]) else { return 0 }
-    return (user + system) * 1_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
+    guard let threads = opendir("/proc/\(process)/task") else { return 0 }
+    defer { closedir(threads) }
+    var sum: Int64 = 0
+    while let entry = readdir(threads) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard name.first != ".", let stat = FileContent.read("/proc/\(process)/task/\(name)/schedstat") else { continue }
+      sum += String(decoding: stat, as: UTF8.self).split(separator: " ").first.flatMap { Int64($0) } ?? 0
+    }
+    return sum / 1_000
   }
 
   /// CPU time of this process, finer than the system tells of others.
@@ -42,6 +46,13 @@ enum ProcessTimes {
     guard let status = FileContent.read("/proc/\(process)/statm") else { return 0 }
     let fields = String(decoding: status, as: UTF8.self).split(separator: " ")
     return fields.count > 1 ? (Int64(fields[1]) ?? 0) * Int64(sysconf(Int32(_SC_PAGESIZE))) : 0
+  }
+
+  /// The most resident memory that it ever had, in bytes; 0 if it is gone.
+  static func peakMemory(of process: pid_t) -> Int64 {
+    guard let status = FileContent.read("/proc/\(process)/status") else { return 0 }
+    let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line.flatMap { Int64($0.dropFirst(6).filter(\.isNumber)) }.map { $0 * 1_024 } ?? 0
   }
 }
 

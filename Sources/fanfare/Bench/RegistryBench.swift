@@ -64,7 +64,7 @@ struct RegistryBench {
       let durations = slow.compactMap { entry in entry.array.flatMap { $0.count > 2 ? $0[2].integer : nil } }
       result.slowCommands = durations.count
       result.slowest = durations.max() ?? 0
-      result.memory = ProcessTimes.memory(of: getpid())
+      result.memory = ProcessTimes.peakMemory(of: getpid())
       return result
     }
   }

@@ -2,62 +2,81 @@ import Configuration
 import Domain
 import Glibc
 import HTTPClient
+import HTTPServer
 import JSON
 import Store
+import TLS
 
 enum BenchCommand {
   static let command = Command(
     name: "bench", summary: "measure on this machine (see Benchmarks/)",
     about: """
-      bench dispatch: how many notifications a second one worker loop sends from accepted messages with listed targets,
-      and the CPU time of each part, against a bare HTTP/2 responder on loopback. Build with -c release.
+      bench dispatch: how many notifications a second one worker loop sends, and the CPU time of each part, against bare
+      responders on loopback. Build with -c release. Scenarios: \(names).
       bench registry: importing devices with ten tags each, Redis memory per device, counting audiences, tag changes, export.
-      bench responder: that responder alone, until SIGTERM.
+      bench responder: the other end alone, until SIGTERM.
       """,
     positionals: ["dispatch|registry|responder"],
     options: [
-      Command.Option("--notifications", "N", "how many (200000)"),
-      Command.Option("--per-message", "N", "targets of each message (10000)"),
-      Command.Option("--streams", "N", "streams that the responder allows per connection (500)"),
-      Command.Option("--connections", "N", "connections of the gateway (2)"),
-      Command.Option("--devices", "N", "registry: how many (200000)"),
+      Command.Option("--scenario", "NAME", repeats: true, "dispatch: which (all)"),
+      Command.Option("--devices", "N", "how many (dispatch: 100000, registry: 200000)"),
+      Command.Option("--runs", "N", "dispatch: of each scenario (3)"),
+      Command.Option("--store", "FILE", "dispatch: where the results go as JSON"),
+      Command.Option("--check", "FILE", "dispatch: fail if ratios are worse than in these results"),
+      Command.Option("--streams", "N", "responder: allowed per connection (500)"),
       Command.Option("--provider", "NAME", "registry: whose tokens they have, apns or fcm (apns)"),
-      Command.Option("--dir", "DIR", "responder: where its CA certificate lands"),
       Command.json,
-    ],
-    examples: ["make bench"]
+    ] + ResponderSettings.options,
+    examples: ["make bench", "fanfare bench dispatch --scenario audience --devices 1000000"]
   ) { arguments in try run(arguments) }
 
+  private static var names: String { DispatchScenario.all.map(\.name).joined(separator: " ") }
+
   private static func run(_ arguments: Arguments) throws -> ExitCode {
-    var bench = DispatchBench()
-    bench.notifications = try arguments.integer("--notifications", in: 1_000...10_000_000) ?? bench.notifications
-    bench.perMessage = try arguments.integer("--per-message", in: 1...10_000) ?? bench.perMessage
-    bench.streams = try arguments.integer("--streams", in: 1...10_000) ?? bench.streams
-    bench.connections = try arguments.integer("--connections", in: 1...64) ?? bench.connections
     switch arguments.positionals.first {
     case "responder":
-      guard let directory = arguments.text("--dir") else { throw UsageProblem(text: "the responder needs --dir") }
-      return try Responder.run(directory: directory, streams: bench.streams)
-    case "dispatch", "registry": break
+      let streams = try arguments.integer("--streams", in: 1...10_000) ?? 500
+      return try ResponderCommand.run(try ResponderSettings(arguments, streams: streams))
+    case "dispatch": return try explained(arguments) { try dispatch(arguments) }
+    case "registry": return try explained(arguments) { try registry(arguments) }
     default: throw UsageProblem(text: "say what to measure: fanfare bench dispatch or registry")
     }
-    let measuresRegistry = arguments.positionals.first == "registry"
+  }
+
+  private static func dispatch(_ arguments: Arguments) throws -> ExitCode {
+    var suite = BenchSuite(scenarios: DispatchScenario.all)
+    let asked = arguments.texts("--scenario")
+    if !asked.isEmpty {
+      suite.scenarios = try asked.map { name in
+        guard let scenario = DispatchScenario.named(name) else {
+          throw UsageProblem(text: "there is no scenario \(name); there are \(names)")
+        }
+        return scenario
+      }
+    }
+    suite.devices = try arguments.integer("--devices", in: 1_000...20_000_000) ?? suite.devices
+    suite.runs = try arguments.integer("--runs", in: 1...100) ?? suite.runs
+    suite.json = arguments.wantsJSON
+    return try suite.run(check: arguments.text("--check"), store: arguments.text("--store"))
+  }
+
+  private static func registry(_ arguments: Arguments) throws -> ExitCode {
     var registry = RegistryBench()
     registry.devices = try arguments.integer("--devices", in: 1_000...20_000_000) ?? registry.devices
     if let name = arguments.text("--provider") {
       guard ["apns", "fcm"].contains(name) else { throw UsageProblem(text: "--provider is apns or fcm") }
       registry.provider = ProviderName(rawValue: name)
     }
+    registry.show(try registry.run(), json: arguments.wantsJSON)
+    return .success
+  }
+
+  /// What can go wrong, in words.
+  private static func explained(_ arguments: Arguments, _ measure: () throws -> ExitCode) throws -> ExitCode {
     StopSignals.block()
     do {
-      if measuresRegistry {
-        registry.show(try registry.run(), json: arguments.wantsJSON)
-        return .success
-      }
-      let result = try bench.run()
-      show(result, bench, json: arguments.wantsJSON)
-      return result.accepted == result.notifications ? .success : .failure
-    } catch let failure as DispatchBench.Failure {
+      return try measure()
+    } catch let failure as BenchFailure {
       Terminal.complain(failure.reason)
     } catch let failure as RegistryBench.Failure {
       Terminal.complain(failure.reason)
@@ -71,55 +90,5 @@ enum BenchCommand {
       Setup.report(faults, json: arguments.wantsJSON)
     }
     return .failure
-  }
-
-  private static func show(_ result: DispatchBench.Result, _ bench: DispatchBench, json: Bool) {
-    if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.member("notifications", result.notifications)
-      writer.member("accepted", result.accepted)
-      writer.member("requests", result.requests)
-      writer.member("connections", result.connections)
-      for (name, value) in [
-        ("accept_seconds", result.acceptSeconds), ("dispatch_seconds", result.dispatchSeconds), ("rate", result.rate),
-        ("worker_cpu_us", result.worker), ("redis_cpu_us", result.redis), ("responder_cpu_us", result.responder),
-      ] {
-        writer.key(name)
-        writer.double(value)
-      }
-      if let h2load = result.h2load {
-        writer.key("h2load_cpu_us")
-        writer.double(h2load)
-      }
-      writer.member("worker_memory", result.workerMemory)
-      writer.member("redis_memory", result.redisMemory)
-      writer.member("debug_build", Machine.isDebugBuild)
-      writer.endObject()
-      return Terminal.print(writer.bytes)
-    }
-    var table = Table()
-    table.row("notifications/s", "\(Int(result.rate))")
-    table.row("CPU µs each: gateway", tenths(result.worker))
-    table.row("CPU µs each: Redis", tenths(result.redis))
-    table.row("CPU µs each: responder", tenths(result.responder))
-    table.row("CPU µs each: h2load", result.h2load.map(tenths) ?? "not installed")
-    table.row("gateway memory, MiB", "\(result.workerMemory >> 20)")
-    table.row("Redis memory when queued, MiB", "\(result.redisMemory >> 20)")
-    table.row("accepted/s (targets)", "\(Int(Double(result.notifications) / max(0.001, result.acceptSeconds)))")
-    Terminal.print(table.text)
-    Terminal.print(
-      """
-
-        \(result.notifications) notifications in messages of \(bench.perMessage); \(result.requests) requests over \
-      \(result.connections) connections of \(bench.streams) streams
-        \(Machine.processor), \(Machine.cores) cores, Linux \(Machine.kernel), fanfare \(Tool.version)\
-      \(Machine.isDebugBuild ? ", DEBUG BUILD: figures mean little" : "")
-      """)
-  }
-
-  private static func tenths(_ value: Double) -> String {
-    let scaled = Int((value * 10).rounded())
-    return "\(scaled / 10).\(scaled % 10)"
   }
 }

@@ -10,14 +10,19 @@ final class PrivateRedis {
 
   /// Waits until it accepts connections. `core` >= 0 pins it. `durable`: every write is on disk before its answer, so that
   /// what it had is there after `restart`; otherwise nothing is kept on disk. Call on the main thread.
-  init(in folder: ScratchFolder, core: Int = -1, durable: Bool = false) throws(ChildProcess.StartFailure) {
-    socket = folder.file("redis.sock")
-    log = folder.file("redis.log")
+  convenience init(in folder: ScratchFolder, core: Int = -1, durable: Bool = false) throws(ChildProcess.StartFailure) {
+    try self.init(in: folder.path, core: core, fsync: durable ? "always" : nil)
+  }
+
+  /// `folder` may hold a dump to start with. `fsync`: what is written is kept in a file, synced so; nil: nothing is kept.
+  init(in folder: String, core: Int = -1, fsync: String? = nil) throws(ChildProcess.StartFailure) {
+    socket = "\(folder)/redis.sock"
+    log = "\(folder)/redis.log"
     self.core = core
     arguments = [
-      "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder.path, "--save", "",
-      "--appendonly", durable ? "yes" : "no", "--appendfsync", durable ? "always" : "no", "--maxmemory-policy",
-      "noeviction", "--daemonize", "no",
+      "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder, "--save", "",
+      "--appendonly", fsync == nil ? "no" : "yes", "--appendfsync", fsync ?? "no", "--maxmemory-policy", "noeviction",
+      "--daemonize", "no",
     ]
     child = try Self.start(arguments, socket: socket, log: log, core: core)
   }

@@ -1,0 +1,113 @@
+import Domain
+import Glibc
+import JSON
+import Loop
+import RedisClient
+import Store
+import TLS
+
+/// All that stands around a worker in a benchmark: Redis, responders and the API, on the core that the worker does not have.
+/// Made and used on the main thread; `close` ends it.
+final class BenchStage {
+  let folder = ScratchFolder()
+  let redis: PrivateRedis
+  let responders: [ProviderName: ResponderProcess]
+  let configuration: String
+  let file: String
+  let key: String
+  let log: String
+  private var api: GatewayProcess?
+
+  static let workerCore = 0
+  static var otherCore: Int { Machine.cores > 1 ? 1 : 0 }
+
+  /// `dump`: of a store to start with. `fsync`: Redis' appendfsync; nil: nothing is kept on disk.
+  init(
+    responders settings: [ResponderSettings], connections: Int, dump: String? = nil, shortened: Bool = false,
+    fsync: String? = nil
+  ) throws {
+    if let dump, link(dump, folder.file("dump.rdb")) != 0 { throw BenchFailure(reason: "the dump cannot be linked") }
+    log = folder.file("bench.log")
+    redis = try PrivateRedis(in: folder.path, core: Self.otherCore, fsync: fsync)
+    var started: [ProviderName: ResponderProcess] = [:]
+    var authorities: [UInt8] = []
+    for var settings in settings {
+      settings.directory = folder.folder(settings.provider.rawValue)
+      let responder = try ResponderProcess(settings, log: log, core: Self.otherCore)
+      started[settings.provider] = responder
+      authorities += FileContent.read(responder.caFile) ?? []
+    }
+    responders = started
+    _ = FileContent.write(authorities, to: folder.file("ca.pem"))
+    configuration = BenchConfiguration(
+      folder: folder, socket: redis.socket, responders: started, connections: connections, shortened: shortened
+    ).text()
+    file = folder.write("fanfare.json5", configuration)
+    key = try Self.createKey(try Setup(file: file))
+  }
+
+  /// Starts the API if it does not run; where it listens.
+  func url(core: Int? = nil) throws -> String {
+    if api == nil {
+      api = try GatewayProcess(
+        config: file, log: log, core: core ?? Self.otherCore, arguments: ["--api-only"])
+    }
+    return api?.url ?? ""
+  }
+  var apiID: pid_t { api?.id ?? 0 }
+
+  func worker() throws -> GatewayProcess {
+    try GatewayProcess(config: file, log: log, core: Self.workerCore, arguments: ["--worker-only"])
+  }
+
+  func close() {
+    api?.stop()
+    redis.stop()
+  }
+
+  /// What the gateway logged, if anything.
+  var complaints: String { FileContent.read(log).map { String(decoding: $0.suffix(2_000), as: UTF8.self) } ?? "" }
+
+  private static func createKey(_ setup: Setup) throws -> String {
+    try Blocking.run { loop in
+      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+      defer { store.close() }
+      try await store.open()
+      return try await store.createKey(
+        app: Populations.app, scopes: [.send, .read, .devices], note: "bench", now: loop.wallNow
+      ).secret
+    }
+  }
+}
+
+/// Redis as the operator sees it.
+final class RedisGauge {
+  private let redis: Redis
+
+  /// On a loop.
+  init(_ loop: EventLoop, socket: String) async throws {
+    redis = Redis(loop: loop, endpoint: RedisEndpoint(.unix(path: socket)))
+    while !redis.isReady { await loop.sleep(milliseconds: 1) }
+    _ = try await redis.call(RedisCommand("CONFIG", "SET", "slowlog-log-slower-than", "1000"))
+    _ = try await redis.call(RedisCommand("CONFIG", "SET", "slowlog-max-len", "100000"))
+  }
+
+  /// Bytes of what is stored: without what connections need.
+  func stored() async throws -> Int {
+    let text = try await redis.call(RedisCommand("INFO", "memory")).text ?? ""
+    func field(_ name: String) -> Int {
+      let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("\(name):") }
+      return line.flatMap { Int($0.dropFirst(name.count + 1)) } ?? 0
+    }
+    return field("used_memory") - field("mem_clients_normal") - field("used_memory_vm_total")
+  }
+
+  /// Commands over a millisecond since it began, and the longest in microseconds.
+  func slow() async throws -> (count: Int, longest: Int64) {
+    let slow = try await redis.call(RedisCommand("SLOWLOG", "GET", "100000")).array ?? []
+    let durations = slow.compactMap { entry in entry.array.flatMap { $0.count > 2 ? $0[2].integer : nil } }
+    return (durations.count, durations.max() ?? 0)
+  }
+
+  func close() { redis.close() }
+}

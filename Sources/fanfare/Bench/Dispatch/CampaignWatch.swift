@@ -1,0 +1,78 @@
+import Domain
+import JSON
+import Loop
+
+/// Waits for messages to end and watches Redis meanwhile; rarely, as it shares a core with it.
+struct CampaignWatch {
+  let loop: EventLoop
+  let client: Client
+  let gauge: RedisGauge
+  let bytesBefore: Int
+  private(set) var seen = Seen()
+
+  struct Seen: Sendable {
+    /// Deliveries with an outcome.
+    var ended = 0
+    /// Redis bytes beyond those before: at most, and in the end.
+    var most = 0
+    var left = 0
+    var slow = 0
+    var slowest: Int64 = 0
+    /// Urgent sends: by token, when the request was made, in nanoseconds.
+    var sent: [String: Int64] = [:]
+  }
+
+  init(loop: EventLoop, client: Client, gauge: RedisGauge, bytesBefore: Int) {
+    self.loop = loop
+    self.client = client
+    self.gauge = gauge
+    self.bytesBefore = bytesBefore
+  }
+
+  private static let pause: Int64 = 50
+  private static let urgentPause: Int64 = 10
+  /// What is left to do for the owner when the last outcome is written.
+  private static let settling: Int64 = 300
+
+  mutating func finish(_ ids: [String], expected: Int, urgent: Bool, timeout: Int64) async throws {
+    defer { client.close() }
+    var bar = ProgressBar("dispatching")
+    let deadline = loop.now + timeout
+    var done = 0
+    for id in ids {
+      while true {
+        let answer = try await client.call("GET", "/v1/messages/\(id)")
+        guard answer.isSuccess, let report = answer.document else {
+          throw BenchFailure(reason: "a message cannot be read: \(answer.problem)")
+        }
+        let counts = MessageCounts(report)
+        let ended = counts.outcomes.values.reduce(0, +)
+        seen.ended = done + ended
+        bar.draw(seen.ended, of: expected)
+        if report["state"]?.string == "completed" || seen.ended >= expected { break }
+        guard loop.now < deadline else {
+          throw BenchFailure(reason: "not dispatched after \(timeout / 1_000) s\(counts.text)")
+        }
+        seen.most = max(seen.most, try await gauge.stored() - bytesBefore)
+        if urgent { try await sendUrgent(for: Self.pause * 2) } else { await loop.sleep(milliseconds: Self.pause) }
+      }
+      done = seen.ended
+    }
+    bar.end("\(seen.ended) ended")
+    await loop.sleep(milliseconds: Self.settling)
+    seen.left = try await gauge.stored() - bytesBefore
+    (seen.slow, seen.slowest) = try await gauge.slow()
+  }
+
+  private mutating func sendUrgent(for milliseconds: Int64) async throws {
+    let end = loop.now + milliseconds
+    while loop.now < end {
+      let token = BenchMessage.token(seen.sent.count, head: ResponderTally.mark)
+      seen.sent[token] = Int64(loop.now.nanoseconds)
+      let body = BenchMessage.listed(seen.sent.count - 1..<seen.sent.count, head: ResponderTally.mark)
+      let answer = try await client.call("POST", "/v1/messages", body)
+      guard answer.isSuccess else { throw BenchFailure(reason: "an urgent message was refused: \(answer.problem)") }
+      await loop.sleep(milliseconds: Self.urgentPause)
+    }
+  }
+}

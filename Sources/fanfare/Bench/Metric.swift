@@ -1,0 +1,88 @@
+/// What a benchmark tells, by the name it has in JSON.
+enum Metric: String, CaseIterable, Sendable {
+  case rate = "notifications_per_second"
+  case gateway = "gateway_us"
+  case redis = "redis_us"
+  case together = "gateway_and_redis_us"
+  case responder = "responder_us"
+  case h2load = "h2load_us"
+  case ratio = "gateway_to_h2load"
+  case clean = "rate_to_clean"
+  case memory = "gateway_mib"
+  case queued = "redis_queued_bytes"
+  case proof = "redis_proof_bytes"
+  case slow = "redis_commands_over_1ms"
+  case slowest = "redis_slowest_us"
+  case accepts = "accepted_per_second"
+  case acceptCPU = "api_us"
+  case median = "p50_ms"
+  case late = "p99_ms"
+  case idle = "idle_cpu_percent"
+
+  var title: String {
+    switch self {
+    case .rate: "notifications/s"
+    case .gateway: "CPU µs each: gateway"
+    case .redis: "CPU µs each: Redis"
+    case .together: "CPU µs each: gateway and Redis"
+    case .responder: "CPU µs each: responder"
+    case .h2load: "CPU µs each: h2load, same run"
+    case .ratio: "gateway ÷ h2load"
+    case .clean: "rate ÷ rate without it"
+    case .memory: "gateway memory at its peak, MiB"
+    case .queued: "Redis bytes of the message while it is sent"
+    case .proof: "Redis bytes of its proof"
+    case .slow: "Redis commands over 1 ms"
+    case .slowest: "longest Redis command, µs"
+    case .accepts: "accepted/s"
+    case .acceptCPU: "CPU µs each: API"
+    case .median: "middle, ms"
+    case .late: "99 of 100, ms"
+    case .idle: "idle CPU, % of a core"
+    }
+  }
+
+  var lessIsBetter: Bool {
+    switch self {
+    case .rate, .clean, .accepts: false
+    default: true
+    }
+  }
+
+  /// Comparable between machines, or nearly so.
+  var isRatio: Bool { self == .ratio || self == .clean }
+}
+
+/// What one run measured.
+struct Reading: Sendable {
+  var values: [Metric: Double] = [:]
+  /// What has gone wrong, if anything: a figure without it counts.
+  var faults: [String] = []
+  subscript(metric: Metric) -> Double? {
+    get { values[metric] }
+    set { values[metric] = newValue }
+  }
+}
+
+/// Several runs of one scenario.
+struct Spread: Sendable {
+  var median: Double
+  var low: Double
+  var high: Double
+
+  /// Nil of nothing.
+  init?(_ values: [Double]) {
+    let sorted = values.sorted()
+    guard let low = sorted.first, let high = sorted.last else { return nil }
+    self.low = low
+    self.high = high
+    let middle = sorted.count / 2
+    median = sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+  }
+
+  static func of(_ readings: [Reading]) -> [Metric: Spread] {
+    var spreads: [Metric: Spread] = [:]
+    for metric in Metric.allCases { spreads[metric] = Spread(readings.compactMap { $0[metric] }) }
+    return spreads
+  }
+}
