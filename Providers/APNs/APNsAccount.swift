@@ -41,6 +41,16 @@ struct APNsAccount: ProviderAccount {
     return ProviderRequest(path: path, headers: headers, body: rendering.head)
   }
 
+  func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? {
+    guard address.tokenKind != .channel else { return nil }
+    var headers = rendering.headers
+    headers.append(Header(APNsHeader.topic, Self.topic(address.bundleID ?? topic, rendering.mark)))
+    if !authorization.isEmpty { headers.append(Header("authorization", authorization, indexed: false)) }
+    return PushFrame(path: rendering.path, headers: headers, idHeader: APNsHeader.id, tokenPlace: .path)
+  }
+
+  func isAcceptance(status: Int, body: [UInt8]) -> Bool { status == 200 }
+
   /// A bundle id that was registered with its suffix is not given a second one.
   private static func topic(_ bundleID: String, _ suffix: String) -> String {
     suffix.isEmpty || bundleID.hasSuffix(suffix) ? bundleID : bundleID + suffix

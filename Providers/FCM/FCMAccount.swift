@@ -39,6 +39,28 @@ struct FCMAccount: ProviderAccount {
     return ProviderRequest(path: rendering.path, headers: headers, body: body)
   }
 
+  func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? {
+    guard !rendering.needsLiveActivityToken, address.tokenKind != .fid else { return nil }
+    var headers = rendering.headers
+    headers.append(Header("authorization", authorization, indexed: false))
+    return PushFrame(path: rendering.path, headers: headers, idHeader: nil, tokenPlace: .body)
+  }
+
+  func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8] {
+    let count = rendering.head.count + Self.token.count + token.count + rendering.tail.count + 2
+    var body: [UInt8] = []
+    body.reserveCapacity(count)
+    body += rendering.head
+    body += Self.token
+    body.append(UInt8(ascii: "\""))
+    body += token
+    body.append(UInt8(ascii: "\""))
+    body += rendering.tail
+    return body
+  }
+
+  func isAcceptance(status: Int, body: [UInt8]) -> Bool { status == 200 && FCMError.messageName(body) != nil }
+
   private static let fid = Array("\"fid\":".utf8)
   private static let token = Array("\"token\":".utf8)
   private static let activity = Array("\"\(AppleActivity.tokenKey)\":".utf8)

@@ -1,4 +1,5 @@
 import Domain
+import HTTP2
 
 /// Carries the requests of one credential: a pool of HTTP/2 connections, or libcurl.
 protocol Carrier: AnyObject {
@@ -10,6 +11,14 @@ protocol Carrier: AnyObject {
   func demand()
   /// Needs a berth given just now. The owner hears `answered` or `failed` once per tag, never from inside.
   func send(_ request: ProviderRequest, tag: Int, berth: Int)
+  /// It knows `prepare` and `push`.
+  var takesPrepared: Bool { get }
+  /// What `push` takes.
+  func prepare(_ frame: PushFrame) -> PreparedPush?
+  /// How many requests a berth has room for, with the share to be left to others.
+  func room(at berth: Int, reserve: Double) -> Int
+  /// As `send`; an acceptance comes back by `succeeded`.
+  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, berth: Int)
   /// Opens no more streams there; those at work may finish.
   func retire(_ berth: Int)
   /// Requests that could be at work at the same time.
@@ -25,6 +34,8 @@ protocol Carrier: AnyObject {
 
 protocol CarrierOwner: AnyObject {
   func answered(_ tag: Int, _ answer: ProviderAnswer)
+  /// Prepared requests that were answered 200.
+  func succeeded(_ answers: [(tag: UInt64, body: [UInt8])])
   func failed(_ tag: Int, _ failure: CarrierFailure)
   /// There may be a berth where there was none.
   func hasRoom()

@@ -30,8 +30,13 @@ struct ConcurrencyLimit {
 
   /// One more may begin; `reserve`: leaving this share to others.
   func mayBegin(atWork: Int, reserve: Double = 0) -> Bool {
-    guard let bound else { return true }
-    return atWork < bound - Int(Double(bound) * reserve)
+    room(atWork: atWork, reserve: reserve) > 0
+  }
+
+  /// How many more may begin.
+  func room(atWork: Int, reserve: Double = 0) -> Int {
+    guard let bound else { return .max }
+    return bound - Int(Double(bound) * reserve) - atWork
   }
 
   /// A request has ended; `atWork`: how many were at work, it among them; `capacity`: how many the peer allows.

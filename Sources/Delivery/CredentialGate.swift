@@ -50,6 +50,9 @@ struct CredentialGate {
 
   var isOpen: Bool { state == .open }
 
+  /// An acceptance may change something.
+  var heedsAcceptance: Bool { state != .open || expiredAt != nil }
+
   /// Why the operator is needed.
   var blockedReason: String? {
     switch state {

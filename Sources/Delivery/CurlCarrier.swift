@@ -1,4 +1,5 @@
 import Domain
+import HTTP2
 import HTTPClient
 import Loop
 
@@ -52,6 +53,13 @@ final class CurlCarrier: Carrier {
       method: request.method, url: "https://\(origin.authority)\(request.path)", headers: request.headers,
       body: request.body, timeout: timeout)
     client.send(call) { [weak self] result in self?.ended(tag, result) }
+  }
+
+  var takesPrepared: Bool { false }
+  func prepare(_ frame: PushFrame) -> PreparedPush? { nil }
+  func room(at berth: Int, reserve: Double) -> Int { 1 }
+  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, berth: Int) {
+    preconditionFailure("nothing is prepared for HTTP/1.1")
   }
 
   private func ended(_ tag: Int, _ result: Result<ProviderAnswer, HTTPClientFailure>) {

@@ -8,10 +8,13 @@ struct FlushPlan {
   /// What must not be torn apart: one delivery's outcome, or those of all members of a slice.
   struct Piece {
     var finals: [Flush.Final] = []
+    /// Members of audiences, by message.
+    var accepted: [Flush.Accepted] = []
+    fileprivate(set) var acceptedCount = 0
     var retries: [Flush.RetryEntry] = []
     var finishedJobs: [JobID] = []
     var prunes: [Flush.Prune] = []
-    var outcomes: Int { finals.count + retries.count }
+    var outcomes: Int { finals.count + retries.count + acceptedCount }
     var isEmpty: Bool { outcomes == 0 && finishedJobs.isEmpty && prunes.isEmpty }
   }
 
@@ -44,6 +47,18 @@ struct FlushPlan {
     close(before: 1)
     open.finals.append(final)
     if let prune { open.prunes.append(prune) }
+    if let finishedJob { open.finishedJobs.append(finishedJob) }
+    unflushed += 1
+  }
+
+  /// A member of an audience was accepted.
+  mutating func add(accepted index: UInt32, of message: MessageID, firstAttempt: WallTime, finishedJob: JobID?) {
+    close(before: 1)
+    if open.accepted.last?.message != message {
+      open.accepted.append(.init(message: message, indexes: [], firstAttempt: firstAttempt))
+    }
+    open.accepted[open.accepted.count - 1].indexes.append(index)
+    open.acceptedCount += 1
     if let finishedJob { open.finishedJobs.append(finishedJob) }
     unflushed += 1
   }
@@ -85,6 +100,7 @@ struct FlushPlan {
     guard let (number, piece) = atWork else { preconditionFailure("no flush at work") }
     var flush = Flush(lease: lease, number: number)
     flush.finals = piece.finals
+    flush.accepted = piece.accepted
     flush.retries = piece.retries
     flush.finishedJobs = piece.finishedJobs
     flush.prunes = piece.prunes

@@ -67,6 +67,20 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
     connection.submit(request, tag: UInt64(tag))
   }
 
+  var takesPrepared: Bool { true }
+  func prepare(_ frame: PushFrame) -> PreparedPush? { PreparedPush(frame, origin: origin) }
+
+  func room(at berth: Int, reserve: Double) -> Int {
+    guard let connection = open[berth] else { return 0 }
+    return plan.room(at: berth, reserve: reserve, (connection.openable, connection.streamLimit))
+  }
+
+  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, berth: Int) {
+    guard let connection = open[berth] else { preconditionFailure("a berth without a connection") }
+    plan.submitted(berth)
+    connection.submit(push, token: token, id: id, body: body, tag: UInt64(tag))
+  }
+
   func retire(_ berth: Int) {
     guard let connection = open[berth] else { return }
     plan.left(berth)
@@ -103,6 +117,11 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
       plan.ended(berth, answered: answer.status != 401 && answer.status != 403)
     }
     owner?.answered(Int(tag), answer)
+  }
+
+  func succeeded(_ connection: HTTP2ClientConnection, _ answers: [(tag: UInt64, body: [UInt8])]) {
+    if let berth = berths[ObjectIdentifier(connection)] { plan.ended(berth, answered: true, count: answers.count) }
+    owner?.succeeded(answers)
   }
 
   func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure) {

@@ -150,6 +150,9 @@ struct Lane<Ticket> {
 
   // MARK: Coming back
 
+  /// A delivery that went without the lane is at work, and counts as started.
+  mutating func joined() { atWork += 1 }
+
   /// A started delivery has its outcome.
   mutating func ended(ordered: Bool) {
     precondition(atWork > 0, "an end without a start")

@@ -15,6 +15,10 @@ struct LaneKey: Hashable {
     token = address.token
   }
 
+  /// As `TokenTable` has it.
+  var hash: UInt64 { TokenTable.hash(Array(token.utf8), owner: Self.owner(app)) }
+  static func owner(_ app: AppID) -> UInt64 { TokenTable.hash(Array(app.rawValue.utf8)) }
+
   /// Tokens rarely coincide, so that theirs is hash enough.
   func hash(into hasher: inout Hasher) { hasher.combine(token) }
 }
@@ -32,6 +36,8 @@ struct Lanes<Ticket> {
   private var slots: [Slot?] = []
   private var vacant: [Int] = []
   private var numbers: [LaneKey: Int] = [:]
+  /// Lanes by the hash of their token, for those that have no key at hand.
+  private var hashes: [UInt64: Int] = [:]
   /// Lanes in which ordered deliveries wait while others rest: holds end by time.
   private var held: Set<Int> = []
 
@@ -51,8 +57,12 @@ struct Lanes<Ticket> {
       slots.append(slot)
     }
     numbers[key] = number
+    hashes[key.hash, default: 0] += 1
     return number
   }
+
+  /// There may be a lane for a token of this hash.
+  func has(_ hash: UInt64) -> Bool { !hashes.isEmpty && hashes[hash] != nil }
 
   func exists(_ number: Int) -> Bool {
     guard number < slots.count else { return false }
@@ -91,6 +101,8 @@ struct Lanes<Ticket> {
   private mutating func tidy(_ number: Int) {
     guard exists(number), !slots[number]!.queued, slots[number]!.lane.isEmpty else { return }
     numbers[slots[number]!.key] = nil
+    let hash = slots[number]!.key.hash
+    hashes[hash] = hashes[hash].flatMap { $0 > 1 ? $0 - 1 : nil }
     slots[number] = nil
     vacant.append(number)
   }

@@ -18,6 +18,10 @@ final class LoadedMessage {
   let ordered: Bool
   /// Its deliveries leave nothing in their lanes while they wait for a retry.
   let isAudience: Bool
+  /// Its members need nothing but their request: no lane that others could supersede them in, no receipt.
+  let goesShort: Bool
+  /// Texts differ from device to device.
+  let isPersonal: Bool
   var collapseKey: String? { content?.collapseKey }
   /// What an operator wants of it, as far as is known here.
   private(set) var control: Control?
@@ -44,6 +48,12 @@ final class LoadedMessage {
   init(_ stored: StoredMessage, content: Message?, timing: Timing? = nil) {
     self.timing = timing
     isAudience = content.map { !$0.to.isDirect } ?? false
+    goesShort =
+      timing == nil
+      && content.map { message in
+        !message.to.isDirect && message.collapseKey == nil && !message.keepReceipts && message.variants.isEmpty
+      } ?? false
+    isPersonal = content.map { !MessageTexts($0).isShared } ?? false
     ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
     // Its targets come with the jobs; a list of them is not kept. A channel is one, and is rendered for.
     var content = content
@@ -67,6 +77,8 @@ final class LoadedMessage {
     self.startedAt = startedAt
     timing = origin.timing
     isAudience = origin.isAudience
+    goesShort = false
+    isPersonal = origin.isPersonal
     ordered = origin.ordered
     content = origin.content
     split = origin.split

@@ -135,6 +135,18 @@ final class Flight {
     probe = pass.probe
     generation = pass.generation
   }
+
+  /// A member's, who went the short way.
+  init(_ parcel: Parcel, _ flight: MemberFlights.Flight) {
+    parcels = [parcel]
+    recipients = [parcel.address]
+    slice = nil
+    berth = flight.berth
+    began = flight.began
+    at = flight.at
+    probe = false
+    generation = flight.generation
+  }
 }
 
 /// Requests at work by tag. A tag is used again once its request has ended.

@@ -35,6 +35,7 @@ final class Partition {
   /// Lanes whose next delivery, and slices that, found the lease past its deadline.
   var parkedLanes: [Int] = []
   var parkedSlices: [(sender: Sender, slice: SlicePlan<Parcel>.Closed)] = []
+  var parkedBatches: [(sender: Sender, batch: MemberBatch)] = []
 
   init(number: Int, flush: FlushSettings) {
     self.number = number

@@ -63,13 +63,7 @@ struct PoolPlan {
     var best: (berth: Berth, free: Int)?
     var fallback: Berth?
     for (berth, connection) in connections {
-      let (free, limit) = room(berth)
-      let usable: Int
-      switch connection.state {
-      case .ready: usable = free - (limit > 1 ? Int(Double(limit) * reserve) : 0)
-      case .proving: usable = connection.streams == 0 ? min(free, 1) : 0
-      case .connecting, .leaving: continue
-      }
+      let usable = Self.usable(connection, room(berth), reserve: reserve)
       guard usable > 0 else { continue }
       if berth == avoiding {
         fallback = berth
@@ -80,16 +74,29 @@ struct PoolPlan {
     return best?.berth ?? fallback
   }
 
+  /// Streams that this connection may open now.
+  func room(at berth: Berth, reserve: Double, _ room: (free: Int, limit: Int)) -> Int {
+    connections[berth].map { Self.usable($0, room, reserve: reserve) } ?? 0
+  }
+
+  private static func usable(_ connection: Connection, _ room: (free: Int, limit: Int), reserve: Double) -> Int {
+    switch connection.state {
+    case .ready: room.free - (room.limit > 1 ? Int(Double(room.limit) * reserve) : 0)
+    case .proving: connection.streams == 0 ? min(room.free, 1) : 0
+    case .connecting, .leaving: 0
+    }
+  }
+
   mutating func connected(_ berth: Berth) {
     connections[berth]?.state = cautious ? .proving : .ready
   }
 
   mutating func submitted(_ berth: Berth) { connections[berth]?.streams += 1 }
 
-  /// A stream ended; `answered`: by an answer that shows that the peer takes our requests.
-  mutating func ended(_ berth: Berth, answered: Bool) {
+  /// Streams ended; `answered`: by an answer that shows that the peer takes our requests.
+  mutating func ended(_ berth: Berth, answered: Bool, count: Int = 1) {
     guard var connection = connections[berth] else { return }
-    connection.streams -= 1
+    connection.streams -= count
     precondition(connection.streams >= 0, "more ends than streams")
     if answered {
       connection.useful = true

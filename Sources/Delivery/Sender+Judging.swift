@@ -20,7 +20,7 @@ extension Sender {
       tell(
         gate.answered(judged, began: flight.began, probe: flight.probe, now: now, jitter: jitter.next()))
       limit.answered(
-        judged, took: seconds * 1000, began: flight.began, atWork: flights.count + 1, capacity: carrier.streams,
+        judged, took: seconds * 1000, began: flight.began, atWork: atWork + 1, capacity: carrier.streams,
         now: now)
       if limit.bound != nil { worker.wake(self) }
       if judged.provesCredential { isTaken() }

@@ -32,6 +32,13 @@ final class Sender: CarrierOwner {
   /// Lanes that may start a delivery, in the order in which they could.
   private var urgent = FIFO<Int>()
   private var bulk = FIFO<Int>()
+  /// Members of audiences on their short way, and how many of them are at work.
+  var batches = FIFO<MemberBatch>()
+  var membersAtWork = 0
+  /// The token of the request that is being made.
+  var token: [UInt8] = []
+  /// Batches and lanes of bulk take turns.
+  private var batchesTurn = false
   /// For providers that take many recipients in a request.
   var slices: SlicePlan<Parcel>
   /// Slices that may go; their members count as at work in their lanes.
@@ -72,8 +79,10 @@ final class Sender: CarrierOwner {
   var gathersSlices: Bool { account.recipientLimit > 1 }
   /// Requests that may be at work at a time.
   var concurrency: Int { min(limit.bound ?? .max, carrier.streams) }
-  var hasWaiting: Bool { !urgent.isEmpty || !bulk.isEmpty || !closedSlices.isEmpty }
-  var isIdle: Bool { flights.count == 0 && storingSlices == 0 }
+  /// Requests at work.
+  var atWork: Int { flights.count + membersAtWork }
+  var hasWaiting: Bool { !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty || !closedSlices.isEmpty }
+  var isIdle: Bool { atWork == 0 && storingSlices == 0 }
 
   /// Deliveries this credential still takes. Members that wait for the rest of their slice do not count, as they wait for
   /// what is still to be claimed.
@@ -122,7 +131,7 @@ final class Sender: CarrierOwner {
       guard worker.mayOpen, !isRemoved, hasReady else { return false }
       let isUrgent = gathersSlices || !urgent.isEmpty
       let reserve = isUrgent ? 0 : Self.reserve
-      guard limit.mayBegin(atWork: flights.count, reserve: reserve) else { return false }
+      guard limit.mayBegin(atWork: atWork, reserve: reserve) else { return false }
       guard let berth = carrier.berth(avoiding: nil, reserve: reserve) else {
         carrier.demand()
         // A token can be fetched while the connection opens.
@@ -143,6 +152,17 @@ final class Sender: CarrierOwner {
       }
       let pass = Pass(
         header: header, berth: berth, probe: probe, now: now, wall: wall, generation: generation)
+      if takesBatch(isUrgent: isUrgent) {
+        // The probe is judged by itself.
+        if probe, let batch = batches.first {
+          gate.withdrawn(now: now)
+          takeOneOut(of: batch)
+          left -= 1
+        } else {
+          left -= sendMembers(pass, limit: bulk.isEmpty ? left : min(left, Self.turn))
+        }
+        continue
+      }
       let sent = gathersSlices ? sendSlice(pass) : sendNext(urgent: isUrgent, pass)
       if probe, !sent { gate.withdrawn(now: now) }
       left -= 1
@@ -150,7 +170,35 @@ final class Sender: CarrierOwner {
     return hasReady
   }
 
-  private var hasReady: Bool { gathersSlices ? !closedSlices.isEmpty : !urgent.isEmpty || !bulk.isEmpty }
+  private var hasReady: Bool {
+    gathersSlices ? !closedSlices.isEmpty : !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty
+  }
+
+  /// Members of a batch before a lane's turn.
+  private static let turn = 16
+
+  private func takesBatch(isUrgent: Bool) -> Bool {
+    guard !gathersSlices, !isUrgent, !batches.isEmpty else { return false }
+    batchesTurn = bulk.isEmpty || !batchesTurn
+    return batchesTurn
+  }
+
+  /// The next member goes the long way, before the others.
+  private func takeOneOut(of batch: MemberBatch) {
+    let place = batch.next
+    batch.next += 1
+    if batch.waiting == 0 { _ = batches.popFirst() }
+    batchesTurn = true
+    worker.takeLongWay(place, of: batch, self)
+  }
+
+  /// Takes out batches that meet the condition.
+  func takeBatches(where condition: (MemberBatch) -> Bool) -> [MemberBatch] {
+    guard !batches.isEmpty else { return [] }
+    var taken: [MemberBatch] = []
+    for batch in batches.takeAll() { if condition(batch) { taken.append(batch) } else { batches.append(batch) } }
+    return taken
+  }
 
   /// What a request needs to go now.
   struct Pass {
@@ -291,13 +339,13 @@ final class Sender: CarrierOwner {
   }
 
   func answered(_ tag: Int, _ answer: ProviderAnswer) {
-    let flight = flights.end(tag)
+    let flight = endFlight(tag)
     let judgement = account(of: flight).judge(answer, recipients: flight.recipients)
     conclude(flight, judgement, status: answer.status)
   }
 
   func failed(_ tag: Int, _ failure: CarrierFailure) {
-    let flight = flights.end(tag)
+    let flight = endFlight(tag)
     switch failure {
     case .notProcessed(let reason):
       conclude(flight, Judgement(.retry(Retry(.notProcessed, reason: reason))), status: 0)

@@ -31,7 +31,7 @@ extension Worker {
     background {
       do throws(StoreError) {
         let jobs = try await self.store.claim(
-          lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets)
+          lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets, packed: true)
         guard let messages = await self.load(Set(jobs.map(\.message)), for: partition) else { return }
         var found = ClaimPlan.Catch(jobs: jobs.count, last: jobs.last?.place)
         for job in jobs {
@@ -98,7 +98,7 @@ extension Worker {
       atWork = JobAtWork(id: job.id, left: job.targets.count)
     } else {
       atWork = partition.audienceJobs[job.id] ?? JobAtWork(id: job.id, left: 0, isWhole: false)
-      atWork.more(job.targets.count, isWhole: job.isWhole)
+      atWork.more(job.count, isWhole: job.isWhole)
       partition.audienceJobs[job.id] = job.isWhole ? nil : atWork
     }
     if atWork.isFinished {
@@ -107,10 +107,11 @@ extension Worker {
     }
     let urgency = job.id.stream.urgency
     for target in job.targets { enter(target, message, job: atWork, urgency: urgency, partition: partition) }
+    if let members = job.members { enter(members, message, job: atWork, partition: partition) }
   }
 
   /// A delivery comes into memory: into its lane, or to its end if there is nobody to send to.
-  private func enter(
+  func enter(
     _ target: ClaimedTarget, _ message: LoadedMessage?, job: JobAtWork?, urgency: Urgency, partition: Partition
   ) {
     guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
@@ -146,7 +147,7 @@ extension Worker {
     messages.used(message)
     sender.inMemory += 1
     partition.inMemory += 1
-    let lane = lanes.open(LaneKey(app: message.app, address: address))
+    let lane = openLane(LaneKey(app: message.app, address: address))
     parcel.lane = lane
     let result = lanes.change(lane) { $0.add(parcel.entry, delivery: parcel.id) }
     if let hold = result.own {
@@ -172,6 +173,14 @@ extension Worker {
     partition.flush.add(entry, finishedJob: job?.one())
     unflushed += 1
     flushSoon(partition)
+  }
+
+  /// The lane of a token; one that is new knows of the member of an audience that is at work there.
+  private func openLane(_ key: LaneKey) -> Int {
+    let before = lanes.count
+    let lane = lanes.open(key)
+    if lanes.count > before, memberFlights.join(lane, key) { lanes.change(lane) { $0.joined() } }
+    return lane
   }
 
   // MARK: Retries
@@ -295,7 +304,7 @@ extension Worker {
       let hold = hold(
         target, place: place, message: message, due: due, since: target.attempts.first?.at, sender: sender)
     else { return }
-    let lane = lanes.open(LaneKey(app: message.app, address: address))
+    let lane = openLane(LaneKey(app: message.app, address: address))
     if lanes.change(lane, { $0.add(hold) }) { sender.holds += 1 }
   }
 }

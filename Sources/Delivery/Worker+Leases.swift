@@ -101,6 +101,7 @@ extension Worker {
     for sender in senders.values {
       abandon(sender.takeSlices { $0.partition === partition })
     }
+    dropBatches(of: partition)
   }
 
   private func stopClaiming(for partition: Partition) {
@@ -191,6 +192,8 @@ extension Worker {
     partition.parkedSlices = []
     for lane in parkedLanes where lanes.exists(lane) { requeue(lane) }
     for (sender, slice) in parkedSlices { sender.closedSlices.append(slice) }
+    for (sender, batch) in partition.parkedBatches { sender.enqueue(batch) }
+    partition.parkedBatches = []
     wakeAll()
   }
 

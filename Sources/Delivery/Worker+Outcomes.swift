@@ -158,6 +158,7 @@ extension Worker {
     for sender in senders.values {
       endSlices(sender.takeSlices { $0.isExpired(now: now) }, .expired)
     }
+    endBatches(.expired) { $0.message.startBy < now }
     for lane in lanes.withHolds { requeue(lane) }
   }
 

@@ -27,7 +27,7 @@ extension Sender {
     var (state, reason) = gate.told
     if gate.isOpen, isUnreachable { (state, reason) = ("unreachable", toldReason) }
     return .init(
-      credential: id, state: state, reason: reason, connections: carrier.connections, atWork: flights.count,
+      credential: id, state: state, reason: reason, connections: carrier.connections, atWork: atWork,
       limit: concurrency, inMemory: inMemory)
   }
 }

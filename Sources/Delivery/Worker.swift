@@ -24,6 +24,8 @@ package final class Worker {
   let zones: ZoneBook
   var senders: [CredentialID: Sender] = [:]
   var lanes = Lanes<Parcel>()
+  /// Members of audiences at work without a parcel.
+  var memberFlights = MemberFlights()
   var claims: ClaimPlan
   var partitions: [Int: Partition] = [:]
   var leases: [Int: LeasePlan] = [:]

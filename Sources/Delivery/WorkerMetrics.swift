@@ -105,6 +105,20 @@ final class SenderMetrics {
 
   func firstAttempt(after milliseconds: Int64) { untilFirst.observe(seconds: Double(max(0, milliseconds)) / 1000) }
   func began() { atWork.add(1) }
+
+  /// Requests of members of an audience, all of them first ones.
+  func began(_ count: Int, firstAfter milliseconds: Int64) {
+    atWork.add(Int64(count))
+    untilFirst.observe(seconds: Double(max(0, milliseconds)) / 1000, times: UInt64(count))
+  }
+  func answered(seconds: Double) { answer.observe(seconds: seconds) }
+  /// Deliveries that have ended with the requests of which `answered` was told.
+  func accepted(_ count: Int) {
+    atWork.add(-Int64(count))
+    accepted.add(UInt64(count))
+    outcomes[.accepted]?.add(UInt64(count))
+  }
+
   func retried() { retries.add() }
 
   func ended(_ verdict: Verdict, seconds: Double) {

@@ -116,7 +116,14 @@ package protocol ProviderAccount: Sendable {
   /// the slice, and stays the same over attempts.
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
     -> ProviderRequest
+  /// What the requests of this rendering to devices of the same kind of token and bundle id as `address` have in common; nil:
+  /// each is made on its own.
+  func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame?
+  /// The body of a framed request.
+  func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8]
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement
+  /// An answer to a framed request that is an acceptance, whatever its headers say. False: it has to be judged.
+  func isAcceptance(status: Int, body: [UInt8]) -> Bool
   /// A fresh source of authorization headers; the caller keeps one per credential and shares it over connections.
   func makeAuthorization() -> any Authorization
 }
@@ -125,6 +132,9 @@ extension ProviderAccount {
   package var choosesLanguage: Bool { false }
   package var coverage: Coverage { .everything }
   package var clientCertificate: ClientCertificate? { nil }
+  package func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? { nil }
+  package func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8] { rendering.head }
+  package func isAcceptance(status: Int, body: [UInt8]) -> Bool { false }
 }
 
 /// What all recipients of a message share at one credential.

@@ -11,6 +11,13 @@ package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible, LosslessS
 
   /// Written for the hot path: each push to APNs carries one.
   package var description: String {
+    let text = letters
+    guard let digits = try? UTF8Span(validating: text.span) else { preconditionFailure("hexadecimal digits are ASCII") }
+    return String(copying: digits)
+  }
+
+  /// The text form.
+  package var letters: InlineArray<36, UInt8> {
     var text = InlineArray<36, UInt8>(repeating: UInt8(ascii: "-"))
     var place = 0
     for index in 0..<16 {
@@ -20,8 +27,7 @@ package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible, LosslessS
       text[place + 1] = Self.digit(byte & 15)
       place += 2
     }
-    guard let digits = try? UTF8Span(validating: text.span) else { preconditionFailure("hexadecimal digits are ASCII") }
-    return String(copying: digits)
+    return text
   }
 
   private static func digit(_ value: UInt8) -> UInt8 {

@@ -35,14 +35,28 @@ enum ClientCallbacks {
 
   /// The stream's id, or an error below 0.
   static func submit(_ scratch: inout HeaderScratch, slot: Int, hasBody: Bool, to session: OpaquePointer?) -> Int32 {
+    scratch.withFields { submit($0, $1, slot: slot, hasBody: hasBody, to: session) }
+  }
+
+  static func submit(
+    _ fields: UnsafePointer<nghttp2_nv>?, _ count: Int, slot: Int, hasBody: Bool, to session: OpaquePointer?
+  ) -> Int32 {
     let mark = UnsafeMutableRawPointer(bitPattern: slot + 1)
-    return scratch.withFields { fields, count in
-      guard hasBody else { return nghttp2_submit_request(session, nil, fields, count, nil, mark) }
-      var provider = nghttp2_data_provider()
-      provider.source.ptr = mark
-      provider.read_callback = readBody
-      return nghttp2_submit_request(session, nil, fields, count, &provider, mark)
+    guard hasBody else { return nghttp2_submit_request(session, nil, fields, count, nil, mark) }
+    var provider = nghttp2_data_provider()
+    provider.source.ptr = mark
+    provider.read_callback = readBody
+    return nghttp2_submit_request(session, nil, fields, count, &provider, mark)
+  }
+
+  /// A status; 0 if it is none.
+  private static func number(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int {
+    var number = 0
+    for byte in UnsafeBufferPointer(start: start, count: min(count, 4)) {
+      guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return 0 }
+      number = number * 10 + Int(byte - UInt8(ascii: "0"))
     }
+    return number
   }
 
   private static func connection(_ context: UnsafeMutableRawPointer?) -> HTTP2ClientConnection {
@@ -93,10 +107,11 @@ enum ClientCallbacks {
       let connection = connection(context)
       let index = slot(session, frame!.pointee.hd.stream_id)
       connection.current = index
+      connection.passesHeaders = false
       // Headers behind those of an interim answer (1xx) begin anew.
       if index >= 0, connection.table[index].status < 200 {
         connection.table[index].headers.removeAll(keepingCapacity: true)
-        connection.table[index].headers.reserveCapacity(8)
+        if connection.table[index].push == nil { connection.table[index].headers.reserveCapacity(8) }
       }
       return 0
     }
@@ -105,7 +120,7 @@ enum ClientCallbacks {
       _, _, name, nameCount, value, valueCount, _, context in
       let connection = connection(context)
       let index = connection.current
-      guard index >= 0 else { return 0 }
+      guard index >= 0, !connection.passesHeaders else { return 0 }
       // RFC 9113 counts 32 bytes for each field beside its text.
       connection.table[index].headerBytes += nameCount + valueCount + 32
       if connection.table[index].headerBytes > connection.settings.maximumHeaderBytes {
@@ -113,7 +128,9 @@ enum ClientCallbacks {
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
       }
       if name![0] == UInt8(ascii: ":") {
-        connection.table[index].status = Int(text(value, valueCount)) ?? 0
+        let status = number(value, valueCount)
+        connection.table[index].status = status
+        connection.passesHeaders = status == 200 && connection.table[index].push != nil
       } else {
         connection.table[index].headers.append(Header(text(name, nameCount), text(value, valueCount)))
       }
@@ -204,8 +221,9 @@ extension HTTP2ClientConnection {
   }
 
   fileprivate func streamClosed(_ index: Int, code: UInt32) {
+    grown = true
+    if let success = table.removeSuccess(index) { return successes.append(success) }
     let slot = table.remove(index)
     if let event = slot.outcome(closedWith: code, refusal: drainReason, limits: settings) { events.append(event) }
-    grown = true
   }
 }

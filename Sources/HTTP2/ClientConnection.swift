@@ -34,10 +34,14 @@ package final class HTTP2ClientConnection {
   var table = StreamTable()
   /// What nghttp2 told from inside its functions, for `deliver`.
   var events: [Event] = []
+  /// Prepared requests that were answered 200, with what the answer said, for `deliver`.
+  var successes: [(tag: UInt64, body: [UInt8])] = []
   var session: OpaquePointer?
   private(set) var channel: SecureChannel?
   /// The slot whose header block or body nghttp2 hands over, looked up once per frame.
   var current = -1
+  /// The rest of that header block is of no interest.
+  var passesHeaders = false
   var lastError: String?
   var drainReason: String?
   /// A slot came free, or the limit rose.
@@ -94,7 +98,6 @@ package final class HTTP2ClientConnection {
   package func submit(_ request: ProviderRequest, tag: UInt64) {
     precondition(openable > 0, "submitted to a connection that opens no stream")
     scheduleFlush()
-    requests += 1
     let index = table.take(tag: tag, deadline: turnStart + settings.answerTimeout, body: request.body)
     scratch.removeAll()
     scratch.append(":method", request.method)
@@ -106,7 +109,23 @@ package final class HTTP2ClientConnection {
       scratch.append(secret ? Header(header.name, header.value, indexed: false) : header)
     }
     if !request.body.isEmpty { scratch.append("content-length", String(request.body.count), indexed: false) }
-    let stream = ClientCallbacks.submit(&scratch, slot: index, hasBody: !request.body.isEmpty, to: session)
+    began(ClientCallbacks.submit(&scratch, slot: index, hasBody: !request.body.isEmpty, to: session), in: index, tag)
+  }
+
+  /// As above, for a request whose fields were prepared. An answer that is an acceptance comes back among the `accepted`.
+  package func submit(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: UInt64) {
+    precondition(openable > 0, "submitted to a connection that opens no stream")
+    scheduleFlush()
+    let index = table.take(tag: tag, deadline: turnStart + settings.answerTimeout, body: body)
+    table[index].push = push
+    let stream = push.with(token: token, id: id, bodyCount: body.count) { fields, count in
+      ClientCallbacks.submit(fields, count, slot: index, hasBody: !body.isEmpty, to: session)
+    }
+    began(stream, in: index, tag)
+  }
+
+  private func began(_ stream: Int32, in index: Int, _ tag: UInt64) {
+    requests += 1
     if stream > 0 {
       table[index].stream = stream
     } else {
@@ -194,6 +213,10 @@ package final class HTTP2ClientConnection {
   private func deliver() {
     guard !delivering else { return }
     delivering = true
+    if !successes.isEmpty {
+      delegate?.succeeded(self, successes)
+      successes.removeAll(keepingCapacity: true)
+    }
     var index = 0
     while index < events.count {
       let event = events[index]

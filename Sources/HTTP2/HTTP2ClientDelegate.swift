@@ -5,6 +5,8 @@ package protocol HTTP2ClientDelegate: AnyObject {
   /// TLS and ALPN done, the peer's first SETTINGS applied.
   func connected(_ connection: HTTP2ClientConnection)
   func answered(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ answer: ProviderAnswer)
+  /// Prepared requests that were answered 200, in place of `answered`; their headers are not kept.
+  func succeeded(_ connection: HTTP2ClientConnection, _ answers: [(tag: UInt64, body: [UInt8])])
   func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure)
   /// `openable` has grown: an answer came, SETTINGS changed. Once for a batch of answers.
   func capacityChanged(_ connection: HTTP2ClientConnection)
@@ -13,6 +15,12 @@ package protocol HTTP2ClientDelegate: AnyObject {
   func draining(_ connection: HTTP2ClientConnection, reason: String?)
   /// The last call. Every tag has been answered or failed before.
   func closed(_ connection: HTTP2ClientConnection, _ reason: ConnectionEnd)
+}
+
+extension HTTP2ClientDelegate {
+  package func succeeded(_ connection: HTTP2ClientConnection, _ answers: [(tag: UInt64, body: [UInt8])]) {
+    for (tag, body) in answers { answered(connection, tag, ProviderAnswer(status: 200, body: body)) }
+  }
 }
 
 package enum StreamFailure: Hashable, Sendable {

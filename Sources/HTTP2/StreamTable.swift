@@ -16,9 +16,26 @@ struct StreamTable {
     var headerBytes = 0
     var body: [UInt8] = []
     var condition = Condition.working
+    /// Its request was prepared: of an answer 200 the headers are not kept.
+    var push: PreparedPush?
     fileprivate var used = false
     fileprivate var previous = none
     fileprivate var next = none
+
+    /// As new; `headers` of a success were never kept.
+    fileprivate mutating func reset() {
+      stream = 0
+      start = .max
+      requestBody = []
+      requestSent = 0
+      status = 0
+      headerBytes = 0
+      if !headers.isEmpty { headers = [] }
+      if !body.isEmpty { body = [] }
+      condition = .working
+      push = nil
+      used = false
+    }
 
     /// All of the request has been handed to nghttp2.
     var isRequestSent: Bool { requestSent == requestBody.count }
@@ -76,6 +93,18 @@ struct StreamTable {
     free.append(index)
     count -= 1
     return slot
+  }
+
+  /// Takes the slot out if it holds the whole answer 200 to a prepared request.
+  mutating func removeSuccess(_ index: Int) -> (tag: UInt64, body: [UInt8])? {
+    precondition(slots[index].used, "a stream that has ended")
+    guard slots[index].condition == .answered, slots[index].status == 200, slots[index].push != nil else { return nil }
+    let success = (slots[index].tag, slots[index].body)
+    unlist(index)
+    slots[index].reset()
+    free.append(index)
+    count -= 1
+    return success
   }
 
   /// Takes the slot out of the order of deadlines; it stays in use.

@@ -37,10 +37,11 @@ extension Store {
 
   /// Jobs behind `after` in order, at most `jobs`; of an audience's job at most `targets` members, and nothing behind it
   /// until it is whole. With a member in `after`, more of that job and nothing else. Jobs stay in the stream until a flush finishes them, so a new owner starts again from nil. Jobs
-  /// with nothing left to do are taken out on the way.
-  package func claim(_ lease: Lease, _ stream: StreamID, after: ClaimPlace?, jobs: Int, targets: Int)
-    async throws(StoreError) -> [ClaimedJob]
-  {
+  /// with nothing left to do are taken out on the way. `packed`: members of audiences as `ClaimedMembers`, but for those whose
+  /// slices are stored.
+  package func claim(
+    _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, jobs: Int, targets: Int, packed: Bool = false
+  ) async throws(StoreError) -> [ClaimedJob] {
     precondition(
       jobs > 0 && targets > 0 && stream.partition == lease.partition, "a claim of another partition's stream")
     var after = after
@@ -56,16 +57,16 @@ extension Store {
         ).array ?? []
       guard !found.isEmpty else { return [] }
       if let place = after, place.member != nil, found[0].array?.first?.text != "\(place.job.sequence)-1" { return [] }
-      let (claims, last) = try await open(found, lease, stream, after: after, targets: targets)
+      let (claims, last) = try await open(found, lease, stream, after: after, targets: targets, packed: packed)
       if !claims.isEmpty || found.count < jobs || after?.member != nil { return claims }
       guard let last else { return [] }
       after = ClaimPlace(job: JobID(stream: stream, sequence: last))
     }
   }
 
-  private func open(_ found: [RedisReply], _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, targets: Int)
-    async throws(StoreError) -> (claims: [ClaimedJob], last: UInt64?)
-  {
+  private func open(
+    _ found: [RedisReply], _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, targets: Int, packed: Bool
+  ) async throws(StoreError) -> (claims: [ClaimedJob], last: UInt64?) {
     var stored: [StoredJob] = []
     var last: UInt64?
     var empty: [String] = []
@@ -86,8 +87,8 @@ extension Store {
       if case .audience(let range) = job.content {
         rest = rest.dropFirst()
         let from = after?.job == job.id ? after?.member.map { $0 + 1 } : nil
-        let room = max(1, targets - claims.reduce(0) { $0 + $1.targets.count })
-        if let claim = try await open(job, range, from: from ?? range.lowerBound, lease, limit: room) {
+        let room = max(1, targets - claims.reduce(0) { $0 + $1.count })
+        if let claim = try await open(job, range, from: from ?? range.lowerBound, lease, limit: room, packed: packed) {
           claims.append(claim)
         }
       } else {

@@ -5,6 +5,7 @@ import RedisClient
 struct MessageOutcomes {
   var finals: [Flush.Final] = []
   var retries: [Flush.RetryEntry] = []
+  var accepted: [Flush.Accepted] = []
   var firstAttempt: WallTime? {
     (finals.compactMap(\.attempts.first?.at) + retries.compactMap(\.attempts.first?.at)).min()
   }
@@ -66,7 +67,7 @@ extension Store {
       open[aimed] = chunks.count - 1
       return chunks.count - 1
     }
-    func add(_ id: MessageID, _ change: (inout MessageOutcomes) -> Void) {
+    func add(_ id: MessageID, _ count: Int = 1, _ change: (inout MessageOutcomes) -> Void) {
       let known = places[id]?.chunk
       let place = chunk(isAimed(id)) { last in
         last.count < outcomesPerScript && (known == last.number - 1 || last.entries.count < messagesPerScript)
@@ -76,9 +77,10 @@ extension Store {
         places[id] = (place, chunks[place].entries.count - 1)
       }
       change(&chunks[place].entries[places[id]!.entry].outcomes)
-      chunks[place].count += 1
+      chunks[place].count += count
     }
     for final in flush.finals { add(final.delivery.message) { $0.finals.append(final) } }
+    for accepted in flush.accepted { add(accepted.message, accepted.indexes.count) { $0.accepted.append(accepted) } }
     for retry in flush.retries { add(retry.target.delivery.message) { $0.retries.append(retry) } }
     for (job, message) in jobs {
       let place = places[message]?.chunk ?? chunk(isAimed(message)) { _ in true }

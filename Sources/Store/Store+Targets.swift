@@ -39,8 +39,7 @@ extension Store {
   func readMembers(_ targets: inout [ClaimedTarget], at places: [Int], _ part: AudiencePart, _ lease: Lease)
     async throws(StoreError)
   {
-    // Clocks may differ, and a number rests for the whole of retention before another device gets it.
-    let born = part.snapshot.takenAt + settings.retentionSeconds * 500
+    let born = bornBefore(part)
     let numbers = places.map { part.snapshot.number(of: targets[$0].delivery.index) ?? -1 }
     let devices = try await devices(
       numbers: numbers.filter { $0 >= 0 }, partition: lease.partition, app: part.app, bornBefore: born)
@@ -51,7 +50,12 @@ extension Store {
       Self.fill(&targets[place], stored)
     }
   }
-  private static let deletedReason = "device_deleted"
+
+  /// Who got its number later is another device. Clocks may differ, and a number rests for the whole of retention before
+  /// another device gets it.
+  func bornBefore(_ part: AudiencePart) -> WallTime { part.snapshot.takenAt + settings.retentionSeconds * 500 }
+
+  static let deletedReason = "device_deleted"
   private static let disabledReason = "device_disabled"
 
   private func apps(of messages: Set<MessageID>) async throws(StoreError) -> [MessageID: AppID] {

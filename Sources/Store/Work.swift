@@ -61,6 +61,9 @@ package struct ClaimedJob: Sendable {
   package var id: JobID
   package var message: MessageID
   package var targets: [ClaimedTarget]
+  /// Of an audience, where members were asked for as they stand.
+  package var members: ClaimedMembers?
+  package var count: Int { targets.count + (members?.whole ?? 0) }
   /// False: more members of this audience follow behind `lastMember`.
   package var isWhole = true
   /// Of an audience: the last index that was looked at.
@@ -153,6 +156,8 @@ package struct Flush: Sendable {
   /// One more than the flush before under this lease; a repeated one has no effect.
   package var number: UInt64
   package var finals: [Final] = []
+  /// Of audiences: what leaves nothing but its code.
+  package var accepted: [Accepted] = []
   package var retries: [RetryEntry] = []
   /// Jobs each of whose deliveries is final or in the retry set by the end of this flush.
   package var finishedJobs: [JobID] = []
@@ -189,6 +194,20 @@ package struct Flush: Sendable {
       self.providerID = providerID
       self.attempts = attempts
       self.overtaken = overtaken
+    }
+  }
+
+  /// Members of an audience whose requests were accepted, and of which no receipt is kept.
+  package struct Accepted: Sendable {
+    package var message: MessageID
+    /// In any order.
+    package var indexes: [UInt32]
+    /// When the first of them was sent.
+    package var firstAttempt: WallTime
+    package init(message: MessageID, indexes: [UInt32], firstAttempt: WallTime) {
+      self.message = message
+      self.indexes = indexes
+      self.firstAttempt = firstAttempt
     }
   }
 

@@ -22,14 +22,14 @@ package final class Histogram: @unchecked Sendable {
   }
 
   /// A bound belongs to its bucket. What is below zero, or no number, counts as zero: clocks may step back.
-  package func observe(seconds: Double) {
+  package func observe(seconds: Double, times: UInt64 = 1) {
     let seconds = seconds > 0 ? seconds : 0
     var index = 0
     while index < bounds.count, seconds > bounds[index] { index += 1 }
-    buckets[index].add(1, ordering: .relaxed)
+    buckets[index].add(times, ordering: .relaxed)
     var old = total.load(ordering: .relaxed)
     while true {
-      let new = (Double(bitPattern: old) + seconds).bitPattern
+      let new = (Double(bitPattern: old) + seconds * Double(times)).bitPattern
       let (exchanged, seen) = total.weakCompareExchange(expected: old, desired: new, ordering: .relaxed)
       if exchanged { return }
       old = seen

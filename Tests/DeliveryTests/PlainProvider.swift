@@ -25,6 +25,13 @@ struct PlainAccount: ProviderAccount {
       headers: [Header("authorization", authorization), Header("request-id", id.description)], body: rendering.head)
   }
 
+  func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? {
+    PushFrame(
+      path: rendering.path, headers: [Header("authorization", authorization)], idHeader: "request-id",
+      tokenPlace: .path)
+  }
+  func isAcceptance(status: Int, body: [UInt8]) -> Bool { status == 200 }
+
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement {
     let reason = answer.header("reason") ?? "status \(answer.status)"
     let refused = answer.header("refused").map { $0.split(separator: ",").map(String.init) } ?? []

@@ -123,9 +123,9 @@ struct PackingStories {
 }
 
 extension Seeded {
-  fileprivate mutating func time() -> Int64 { .random(in: 0..<4_102_444_800_000, using: &self) }
+  mutating func time() -> Int64 { .random(in: 0..<4_102_444_800_000, using: &self) }
 
-  fileprivate mutating func text(_ longest: Int = 40) -> String {
+  mutating func text(_ longest: Int = 40) -> String {
     let letters = Array("abcXYZ019-_:./ \u{1}\u{7f}äß漢🇦🇹")
     let count = Int.random(in: 0...longest, using: &self)
     return String((0..<count).map { _ in letters.randomElement(using: &self)! })
@@ -136,7 +136,7 @@ extension Seeded {
   }
 
   /// Of the vendors' forms, and others.
-  fileprivate mutating func token() -> String {
+  mutating func token() -> String {
     let bytes = (0..<32).map { _ in UInt8.random(in: 0...255, using: &self) }
     let letters = (0..<Int.random(in: 120..<170, using: &self)).map { _ in
       Digits.base64Letters.randomElement(using: &self)!
@@ -168,7 +168,7 @@ extension Seeded {
     }
   }
 
-  fileprivate mutating func storedDevice() -> StoredDevice {
+  mutating func storedDevice() -> StoredDevice {
     var device = Device(
       id: DeviceID(rawValue: text()), address: address(), registeredAt: WallTime(milliseconds: time()))
     device.enabled = .random(using: &self)

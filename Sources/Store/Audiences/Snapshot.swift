@@ -104,6 +104,20 @@ struct Snapshot {
     return Int(segment.numbers[index - segment.first])
   }
 
+  /// Of ascending indexes; those that no segment has are left out.
+  func numbers(of indexes: [Int]) -> [UInt32] {
+    var numbers: [UInt32] = []
+    numbers.reserveCapacity(indexes.count)
+    var rest = indexes[...]
+    for segment in segments {
+      while let index = rest.first, segment.range.contains(index) {
+        numbers.append(segment.numbers[index - segment.first])
+        rest = rest.dropFirst()
+      }
+    }
+    return numbers
+  }
+
   func index(of number: Int) -> Int? {
     guard let number = UInt32(exactly: number) else { return nil }
     for segment in segments {

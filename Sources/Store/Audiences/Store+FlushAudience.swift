@@ -10,25 +10,26 @@ private struct MemberOutcomes {
     var job: Int
   }
   /// In the order in which they came: finals before retries, so that a final one wins.
-  private(set) var groups: [(group: Group, indexes: [UInt8])] = []
+  private(set) var groups: [(group: Group, indexes: [UInt32])] = []
   private var places: [Group: Int] = [:]
   var records: [RedisArgument] = []
   var retries: [RedisArgument] = []
   /// The provider's id of each slice.
   var slices: [Int: String] = [:]
   var firstAttempt: WallTime?
+  var keepsReceipts = false
 
-  mutating func add(_ group: Group, _ index: Int) {
+  mutating func add(_ group: Group, _ indexes: some Sequence<UInt32>) {
     let place = places[group] ?? groups.count
     if place == groups.count {
       groups.append((group, []))
       places[group] = place
     }
-    groups[place].indexes += raw32(index)
+    groups[place].indexes += indexes
   }
 
-  mutating func attempted(_ attempts: [Attempt]) {
-    guard let at = attempts.first?.at else { return }
+  mutating func attempted(at: WallTime?) {
+    guard let at else { return }
     firstAttempt = min(firstAttempt ?? at, at)
   }
 
@@ -38,13 +39,43 @@ private struct MemberOutcomes {
       .number(Int64(records.count / 3)), .number(Int64(retries.count / 4)), .number(Int64(slices.count)),
     ]
     for (group, indexes) in groups {
+      let windows = CodeWindow.windows(indexes, group.code)
       arguments += [
-        .number(Int64(group.code.rawValue)), .bytes(group.counter), .number(Int64(group.job)), .bytes(indexes),
+        .number(Int64(group.code.rawValue)), .bytes(group.counter), .number(Int64(group.job)),
+        group.code == .accepted && !keepsReceipts ? "0" : "1", .number(Int64(windows.count)),
       ]
+      for window in windows { arguments += [.number(Int64(window.start)), .bytes(window.codes)] }
     }
     arguments += records + retries
     for (slice, id) in slices.sorted(by: { $0.key < $1.key }) { arguments += [.number(Int64(slice)), .text(id)] }
     return arguments
+  }
+}
+
+/// Codes to be written into a stretch of a message's codes: 0 where nothing is.
+struct CodeWindow: Hashable {
+  /// The byte where it begins.
+  var start: Int
+  var codes: [UInt8]
+
+  /// With more bytes between two members another window begins, and where one has this many: Lua has them on its stack.
+  private static let gap = 48
+  private static let longest = 1_024
+
+  static func windows(_ indexes: [UInt32], _ code: OutcomeCode) -> [CodeWindow] {
+    var windows: [CodeWindow] = []
+    for index in indexes.sorted() {
+      let byte = Int(index) / 2
+      let bits = index.isMultiple(of: 2) ? code.rawValue << 4 : code.rawValue
+      if let last = windows.last, byte - last.start < min(last.codes.count + gap, longest) {
+        let place = byte - last.start
+        while windows[windows.count - 1].codes.count <= place { windows[windows.count - 1].codes.append(0) }
+        windows[windows.count - 1].codes[place] |= bits
+      } else {
+        windows.append(CodeWindow(start: byte, codes: [bits]))
+      }
+    }
+    return windows
   }
 }
 
@@ -90,12 +121,15 @@ extension Store {
 
   private static func members(_ part: AudiencePart, _ outcomes: MessageOutcomes) -> MemberOutcomes {
     var members = MemberOutcomes()
+    members.keepsReceipts = part.keepsReceipts
     for final in outcomes.finals {
       let index = final.delivery.index
       guard let job = part.job(of: index) else { continue }
       let counter = part.counter(of: index, final.outcome, final.reason)
-      members.add(.init(code: OutcomeCode(final.outcome), counter: counter.field, job: job.range.lowerBound), index)
-      members.attempted(final.attempts)
+      members.add(
+        .init(code: OutcomeCode(final.outcome), counter: counter.field, job: job.range.lowerBound),
+        CollectionOfOne(UInt32(index)))
+      members.attempted(at: final.attempts.first?.at)
       if final.outcome == .accepted, let slice = part.slices[index], let id = final.providerID {
         members.slices[slice.number] = id
       }
@@ -104,11 +138,20 @@ extension Store {
         ? part.keepsReceipts : final.reason != nil || !final.attempts.isEmpty
       if keeps { members.records += arguments(final).prefix(3) }
     }
+    for accepted in outcomes.accepted {
+      members.attempted(at: accepted.firstAttempt)
+      for segment in part.snapshot.segments {
+        let own = accepted.indexes.filter { segment.range.contains(Int($0)) }
+        guard let first = own.first, let job = part.job(of: Int(first)) else { continue }
+        let counter = part.counter(of: Int(first), .accepted, nil)
+        members.add(.init(code: .accepted, counter: counter.field, job: job.range.lowerBound), own)
+      }
+    }
     for retry in outcomes.retries {
       let index = retry.target.delivery.index
       guard let job = part.job(of: index) else { continue }
-      members.add(.init(code: .waiting, counter: [], job: job.range.lowerBound), index)
-      members.attempted(retry.attempts)
+      members.add(.init(code: .waiting, counter: [], job: job.range.lowerBound), CollectionOfOne(UInt32(index)))
+      members.attempted(at: retry.attempts.first?.at)
       members.retries += arguments(retry)
     }
     return members

@@ -8,8 +8,8 @@ extension Store {
   private static let codesPerRead = 32_768
 
   /// Members of an audience's job from `from` on. Nil: nothing of the job is left to do, it is taken out.
-  func open(_ job: StoredJob, _ range: Range<Int>, from: Int, _ lease: Lease, limit: Int) async throws(StoreError)
-    -> ClaimedJob?
+  func open(_ job: StoredJob, _ range: Range<Int>, from: Int, _ lease: Lease, limit: Int, packed: Bool)
+    async throws(StoreError) -> ClaimedJob?
   {
     let partition = lease.partition
     let field = "j\(range.lowerBound)"
@@ -58,14 +58,12 @@ extension Store {
       }
       window = Self.codesPerRead
     }
-    claim.targets = members.map { index in
-      ClaimedTarget(
-        delivery: DeliveryID(message: job.message, partition: partition, index: index),
-        device: DeviceID(rawValue: ""), registered: true, credential: own.credential,
-        sequence: part.sequence(of: index, in: own), address: nil, gone: nil, facts: nil, attempts: [],
-        slice: part.slices[index])
+    if packed, part.slices.isEmpty {
+      claim.members = try await packedMembers(members, of: part, own, lease)
+    } else {
+      claim.targets = members.map { self.target($0, of: part, own, partition) }
+      try await readMembers(&claim.targets, at: Array(claim.targets.indices), part, lease)
     }
-    try await readMembers(&claim.targets, at: Array(claim.targets.indices), part, lease)
     // From here to the return nothing comes between: what is handed out, and what ends as the rest, never overlap.
     guard part.ending == nil, audiences[partition]?[job.message] === part else { return nil }
     claim.isWhole = next >= range.upperBound
@@ -78,6 +76,42 @@ extension Store {
   package func putBack(_ job: JobID, of message: MessageID) {
     guard let part = audiences[job.stream.partition]?[message] else { return }
     if let own = part.job(at: job.sequence) { part.handedBack(own) }
+  }
+
+  func target(_ index: Int, of part: AudiencePart, _ job: Snapshot.Job, _ partition: Int) -> ClaimedTarget {
+    ClaimedTarget(
+      delivery: DeliveryID(message: part.id, partition: partition, index: index), device: DeviceID(rawValue: ""),
+      registered: true, credential: job.credential, sequence: part.sequence(of: index, in: job), address: nil, gone: nil,
+      facts: nil, attempts: [], slice: part.slices[index])
+  }
+
+  /// Their records as they stand. Those that are gone, or cannot be read at a glance, are read whole.
+  private func packedMembers(_ indexes: [Int], of part: AudiencePart, _ job: Snapshot.Job, _ lease: Lease)
+    async throws(StoreError) -> ClaimedMembers
+  {
+    let partition = lease.partition
+    let place = WordPlace(partition: partition, app: part.app)
+    if shelf.books[place] == nil { try await loadWords(place) }
+    let records = try await parts(
+      part.snapshot.numbers(of: indexes).map { DevicePlace(partition: partition, number: Int($0)) }, app: part.app)
+    let born = bornBefore(part)
+    var members = ClaimedMembers(
+      of: part, job, partition: partition, words: shelf.books[place] ?? WordBook())
+    var odd: [ClaimedTarget] = []
+    for (index, record) in zip(indexes, records) {
+      if let place = record.part?.record, let glance = try? RecordGlance(record.bucket.bytes, place), glance.gone == nil,
+        glance.bornAt <= born
+      {
+        members.add(index, record.bucket, place)
+      } else {
+        odd.append(target(index, of: part, job, partition))
+      }
+    }
+    if !odd.isEmpty {
+      try await readMembers(&odd, at: Array(odd.indices), part, lease)
+      for target in odd { members.add(target) }
+    }
+    return members
   }
 
   func codes(_ message: MessageID, _ partition: Int, _ range: Range<Int>) async throws(StoreError) -> OutcomeCodes {

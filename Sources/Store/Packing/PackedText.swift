@@ -42,6 +42,36 @@ extension Packer {
 }
 
 extension Unpacker {
+  mutating func skipCompact() throws(Corrupt) {
+    let head = try int()
+    let count = head >> 2
+    guard count <= PackedText.longest else { throw Corrupt() }
+    switch head & 3 {
+    case 0: _ = try slice(count)
+    case 1: _ = try slice(count / 2)
+    case 2: _ = try slice(16)
+    default:
+      let marks = try int()
+      guard marks <= PackedText.maximumColons, marks <= count else { throw Corrupt() }
+      for _ in 0..<marks { _ = try number() }
+      _ = try slice(((count - marks) * 6 + 7) / 8)
+    }
+  }
+
+  /// Appends the text; hexadecimal ones, as most tokens are, without making it a `String`.
+  mutating func compact(into text: inout [UInt8]) throws(Corrupt) {
+    let start = place
+    let head = try int()
+    guard head & 3 == 1, head >> 2 <= PackedText.longest else {
+      self = Unpacker(bytes, from: start)
+      return text.append(contentsOf: try compact().utf8)
+    }
+    for byte in try slice((head >> 2) / 2) {
+      text.append(Digits.hexLetters[Int(byte >> 4)])
+      text.append(Digits.hexLetters[Int(byte & 15)])
+    }
+  }
+
   mutating func compact() throws(Corrupt) -> String {
     let head = try int()
     let count = head >> 2

@@ -42,7 +42,7 @@ struct Corrupt: Error {}
 
 /// Reads what `Packer` wrote. Never trusts a length.
 struct Unpacker {
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
   private(set) var place: Int
   private let end: Int
 

@@ -14,9 +14,9 @@ struct DeviceRecord: Hashable {
   /// Its user may have other devices as well. True of a device that has become its user's only one does no harm.
   var isOneOfSeveral = false
 
-  private static let version: UInt8 = 3
+  static let version: UInt8 = 3
 
-  private struct Flags: OptionSet {
+  struct Flags: OptionSet {
     let rawValue: UInt8
     static let enabled = Self(rawValue: 1)
     static let lastSeen = Self(rawValue: 2)
@@ -183,7 +183,7 @@ struct DeviceRecord: Hashable {
     }
   }
 
-  private static func readValue(_ reader: inout Unpacker, _ words: WordBook) throws(Corrupt) -> JSONValue {
+  static func readValue(_ reader: inout Unpacker, _ words: WordBook) throws(Corrupt) -> JSONValue {
     switch try reader.byte() {
     case 0: return .null
     case 1: return .bool(false)

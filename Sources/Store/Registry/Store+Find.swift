@@ -89,6 +89,14 @@ extension Store {
 
   /// By their numbers, in order; nil where there is none.
   func records(_ places: [DevicePlace], app: AppID) async throws(StoreError) -> [FoundDevice?] {
+    let parts = try await parts(places, app: app)
+    return try await open(zip(places, parts).map { ($0, $1.bucket, $1.part) }, app: app)
+  }
+
+  /// Where records stand in their buckets, as those stand now; no part where there is none.
+  func parts(_ places: [DevicePlace], app: AppID) async throws(StoreError)
+    -> [(bucket: RecordBucket, part: RecordBucket.Part?)]
+  {
     var buckets: [(partition: Int, key: String)] = []
     var last: DevicePlace?
     // Neighbours come from one bucket.
@@ -100,7 +108,7 @@ extension Store {
       return buckets.count - 1
     }
     let held = try await read(buckets).map { RecordBucket(bytes: $0 ?? []) }
-    return try await open(zip(places, sources).map { ($0, held[$1], held[$1].part(of: $0.number)) }, app: app)
+    return zip(places, sources).map { (held[$1], held[$1].part(of: $0.number)) }
   }
 
   /// Reads records; words that this process does not know are learned on the way. What cannot be read counts as none.

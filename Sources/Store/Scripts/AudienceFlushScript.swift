@@ -1,36 +1,23 @@
 import RedisClient
 
 extension Scripts {
-  /// Outcomes of members of audiences in one partition (design D9): codes in one BITFIELD per message; counters move only
-  /// for codes that turn, and a code that is final never does. A repeated run changes nothing and answers the same.
+  /// Outcomes of members of audiences in one partition (design D9): stretches of codes are read, changed and written back;
+  /// counters move only for codes that turn, and a code that is final never does. A repeated run changes nothing and answers
+  /// the same.
   /// KEYS lease, finished, retry, ready, segments, ends, then per message: work, deliveries, slices, snapshot, codes, kept,
   /// then a stream per job.
   /// ARGV owner, number, chunk, retention, pruned, messages, then per message: raw id, hour, time of the first attempt or
-  /// '', groups, records, retries, slices; (code, counter or '', first of the job, indexes)…, (index, head, attempts)…,
-  /// (index, head, attempts, due)…, (slice, the provider's id)…; then jobs, and per job: place of its message, entry, name
-  /// of the stream, first of the job.
+  /// '', groups, records, retries, slices; (code, counter or '', first of the job, 1 if some of them have a record, stretches,
+  /// (first byte, codes)…)…, (index, head, attempts)…, (index, head, attempts, due)…, (slice, the provider's id)…; then jobs,
+  /// and per job: place of its message, entry, name of the stream, first of the job.
   /// → pruned, raw ids and controls, fields and values of `finished` to be told.
   static let flushAudience = RedisScript(
     "flushAudience",
-    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + """
-      local number, chunk = tonumber(ARGV[2]), tonumber(ARGV[3])
-      local last = redis.call('HMGET', KEYS[1], 'f', 'c', 'p')
-      local lastNumber, lastChunk = tonumber(last[1] or 0), tonumber(last[2] or 0)
-      local pruned = tonumber(ARGV[5])
-      local fresh = true
-      if number > 0 then
-        fresh = number > lastNumber or (number == lastNumber and chunk > lastChunk)
-        if number == lastNumber and pruned < tonumber(last[3] or 0) then pruned = tonumber(last[3] or 0) end
-      end
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + Fragment.flush + """
       local finished, retry, segs, ends = KEYS[2], KEYS[3], KEYS[5], KEYS[6]
       local messages = tonumber(ARGV[6])
       local at, key = 7, 7
       local controls, told = {}, {}
-      local function member(id, index) return id .. struct.pack('>I4', tonumber(index)) end
-      local function earlier(record)
-        return record and #record > 2 and string.sub(record, 4 + struct.unpack('>I2', record, 2)) or ''
-      end
-
       for place = 1, messages do
         local w, d, s, codes = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 4]
         local id, hour, firstAt = ARGV[at], ARGV[at + 1], ARGV[at + 2]
@@ -43,44 +30,59 @@ extension Scripts {
           controls[#controls + 1] = flag[1]
         end
         if fresh and flag[2] and tonumber(flag[2]) > 0 and groups > 0 then
-          local sets, indexes, group = {}, {}, {}
-          for i = 1, groups do
-            local code, packed = ARGV[at], ARGV[at + 3]
-            for j = 1, #packed, 4 do
-              local index = string.format('%.0f', struct.unpack('>I4', packed, j))
-              local n = #sets
-              sets[n + 1], sets[n + 2], sets[n + 3], sets[n + 4] = 'SET', 'u4', '#' .. index, code
-              indexes[#indexes + 1] = index
-              group[#indexes] = at
-            end
-            at = at + 4
-          end
-          local before = redis.call('BITFIELD', codes, unpack(sets))
-          local repairs, old, moves = {}, {}, {}
+          local old, moves = {}, {}
           local ended, retrying, gone, stale, turned = 0, 0, {}, {}, {}
-          for i = 1, #indexes do
-            local index, was, g = indexes[i], before[i], group[i]
-            if was == 0 or was == 8 then
-              old[index] = old[index] or was
-              if ARGV[g] == '8' then
-                if was == 0 then retrying = retrying + 1 end
-              else
-                ended = ended + 1
-                turned[index] = true
-                moves[ARGV[g + 1]] = (moves[ARGV[g + 1]] or 0) + 1
-                if was == 8 then
-                  retrying = retrying - 1
+          for i = 1, groups do
+            local code, counter, job = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2]
+            local tracks, windows, fresher, back = ARGV[at + 3] == '1', tonumber(ARGV[at + 4]), 0, 0
+            -- What the half of a byte becomes.
+            local function turn(was, index)
+              if was ~= 0 and was ~= 8 then return was end
+              if was == 0 then fresher = fresher + 1 elseif code ~= 8 then back = back + 1 end
+              if tracks or was == 8 then
+                local name = string.format('%.0f', index)
+                if tracks then
+                  old[name] = true
+                  if code ~= 8 then turned[name] = true end
+                end
+                if was == 8 and code ~= 8 then
                   gone[#gone + 1] = member(id, index)
-                  stale[#stale + 1] = index
+                  stale[#stale + 1] = name
                 end
               end
-              if was == 0 then moves['j' .. ARGV[g + 2]] = (moves['j' .. ARGV[g + 2]] or 0) - 1 end
-            else
-              local n = #repairs
-              repairs[n + 1], repairs[n + 2], repairs[n + 3], repairs[n + 4] = 'SET', 'u4', '#' .. index, was
+              return code
             end
+            for j = 1, windows do
+              local start = tonumber(ARGV[at + 3 + j * 2])
+              local wanted = {string.byte(ARGV[at + 4 + j * 2], 1, -1)}
+              local bytes = {string.byte(redis.call('GETRANGE', codes, start, start + #wanted - 1), 1, -1)}
+              for k = 1, #wanted do
+                local want, byte = wanted[k], bytes[k] or 0
+                if want == 0 then
+                  bytes[k] = byte
+                elseif byte == 0 and not tracks then
+                  bytes[k] = want
+                  if want > 15 and want % 16 > 0 then fresher = fresher + 2 else fresher = fresher + 1 end
+                else
+                  local low = byte % 16
+                  local high = (byte - low) / 16
+                  if want > 15 then high = turn(high, (start + k - 1) * 2) end
+                  if want % 16 > 0 then low = turn(low, (start + k - 1) * 2 + 1) end
+                  bytes[k] = high * 16 + low
+                end
+              end
+              redis.call('SETRANGE', codes, start, string.char(unpack(bytes)))
+            end
+            at = at + 5 + windows * 2
+            if code == 8 then
+              retrying = retrying + fresher
+            elseif fresher + back > 0 then
+              ended = ended + fresher + back
+              retrying = retrying - back
+              moves[counter] = (moves[counter] or 0) + fresher + back
+            end
+            if fresher > 0 then moves['j' .. job] = (moves['j' .. job] or 0) - fresher end
           end
-          if #repairs > 0 then redis.call('BITFIELD', codes, unpack(repairs)) end
           if #gone > 0 then redis.call('ZREM', retry, unpack(gone)) end
           -- What was kept of a retry goes on in its record, or with it.
           local known = {}
@@ -132,7 +134,8 @@ extension Scripts {
             end
           end
         else
-          at = at + groups * 4 + records * 3 + retries * 4 + slices * 2
+          for i = 1, groups do at = at + 5 + tonumber(ARGV[at + 4]) * 2 end
+          at = at + records * 3 + retries * 4 + slices * 2
         end
         key = key + 6
       end

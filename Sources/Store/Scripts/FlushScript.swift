@@ -10,16 +10,7 @@ extension Scripts {
   /// → pruned, raw ids and controls, fields and values of `finished` to be told.
   static let flush = RedisScript(
     "flush",
-    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + """
-      local number, chunk = tonumber(ARGV[2]), tonumber(ARGV[3])
-      local last = redis.call('HMGET', KEYS[1], 'f', 'c', 'p')
-      local lastNumber, lastChunk = tonumber(last[1] or 0), tonumber(last[2] or 0)
-      local pruned = tonumber(ARGV[5])
-      local fresh = true
-      if number > 0 then
-        fresh = number > lastNumber or (number == lastNumber and chunk > lastChunk)
-        if number == lastNumber and pruned < tonumber(last[3] or 0) then pruned = tonumber(last[3] or 0) end
-      end
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + Fragment.flush + """
       local finished, retry, segs = KEYS[2], KEYS[3], KEYS[5]
       local messages = tonumber(ARGV[7])
       local at, key = 8, 6
@@ -44,15 +35,12 @@ extension Scripts {
           local known = {}
           for i = 1, #wanted do known[wanted[i]] = found[i] end
           local records, gone, waits, counts, ended, retrying = {}, {}, {}, {}, 0, 0
-          local function earlier(record)
-            return record and #record > 2 and string.sub(record, 4 + struct.unpack('>I2', record, 2)) or ''
-          end
           for i = 1, finals do
             local index, head, attempts, counter = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
             local record = known[index]
             if not record or string.byte(record) == 82 then
               if record then
-                gone[#gone + 1] = id .. struct.pack('>I4', tonumber(index))
+                gone[#gone + 1] = member(id, index)
                 retrying = retrying - 1
               end
               known[index] = head .. earlier(record) .. attempts
@@ -72,7 +60,7 @@ extension Scripts {
               records[#records + 1] = index
               records[#records + 1] = known[index]
               waits[#waits + 1] = due
-              waits[#waits + 1] = id .. struct.pack('>I4', tonumber(index))
+              waits[#waits + 1] = member(id, index)
             end
             at = at + 4
           end

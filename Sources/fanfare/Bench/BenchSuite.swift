@@ -3,36 +3,40 @@ import JSON
 
 /// Runs scenarios, several times each, shows and stores what they measured.
 struct BenchSuite {
-  var scenarios: [DispatchScenario]
+  var names: [String]
   var devices = 100_000
   var runs = 3
   var json = false
 
-  /// On the main thread. `regressed`: worse than the results stored in `check`.
+  static let idle = "idle"
+  static let all = DispatchScenario.all.map(\.name) + AcceptScenario.all.map(\.name) + [idle]
+
+  /// One run of a scenario; it announces its configuration.
+  private typealias Run = (_ announce: (String) -> Void) throws -> Reading
+
+  /// On the main thread. Fails if ratios are worse than in the results stored in `check`.
   func run(check: String?, store: String?) throws -> ExitCode {
     // The worker has a core of its own.
     _ = fanfare_pin(Int32(BenchStage.otherCore))
     let populations = Populations()
     var report = BenchReport()
     var isPrinted = json
-    for scenario in scenarios {
-      var bench = DispatchBench(scenario: scenario, populations: populations)
-      bench.devices = devices
+    for name in names {
+      let (run, about, figures, baseline) = scenario(name, populations)
       var readings: [Reading] = []
       for _ in 0..<runs {
         readings.append(
-          try bench.run { configuration in
+          try run { configuration in
             if !isPrinted { Terminal.print("The configuration:\n\(configuration)\(BenchReport.machine)") }
             isPrinted = true
           })
       }
       var spreads = Spread.of(readings)
-      if let baseline = report.entries.first(where: { $0.name == scenario.baseline })?.spreads[.rate]?.median {
-        spreads[.clean] = Spread(readings.compactMap { $0[.rate].map { $0 / baseline } })
+      if let clean = report.entries.first(where: { $0.name == baseline })?.spreads[.rate]?.median {
+        spreads[.clean] = Spread(readings.compactMap { $0[.rate].map { $0 / clean } })
       }
       let entry = BenchReport.Entry(
-        name: scenario.name, about: scenario.about, runs: runs, figures: scenario.figures, spreads: spreads,
-        faults: readings.flatMap(\.faults))
+        name: name, about: about, runs: runs, figures: figures, spreads: spreads, faults: readings.flatMap(\.faults))
       report.entries.append(entry)
       if !json { report.show(entry) }
     }
@@ -40,14 +44,32 @@ struct BenchSuite {
     if let store, !FileContent.write(report.encoded + [0x0a], to: store) {
       throw BenchFailure(reason: "\(store) cannot be written")
     }
-    var worse: [String] = []
-    if let check {
-      guard let last = FileContent.read(check).flatMap({ try? JSON.parse($0) }) else {
-        throw BenchFailure(reason: "\(check) holds no results")
-      }
-      worse = report.regressions(since: last)
-      for line in worse { Terminal.complain("worse than the last results: \(line)") }
-    }
+    let worse = try check.map { try regressions(in: report, since: $0) } ?? []
     return worse.isEmpty && report.entries.allSatisfy(\.faults.isEmpty) ? .success : .failure
+  }
+
+  private func scenario(_ name: String, _ populations: Populations) -> (
+    run: Run, about: String, figures: [Metric: Double], baseline: String?
+  ) {
+    if let scenario = DispatchScenario.named(name) {
+      var bench = DispatchBench(scenario: scenario, populations: populations)
+      bench.devices = devices
+      return ({ try bench.run($0) }, scenario.about, scenario.figures, scenario.baseline)
+    }
+    if let scenario = AcceptScenario.named(name) {
+      var bench = AcceptBench(scenario: scenario)
+      bench.messages = devices
+      return ({ try bench.run($0) }, scenario.about, scenario.figures, nil)
+    }
+    return ({ try IdleBench().run($0) }, IdleBench.about, IdleBench.figures, nil)
+  }
+
+  private func regressions(in report: BenchReport, since file: String) throws -> [String] {
+    guard let last = FileContent.read(file).flatMap({ try? JSON.parse($0) }) else {
+      throw BenchFailure(reason: "\(file) holds no results")
+    }
+    let worse = report.regressions(since: last)
+    for line in worse { Terminal.complain("worse than the last results: \(line)") }
+    return worse
   }
 }

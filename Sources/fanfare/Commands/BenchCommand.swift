@@ -4,6 +4,7 @@ import Glibc
 import HTTPClient
 import HTTPServer
 import JSON
+import Loop
 import Store
 import TLS
 
@@ -11,8 +12,8 @@ enum BenchCommand {
   static let command = Command(
     name: "bench", summary: "measure on this machine (see Benchmarks/)",
     about: """
-      bench dispatch: how many notifications a second one worker loop sends, and the CPU time of each part, against bare
-      responders on loopback. Build with -c release. Scenarios: \(names).
+      bench dispatch: how many notifications a second one worker loop sends, how many messages the API accepts, and the CPU
+      time of each part, against bare responders on loopback. Build with -c release. Scenarios: \(names).
       bench registry: importing devices with ten tags each, Redis memory per device, counting audiences, tag changes, export.
       bench responder: the other end alone, until SIGTERM.
       """,
@@ -30,7 +31,7 @@ enum BenchCommand {
     examples: ["make bench", "fanfare bench dispatch --scenario audience --devices 1000000"]
   ) { arguments in try run(arguments) }
 
-  private static var names: String { DispatchScenario.all.map(\.name).joined(separator: " ") }
+  private static var names: String { BenchSuite.all.joined(separator: " ") }
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
     switch arguments.positionals.first {
@@ -44,16 +45,11 @@ enum BenchCommand {
   }
 
   private static func dispatch(_ arguments: Arguments) throws -> ExitCode {
-    var suite = BenchSuite(scenarios: DispatchScenario.all)
     let asked = arguments.texts("--scenario")
-    if !asked.isEmpty {
-      suite.scenarios = try asked.map { name in
-        guard let scenario = DispatchScenario.named(name) else {
-          throw UsageProblem(text: "there is no scenario \(name); there are \(names)")
-        }
-        return scenario
-      }
+    if let odd = asked.first(where: { !BenchSuite.all.contains($0) }) {
+      throw UsageProblem(text: "there is no scenario \(odd); there are \(names)")
     }
+    var suite = BenchSuite(names: asked.isEmpty ? BenchSuite.all : asked)
     suite.devices = try arguments.integer("--devices", in: 1_000...20_000_000) ?? suite.devices
     suite.runs = try arguments.integer("--runs", in: 1...100) ?? suite.runs
     suite.json = arguments.wantsJSON
@@ -77,6 +73,8 @@ enum BenchCommand {
     do {
       return try measure()
     } catch let failure as BenchFailure {
+      Terminal.complain(failure.reason)
+    } catch let failure as SocketFailure {
       Terminal.complain(failure.reason)
     } catch let failure as RegistryBench.Failure {
       Terminal.complain(failure.reason)

@@ -1,0 +1,104 @@
+import Domain
+import HTTP2
+import Loop
+import Store
+
+/// Members of an audience that were claimed together and go the short way: no object of their own, no lane unless their token
+/// has something else at work, no record of the attempt. Whoever is not accepted at once becomes a `Parcel` like any other.
+final class MemberBatch {
+  let members: ClaimedMembers
+  let message: LoadedMessage
+  let partition: Partition
+  let job: JobAtWork
+  /// Of the app, for the hashes of its tokens.
+  let owner: UInt64
+  /// The next to be sent.
+  var next = 0
+  /// Members that have neither an outcome nor a parcel.
+  private(set) var left: Int
+  /// When the first of them was sent.
+  var firstAttempt: WallTime?
+  var prepared: Prepared?
+
+  /// What all requests share, as long as the account is the same.
+  struct Prepared {
+    var push: PreparedPush
+    var rendering: Rendering
+    /// `ClaimedMembers.Member.route` for which it holds.
+    var route: Int
+    var header: String
+    var generation: Int
+  }
+
+  init(_ members: ClaimedMembers, _ message: LoadedMessage, _ partition: Partition, _ job: JobAtWork) {
+    self.members = members
+    self.message = message
+    self.partition = partition
+    self.job = job
+    left = members.count
+    owner = LaneKey.owner(message.app)
+  }
+
+  var waiting: Int { members.count - next }
+
+  /// Members left; true: those were the last.
+  func left(_ count: Int = 1) -> Bool {
+    left -= count
+    precondition(left >= 0, "more ends than members in a batch")
+    return left == 0
+  }
+}
+
+/// Requests at work of members that go the short way.
+struct MemberFlights {
+  struct Flight {
+    var batch: MemberBatch
+    /// The member's place in it.
+    var place: Int
+    var hash: UInt64
+    var began: Instant
+    var at: WallTime
+    var berth: Int
+    var generation: Int
+    /// A lane that was opened for its token meanwhile: this one counts as at work there.
+    var lane: Int?
+  }
+
+  private var slots: [Flight?] = []
+  private var vacant: [Int] = []
+  private(set) var tokens = TokenTable()
+  var count: Int { slots.count - vacant.count }
+
+  /// Tags of carriers with this bit name a flight here.
+  static let mark = 1 << 40
+  static func isOne(_ tag: Int) -> Bool { tag & mark != 0 }
+
+  mutating func begin(_ flight: Flight) -> Int {
+    let number: Int
+    if let free = vacant.popLast() {
+      number = free
+      slots[free] = flight
+    } else {
+      number = slots.count
+      slots.append(flight)
+    }
+    tokens.insert(flight.hash, flight: number)
+    return number | Self.mark
+  }
+
+  mutating func end(_ tag: Int) -> Flight {
+    let number = tag & ~Self.mark
+    guard let flight = slots[number] else { preconditionFailure("an answer to no request") }
+    slots[number] = nil
+    vacant.append(number)
+    tokens.remove(flight.hash)
+    return flight
+  }
+
+  /// A lane is opened for a token that may be at work here; true: it is, and counts there from now on.
+  mutating func join(_ lane: Int, _ key: LaneKey) -> Bool {
+    guard tokens.count > 0, let number = tokens.flight(key.hash), slots[number]?.lane == nil else { return false }
+    slots[number]?.lane = lane
+    return true
+  }
+}

@@ -1,0 +1,133 @@
+import Domain
+import HTTP2
+import Loop
+import Store
+
+/// Members of audiences on their short way: request by request from the batch, and acceptances back in groups.
+extension Sender {
+  func enqueue(_ batch: MemberBatch) {
+    batches.append(batch)
+    worker.wake(self)
+  }
+
+  /// The account can send them without a parcel each.
+  var takesMembers: Bool { !gathersSlices && carrier.takesPrepared }
+
+  /// Sends at most `limit` members of the first batch; how many left it, at least one.
+  func sendMembers(_ pass: Pass, limit: Int) -> Int {
+    guard let batch = batches.first else { return 1 }
+    let worker = self.worker
+    let before = batch.next
+    if !worker.holdsLease(batch.partition, now: pass.now) {
+      _ = batches.popFirst()
+      batch.partition.parkedBatches.append((self, batch))
+      return 1
+    }
+    if batch.message.isCancelled || batch.message.startBy < pass.wall {
+      _ = batches.popFirst()
+      worker.endWaiting(of: batch, batch.message.isCancelled ? .cancelled : .expired, self)
+      return 1
+    }
+    let room = min(
+      limit, carrier.room(at: pass.berth, reserve: Self.reserve),
+      self.limit.room(atWork: atWork, reserve: Self.reserve))
+    var sent = 0
+    while sent < room, batch.waiting > 0 {
+      let place = batch.next
+      batch.next += 1
+      if push(place, of: batch, pass, worker) {
+        sent += 1
+      } else {
+        worker.takeLongWay(place, of: batch, self)
+      }
+    }
+    if sent > 0 {
+      if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
+      metrics.began(sent, firstAfter: pass.wall - batch.message.acceptedAt)
+    }
+    if batch.waiting == 0 { _ = batches.popFirst() }
+    return max(1, batch.next - before)
+  }
+
+  /// False: it has to go the long way.
+  private func push(_ place: Int, of batch: MemberBatch, _ pass: Pass, _ worker: Worker) -> Bool {
+    guard let member = batch.members.member(at: place), member.token(into: &token), PushFrame.takes(token: token) else {
+      return false
+    }
+    let hash = TokenTable.hash(token, owner: batch.owner)
+    guard worker.memberFlights.tokens.flight(hash) == nil, !worker.lanes.has(hash) else { return false }
+    guard let (push, body) = request(member, of: batch, pass) else { return false }
+    let id = batch.members.id(at: place).requestID
+    let tag = worker.memberFlights.begin(
+      .init(
+        batch: batch, place: place, hash: hash, began: pass.now, at: pass.wall, berth: pass.berth,
+        generation: pass.generation, lane: nil))
+    membersAtWork += 1
+    carrier.push(push, token: token, id: id, body: body, tag: tag, berth: pass.berth)
+    return true
+  }
+
+  private func request(_ member: ClaimedMembers.Member, of batch: MemberBatch, _ pass: Pass)
+    -> (PreparedPush, [UInt8])?
+  {
+    guard let route = member.route else { return nil }
+    if let prepared = batch.prepared, prepared.route == route, prepared.generation == pass.generation,
+      prepared.header == pass.header
+    {
+      guard batch.message.isPersonal else { return (prepared.push, account.body(prepared.rendering, token: token)) }
+      guard let facts = member.facts, case .success(let own) = batch.message.rendering(account, for: facts),
+        own.path == prepared.rendering.path, own.headers == prepared.rendering.headers,
+        own.mark == prepared.rendering.mark
+      else { return nil }
+      return (prepared.push, account.body(own, token: token))
+    }
+    guard let address = member.address, let facts = member.facts,
+      case .success(let rendering) = batch.message.rendering(account, for: facts),
+      let frame = account.frame(rendering, like: address, authorization: pass.header),
+      let push = carrier.prepare(frame)
+    else { return nil }
+    batch.prepared = .init(
+      push: push, rendering: rendering, route: route, header: pass.header, generation: pass.generation)
+    return (push, account.body(rendering, token: token))
+  }
+
+  // MARK: Answers
+
+  func succeeded(_ answers: [(tag: UInt64, body: [UInt8])]) {
+    let worker = self.worker
+    let now = worker.loop.now
+    var accepted = 0
+    for (tag, body) in answers {
+      guard account.isAcceptance(status: 200, body: body) else {
+        answered(Int(tag), ProviderAnswer(status: 200, body: body))
+        continue
+      }
+      let flight = worker.memberFlights.end(Int(tag))
+      accepted += 1
+      brake.alive()
+      let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
+      metrics.answered(seconds: seconds)
+      if flight.generation == generation {
+        if gate.heedsAcceptance {
+          tell(gate.answered(.accepted(id: nil), began: flight.began, probe: false, now: now, jitter: 0))
+        }
+        self.limit.answered(
+          .accepted(id: nil), took: seconds * 1000, began: flight.began, atWork: atWork, capacity: carrier.streams,
+          now: now)
+        isTaken()
+      }
+      membersAtWork -= 1
+      worker.accepted(flight, self)
+    }
+    guard accepted > 0 else { return }
+    metrics.accepted(accepted)
+    worker.wake(self)
+  }
+
+  /// A flight of a member that was not simply accepted, as any other.
+  func endFlight(_ tag: Int) -> Flight {
+    guard MemberFlights.isOne(tag) else { return flights.end(tag) }
+    membersAtWork -= 1
+    return worker.longFlight(worker.memberFlights.end(tag), self)
+  }
+}

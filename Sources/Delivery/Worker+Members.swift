@@ -1,0 +1,141 @@
+import Domain
+import Loop
+import Store
+import Telemetry
+
+/// Members of audiences on their short way: into memory, to their end, or over to the long way.
+extension Worker {
+  /// Claimed members come into memory.
+  func enter(_ members: ClaimedMembers, _ message: LoadedMessage?, job: JobAtWork, partition: Partition) {
+    for target in members.others { enter(target, message, job: job, urgency: .bulk, partition: partition) }
+    guard members.count > 0 else { return }
+    guard let message, message.goesShort, !message.isCancelled, let sender = senders[members.credential],
+      sender.takesMembers
+    else {
+      for place in 0..<members.count { enterWhole(place, of: members, message, job: job, partition: partition) }
+      return
+    }
+    messages.used(message)
+    sender.inMemory += members.count
+    partition.inMemory += members.count
+    sender.enqueue(MemberBatch(members, message, partition, job))
+  }
+
+  /// One that never was in a batch.
+  private func enterWhole(
+    _ place: Int, of members: ClaimedMembers, _ message: LoadedMessage?, job: JobAtWork, partition: Partition
+  ) {
+    if let target = members.target(at: place) {
+      return enter(target, message, job: job, urgency: .bulk, partition: partition)
+    }
+    read(place, of: members, partition) { [unowned self] target in
+      if let target { enter(target, message, job: job, urgency: .bulk, partition: partition) }
+    }
+  }
+
+  /// Reads a member anew, as what is at hand of it cannot be understood. Nil: the partition is lost or leaving.
+  private func read(
+    _ place: Int, of members: ClaimedMembers, _ partition: Partition, _ done: @escaping (ClaimedTarget?) -> Void
+  ) {
+    background {
+      var target: ClaimedTarget?
+      let known = await self.untilStored(partition) { (lease) throws(StoreError) in
+        target = try await self.store.target(members, at: place, lease)
+      }
+      done(known ? target : nil)
+    }
+  }
+
+  /// A member that was to be sent needs a lane, or its own way of saying why not.
+  func takeLongWay(_ place: Int, of batch: MemberBatch, _ sender: Sender) {
+    let enterAgain = { [unowned self] (target: ClaimedTarget?) in
+      release(1, of: batch, sender)
+      if let target { enter(target, batch.message, job: batch.job, urgency: .bulk, partition: batch.partition) }
+    }
+    if let target = batch.members.target(at: place) { return enterAgain(target) }
+    read(place, of: batch.members, batch.partition, enterAgain)
+  }
+
+  /// The memory that members took is free; nothing is said of what became of them.
+  private func release(_ count: Int, of batch: MemberBatch, _ sender: Sender) {
+    if batch.left(count) { messages.released(batch.message) }
+    sender.inMemory -= count
+    batch.partition.inMemory -= count
+    if batch.partition.isLeaving, batch.partition.inMemory == 0 { handOverSoon(batch.partition) }
+  }
+
+  // MARK: Ends
+
+  func accepted(_ flight: MemberFlights.Flight, _ sender: Sender) {
+    let batch = flight.batch
+    let partition = batch.partition
+    if let lane = flight.lane {
+      lanes.change(lane) { $0.ended(ordered: false) }
+      requeue(lane)
+    }
+    release(1, of: batch, sender)
+    guard !partition.isLost else { return counts.forgotten.add() }
+    partition.flush.add(
+      accepted: UInt32(batch.members.index(at: flight.place)), of: batch.message.id,
+      firstAttempt: batch.firstAttempt ?? flight.at, finishedJob: batch.job.one())
+    unflushed += 1
+    flushSoon(partition)
+  }
+
+  /// Those of a batch that were not sent end alike.
+  func endWaiting(of batch: MemberBatch, _ outcome: Outcome, _ sender: Sender) {
+    let waiting = batch.next..<batch.members.count
+    batch.next = batch.members.count
+    for place in waiting {
+      if !batch.partition.isLost {
+        write(
+          batch.members.target(at: place) ?? batch.members.bare(at: place), outcome, reason: nil, sender: sender,
+          job: batch.job, partition: batch.partition)
+      }
+      release(1, of: batch, sender)
+    }
+  }
+
+  /// Waiting members that meet the condition, whose batches leave their sender.
+  func endBatches(_ outcome: Outcome, where condition: (MemberBatch) -> Bool) {
+    for sender in senders.values {
+      for batch in sender.takeBatches(where: condition) { endWaiting(of: batch, outcome, sender) }
+    }
+  }
+
+  /// Waiting members of a partition that is lost or leaving: they stay in their jobs.
+  func dropBatches(of partition: Partition) {
+    for sender in senders.values {
+      for batch in sender.takeBatches(where: { $0.partition === partition }) { drop(batch, sender) }
+    }
+    for (sender, batch) in partition.parkedBatches { drop(batch, sender) }
+    partition.parkedBatches = []
+  }
+
+  private func drop(_ batch: MemberBatch, _ sender: Sender) {
+    let count = batch.waiting
+    batch.next = batch.members.count
+    if count > 0 { release(count, of: batch, sender) }
+  }
+
+  /// What a member that was sent is to those who judge it: a started delivery in its lane.
+  func longFlight(_ flight: MemberFlights.Flight, _ sender: Sender) -> Flight {
+    let batch = flight.batch
+    guard let target = batch.members.target(at: flight.place, wholly: false), let address = target.address else {
+      preconditionFailure("a member was sent that cannot be read")
+    }
+    let parcel = Parcel(
+      target, address: address, message: batch.message, partition: batch.partition, sender: sender, job: batch.job,
+      urgency: .bulk)
+    // Its place in memory is the parcel's now.
+    messages.used(batch.message)
+    if batch.left() { messages.released(batch.message) }
+    if let lane = flight.lane {
+      parcel.lane = lane
+    } else {
+      parcel.lane = lanes.open(LaneKey(app: batch.message.app, address: address))
+      lanes.change(parcel.lane) { $0.joined() }
+    }
+    return Flight(parcel, flight)
+  }
+}

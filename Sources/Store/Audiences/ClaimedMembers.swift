@@ -1,0 +1,98 @@
+package import Domain
+
+/// Members of an audience as claimed: their device records as they stand in the store, opened one by one when it is a member's
+/// turn. What needs more than a look goes on as a `ClaimedTarget`.
+package struct ClaimedMembers: Sendable {
+  package let message: MessageID
+  package let partition: Int
+  package let credential: CredentialID
+  /// Ascending.
+  private(set) var indexes: [UInt32] = []
+  /// In the buckets in which they were read.
+  private var records: [(bucket: RecordBucket, place: Range<Int>)] = []
+  /// Those who are not there any more, or whose records have to be read whole.
+  package private(set) var others: [ClaimedTarget] = []
+  /// The first of the job, and its sequence.
+  private let first: Int
+  private let base: UInt64
+  private let words: WordBook
+
+  init(of part: AudiencePart, _ job: Snapshot.Job, partition: Int, words: WordBook) {
+    message = part.id
+    self.partition = partition
+    credential = job.credential
+    first = job.range.lowerBound
+    base = part.sequence(of: first, in: job)
+    self.words = words
+  }
+
+  package var count: Int { indexes.count }
+  package var whole: Int { indexes.count + others.count }
+  package func index(at place: Int) -> Int { Int(indexes[place]) }
+  package func id(at place: Int) -> DeliveryID {
+    DeliveryID(message: message, partition: partition, index: Int(indexes[place]))
+  }
+
+  mutating func add(_ index: Int, _ bucket: RecordBucket, _ place: Range<Int>) {
+    indexes.append(UInt32(index))
+    records.append((bucket, place))
+  }
+  mutating func add(_ other: ClaimedTarget) { others.append(other) }
+
+  /// One member, opened. Nil: its record needs words that are not known here, `Store.target` reads it.
+  package func member(at place: Int) -> Member? {
+    let (bucket, record) = records[place]
+    guard let glance = try? RecordGlance(bucket.bytes, record) else { return nil }
+    return Member(glance: glance, packed: bucket.bytes, words: words)
+  }
+
+  /// What the long way needs; nil as above. `wholly`: not without the facts.
+  package func target(at place: Int, wholly: Bool = true) -> ClaimedTarget? {
+    guard let member = member(at: place), let address = member.address,
+      let device = try? member.glance.deviceID(member.packed)
+    else { return nil }
+    let facts = member.facts
+    if wholly, facts == nil { return nil }
+    var target = bare(at: place)
+    target.device = device
+    target.address = address
+    target.facts = facts
+    return target
+  }
+
+  /// Without address, facts and device.
+  package func bare(at place: Int) -> ClaimedTarget {
+    ClaimedTarget(
+      delivery: id(at: place), device: DeviceID(rawValue: ""), registered: true, credential: credential,
+      sequence: base &+ UInt64(Int(indexes[place]) - first), address: nil, gone: nil, facts: nil, attempts: [], slice: nil)
+  }
+
+  package struct Member {
+    let glance: RecordGlance
+    let packed: [UInt8]
+    let words: WordBook
+
+    /// The same for devices that share provider, kind of token and bundle id; nil: unknown.
+    package var route: Int? { glance.route }
+    /// Replaces `bytes` by the token's; false: it cannot be read.
+    package func token(into bytes: inout [UInt8]) -> Bool { (try? glance.token(packed, into: &bytes)) != nil }
+    /// Without the token of a Live Activity.
+    package var address: Address? { try? glance.address(packed, words) }
+    package var facts: DeviceFacts? { try? glance.facts(packed, words) }
+  }
+}
+
+extension Store {
+  /// A claimed member, read anew and whole.
+  package func target(_ members: ClaimedMembers, at place: Int, _ lease: Lease) async throws(StoreError)
+    -> ClaimedTarget
+  {
+    var targets = [members.bare(at: place)]
+    guard let part = try await audiencePart(members.message, lease) else {
+      targets[0].gone = Self.deletedReason
+      return targets[0]
+    }
+    try await readMembers(&targets, at: [0], part, lease)
+    return targets[0]
+  }
+}

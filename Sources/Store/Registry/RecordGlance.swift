@@ -1,0 +1,104 @@
+import Domain
+
+/// What sending needs of a packed device record, found without reading the rest: where id, token and facts stand. Its layout is
+/// `DeviceRecord`'s.
+///
+/// Earns its place: reading a whole record of ten tags takes ten times as long.
+struct RecordGlance {
+  private(set) var bornAt: WallTime
+  /// Nil: it may be sent to.
+  private(set) var gone: Gone?
+  /// The same for devices with the same words for provider, kind and bundle id; nil: some of them are written out.
+  private(set) var route: Int?
+  private var flags: DeviceRecord.Flags
+  private var id: Int
+  private var token: Int
+  private var facts: Int
+  private var end: Int
+
+  enum Gone: Hashable {
+    case disabled
+    case dead
+  }
+
+  private static let bitsOfWord = 20
+
+  /// `part`: where it stands in `packed`, which all else takes as well. Throws if it cannot be read.
+  init(_ packed: [UInt8], _ part: Range<Int>) throws(Corrupt) {
+    var reader = Unpacker(packed, part)
+    end = part.upperBound
+    guard try reader.byte() == DeviceRecord.version else { throw Corrupt() }
+    flags = DeviceRecord.Flags(rawValue: try reader.byte())
+    let registeredAt = try reader.time()
+    bornAt = WallTime(milliseconds: try reader.time(after: registeredAt))
+    if flags.contains(.lastSeen) { _ = try reader.number() }
+    id = reader.place
+    try reader.skipCompact()
+    token = reader.place
+    try reader.skipCompact()
+    var words = 0
+    var isWritten = false
+    for _ in 0..<3 {
+      let head = try reader.skipWord()
+      isWritten = isWritten || (head > 0 && head & 1 == 0)
+      words = words << Self.bitsOfWord | head & (1 << Self.bitsOfWord - 1)
+    }
+    route = isWritten ? nil : words
+    facts = reader.place
+    gone = flags.contains(.tombstone) ? .dead : flags.contains(.enabled) ? nil : .disabled
+  }
+
+  func deviceID(_ packed: [UInt8]) throws(Corrupt) -> DeviceID {
+    var reader = Unpacker(packed, id..<end)
+    return DeviceID(rawValue: try reader.compact())
+  }
+
+  /// Replaces `bytes` by the token's.
+  func token(_ packed: [UInt8], into bytes: inout [UInt8]) throws(Corrupt) {
+    var reader = Unpacker(packed, token..<end)
+    bytes.removeAll(keepingCapacity: true)
+    try reader.compact(into: &bytes)
+  }
+
+  /// As `DeviceRecord` has it, but for the token of a Live Activity.
+  func address(_ packed: [UInt8], _ words: WordBook) throws(Corrupt) -> Address {
+    var reader = Unpacker(packed, token..<end)
+    let token = try reader.compact()
+    let provider = ProviderName(rawValue: try reader.word(words))
+    guard let kind = TokenKind(rawValue: try reader.word(words)) else { throw Corrupt() }
+    return Address(
+      provider: provider, token: token, tokenKind: kind,
+      environment: flags.contains(.sandbox) ? .sandbox : .production, bundleID: try reader.optionalWord(words))
+  }
+
+  func facts(_ packed: [UInt8], _ words: WordBook) throws(Corrupt) -> DeviceFacts {
+    var reader = Unpacker(packed, facts..<end)
+    var facts = DeviceFacts()
+    facts.platform = try reader.optionalWord(words)
+    _ = try reader.skipWord()
+    facts.language = try reader.optionalWord(words)
+    facts.timeZone = try reader.optionalWord(words)
+    if flags.contains(.user) {
+      try reader.skipCompact()
+      _ = try reader.number()
+      for _ in 0..<(try reader.int()) { _ = try reader.skipWord() }
+    }
+    if flags.contains(.activity) {
+      for _ in 0..<2 where try reader.flag() { try reader.skipCompact() }
+    }
+    for _ in 0..<(try reader.int()) { _ = try reader.skipWord() }
+    for _ in 0..<(try reader.int()) {
+      facts.attributes.append(JSONMember(try reader.word(words), try DeviceRecord.readValue(&reader, words)))
+    }
+    return facts
+  }
+}
+
+extension Unpacker {
+  /// The word's head: odd for one of the book.
+  mutating func skipWord() throws(Corrupt) -> Int {
+    let head = try int()
+    if head > 0, head & 1 == 0 { _ = try slice((head >> 1) - 1) }
+    return head
+  }
+}
