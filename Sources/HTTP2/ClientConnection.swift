@@ -5,6 +5,9 @@ package import TLS
 
 /// One HTTP/2 connection to a provider (design D2), owned by one loop. Every tag that was submitted is answered or failed
 /// exactly once. Dropping the last reference closes it without a word.
+///
+/// Nothing holds a weak reference to it: an object that has ever had one is retained by a slower way, and this one is retained
+/// several times per request. Its timers, its dialer and its channel are ended by `deinit`.
 package final class HTTP2ClientConnection {
   enum Phase {
     /// Name, TCP, TLS and the peer's first SETTINGS. Exits: `open`, `closed`.
@@ -70,10 +73,9 @@ package final class HTTP2ClientConnection {
     streamLimit = settings.initialStreams
     lastHeard = loop.now
     let deadline = loop.now + settings.connectTimeout
-    dialer = Dialer(loop: loop, origin: origin, tls: tls, deadline: deadline) { [weak self] in self?.dialed($0) }
+    dialer = Dialer(loop: loop, origin: origin, tls: tls, deadline: deadline) { [unowned self] in dialed($0) }
     dialer?.dial()
-    connectTimer = loop.after(milliseconds: settings.connectTimeout) { [weak self] in
-      guard let self else { return }
+    connectTimer = loop.after(milliseconds: settings.connectTimeout) { [unowned self] in
       end(.unreachable("\(authority): no HTTP/2 connection in \(self.settings.connectTimeout) ms"))
     }
   }
@@ -188,8 +190,7 @@ package final class HTTP2ClientConnection {
     guard !flushScheduled else { return }
     flushScheduled = true
     turnStart = loop.now
-    loop.atEndOfTurn { [weak self] in
-      guard let self else { return }
+    loop.atEndOfTurn { [self] in
       flushScheduled = false
       flush()
     }
@@ -288,7 +289,7 @@ package final class HTTP2ClientConnection {
   // MARK: Answer time-outs
 
   private func armAnswerTimer(milliseconds: Int64) {
-    answerTimer = loop.after(milliseconds: milliseconds) { [weak self] in self?.checkAnswers() }
+    answerTimer = loop.after(milliseconds: milliseconds) { [unowned self] in checkAnswers() }
   }
 
   private func checkAnswers() {
@@ -312,7 +313,7 @@ package final class HTTP2ClientConnection {
 
   private func armHealthTimer(milliseconds: Int64) {
     if let healthTimer { loop.cancel(healthTimer) }
-    healthTimer = loop.after(milliseconds: milliseconds) { [weak self] in self?.checkHealth() }
+    healthTimer = loop.after(milliseconds: milliseconds) { [unowned self] in checkHealth() }
   }
 
   private func checkHealth() {

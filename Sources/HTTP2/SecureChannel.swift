@@ -26,7 +26,8 @@ final class SecureChannel {
     case closed
   }
 
-  weak var owner: (any SecureChannelOwner)?
+  /// Ends this channel before it goes.
+  unowned var owner: (any SecureChannelOwner)?
   /// Bytes that the TLS layer has taken; what stands behind them in the stream was never sent.
   private(set) var written: UInt64 = 0
 
@@ -159,7 +160,7 @@ final class SecureChannel {
         return
       }
       // Bytes may be left inside OpenSSL, of which epoll does not tell.
-      loop.after(milliseconds: 0) { [weak self] in self?.receive() }
+      loop.after(milliseconds: 0) { [self] in receive() }
     }
     if let ending { return end(ending.reason) }
     if phase == .open { owner?.channelSettled() }
@@ -170,7 +171,7 @@ final class SecureChannel {
   private func watch() {
     // The first event tells that the socket is connected, or that the handshake may start.
     let interests: Interests = phase == .handshaking ? [.writable] : self.interests
-    loop.watch(socket.fd, interests) { [weak self] in self?.ready($0) }
+    loop.watch(socket.fd, interests) { [unowned self] in ready($0) }
   }
 
   private var interests: Interests { blocked ? [.readable, .writable] : [.readable] }
@@ -210,7 +211,7 @@ final class SecureChannel {
     socket.endWriting()
     if stalled { return close() }
     loop.watch(socket.fd, [.readable]) { [self] in ready($0) }
-    lingerTimer = loop.after(milliseconds: Self.lingerTime) { [weak self] in self?.close() }
+    lingerTimer = loop.after(milliseconds: Self.lingerTime) { [unowned self] in close() }
   }
 
   private func drop() {

@@ -8,12 +8,8 @@ extension DeliveryID {
   /// The id under which this delivery is requested from its provider, the same over all attempts: APNs' `apns-id`
   /// (design D17). Recomputed wherever it is shown.
   package var requestID: UUIDBytes {
-    var name: [UInt8] = []
-    name.reserveCapacity(24)
-    name.append(message)
-    name.append(UInt32(truncatingIfNeeded: partition))
-    name.append(UInt32(truncatingIfNeeded: index))
-    return .v5(namespace: namespace, name: name)
+    let place = UInt64(UInt32(truncatingIfNeeded: partition)) << 32 | UInt64(UInt32(truncatingIfNeeded: index))
+    return .v5(namespace: namespace, name: (message.high, message.low, place))
   }
 }
 
