@@ -23,9 +23,8 @@ extension Sender {
       batch.partition.parkedBatches.append((self, batch))
       return 1
     }
-    if batch.message.isCancelled || batch.message.startBy < pass.wall {
+    if batch.message.isStopped || batch.message.startBy < pass.wall, worker.stop(batch, self, now: pass.wall) {
       _ = batches.popFirst()
-      worker.endWaiting(of: batch, batch.message.isCancelled ? .cancelled : .expired, self)
       return 1
     }
     let room = min(
@@ -75,14 +74,14 @@ extension Sender {
       prepared.header == pass.header
     {
       guard batch.message.isPersonal else { return (prepared.push, account.body(prepared.rendering, token: token)) }
-      guard let facts = member.facts, case .success(let own) = batch.message.rendering(account, for: facts),
+      guard let facts = member.facts, case .success(let own) = batch.message.rendering(account, 0, for: facts),
         own.path == prepared.rendering.path, own.headers == prepared.rendering.headers,
         own.mark == prepared.rendering.mark
       else { return nil }
       return (prepared.push, account.body(own, token: token))
     }
     guard let address = member.address, let facts = member.facts,
-      case .success(let rendering) = batch.message.rendering(account, for: facts),
+      case .success(let rendering) = batch.message.rendering(account, 0, for: facts),
       let frame = account.frame(rendering, like: address, authorization: pass.header),
       let push = carrier.prepare(frame)
     else { return nil }
@@ -104,7 +103,7 @@ extension Sender {
       }
       let flight = worker.memberFlights.end(Int(tag))
       accepted += 1
-      brake.alive()
+      if brake.alive() { worker.settleDoubtful(of: self) }
       let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
       metrics.answered(seconds: seconds)
       if flight.generation == generation {

@@ -34,7 +34,7 @@ extension Worker {
   private static let doubtfulAtMost = 10_000
 
   /// Others were reached, or the brake went on: they are carried out, or put aside.
-  private func settleDoubtful(of sender: Sender) {
+  func settleDoubtful(of sender: Sender) {
     guard !sender.doubtful.isEmpty else { return }
     let waiting = sender.doubtful
     sender.doubtful = []

@@ -53,6 +53,10 @@ extension Worker {
     for sender in senders.values {
       let members = sender.takeSlices { $0.message.id == id }
       if control.word == .cancelled { endSlices(members, .cancelled) } else { giveBackStarted(members) }
+      for batch in sender.takeBatches(where: { $0.message.id == id }) {
+        batch.message.adopt(control)
+        if control.word == .cancelled { endWaiting(of: batch, .cancelled, sender) } else { giveBack(batch, sender) }
+      }
     }
   }
 
@@ -88,6 +92,16 @@ extension Worker {
     }
     setAside(job, of: parcel.message.id, partition)
     if let done = job.one() { settleSoon(done, partition) }
+  }
+
+  /// Members that have not been sent stay in their job.
+  func giveBack(_ batch: MemberBatch, _ sender: Sender) {
+    let waiting = batch.waiting
+    guard waiting > 0 else { return }
+    drop(batch, sender)
+    guard !batch.partition.isLost else { return }
+    setAside(batch.job, of: batch.message.id, batch.partition)
+    for _ in 0..<waiting { if let done = batch.job.one() { settleSoon(done, batch.partition) } }
   }
 
   // MARK: Jobs set aside

@@ -9,7 +9,7 @@ extension Worker {
   func enter(_ members: ClaimedMembers, _ message: LoadedMessage?, job: JobAtWork, partition: Partition) {
     for target in members.others { enter(target, message, job: job, urgency: .bulk, partition: partition) }
     guard members.count > 0 else { return }
-    guard let message, message.goesShort, !message.isCancelled, let sender = senders[members.credential],
+    guard let message, message.goesShort, !message.isStopped, let sender = senders[members.credential],
       sender.takesMembers
     else {
       for place in 0..<members.count { enterWhole(place, of: members, message, job: job, partition: partition) }
@@ -96,6 +96,20 @@ extension Worker {
     }
   }
 
+  /// A batch at its turn whose message may not go, or not any more; false: it may. It must leave its sender.
+  func stop(_ batch: MemberBatch, _ sender: Sender, now: WallTime) -> Bool {
+    if batch.message.isCancelled {
+      endWaiting(of: batch, .cancelled, sender)
+    } else if batch.message.isHeld(now: now) {
+      giveBack(batch, sender)
+    } else if batch.message.startBy < now {
+      endWaiting(of: batch, .expired, sender)
+    } else {
+      return false
+    }
+    return true
+  }
+
   /// Waiting members that meet the condition, whose batches leave their sender.
   func endBatches(_ outcome: Outcome, where condition: (MemberBatch) -> Bool) {
     for sender in senders.values {
@@ -112,7 +126,7 @@ extension Worker {
     partition.parkedBatches = []
   }
 
-  private func drop(_ batch: MemberBatch, _ sender: Sender) {
+  func drop(_ batch: MemberBatch, _ sender: Sender) {
     let count = batch.waiting
     batch.next = batch.members.count
     if count > 0 { release(count, of: batch, sender) }

@@ -73,6 +73,35 @@ struct AudienceTests {
     }
   }
 
+  @Test("one request at a time per token: a direct send waits for the member that is at work, and the other way round")
+  func oneAtATime() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { _, _ in .hold }
+      try await post.register(6)
+      let first = try await post.sendToAll(PlainMessage(title: "first"), 6)
+      let worker = try post.work([post.account(responder)])
+      try await post.until("all members at work") { responder.pushes.count == 6 }
+      #expect(worker.lanes.count == 0)
+      let direct = try await post.send("direct", to: ["t2"])
+      let second = try await post.sendToAll(PlainMessage(title: "second"), 6)
+      try await post.until("all of both in memory") { worker.lanes.count == 6 }
+      responder.release()
+      try await post.until("what waited") { responder.pushes.count == 12 }
+      // The members of the second follow those of the first; of the direct send and its token's second, one waits for the other.
+      #expect(worker.lanes.count == 6 && responder.accepted.count == 6)
+      responder.reply = { _, _ in .status(200) }
+      responder.release()
+      #expect(try await post.done(first) == [.accepted: 6])
+      #expect(try await post.done(second) == [.accepted: 6])
+      #expect(try await post.done(direct) == [.accepted: 1])
+      #expect(responder.pushes.filter { $0.token == "t2" }.map(\.title).first == "first")
+      #expect(responder.pushes.count == 13)
+      try await post.until("no lane is left") { worker.lanes.count == 0 }
+      await post.finish(worker)
+    }
+  }
+
   @Test("cancelled in the middle: what was at work finishes, all else ends, and the sum is exact")
   func cancel() async throws {
     try await withPost { post in

@@ -21,6 +21,18 @@ final class Responder: HTTP2ServerDelegate {
     case close
     /// No answer, ever.
     case silence
+    /// 200, when `release` is called.
+    case hold
+  }
+  private var held: [(HTTP2ServerStream, Push)] = []
+
+  /// Answers what is held.
+  func release() {
+    for (stream, push) in held {
+      accepted.append(push)
+      server.respond(stream, status: 200, headers: [], body: [])
+    }
+    held = []
   }
 
   private(set) var server: HTTP2Server!
@@ -70,6 +82,7 @@ final class Responder: HTTP2ServerDelegate {
     case .reset(let code): server.reset(request.stream, code: code)
     case .close: server.close(request.stream.connection)
     case .silence: break
+    case .hold: held.append((request.stream, push))
     }
   }
 }

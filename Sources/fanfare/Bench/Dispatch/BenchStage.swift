@@ -29,6 +29,9 @@ final class BenchStage {
     if let dump, link(dump, folder.file("dump.rdb")) != 0 { throw BenchFailure(reason: "the dump cannot be linked") }
     log = folder.file("bench.log")
     redis = try PrivateRedis(in: folder.path, core: Self.otherCore, fsync: fsync)
+    let socket = redis.socket
+    // It has loaded its data when it answers.
+    try Blocking.run { loop in try await RedisGauge(loop, socket: socket).close() }
     var started: [ProviderName: ResponderProcess] = [:]
     var authorities: [UInt8] = []
     for var settings in settings {
