@@ -99,7 +99,8 @@ extension Store {
       of: part, job, partition: partition, words: shelf.books[place] ?? WordBook())
     var odd: [ClaimedTarget] = []
     for (index, record) in zip(indexes, records) {
-      if let place = record.part?.record, let glance = try? RecordGlance(record.bucket.bytes, place), glance.gone == nil,
+      if let place = record.part?.record, let glance = try? RecordGlance(record.bucket.bytes, place),
+        glance.gone == nil,
         glance.bornAt <= born
       {
         members.add(index, record.bucket, place)
