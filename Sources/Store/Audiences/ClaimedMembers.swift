@@ -64,7 +64,8 @@ package struct ClaimedMembers: Sendable {
   package func bare(at place: Int) -> ClaimedTarget {
     ClaimedTarget(
       delivery: id(at: place), device: DeviceID(rawValue: ""), registered: true, credential: credential,
-      sequence: base &+ UInt64(Int(indexes[place]) - first), address: nil, gone: nil, facts: nil, attempts: [], slice: nil)
+      sequence: base &+ UInt64(Int(indexes[place]) - first), address: nil, gone: nil, facts: nil, attempts: [],
+      slice: nil)
   }
 
   package struct Member {

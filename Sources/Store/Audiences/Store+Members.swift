@@ -81,7 +81,8 @@ extension Store {
   func target(_ index: Int, of part: AudiencePart, _ job: Snapshot.Job, _ partition: Int) -> ClaimedTarget {
     ClaimedTarget(
       delivery: DeliveryID(message: part.id, partition: partition, index: index), device: DeviceID(rawValue: ""),
-      registered: true, credential: job.credential, sequence: part.sequence(of: index, in: job), address: nil, gone: nil,
+      registered: true, credential: job.credential, sequence: part.sequence(of: index, in: job), address: nil,
+      gone: nil,
       facts: nil, attempts: [], slice: part.slices[index])
   }
 
