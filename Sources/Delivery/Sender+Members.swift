@@ -90,6 +90,23 @@ extension Sender {
     return (push, account.body(rendering, token: token))
   }
 
+  /// The next member goes the long way, before the others.
+  private func takeOneOut(of batch: MemberBatch) {
+    let place = batch.next
+    batch.next += 1
+    if batch.waiting == 0 { _ = batches.popFirst() }
+    batchesTurn = true
+    worker.takeLongWay(place, of: batch, self)
+  }
+
+  /// Takes out batches that meet the condition.
+  func takeBatches(where condition: (MemberBatch) -> Bool) -> [MemberBatch] {
+    guard !batches.isEmpty else { return [] }
+    var taken: [MemberBatch] = []
+    for batch in batches.takeAll() { if condition(batch) { taken.append(batch) } else { batches.append(batch) } }
+    return taken
+  }
+
   // MARK: Answers
 
   func succeeded(_ answers: [(tag: UInt64, body: [UInt8])]) {

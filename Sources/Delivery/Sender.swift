@@ -38,7 +38,7 @@ final class Sender: CarrierOwner {
   /// The token of the request that is being made.
   var token: [UInt8] = []
   /// Batches and lanes of bulk take turns.
-  private var batchesTurn = false
+  var batchesTurn = false
   /// For providers that take many recipients in a request.
   var slices: SlicePlan<Parcel>
   /// Slices that may go; their members count as at work in their lanes.
@@ -181,23 +181,6 @@ final class Sender: CarrierOwner {
     guard !gathersSlices, !isUrgent, !batches.isEmpty else { return false }
     batchesTurn = bulk.isEmpty || !batchesTurn
     return batchesTurn
-  }
-
-  /// The next member goes the long way, before the others.
-  private func takeOneOut(of batch: MemberBatch) {
-    let place = batch.next
-    batch.next += 1
-    if batch.waiting == 0 { _ = batches.popFirst() }
-    batchesTurn = true
-    worker.takeLongWay(place, of: batch, self)
-  }
-
-  /// Takes out batches that meet the condition.
-  func takeBatches(where condition: (MemberBatch) -> Bool) -> [MemberBatch] {
-    guard !batches.isEmpty else { return [] }
-    var taken: [MemberBatch] = []
-    for batch in batches.takeAll() { if condition(batch) { taken.append(batch) } else { batches.append(batch) } }
-    return taken
   }
 
   /// What a request needs to go now.
