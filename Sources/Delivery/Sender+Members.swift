@@ -91,7 +91,7 @@ extension Sender {
   }
 
   /// The next member goes the long way, before the others.
-  private func takeOneOut(of batch: MemberBatch) {
+  func takeOneOut(of batch: MemberBatch) {
     let place = batch.next
     batch.next += 1
     if batch.waiting == 0 { _ = batches.popFirst() }
