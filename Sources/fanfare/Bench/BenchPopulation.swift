@@ -5,12 +5,16 @@ import Store
 /// some users with two devices; half of them under an id that the app chose.
 struct BenchPopulation {
   let provider: ProviderName
-  private var state: UInt64 = 7
+  private var state: UInt64
 
   static let now = WallTime(seconds: 1_780_000_000)
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
-  init(provider: ProviderName) { self.provider = provider }
+  /// The same devices each time, others for each provider.
+  init(provider: ProviderName) {
+    self.provider = provider
+    state = provider.rawValue.utf8.reduce(7) { $0 &* 31 &+ UInt64($1) }
+  }
 
   /// SplitMix64.
   private mutating func random(_ bound: Int) -> Int {
