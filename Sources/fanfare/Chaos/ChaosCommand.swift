@@ -34,10 +34,11 @@ enum ChaosCommand {
     let seed = UInt64(try arguments.integer("--seed", in: 0...Int.max) ?? Int.random(in: 0..<1_000_000_000))
     StopSignals.block()
     Terminal.note("seed \(seed)")
-    let stack = try ChaosStack(workers: workers, logEntries: deliveries * 4 + 100_000)
+    let folder = ScratchFolder()
     do {
+      let stack = try ChaosStack(in: folder, workers: workers, logEntries: deliveries * 4 + 100_000)
+      defer { stack.stop() }
       let result = try play(stack, deliveries, seed)
-      stack.stop()
       return report(result, seed: seed, json: arguments.wantsJSON)
     } catch {
       switch error {
@@ -47,9 +48,8 @@ enum ChaosCommand {
       case let failure as HTTPClientFailure: Terminal.complain(failure.reason)
       default: throw error
       }
-      Terminal.note(stack.lastWords)
+      Terminal.note(ChaosStack.lastWords(in: folder))
       Terminal.note("seed \(seed)")
-      stack.stop()
       return .failure
     }
   }

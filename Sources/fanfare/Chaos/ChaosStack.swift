@@ -14,7 +14,7 @@ final class ChaosStack {
   static let streams = 200
   static let connections = 2
 
-  let folder = ScratchFolder()
+  private let folder: ScratchFolder
   let redis: PrivateRedis
   let vendors: Vendors
   let key: String
@@ -28,7 +28,8 @@ final class ChaosStack {
   private static let clockLibrary = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 
   /// `more`: settings beside those of the demo. `logEntries`: what the stand-ins remember.
-  init(workers count: Int, more: String = "", logEntries: Int) throws {
+  init(in folder: ScratchFolder, workers count: Int, more: String = "", logEntries: Int) throws {
+    self.folder = folder
     redis = try PrivateRedis(in: folder, durable: true)
     var settings = SandboxSettings(directory: folder.folder("vendors"))
     settings.takeFreePorts()
@@ -115,7 +116,7 @@ final class ChaosStack {
   }
 
   /// The last lines of the gateway's processes.
-  var lastWords: String {
+  static func lastWords(in folder: ScratchFolder) -> String {
     guard let log = FileContent.read(folder.file("gateway.log")), !log.isEmpty else { return "" }
     return "the gateway's last lines:\n" + String(decoding: log.suffix(3_000), as: UTF8.self)
   }

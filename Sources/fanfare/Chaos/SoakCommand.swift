@@ -36,17 +36,20 @@ enum SoakCommand {
     let minutes = try arguments.integer("--minutes", in: 2...1_440) ?? 30
     let rate = try arguments.integer("--rate", in: 50...100_000) ?? 500
     StopSignals.block()
-    let stack = try ChaosStack(workers: 2, more: retention, logEntries: 50_000)
-    defer { stack.stop() }
+    let folder = ScratchFolder()
     do {
+      let stack = try ChaosStack(in: folder, workers: 2, more: retention, logEntries: 50_000)
+      defer { stack.stop() }
       let series = try play(stack, minutes: minutes, rate: rate)
       return report(series, minutes: minutes, json: arguments.wantsJSON)
     } catch let failure as Campaign.Failure {
       Terminal.complain(failure.reason)
     } catch let failure as HTTPClientFailure {
       Terminal.complain(failure.reason)
+    } catch let failure as ChildProcess.StartFailure {
+      Terminal.complain(failure.reason)
     }
-    Terminal.note(stack.lastWords)
+    Terminal.note(ChaosStack.lastWords(in: folder))
     return .failure
   }
 

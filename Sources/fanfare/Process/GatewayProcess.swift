@@ -8,7 +8,9 @@ final class GatewayProcess: Sendable {
   let url: String
   let child: ChildProcess
 
-  /// Returns when it is ready. `core` >= 0 pins it. `environment`: more variables, as `NAME=value`.
+  /// Returns when it is ready. `core` >= 0 pins it. `environment`: more variables, as `NAME=value`. A library that is loaded
+  /// by one of them and adds variables of its own does so in the second `env`: Swift finds no arguments behind an
+  /// environment that has moved.
   init(
     config: String, log: String, core: Int = -1, arguments: [String] = [], environment: [String] = []
   ) throws(ChildProcess.StartFailure) {
@@ -16,7 +18,7 @@ final class GatewayProcess: Sendable {
     child =
       environment.isEmpty
       ? try ChildProcess("/proc/self/exe", words, log: log, readsOutput: true, core: core)
-      : try ChildProcess("env", environment + [Self.program] + words, log: log, readsOutput: true, core: core)
+      : try ChildProcess("env", environment + ["env", Self.program] + words, log: log, readsOutput: true, core: core)
     let line = child.line(timeout: 30_000) { $0.contains("\"ready\"") }
     guard let line, let document = try? JSON.parse(Array(line.utf8)) else {
       throw ChildProcess.StartFailure(reason: "the gateway did not start")
