@@ -95,6 +95,8 @@ package enum StoreCondition: Hashable, Sendable {
 /// and the figures of its memory and replicas. Belongs to its store.
 final class Pulse {
   private let interval: Int64
+  /// No answer for so long is told as stalled.
+  private static let stalledAfter: Int64 = 1_000
   /// An answer that took longer is told as slow.
   private static let slowAfter: Int64 = 250
 
@@ -132,7 +134,7 @@ final class Pulse {
       if let refusal = redis.lastRefusal { return StoreCondition(refusal) }
       return .away(redis.trouble)
     }
-    if let asked, loop.now - asked >= interval { return .stalled(milliseconds: loop.now - asked) }
+    if let asked, loop.now - asked >= Self.stalledAfter { return .stalled(milliseconds: loop.now - asked) }
     if case .ready = seen, memory.share >= memoryShare {
       return .full("Redis is at \(Int(memory.share * 100)) % of its maxmemory")
     }

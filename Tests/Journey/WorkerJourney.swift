@@ -43,7 +43,7 @@ extension Journeys {
     first.process.signal(SIGCONT)
     // It has noticed all it can notice once it owns its half again.
     try await first.until("its share") { try await $0.metric("fanfare_partitions_owned") == 8 }
-    #expect(try await first.metric("fanfare_outcomes_forgotten_total") > 0, "it had answers that nobody asks for")
+    #expect(first.process.text.contains("event=lease_lost"), "it had work that is another's now")
     #expect(try await world.sandbox.log().count == log.count, "the zombie sent")
     #expect(try await api.deliveries(id) == record, "the zombie wrote")
     let accepted = log.filter(\.accepted)
@@ -105,7 +105,7 @@ extension Journeys {
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":60000}]"#)
     let tokens = (0..<50).map(Tokens.apns)
     let id = try await api.send(Self.alert(tokens))
-    try await first.until("requests at work") { try await $0.metric("fanfare_requests_at_work") == tokens.count }
+    try await first.until("requests at work") { try await $0.metric("fanfare_requests_at_work") > 0 }
     let began = ContinuousClock.now
     first.process.signal(SIGTERM)
     #expect(await first.process.waitForExit() == 0, "\(first.process.text)")
