@@ -112,7 +112,7 @@ extension Store {
       return indexes.enumerated().map { place, index in
         var report = DeliveryReport(
           DeliveryID(message: members.id, partition: partition, index: index), device(place), nil, blocked: nil)
-        (report.provider, report.platform) = (segment.provider, segment.platform)
+        (report.provider, report.platform, report.variant) = (segment.provider, segment.platform, segment.variant)
         (report.state, report.reason) = (outcome.rawValue, reason)
         return report
       }

@@ -96,7 +96,8 @@ extension Store {
     for segment in snapshot.segments {
       guard case .ended(let outcome, let reason) = segment.fate else { continue }
       let counter = CounterName(
-        provider: segment.provider, outcome: outcome, reason: reason, platform: segment.platform)
+        provider: segment.provider, outcome: outcome, reason: reason, platform: segment.platform,
+        variant: segment.variant)
       counters += [.bytes(counter.field), .number(Int64(segment.numbers.count))]
     }
     let open = jobs.reduce(0) { $0 + $1.range.count }

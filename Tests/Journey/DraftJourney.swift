@@ -1,0 +1,68 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  @Test(
+    "a draft is written, edited, tried out by a test list and sent from the command line: the test was what everybody gets"
+  )
+  func draft() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    let tokens = (0..<20).map { $0.isMultiple(of: 2) ? ("apns", Tokens.apns($0)) : ("fcm", Tokens.fcm($0)) }
+    for (number, (provider, token)) in tokens.enumerated() {
+      let body = #"{"provider":"\#(provider)","token":"\#(token)","tags":["beta"],"attributes":{"name":"N\#(number)"}}"#
+      #expect(try await gateway.client.put("/v1/devices/d\(number)", body).status == 201)
+    }
+    /// What the command line printed.
+    func fanfare(_ words: String..., environment: [String: String] = [:], exit: Int32 = 0) async throws -> String {
+      var environment = environment
+      environment["FANFARE_URL"] = gateway.client.base
+      environment["FANFARE_KEY"] = gateway.client.key
+      let run = try ChildProcess(World.program, words, environment: environment)
+      let code = await run.waitForExit()
+      #expect(code == exit, "fanfare \(words): \(run.text)")
+      return run.text
+    }
+
+    let team = ["d0", "d1"]
+    _ = try await fanfare("test-lists", "set", "team", "--device", "d0", "--device", "d1")
+    let file = world.directory.file("sale.json")
+    let message = #"""
+      {"to":{"audience":"beta"},"notification":{"title":"Sale","body":"For {{name|you}}"},"data":{"n":1},
+       "variants":[{"name":"a","weight":50},{"name":"b","weight":50,"notification":{"title":"RABATT"}}]}
+      """#
+    try message.write(to: file, atomically: true, encoding: .utf8)
+    let made = try await fanfare("drafts", "create", "--name", "Spring", "--file", file.path, "--json")
+    let id = try #require(try JSON.parse(Array(made.utf8))["id"]?.string)
+    _ = try await fanfare("drafts", "edit", id, environment: ["EDITOR": "sed -i s/Sale/Spring/", "VISUAL": ""])
+    #expect(try await fanfare("drafts", "list").contains("Spring"))
+    #expect(try await fanfare("drafts", "show", id).contains(#""title":"Spring""#))
+    #expect(try await fanfare("drafts", "count", id).hasPrefix("20 devices"))
+    _ = try await fanfare("drafts", "send", id, "--version", "1", exit: 5)
+
+    let tests = try await fanfare("drafts", "test", id, "--list", "team")
+    let ids = tests.matches(of: /msg_[0-9a-z]{26}/).map { String($0.0) }
+    #expect(ids.count == 2, "\(tests)")
+    for test in ids { #expect(try await gateway.completed(test)["test_of"]?.string == id) }
+    let tried = try await world.sandbox.log()
+    #expect(tried.count == 4 && Set(tried.map(\.token)) == Set(tokens.prefix(2).map(\.1)))
+
+    let sent = try await fanfare("drafts", "send", id, "--json")
+    let campaign = try #require(try JSON.parse(Array(sent.utf8))["id"]?.string)
+    let report = try await gateway.completed(campaign)
+    #expect(report["outcomes"]?["accepted"]?.integer == 20 && report["draft_of"]?.string == id, "\(report)")
+    let log = try await world.sandbox.log().dropFirst(tried.count)
+    #expect(log.count == 20)
+    for entry in log where tokens.prefix(team.count).contains(where: { $0.1 == entry.token }) {
+      let shown = tried.filter { $0.token == entry.token }.map(\.body)
+      #expect(Set(shown).count == 2 && shown.contains(entry.body), "\(entry.body) was not among \(shown)")
+    }
+    #expect(try await fanfare("drafts", "send", id).contains(campaign), "asked again, it is the same message")
+    #expect(try await world.sandbox.log().count == tried.count + 20)
+    #expect(try await fanfare("drafts", "duplicate", campaign, "--json").contains("RABATT"))
+    _ = try await fanfare("drafts", "show", id, exit: 5)
+  }
+}
