@@ -25,7 +25,7 @@ final class MemberBatch {
     var push: PreparedPush
     var rendering: Rendering
     /// `ClaimedMembers.Member.route` for which it holds.
-    var route: Int
+    var route: [UInt8]
     var header: String
     var generation: Int
   }

@@ -69,8 +69,7 @@ extension Sender {
   private func request(_ member: ClaimedMembers.Member, of batch: MemberBatch, _ pass: Pass)
     -> (PreparedPush, [UInt8])?
   {
-    guard let route = member.route else { return nil }
-    if let prepared = batch.prepared, prepared.route == route, prepared.generation == pass.generation,
+    if let prepared = batch.prepared, member.isOn(prepared.route), prepared.generation == pass.generation,
       prepared.header == pass.header
     {
       guard batch.message.isPersonal else { return (prepared.push, account.body(prepared.rendering, token: token)) }
@@ -86,7 +85,7 @@ extension Sender {
       let push = carrier.prepare(frame)
     else { return nil }
     batch.prepared = .init(
-      push: push, rendering: rendering, route: route, header: pass.header, generation: pass.generation)
+      push: push, rendering: rendering, route: member.route, header: pass.header, generation: pass.generation)
     return (push, account.body(rendering, token: token))
   }
 

@@ -73,8 +73,11 @@ package struct ClaimedMembers: Sendable {
     let packed: [UInt8]
     let words: WordBook
 
-    /// The same for devices that share provider, kind of token and bundle id; nil: unknown.
-    package var route: Int? { glance.route }
+    /// The same for devices that share provider, kind of token and bundle id.
+    package var route: [UInt8] { Array(packed[glance.route]) }
+    package func isOn(_ route: [UInt8]) -> Bool {
+      glance.route.count == route.count && packed[glance.route].elementsEqual(route)
+    }
     /// Replaces `bytes` by the token's; false: it cannot be read.
     package func token(into bytes: inout [UInt8]) -> Bool { (try? glance.token(packed, into: &bytes)) != nil }
     /// Without the token of a Live Activity.

@@ -8,8 +8,8 @@ struct RecordGlance {
   private(set) var bornAt: WallTime
   /// Nil: it may be sent to.
   private(set) var gone: Gone?
-  /// The same for devices with the same words for provider, kind and bundle id; nil: some of them are written out.
-  private(set) var route: Int?
+  /// Where provider, kind of token and bundle id stand: the same bytes mean the same.
+  private(set) var route: Range<Int>
   private var flags: DeviceRecord.Flags
   private var id: Int
   private var token: Int
@@ -20,8 +20,6 @@ struct RecordGlance {
     case disabled
     case dead
   }
-
-  private static let bitsOfWord = 20
 
   /// `part`: where it stands in `packed`, which all else takes as well. Throws if it cannot be read.
   init(_ packed: [UInt8], _ part: Range<Int>) throws(Corrupt) {
@@ -36,14 +34,9 @@ struct RecordGlance {
     try reader.skipCompact()
     token = reader.place
     try reader.skipCompact()
-    var words = 0
-    var isWritten = false
-    for _ in 0..<3 {
-      let head = try reader.skipWord()
-      isWritten = isWritten || (head > 0 && head & 1 == 0)
-      words = words << Self.bitsOfWord | head & (1 << Self.bitsOfWord - 1)
-    }
-    route = isWritten ? nil : words
+    let start = reader.place
+    for _ in 0..<3 { try reader.skipWord() }
+    route = start..<reader.place
     facts = reader.place
     gone = flags.contains(.tombstone) ? .dead : flags.contains(.enabled) ? nil : .disabled
   }
@@ -75,18 +68,18 @@ struct RecordGlance {
     var reader = Unpacker(packed, facts..<end)
     var facts = DeviceFacts()
     facts.platform = try reader.optionalWord(words)
-    _ = try reader.skipWord()
+    try reader.skipWord()
     facts.language = try reader.optionalWord(words)
     facts.timeZone = try reader.optionalWord(words)
     if flags.contains(.user) {
       try reader.skipCompact()
       _ = try reader.number()
-      for _ in 0..<(try reader.int()) { _ = try reader.skipWord() }
+      for _ in 0..<(try reader.int()) { try reader.skipWord() }
     }
     if flags.contains(.activity) {
       for _ in 0..<2 where try reader.flag() { try reader.skipCompact() }
     }
-    for _ in 0..<(try reader.int()) { _ = try reader.skipWord() }
+    for _ in 0..<(try reader.int()) { try reader.skipWord() }
     for _ in 0..<(try reader.int()) {
       facts.attributes.append(JSONMember(try reader.word(words), try DeviceRecord.readValue(&reader, words)))
     }
@@ -95,10 +88,8 @@ struct RecordGlance {
 }
 
 extension Unpacker {
-  /// The word's head: odd for one of the book.
-  mutating func skipWord() throws(Corrupt) -> Int {
+  mutating func skipWord() throws(Corrupt) {
     let head = try int()
     if head > 0, head & 1 == 0 { _ = try slice((head >> 1) - 1) }
-    return head
   }
 }
