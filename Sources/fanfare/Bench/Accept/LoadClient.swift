@@ -54,15 +54,15 @@ final class LoadClient {
     return outcome
   }
 
-  private func due(_ number: Int) -> Instant {
-    guard let rate else { return loop.now }
+  private func due(_ number: Int, now: Instant) -> Instant {
+    guard let rate else { return now }
     return Instant(nanoseconds: began.nanoseconds + UInt64(Double(number) * 1e9 / rate))
   }
 
   private func pump() {
     let now = loop.now
     while next < total, let connection = idle.last {
-      let due = due(next)
+      let due = due(next, now: now)
       if due > now {
         loop.after(milliseconds: max(1, due - now)) { [unowned self] in pump() }
         return
