@@ -29,6 +29,8 @@ final class Parcel {
   var avoiding: Int?
   /// The slice it is a member of, once that is stored.
   var slice: StoredSlice?
+  /// It counts towards a cap.
+  var cap: CapUse?
 
   /// Kept per delivery; beyond it the last one is replaced.
   static let attemptsKept = 100

@@ -20,6 +20,8 @@ final class Partition {
   var retryTimer: Timer?
   var retryDue: WallTime?
   var readsRetries = false
+  /// What this owner knows of caps: what is counted, and what is at work for them.
+  var caps: [CapCount: CapBook] = [:]
   /// Settled while the retry set was being read: what is read may still show them as due.
   var settledMeanwhile: Set<DeliveryID> = []
   var flushing = false

@@ -32,7 +32,9 @@ extension Worker {
       do throws(StoreError) {
         let jobs = try await self.store.claim(
           lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets, packed: true)
-        guard let messages = await self.load(Set(jobs.map(\.message)), for: partition) else { return }
+        guard let messages = await self.load(Set(jobs.map(\.message)), for: partition),
+          await self.readCaps(of: messages.values, for: partition)
+        else { return }
         var found = ClaimPlan.Catch(jobs: jobs.count, last: jobs.last?.place)
         for job in jobs {
           if self.keepsAside(job, messages[job.message], partition) { continue }
@@ -135,15 +137,32 @@ extension Worker {
       switch timing.decide(zone, now: loop.wallNow) {
       case .go: break
       case .hold(let until):
-        return hold(target, until: until, message, sender: sender, job: job, partition: partition)
+        return hold(
+          target, until: until, reason: until > message.startedAt ? Timing.quietReason : Timing.localReason, message,
+          sender: sender, job: job, partition: partition)
       case .skip:
         return write(
           target, .skipped, reason: Timing.quietReason, sender: sender, job: job, partition: partition)
       }
     }
+    var use: CapUse?
+    if message.content?.cap != nil {
+      switch cap(target, message, partition) {
+      case .free: break
+      case .counted(let counted): use = counted
+      case .full:
+        if let slice = target.slice { sender.absent(from: slice) }
+        return write(target, .skipped, reason: Cap.reason, sender: sender, job: job, partition: partition)
+      case .unknown:
+        return hold(
+          target, until: loop.wallNow + Self.capPause, reason: Cap.reason, message, sender: sender, job: job,
+          partition: partition)
+      }
+    }
     let parcel = Parcel(
       target, address: address, message: message, partition: partition, sender: sender, job: job,
       urgency: urgency)
+    parcel.cap = use
     messages.used(message)
     sender.inMemory += 1
     partition.inMemory += 1
@@ -158,14 +177,16 @@ extension Worker {
     requeue(lane)
   }
 
+  /// Deliveries whose cap is not known look again after this.
+  private static let capPause: Int64 = 500
+
   /// Its own time has not come: it waits out of memory, unless that would be too late.
   private func hold(
-    _ target: ClaimedTarget, until: WallTime, _ message: LoadedMessage, sender: Sender, job: JobAtWork?,
-    partition: Partition
+    _ target: ClaimedTarget, until: WallTime, reason: String, _ message: LoadedMessage, sender: Sender,
+    job: JobAtWork?, partition: Partition
   ) {
     let isFirst = target.attempts.isEmpty
     if let slice = target.slice { sender.absent(from: slice) }
-    let reason = until > message.startedAt ? Timing.quietReason : Timing.localReason
     guard isFirst ? until <= message.startBy : until < message.expiresAt else {
       return write(target, .expired, reason: reason, sender: sender, job: job, partition: partition)
     }
@@ -234,7 +255,9 @@ extension Worker {
         let limit = partition.atHand.count + self.settings.claim.retriesAtOnce
         let due = try await self.store.dueRetries(lease, now: self.loop.wallNow, limit: limit)
         let fresh = due.filter { !partition.atHand.contains($0.delivery) }
-        guard let messages = await self.load(Set(fresh.map(\.delivery.message)), for: partition) else { return }
+        guard let messages = await self.load(Set(fresh.map(\.delivery.message)), for: partition),
+          await self.readCaps(of: messages.values, for: partition)
+        else { return }
         // The set is read in steps: a flush that ended in between has settled some of what they show.
         for target in fresh
         where !partition.settledMeanwhile.contains(target.delivery) && partition.atHand.insert(target.delivery).inserted

@@ -204,10 +204,12 @@ extension Worker {
   private func final(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict?) -> Flush.Final {
     var providerID: String?
     if case .accepted(let id)? = verdict { providerID = id }
-    return .init(
+    var final = Flush.Final(
       delivery: parcel.id, device: parcel.target.device, provider: parcel.address.provider, outcome: outcome,
       reason: reason, platform: parcel.target.facts?.platform, providerID: providerID, attempts: parcel.attempts,
       overtaken: parcel.overtaken)
+    if outcome == .accepted, parcel.cap != nil { final.cap = countCap(of: parcel) }
+    return final
   }
 
   /// The end of a delivery that never came into a lane.
@@ -232,6 +234,7 @@ extension Worker {
   }
 
   func left(_ parcel: Parcel) {
+    if parcel.cap != nil { giveBackCap(of: parcel) }
     messages.released(parcel.message)
     parcel.sender.inMemory -= 1
     parcel.partition.inMemory -= 1

@@ -82,7 +82,16 @@ extension Worker {
     }
     let selection = AudienceSelection(expression: expression, reach: audience.reach, providers: nil)
     let fate = fates(stored.app, message)
-    try await store.start(lease, stored, selection: selection, now: loop.wallNow, timing: loaded?.timing, fate: fate)
+    var capped: ((UInt32) -> Bool)?
+    if let loaded, let cap = message.cap, let partition = partitions[lease.partition] {
+      guard await readCaps(of: [loaded], for: partition) else { return }
+      if let book = partition.caps[CapCount(cap, app: stored.app, now: loop.wallNow)] {
+        capped = { book.count(Int($0)) >= cap.limit }
+      }
+    }
+    try await store.start(
+      lease, stored, selection: selection, now: loop.wallNow, timing: loaded?.timing,
+      capped: capped, fate: fate)
     counts.startedAudiences.add()
   }
 

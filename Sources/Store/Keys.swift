@@ -68,6 +68,10 @@ struct Keys {
   func parked(_ partition: Int) -> String { stems[partition] + "parked" }
   /// Audience parts at work, by when what is left of them ends: no first attempt begins after it.
   func ends(_ partition: Int) -> String { stems[partition] + "ends" }
+  /// Of a topic in a period: four bits for each device number.
+  func caps(_ partition: Int, _ count: CapCount) -> String {
+    "\(stems[partition])z:\(count.app.rawValue):\(count.period.rawValue.prefix(1))\(count.number):\(count.topic)"
+  }
   func listing(_ partition: Int, _ app: AppID, _ hour: Int64) -> String {
     stems[partition] + "l:\(app.rawValue):\(hour)"
   }

@@ -131,6 +131,9 @@ extension Store {
         .number(Int64(places[job.message] ?? 0)), .text("\(job.id.sequence)-1"), .text(job.id.stream.name),
       ]
     }
+    let caps = capArguments(entries, partition)
+    names += caps.names
+    arguments.append(.bytes(caps.packed))
     return try flushed(try await ask(Scripts.flush, keys: names, arguments, partition: partition))
   }
 

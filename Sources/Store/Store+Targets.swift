@@ -19,9 +19,10 @@ extension Store {
       byApp[app, default: []].append(place)
     }
     for (app, places) in byApp {
-      let devices = try await devices(places.map { targets[$0].device }, app: app)
-      for (place, stored) in zip(places, devices) {
-        Self.fill(&targets[place], stored)
+      let found = try await find(places.map { targets[$0].device }, app: app)
+      for (place, found) in zip(places, found) {
+        targets[place].number = found?.place.number
+        Self.fill(&targets[place], found?.record.stored)
       }
     }
   }
@@ -46,7 +47,10 @@ extension Store {
     var rest = devices[...]
     for (place, number) in zip(places, numbers) {
       let stored = number >= 0 ? rest.popFirst() ?? nil : nil
-      if let stored { targets[place].device = stored.device.id }
+      if let stored {
+        targets[place].device = stored.device.id
+        targets[place].number = number
+      }
       Self.fill(&targets[place], stored)
     }
   }

@@ -88,6 +88,8 @@ package struct ClaimedTarget: Sendable {
   package var gone: String?
   /// Of a registered device that is not gone, read now.
   package var facts: DeviceFacts?
+  /// Of a registered device that is not gone.
+  package var number: Int?
   /// Attempts already made and flushed.
   package var attempts: [Attempt]
   /// The stored slice it belongs to, if one was stored before (OneSignal): it goes again with the same members and key.
@@ -181,6 +183,8 @@ package struct Flush: Sendable {
     package var attempts: [Attempt]
     /// Later ones passed it while it waited (design D6).
     package var overtaken: Bool
+    /// It counts towards a cap, if it is accepted.
+    package var cap: CapUse?
     package init(
       delivery: DeliveryID, device: DeviceID, provider: ProviderName, outcome: Outcome, reason: String?,
       platform: String? = nil, providerID: String? = nil, attempts: [Attempt] = [], overtaken: Bool = false

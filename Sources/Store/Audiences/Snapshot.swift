@@ -25,7 +25,7 @@ struct Snapshot {
   }
   struct Segment {
     var fate: Fate
-    /// Nil: nobody has a time of their own.
+    /// Nil: nobody has a time of their own, and nothing is counted of them.
     var wave: Wave?
     var provider: ProviderName
     /// As it was when the audience was started: counters add up to the count by it.

@@ -18,6 +18,8 @@ private struct MemberOutcomes {
   var slices: [Int: String] = [:]
   var firstAttempt: WallTime?
   var keepsReceipts = false
+  /// Some of them count towards a cap.
+  var counts = false
 
   mutating func add(_ group: Group, _ indexes: some Sequence<UInt32>) {
     let place = places[group] ?? groups.count
@@ -42,7 +44,7 @@ private struct MemberOutcomes {
       let windows = CodeWindow.windows(indexes, group.code)
       arguments += [
         .number(Int64(group.code.rawValue)), .bytes(group.counter), .number(Int64(group.job)),
-        group.code == .accepted && !keepsReceipts ? "0" : "1", .number(Int64(windows.count)),
+        group.code == .accepted && !keepsReceipts && !counts ? "0" : "1", .number(Int64(windows.count)),
       ]
       for window in windows { arguments += [.number(Int64(window.start)), .bytes(window.codes)] }
     }
@@ -115,6 +117,9 @@ extension Store {
         .number(Int64(parts[job.message]?.job(at: job.id.sequence)?.range.lowerBound ?? 0)),
       ]
     }
+    let caps = capArguments(entries, partition)
+    names += caps.names
+    arguments.append(.bytes(caps.packed))
     return try flushed(
       try await ask(Scripts.flushAudience, keys: names, arguments, partition: partition))
   }
@@ -122,6 +127,7 @@ extension Store {
   private static func members(_ part: AudiencePart, _ outcomes: MessageOutcomes) -> MemberOutcomes {
     var members = MemberOutcomes()
     members.keepsReceipts = part.keepsReceipts
+    members.counts = outcomes.finals.contains { $0.cap != nil }
     for final in outcomes.finals {
       let index = final.delivery.index
       guard let job = part.job(of: index) else { continue }

@@ -58,7 +58,8 @@ extension Store {
       }
       window = Self.codesPerRead
     }
-    if packed, part.slices.isEmpty {
+    // Those who have times or counts of their own are looked at one by one.
+    if packed, part.slices.isEmpty, own.wave == nil {
       claim.members = try await packedMembers(members, of: part, own, lease)
     } else {
       claim.targets = members.map { self.target($0, of: part, own, partition) }

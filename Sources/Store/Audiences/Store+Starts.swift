@@ -164,6 +164,7 @@ extension Snapshot {
         add(kind, group.numbers)
         continue
       }
+      kind.wave = kind.wave ?? Wave()
       add(kind, group.numbers.filter { !capped($0) })
       kind.wave = nil
       kind.fate = .ended(.skipped, reason: Cap.reason)

@@ -25,6 +25,13 @@ final class ZonePlans {
     until = startedAt
   }
 
+  /// One plan for whatever zone.
+  convenience init(_ plan: Plan, _ timing: Timing, until: WallTime, now: WallTime) {
+    self.init(timing, startedAt: now, life: until - now, now: now)
+    plans = [plan]
+    self.until = until
+  }
+
   subscript(zoneClass: Int) -> Plan { plans[zoneClass] }
 
   func zoneClass(_ zone: String?) -> Int {

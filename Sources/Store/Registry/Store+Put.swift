@@ -154,7 +154,8 @@ extension Store {
     }
     let homes = Array(new.keys)
     guard !homes.isEmpty else { return places }
-    let before = loop.wallNow.milliseconds - settings.retentionSeconds * 1000
+    let rest = max(settings.retentionSeconds, Self.shortestRest)
+    let before = loop.wallNow.milliseconds - rest * 1000
     let replies = try await ask(
       Scripts.allocate,
       homes.map { home in

@@ -5,15 +5,19 @@ import Loop
 /// Messages of a running server: what became of them, and what can be done about it.
 enum MessagesCommand {
   static let command = Command(
-    name: "messages", summary: "list, show, pause, resume, cancel and replay messages",
+    name: "messages", summary: "list, show, move, pause, resume, cancel and replay messages",
     about: """
-      list prints the newest messages; show tells how one stands, by provider, outcome and reason. pause stops a message
+      list prints the newest messages; show tells how one stands, by provider, outcome and reason. reschedule gives one that
+      waits for its time another, until it starts. pause stops a message
       within a second (what is in flight finishes), and resume lets it go on where it stood; its ttl runs meanwhile. cancel
       ends what was not sent yet, for ever, and tells how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints.
       """,
-    positionals: ["list|show|pause|resume|cancel|replay", "[ID]"],
-    options: ServerCall.options(scopes: "read (send for pause, resume, cancel and replay)") + [
+    positionals: ["list|show|reschedule|pause|resume|cancel|replay", "[ID]"],
+    options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
       Command.Option("--limit", "COUNT", "list: so many, 1–1000 (20)"),
+      Command.Option("--at", "TIME", "reschedule: with its offset, as 2026-12-01T09:00:00+01:00"),
+      Command.Option("--at-local", "TIME", "reschedule: by each device's own clock, as 2026-12-01T09:00:00"),
+      Command.Option("--version", "NUMBER", "reschedule: refuse it if the message was changed since it was shown"),
       Command.Option("--outcome", "NAME", repeats: true, "replay: deliveries that ended so (failed and expired)"),
       Command.Option("--reason", "WORD", repeats: true, "replay: only with this reason, as show prints it"),
       Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
@@ -34,10 +38,13 @@ enum MessagesCommand {
     case ("pause", let id?), ("resume", let id?):
       return try one("POST", try path(id) + "/\(arguments.positionals[0])", arguments) { show($0) }
     case ("cancel", let id?): return try cancel(try path(id), arguments)
+    case ("reschedule", let id?): return try reschedule(id, arguments)
     case ("replay", let id?): return try replay(id, arguments)
-    case ("show", nil), ("pause", nil), ("resume", nil), ("cancel", nil), ("replay", nil):
+    case ("show", nil), ("reschedule", nil), ("pause", nil), ("resume", nil), ("cancel", nil), ("replay", nil):
       throw UsageProblem(text: "name the message by its id, msg_…")
-    default: throw UsageProblem(text: "say what to do: fanfare messages list, show, pause, resume, cancel or replay")
+    default:
+      throw UsageProblem(
+        text: "say what to do: fanfare messages list, show, reschedule, pause, resume, cancel or replay")
     }
   }
 
@@ -90,6 +97,10 @@ enum MessagesCommand {
     for wait in report["blocked"]?.array ?? [] {
       Terminal.print("\(wait["count"]?.integer ?? 0) blocked: \(wait["reason"]?.string ?? "")")
     }
+    if report["state"]?.string == "scheduled", let start = report["starts_at"]?.string {
+      let local = report["starts_at_local"]?.string.map { " (\($0) by each device's own clock)" } ?? ""
+      Terminal.print("starts at \(start)\(local); version \(report["version"]?.integer ?? 0)")
+    }
     if let parent = report["replay_of"]?.string { Terminal.print("replay of \(parent)") }
     guard !counts.lines.isEmpty else { return }
     var table = Table()
@@ -135,6 +146,18 @@ enum MessagesCommand {
       place -= 3
     }
     return String(digits)
+  }
+
+  private static func reschedule(_ id: String, _ arguments: Arguments) throws -> ExitCode {
+    var members: [JSONMember] = []
+    for (option, key) in [("--at", "send_at"), ("--at-local", "send_at_local")] {
+      if let time = arguments.text(option) { members.append(JSONMember(key, .string(time))) }
+    }
+    guard members.count == 1 else { throw UsageProblem(text: "give the new time: --at or --at-local") }
+    if let version = try arguments.integer("--version", in: 1...Int(Int32.max)) {
+      members.append(JSONMember("version", .integer(Int64(version))))
+    }
+    return try one("PATCH", try path(id), arguments, body: JSONValue.object(members).encoded) { show($0) }
   }
 
   private static func replay(_ id: String, _ arguments: Arguments) throws -> ExitCode {

@@ -23,6 +23,8 @@ enum SendCommand {
       Command.Option("--ttl", "SECONDS", "how long it is worth delivering"),
       Command.Option("--priority", "NAME", "high, normal or low"),
       Command.Option("--collapse-key", "KEY", "replaces earlier ones with the same key"),
+      Command.Option("--at", "TIME", "send it then, as 2026-12-01T09:00:00+01:00"),
+      Command.Option("--at-local", "TIME", "… when each device's own clock shows it, as 2026-12-01T09:00:00"),
       Command.Option("--idempotency-key", "KEY", "makes a repeated call answer with the first id"),
       Command.Option("--file", "FILE", "a whole message in JSON; - reads standard input"),
       Command.Option("--wait", "SECONDS", "wait until every delivery has ended, then print how"),
@@ -102,6 +104,8 @@ enum SendCommand {
     }
     if let ttl = try arguments.integer("--ttl", in: 0...Message.maximumTTL) { set("ttl", .integer(Int64(ttl))) }
     if let priority = arguments.text("--priority") { set("priority", .string(priority)) }
+    if let time = arguments.text("--at") { set("send_at", .string(time)) }
+    if let time = arguments.text("--at-local") { set("send_at_local", .string(time)) }
     if let key = arguments.text("--collapse-key") { set("collapse_key", .string(key)) }
     return .object(members)
   }

@@ -1,0 +1,69 @@
+import Domain
+import Loop
+import Store
+
+/// Caps: at most so many messages of a topic to a device. A delivery counts from when it comes into memory; one that ends
+/// otherwise than accepted, or waits for a retry, is given back.
+extension Worker {
+  /// Reads what is counted for these messages, however long the store is away; false: the partition is lost.
+  func readCaps(of messages: some Sequence<LoadedMessage>, for partition: Partition) async -> Bool {
+    for message in messages {
+      guard let cap = message.content?.cap else { continue }
+      while !(await readCap(cap, message.app, partition)) {
+        guard partition.mayWork, !isStopped else { return false }
+        await loop.sleep(milliseconds: settings.flush.repeatAfter)
+      }
+    }
+    return true
+  }
+
+  private func readCap(_ cap: Cap, _ app: AppID, _ partition: Partition) async -> Bool {
+    let count = CapCount(cap, app: app, now: loop.wallNow)
+    guard partition.caps[count] == nil else { return true }
+    do throws(StoreError) {
+      let counts = try await store.capCounts(count, partition: partition.number)
+      guard partition.caps[count] == nil else { return true }
+      // Periods that are over are of no use.
+      let now = loop.wallNow
+      partition.caps = partition.caps.filter { $0.key.period.end(of: $0.key.number) + Self.capsKept > now }
+      partition.caps[count] = CapBook(counts)
+      return true
+    } catch {
+      failed(error, partition)
+      return false
+    }
+  }
+
+  /// Deliveries of the last period may still be at work.
+  private static let capsKept: Int64 = 3_600_000
+
+  enum CapFate {
+    case free
+    case counted(CapUse)
+    case full
+    /// What is counted is not known: a period began a moment ago.
+    case unknown
+  }
+
+  func cap(_ target: ClaimedTarget, _ message: LoadedMessage, _ partition: Partition) -> CapFate {
+    // A token that is not registered is nobody's: nothing of it is counted.
+    guard let cap = message.content?.cap, let number = target.number else { return .free }
+    let count = CapCount(cap, app: message.app, now: loop.wallNow)
+    guard partition.caps[count] != nil else { return .unknown }
+    guard partition.caps[count]!.take(number, limit: cap.limit) else { return .full }
+    return .counted(CapUse(count: count, number: number))
+  }
+
+  /// The delivery leaves memory.
+  func giveBackCap(of parcel: Parcel) {
+    guard let use = parcel.cap else { return }
+    parcel.partition.caps[use.count]?.giveBack(use.number)
+  }
+
+  /// … as accepted: it is counted, here and by its flush.
+  func countCap(of parcel: Parcel) -> CapUse? {
+    guard let use = parcel.cap else { return nil }
+    parcel.partition.caps[use.count]?.add(use.number)
+    return use
+  }
+}

@@ -1,0 +1,94 @@
+package import Domain
+import Loop
+import RedisClient
+
+/// What has been counted of one topic in one period.
+package struct CapCount: Hashable, Sendable {
+  package var app: AppID
+  package var topic: String
+  package var period: Cap.Period
+  /// `Cap.Period.number`
+  package var number: Int64
+  package init(_ cap: Cap, app: AppID, now: WallTime) {
+    self.app = app
+    topic = cap.topic
+    period = cap.period
+    number = cap.period.number(at: now)
+  }
+}
+
+/// One delivery that counts, if it is accepted.
+package struct CapUse: Hashable, Sendable {
+  package var count: CapCount
+  /// The device's.
+  package var number: Int
+  package init(count: CapCount, number: Int) {
+    self.count = count
+    self.number = number
+  }
+}
+
+/// Counters of caps: four bits for each device number, in one string per partition, topic and period (decision 0020). They
+/// are written with the outcomes that they count, and are gone a day after their period. A device number rests for a week
+/// or more before another device gets it, so none inherits a count.
+extension Store {
+  private static let lifeBehindPeriod: Int64 = 86_400
+  /// What was counted of a device before its number was freed lies in an earlier week then.
+  static let shortestRest: Int64 = 7 * 86_400
+
+  /// By device number, as far as any was counted.
+  package func capCounts(_ count: CapCount, partition: Int) async throws(StoreError) -> [UInt8] {
+    let packed = try await ask(RedisCommand("GET", keys.caps(partition, count)), partition: partition).bytes ?? []
+    return packed.flatMap { [$0 >> 4, $0 & 15] }
+  }
+
+  /// What the flush scripts take: keys that are counted in, and for each delivery its key, that key's life, the place of its
+  /// message, its index, and the device's number.
+  func capArguments(_ entries: [(id: MessageID, outcomes: MessageOutcomes)], _ partition: Int) -> (
+    names: [String], packed: [UInt8]
+  ) {
+    var names: [String] = []
+    var places: [CapCount: Int] = [:]
+    var packed: [UInt8] = []
+    for (entry, (_, outcomes)) in entries.enumerated() {
+      for final in outcomes.finals {
+        guard final.outcome == .accepted, let use = final.cap else { continue }
+        let place = places[use.count] ?? names.count
+        if place == names.count {
+          names.append(keys.caps(partition, use.count))
+          places[use.count] = place
+        }
+        let life = (use.count.period.end(of: use.count.number) - loop.wallNow) / 1_000 + Self.lifeBehindPeriod
+        packed += raw32(place) + raw32(Int(max(1, life))) + raw32(entry + 1) + raw32(final.delivery.index)
+        packed += raw32(use.number)
+      }
+    }
+    return (names, packed)
+  }
+}
+
+extension Fragment {
+  /// `won` is nil where no delivery of a flush counts; else what turned, by message and index. `countCaps(first)`: the key
+  /// that the first counter is in.
+  static let caps = """
+    local capped = ARGV[#ARGV]
+    local won = #capped > 0 and {} or nil
+    local function countCaps(first)
+      local counts, lives = {}, {}
+      for i = 1, #capped, 20 do
+        local key, life, place, index, number = struct.unpack('>I4I4I4I4I4', capped, i)
+        if won[place .. ' ' .. string.format('%.0f', index)] then
+          local list = counts[key] or {'OVERFLOW', 'SAT'}
+          counts[key], lives[key] = list, life
+          local n = #list
+          list[n + 1], list[n + 2], list[n + 3], list[n + 4] = 'INCRBY', 'u4', '#' .. string.format('%.0f', number), 1
+        end
+      end
+      for key, list in pairs(counts) do
+        redis.call('BITFIELD', KEYS[first + key], unpack(list))
+        redis.call('EXPIRE', KEYS[first + key], lives[key], 'NX')
+      end
+    end
+
+    """
+}
