@@ -82,7 +82,7 @@ struct ScheduleStories {
       }
       #expect(try await move(5, read.version) == .done)
       #expect(try await move(9, read.version) == .changed)
-      var report = try #require(try await store.report(id, app: shop))
+      let report = try #require(try await store.report(id, app: shop))
       #expect(report.startsAt == now + 5 * Self.hour && report.version == 2)
       #expect(report.startsAtLocal?.text == "2026-12-01T09:00:00")
       #expect(try await store.body(of: id, app: shop) == Array("{\"n\":2}".utf8))
