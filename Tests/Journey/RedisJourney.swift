@@ -79,7 +79,7 @@ extension Journeys {
 
     // What a machine loses that dies: at most the writes of its last second, which no fsync has reached.
     world.redis.stop()
-    let kept = try #require(sizes.last { death - $0.at >= .seconds(1) }).size
+    let kept = try #require(sizes.first { death - $0.at <= .seconds(1) }).size
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: try log()))
     try file.truncate(atOffset: UInt64(kept))
     try file.close()
