@@ -101,10 +101,24 @@ enum MessagesCommand {
       let local = report["starts_at_local"]?.string.map { " (\($0) by each device's own clock)" } ?? ""
       Terminal.print("starts at \(start)\(local); version \(report["version"]?.integer ?? 0)")
     }
-    if let parent = report["replay_of"]?.string { Terminal.print("replay of \(parent)") }
+    for (key, words) in [("replay_of", "replay of"), ("draft_of", "was the draft"), ("test_of", "test of the draft")] {
+      if let other = report[key]?.string { Terminal.print("\(words) \(other)") }
+    }
     guard !counts.lines.isEmpty else { return }
     var table = Table()
     for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", String(line.count)) }
+    Terminal.print(table.text)
+    if let variants = report["variants"]?.array, !variants.isEmpty { show(variants: variants) }
+  }
+
+  private static func show(variants: [JSONValue]) {
+    var table = Table()
+    table.row("variant", "ended", "accepted", "failed", "dead")
+    for variant in variants {
+      let outcomes = ["accepted", "failed", "dead"].map { String(variant["outcomes"]?[$0]?.integer ?? 0) }
+      table.row(
+        variant["name"]?.string ?? "", String(variant["final"]?.integer ?? 0), outcomes[0], outcomes[1], outcomes[2])
+    }
     Terminal.print(table.text)
   }
 

@@ -12,6 +12,10 @@ struct MessageCounts: Sendable {
     var outcome: String
     var reason: String?
     var count: Int
+
+    fileprivate func isLike(_ other: Line) -> Bool {
+      (provider, outcome, reason ?? "") == (other.provider, other.outcome, other.reason ?? "")
+    }
   }
 
   init(_ report: JSONValue) {
@@ -20,7 +24,12 @@ struct MessageCounts: Sendable {
       let line = Line(
         provider: item["provider"]?.string ?? "", outcome: item["outcome"]?.string ?? "",
         reason: item["reason"]?.string, count: Int(item["count"]?.integer ?? 0))
-      lines.append(line)
+      // The server counts by platform and variant, too.
+      if let place = lines.firstIndex(where: { $0.isLike(line) }) {
+        lines[place].count += line.count
+      } else {
+        lines.append(line)
+      }
       outcomes[line.outcome, default: 0] += line.count
     }
   }
