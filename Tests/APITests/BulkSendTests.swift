@@ -28,7 +28,7 @@ struct BulkSendTests {
         line("d1", "A", key: "k-a"), "", #"{"to":"#, #"{"to":{"devices":["d1"]},"notification":{"titel":"T"}}"#,
         line("d2", "B", key: "k-b"), line("d1", "C", key: "k-a"), line("d1", "A", key: "k-a"),
         #"{"to":{"devices":["d1"]},"notification":{"title":"T"},"idempotency_key":7}"#, line("ghost", "D"),
-        #"{"to":{"audience":"a"},"notification":{"title":"T"},"send_at":"2026-12-01T09:00:00Z"}"#,
+        #"{"to":{"audience":"a"},"notification":{"title":"T"},"send_at":"2020-12-01T09:00:00Z"}"#,
       ]
       let first = bulk(gateway, lines)
       #expect(first.map { $0["line"] } == [1, 3, 4, 5, 6, 7, 8, 9, 10].map { .integer($0) })
