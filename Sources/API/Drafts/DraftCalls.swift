@@ -160,7 +160,7 @@ extension Service {
 
   static func conflict(_ version: Int) -> Problem {
     Problem(
-      .draftConflict, "Somebody has changed this draft: it is at version \(version) now. Read it again",
+      .draftConflict, "It is at version \(version) now: read it again, and change that",
       headers: [Header("etag", "\"\(version)\"")])
   }
 
