@@ -48,10 +48,10 @@ extension Service {
     return HTTPServerResponse(status: 204)
   }
 
-  static var userIsFull: Problem {
+  var userIsFull: Problem {
     let detail =
-      "this user has \(Store.maximumDevicesPerUser) devices already: give each person a user of their own, and leave "
-      + "`user` out for guests"
+      "this user has \(store.settings.devicesPerUser) devices already (`limits.devices_per_user` of the configuration): give each "
+      + "person a user of their own, and leave `user` out for guests"
     return Problem(.invalidDevice, detail, violations: [Violation("/user", Violation.Code.tooMany, detail)])
   }
 
@@ -81,7 +81,7 @@ extension Service {
       throw Problem(error)
     }
     guard case .stored(let id, let registration) = result else {
-      throw Self.userIsFull
+      throw userIsFull
     }
     // An app learns no more of the registry than its own place in it.
     let showsAll = call.may(.devices)

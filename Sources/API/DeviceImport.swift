@@ -30,7 +30,7 @@ extension Service {
     }
     for (place, done) in zip(places, registered) {
       guard case .stored(let id, let registration) = done else {
-        results[place].result = .failure(Self.userIsFull)
+        results[place].result = .failure(userIsFull)
         continue
       }
       results[place].result = .success { writer in

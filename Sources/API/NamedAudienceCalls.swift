@@ -39,43 +39,63 @@ extension Service {
       throw Problem(.invalidAudience, "The name in the path \(AudienceName.rule)")
     }
     let reading = try read(call, as: .namedAudience)
-    // Looked at from its own name, an expression that leads back to it is a circle.
-    _ = try await writtenOut(
-      .term(.audience(name)), call.app, at: reading.pointer, text: reading.text, .invalidAudience,
-      assuming: [name: reading.expression])
     let audience = NamedAudience(name: name, expression: reading.expression.canonical)
-    let isNew: Bool?
-    do throws(StoreError) {
-      isNew = try await store.keep(audience, app: call.app)
-    } catch {
-      throw Problem(error)
+    let change = try await changeAudiences(call.app) { edition throws(Problem) in
+      // Looked at from its own name, an expression that leads back to it is a circle.
+      _ = try await self.writtenOut(
+        .term(.audience(name)), call.app, at: reading.pointer, text: reading.text, .invalidAudience,
+        assuming: [name: reading.expression])
+      do throws(StoreError) {
+        return try await self.store.keep(audience, app: call.app, edition: edition)
+      } catch {
+        throw Problem(error)
+      }
     }
-    guard let isNew else {
+    guard change != .full else {
       throw Problem(
         .invalidAudience, "An app keeps at most \(Store.maximumNamedAudiences) audiences: delete one that is not used")
     }
-    return Answer.json(isNew ? 201 : 200) { audience.write(to: &$0) }
+    return Answer.json(change == .added ? 201 : 200) { audience.write(to: &$0) }
   }
 
   /// Refused while another audience is made of it.
   func deleteAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let name = try audienceName(of: call)
-    let users = try await namedAudiences(call.app).filter { audience in
-      (try? AudienceExpression(parsing: audience.expression))?.names.contains(name) == true && audience.name != name
+    let change = try await changeAudiences(call.app) { edition throws(Problem) in
+      let users = try await self.namedAudiences(call.app).filter { audience in
+        (try? AudienceExpression(parsing: audience.expression))?.names.contains(name) == true && audience.name != name
+      }
+      guard users.isEmpty else {
+        let list = users.prefix(20).map { "`\($0.name)`" }.joined(separator: ", ")
+        throw Problem(.audienceInUse, "Other audiences are made of it: \(list). Change them first")
+      }
+      do throws(StoreError) {
+        return try await self.store.removeAudience(name, app: call.app, edition: edition)
+      } catch {
+        throw Problem(error)
+      }
     }
-    guard users.isEmpty else {
-      let list = users.prefix(20).map { "`\($0.name)`" }.joined(separator: ", ")
-      throw Problem(.audienceInUse, "Other audiences are made of it: \(list). Change them first")
-    }
-    let existed: Bool
-    do throws(StoreError) {
-      existed = try await store.removeAudience(name, app: call.app)
-    } catch {
-      throw Problem(error)
-    }
-    guard existed else { throw Self.noAudience }
+    guard change == .removed else { throw Self.noAudience }
     return HTTPServerResponse(status: 204)
   }
+
+  /// Judges and changes as long as others come between: what was judged is what is there when it is changed.
+  private func changeAudiences(
+    _ app: AppID, _ change: (_ edition: Int64) async throws(Problem) -> Store.AudienceChange
+  ) async throws(Problem) -> Store.AudienceChange {
+    for _ in 0..<Self.changeAttempts {
+      let edition: Int64
+      do throws(StoreError) {
+        edition = try await store.audienceEdition(app: app)
+      } catch {
+        throw Problem(error)
+      }
+      let done = try await change(edition)
+      if done != .crossed { return done }
+    }
+    throw Problem(StoreError.unavailable("the audiences are being changed by too many at once", retryAfter: 1))
+  }
+  private static let changeAttempts = 20
 
   private static var noAudience: Problem { Problem(.notFound, "There is no audience of this name") }
 

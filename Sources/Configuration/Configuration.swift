@@ -95,6 +95,7 @@ package struct Configuration: Sendable {
     package var drafts = 200
     /// Bytes of the message of a draft.
     package var draftBody = 256 << 10
+    package var devicesPerUser = 500
   }
 }
 

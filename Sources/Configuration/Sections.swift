@@ -185,6 +185,7 @@ extension Configuration.Limits {
     connections = section.integer("connections", in: 1...100_000) ?? connections
     drafts = section.integer("drafts", in: 0...10_000) ?? drafts
     draftBody = section.size("draft_body", in: 4_096...(4 << 20)).map { Int($0) } ?? draftBody
+    devicesPerUser = section.integer("devices_per_user", in: 1...10_000) ?? devicesPerUser
     section.close()
   }
 }

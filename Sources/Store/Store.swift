@@ -23,6 +23,8 @@ package struct StoreSettings: Sendable {
   package var retentionBytes: Int64 = 4 << 30
   package var idempotencySeconds: Int64 = 86_400
   package var targetsPerJob = 500
+  /// A user with more is a placeholder such as `guest`, not a person. At most 10,000.
+  package var devicesPerUser = 500
   /// How Redis is, is asked this often.
   package var pulseMilliseconds: Int64 = 1_000
   /// Accepts stop at this share of Redis' `maxmemory`.

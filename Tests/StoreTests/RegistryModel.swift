@@ -74,21 +74,20 @@ struct RegistryModel {
   }
 
   func members(_ selection: AudienceSelection, now: WallTime) -> Set<DeviceID> {
-    let members = devices.values.filter { stored in
+    let reached = devices.values.filter { stored in
       guard stored.tombstone == nil, stored.device.enabled else { return false }
       guard matches(selection.expression, stored, now: now) else { return false }
-      if let providers = selection.providers, !providers.contains(stored.device.address.provider) { return false }
-      return selection.reach == .allDevices || isLatest(stored)
+      return selection.providers?.contains(stored.device.address.provider) ?? true
     }
+    let members = selection.reach == .allDevices ? reached : reached.filter { isLatest($0, among: reached) }
     return Set(members.map(\.device.id))
   }
 
-  private func isLatest(_ stored: StoredDevice) -> Bool {
+  private func isLatest(_ stored: StoredDevice, among reached: [StoredDevice]) -> Bool {
     guard let user = stored.device.user else { return true }
     func seen(_ device: Device) -> Int64 { (device.lastSeen ?? device.registeredAt).milliseconds }
-    return devices.values.allSatisfy { other in
+    return reached.allSatisfy { other in
       guard other.device.user == user, other.device.id != stored.device.id else { return true }
-      guard other.tombstone == nil, other.device.enabled else { return true }
       let (mine, others) = (seen(stored.device), seen(other.device))
       return mine > others || (mine == others && stored.device.id.rawValue < other.device.id.rawValue)
     }

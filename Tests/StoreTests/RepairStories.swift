@@ -159,16 +159,38 @@ struct RepairStories {
 
   @Test("a user that is none is refused at its limit, and nothing is left behind")
   func fullUser() async throws {
-    try await withStore(quickSettings(partitions: 1)) { store, loop in
-      let guests = (0...Store.maximumDevicesPerUser).map { number in
+    var few = quickSettings(partitions: 1)
+    few.devicesPerUser = 100
+    let settings = few
+    try await withStore(settings) { store, loop in
+      let guests = (0...settings.devicesPerUser).map { number in
         var guest = device("g\(number)", token: "t\(number)")
         guest.user = "guest"
         return guest
       }
       let results = try await store.put(guests, app: shop)
       #expect(results.count { $0 == .userIsFull } == 1)
-      #expect(try await store.device(guests[500].id, app: shop) == nil)
+      #expect(try await store.device(guests[100].id, app: shop) == nil)
       #expect(try await store.reindex(shop, repair: false).isClean)
+    }
+  }
+
+  @Test("of two changes of named audiences at once the later one is told that it was crossed")
+  func crossedAudiences() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let edition = try await store.audienceEdition(app: shop)
+      let (a, b) = (
+        NamedAudience(name: "a", expression: "audience:b"), NamedAudience(name: "b", expression: "audience:a")
+      )
+      #expect(try await store.keep(a, app: shop, edition: edition) == .added)
+      #expect(try await store.keep(b, app: shop, edition: edition) == .crossed)
+      #expect(try await store.removeAudience("a", app: shop, edition: edition) == .crossed)
+      #expect(try await store.audiences(app: shop) == [a])
+      let next = try await store.audienceEdition(app: shop)
+      #expect(try await store.removeAudience("b", app: shop, edition: next) == .missing)
+      #expect(try await store.keep(a, app: shop, edition: next) == .replaced)
+      #expect(try await store.removeAudience("a", app: shop, edition: next + 1) == .removed)
+      #expect(try await store.audiences(app: shop) == [])
     }
   }
 

@@ -1,4 +1,5 @@
 package import Domain
+import RedisClient
 
 /// An expression that an app keeps under a name.
 package struct NamedAudience: Hashable, Sendable {
@@ -22,17 +23,47 @@ extension Store {
 
   /// All of an app, by name.
   package func audiences(app: AppID) async throws(StoreError) -> [NamedAudience] {
-    try await texts(in: keys.audiences(app)).map { NamedAudience(name: $0.name, expression: $0.text) }
+    try await texts(in: keys.audiences(app)).filter { !$0.name.isEmpty }
+      .map { NamedAudience(name: $0.name, expression: $0.text) }
   }
 
-  /// True if there was none of this name; nil if the app has as many as it may have, and nothing was kept.
-  package func keep(_ audience: NamedAudience, app: AppID) async throws(StoreError) -> Bool? {
-    try await keep(
-      audience.expression, as: audience.name, in: keys.audiences(app), limit: Self.maximumNamedAudiences)
+  /// Counts the changes of an app's audiences: what was read after it, and led nowhere wrong, may be kept if it still stands.
+  package func audienceEdition(app: AppID) async throws(StoreError) -> Int64 {
+    try await ask(RedisCommand("HGET", keys.audiences(app), "")).integer ?? 0
   }
 
-  /// True if there was one.
-  package func removeAudience(_ name: String, app: AppID) async throws(StoreError) -> Bool {
-    try await removeText(name, in: keys.audiences(app))
+  package enum AudienceChange: Hashable, Sendable {
+    case added, replaced, removed
+    /// There was none to remove.
+    case missing
+    /// The app has as many as it may have.
+    case full
+    /// Others came between: nothing was done.
+    case crossed
+  }
+
+  /// Only while the app's audiences are those of `edition`, so that two changes at once never make a circle.
+  package func keep(_ audience: NamedAudience, app: AppID, edition: Int64) async throws(StoreError) -> AudienceChange {
+    try await change(
+      app,
+      [.number(edition), .text(audience.name), .text(audience.expression), .number(Int64(Self.maximumNamedAudiences))])
+  }
+
+  /// As above.
+  package func removeAudience(_ name: String, app: AppID, edition: Int64) async throws(StoreError) -> AudienceChange {
+    try await change(app, [.number(edition), .text(name)])
+  }
+
+  private func change(_ app: AppID, _ arguments: [RedisArgument]) async throws(StoreError) -> AudienceChange {
+    let answer = try await ask(
+      Scripts.changeAudience, keys: [keys.audiences(app)], arguments, partition: keys.partition((app.rawValue, "")))
+    return switch answer.text {
+    case "added": .added
+    case "replaced": .replaced
+    case "removed": .removed
+    case "missing": .missing
+    case "full": .full
+    default: .crossed
+    }
   }
 }

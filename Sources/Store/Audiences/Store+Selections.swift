@@ -5,6 +5,8 @@ import RedisClient
 /// The members of a selection within one block.
 private struct BlockMembers {
   var words: [UInt64]
+  /// Devices whose user has several.
+  var several: [UInt64]
   var routes: [(route: RouteClass, words: [UInt64])]
   var platforms: [(platform: String, words: [UInt64])]
   /// By class of zone; those of none have told no zone.
@@ -19,9 +21,14 @@ extension Store {
     -> AudienceCount
   {
     var count = AudienceCount()
+    // Of all partitions together, all members of a user are here: only those that may be one of several are looked at.
+    var doubtful: [DevicePlace] = []
     for (partition, blocks) in try await blockCounts(app: app).enumerated() {
       for block in 0..<blocks {
         let members = try await evaluate(selection, app: app, partition: partition, block: block, now: now)
+        if selection.reach == .latestDevicePerUser {
+          doubtful += Self.places(SetBlock.and(members.words, members.several), partition, block)
+        }
         let total = SetBlock.count(members.words)
         guard total > 0 else { continue }
         count.total += total
@@ -39,6 +46,15 @@ extension Store {
         if unknown > 0 { count.byPlatform["", default: 0] += unknown }
       }
     }
+    for stored in try await earlier(doubtful, app: app) {
+      count.total -= 1
+      count.byPartition[partition(of: stored.device.id, in: app), default: 0] -= 1
+      count.byProvider[stored.device.address.provider, default: 0] -= 1
+      count.byPlatform[stored.device.platform ?? "", default: 0] -= 1
+    }
+    count.byPartition = count.byPartition.filter { $0.value > 0 }
+    count.byProvider = count.byProvider.filter { $0.value > 0 }
+    count.byPlatform = count.byPlatform.filter { $0.value > 0 }
     return count
   }
 
@@ -62,8 +78,15 @@ extension Store {
     }
     let unknown = zoneClass?(nil) ?? 0
     for block in 0..<(try await blockCount(partition: partition, app: app)) {
-      let members = try await evaluate(
+      var members = try await evaluate(
         selection, app: app, partition: partition, block: block, now: now, zoneClass: zoneClass)
+      if selection.reach == .latestDevicePerUser {
+        let doubtful = Self.places(SetBlock.and(members.words, members.several), partition, block)
+        for place in try await earlier(doubtful, selection, app: app, now: now) {
+          let offset = place.number % SetBlock.size
+          members.words[offset >> 6] &= ~SetBlock.bit(offset)
+        }
+      }
       func split(_ words: [UInt64], _ route: RouteClass, _ platform: String?) {
         var left = words
         for (zone, words) in members.zones {
@@ -84,6 +107,11 @@ extension Store {
     return groups
   }
 
+  private static func places(_ words: [UInt64], _ partition: Int, _ block: Int) -> [DevicePlace] {
+    SetBlock.numbers(words).map { DevicePlace(partition: partition, number: $0 + block * SetBlock.size) }
+  }
+
+  /// Whatever the selection's reach.
   private func evaluate(
     _ selection: AudienceSelection, app: AppID, partition: Int, block: Int, now: WallTime,
     zoneClass: ((String?) -> Int)? = nil
@@ -137,13 +165,6 @@ extension Store {
       }
       result = SetBlock.and(result, wanted)
     }
-    if selection.reach == .latestDevicePerUser {
-      let doubtful = SetBlock.numbers(SetBlock.and(result, words[1])).map { $0 + block * SetBlock.size }
-      for number in try await earlier(doubtful, partition: partition, app: app) {
-        let offset = number % SetBlock.size
-        result[offset >> 6] &= ~SetBlock.bit(offset)
-      }
-    }
     var byClass: [Int: [UInt64]] = [:]
     if let zoneClass {
       for (zone, place) in zones {
@@ -151,35 +172,9 @@ extension Store {
       }
     }
     return BlockMembers(
-      words: result, routes: routes.map { ($0.0, words[$0.1]) }, platforms: platforms.map { ($0.0, words[$0.1]) },
+      words: result, several: words[1], routes: routes.map { ($0.0, words[$0.1]) },
+      platforms: platforms.map { ($0.0, words[$0.1]) },
       zones: byClass.map { ($0.key, $0.value) })
-  }
-
-  // MARK: The latest device of a user
-
-  /// Devices that are read at a time.
-  private static let latestPerStep = 1_000
-
-  /// Those of these devices whose user has a live device that was seen later. Asked for when it is needed instead of kept
-  /// as a set: a user's devices lie in different partitions, and each sighting of one would have to write to another.
-  private func earlier(_ numbers: [Int], partition: Int, app: AppID) async throws(StoreError) -> [Int] {
-    var earlier: [Int] = []
-    for start in stride(from: 0, to: numbers.count, by: Self.latestPerStep) {
-      let step = numbers[start..<min(numbers.count, start + Self.latestPerStep)]
-      let places = step.map { DevicePlace(partition: partition, number: $0) }
-      let found = try await records(places, app: app).compactMap { $0 }.filter { $0.device.user != nil }
-      let users = Array(Set(found.compactMap { $0.device.user.map(ExactText.init) }))
-      let devices = try await devices(ofUsers: users.map(\.text), app: app)
-      var latest: [ExactText: DeviceID] = [:]
-      for (user, devices) in zip(users, devices) {
-        latest[user] = devices.filter(\.isLive).max { $0.isEarlier(than: $1) }?.device.id
-      }
-      for device in found {
-        guard let user = device.device.user, let last = latest[ExactText(user)] else { continue }
-        if last != device.device.id { earlier.append(device.place.number) }
-      }
-    }
-    return earlier
   }
 
   // MARK: Counts by provider
@@ -187,13 +182,5 @@ extension Store {
   /// Live devices by provider, from the sets.
   package func deviceCounts(app: AppID) async throws(StoreError) -> [ProviderName: Int] {
     try await count(AudienceSelection(expression: .everyone), app: app, now: WallTime(milliseconds: 0)).byProvider
-  }
-}
-
-extension StoredDevice {
-  /// By when they were seen, or registered if they never were; of two at the same moment the smaller id counts as later.
-  func isEarlier(than other: StoredDevice) -> Bool {
-    let (mine, others) = (device.lastSeen ?? device.registeredAt, other.device.lastSeen ?? other.device.registeredAt)
-    return mine == others ? device.id.rawValue > other.device.id.rawValue : mine < others
   }
 }

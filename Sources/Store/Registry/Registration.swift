@@ -28,6 +28,6 @@ package enum Registration: Hashable, Sendable {
 /// What became of one device of an import.
 package enum PutResult: Hashable, Sendable {
   case stored(DeviceID, Registration)
-  /// Its user has `Store.maximumDevicesPerUser` already: a placeholder such as `guest`, not a person.
+  /// Its user has `StoreSettings.devicesPerUser` already: a placeholder such as `guest`, not a person.
   case userIsFull
 }

@@ -45,8 +45,6 @@ package struct StoredUser: Hashable, Sendable {
 }
 
 extension Store {
-  package static let maximumDevicesPerUser = 500
-
   func entries(ofUsers users: [String], app: AppID) async throws(StoreError) -> [UserEntry] {
     let replies = try await ask(users.map { RedisCommand("HGET", keys.user(app, $0).key, $0) })
     return replies.map { $0.bytes.map(UserEntry.init(packed:)) ?? UserEntry() }
@@ -57,7 +55,7 @@ extension Store {
     let homes = joins.map { keys.user(app, $0.user) }
     let replies = try await askBatched(Scripts.join, homes.map(\.partition)) { chunk in
       var run = ScriptRun()
-      run.arguments.append(Self.maximumDevicesPerUser)
+      run.arguments.append(settings.devicesPerUser)
       for at in chunk {
         run.keys.append(homes[at].key)
         run.arguments.append(joins[at].user)

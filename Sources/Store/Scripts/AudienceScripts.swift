@@ -1,6 +1,28 @@
 import RedisClient
 
 extension Scripts {
+  /// Keeps or removes a named audience, if no other was changed since; the field without a name counts changes. KEYS audiences ·
+  /// ARGV count of changes, name, and to keep it: expression, limit → what was done
+  static let changeAudience = RedisScript(
+    "changeAudience",
+    """
+    #!lua flags=allow-oom
+    if (redis.call('HGET', KEYS[1], '') or '0') ~= ARGV[1] then return 'crossed' end
+    local known = redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1
+    local done = known and 'replaced' or 'added'
+    if not ARGV[3] then
+      if not known then return 'missing' end
+      redis.call('HDEL', KEYS[1], ARGV[2])
+      done = 'removed'
+    else
+      local count = redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], '')
+      if not known and count >= tonumber(ARGV[4]) then return 'full' end
+      redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+    end
+    redis.call('HINCRBY', KEYS[1], '', 1)
+    return done
+    """)
+
   /// One partition's part of an audience, to be started at its time, unless it is known there. KEYS work, starts, finished ·
   /// ARGV raw id, members when counted, ttl, start in milliseconds, 1 to keep receipts, channel, partition → 0: it was known
   static let addAudience = RedisScript(

@@ -10,7 +10,7 @@ enum Scripts {
     begin, reschedule, hurry, postpone, releaseJob, adjourn,
     control, controlPart, controlKnown, park, unparked, storeSlice, writeDevices, writeOwnDevices, holdPrunes, brake,
     releaseBrake, learnNorms,
-    allocate, free, intern, unbury, point, unpoint, readSets, scanNames,
+    changeAudience, allocate, free, intern, unbury, point, unpoint, readSets, scanNames,
     join, crossed, leave, tagUser, mendSet, mendIndex,
   ]
 }

@@ -102,6 +102,7 @@ extension Setup {
     settings.retentionSeconds = configuration.retention.time / 1_000
     settings.retentionBytes = configuration.retention.bytes
     settings.prefix = configuration.redis.prefix
+    settings.devicesPerUser = configuration.limits.devicesPerUser
     return settings
   }
 
