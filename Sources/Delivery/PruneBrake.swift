@@ -8,7 +8,7 @@ package struct PruneBrakeSettings: Sendable {
   /// A share of dead tokens is normal up to this many times the norm…
   package var factor = 5.0
   /// … and always up to this.
-  package var floorShare = 0.1
+  package var floorShare = 0.2
   /// Verdicts, on average, until a share that is just normal puts the brake on by chance: at least so many.
   package var falseAlarm = 1e6
   /// Weight in verdicts of the share that is believed of a credential that has no history, and that share.
@@ -35,8 +35,9 @@ struct PruneBrake {
   private let settings: PruneBrakeSettings
   private var weights: (dead: Double, alive: Double) = (0, 0)
   private(set) var norm = 0.0
+  /// Falls a little below 0: a dead token right behind some that live is believed.
   private var score = 0.0
-  /// Since the score last was 0.
+  /// Since the score last was 0 or less.
   private var run = (seen: 0, dead: 0)
   private var unreported = (seen: 0, dead: 0)
 
@@ -48,28 +49,46 @@ struct PruneBrake {
   /// Prunes are put aside.
   var isOn: Bool { state != .off }
 
-  /// The token took a push. True: with that, what was called dead in this run is no more than normal.
-  mutating func alive() -> Bool {
-    unreported.seen += 1
-    guard score > 0 else { return false }
-    run.seen += 1
-    score += weights.alive
-    guard score <= 0 else { return false }
-    calm()
-    return state == .off
+  /// What is believed of tokens called dead, while the brake is off.
+  enum Trust: Hashable, Comparable {
+    /// Nothing yet: all at work may be called dead, or only those that were quick to be.
+    case none
+    /// What only a dead token brings.
+    case certain
+    /// What a wrong setting of the credential would bring as well.
+    case doubtful
   }
 
-  /// The token was called dead. True: the brake has just gone on.
-  mutating func dead() -> Bool {
+  var trust: Trust { score <= 0 ? .doubtful : score < bound || run.seen < settings.minimumSample ? .certain : .none }
+
+  /// The token took a push. True: more is believed now than before.
+  mutating func alive() -> Bool {
+    unreported.seen += 1
+    guard score > -weights.dead else { return false }
+    let before = trust
+    run.seen += 1
+    score = max(score + weights.alive, -weights.dead)
+    if score <= 0 { run = (0, 0) }
+    return state == .off && trust > before
+  }
+
+  /// The token was called dead. `outstanding`: deliveries that are still without an answer; as dead ones may be answered first, they
+  /// are taken for alive. True: the brake has just gone on.
+  mutating func dead(outstanding: Int) -> Bool {
     unreported.seen += 1
     unreported.dead += 1
     run.seen += 1
     run.dead += 1
     score += weights.dead
-    guard state == .off, score >= bound, run.seen >= settings.minimumSample else { return false }
+    guard state == .off, run.seen >= settings.minimumSample, score + weights.alive * Double(outstanding) >= bound else {
+      return false
+    }
     state = .tripped
     return true
   }
+
+  /// The credential has other settings: that its tokens were reached with those before proves nothing now.
+  mutating func renewed() { score = max(0, score) }
 
   /// What put it on.
   func braked(at now: WallTime) -> Braked { Braked(since: now, seen: run.seen, dead: run.dead, norm: norm) }

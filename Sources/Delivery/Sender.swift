@@ -24,7 +24,7 @@ final class Sender: CarrierOwner {
   var gate: CredentialGate
   var brake: PruneBrake
   /// Prunes that wait until other tokens of the credential were reached.
-  var doubtful: [(prune: Flush.Prune, partition: Partition)] = []
+  var unproven: [UnprovenPrune] = []
   var limit: ConcurrencyLimit
   var authorization: any Authorization
   var flights = Flights()
@@ -105,6 +105,7 @@ final class Sender: CarrierOwner {
     authorization = account.makeAuthorization()
     gate = CredentialGate(settings: worker.settings.gate, policy: policy)
     limit = ConcurrencyLimit(worker.settings.concurrency)
+    brake.renewed()
     slices.limit = account.recipientLimit
   }
 

@@ -11,38 +11,43 @@ extension Worker {
     let sender = parcel.sender
     switch verdict {
     case .accepted:
-      if parcel.target.registered, sender.brake.alive() { settleDoubtful(of: sender) }
+      if parcel.target.registered, sender.brake.alive() { settleUnproven(of: sender) }
       return nil
     case .dead(let death):
-      if parcel.target.registered, sender.brake.dead() { tripped(sender) }
+      if parcel.target.registered, sender.brake.dead(outstanding: sender.inMemory) { tripped(sender) }
       var prune = Flush.Prune(
         app: parcel.message.app, device: parcel.target.device, token: death.token ?? parcel.address.token,
         reason: death.reason, since: death.since, at: loop.wallNow)
       prune.credential = sender.id
       prune.message = parcel.message.id
       prune.isHeld = sender.brake.isOn
-      guard death.isDoubtful, !prune.isHeld else { return prune }
+      if prune.isHeld || death.trust <= sender.brake.trust { return prune }
       // Beyond the limit the next send tells again.
-      if sender.doubtful.count < Self.doubtfulAtMost { sender.doubtful.append((prune, parcel.partition)) }
+      if sender.unproven.count < Self.unprovenAtMost {
+        sender.unproven.append(.init(prune: prune, needs: death.trust, partition: parcel.partition))
+      }
       return nil
     default: return nil
     }
   }
 
-  /// Doubtful prunes of a credential that wait in memory for others of its tokens to be reached. They are lost with the worker: the
-  /// next send tells again.
-  private static let doubtfulAtMost = 10_000
+  /// Prunes of a credential that wait in memory for others of its tokens to be reached. They are lost with the worker: the next send
+  /// tells again.
+  private static let unprovenAtMost = 10_000
 
-  /// Others were reached, or the brake went on: they are carried out, or put aside.
-  func settleDoubtful(of sender: Sender) {
-    guard !sender.doubtful.isEmpty else { return }
-    let waiting = sender.doubtful
-    sender.doubtful = []
+  /// More is believed now, or the brake is on: what waits is carried out, or put aside.
+  func settleUnproven(of sender: Sender) {
+    guard !sender.unproven.isEmpty else { return }
+    let waiting = sender.unproven
+    sender.unproven = []
     var pieces: [Int: FlushPlan.Piece] = [:]
-    for (prune, partition) in waiting where partition.mayWork {
-      var prune = prune
-      prune.isHeld = sender.brake.isOn
-      pieces[partition.number, default: .init()].prunes.append(prune)
+    for var wait in waiting where wait.partition.mayWork {
+      wait.prune.isHeld = sender.brake.isOn
+      if wait.prune.isHeld || wait.needs <= sender.brake.trust {
+        pieces[wait.partition.number, default: .init()].prunes.append(wait.prune)
+      } else {
+        sender.unproven.append(wait)
+      }
     }
     for (number, piece) in pieces {
       guard let partition = partitions[number] else { continue }
@@ -53,7 +58,7 @@ extension Worker {
 
   /// Tells all workers.
   private func tripped(_ sender: Sender) {
-    settleDoubtful(of: sender)
+    settleUnproven(of: sender)
     let braked = sender.brake.braked(at: loop.wallNow)
     counts.braked.add()
     log(
@@ -92,7 +97,7 @@ extension Worker {
     for (sender, norm) in zip(asked, norms) {
       sender.brake.learned(norm)
       guard sender.brake.heard(isOn: brakes[sender.id] != nil) else { continue }
-      settleDoubtful(of: sender)
+      settleUnproven(of: sender)
       log(.warning, sender.brake.isOn ? "prunes_held" : "prunes_resumed", ["credential": sender.id.rawValue])
     }
     knowsBrakes = true
@@ -108,4 +113,15 @@ extension Worker {
       }
     }
   }
+}
+
+/// A prune that is not believed yet.
+struct UnprovenPrune {
+  var prune: Flush.Prune
+  var needs: PruneBrake.Trust
+  var partition: Partition
+}
+
+extension Death {
+  fileprivate var trust: PruneBrake.Trust { isDoubtful ? .doubtful : .certain }
 }

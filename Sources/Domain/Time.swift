@@ -7,10 +7,15 @@ package struct WallTime: Hashable, Comparable, Sendable {
   package var seconds: Int64 { milliseconds / 1000 }
 
   package static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
+  /// Times come from files, peers and the store: what would overflow stays at the end of time.
   package static func + (left: Self, milliseconds: Int64) -> Self {
-    Self(milliseconds: left.milliseconds + milliseconds)
+    let (sum, overflow) = left.milliseconds.addingReportingOverflow(milliseconds)
+    return Self(milliseconds: overflow ? (milliseconds < 0 ? .min : .max) : sum)
   }
-  package static func - (left: Self, right: Self) -> Int64 { left.milliseconds - right.milliseconds }
+  package static func - (left: Self, right: Self) -> Int64 {
+    let (span, overflow) = left.milliseconds.subtractingReportingOverflow(right.milliseconds)
+    return overflow ? (left < right ? .min : .max) : span
+  }
 }
 
 /// A point on the monotonic clock, for what is waited on: nanoseconds since an arbitrary start, comparable within one

@@ -27,8 +27,11 @@ extension Store {
     guard let score = reply.array?.last?.text.flatMap({ Double($0) }), score < Double(Self.parked.milliseconds) else {
       return nil
     }
-    return WallTime(milliseconds: Int64(score))
+    return WallTime(milliseconds: Int64(min(max(0, score), Self.latest)))
   }
+
+  /// Milliseconds; a score beyond it is damage.
+  private static let latest = 1e15
 
   private func retries(_ members: [[UInt8]], _ lease: Lease) async throws(StoreError) -> [(
     target: ClaimedTarget, due: WallTime

@@ -16,7 +16,7 @@ struct PruneBrakeTests {
   private func verdicts(_ brake: inout PruneBrake, share: Double, limit: Int, _ random: inout Seeded) -> Int? {
     for number in 1...limit {
       if Double.random(in: 0..<1, using: &random) < share {
-        if brake.dead() { return number }
+        if brake.dead(outstanding: 0) { return number }
       } else {
         _ = brake.alive()
       }
@@ -30,8 +30,8 @@ struct PruneBrakeTests {
       var brake = brake(norm: 0.005)
       for _ in 0..<before { _ = brake.alive() }
       let minimum = PruneBrakeSettings().minimumSample
-      for _ in 1..<minimum { #expect(brake.dead() == false) }
-      #expect(brake.dead() == true)
+      for _ in 1..<minimum { #expect(brake.dead(outstanding: 0) == false) }
+      #expect(brake.dead(outstanding: 0) == true)
       #expect(brake.isOn)
       #expect(brake.braked(at: WallTime(milliseconds: 0)).dead == minimum)
     }
@@ -41,12 +41,12 @@ struct PruneBrakeTests {
   func shares(seed: UInt64) throws {
     var random = Seeded(seed: seed)
     // Up to the floor, whatever was learned; above it, up to five times the norm.
-    for (norm, share) in [(nil, 0.01), (nil, 0.08), (0.001, 0.08), (0.05, 0.2), (0.1, 0.3), (0.3, 0.7)] {
+    for (norm, share) in [(nil, 0.01), (nil, 0.2), (0.001, 0.2), (0.05, 0.25), (0.1, 0.5), (0.3, 0.7)] {
       var brake = brake(norm: norm)
       #expect(
         verdicts(&brake, share: share, limit: 50_000, &random) == nil, "\(share) of norm \(norm ?? 0), seed \(seed)")
     }
-    for (norm, share, within) in [(nil, 0.5, 300), (nil, 0.35, 1_000), (0.05, 0.6, 1_000), (0.1, 0.9, 1_000)] {
+    for (norm, share, within) in [(nil, 0.8, 300), (nil, 0.55, 1_000), (0.05, 0.8, 1_000), (0.1, 0.95, 1_000)] {
       var brake = brake(norm: norm)
       let count = verdicts(&brake, share: share, limit: within, &random)
       #expect(count != nil, "\(share) of norm \(norm ?? 0), seed \(seed)")
@@ -56,16 +56,16 @@ struct PruneBrakeTests {
   @Test("a few dead tokens in a small send are no jump")
   func few() {
     var brake = brake()
-    for _ in 0..<8 { #expect(brake.dead() == false) }
+    for _ in 0..<8 { #expect(brake.dead(outstanding: 0) == false) }
     for _ in 0..<60 { _ = brake.alive() }
-    for _ in 0..<8 { #expect(brake.dead() == false) }
+    for _ in 0..<8 { #expect(brake.dead(outstanding: 0) == false) }
     #expect(!brake.isOn)
   }
 
   @Test("on by its own judgement it stays on until the others know; then the store's word holds")
   func shared() {
     var brake = brake()
-    while !brake.dead() {}
+    while !brake.dead(outstanding: 0) {}
     #expect(brake.heard(isOn: false) == false, "the store did not know of it yet")
     #expect(brake.isOn)
     brake.told()
@@ -73,7 +73,7 @@ struct PruneBrakeTests {
     #expect(brake.heard(isOn: false) == true)
     #expect(!brake.isOn)
     // It starts anew.
-    for _ in 0..<8 { #expect(brake.dead() == false) }
+    for _ in 0..<8 { #expect(brake.dead(outstanding: 0) == false) }
     #expect(brake.heard(isOn: true) == true, "another worker's")
   }
 
@@ -81,7 +81,7 @@ struct PruneBrakeTests {
   func report() {
     var brake = brake()
     _ = brake.alive()
-    _ = brake.dead()
+    _ = brake.dead(outstanding: 0)
     let report = brake.report()
     #expect(report == (2, 1))
     #expect(brake.report() == (0, 0))
@@ -90,14 +90,38 @@ struct PruneBrakeTests {
     #expect(brake.report() == (3, 1))
   }
 
-  @Test("accepted pushes tell when the dead tokens before them are no more than normal")
-  func calm() {
+  @Test("dead tokens that are answered before the living are no jump while those are at work; then they are")
+  func quick() {
+    for livesFollow in [true, false] {
+      var brake = brake()
+      for number in 0..<100 { #expect(brake.dead(outstanding: 999 - number) == false) }
+      #expect(brake.trust == .none, "nothing more is carried out until it is known")
+      var rose: [PruneBrake.Trust] = []
+      var wentOn = false
+      for number in 0..<900 {
+        if livesFollow {
+          if brake.alive() { rose.append(brake.trust) }
+        } else if brake.dead(outstanding: 899 - number) {
+          wentOn = true
+        }
+      }
+      #expect(wentOn == !livesFollow)
+      #expect(rose == (livesFollow ? [.certain, .doubtful] : []))
+    }
+  }
+
+  @Test("a doubtful word is believed behind tokens that were just reached, but not with other settings")
+  func doubt() {
     var brake = brake()
-    #expect(brake.alive() == false)
-    _ = brake.dead()
-    var others = 0
-    repeat { others += 1 } while brake.alive() == false
-    #expect((3...9).contains(others), "\(others)")
-    #expect(brake.alive() == false)
+    #expect(brake.trust == .doubtful, "before the first word")
+    _ = brake.dead(outstanding: 0)
+    #expect(brake.trust == .certain)
+    for _ in 0..<10 { _ = brake.alive() }
+    _ = brake.dead(outstanding: 0)
+    #expect(brake.trust == .doubtful)
+    for _ in 0..<10 { _ = brake.alive() }
+    brake.renewed()
+    _ = brake.dead(outstanding: 0)
+    #expect(brake.trust == .certain)
   }
 }

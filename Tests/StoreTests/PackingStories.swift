@@ -49,6 +49,8 @@ struct PackingStories {
     }
   }
 
+  private static let somebody = MessageID(acceptedAt: WallTime(milliseconds: 1), partition: 0, random: 1)
+
   /// Every record kind, read again as bytes: what it reads as is packed once more. Nil: refused.
   private static let readers: [(name: String, read: @Sendable ([UInt8]) -> [UInt8]?)] = [
     ("device", { (try? DeviceRecord(packed: $0, WordBook())).map { $0.packed(WordBook()) } }),
@@ -68,6 +70,25 @@ struct PackingStories {
     ),
     ("target list", { (try? TargetList(packed: $0)).map(\.packed) }),
     ("part", { (try? Part(partition: 0, packed: $0)).map(\.packed) }),
+    ("snapshot", { (try? Snapshot(packed: $0)).map(\.packed) }),
+    ("slice", { (try? StoredSlice(message: somebody, partition: 0, number: 3, packed: $0)).map(\.packed) }),
+    (
+      "held prune",
+      { packed in
+        let id = DeviceID(rawValue: "d")
+        return (try? Flush.Prune(held: packed, id, CredentialID(rawValue: "c"), app: shop)).map(\.packed)
+      }
+    ),
+    ("worker", { (try? WorkerReport(serial: 1, packed: $0)).map(\.packed) }),
+    (
+      "user",
+      { packed in
+        let entry = UserEntry(packed: packed)
+        _ = entry.places.map(\.raw)
+        return nil
+      }
+    ),
+    ("records", { RecordBucket(bytes: $0).parts.isEmpty ? nil : $0 }),
     ("list of a script", { packed in (try? ScriptList.read(packed)).map { $0.flatMap { raw32($0.count) + $0 } } }),
   ]
 
@@ -94,7 +115,8 @@ struct PackingStories {
   func truncated(seed: UInt64) {
     var random = Seeded(state: seed)
     for _ in 0..<8 {
-      for (name, read) in Self.readers where ["device", "target list", "part"].contains(name) {
+      for (name, read) in Self.readers
+      where ["device", "target list", "part", "snapshot", "slice", "held prune", "worker"].contains(name) {
         let whole = random.valid(name)
         let same = read(whole) == whole
         #expect(same, "\(name), seed \(seed), bytes \(whole)")
@@ -248,6 +270,48 @@ extension Seeded {
       return packer.bytes
     case "target list": return targetList().packed
     case "part": return part().packed
+    case "snapshot":
+      let numbers = Set(
+        (0..<Int.random(in: 1..<60, using: &self)).map { _ in UInt32.random(in: 0..<9_000, using: &self) })
+      let queued = numbers.filter { $0.isMultiple(of: 2) }.sorted()
+      let ended = numbers.filter { !$0.isMultiple(of: 2) }.sorted()
+      return Snapshot(
+        [
+          (.queue(CredentialID(rawValue: text(5))), .apns, maybe { $0.text(4) }, queued),
+          (.ended(.skipped, reason: maybe { $0.text(4) }), .fcm, nil, ended),
+        ], takenAt: WallTime(milliseconds: time())
+      ).packed
+    case "slice":
+      let members = (0..<Int.random(in: 0..<9, using: &self)).map { _ in Int.random(in: 0..<70_000, using: &self) }
+      let id = MessageID(acceptedAt: WallTime(milliseconds: 1), partition: 0, random: 1)
+      return StoredSlice(message: id, partition: 0, number: 3, revision: 2, members: members).packed
+    case "held prune":
+      var prune = Flush.Prune(
+        app: shop, device: DeviceID(rawValue: "d"), token: token(), reason: text(),
+        since: maybe { WallTime(milliseconds: $0.time()) }, at: WallTime(milliseconds: time()))
+      prune.message = maybe {
+        MessageID(acceptedAt: WallTime(milliseconds: $0.time()), partition: 1, random: $0.next())
+      }
+      return prune.packed
+    case "worker":
+      var report = WorkerReport(serial: 1, host: text(), process: 7, startedAt: WallTime(milliseconds: time()))
+      for _ in 0..<Int.random(in: 0..<4, using: &self) {
+        report.sendings.append(
+          .init(
+            credential: CredentialID(rawValue: text()), state: text(6), reason: maybe { $0.text() }, connections: 1,
+            atWork: 2, limit: 3, inMemory: 4))
+      }
+      return report.packed
+    case "user":
+      let places = (0..<Int.random(in: 0..<5, using: &self)).flatMap { _ in
+        DevicePlace(partition: .random(in: 0..<16, using: &self), number: .random(in: 0..<99_999, using: &self)).raw
+      }
+      return raw32(3) + [0, UInt8(places.count / 6)] + places + UserEntry.pack([text(), text()])
+    case "records":
+      return (0..<3).flatMap { number -> [UInt8] in
+        let bytes = Array(text().utf8)
+        return RecordBucket.head(number, length: bytes.count) + bytes
+      }
     default: return (0..<4).flatMap { _ in [0, 0, 0, 3, 1, 2, 3] as [UInt8] }
     }
   }

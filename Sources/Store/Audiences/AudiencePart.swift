@@ -116,7 +116,7 @@ extension Store {
     let bases = try await bases(of: snapshot, id, partition)
     if let part = audiences[partition]?[id] { return part }
     let part = AudiencePart(
-      id: id, app: AppID(rawValue: app), snapshot: snapshot, base: UInt64(base), bases: bases,
+      id: id, app: AppID(rawValue: app), snapshot: snapshot, base: UInt64(bitPattern: base), bases: bases,
       keepsReceipts: !work[2].isNull,
       until: WallTime(milliseconds: until), slices: slices(replies[2], of: id, partition))
     audiences[partition, default: [:]][id] = part

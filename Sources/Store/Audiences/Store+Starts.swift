@@ -5,6 +5,8 @@ import RedisClient
 extension Store {
   /// No first attempt of a member begins later than this after the start, or the ttl if that is longer.
   static let shortestStart: Int64 = 10_000
+  /// Seconds; what says more is damaged.
+  private static let longestLife: Int64 = 1 << 32
 
   /// What of an audience is to begin.
   package enum Start: Hashable, Sendable {
@@ -90,7 +92,7 @@ extension Store {
     let partition = lease.partition
     let fields = try await ask(RedisCommand("HMGET", keys.work(partition, id), "at", "l"), partition: partition).array
     let startedAt = fields?.first?.integer ?? snapshot.takenAt.milliseconds
-    let life = (fields?.last?.integer ?? 0) * 1000
+    let life = min(max(0, fields?.last?.integer ?? 0), Self.longestLife) * 1000
     let jobs = snapshot.jobs
     var counters: [RedisArgument] = []
     for segment in snapshot.segments {

@@ -3,7 +3,7 @@ enum NumberSet {
   private enum Form: UInt8 { case bitmap, gaps, runs }
 
   /// More numbers than any partition holds: a stored count beyond it is damage.
-  private static let limit = 1 << 30
+  private static let limit = 1 << 26
 
   static func write(_ numbers: [UInt32], to packer: inout Packer) {
     let first = numbers.first ?? 0

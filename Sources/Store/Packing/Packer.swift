@@ -84,9 +84,14 @@ struct Unpacker {
     guard let value = Int(exactly: try number()) else { throw Corrupt() }
     return value
   }
-  mutating func time() throws(Corrupt) -> Int64 { Int64(try int()) }
+  /// No later than the year 142,000, so that sums with it have room.
+  mutating func time() throws(Corrupt) -> Int64 { try sensible(Int64(try int())) }
+  private func sensible(_ time: Int64) throws(Corrupt) -> Int64 {
+    guard (-(1 << 52)...1 << 52).contains(time) else { throw Corrupt() }
+    return time
+  }
   mutating func blob() throws(Corrupt) -> [UInt8] { try take(try int()) }
-  mutating func time(after base: Int64) throws(Corrupt) -> Int64 { base &+ (try signed()) }
+  mutating func time(after base: Int64) throws(Corrupt) -> Int64 { try sensible(base &+ (try signed())) }
   mutating func signed() throws(Corrupt) -> Int64 {
     let value = try number()
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)

@@ -12,7 +12,10 @@ extension StoredSlice {
     var reader = Unpacker(packed)
     let revision = try reader.int()
     var members: [Int] = []
-    for _ in 0..<(try reader.int()) { members.append(try reader.int()) }
+    for _ in 0..<(try reader.int()) {
+      guard let member = UInt32(exactly: try reader.int()) else { throw Corrupt() }
+      members.append(Int(member))
+    }
     guard reader.isAtEnd else { throw Corrupt() }
     self.init(message: message, partition: partition, number: number, revision: revision, members: members)
   }

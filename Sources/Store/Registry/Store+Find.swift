@@ -87,8 +87,14 @@ extension Store {
     return result
   }
 
-  /// By their numbers, in order; nil where there is none.
+  /// By their numbers, in order; nil where there is none. Users and aliases may name places that this store has not.
   func records(_ places: [DevicePlace], app: AppID) async throws(StoreError) -> [FoundDevice?] {
+    let known = places.indices.filter { places[$0].partition < settings.partitions }
+    if known.count < places.count {
+      var found = [FoundDevice?](repeating: nil, count: places.count)
+      for (at, record) in zip(known, try await records(known.map { places[$0] }, app: app)) { found[at] = record }
+      return found
+    }
     let parts = try await parts(places, app: app)
     return try await open(zip(places, parts).map { ($0, $1.bucket, $1.part) }, app: app)
   }

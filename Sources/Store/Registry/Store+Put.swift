@@ -165,7 +165,7 @@ extension Store {
         )
       })
     for (home, reply) in zip(homes, replies) {
-      let numbers = (reply.array ?? []).compactMap { $0.integer.map { Int($0) } }
+      let numbers = (reply.array ?? []).compactMap { $0.integer.flatMap { UInt32(exactly: $0) }.map { Int($0) } }
       guard let devices = new[home], numbers.count == devices.count else {
         throw .unavailable("Redis gave no numbers for devices", retryAfter: 1)
       }
