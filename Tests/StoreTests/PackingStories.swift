@@ -275,12 +275,13 @@ extension Seeded {
         (0..<Int.random(in: 1..<60, using: &self)).map { _ in UInt32.random(in: 0..<9_000, using: &self) })
       let queued = numbers.filter { $0.isMultiple(of: 2) }.sorted()
       let ended = numbers.filter { !$0.isMultiple(of: 2) }.sorted()
-      return Snapshot(
-        [
-          (.queue(CredentialID(rawValue: text(5))), .apns, maybe { $0.text(4) }, queued),
-          (.ended(.skipped, reason: maybe { $0.text(4) }), .fcm, nil, ended),
-        ], takenAt: WallTime(milliseconds: time())
-      ).packed
+      let fate = Snapshot.Fate.queue(CredentialID(rawValue: text(5)))
+      let sent = Snapshot.Kind(
+        fate: fate, provider: .apns, platform: maybe { $0.text(4) }, variant: maybe { $0.text(4) })
+      let reason = maybe { $0.text(4) }
+      let skipped = Snapshot.Kind(fate: .ended(.skipped, reason: reason), provider: .fcm, platform: nil, variant: nil)
+      return Snapshot([(sent, queued), (skipped, ended)], takenAt: WallTime(milliseconds: time())).packed
+
     case "slice":
       let members = (0..<Int.random(in: 0..<9, using: &self)).map { _ in Int.random(in: 0..<70_000, using: &self) }
       let id = MessageID(acceptedAt: WallTime(milliseconds: 1), partition: 0, random: 1)
