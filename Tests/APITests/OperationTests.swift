@@ -35,7 +35,7 @@ struct OperationTests {
         #"fanfare_accepted_targets_total{fate="skipped"} 1"#, "fanfare_store_available 1",
         #"fanfare_http_requests_total{method="POST",route="/v1/messages",status="202"} 1"#,
         #"fanfare_queue_jobs{credential="shop/apns:production",urgency="urgent"} 1"#,
-        #"fanfare_queue_jobs{credential="shop/fcm",urgency="bulk"} 0"#
+        #"fanfare_queue_jobs{credential="shop/fcm",urgency="bulk"} 0"#,
       ] {
         #expect(metrics.text.contains(line + "\n"), "\(line) is not in\n\(metrics.text)")
       }

@@ -56,7 +56,7 @@ final class AudiencePart {
   }
   /// The place of a job as the store has it: the answer to its release may have been lost.
   func sequence(of job: Snapshot.Job, released stored: Int64?) -> UInt64 {
-    if let stored { bases[job.range.lowerBound] = UInt64(stored) }
+    if let stored { bases[job.range.lowerBound] = UInt64(bitPattern: stored) }
     return sequence(of: job.range.lowerBound, in: job)
   }
   func released(_ job: Snapshot.Job, at sequence: UInt64) { bases[job.range.lowerBound] = sequence }
@@ -132,7 +132,7 @@ extension Store {
     let command = RedisCommand(words: ["HMGET", keys.work(partition, id)] + firsts.map { "b\($0)" })
     let found = try await ask(command, partition: partition).array ?? []
     var bases: [Int: UInt64] = [:]
-    for (first, reply) in zip(firsts, found) { bases[first] = reply.integer.map { UInt64($0) } }
+    for (first, reply) in zip(firsts, found) { bases[first] = reply.integer.map { UInt64(bitPattern: $0) } }
     return bases
   }
 
