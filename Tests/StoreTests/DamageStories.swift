@@ -188,7 +188,13 @@ struct DamageStories {
     let due =
       await attempt { () throws(StoreError) in try await store.dueStarts(lease, now: loop.wallNow, limit: 10) } ?? []
     guard let everyone = try? AudienceExpression(parsing: "everyone") else { return }
-    for id in due {
+    for start in due {
+      guard case .part(let id) = start else {
+        if case .members(let id, let first) = start {
+          await attempt { () throws(StoreError) in try await store.releaseMembers(lease, id, first: first) }
+        }
+        continue
+      }
       guard let message = await attempt({ () throws(StoreError) in try await store.message(id) }) ?? nil else {
         continue
       }
