@@ -12,6 +12,7 @@ struct FCMAccount: ProviderAccount {
 
   var wire: Wire { .http2(cautiousStart: false) }
   var recipientLimit: Int { 1 }
+  var quotaGroup: String { "fcm:\(project)" }
 
   func recipientClass(of address: Address) -> String { "" }
 

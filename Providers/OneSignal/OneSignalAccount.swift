@@ -8,6 +8,7 @@ struct OneSignalAccount: ProviderAccount {
   let origin: Origin
   let recipientLimit: Int
   let appID: UUIDBytes
+  var quotaGroup: String { "onesignal:\(appID)" }
   let authorization: String
   let isLegacy: Bool
 

@@ -11,7 +11,7 @@ struct Draft {
 
   init(
     _ message: Message, _ aim: Aim, body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],
-    _ settings: ServiceSettings
+    errorBrake appBrake: ErrorBrake?, _ settings: ServiceSettings
   ) {
     let isUrgent = aim.audience == nil && aim.targets.count <= settings.urgentTargets
     submission = Submission(
@@ -22,6 +22,9 @@ struct Draft {
     submission.targets = aim.targets
     submission.audience = aim.audience
     submission.keepReceipts = message.keepReceipts
+    submission.ratePerSecond = message.ratePerSecond
+    let brake = message.errorBrake ?? appBrake
+    submission.errorBrake = brake.flatMap { $0.share > 0 ? $0 : nil }
     submission.shares = message.shares
     submission.schedule = Schedule(message, now: now)
     self.message = message

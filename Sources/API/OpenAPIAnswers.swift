@@ -208,9 +208,11 @@ enum OpenAPIAnswers {
       ("id", text), ("kind", words(Kind.allCases.map(\.rawValue))),
       ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("starts_at", time),
       ("starts_at_local", text), ("version", count), ("completed_at", time),
-      ("duration_ms", count), ("replay_of", text), ("draft_of", text), ("test_of", text), ("targets", count), ("no_recipients", flag),
+      ("duration_ms", count), ("replay_of", text), ("draft_of", text), ("test_of", text), ("targets", count),
+      ("no_recipients", flag),
       ("first_attempt_at", time), ("last_outcome_at", time), ("rate_per_second", .make([("type", "number")])),
-      ("predicted_end_at", time), ("paused_at", time), ("paused_reason", text), ("sent", count), ("not_sent", count),
+      ("predicted_end_at", time), ("pace_per_second", count), ("paused_at", time), ("paused_reason", text),
+      ("sent", count), ("not_sent", count),
       (
         "progress",
         open(

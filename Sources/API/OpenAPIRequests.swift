@@ -35,6 +35,7 @@ enum OpenAPIRequests {
     JSONMember("WebLook", web), JSONMember("FileProvider", fileProvider), JSONMember("MDM", mdm),
     JSONMember("Overrides", overrides), JSONMember("APNsOverrides", apnsOverrides),
     JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
+    JSONMember("ErrorBrake", errorBrake),
     JSONMember("Variant", variant),
     JSONMember("DeviceRegistration", device), JSONMember("TagEdit", tagEdit), JSONMember("UserTags", userTags),
     JSONMember("ChannelRequest", channelRequest), JSONMember("DraftToKeep", draft), JSONMember("Test", test),
@@ -122,7 +123,8 @@ enum OpenAPIRequests {
       ("ordered", flag("Default true: in the order of acceptance per token.")),
       ("send_at", text(64, sendAtNote)),
       ("send_at_local", text(64, sendAtLocalNote)),
-      ("rate_per_second", later(.campaigns, whole(1...1_000_000))),
+      ("error_brake", .reference("ErrorBrake")),
+      ("rate_per_second", whole(1...Message.maximumRate, "Deliveries a second; without it as fast as it goes.")),
       (
         "quiet_hours",
         .make([
@@ -342,6 +344,9 @@ enum OpenAPIRequests {
     ])
   private static let durability = closed(
     [], [("replicas", whole(0...16, "Of Redis, that have the message before it is accepted. Default: the app's."))])
+
+  private static let errorBrake = closed(
+    [], [("share", share), ("minimum", whole(1...Int64(ErrorBrake.minimums.upperBound), "Outcomes. Default 500."))])
 
   private static let draft = closed(
     ["message"],

@@ -5,7 +5,7 @@ import Store
 struct Pace {
   /// Outcomes.
   let perSecond: Double
-  /// Nil: nothing is left, or nothing ended yet.
+  /// Nil: nothing is left, nothing ended yet, or it does not go on by itself.
   let end: WallTime?
 
   /// Shorter times say nothing.
@@ -20,7 +20,9 @@ struct Pace {
     let rate = Double(final) * 1_000 / Double(last - first)
     perSecond = (rate * 10).rounded() / 10
     let left = report.total - final
-    end =
-      left > 0 && rate > 0 && report.completedAt == nil ? last + Int64((Double(left) * 1_000 / rate).rounded()) : nil
+    // A pace says more than what was: a pause counts into that. Nobody knows when a paused one goes on.
+    let ahead = report.ratePerSecond.map { Double($0) } ?? rate
+    let isMoving = report.completedAt == nil && report.state != .paused && report.state != .cancelled
+    end = left > 0 && ahead > 0 && isMoving ? last + Int64((Double(left) * 1_000 / ahead).rounded()) : nil
   }
 }

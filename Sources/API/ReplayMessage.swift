@@ -31,7 +31,8 @@ extension Service {
     var warnings = Notice.ofSkipped(targets)
     warnings += try checkRendering(message, Aim(targets: targets).credentials, call.now)
     var draft = Draft(
-      message, Aim(targets: targets), body: body, app: call.app, now: call.now, warnings: warnings, settings)
+      message, Aim(targets: targets), body: body, app: call.app, now: call.now, warnings: warnings,
+      errorBrake: apps[call.app]?.errorBrake, settings)
     draft.submission.replayOf = parent
     if message.shares != nil { draft.submission.sharedAs = try await seed(of: parent, call.app) }
     draft.submission.idempotency = idempotency

@@ -47,7 +47,9 @@ extension Service {
     let aim = try await aim(message, call, document: document)
     warnings += aim.warnings
     warnings += try checkRendering(message, aim.credentials, call.now)
-    return Draft(message, aim, body: body, app: call.app, now: call.now, warnings: warnings, settings)
+    return Draft(
+      message, aim, body: body, app: call.app, now: call.now, warnings: warnings,
+      errorBrake: apps[call.app]?.errorBrake, settings)
   }
 
   /// Stores a draft; when it returns, the message survives any crash of this process.

@@ -31,11 +31,15 @@ struct AppsReader {
       files.secret($0, at: section.place("user_secret_file"))
     }
     let clock = ClockReader(faults: faults).read(&section)
+    let rate = section.integer("rate_per_second", in: 1...Int(Message.maximumRate))
+    let brake = readBrake(section.section("error_brake"))
     let accounts = section.list("credentials")
     check(id: id, at: section.place("id"), &seen)
     // A wrong id is a fault already; what stands below it is read all the same, so that all faults are told at once.
     var entry = AppEntry(app: App(id: AppID(rawValue: id ?? "")), credentials: [], places: [])
     entry.app.registerTags = tags
+    entry.app.ratePerSecond = rate
+    entry.app.errorBrake = brake
     entry.app.clock = clock
     var durability = section.section("durability")
     entry.app.replicas = durability.integer("replicas", in: Configuration.replicas) ?? replicas
@@ -50,6 +54,16 @@ struct AppsReader {
       faults.add(section.place("credentials"), "the app can send nothing", fix: "Add at least one credential")
     }
     return entry
+  }
+
+  /// `error_brake: { share: 0.2, minimum: 500 }`; a share of 0 turns it off.
+  private func readBrake(_ section: Section) -> ErrorBrake? {
+    var section = section
+    var brake = ErrorBrake()
+    if let share = section.share("share") { brake.share = share }
+    if let minimum = section.integer("minimum", in: ErrorBrake.minimums) { brake.minimum = minimum }
+    section.close()
+    return brake.share > 0 ? brake : nil
   }
 
   private func check(id: String?, at place: String, _ seen: inout Set<String>) {

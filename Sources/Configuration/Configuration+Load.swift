@@ -42,6 +42,7 @@ extension Configuration {
       monitor.read(root.section("monitor"))
       configuration.monitor = monitor
     }
+    readQuotas(root.section("quotas"), Array(providers.keys), into: &configuration.quotas)
     readRetry(root.section("retry"), Array(providers.keys), into: &configuration.retry)
     if let name = root.text("ca_file"), files.open(name, at: "/ca_file") != nil {
       configuration.caFile = files.path(name)

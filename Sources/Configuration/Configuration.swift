@@ -9,6 +9,7 @@ package struct Configuration: Sendable {
   package var retention = Retention()
   package var lanes = Lanes()
   package var retry: [ProviderName: RetryRules] = RetryRules.vendors
+  package var quotas: [ProviderName: Quota] = Quota.vendors
   package var http2 = HTTP2()
   package var workers = Workers()
   package var durability = Durability()

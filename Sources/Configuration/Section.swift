@@ -107,6 +107,20 @@ struct Section {
     }
   }
 
+  /// 0…1.
+  mutating func share(_ key: String) -> Double? {
+    let fix = "Write a share from 0 to 1, such as 0.2"
+    switch take(key) {
+    case nil: return nil
+    case .number(let number):
+      if (0...1).contains(number) { return number }
+      faults.add(place(key), "\(Self.short(number)) is out of range", fix: fix)
+    case .some(let other):
+      faults.add(place(key), "\(other.typeName) stands where a number belongs", fix: fix)
+    }
+    return nil
+  }
+
   private static func short(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }
 
   mutating func duration(_ key: String, in range: ClosedRange<Int64>) -> Int64? {

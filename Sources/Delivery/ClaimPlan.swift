@@ -23,6 +23,14 @@ struct ClaimPlan {
     var last: ClaimPlace?
   }
 
+  private struct Aside {
+    /// Where it is claimed next.
+    var place: ClaimPlace
+    var most: Int?
+    /// As soon as no claim is at work.
+    var isBack = false
+  }
+
   private struct Cursor {
     /// Claimed up to here, but for audiences in `pieces`.
     var after: JobID?
@@ -30,8 +38,10 @@ struct ClaimPlan {
     var hasMore = false
     /// Audiences' jobs of which more members follow, in turns.
     var pieces: [ClaimPlace] = []
-    /// Jobs of paused messages, passed over; true: to be claimed again as soon as no claim is at work.
-    var aside: [JobID: Bool] = [:]
+    /// Jobs of messages that are paused or paced: passed over until they are given back.
+    var aside: [JobID: Aside] = [:]
+    /// Members that the next claim of a job may bring.
+    var most: [JobID: Int] = [:]
     /// The last claim went on with one of them.
     var continued = false
     /// Stands in a queue of those that may hold more.
@@ -52,10 +62,11 @@ struct ClaimPlan {
     }
     /// What was set aside and may go on is outstanding again.
     mutating func takeBack() {
-      for (job, isBack) in aside where isBack {
+      for (job, own) in aside where own.isBack {
         aside[job] = nil
         outstanding += 1
-        pieces.append(ClaimPlace(job: job, member: ClaimPlace.start))
+        most[job] = own.most
+        pieces.append(own.place)
       }
     }
   }
@@ -138,7 +149,8 @@ struct ClaimPlan {
   private static func claim(_ stream: StreamID, _ cursor: inout Cursor, jobs: Int, members: Int) -> Claim {
     if let piece = cursor.pieces.first, !cursor.hasMore || !cursor.continued {
       cursor.continued = true
-      return Claim(stream: stream, after: piece, jobs: 1, targets: members)
+      let most = min(members, cursor.most.removeValue(forKey: piece.job) ?? members)
+      return Claim(stream: stream, after: piece, jobs: 1, targets: max(1, most))
     }
     cursor.continued = false
     cursor.hasMore = false
@@ -204,18 +216,27 @@ struct ClaimPlan {
 
   /// A claimed job will not be worked on until `giveBack`: it stays in its stream, and holds up nothing behind it.
   mutating func setAside(_ job: JobID) {
-    guard cursors[job.stream] != nil, cursors[job.stream]!.aside[job] == nil else { return }
-    cursors[job.stream]!.aside[job] = false
-    cursors[job.stream]!.outstanding -= 1
+    putAside(job, at: ClaimPlace(job: job, member: ClaimPlace.start))
+  }
+
+  /// The same, to go on behind what was claimed of it.
+  mutating func postpone(_ job: JobID, at place: ClaimPlace) { putAside(job, at: place) }
+
+  private mutating func putAside(_ job: JobID, at place: ClaimPlace) {
+    guard cursors[job.stream] != nil else { return }
+    if cursors[job.stream]!.aside.updateValue(Aside(place: place), forKey: job) == nil {
+      cursors[job.stream]!.outstanding -= 1
+    }
     cursors[job.stream]!.pieces.removeAll { $0.job == job }
   }
   /// What a claim brings of it is not to be worked on.
   func isAside(_ job: JobID) -> Bool { cursors[job.stream]?.aside[job] != nil }
 
-  /// It is claimed again from its beginning. Nothing of it may be at work or unwritten.
-  mutating func giveBack(_ job: JobID) {
+  /// It is claimed again, at most so many members at first. Nothing behind its place may be at work or unwritten.
+  mutating func giveBack(_ job: JobID, most: Int? = nil) {
     guard cursors[job.stream]?.aside[job] != nil else { return }
-    cursors[job.stream]!.aside[job] = true
+    cursors[job.stream]!.aside[job]!.most = most
+    cursors[job.stream]!.aside[job]!.isBack = true
     guard cursors[job.stream]!.expected == nil else { return }
     cursors[job.stream]!.takeBack()
     enqueue(job.stream)

@@ -27,6 +27,8 @@ final class Parcel {
   var overtaken = false
   /// The connection to go round.
   var avoiding: Int?
+  /// They let it go, and count it until it is on the wire or has ended.
+  var pacers: [Pacer] = []
   /// The slice it is a member of, once that is stored.
   var slice: StoredSlice?
   /// It counts towards a cap.
@@ -51,6 +53,12 @@ final class Parcel {
     content = message.content(for: target.device)
     slice = target.slice
     spent = target.attempts.count { $0.verdict != Self.deferred }
+  }
+
+  /// It is on the wire, or has ended.
+  func passed() {
+    for pacer in pacers { pacer.opened() }
+    pacers = []
   }
 
   var id: DeliveryID { target.delivery }

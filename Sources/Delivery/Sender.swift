@@ -49,6 +49,9 @@ final class Sender: CarrierOwner {
   /// Deliveries in memory, and those that wait for a retry and left a hold.
   var inMemory = 0
   var holds = 0
+  /// Of those in memory: they wait for the pace of their message or app.
+  var paced = 0
+  private var quota: SenderQuota?
   /// What the world was told.
   private var shown: String?
   /// What the store says of this credential is this process's word, not that of one before it.
@@ -74,6 +77,7 @@ final class Sender: CarrierOwner {
     slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     metrics = SenderMetrics(worker.metrics, provider: provider)
     carrier.owner = self
+    quota = SenderQuota(settings.quotas[provider], group: account.quotaGroup, sender: self)
   }
 
   var gathersSlices: Bool { account.recipientLimit > 1 }
@@ -89,7 +93,7 @@ final class Sender: CarrierOwner {
   var room: (free: Int, whole: Int) {
     let whole = worker.settings.claim.room
     guard !isRemoved, holds < worker.settings.claim.holds else { return (0, whole) }
-    return (whole - (inMemory - slices.reuniting), whole)
+    return (whole - (inMemory - slices.reuniting - paced), whole)
   }
 
   /// A retry that comes back now would find a closed door, or no room: it had better wait where it is.
@@ -107,6 +111,7 @@ final class Sender: CarrierOwner {
     limit = ConcurrencyLimit(worker.settings.concurrency)
     brake.renewed()
     slices.limit = account.recipientLimit
+    quota = SenderQuota(worker.settings.quotas[provider], group: account.quotaGroup, sender: self)
   }
 
   // MARK: Queues
@@ -151,6 +156,10 @@ final class Sender: CarrierOwner {
         if probe { gate.withdrawn(now: now) }
         return false
       }
+      if let quota, !quota.mayGo(urgent: isUrgent, waiting: ready(urgent: isUrgent), now: now) {
+        if probe { gate.withdrawn(now: now) }
+        return false
+      }
       let pass = Pass(
         header: header, berth: berth, probe: probe, now: now, wall: wall, generation: generation)
       if takesBatch(isUrgent: isUrgent) {
@@ -160,12 +169,16 @@ final class Sender: CarrierOwner {
           takeOneOut(of: batch)
           left -= 1
         } else {
-          left -= sendMembers(pass, limit: bulk.isEmpty ? left : min(left, Self.turn))
+          let turn = bulk.isEmpty ? left : min(left, Self.turn)
+          let gone = sendMembers(pass, limit: quota.map { min(turn, $0.inHand(urgent: false)) } ?? turn)
+          quota?.spend(gone, urgent: false)
+          left -= gone
         }
         continue
       }
       let sent = gathersSlices ? sendSlice(pass) : sendNext(urgent: isUrgent, pass)
       if probe, !sent { gate.withdrawn(now: now) }
+      if sent { quota?.spend(1, urgent: isUrgent) }
       left -= 1
     }
     return hasReady
@@ -182,6 +195,10 @@ final class Sender: CarrierOwner {
     guard !gathersSlices, !isUrgent, !batches.isEmpty else { return false }
     batchesTurn = bulk.isEmpty || !batchesTurn
     return batchesTurn
+  }
+  private func ready(urgent isUrgent: Bool) -> Int {
+    if gathersSlices { return closedSlices.count }
+    return isUrgent ? urgent.count : bulk.count + (batches.first?.waiting ?? 0)
   }
 
   /// What a request needs to go now.
@@ -226,6 +243,7 @@ final class Sender: CarrierOwner {
         return nil
       }
     }
+    if !parcel.pacers.isEmpty { parcel.passed() }
     return parcel
   }
 
@@ -266,7 +284,7 @@ final class Sender: CarrierOwner {
   }
 
   /// Look again at that time; nil: an answer will do it.
-  private func wake(at time: Instant?, now: Instant) {
+  func wake(at time: Instant?, now: Instant) {
     guard let time, wakeTimer == nil else { return }
     wakeTimer = worker.loop.after(milliseconds: max(1, time - now)) { [weak self] in
       guard let self else { return }

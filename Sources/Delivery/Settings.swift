@@ -15,6 +15,10 @@ package struct WorkerSettings: Sendable {
   package var slice = SliceSettings()
   package var http2 = HTTP2Settings()
   package var connectionsPerCredential = 2
+  /// Deliveries a second of an app; without an entry as fast as it goes.
+  package var rates: [AppID: Int] = [:]
+  /// Requests that a vendor's account may make; without an entry as many as go.
+  package var quotas: [ProviderName: QuotaSettings] = [:]
   /// PEM file of authorities for providers; nil: the system's.
   package var caFile: String?
   /// A request over HTTP/1.1 without an answer after this long has an unknown outcome (OneSignal advises at least 60 s).
@@ -26,6 +30,19 @@ package struct WorkerSettings: Sendable {
   /// Expired deliveries, passed holds and lost doorbells are looked for this often.
   package var sweepInterval: Int64 = 1_000
   package init() {}
+}
+
+package struct QuotaSettings: Hashable, Sendable {
+  /// 0: no quota, and no ramp.
+  package var perMinute: Int
+  /// Milliseconds in which bulk grows to the whole quota; 0: it begins with that.
+  package var ramp: Int64
+  package init(perMinute: Int, ramp: Int64) {
+    self.perMinute = perMinute
+    self.ramp = ramp
+  }
+  /// A minute's quota in 61 seconds, so that what is granted ahead stays within it.
+  var perSecond: Double { Double(perMinute) / 61 }
 }
 
 package struct LaneSettings: Sendable {

@@ -10,7 +10,8 @@ extension Worker {
   /// `clocks`: of messages that are read from now on; nil: as before.
   package func adopt(
     _ accounts: [CredentialID: any ProviderAccount], changed: Set<CredentialID>,
-    fates: ((AppID, Message) -> (Address) -> Fate)? = nil, clocks: ((AppID) -> AppClock)? = nil
+    fates: ((AppID, Message) -> (Address) -> Fate)? = nil, clocks: ((AppID) -> AppClock)? = nil,
+    rates: [AppID: Int]? = nil
   ) throws(TLSFault) {
     guard mayBegin else { return }
     var fresh: [(account: any ProviderAccount, carrier: any Carrier)] = []
@@ -19,6 +20,7 @@ extension Worker {
     }
     if let fates { self.fates = fates }
     if let clocks { messages.timing = { [zones] in Timing($1, clocks($0), zones) } }
+    if let rates { self.rates = rates }
     for sender in senders.values where accounts[sender.id] == nil { sender.remove() }
     for (account, carrier) in fresh {
       let id = account.credential

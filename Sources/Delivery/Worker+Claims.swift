@@ -30,16 +30,19 @@ extension Worker {
     }
     background {
       do throws(StoreError) {
-        let jobs = try await self.store.claim(
+        let claimed = try await self.store.claim(
           lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets, packed: true)
-        guard let messages = await self.load(Set(jobs.map(\.message)), for: partition),
+        guard let messages = await self.load(Set(claimed.map(\.message)), for: partition),
           await self.readCaps(of: messages.values, for: partition)
         else { return }
+        let jobs = try await self.unpacked(claimed, messages, lease)
         var found = ClaimPlan.Catch(jobs: jobs.count, last: jobs.last?.place)
         for job in jobs {
           if self.keepsAside(job, messages[job.message], partition) { continue }
+          let pacer = self.pacer(of: messages[job.message])
+          guard let job = pacer.map({ self.paced(job, $0) }) ?? job else { continue }
           if job.lastMember == nil { found.direct = (found.direct.targets + job.targets.count, found.direct.jobs + 1) }
-          self.enter(job, messages[job.message], partition: partition)
+          self.enter(job, messages[job.message], through: pacer, partition: partition)
         }
         if !claim.isContinuation { self.counts.claimedJobs.add(UInt64(jobs.count)) }
         self.claims.claimed(claim, found)
@@ -94,7 +97,7 @@ extension Worker {
     return unanswered
   }
 
-  private func enter(_ job: ClaimedJob, _ message: LoadedMessage?, partition: Partition) {
+  private func enter(_ job: ClaimedJob, _ message: LoadedMessage?, through pacer: Pacer?, partition: Partition) {
     let atWork: JobAtWork
     if job.lastMember == nil {
       atWork = JobAtWork(id: job.id, left: job.targets.count)
@@ -108,13 +111,16 @@ extension Worker {
       return flushSoon(partition)
     }
     let urgency = job.id.stream.urgency
-    for target in job.targets { enter(target, message, job: atWork, urgency: urgency, partition: partition) }
+    for target in job.targets {
+      enter(target, message, job: atWork, urgency: urgency, through: pacer, partition: partition)
+    }
     if let members = job.members { enter(members, message, job: atWork, partition: partition) }
   }
 
   /// A delivery comes into memory: into its lane, or to its end if there is nobody to send to.
   func enter(
-    _ target: ClaimedTarget, _ message: LoadedMessage?, job: JobAtWork?, urgency: Urgency, partition: Partition
+    _ target: ClaimedTarget, _ message: LoadedMessage?, job: JobAtWork?, urgency: Urgency, through pacer: Pacer? = nil,
+    partition: Partition
   ) {
     guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
     guard var message else {
@@ -166,11 +172,16 @@ extension Worker {
     messages.used(message)
     sender.inMemory += 1
     partition.inMemory += 1
-    let lane = openLane(LaneKey(app: message.app, address: address))
+    if let pacer { pacer.add(parcel) } else { enterLane(parcel) }
+  }
+
+  /// It may go as soon as its token and its credential have room.
+  func enterLane(_ parcel: Parcel) {
+    let lane = openLane(LaneKey(app: parcel.message.app, address: parcel.address))
     parcel.lane = lane
     let result = lanes.change(lane) { $0.add(parcel.entry, delivery: parcel.id) }
     if let hold = result.own {
-      sender.holds -= 1
+      parcel.sender.holds -= 1
       parcel.overtaken = hold.overtaken
     }
     supersede(result, entering: parcel)
@@ -217,6 +228,7 @@ extension Worker {
         self.claim()
         self.startAudiences(of: partition)
         if !partition.isLost { try await self.lookAside(partition, lease) }
+        if !partition.isLost { self.tell(try await self.store.sweepBrakes(lease)) }
         if !partition.isLost { try await self.store.sweep(lease, now: self.loop.wallNow) }
         if !partition.isLost, !partition.readsRetries, let due = try await self.store.nextRetry(lease) {
           self.expectRetry(of: partition, at: due)
@@ -281,15 +293,19 @@ extension Worker {
     guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
     if let message, message.isHeld(now: loop.wallNow) { return park(target, partition: partition) }
     guard sender.takesRetries else { return postpone(target, partition: partition) }
-    enter(target, message, job: nil, urgency: .bulk, partition: partition)
+    let pacer = pacer(of: message)
+    if let pacer, pacer.free == 0 { return postpone(target, pause: Self.pacedPause, partition: partition) }
+    enter(target, message, job: nil, urgency: .bulk, through: pacer, partition: partition)
   }
 
   /// Retries of a credential that is not configured look again this often.
   private static let strangerPause: Int64 = 60_000
+  /// Retries of a paced message that has enough in memory look again this often.
+  private static let pacedPause: Int64 = 5_000
 
-  private func postpone(_ target: ClaimedTarget, partition: Partition) {
+  private func postpone(_ target: ClaimedTarget, pause given: Int64? = nil, partition: Partition) {
     let sender = senders[target.credential].flatMap { $0.isRemoved ? nil : $0 }
-    let pause = sender?.gate.pause(now: loop.now) ?? Self.strangerPause
+    let pause = given ?? sender?.gate.pause(now: loop.now) ?? Self.strangerPause
     let wait = pause + .random(in: 0...max(1, pause / 4))
     let entry = Flush.RetryEntry(
       target: target, due: loop.wallNow + wait, reason: target.attempts.last?.reason ?? "waiting",

@@ -1,6 +1,7 @@
 import Domain
 import Loop
 import Store
+import Telemetry
 
 /// What operators want of a message (pause, resume, cancel), as bells, claims, flushes and sweeps tell of it. What is at work
 /// finishes in any case.
@@ -27,6 +28,7 @@ extension Worker {
     case .cancelled:
       // Jobs set aside are claimed, and end.
       goOn(id, partition)
+      for pacer in pacers.values { pacer.giveUp() }
       background {
         _ = await self.untilStored(partition) { (lease) throws(StoreError) in
           try await self.store.cancelWaiting(lease, message: id, atHand: partition.atHand)
@@ -110,6 +112,7 @@ extension Worker {
     guard !job.isAside else { return }
     job.isAside = true
     partition.audienceJobs[job.id] = nil
+    for pacer in pacers.values { pacer.forget(job.id) }
     partition.aside.put(job.id, of: message, settled: false)
     claims.setAside(job.id)
   }
@@ -140,6 +143,7 @@ extension Worker {
       partition.aside.put(job.id, of: job.message, settled: true)
       store.putBack(job.id, of: job.message)
       claims.setAside(job.id)
+      for pacer in pacers.values { pacer.forget(job.id) }
     }
     return true
   }
@@ -177,6 +181,16 @@ extension Worker {
   }
 
   // MARK: Sweeping
+
+  /// Messages that the error brake has paused.
+  func tell(_ braked: [ErrorBraked]) {
+    for one in braked {
+      log(
+        .warning, "error_brake",
+        ["message": one.message.description, "failed": "\(one.failed)", "of": "\(one.decided)"])
+      counts.errorBrakes.add()
+    }
+  }
 
   /// Paused messages of which no bell told that they go on, have ended, or have no time left.
   func lookAside(_ partition: Partition, _ lease: Lease) async throws(StoreError) {

@@ -89,6 +89,9 @@ extension Worker {
   /// Whatever is not at work leaves memory; it stays in its jobs and in the retry set.
   private func dropWaiting(of partition: Partition) {
     let number = partition.number
+    for pacer in pacers.values {
+      for parcel in pacer.remove(where: { $0.partition === partition }) { left(parcel) }
+    }
     for lane in lanes.all {
       let (waiting, holds) = lanes.change(lane) { lane in
         (lane.remove { $0.place.partition == number }, lane.removeHolds { $0.place.partition == number })

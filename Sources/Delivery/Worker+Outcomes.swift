@@ -171,6 +171,7 @@ extension Worker {
 
   func takeWaiting(where condition: (Parcel) -> Bool) -> [Parcel] {
     var taken: [Parcel] = []
+    for pacer in pacers.values { taken += pacer.remove(where: condition) }
     for lane in lanes.all where lanes.waits(lane) {
       let entries = lanes.change(lane) { $0.remove { condition($0.ticket) } }
       taken += entries.map(\.ticket)
@@ -235,6 +236,7 @@ extension Worker {
 
   func left(_ parcel: Parcel) {
     if parcel.cap != nil { giveBackCap(of: parcel) }
+    if !parcel.pacers.isEmpty { parcel.passed() }
     messages.released(parcel.message)
     parcel.sender.inMemory -= 1
     parcel.partition.inMemory -= 1

@@ -35,6 +35,9 @@ package final class Worker {
   let startedAt: WallTime
   /// The store has told which prune brakes are on.
   var knowsBrakes = false
+  /// Of paced messages and apps.
+  var pacers: [PacerName: Pacer] = [:]
+  var rates: [AppID: Int]
   /// Outcomes that no flush has confirmed, over all partitions.
   var unflushed = 0
   var flushTimer: Timer?
@@ -67,6 +70,7 @@ package final class Worker {
     self.log = log
     self.metrics = metrics
     self.fates = fates
+    rates = settings.rates
     counts = WorkerMetrics(metrics)
     messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
     self.zones = zones
@@ -186,6 +190,7 @@ package final class Worker {
       leaseAll()
       for partition in partitions.values { look(at: partition) }
       sweepLanes()
+      tidyPacers()
       observe()
       everySweep()
     }

@@ -19,6 +19,7 @@ struct WorkerMetrics {
   let lanes: Gauge
   let unflushed: Gauge
   let superseded: Counter
+  let errorBrakes: Counter
   let forgotten: Counter
   private let metrics: Metrics
 
@@ -40,6 +41,8 @@ struct WorkerMetrics {
     workers = metrics.gauge("fanfare_workers", "Worker loops that live, in all processes of the store.")
     lanes = metrics.gauge("fanfare_lanes", "Tokens with deliveries waiting, resting or at work.")
     unflushed = metrics.gauge("fanfare_outcomes_unflushed", "Outcomes not yet written.")
+    errorBrakes = metrics.counter(
+      "fanfare_error_brakes_total", "Messages paused because too many of their deliveries failed.")
     superseded = metrics.counter("fanfare_superseded_total", "Deliveries replaced by a newer one before they went.")
     forgotten = metrics.counter(
       "fanfare_outcomes_forgotten_total", "Answers to requests of a partition that another worker took meanwhile.")

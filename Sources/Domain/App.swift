@@ -7,6 +7,10 @@ package struct App: Sendable {
   package var userSecret: [UInt8]?
   /// Tags that a `register` key may set; a trailing `*` matches any ending.
   package var registerTags: [String]
+  /// Deliveries a second, of all its messages together; nil: as fast as it goes.
+  package var ratePerSecond: Int?
+  /// Of messages that name none; nil: none.
+  package var errorBrake: ErrorBrake? = ErrorBrake()
   package var clock = AppClock()
 
   /// Of Redis, that have a message before it is accepted, unless it asks for another number.

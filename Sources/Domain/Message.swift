@@ -33,6 +33,10 @@ package struct Message: Hashable, Sendable {
   package var keepReceipts: Bool
   /// Replicas of Redis that have it before it is accepted; absent: as the app has it.
   package var replicas: Int?
+  /// Deliveries a second; nil: as fast as it goes.
+  package var ratePerSecond: Int?
+  /// Absent: as the app has it. A share of 0: none.
+  package var errorBrake: ErrorBrake?
   package var labels: [JSONMember]
   /// Names the send in the vendors' own reports.
   package var analyticsLabel: String?
@@ -48,6 +52,7 @@ package struct Message: Hashable, Sendable {
 
   package static let defaultTTL = 259_200
   package static let maximumTTL = 2_419_200
+  package static let maximumRate: Int64 = 1_000_000
 
   package init(to: Recipients, kind: Kind) {
     self.to = to

@@ -100,6 +100,8 @@ package protocol ProviderAccount: Sendable {
   var recipientLimit: Int { get }
   /// It takes texts in all languages and gives each device its own, where we do not know the device's.
   var choosesLanguage: Bool { get }
+  /// What the vendor counts requests by: accounts of one group share its quota.
+  var quotaGroup: String { get }
   /// The addresses it may send to.
   var coverage: Coverage { get }
   /// Shown in the handshake of its connections, which are its own then.
@@ -130,6 +132,7 @@ package protocol ProviderAccount: Sendable {
 
 extension ProviderAccount {
   package var choosesLanguage: Bool { false }
+  package var quotaGroup: String { credential.rawValue }
   package var coverage: Coverage { .everything }
   package var clientCertificate: ClientCertificate? { nil }
   package func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? { nil }

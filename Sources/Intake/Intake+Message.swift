@@ -24,12 +24,13 @@ extension Intake {
     message.providers = readProviders(fields, &findings)
     message.replicas = fields.object("durability", of: .durability, &findings)?
       .integer("replicas", in: 0...16, &findings).map(Int.init)
+    message.ratePerSecond = fields.integer("rate_per_second", in: 1...Message.maximumRate, &findings).map(Int.init)
+    message.errorBrake = readErrorBrake(fields, &findings)
     message.labels = readLabels(fields, &findings)
     message.analyticsLabel = readAnalyticsLabel(fields, &findings)
     message.overrides = readOverrides(fields, &findings)
     readAiming(fields, &message, &findings)
     readTiming(fields, &message, &findings)
-    readPlanned(fields, &findings)
     readVariants(document, fields, &message, &findings)
     // With variants nobody gets the message as it is.
     if !fields.has("variants") { checkContent(message, fields, &findings) }
@@ -55,6 +56,15 @@ extension Intake {
     // A channel may be of those that keep nothing: they take no other.
     if given == nil, case .channel = message.to { return 0 }
     return given ?? message.kind.defaultTTL
+  }
+
+  private static func readErrorBrake(_ fields: Fields, _ findings: inout Findings) -> ErrorBrake? {
+    guard let own = fields.object("error_brake", of: .errorBrake, &findings) else { return nil }
+    var brake = ErrorBrake()
+    if let share = own.number("share", in: 0...1, &findings) { brake.share = share }
+    let range = Int64(ErrorBrake.minimums.lowerBound)...Int64(ErrorBrake.minimums.upperBound)
+    if let minimum = own.integer("minimum", in: range, &findings) { brake.minimum = Int(minimum) }
+    return brake
   }
 
   static func readProviders(_ fields: Fields, _ findings: inout Findings) -> [ProviderName]? {

@@ -18,7 +18,7 @@ package struct Schema: Sendable {
     [
       "to", "kind", "notification", "data", "content_available", "mutable_content", "encrypted_body", "live_activity",
       "file_provider", "mdm", "priority", "ttl", "collapse_key", "ordered", "send_at", "send_at_local",
-      "rate_per_second", "quiet_hours", "cap", "variants", "holdout",
+      "rate_per_second", "error_brake", "quiet_hours", "cap", "variants", "holdout",
       "reach", "onesignal_targeting", "topic", "labels", "analytics_label", "providers", "keep_receipts", "durability",
       "overrides",
     ])
@@ -57,6 +57,7 @@ package struct Schema: Sendable {
   package static let schedule = Schema("schedule", ["send_at", "send_at_local", "version"])
   package static let replay = Schema("replay", ["outcomes", "reasons"])
   package static let variant = Schema("variant", ["name", "weight", "notification", "data"])
+  package static let errorBrake = Schema("error_brake", ["share", "minimum"])
   package static let durability = Schema("durability", ["replicas"])
   package static let device = Schema(
     "device",
@@ -79,8 +80,8 @@ package struct Schema: Sendable {
 
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
-    overrides, apnsOverrides, fcmOverrides, variant, durability, device, channelRequest, audience, namedAudience,
-    replay, quietHours, cap, schedule,
+    overrides, apnsOverrides, fcmOverrides, variant, durability, errorBrake, device, channelRequest, audience,
+    namedAudience, replay, quietHours, cap, schedule,
     tagEdit,
     userTags, draft, test, testList,
   ]

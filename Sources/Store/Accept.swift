@@ -29,6 +29,10 @@ package struct Submission: Sendable {
   package var testOf: DraftID?
   /// Chosen before, so that a repeated request stores nothing twice.
   package var id: MessageID?
+  /// Deliveries a second; told by its report.
+  package var ratePerSecond: Int?
+  /// Nil: it goes on however many fail.
+  package var errorBrake: ErrorBrake?
   /// Of Redis, that must have it before it counts as accepted.
   package var replicas = 0
   /// How its devices are shared out: in the holdout nothing is sent.
@@ -47,6 +51,11 @@ package struct Submission: Sendable {
     ordered = true
     targets = []
   }
+}
+
+extension Submission {
+  /// Deliveries that it makes.
+  var count: Int { audience?.counts.values.reduce(0, +) ?? targets.count }
 }
 
 /// An audience that was resolved and counted.

@@ -48,8 +48,8 @@ struct MessageParts {
 
 extension Store {
   private static let reportFields = [
-    "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", "ctl", "pat", "pr", VariantSplit.field,
-    "dr", "te", "at", "v", "sl",
+    "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", "ctl", "pat", "pr", "rps",
+    VariantSplit.field, "dr", "te", "at", "v", "sl",
   ]
 
   /// Nil where there is none, in the order asked for.

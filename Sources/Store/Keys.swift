@@ -64,8 +64,12 @@ struct Keys {
   func starts(_ partition: Int) -> String { stems[partition] + "starts" }
   /// Messages of this home whose control some partition may not know yet.
   func controlled(_ partition: Int) -> String { stems[partition] + "controlled" }
+  /// Messages of this home that an error brake looks after, by when they came.
+  func watched(_ partition: Int) -> String { stems[partition] + "watched" }
   /// Messages with retries that a pause put out of turn, and how often.
   func parked(_ partition: Int) -> String { stems[partition] + "parked" }
+  /// A rate that is shared: when its next permission is due, and when its ramp began.
+  func rate(_ partition: Int, _ name: String) -> String { stems[partition] + "r:" + name }
   /// Audience parts at work, by when what is left of them ends: no first attempt begins after it.
   func ends(_ partition: Int) -> String { stems[partition] + "ends" }
   /// Of a topic in a period: four bits for each device number.

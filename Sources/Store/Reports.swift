@@ -47,6 +47,8 @@ package struct MessageReport: Sendable {
   /// Of a paused message.
   package var pausedAt: WallTime?
   package var pausedReason: String?
+  /// The pace that it keeps; nil: none.
+  package var ratePerSecond: Int?
   /// How its devices are shared out; nil: everyone gets the same.
   package var split: VariantSplit?
 }

@@ -59,6 +59,7 @@ extension Store {
       case .is(let acceptance): return .settled(acceptance)
       }
     }
+    if let brake = submission.errorBrake, submission.count >= brake.minimum { try await watch(id) }
     if let audience = submission.audience, !Self.parts(of: audience).isEmpty {
       try await store(submission, audience, id: id)
     } else {
@@ -198,7 +199,7 @@ extension Store {
     var fields: [RedisArgument] = [
       .text("app"), .text(submission.app.rawValue), .text("b"), .bytes(submission.body), .text("k"),
       .text(submission.kind.rawValue), .text("ttl"), .number(Int64(submission.ttl)), .text("tot"),
-      .number(Int64(submission.audience?.counts.values.reduce(0, +) ?? submission.targets.count)), .text("np"),
+      .number(Int64(submission.count)), .text("np"),
       // A scheduled message tells home how each part ended, even if it has but one: it spreads, and may do so twice.
       .number(Int64(submission.schedule == nil ? partitions.count : max(2, partitions.count))), .text("parts"),
       .text(partitions.map(String.init).joined(separator: ",")),
@@ -208,6 +209,8 @@ extension Store {
     if let draft = submission.testOf { fields += [.text("te"), .text(draft.description)] }
     // A campaign is looked at and copied after it has ended.
     if submission.audience != nil || submission.draftOf != nil { fields += [.text("bf"), 1] }
+    if let rate = submission.ratePerSecond { fields += [.text("rps"), .number(Int64(rate))] }
+    if let brake = submission.errorBrake { fields += [.text("eb"), .text("\(brake.share),\(brake.minimum)")] }
     if let replayOf = submission.replayOf { fields += [.text("rep"), .text(replayOf.description)] }
     return fields
   }

@@ -107,7 +107,7 @@ extension Store {
       total: parts.audienceTotal ?? Int(total), counts: counts, retrying: retrying, firstAttemptAt: first,
       lastOutcomeAt: last,
       pausedAt: state == .paused ? parts.number("pat").map { WallTime(milliseconds: $0) } : nil,
-      pausedReason: state == .paused ? parts.text("pr") : nil,
+      pausedReason: state == .paused ? parts.text("pr") : nil, ratePerSecond: parts.number("rps").map { Int($0) },
       split: parts.split)
   }
   private static let retryingField = Array("r".utf8)

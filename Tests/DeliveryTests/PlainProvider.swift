@@ -72,6 +72,7 @@ struct PlainMessage {
   var collapseKey: String?
   var ordered = true
   var isAudience = false
+  var rate: Int?
   /// By language: `de:Hallo`.
   var localized: [String] = []
 
@@ -81,6 +82,7 @@ struct PlainMessage {
     if let collapseKey { words.append("collapse=\(collapseKey)") }
     if !ordered { words.append("free") }
     if isAudience { words.append("audience") }
+    if let rate { words.append("rate=\(rate)") }
     words += localized
     return Array(words.joined(separator: ";").utf8)
   }
@@ -94,6 +96,7 @@ struct PlainMessage {
       if word.hasPrefix("ttl=") { message.ttl = Int(word.dropFirst(4))! }
       if word.hasPrefix("collapse=") { message.collapseKey = String(word.dropFirst(9)) }
       if word == "free" { message.ordered = false }
+      if word.hasPrefix("rate=") { message.ratePerSecond = Int(word.dropFirst(5))! }
       if word == "audience" { message.to = .audience("everyone") }
       if let colon = word.firstIndex(of: ":") {
         message.notification?.localized.append(

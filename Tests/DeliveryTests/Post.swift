@@ -76,13 +76,15 @@ final class Post {
   // MARK: Sending
 
   func send(
-    _ message: PlainMessage, to tokens: [String], _ provider: ProviderName = .apns, urgency: Urgency = .urgent
+    _ message: PlainMessage, to tokens: [String], _ provider: ProviderName = .apns, urgency: Urgency = .urgent,
+    brake: ErrorBrake? = nil
   ) async throws -> MessageID {
     var submission = Submission(
       app: Self.app, body: message.body, kind: .alert, urgency: urgency, acceptedAt: loop.wallNow)
     submission.ttl = message.ttl ?? Message.defaultTTL
     submission.collapseKey = message.collapseKey
     submission.ordered = message.ordered
+    submission.errorBrake = brake
     let credential = CredentialID(rawValue: "shop/\(provider.rawValue)")
     for token in tokens {
       let address = Address(provider: provider, token: token)

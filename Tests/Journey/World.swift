@@ -56,6 +56,7 @@ final class World: Sendable {
         listen: { address: "127.0.0.1", port: 0 },
         \(more)
         ca_file: "\(folder)/ca.pem",
+        quotas: { fcm: { per_minute: 0 }, onesignal: { per_minute: 0 } },
         retry: { apns: \(rules), fcm: \(rules), onesignal: \(rules) },
         apps: [{
           id: "shop",

@@ -92,7 +92,8 @@ extension Service {
       notices += aim.warnings
       notices += try self.checkRendering(reading.message, aim.credentials, call.now)
       var draft = Draft(
-        reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices, self.settings)
+        reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices,
+        errorBrake: nil, self.settings)
       draft.submission.testOf = id
       return draft
     }

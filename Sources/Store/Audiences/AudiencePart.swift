@@ -69,8 +69,10 @@ final class AudiencePart {
   func handedOut(through index: Int, of job: Snapshot.Job) {
     places[job.range.lowerBound] = max(index, places[job.range.lowerBound] ?? index)
   }
-  /// Whom a job was handed out to and who has no outcome is handed out once more.
-  func handedBack(_ job: Snapshot.Job) { places[job.range.lowerBound] = nil }
+  /// Whom a job was handed out to behind that place, and who has no outcome, is handed out once more.
+  func handedBack(_ job: Snapshot.Job, behind place: Int) {
+    places[job.range.lowerBound] = place < job.range.lowerBound ? nil : place
+  }
   /// The first member of a job that was never handed out.
   func rest(of job: Snapshot.Job) -> Range<Int> {
     let next = places[job.range.lowerBound].map { $0 + 1 } ?? job.range.lowerBound

@@ -73,10 +73,10 @@ extension Store {
     return claim
   }
 
-  /// Members of a job whose outcomes are not known go back: none of them is at work, and all outcomes are written down.
-  package func putBack(_ job: JobID, of message: MessageID) {
+  /// Members of a job behind that place go back: none of them is at work, and their outcomes are written down.
+  package func putBack(_ job: JobID, of message: MessageID, behind place: Int = ClaimPlace.start) {
     guard let part = audiences[job.stream.partition]?[message] else { return }
-    if let own = part.job(at: job.sequence) { part.handedBack(own) }
+    if let own = part.job(at: job.sequence) { part.handedBack(own, behind: place) }
   }
 
   func target(_ index: Int, of part: AudiencePart, _ job: Snapshot.Job, _ partition: Int) -> ClaimedTarget {

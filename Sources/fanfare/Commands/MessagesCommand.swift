@@ -5,14 +5,15 @@ import Loop
 /// Messages of a running server: what became of them, and what can be done about it.
 enum MessagesCommand {
   static let command = Command(
-    name: "messages", summary: "list, show, move, pause, resume, cancel and replay messages",
+    name: "messages", summary: "list, show, watch, move, pause, resume, cancel and replay messages",
     about: """
-      list prints the newest messages; show tells how one stands, by provider, outcome and reason. reschedule gives one that
+      list prints the newest messages; show tells how one stands, by provider, outcome and reason; watch
+      follows one until it has ended (exit code 0: completed, 1: cancelled), with --json a line per change. reschedule gives one that
       waits for its time another, until it starts. pause stops a message
       within a second (what is in flight finishes), and resume lets it go on where it stood; its ttl runs meanwhile. cancel
       ends what was not sent yet, for ever, and tells how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints.
       """,
-    positionals: ["list|show|reschedule|pause|resume|cancel|replay", "[ID]"],
+    positionals: ["list|show|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
     options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
       Command.Option("--limit", "COUNT", "list: so many, 1–1000 (20)"),
       Command.Option("--at", "TIME", "reschedule: with its offset, as 2026-12-01T09:00:00+01:00"),
@@ -24,7 +25,8 @@ enum MessagesCommand {
       Command.json,
     ],
     examples: [
-      "fanfare messages list", "fanfare messages show msg_01k…", "fanfare messages pause msg_01k…",
+      "fanfare messages list", "fanfare messages show msg_01k…", "fanfare messages watch msg_01k…",
+      "fanfare messages pause msg_01k…",
       "fanfare messages replay msg_01k… --outcome failed --reason ServiceUnavailable",
     ]
   ) { arguments in try run(arguments) }
@@ -37,14 +39,16 @@ enum MessagesCommand {
     case ("show", let id?): return try one("GET", try path(id), arguments) { show($0) }
     case ("pause", let id?), ("resume", let id?):
       return try one("POST", try path(id) + "/\(arguments.positionals[0])", arguments) { show($0) }
+    case ("watch", let id?): return try MessageWatch.run(id, try path(id), arguments)
     case ("cancel", let id?): return try cancel(try path(id), arguments)
     case ("reschedule", let id?): return try reschedule(id, arguments)
     case ("replay", let id?): return try replay(id, arguments)
-    case ("show", nil), ("reschedule", nil), ("pause", nil), ("resume", nil), ("cancel", nil), ("replay", nil):
+    case ("show", nil), ("watch", nil), ("reschedule", nil), ("pause", nil), ("resume", nil), ("cancel", nil),
+      ("replay", nil):
       throw UsageProblem(text: "name the message by its id, msg_…")
     default:
       throw UsageProblem(
-        text: "say what to do: fanfare messages list, show, reschedule, pause, resume, cancel or replay")
+        text: "say what to do: fanfare messages list, show, watch, reschedule, pause, resume, cancel or replay")
     }
   }
 

@@ -116,6 +116,10 @@ extension Setup {
     settings.http2.pingAfter = configuration.http2.pingAfter
     settings.http2.pingTimeout = configuration.http2.pingTimeout
     settings.caFile = configuration.caFile
+    settings.rates = rates
+    for (provider, quota) in configuration.quotas {
+      settings.quotas[provider] = QuotaSettings(perMinute: quota.perMinute, ramp: quota.rampUp)
+    }
     for (provider, rules) in configuration.retry {
       var retry = RetrySettings()
       retry.floors = rules.floors
@@ -126,6 +130,9 @@ extension Setup {
     }
     return settings
   }
+
+  /// Deliveries a second, of apps that have a rate.
+  var rates: [AppID: Int] { apps.compactMapValues(\.ratePerSecond) }
 
   var log: Log {
     switch configuration.logLevel {

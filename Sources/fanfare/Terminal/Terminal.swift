@@ -46,6 +46,16 @@ struct ProgressBar {
     Terminal.write("\r\u{1b}[K" + String(line.prefix(columns - 1)), to: 2)
   }
 
+  /// Standard error is a terminal that is wide enough.
+  static var isDrawn: Bool { Int(fanfare_columns(2)) > 40 }
+
+  /// Takes the line away, for others to be printed.
+  mutating func clear() {
+    guard columns > 40, !drawn.isEmpty else { return }
+    drawn = ""
+    Terminal.write("\r\u{1b}[K", to: 2)
+  }
+
   func end(_ text: String) {
     Terminal.write((columns > 40 ? "\r\u{1b}[K" : "") + "\(Help.padded(title, 12)) \(text)\n", to: 2)
   }

@@ -1,0 +1,136 @@
+import Domain
+import Loop
+import Store
+
+/// The deliveries of one paced message, or of one paced app, that were claimed and may not go yet. The wait belongs to them
+/// and to nobody else: they stand in no lane and count against no credential's room. Loop-owned.
+final class Pacer {
+  let bucket: RateBucket
+  private unowned let worker: Worker
+  private var grant: RateGrant
+  private var urgent = FIFO<Parcel>()
+  private var bulk = FIFO<Parcel>()
+  /// Let go, and neither on the wire nor ended: with many of these it is not the pace that holds them up.
+  private var underWay = 0
+  private var isPumping = false
+  private var timer: Timer?
+  /// Jobs of which more is claimed when there is room for it.
+  private var postponed: [JobID] = []
+  /// Where those go whose turn it is.
+  private let release: (Parcel) -> Void
+
+  /// Deliveries of it in memory: a grant's worth.
+  let room: Int
+  private static let mostRoom = 1_000
+
+  init(_ worker: Worker, _ bucket: RateBucket, release: @escaping (Parcel) -> Void) {
+    self.worker = worker
+    self.bucket = bucket
+    self.release = release
+    grant = RateGrant(perSecond: bucket.perSecond)
+    room = min(max(1, Int(bucket.perSecond * Double(RateGrant.worth) / 1000)), Self.mostRoom)
+  }
+
+  var waiting: Int { urgent.count + bulk.count }
+  var free: Int { max(0, room - waiting) }
+  var isIdle: Bool { waiting == 0 && postponed.isEmpty && underWay == 0 }
+
+  func add(_ parcel: Parcel) {
+    parcel.sender.paced += 1
+    if parcel.urgency == .urgent { urgent.append(parcel) } else { bulk.append(parcel) }
+    pumpSoon()
+  }
+
+  /// More of this job is claimed when there is room.
+  func postpone(_ job: JobID) {
+    postponed.append(job)
+    pumpSoon()
+  }
+  func forget(_ job: JobID) { postponed.removeAll { $0 == job } }
+
+  /// What waits ends some other way: its jobs may be claimed to see that.
+  func giveUp() {
+    for job in postponed { worker.claims.giveBack(job) }
+    postponed = []
+  }
+
+  /// Takes out what meets the condition.
+  func remove(where condition: (Parcel) -> Bool) -> [Parcel] {
+    guard waiting > 0 else { return [] }
+    var removed: [Parcel] = []
+    func sift(_ queue: inout FIFO<Parcel>) {
+      for parcel in queue.takeAll() {
+        if condition(parcel) { removed.append(parcel) } else { queue.append(parcel) }
+      }
+    }
+    sift(&urgent)
+    sift(&bulk)
+    for parcel in removed { parcel.sender.paced -= 1 }
+    pumpSoon()
+    return removed
+  }
+
+  /// One that was let go is on the wire, or has ended.
+  func opened() {
+    underWay -= 1
+    pumpSoon()
+  }
+
+  /// At the end of this turn: what comes together goes together.
+  private func pumpSoon() {
+    guard !isPumping else { return }
+    isPumping = true
+    worker.loop.atEndOfTurn { [weak self] in
+      guard let self else { return }
+      isPumping = false
+      letGo()
+      claimMore()
+    }
+  }
+
+  private func letGo() {
+    let now = worker.loop.now
+    while underWay < room {
+      switch grant.next(waiting: waiting, now: now) {
+      case .go:
+        guard let parcel = urgent.popFirst() ?? bulk.popFirst() else { return }
+        grant.spend()
+        underWay += 1
+        parcel.sender.paced -= 1
+        parcel.pacers.append(self)
+        release(parcel)
+      case .ask(let count): return ask(count)
+      case .wait(let until): return wake(at: until, now: now)
+      case .asking, .rest: return
+      }
+    }
+  }
+
+  private func claimMore() {
+    guard !postponed.isEmpty, waiting * 2 <= room else { return }
+    let job = postponed.removeFirst()
+    worker.claims.giveBack(job, most: free)
+    worker.claim()
+  }
+
+  private func ask(_ count: Int) {
+    worker.background { [self] in
+      do throws(StoreError) {
+        let (granted, wait) = try await worker.store.grant(count, from: [bucket])
+        grant.granted(granted, asked: count, wait: wait, now: worker.loop.now)
+      } catch {
+        grant.failed(now: worker.loop.now)
+      }
+      pumpSoon()
+    }
+  }
+
+  private func wake(at time: Instant, now: Instant) {
+    guard timer == nil, worker.mayBegin else { return }
+    timer = worker.loop.after(milliseconds: max(1, time - now)) { [weak self] in
+      guard let self else { return }
+      timer = nil
+      pumpSoon()
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Domain
+
+/// How many deliveries may go now under a rate that all loops and workers share: permissions are taken from the store in
+/// short grants, as many as wait, spent at once, and void soon after; none is given back. What nobody asks for costs nothing.
+struct RateGrant {
+  enum Step: Hashable {
+    /// One may go: tell it by `spend`.
+    case go
+    /// Ask the store for so many, and tell what came by `granted` or `failed`.
+    case ask(Int)
+    /// Not before that time.
+    case wait(until: Instant)
+    /// The store is being asked.
+    case asking
+    /// Nothing waits.
+    case rest
+  }
+
+  private let most: Int
+  private(set) var inHand = 0
+  private var voidAt: Instant?
+  private var isAsking = false
+  private var notBefore: Instant?
+
+  /// A grant's worth of time: no more is asked for at once, and what is older is void.
+  static let worth: Int64 = 250
+  /// Between two questions, so that a fast rate is not asked for one by one.
+  static let pause: Int64 = 20
+  /// After a question without an answer. Nothing goes meanwhile: a limit that cannot be asked for is still one.
+  static let repeatAfter: Int64 = 200
+
+  init(perSecond: Double) {
+    most = max(1, Int(perSecond * Double(Self.worth) / 1000))
+  }
+
+  mutating func next(waiting: Int, now: Instant) -> Step {
+    guard waiting > 0 else { return .rest }
+    if inHand > 0, let voidAt, now < voidAt { return .go }
+    if isAsking { return .asking }
+    if let notBefore, now < notBefore { return .wait(until: notBefore) }
+    inHand = 0
+    isAsking = true
+    return .ask(min(waiting, most))
+  }
+
+  mutating func spend(_ count: Int = 1) {
+    precondition(inHand >= count, "spent without a grant")
+    inHand -= count
+  }
+
+  /// `wait`: milliseconds until there is another one.
+  mutating func granted(_ count: Int, asked: Int, wait: Int64, now: Instant) {
+    isAsking = false
+    inHand = count
+    voidAt = now + Self.worth
+    notBefore = count < asked ? now + max(wait, Self.pause) : nil
+  }
+
+  mutating func failed(now: Instant) {
+    isAsking = false
+    notBefore = now + Self.repeatAfter
+  }
+}

@@ -1,0 +1,62 @@
+import Domain
+import Loop
+import Store
+
+/// A vendor's quota on one account, and the ramp with which bulk begins, shared by all that send with it. Loop-owned.
+final class SenderQuota {
+  private unowned let sender: Sender
+  private let quota: [RateBucket]
+  /// The quota's and the ramp's.
+  private let bulkBuckets: [RateBucket]
+  private var all: RateGrant
+  private var bulk: RateGrant
+
+  init?(_ settings: QuotaSettings?, group: String, sender: Sender) {
+    guard let settings, settings.perMinute > 0 else { return nil }
+    self.sender = sender
+    let rate = settings.perSecond
+    quota = [sender.worker.store.rate(of: group, "quota", perSecond: rate)]
+    bulkBuckets =
+      settings.ramp > 0
+      ? quota + [sender.worker.store.rate(of: group, "ramp", perSecond: rate, ramp: settings.ramp)] : quota
+    all = RateGrant(perSecond: rate)
+    bulk = RateGrant(perSecond: rate)
+  }
+
+  /// A request may go now; if not, the sender is woken when it may be so.
+  func mayGo(urgent: Bool, waiting: Int, now: Instant) -> Bool {
+    let step = urgent ? all.next(waiting: waiting, now: now) : bulk.next(waiting: waiting, now: now)
+    switch step {
+    case .go: return true
+    case .ask(let count): ask(count, urgent: urgent)
+    case .wait(let until): sender.wake(at: until, now: now)
+    case .asking, .rest: break
+    }
+    return false
+  }
+
+  func inHand(urgent: Bool) -> Int { urgent ? all.inHand : bulk.inHand }
+
+  /// So many went.
+  func spend(_ count: Int, urgent: Bool) {
+    if urgent { all.spend(min(count, all.inHand)) } else { bulk.spend(min(count, bulk.inHand)) }
+  }
+
+  private func ask(_ count: Int, urgent: Bool) {
+    let worker = sender.worker
+    worker.background { [self] in
+      do throws(StoreError) {
+        let (granted, wait) = try await worker.store.grant(count, from: urgent ? quota : bulkBuckets)
+        let now = worker.loop.now
+        if urgent {
+          all.granted(granted, asked: count, wait: wait, now: now)
+        } else {
+          bulk.granted(granted, asked: count, wait: wait, now: now)
+        }
+      } catch {
+        if urgent { all.failed(now: worker.loop.now) } else { bulk.failed(now: worker.loop.now) }
+      }
+      worker.wake(sender)
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Domain
+import Loop
+import Store
+
+/// Rates of messages and of apps (`rate_per_second`): their deliveries wait before they enter their lanes. What is not paced
+/// is asked once per claimed job.
+extension Worker {
+  enum PacerName: Hashable {
+    case message(MessageID)
+    case app(AppID)
+  }
+
+  /// Where the deliveries of a message wait first; nil: nowhere.
+  func pacer(of message: LoadedMessage?) -> Pacer? {
+    guard let message else { return nil }
+    if let rate = message.content?.ratePerSecond {
+      return pacer(.message(message.id), store.rate(of: message.id, perSecond: rate)) { [unowned self] parcel in
+        // The app's rate holds for it as well.
+        if let next = pacer(of: parcel.message.app) { next.add(parcel) } else { enterLane(parcel) }
+      }
+    }
+    return rates.isEmpty ? nil : pacer(of: message.app)
+  }
+
+  private func pacer(of app: AppID) -> Pacer? {
+    guard let rate = rates[app] else { return nil }
+    return pacer(.app(app), store.rate(of: app, perSecond: rate)) { [unowned self] in enterLane($0) }
+  }
+
+  private func pacer(_ name: PacerName, _ bucket: RateBucket, release: @escaping (Parcel) -> Void) -> Pacer {
+    if let known = pacers[name], known.bucket == bucket { return known }
+    let earlier = pacers[name]
+    let pacer = Pacer(self, bucket, release: release)
+    pacers[name] = pacer
+    // The app's rate is another now.
+    earlier?.giveUp()
+    for parcel in earlier?.remove(where: { _ in true }) ?? [] { pacer.add(parcel) }
+    return pacer
+  }
+
+  /// Members of a paced audience wait one by one.
+  func unpacked(_ jobs: [ClaimedJob], _ messages: [MessageID: LoadedMessage], _ lease: Lease)
+    async throws(StoreError) -> [ClaimedJob]
+  {
+    var jobs = jobs
+    for place in jobs.indices {
+      guard let members = jobs[place].members, pacer(of: messages[jobs[place].message]) != nil else { continue }
+      var targets = members.others
+      for member in 0..<members.count {
+        if let target = members.target(at: member) {
+          targets.append(target)
+        } else {
+          targets.append(try await store.target(members, at: member, lease))
+        }
+      }
+      targets.sort { $0.delivery.index < $1.delivery.index }
+      jobs[place].targets = targets
+      jobs[place].members = nil
+    }
+    return jobs
+  }
+
+  /// A claimed job of a paced message: what there is room for of it, and the rest later. Nil: nothing of it now.
+  func paced(_ job: ClaimedJob, _ pacer: Pacer) -> ClaimedJob? {
+    let free = pacer.free
+    if job.targets.count <= free || (job.lastMember == nil && free > 0) {
+      // Of a list's job all or nothing. More of an audience's job waits for room.
+      if let last = job.lastMember, !job.isWhole {
+        claims.postpone(job.id, at: ClaimPlace(job: job.id, member: last))
+        pacer.postpone(job.id)
+      }
+      return job
+    }
+    var part = job
+    part.targets = Array(job.targets.prefix(free))
+    part.isWhole = false
+    let first = job.targets[0].delivery.index
+    let place = job.lastMember == nil ? ClaimPlace.start : part.targets.last?.delivery.index ?? first - 1
+    if job.lastMember != nil {
+      part.lastMember = place
+      store.putBack(job.id, of: job.message, behind: place)
+    }
+    claims.postpone(job.id, at: ClaimPlace(job: job.id, member: place))
+    pacer.postpone(job.id)
+    return part.targets.isEmpty ? nil : part
+  }
+
+  /// Pacers without anything to do are forgotten.
+  func tidyPacers() {
+    for (name, pacer) in pacers where pacer.isIdle { pacers[name] = nil }
+  }
+}

@@ -1,0 +1,164 @@
+import Domain
+import HTTPClient
+import JSON
+import Loop
+
+/// `fanfare messages watch ID`: how a message goes, until it has ended.
+struct MessageWatch {
+  /// Between two looks; a message of a minute and one of a day need no more.
+  private static let interval: Int64 = 500
+  /// A server that cannot be reached for so long will not come back soon.
+  private static let patience: Int64 = 30_000
+  /// Where there is no terminal, a line at least this often.
+  private static let lineEvery: Int64 = 10_000
+
+  private let json: Bool
+  private var bar: ProgressBar
+  private var speed = Speed()
+  private var state: String?
+  private var lastLine: Instant?
+  private var lastJSON: [UInt8] = []
+
+  private init(_ id: String, json: Bool) {
+    self.json = json
+    bar = ProgressBar(String(id.prefix(12)))
+  }
+
+  static func run(_ id: String, _ path: String, _ arguments: Arguments) throws -> ExitCode {
+    let json = arguments.wantsJSON
+    return try ServerCall.run(arguments) { client, loop in
+      var watch = MessageWatch(id, json: json)
+      var away: Instant?
+      while true {
+        do throws(HTTPClientFailure) {
+          let answer = try await client.call("GET", path)
+          // Redis may be away for a moment.
+          guard answer.status == 503 || answer.isSuccess else { return ServerCall.refused(answer, json: json) }
+          if answer.isSuccess, let report = answer.document {
+            away = nil
+            if let end = watch.saw(report, answer.body, now: loop.now) { return end }
+          } else {
+            away = away ?? loop.now
+          }
+        } catch {
+          if away == nil { Terminal.note("the server cannot be reached; waiting for it (\(error.reason))") }
+          away = away ?? loop.now
+          if loop.now - away! > patience { throw error }
+        }
+        if let away, loop.now - away > patience {
+          Terminal.complain("the server could not tell for \(patience / 1_000) s", "fanfare status tells how it is")
+          return .unreachable
+        }
+        await loop.sleep(milliseconds: interval)
+      }
+    }
+  }
+
+  /// Shows a report; not nil: the message has ended.
+  private mutating func saw(_ report: JSONValue, _ body: [UInt8], now: Instant) -> ExitCode? {
+    let counts = MessageCounts(report)
+    let final = Int(report["progress"]?["final"]?.integer ?? 0)
+    let state = report["state"]?.string ?? ""
+    let isOver = report["completed_at"] != nil
+    speed.saw(final, now: now)
+    let line = text(report, counts, final: final, state: state)
+    if json {
+      if body != lastJSON { Terminal.print(body) }
+      lastJSON = body
+    } else if state != self.state || isOver || lastLine.map({ now - $0 >= Self.lineEvery }) ?? true {
+      if ProgressBar.isDrawn {
+        if state != self.state, self.state != nil || isOver { bar.clear() }
+        if state != self.state { Terminal.print(changed(report, to: state)) }
+      } else {
+        Terminal.print("\(state)  \(line)")
+      }
+      lastLine = now
+    }
+    self.state = state
+    if !json, ProgressBar.isDrawn { bar.draw(final, of: counts.total, line) }
+    guard isOver else { return nil }
+    if !json {
+      if ProgressBar.isDrawn { bar.clear() }
+      Terminal.print(ended(report, counts, state))
+    }
+    return state == "completed" ? .success : .failure
+  }
+
+  private func changed(_ report: JSONValue, to state: String) -> String {
+    switch state {
+    case "paused":
+      let why = report["paused_reason"]?.string
+      return why == "error_brake"
+        ? "paused by the error brake: too many deliveries fail. fanfare messages show tells why; resume goes on"
+        : "paused. fanfare messages resume goes on"
+    default: return state
+    }
+  }
+
+  /// `41.2 %  5,012/s  ends in 2 min 10 s  412,003 accepted, 12 failed`
+  private func text(_ report: JSONValue, _ counts: MessageCounts, final: Int, state: String) -> String {
+    var words: [String] = []
+    if counts.total > 0 { words.append("\(tenths(Double(final) * 100 / Double(counts.total))) %") }
+    if !ProgressBar.isDrawn {
+      words.append("\(MessagesCommand.grouped(final)) of \(MessagesCommand.grouped(counts.total))")
+    }
+    if state == "sending", let perSecond = speed.perSecond {
+      words.append("\(perSecond < 10 ? tenths(perSecond) : MessagesCommand.grouped(Int(perSecond)))/s")
+      let left = Double(counts.total - final)
+      if perSecond > 0, left > 0 { words.append("ends in \(Self.span(Int(left / perSecond)))") }
+    } else {
+      words.append(state)
+    }
+    let outcomes = Outcome.allCases.compactMap { outcome -> String? in
+      let count = counts.outcomes[outcome.rawValue, default: 0]
+      return count == 0 ? nil : "\(MessagesCommand.grouped(count)) \(outcome.rawValue)"
+    }
+    if !outcomes.isEmpty { words.append(outcomes.joined(separator: ", ")) }
+    return words.joined(separator: "  ")
+  }
+
+  private func ended(_ report: JSONValue, _ counts: MessageCounts, _ state: String) -> String {
+    var text = "\(state): "
+    if let sent = report["sent"]?.integer, let not = report["not_sent"]?.integer {
+      text += "\(MessagesCommand.grouped(sent)) sent, \(MessagesCommand.grouped(not)) not sent"
+    } else if counts.total == 0 {
+      text += "it had no recipients"
+    } else {
+      text += "\(MessagesCommand.grouped(counts.total)) deliveries"
+    }
+    if let duration = report["duration_ms"]?.integer { text += ", in \(Self.span(Int(duration / 1_000)))" }
+    var table = Table()
+    for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", String(line.count)) }
+    return counts.lines.isEmpty ? text : text + "\n" + table.text
+  }
+
+  private func tenths(_ number: Double) -> String {
+    let tenths = Int((number * 10).rounded(.down))
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  /// Seconds as people say them.
+  static func span(_ seconds: Int) -> String {
+    switch seconds {
+    case ..<60: "\(seconds) s"
+    case ..<3_600: "\(seconds / 60) min \(seconds % 60) s"
+    case ..<86_400: "\(seconds / 3_600) h \(seconds / 60 % 60) min"
+    default: "\(seconds / 86_400) d \(seconds / 3_600 % 24) h"
+    }
+  }
+
+  /// How fast it goes now: over the last seconds, not since it began.
+  private struct Speed {
+    private var seen: [(count: Int, at: Instant)] = []
+    private static let window: Int64 = 5_000
+
+    mutating func saw(_ count: Int, now: Instant) {
+      seen.append((count, now))
+      while seen.count > 2, now - seen[1].at >= Self.window { seen.removeFirst() }
+    }
+    var perSecond: Double? {
+      guard let first = seen.first, let last = seen.last, last.at - first.at >= 400 else { return nil }
+      return Double(last.count - first.count) * 1_000 / Double(last.at - first.at)
+    }
+  }
+}
