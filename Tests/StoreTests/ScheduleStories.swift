@@ -327,27 +327,26 @@ struct ScheduleStories {
       let message = try #require(try await store.message(id))
       var quiet = Message(to: .everyone, kind: .alert)
       let now = loop.wallNow
-      // They begin within the next minute: what a pause of one second from now on stands for.
       quiet.quietHours = .own(QuietHours(from: 0, to: 1))
       let timing = try #require(Timing(quiet, AppClock(), Self.book()))
       let plans = ZonePlans(
-        .send(Snapshot.Wave(due: nil, pause: QuietPause(from: now + 150, to: now + 450))), timing,
+        .send(Snapshot.Wave(due: nil, pause: QuietPause(from: now + 2_000, to: now + 2_500))), timing,
         until: now + 259_200_000, now: now)
       let groups = try await Crowd.groups(store, 0)
       try await store.start(lease, message, groups, now: now, plans: plans, fate: Crowd.fate)
       let stream = try #require(try await store.readyStreams(lease).first?.stream)
       let piece = try #require(try await store.claim(lease, stream, after: nil, jobs: 1, targets: 10).first)
       #expect(piece.targets.count == 10 && !piece.isWhole)
-      while loop.wallNow < now + 160 { await loop.sleep(milliseconds: 5) }
+      while loop.wallNow < now + 2_010 { await loop.sleep(milliseconds: 5) }
       let none = try await store.claim(lease, stream, after: piece.place, jobs: 1, targets: 10)
       #expect(none.flatMap(\.targets).isEmpty)
       #expect(try await store.readyStreams(lease).isEmpty)
-      #expect(try await store.nextStart(lease) == now + 450)
+      #expect(try await store.nextStart(lease) == now + 2_500)
       var flush = Flush(lease: lease, number: 1)
       // Five are still at work when it goes on.
       flush.finals = piece.targets.prefix(5).map { final($0) }
       _ = try await store.flush(flush)
-      while loop.wallNow < now + 460 { await loop.sleep(milliseconds: 5) }
+      while loop.wallNow < now + 2_510 { await loop.sleep(milliseconds: 5) }
       try await start(store, lease, timing, at: loop.wallNow)
       let rest = try await store.finishAll(lease)
       #expect(rest.count == 20 && Set(rest.map(\.delivery.index)).isDisjoint(with: piece.targets.map(\.delivery.index)))
@@ -357,6 +356,54 @@ struct ScheduleStories {
       _ = try await store.flush(flush)
       #expect(try await store.completed(id).count(.accepted) == 30)
       #expect(try await store.readyStreams(lease).isEmpty)
+    }
+  }
+
+  @Test("held over 24 zones, an audience costs Redis at most two bytes a member; scheduled, its message alone")
+  func bytes() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      // A partition's part of a million devices.
+      let count = 62_500
+      var submission = Submission(
+        app: shop, body: Array("{}".utf8), kind: .alert, urgency: .bulk, acceptedAt: loop.wallNow)
+      submission.audience = SubmissionAudience(expression: "everyone", reach: .allDevices, counts: [0: count])
+      submission.schedule = Schedule(startAt: loop.wallNow + Self.hour)
+      let waiting = try #require(try await store.accept(submission).id)
+      func bytes(_ keys: [String]) async throws -> Int64 {
+        var sum: Int64 = 0
+        for key in keys { sum += try await store.ask(RedisCommand("MEMORY", "USAGE", key)).integer ?? 0 }
+        return sum
+      }
+      let alone = try await bytes([store.keys.message(waiting), store.keys.scheduled(0)])
+      #expect(alone > 0 && alone < 2_000)
+
+      submission.schedule = nil
+      let id = try #require(try await store.accept(submission).id)
+      let lease = try await store.take(0)
+      let now = loop.wallNow
+      var message = Message(to: .everyone, kind: .alert)
+      message.sendAt = .local(LocalTime(seconds: now.seconds + 86_400))
+      let plans = ZonePlans(
+        try #require(Timing(message, AppClock(), Self.book())), startedAt: now, life: 259_200_000, now: now)
+      let zones = (0..<24).map { plans.zoneClass($0 < 12 ? "Etc/GMT+\($0)" : "Etc/GMT-\($0 - 11)") }
+      #expect(Set(zones).count == 24)
+      var groups: [AudienceGroup] = []
+      var random = Seeded(state: 7)
+      var numbers = [[UInt32]](repeating: [], count: 48)
+      for number in 0..<UInt32(count) { numbers[Int.random(in: 0..<48, using: &random)].append(number) }
+      for (place, numbers) in numbers.enumerated() {
+        var group = AudienceGroup(
+          route: RouteClass(provider: .apns, environment: .production, tokenKind: .device),
+          platform: place < 24 ? "ios" : "ipados", numbers: numbers)
+        group.zoneClass = zones[place % 24]
+        groups.append(group)
+      }
+      let stored = try #require(try await store.message(id))
+      try await store.start(lease, stored, groups, now: now, plans: plans, fate: Crowd.fate)
+      let held = try await bytes(
+        [store.keys.work(0, id), store.keys.snapshot(0, id), store.keys.codes(0, id), store.keys.starts(0)])
+      #expect(held <= Int64(2 * count), "\(held) bytes for \(count) members")
+      #expect(try await store.claimAll(lease).isEmpty)
     }
   }
 }

@@ -14,6 +14,8 @@ final class AudiencePart {
   private(set) var bases: [Int: UInt64]
   /// Jobs that left their stream for a while: where they go on is known here only.
   private(set) var adjourned: Set<Int> = []
+  /// … and where they stood before, by their first index.
+  private var former: [UInt64: Int] = [:]
   let keepsReceipts: Bool
   /// No first attempt begins after it.
   let until: WallTime
@@ -60,7 +62,14 @@ final class AudiencePart {
     return sequence(of: job.range.lowerBound, in: job)
   }
   func released(_ job: Snapshot.Job, at sequence: UInt64) { bases[job.range.lowerBound] = sequence }
-  func adjourn(_ job: Snapshot.Job) { adjourned.insert(job.range.lowerBound) }
+  func adjourn(_ job: Snapshot.Job) {
+    adjourned.insert(job.range.lowerBound)
+    former[sequence(of: job.range.lowerBound, in: job)] = job.range.lowerBound
+  }
+  /// The job that stands, or has stood, at a place of its stream: its last members may end when it has another.
+  func job(onceAt sequence: UInt64) -> Snapshot.Job? {
+    job(at: sequence) ?? former[sequence].flatMap { job(from: $0) }
+  }
 
   /// The job that a member belongs to.
   func job(of index: Int) -> Snapshot.Job? { jobs.first { $0.range.contains(index) } }

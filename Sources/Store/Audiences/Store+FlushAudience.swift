@@ -111,10 +111,12 @@ extension Store {
     arguments.append(.number(Int64(chunk.jobs.count)))
     for job in chunk.jobs {
       names.append(keys.stream(partition, job.id.stream.name))
+      let part = parts[job.message]
+      let own = part?.job(onceAt: job.id.sequence)
       arguments += [
-        .number(Int64(places[job.message] ?? 0)), .text("\(job.id.sequence)-1"), .text(job.id.stream.name),
-        // Of a job that has left its stream the entry is gone already.
-        .number(Int64(parts[job.message]?.job(at: job.id.sequence)?.range.lowerBound ?? 0)),
+        .number(Int64(places[job.message] ?? 0)),
+        .text(own.flatMap { part?.entry(of: $0) } ?? "\(job.id.sequence)-1"), .text(job.id.stream.name),
+        .number(Int64(own?.range.lowerBound ?? 0)),
       ]
     }
     let caps = capArguments(entries, partition)
