@@ -88,19 +88,6 @@ final class Sender: CarrierOwner {
   var hasWaiting: Bool { !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty || !closedSlices.isEmpty }
   var isIdle: Bool { atWork == 0 && storingSlices == 0 }
 
-  /// Deliveries this credential still takes. Members that wait for the rest of their slice do not count, as they wait for
-  /// what is still to be claimed.
-  var room: (free: Int, whole: Int) {
-    let whole = worker.settings.claim.room
-    guard !isRemoved, holds < worker.settings.claim.holds else { return (0, whole) }
-    return (whole - (inMemory - slices.reuniting - paced), whole)
-  }
-
-  /// A retry that comes back now would find a closed door, or no room: it had better wait where it is.
-  var takesRetries: Bool {
-    !isRemoved && gate.mayPass(now: worker.loop.now) && room.free > -worker.settings.claim.retriesAtOnce
-  }
-
   func replace(account: any ProviderAccount, carrier: any Carrier) {
     generation += 1
     self.account = account

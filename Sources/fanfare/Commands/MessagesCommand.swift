@@ -7,11 +7,11 @@ enum MessagesCommand {
   static let command = Command(
     name: "messages", summary: "list, show, watch, move, pause, resume, cancel and replay messages",
     about: """
-      list prints the newest messages; show tells how one stands, by provider, outcome and reason; watch
-      follows one until it has ended (exit code 0: completed, 1: cancelled), with --json a line per change. reschedule gives one that
-      waits for its time another, until it starts. pause stops a message
-      within a second (what is in flight finishes), and resume lets it go on where it stood; its ttl runs meanwhile. cancel
-      ends what was not sent yet, for ever, and tells how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints.
+      list prints the newest messages; show tells how one stands, by provider, outcome and reason; watch follows one until
+      it has ended (exit code 0: completed, 1: cancelled), with --json a line per change. reschedule gives one that waits
+      for its time another, until it starts. pause stops a message within a second (what is in flight finishes), and
+      resume lets it go on where it stood; its ttl runs meanwhile. cancel ends what was not sent yet, for ever, and tells
+      how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints.
       """,
     positionals: ["list|show|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
     options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [

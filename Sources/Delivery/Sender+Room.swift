@@ -1,0 +1,19 @@
+import Domain
+import Loop
+import Store
+
+/// What a credential still takes.
+extension Sender {
+  /// Deliveries this credential still takes. Members that wait for the rest of their slice do not count, as they wait for
+  /// what is still to be claimed.
+  var room: (free: Int, whole: Int) {
+    let whole = worker.settings.claim.room
+    guard !isRemoved, holds < worker.settings.claim.holds else { return (0, whole) }
+    return (whole - (inMemory - slices.reuniting - paced), whole)
+  }
+
+  /// A retry that comes back now would find a closed door, or no room: it had better wait where it is.
+  var takesRetries: Bool {
+    !isRemoved && gate.mayPass(now: worker.loop.now) && room.free > -worker.settings.claim.retriesAtOnce
+  }
+}
