@@ -63,7 +63,8 @@ struct DamageStories {
       _ = try await store.put(device, app: shop)
     }
     _ = try await store.changeTags(ofUser: "ann", TagChange(add: ["gold"]), app: shop)
-    _ = try await store.keep(NamedAudience(name: "all", expression: "vip"), app: shop)
+    _ = try await store.keep(
+      NamedAudience(name: "all", expression: "vip"), app: shop, edition: try await store.audienceEdition(app: shop))
     _ = try await store.createKey(app: shop, scopes: [.send], note: "", now: loop.wallNow)
     _ = try await store.beat(WorkerReport(serial: 1, host: "h", process: 1, startedAt: loop.wallNow))
     for _ in 0..<3 {
