@@ -70,8 +70,7 @@ extension Journeys {
     #expect(Set(entries.map(\.token)) == tokens(0).union(tokens(1)) && entries.count == 20)
     #expect(now() >= soon && report["state"] == .string("sending"), "\(report)")
     _ = try await gateway.client.post("/v1/messages/\(byClock)/cancel", "")
-    report = try await gateway.completed(byClock)
-    #expect(report["outcomes"]?["cancelled"] == .integer(10), "\(report)")
+    report = try await gateway.until(byClock) { $0["outcomes"]?["cancelled"] == .integer(10) }
 
     // Quiet for an hour around now at Greenwich: skipped there, sent elsewhere.
     func clock(_ minutes: Int64) -> String {
