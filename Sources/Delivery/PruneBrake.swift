@@ -51,15 +51,13 @@ struct PruneBrake {
 
   /// What is believed of tokens called dead, while the brake is off.
   enum Trust: Hashable, Comparable {
-    /// Nothing yet: all at work may be called dead, or only those that were quick to be.
-    case none
     /// What only a dead token brings.
     case certain
     /// What a wrong setting of the credential would bring as well.
     case doubtful
   }
 
-  var trust: Trust { score <= 0 ? .doubtful : score < bound || run.seen < settings.minimumSample ? .certain : .none }
+  var trust: Trust { score <= 0 ? .doubtful : .certain }
 
   /// The token took a push. True: more is believed now than before.
   mutating func alive() -> Bool {
@@ -72,7 +70,7 @@ struct PruneBrake {
     return state == .off && trust > before
   }
 
-  /// The token was called dead. `outstanding`: deliveries that are still without an answer; as dead ones may be answered first, they
+  /// The token was called dead. `outstanding`: deliveries at work; as dead ones may be answered first, they
   /// are taken for alive. True: the brake has just gone on.
   mutating func dead(outstanding: Int) -> Bool {
     unreported.seen += 1

@@ -14,7 +14,7 @@ extension Worker {
       if parcel.target.registered, sender.brake.alive() { settleUnproven(of: sender) }
       return nil
     case .dead(let death):
-      if parcel.target.registered, sender.brake.dead(outstanding: sender.inMemory) { tripped(sender) }
+      if parcel.target.registered, sender.brake.dead(outstanding: sender.outstanding) { tripped(sender) }
       var prune = Flush.Prune(
         app: parcel.message.app, device: parcel.target.device, token: death.token ?? parcel.address.token,
         reason: death.reason, since: death.since, at: loop.wallNow)
@@ -113,6 +113,11 @@ extension Worker {
       }
     }
   }
+}
+
+extension Sender {
+  /// Deliveries whose answer may come after those of dead tokens. Requests for many tell of all of theirs at once, in any order.
+  fileprivate var outstanding: Int { gathersSlices ? inMemory : atWork }
 }
 
 /// A prune that is not believed yet.
