@@ -27,15 +27,19 @@ extension Worker {
   private func lease(_ number: Int) {
     background {
       let change: LeasePlan.Change
+      var isOthers = false
       do throws(StoreError) {
         let granted = try await self.store.lease(number, renewing: self.leases[number]!.lease, worker: self.serial)
         change = self.leases[number]!.answered(granted, now: self.loop.now)
+        isOthers = granted == nil
       } catch {
         self.leases[number]!.failed(now: self.loop.now)
         change = .none
       }
       self.leaseChanged(number, change)
       self.leaseLater(number)
+      // The next one in the row may be free; each is asked for again only after its pause, so this ends.
+      if isOthers { self.leaseAll() }
     }
   }
 

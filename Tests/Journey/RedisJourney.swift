@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import JSON
 import Support
+import Synchronization
 import Testing
 
 extension Journeys {
@@ -9,14 +10,15 @@ extension Journeys {
     #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Hi"}\#(more)}"#
   }
 
+  private final class Over: Sendable { let flag = Mutex(false) }
+
   /// As a client should: until it is accepted, always with the same key.
   private static func insist(_ gateway: Gateway, _ message: String, key: String) async throws -> String {
     for _ in 0..<2_000 {
       let answer = try? await gateway.client.post("/v1/messages", message, headers: [Header("idempotency-key", key)])
       if let answer, answer.status == 202, let id = answer.json["id"]?.string { return id }
       if let answer, answer.json["retryable"]?.bool != true { throw ChildFailure(reason: answer.text) }
-      // The load that is told to end finishes the send it is at.
-      try? await Task.sleep(for: .milliseconds(50))
+      try await Task.sleep(for: .milliseconds(50))
     }
     throw ChildFailure(reason: "never accepted\n\(gateway.process.text.suffix(2_000))")
   }
@@ -26,9 +28,10 @@ extension Journeys {
     let world = try await World()
     let gateway = try await world.gateway()
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":10,"when":"after"}]"#)
+    let isOver = Over()
     let load = Task {
       var ids: [String] = []
-      while !Task.isCancelled {
+      while !isOver.flag.withLock({ $0 }) {
         let from = ids.count * 30
         let message = Self.alert((from..<from + 30).map(Tokens.apns))
         ids.append(try await Self.insist(gateway, message, key: "load-\(ids.count)"))
@@ -41,7 +44,7 @@ extension Journeys {
       if round % 2 == 0 { try await gateway.until("unready") { try await $0.client.get("/readyz").status == 503 } }
       world.redis.start()
     }
-    load.cancel()
+    isOver.flag.withLock { $0 = true }
     let ids = try await load.value
     for id in ids { #expect(try await gateway.completed(id)["counts"]?.array?.first?["count"]?.integer == 30) }
     let accepted = try await world.sandbox.log().filter(\.accepted)
