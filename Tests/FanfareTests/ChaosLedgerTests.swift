@@ -13,7 +13,7 @@ struct ChaosLedgerTests {
     ChaosArrival(provider: "apns", token: token, message: number, answered: answered, isKnown: false)
   }
   private func ledger(_ sends: [ChaosSend], _ arrivals: [ChaosArrival], crashes: Int = 0) -> ChaosLedger {
-    ChaosLedger(sends: sends, arrivals: arrivals, everyone: ["apns d1", "apns d2"], crashes: crashes, workers: 2)
+    ChaosLedger(sends: sends, arrivals: arrivals, everyone: ["apns d1", "apns d2"], crashes: crashes)
   }
 
   @Test("agrees where everything arrived once, in its order")

@@ -108,7 +108,7 @@ enum ChaosCommand {
       }
       if !held { differences.append("\(fault.rawValue): it did not end with 0 within its time") }
       played[fault, default: 0] += 1
-      usleep(UInt32(200 + random.below(400)) * 1_000)
+      usleep(UInt32(100 + random.below(300)) * 1_000)
     }
     try Blocking.on(loop) { clients.load.finish() }
     while !progress.now.isOver { usleep(20_000) }
@@ -122,7 +122,7 @@ enum ChaosCommand {
     }
     let ledger = ChaosLedger(
       sends: audit.sends, arrivals: audit.arrivals, everyone: audit.everyone,
-      crashes: played.reduce(0) { $0 + ($1.key.loses ? $1.value : 0) }, workers: stack.workers.count)
+      crashes: played.reduce(0) { $0 + $1.key.losers(of: stack.workers.count) * $1.value })
     if audit.living != audit.everyone.count {
       differences.append("\(audit.everyone.count - audit.living) live tokens were pruned")
     }

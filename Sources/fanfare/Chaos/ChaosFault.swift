@@ -19,11 +19,12 @@ enum ChaosFault: String, CaseIterable {
   case slowConsumer = "a provider that takes its time"
   case clockJump = "a worker's clock that jumps"
 
-  /// A worker, or its knowledge of what was answered, is gone after it.
-  var loses: Bool {
+  /// How many workers may have lost what they knew of answers: all of them lose their leases with a Redis that is away.
+  func losers(of workers: Int) -> Int {
     switch self {
-    case .killWorker, .stopWorker, .restartRedis, .pauseRedis, .fullDisk: true
-    default: false
+    case .killWorker, .stopWorker: 1
+    case .restartRedis, .pauseRedis, .fullDisk: workers
+    default: 0
     }
   }
 
@@ -54,7 +55,7 @@ enum ChaosFault: String, CaseIterable {
       }
     default:
       try rules(script)
-      pause(600 + random.below(900))
+      pause(500 + random.below(600))
       try rules(self == .oneStream ? Self.manyStreams : "[]")
       if self == .oneStream {
         pause(300)

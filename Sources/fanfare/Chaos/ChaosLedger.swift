@@ -43,10 +43,10 @@ struct ChaosLedger {
   /// Duplicates that the crashes and the answers that were lost can explain.
   let bound: Int
 
-  /// `everyone`: the registered devices, as `provider token`. `crashes`: how often a worker, or what it knew, was lost.
-  init(sends: [ChaosSend], arrivals: [ChaosArrival], everyone: [String], crashes: Int, workers: Int) {
+  /// `everyone`: the registered devices, as `provider token`. `crashes`: how often a worker lost what it knew.
+  init(sends: [ChaosSend], arrivals: [ChaosArrival], everyone: [String], crashes: Int) {
     unanswered = arrivals.count { !$0.answered }
-    bound = crashes * workers * ChaosStack.doublesPerCrash + unanswered
+    bound = crashes * ChaosStack.doublesPerCrash + unanswered
     var found: [Int: [String: Int]] = [:]
     var first: [String: [Int]] = [:]
     var known: Set<Int> = []
