@@ -43,7 +43,7 @@ struct PaceTests {
     return (worker, store, post.loop.spawn { await worker.run() })
   }
 
-  /// In any ten seconds: the rate, and what one grant may come late. Less only by what a busy machine loses.
+  /// In any ten seconds: the rate, and what two grants may come late. Less only by what a busy machine loses.
   @Test("two workers together keep a message's rate over any 10 s; others of the credential do not wait for it")
   func rate() async throws {
     try await withPost { post in
@@ -72,7 +72,8 @@ struct PaceTests {
       #expect(arrivals.count < rate * 8, "the other one waited for the paced one")
       #expect(try await post.done(id, seconds: 60) == [.accepted: count])
       #expect(arrivals.count == count)
-      let tolerance = Int(Double(rate) * Double(RateGrant.worth) / 1000) + 10
+      // What the bucket held and what was in hand, each a grant's worth, and what a busy machine delivers late.
+      let tolerance = 2 * Int(Double(rate) * Double(RateGrant.worth) / 1000) + rate / 5
       for (place, at) in arrivals.enumerated() {
         let inWindow = arrivals[place...].prefix { $0 - at < 10_000 }.count
         #expect(inWindow <= rate * 10 + tolerance)

@@ -21,7 +21,9 @@ extension Scripts {
         rate = rate * math.max(\(rampFloor), math.min(1, (now - began) / ramp))
       end
       local one = 1000000 / rate
-      local taken = math.min(now, math.max(tonumber(held[1] or now - one), now - math.max(burst, one)))
+      -- One and a little more, as now is not exact to the last microsecond: a bucket that waits for one gets it.
+      local least = math.ceil(one) + 1
+      local taken = math.min(now, math.max(tonumber(held[1] or now - least), now - math.max(burst, least)))
       local has = (now - taken) / one
       local whole = math.floor(has + 0.000001)
       count = math.min(count, whole)

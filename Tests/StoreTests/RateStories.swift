@@ -1,0 +1,50 @@
+import Domain
+import Loop
+import Support
+import Testing
+
+@testable import Store
+
+@Suite("Rates that all workers share")
+struct RateStories {
+  @Test(
+    "a bucket of any rate gives one at first, and never more than its rate and what it may hold",
+    arguments: [1, 3, 7, 300, 333, 4_999, 999_983])
+  func anyRate(perSecond: Int) async throws {
+    try await withStore { store, loop in
+      let bucket = store.rate(of: shop, perSecond: perSecond)
+      let began = loop.now
+      #expect(try await store.grant(5, from: [bucket]).count >= 1)
+      var all = 1
+      while loop.now - began < 400 {
+        let (count, wait) = try await store.grant(100_000, from: [bucket])
+        all += count
+        #expect(wait >= 0 && wait <= 1_000 / Int64(perSecond) + 2)
+        await loop.sleep(milliseconds: 5)
+      }
+      let most = Double(perSecond) * (Double(loop.now - began) / 1000 + Double(bucket.burst) / 1000) + 6
+      #expect(Double(all) <= most)
+      #expect(Double(all) >= Double(perSecond) * 0.3 - 1, "\(all)")
+    }
+  }
+
+  @Test("a slow bucket that rested gives one again; of two buckets both must have some; a ramp begins with little")
+  func several() async throws {
+    try await withStore { store, loop in
+      let slow = store.rate(of: "account", "slow", perSecond: 3)
+      #expect(try await store.grant(1, from: [slow]).count == 1)
+      #expect(try await store.grant(1, from: [slow]).count == 0)
+      await loop.sleep(milliseconds: 400)
+      #expect(try await store.grant(5, from: [slow]).count == 1)
+      let fast = store.rate(of: "account", "fast", perSecond: 1_000)
+      #expect(
+        try await store.grant(5, from: [fast, slow]).count == 0, "nothing is taken of the one if the other is empty")
+      #expect(try await store.grant(1, from: [fast]).count == 1)
+      let ramp = store.rate(of: "account", "ramp", perSecond: 1_000, ramp: 60_000)
+      #expect(try await store.grant(500, from: [ramp]).count == 1)
+      await loop.sleep(milliseconds: 200)
+      let (count, _) = try await store.grant(500, from: [ramp])
+      #expect((1...8).contains(count), "a fiftieth of the rate, at first")
+    }
+  }
+}
