@@ -164,7 +164,7 @@ struct ClaimPlan {
       cursor.pieces.removeAll { $0.job == claim.after?.job }
       if let last = found.last { cursor.goOn(last) }
       // Nothing of it was left to do.
-      if found.jobs == 0 { cursor.outstanding -= 1 }
+      if found.jobs == 0, claim.after.map({ cursor.aside[$0.job] == nil }) ?? true { cursor.outstanding -= 1 }
     } else {
       cursor.outstanding += found.jobs
       if let last = found.last {
@@ -178,6 +178,7 @@ struct ClaimPlan {
     }
     cursor.hasMore = cursor.hasMore || cursor.rang
     cursor.rang = false
+    cursor.takeBack()
     cursors[claim.stream] = cursor
     enqueue(claim.stream)
     tidy(claim.stream)
@@ -188,6 +189,7 @@ struct ClaimPlan {
     guard var cursor = settle(claim.stream) else { return }
     cursor.hasMore = cursor.hasMore || cursor.rang || !claim.isContinuation
     cursor.rang = false
+    cursor.takeBack()
     cursors[claim.stream] = cursor
     enqueue(claim.stream)
   }
@@ -195,7 +197,6 @@ struct ClaimPlan {
   private mutating func settle(_ stream: StreamID) -> Cursor? {
     guard var cursor = cursors[stream], let count = cursor.expected else { return nil }
     cursor.expected = nil
-    cursor.takeBack()
     arrived(count, stream.credential)
     return cursor
   }

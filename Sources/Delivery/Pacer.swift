@@ -32,7 +32,8 @@ final class Pacer {
   }
 
   var waiting: Int { urgent.count + bulk.count }
-  var free: Int { max(0, room - waiting) }
+  /// Urgent ones do not wait for room behind the others.
+  func free(_ urgency: Urgency) -> Int { max(0, room - (urgency == .urgent ? urgent.count : waiting)) }
   var isIdle: Bool { waiting == 0 && postponed.isEmpty && underWay == 0 }
 
   func add(_ parcel: Parcel) {
@@ -107,9 +108,10 @@ final class Pacer {
   }
 
   private func claimMore() {
-    guard !postponed.isEmpty, waiting * 2 <= room else { return }
-    let job = postponed.removeFirst()
-    worker.claims.giveBack(job, most: free)
+    let place = postponed.firstIndex { free($0.stream.urgency) * 2 >= room }
+    guard let place else { return }
+    let job = postponed.remove(at: place)
+    worker.claims.giveBack(job, most: max(1, free(job.stream.urgency)))
     worker.claim()
   }
 

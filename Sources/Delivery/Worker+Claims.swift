@@ -294,7 +294,7 @@ extension Worker {
     if let message, message.isHeld(now: loop.wallNow) { return park(target, partition: partition) }
     guard sender.takesRetries else { return postpone(target, partition: partition) }
     let pacer = pacer(of: message)
-    if let pacer, pacer.free == 0 { return postpone(target, pause: Self.pacedPause, partition: partition) }
+    if let pacer, pacer.free(.bulk) == 0 { return postpone(target, pause: Self.pacedPause, partition: partition) }
     enter(target, message, job: nil, urgency: .bulk, through: pacer, partition: partition)
   }
 

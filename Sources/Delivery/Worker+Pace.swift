@@ -62,7 +62,7 @@ extension Worker {
 
   /// A claimed job of a paced message: what there is room for of it, and the rest later. Nil: nothing of it now.
   func paced(_ job: ClaimedJob, _ pacer: Pacer) -> ClaimedJob? {
-    let free = pacer.free
+    let free = pacer.free(job.id.stream.urgency)
     if job.targets.count <= free || (job.lastMember == nil && free > 0) {
       // Of a list's job all or nothing. More of an audience's job waits for room.
       if let last = job.lastMember, !job.isWhole {

@@ -39,7 +39,15 @@ extension Store {
       result.pruned = try await apply(flush.prunes.filter { !$0.isHeld }, under: flush.lease)
       result.held = try await hold(flush.prunes.filter(\.isHeld), flush.lease)
     }
-    try await notePark(flush)
+    let parked = Self.parked(by: flush)
+    for message in parked { parking[partition, default: [:]][message, default: 0] += 1 }
+    defer {
+      for message in parked {
+        let left = parking[partition]![message]! - 1
+        parking[partition]![message] = left == 0 ? nil : left
+      }
+    }
+    try await notePark(parked, flush)
     let messages = try await messages(of: flush.finishedJobs)
     let audiences = audienceMessages[partition] ?? []
     let chunks = Self.chunks(flush, jobs: Array(zip(flush.finishedJobs, messages))) { audiences.contains($0) }

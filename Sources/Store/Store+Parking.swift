@@ -7,10 +7,15 @@ extension Store {
   /// The due time of a retry that is out of turn.
   package static let parked = WallTime(milliseconds: 1 << 52)
 
-  /// Called before a flush that puts retries out of turn: `unpark` finds them whatever happens in between.
-  func notePark(_ flush: Flush) async throws(StoreError) {
-    var parked: Set<MessageID> = []
-    for retry in flush.retries where retry.due >= Self.parked { parked.insert(retry.target.delivery.message) }
+  /// Messages of which a flush puts retries out of turn.
+  static func parked(by flush: Flush) -> Set<MessageID> {
+    var messages: Set<MessageID> = []
+    for retry in flush.retries where retry.due >= Self.parked { messages.insert(retry.target.delivery.message) }
+    return messages
+  }
+
+  /// Called before such a flush: `unpark` finds them whatever happens in between.
+  func notePark(_ parked: Set<MessageID>, _ flush: Flush) async throws(StoreError) {
     guard !parked.isEmpty else { return }
     let partition = flush.lease.partition
     _ = try await ask(
@@ -53,6 +58,8 @@ extension Store {
       }
       if !flush.retries.isEmpty { _ = try await self.flush(flush) }
     }
+    // What such a flush is about to write was not seen here.
+    guard parking[partition]?[message] == nil else { return }
     _ = try await ask(
       Scripts.unparked, keys: [keys.lease(partition), keys.parked(partition)],
       [.text(lease.owner), .bytes(message.raw), .text(count)], partition: partition)

@@ -54,6 +54,8 @@ package final class Store {
   /// … and which messages are audiences. Deliveries reach the owner only through doors that enter theirs here, so one that
   /// is missing is a direct send.
   var audienceMessages: [Int: Set<MessageID>] = [:]
+  /// By partition: messages whose retries a flush at work puts out of turn, and how many flushes.
+  var parking: [Int: [MessageID: Int]] = [:]
   var snapshots = SnapshotCache()
   var keyCache = KeyCache()
   var shelf = WordShelf()

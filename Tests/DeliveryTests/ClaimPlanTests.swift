@@ -76,6 +76,31 @@ struct ClaimPlanTests {
     #expect(!plan.hasOutstanding, "it had ended meanwhile")
   }
 
+  @Test("what was set aside and given back while a claim of it was at work is claimed from its beginning all the same")
+  func asideAtWork() {
+    var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1, membersAtOnce: 10)
+    let stream = Sample.stream("app/main", .bulk)
+    let room: (CredentialID) -> (free: Int, whole: Int) = { _ in (1000, 1000) }
+    plan.rang(stream)
+    plan.claimed(plan.next(room: room)[0], .init(jobs: 1, last: ClaimPlace(job: job(stream, 1), member: 9)))
+    var more = plan.next(room: room)[0]
+    if !more.isContinuation {
+      plan.claimed(more, caught(0, targets: 0, last: nil))
+      more = plan.next(room: room)[0]
+    }
+    #expect(more.after == ClaimPlace(job: job(stream, 1), member: 9))
+    plan.setAside(job(stream, 1))
+    plan.giveBack(job(stream, 1))
+    #expect(plan.isAside(job(stream, 1)), "what comes is not to be worked on")
+    plan.claimed(more, .init(jobs: 1, last: ClaimPlace(job: job(stream, 1), member: 19)))
+    var next = plan.next(room: room)[0]
+    if !next.isContinuation {
+      plan.claimed(next, caught(0, targets: 0, last: nil))
+      next = plan.next(room: room)[0]
+    }
+    #expect(next.after == ClaimPlace(job: job(stream, 1), member: ClaimPlace.start))
+  }
+
   @Test("a ring while a claim is at work, and the end of a job, are reasons to look again")
   func again() {
     var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1, membersAtOnce: 10)
