@@ -162,7 +162,7 @@ extension Worker {
     claim()
     background {
       _ = await self.untilStored(partition) { (lease) throws(StoreError) in
-        try await self.store.unpark(lease, message: id, now: self.loop.wallNow, atHand: partition.atHand)
+        try await self.store.unpark(lease, message: id, now: self.loop.wallNow)
       }
       self.expectRetry(of: partition, at: self.loop.wallNow)
     }

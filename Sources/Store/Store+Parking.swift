@@ -30,11 +30,9 @@ extension Store {
     }
   }
 
-  /// The message goes on: its retries that are out of turn are due now. In bounded steps; repeatable. `atHand`: not these,
-  /// they are at work.
-  package func unpark(_ lease: Lease, message: MessageID, now: WallTime, atHand: Set<DeliveryID> = [])
-    async throws(StoreError)
-  {
+  /// The message goes on: its retries that are out of turn are due now. In bounded steps; repeatable. What
+  /// is out of turn is not at work, whatever its owner still remembers of it.
+  package func unpark(_ lease: Lease, message: MessageID, now: WallTime) async throws(StoreError) {
     let partition = lease.partition
     var asked = RedisCommand("HGET", keys.parked(partition))
     asked.append(message.raw)
@@ -49,7 +47,6 @@ extension Store {
           due >= Self.parked
         else { continue }
         let delivery = DeliveryID(message: message, partition: partition, index: index)
-        guard !atHand.contains(delivery) else { continue }
         let target = ClaimedTarget(
           delivery: delivery, device: packed.device, registered: packed.address == nil, credential: credential,
           sequence: sequence, address: packed.address ?? record.provider.map { Address(provider: $0, token: "") },
