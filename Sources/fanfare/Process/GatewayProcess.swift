@@ -19,12 +19,15 @@ final class GatewayProcess: Sendable {
       environment.isEmpty
       ? try ChildProcess("/proc/self/exe", words, log: log, readsOutput: true, core: core)
       : try ChildProcess("env", environment + ["env", Self.program] + words, log: log, readsOutput: true, core: core)
-    let line = child.line(timeout: 30_000) { $0.contains("\"ready\"") }
+    let line = child.line(timeout: Self.patience) { $0.contains("\"ready\"") }
     guard let line, let document = try? JSON.parse(Array(line.utf8)) else {
       throw ChildProcess.StartFailure(reason: "the gateway did not start")
     }
     url = document["url"]?.string ?? ""
   }
+
+  /// Milliseconds; it waits for a Redis that loads its data.
+  private static let patience = 180_000
 
   /// For another program that starts it.
   private static var program: String {
