@@ -22,7 +22,7 @@ final class PrivateRedis {
     arguments = [
       "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--dir", folder, "--save", "",
       "--appendonly", fsync == nil ? "no" : "yes", "--appendfsync", fsync ?? "no", "--maxmemory-policy", "noeviction",
-      "--daemonize", "no",
+      "--daemonize", "no", "--auto-aof-rewrite-min-size", "4mb",
     ]
     child = try Self.start(arguments, socket: socket, log: log, core: core)
   }
