@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Messages for later")
 struct ScheduleStories {
-  private static let hour: Int64 = 3_600_000
+  static let hour: Int64 = 3_600_000
 
   private func scheduled(_ tokens: [String], in hours: Int64, at now: WallTime) -> Submission {
     var submission = submission(tokens: tokens, at: now)
@@ -145,7 +145,7 @@ struct ScheduleStories {
 
   // MARK: Each device's own time
 
-  private static let book: @Sendable () -> ZoneBook = {
+  static let book: @Sendable () -> ZoneBook = {
     ZoneBook { name in
       (try? Data(contentsOf: URL(fileURLWithPath: "/usr/share/zoneinfo/\(name)"))).map { Array($0) }
     }
@@ -356,54 +356,6 @@ struct ScheduleStories {
       _ = try await store.flush(flush)
       #expect(try await store.completed(id).count(.accepted) == 30)
       #expect(try await store.readyStreams(lease).isEmpty)
-    }
-  }
-
-  @Test("held over 24 zones, an audience costs Redis at most two bytes a member; scheduled, its message alone")
-  func bytes() async throws {
-    try await withStore(quickSettings(partitions: 1)) { store, loop in
-      // A partition's part of a million devices.
-      let count = 62_500
-      var submission = Submission(
-        app: shop, body: Array("{}".utf8), kind: .alert, urgency: .bulk, acceptedAt: loop.wallNow)
-      submission.audience = SubmissionAudience(expression: "everyone", reach: .allDevices, counts: [0: count])
-      submission.schedule = Schedule(startAt: loop.wallNow + Self.hour)
-      let waiting = try #require(try await store.accept(submission).id)
-      func bytes(_ keys: [String]) async throws -> Int64 {
-        var sum: Int64 = 0
-        for key in keys { sum += try await store.ask(RedisCommand("MEMORY", "USAGE", key)).integer ?? 0 }
-        return sum
-      }
-      let alone = try await bytes([store.keys.message(waiting), store.keys.scheduled(0)])
-      #expect(alone > 0 && alone < 2_000)
-
-      submission.schedule = nil
-      let id = try #require(try await store.accept(submission).id)
-      let lease = try await store.take(0)
-      let now = loop.wallNow
-      var message = Message(to: .everyone, kind: .alert)
-      message.sendAt = .local(LocalTime(seconds: now.seconds + 86_400))
-      let plans = ZonePlans(
-        try #require(Timing(message, AppClock(), Self.book())), startedAt: now, life: 259_200_000, now: now)
-      let zones = (0..<24).map { plans.zoneClass($0 < 12 ? "Etc/GMT+\($0)" : "Etc/GMT-\($0 - 11)") }
-      #expect(Set(zones).count == 24)
-      var groups: [AudienceGroup] = []
-      var random = Seeded(state: 7)
-      var numbers = [[UInt32]](repeating: [], count: 48)
-      for number in 0..<UInt32(count) { numbers[Int.random(in: 0..<48, using: &random)].append(number) }
-      for (place, numbers) in numbers.enumerated() {
-        var group = AudienceGroup(
-          route: RouteClass(provider: .apns, environment: .production, tokenKind: .device),
-          platform: place < 24 ? "ios" : "ipados", numbers: numbers)
-        group.zoneClass = zones[place % 24]
-        groups.append(group)
-      }
-      let stored = try #require(try await store.message(id))
-      try await store.start(lease, stored, groups, now: now, plans: plans, fate: Crowd.fate)
-      let held = try await bytes(
-        [store.keys.work(0, id), store.keys.snapshot(0, id), store.keys.codes(0, id), store.keys.starts(0)])
-      #expect(held <= Int64(2 * count), "\(held) bytes for \(count) members")
-      #expect(try await store.claimAll(lease).isEmpty)
     }
   }
 }
