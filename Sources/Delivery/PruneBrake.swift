@@ -3,15 +3,14 @@ import Glibc
 import Store
 
 package struct PruneBrakeSettings: Sendable {
-  /// No brake before so many verdicts in a row of suspicion: answers come bunched, dead tokens before the living, after a
-  /// connection was lost.
-  package var minimumSample = 100
+  /// No brake before so many verdicts in a row of suspicion.
+  package var minimumSample = 20
   /// A share of dead tokens is normal up to this many times the norm…
   package var factor = 5.0
   /// … and always up to this.
   package var floorShare = 0.2
   /// Verdicts, on average, until a share that is just normal puts the brake on by chance: at least so many.
-  package var falseAlarm = 1e9
+  package var falseAlarm = 1e6
   /// Weight in verdicts of the share that is believed of a credential that has no history, and that share.
   package var priorWeight = 1_000.0
   package var priorShare = 0.01

@@ -45,9 +45,7 @@ struct AccidentTests {
       var isWrong = false
       responder.reply = { _, _ in isWrong ? .answer(accident.status, Array(accident.body.utf8)) : .status(200) }
       let account = JudgedAccount(plain: post.account(responder), judge: try accident.account())
-      var settings = Post.settings()
-      settings.brake.minimumSample = 20
-      let worker = try post.work([account], settings)
+      let worker = try post.work([account])
       try await Self.register(post, .apns)
       #expect(
         try await post.done(try await post.sendToAll(PlainMessage(title: "good"), Self.devices)) == [
