@@ -50,8 +50,8 @@ struct CredentialGate {
 
   var isOpen: Bool { state == .open }
 
-  /// An acceptance may change something.
-  var heedsAcceptance: Bool { state != .open || expiredAt != nil }
+  /// An acceptance may change something: only then it has to be told.
+  var heedsAcceptance: Bool { state != .open || expiredAt != nil || failures > 0 }
 
   /// Why the operator is needed.
   var blockedReason: String? {

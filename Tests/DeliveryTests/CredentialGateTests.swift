@@ -152,4 +152,19 @@ struct CredentialGateTests {
     }
     #expect(gate.isOpen)
   }
+
+  @Test("failures with acceptances between them suspend nothing when only those are told that are heeded")
+  func heeded() {
+    var gate = gate()
+    #expect(!gate.heedsAcceptance)
+    for number in 1...2_000 {
+      if number.isMultiple(of: 40), gate.heedsAcceptance {
+        _ = gate.answered(.accepted(id: nil), began: at(0), probe: false, now: at(1), jitter: 0)
+        #expect(!gate.heedsAcceptance)
+      } else {
+        #expect(gate.answered(failure(), began: at(0), probe: false, now: at(1), jitter: 0) == .none)
+      }
+    }
+    #expect(gate.isOpen)
+  }
 }
