@@ -10,7 +10,7 @@ package struct PruneBrakeSettings: Sendable {
   /// … and always up to this.
   package var floorShare = 0.2
   /// Verdicts, on average, until a share that is just normal puts the brake on by chance: at least so many.
-  package var falseAlarm = 1e6
+  package var falseAlarm = 1e9
   /// Weight in verdicts of the share that is believed of a credential that has no history, and that share.
   package var priorWeight = 1_000.0
   package var priorShare = 0.01
@@ -18,9 +18,11 @@ package struct PruneBrakeSettings: Sendable {
 }
 
 /// Whether one credential's prunes are carried out or put aside (design D13). A cumulative sum of log-likelihood ratios compares the
-/// share of verdicts that say dead with the highest that is normal: it falls to 0 with normal traffic and passes its bound within
-/// some ten verdicts when all tokens are called dead, whatever went before. Verdicts on deliveries that were neither accepted nor
-/// dead tell nothing about tokens and do not enter.
+/// share of verdicts that say dead with the highest that is normal: it falls with normal traffic and passes its bound within
+/// some twenty verdicts when all tokens are called dead, whatever went before. Requests that are at work together are answered in any
+/// order, the dead often first (they need no delivery) or last (their answers have a body): among them the sum keeps what the living
+/// have earned, and counts those that are still at work as alive. Verdicts on deliveries that were neither accepted nor dead tell
+/// nothing about tokens and do not enter.
 struct PruneBrake {
   enum State: Hashable {
     /// Exits: `tripped` by a jump, `held` when another worker has put it on.
@@ -35,9 +37,12 @@ struct PruneBrake {
   private let settings: PruneBrakeSettings
   private var weights: (dead: Double, alive: Double) = (0, 0)
   private(set) var norm = 0.0
-  /// Falls a little below 0: a dead token right behind some that live is believed.
-  private var score = 0.0
-  /// Since the score last was 0 or less.
+  /// Of a jump: falls below 0 as far as what is at work together can bring it.
+  private var sum = 0.0
+  /// Of a doubt: falls a little below 0, so that a dead token right behind some that live is believed.
+  private var doubt = 0.0
+  private var flight = Flight()
+  /// Since a living token last left the sum at 0 or less.
   private var run = (seen: 0, dead: 0)
   private var unreported = (seen: 0, dead: 0)
 
@@ -57,36 +62,64 @@ struct PruneBrake {
     case doubtful
   }
 
-  var trust: Trust { score <= 0 ? .doubtful : .certain }
+  var trust: Trust { doubt <= 0 ? .doubtful : .certain }
 
-  /// The token took a push. True: more is believed now than before.
-  mutating func alive() -> Bool {
+  /// The token took a push. `outstanding`: requests still at work. True: more is believed now than before.
+  mutating func alive(outstanding: Int) -> Bool {
     unreported.seen += 1
-    guard score > -weights.dead else { return false }
+    flight.saw(outstanding)
     let before = trust
+    doubt = max(doubt + weights.alive, -weights.dead)
     run.seen += 1
-    score = max(score + weights.alive, -weights.dead)
-    if score <= 0 { run = (0, 0) }
+    sum += weights.alive
+    bottom(outstanding)
+    if sum <= 0 { run = (0, 0) }
     return state == .off && trust > before
   }
 
-  /// The token was called dead. `outstanding`: deliveries at work; as dead ones may be answered first, they
-  /// are taken for alive. True: the brake has just gone on.
+  /// The token was called dead. True: the brake has just gone on.
   mutating func dead(outstanding: Int) -> Bool {
     unreported.seen += 1
     unreported.dead += 1
+    flight.saw(outstanding)
+    doubt += weights.dead
     run.seen += 1
     run.dead += 1
-    score += weights.dead
-    guard state == .off, run.seen >= settings.minimumSample, score + weights.alive * Double(outstanding) >= bound else {
-      return false
-    }
+    sum += weights.dead
+    let isJump = run.seen >= settings.minimumSample && sum + weights.alive * Double(outstanding) >= bound
+    bottom(outstanding)
+    guard state == .off, isJump else { return false }
     state = .tripped
     return true
   }
 
+  /// What was earned by requests that ended before any now at work began counts no more.
+  private mutating func bottom(_ outstanding: Int) {
+    if outstanding == 0 { flight = Flight() }
+    sum = max(sum, min(-weights.dead, weights.alive * Double(flight.width)))
+  }
+
+  /// How many requests were at work together, at most, while those that are now began.
+  private struct Flight {
+    private var before = 0
+    private var now = 0
+    private var verdicts = 0
+    var width: Int { max(before, now) }
+
+    mutating func saw(_ outstanding: Int) {
+      now = max(now, outstanding + 1)
+      verdicts += 1
+      guard verdicts >= width else { return }
+      (before, now, verdicts) = (now, outstanding + 1, 0)
+    }
+  }
+
   /// The credential has other settings: that its tokens were reached with those before proves nothing now.
-  mutating func renewed() { score = max(0, score) }
+  mutating func renewed() {
+    doubt = max(0, doubt)
+    sum = max(0, sum)
+    flight = Flight()
+  }
 
   /// What put it on.
   func braked(at now: WallTime) -> Braked { Braked(since: now, seen: run.seen, dead: run.dead, norm: norm) }
@@ -136,7 +169,8 @@ struct PruneBrake {
   private var bound: Double { log(settings.falseAlarm) }
 
   private mutating func calm() {
-    score = 0
+    (sum, doubt) = (0, 0)
+    flight = Flight()
     run = (0, 0)
   }
 }

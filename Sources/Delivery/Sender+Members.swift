@@ -119,7 +119,7 @@ extension Sender {
       }
       let flight = worker.memberFlights.end(Int(tag))
       accepted += 1
-      if brake.alive() { worker.settleUnproven(of: self) }
+      if brake.alive(outstanding: outstanding) { worker.settleUnproven(of: self) }
       let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
       metrics.answered(seconds: seconds)
       if flight.generation == generation {

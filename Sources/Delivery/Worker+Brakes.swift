@@ -11,7 +11,7 @@ extension Worker {
     let sender = parcel.sender
     switch verdict {
     case .accepted:
-      if parcel.target.registered, sender.brake.alive() { settleUnproven(of: sender) }
+      if parcel.target.registered, sender.brake.alive(outstanding: sender.outstanding) { settleUnproven(of: sender) }
       return nil
     case .dead(let death):
       if parcel.target.registered, sender.brake.dead(outstanding: sender.outstanding) { tripped(sender) }
@@ -116,8 +116,8 @@ extension Worker {
 }
 
 extension Sender {
-  /// Deliveries whose answer may come after those of dead tokens. Requests for many tell of all of theirs at once, in any order.
-  fileprivate var outstanding: Int { gathersSlices ? inMemory : atWork }
+  /// Deliveries whose answers may come in any order with the one at hand. Requests for many tell of all of theirs at once.
+  var outstanding: Int { gathersSlices ? inMemory : atWork }
 }
 
 /// A prune that is not believed yet.
