@@ -109,7 +109,7 @@ struct PruneBrakeTests {
     }
   }
 
-  @Test("dead tokens that are answered behind the living that were at work with them are no jump; in the next send they are")
+  @Test("dead tokens that are answered behind the living they were at work with are no jump; in the next send they are")
   func slow() {
     var brake = brake()
     for number in 0..<976 { _ = brake.alive(outstanding: 999 - number) }

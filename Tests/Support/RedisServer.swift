@@ -21,7 +21,8 @@ package final class RedisServer: @unchecked Sendable {
     arguments =
       [
         "--port", "0", "--unixsocket", "\(directory)/redis.sock", "--dir", directory, "--save", "",
-        "--logfile", "\(directory)/redis.log", "--pidfile", "\(directory)/redis.pid", "--maxmemory-policy", "noeviction", "--appendonly",
+        "--logfile", "\(directory)/redis.log", "--pidfile", "\(directory)/redis.pid", "--maxmemory-policy",
+        "noeviction", "--appendonly",
         durable ? "yes" : "no", "--appendfsync", durable ? "always" : "no",
       ] + more
     start()

@@ -110,7 +110,8 @@ extension Service {
   private func reading(of call: Call) throws(Problem) -> DraftReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.draft(from: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
+      return try Intake.draft(
+        from: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
     } catch {
       throw Problem(error, .invalidDraft)
     }

@@ -13,7 +13,7 @@ extension Service {
   func countDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let draft = try await foundDraft(try draftID(of: call), call.app)
     let document = try document(of: draft)
-    let message = try Self.inMessage { () throws(Problem) in try self.read(document, call).message }
+    let message = try Self.readingMessage { () throws(Problem) in try self.read(document, call).message }
     let (count, warnings) = try await Self.inMessage { () async throws(Problem) in
       try await self.count(message, call, document: document)
     }
@@ -120,7 +120,7 @@ extension Service {
       throw error.inMessage
     }
   }
-  static func inMessage<Value>(_ work: () throws(Problem) -> Value) throws(Problem) -> Value {
+  private static func readingMessage<Value>(_ work: () throws(Problem) -> Value) throws(Problem) -> Value {
     do throws(Problem) {
       return try work()
     } catch {

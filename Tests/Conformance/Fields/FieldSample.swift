@@ -118,7 +118,8 @@ struct FieldSample {
   /// What the gateway itself carries out: no request shows it.
   static let ofTheGateway: Set<String> = [
     "to", "kind", "ordered", "send_at", "send_at_local", "rate_per_second", "quiet_hours", "cap", "variants",
-    "error_brake", "holdout", "reach", "topic", "labels", "providers", "keep_receipts", "durability", "onesignal_targeting",
+    "error_brake", "holdout", "reach", "topic", "labels", "providers", "keep_receipts", "durability",
+    "onesignal_targeting",
   ]
 }
 
