@@ -29,24 +29,16 @@ extension Service {
 extension AudienceCount {
   func write(to writer: inout JSONWriter) {
     writer.member("total", total)
-    writer.key("by_provider")
-    writer.beginArray()
-    for (provider, some) in byProvider.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      writer.beginObject()
+    writer.objects("by_provider", byProvider.sorted(by: { $0.key.rawValue < $1.key.rawValue })) { writer, item in
+      let (provider, some) = item
       writer.member("provider", provider.rawValue)
       writer.member("count", some)
-      writer.endObject()
     }
-    writer.endArray()
-    writer.key("by_platform")
-    writer.beginArray()
-    for (platform, some) in byPlatform.sorted(by: { $0.key < $1.key }) {
-      writer.beginObject()
+    writer.objects("by_platform", byPlatform.sorted(by: { $0.key < $1.key })) { writer, item in
+      let (platform, some) = item
       // Devices that have told none.
       if !platform.isEmpty { writer.member("platform", platform) }
       writer.member("count", some)
-      writer.endObject()
     }
-    writer.endArray()
   }
 }

@@ -26,14 +26,9 @@ extension Service {
     let reply = try await carryOut(.list, place, call)
     guard case .listed(let ids) = reply else { throw Problem.unexpected(reply) }
     return Answer.json { writer in
-      writer.key("items")
-      writer.beginArray()
-      for id in ids {
-        writer.beginObject()
+      writer.objects("items", ids) { writer, id in
         place.write(id, keepsNewest: nil, to: &writer)
-        writer.endObject()
       }
-      writer.endArray()
       writer.key("next_cursor")
       writer.value(.null)
     }

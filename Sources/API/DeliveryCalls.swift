@@ -103,17 +103,12 @@ extension DeliveryReport {
     writer.member("request_id", requestID?.description)
     writer.member("next_attempt_at", nextAttemptAt?.rfc3339)
     writer.member("overtaken", overtaken)
-    writer.key("attempts")
-    writer.beginArray()
-    for attempt in attempts {
-      writer.beginObject()
+    writer.objects("attempts", attempts) { writer, attempt in
       writer.member("at", attempt.at.rfc3339)
       writer.member("verdict", attempt.verdict)
       writer.member("reason", attempt.reason)
       writer.member("status", attempt.status)
-      writer.endObject()
     }
-    writer.endArray()
   }
 
   static let columns = [

@@ -38,15 +38,10 @@ extension Service {
     let headers = isReady ? [] : [Header("retry-after", String(condition.retryAfter))]
     return Answer.json(isReady ? 200 : 503, headers: headers) { writer in
       writer.member("status", isReady ? (reasons.isEmpty ? "ready" : "degraded") : "unavailable")
-      writer.key("reasons")
-      writer.beginArray()
-      for reason in reasons {
-        writer.beginObject()
+      writer.objects("reasons", reasons) { writer, reason in
         writer.member("code", reason.code)
         writer.member("detail", reason.detail)
-        writer.endObject()
       }
-      writer.endArray()
       owners?.write(to: &writer)
     }
   }
@@ -130,10 +125,7 @@ extension Owners {
   func write(to writer: inout JSONWriter) {
     writer.member("partitions", partitions.count)
     writer.member("unowned", unowned.count)
-    writer.key("workers")
-    writer.beginArray()
-    for worker in workers {
-      writer.beginObject()
+    writer.objects("workers", workers) { writer, worker in
       writer.member("worker", worker.name)
       writer.member("host", worker.host)
       writer.member("process", worker.process)
@@ -142,8 +134,6 @@ extension Owners {
       writer.beginArray()
       for partition in partitions(of: worker.serial) { writer.integer(partition) }
       writer.endArray()
-      writer.endObject()
     }
-    writer.endArray()
   }
 }

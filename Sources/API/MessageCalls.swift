@@ -95,15 +95,11 @@ extension MessageReport {
     writer.member("blocked", held)
     writer.endObject()
     if held > 0 {
-      writer.key("blocked")
-      writer.beginArray()
-      for (reason, count) in blocked.sorted(by: { $0.key < $1.key }) {
-        writer.beginObject()
+      writer.objects("blocked", blocked.sorted(by: { $0.key < $1.key })) { writer, item in
+        let (reason, count) = item
         writer.member("reason", reason)
         writer.member("count", count)
-        writer.endObject()
       }
-      writer.endArray()
     }
     if state == .cancelled {
       writer.member("sent", sent)
@@ -124,29 +120,24 @@ extension MessageReport {
       writer.member(outcome.rawValue, counts.filter { $0.key.outcome == outcome }.values.reduce(0, +))
     }
     writer.endObject()
-    writer.key("counts")
-    writer.beginArray()
-    for (key, count) in counts.sorted(by: { $0.key.order.lexicographicallyPrecedes($1.key.order) }) {
-      writer.beginObject()
+    writer.objects("counts", counts.sorted(by: { $0.key.order.lexicographicallyPrecedes($1.key.order) })) {
+      writer, item in
+      let (key, count) = item
       writer.member("provider", key.provider.rawValue)
       writer.member("platform", key.platform)
       writer.member("variant", key.variant)
       writer.member("outcome", key.outcome.rawValue)
       writer.member("reason", key.reason)
       writer.member("count", count)
-      writer.endObject()
     }
-    writer.endArray()
     if let split { writeShares(split.shares, to: &writer) }
     writer.endObject()
   }
 
   /// How its devices were shared out, and what became of each share.
   private func writeShares(_ shares: VariantShares, to writer: inout JSONWriter) {
-    writer.key("variants")
-    writer.beginArray()
-    for (name, weight) in zip(shares.names, shares.weights) {
-      writer.beginObject()
+    writer.objects("variants", zip(shares.names, shares.weights)) { writer, item in
+      let (name, weight) = item
       writer.member("name", name)
       writer.member("weight", .percent(weight))
       let own = counts.filter { $0.key.variant == name }
@@ -157,9 +148,7 @@ extension MessageReport {
         writer.member(outcome.rawValue, own.filter { $0.key.outcome == outcome }.values.reduce(0, +))
       }
       writer.endObject()
-      writer.endObject()
     }
-    writer.endArray()
     writer.member("holdout", .percent(shares.holdout))
   }
 }

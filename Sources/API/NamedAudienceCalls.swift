@@ -10,14 +10,7 @@ extension Service {
   func listAudiences(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let audiences = try await namedAudiences(call.app)
     return Answer.json { writer in
-      writer.key("items")
-      writer.beginArray()
-      for audience in audiences {
-        writer.beginObject()
-        audience.write(to: &writer)
-        writer.endObject()
-      }
-      writer.endArray()
+      writer.objects("items", audiences) { $1.write(to: &$0) }
     }
   }
 

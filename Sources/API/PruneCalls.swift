@@ -137,27 +137,18 @@ extension PruneReview {
       writer.member("norm_share", JSONValue.double(brake.norm))
       writer.endObject()
     }
-    writer.key("reasons")
-    writer.beginArray()
-    for (reason, count) in reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-      writer.beginObject()
+    writer.objects("reasons", reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })) { writer, item in
+      let (reason, count) = item
       writer.member("reason", reason)
       writer.member("count", count)
-      writer.endObject()
     }
-    writer.endArray()
-    writer.key("sample")
-    writer.beginArray()
-    for prune in sample {
-      writer.beginObject()
+    writer.objects("sample", sample) { writer, prune in
       writer.member("device", prune.device.rawValue)
       writer.member("reason", prune.reason)
       writer.member("at", prune.at.rfc3339)
       writer.member("since", prune.since?.rfc3339)
       writer.member("message", prune.message?.description)
-      writer.endObject()
     }
-    writer.endArray()
     writer.endObject()
   }
 }

@@ -43,15 +43,10 @@ extension Service {
       throw Problem(error)
     }
     return Answer.json { writer in
-      writer.key("items")
-      writer.beginArray()
-      for item in page.items {
-        writer.beginObject()
+      writer.objects("items", page.items) { writer, item in
         writer.member("tag", item.tag)
         writer.member("devices", item.devices)
-        writer.endObject()
       }
-      writer.endArray()
       writer.nextCursor(page.next, marked: Self.tagMark)
     }
   }

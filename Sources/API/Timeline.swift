@@ -19,18 +19,13 @@ extension Service {
       throw Problem(error)
     }
     return Answer.json { writer in
-      writer.key("items")
-      writer.beginArray()
-      for entry in page.items {
-        writer.beginObject()
+      writer.objects("items", page.items) { writer, entry in
         writer.member("message", entry.message.description)
         writer.member("kind", entry.kind.rawValue)
         writer.member("accepted_at", entry.message.acceptedAt.rfc3339)
         writer.member("to", entry.toAudience ? "audience" : "listed")
         entry.delivery.writeMembers(to: &writer)
-        writer.endObject()
       }
-      writer.endArray()
       writer.nextCursor(page.next, marked: Self.timelineMark)
     }
   }

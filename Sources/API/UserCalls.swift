@@ -18,14 +18,7 @@ extension Service {
     return Answer.json { writer in
       writer.member("user", user)
       writer.member("tags", JSONValue.array(found.tags.map { .string($0) }))
-      writer.key("devices")
-      writer.beginArray()
-      for device in found.devices {
-        writer.beginObject()
-        device.write(to: &writer)
-        writer.endObject()
-      }
-      writer.endArray()
+      writer.objects("devices", found.devices) { $1.write(to: &$0) }
     }
   }
 

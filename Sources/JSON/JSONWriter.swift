@@ -82,6 +82,20 @@ package struct JSONWriter {
     self.value(value)
   }
 
+  /// `"key": [{…}, …]`: `write` writes the members of each object.
+  package mutating func objects<Item>(
+    _ key: String, _ items: some Sequence<Item>, _ write: (inout JSONWriter, Item) -> Void
+  ) {
+    self.key(key)
+    beginArray()
+    for item in items {
+      beginObject()
+      write(&self, item)
+      endObject()
+    }
+    endArray()
+  }
+
   /// So that it reads as the same double again: 5 as `5.0`.
   private mutating func faithful(_ number: Double) {
     precondition(number.isFinite, "JSON has no such number")

@@ -40,16 +40,11 @@ final class ControlAPI {
       var writer = JSONWriter()
       writer.beginObject()
       writer.member("error", "the rules were not changed")
-      writer.key("faults")
-      writer.beginArray()
-      for fault in error.faults {
-        writer.beginObject()
+      writer.objects("faults", error.faults) { writer, fault in
         writer.member("rule", fault.rule)
         if !fault.field.isEmpty { writer.member("field", fault.field) }
         writer.member("problem", fault.problem)
-        writer.endObject()
       }
-      writer.endArray()
       writer.endObject()
       return Self.json(400, writer.bytes)
     }

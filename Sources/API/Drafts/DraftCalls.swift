@@ -14,14 +14,7 @@ extension Service {
       throw Problem(error)
     }
     return Answer.json { writer in
-      writer.key("items")
-      writer.beginArray()
-      for draft in drafts {
-        writer.beginObject()
-        draft.write(to: &writer)
-        writer.endObject()
-      }
-      writer.endArray()
+      writer.objects("items", drafts) { $1.write(to: &$0) }
     }
   }
 

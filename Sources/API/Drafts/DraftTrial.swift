@@ -26,15 +26,11 @@ extension Service {
     var sent: [(variant: String?, message: AcceptedMessage)] = []
     for (variant, draft) in ready { sent.append((variant, try await accept(draft, call.app))) }
     return Answer.json(202) { writer in
-      writer.key("items")
-      writer.beginArray()
-      for (variant, message) in sent {
-        writer.beginObject()
+      writer.objects("items", sent) { writer, item in
+        let (variant, message) = item
         writer.member("variant", variant)
         message.write(to: &writer)
-        writer.endObject()
       }
-      writer.endArray()
     }
   }
 

@@ -15,14 +15,7 @@ extension Service {
       throw Problem(error)
     }
     return Answer.json { writer in
-      writer.key("items")
-      writer.beginArray()
-      for list in lists {
-        writer.beginObject()
-        list.write(to: &writer)
-        writer.endObject()
-      }
-      writer.endArray()
+      writer.objects("items", lists) { $1.write(to: &$0) }
     }
   }
 

@@ -18,17 +18,12 @@ extension RegistryBench {
         writer.key(name)
         writer.double(value)
       }
-      writer.key("counts")
-      writer.beginArray()
-      for count in result.counts {
-        writer.beginObject()
+      writer.objects("counts", result.counts) { writer, count in
         writer.member("audience", count.name)
         writer.member("members", count.members)
         writer.key("ms")
         writer.double(count.milliseconds)
-        writer.endObject()
       }
-      writer.endArray()
       writer.member("slow_commands", result.slowCommands)
       writer.member("slowest_us", result.slowest)
       writer.member("memory", result.memory)

@@ -88,32 +88,21 @@ enum AudienceCommand {
   }
 
   private static func list(_ arguments: Arguments) throws -> ExitCode {
-    try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.call("GET", "/v1/audiences")
-      guard answer.isSuccess, let audiences = answer.document?["items"]?.array else {
-        return ServerCall.refused(answer, json: arguments.wantsJSON)
-      }
-      if arguments.wantsJSON {
-        Terminal.print(answer.body)
-      } else if audiences.isEmpty {
+    try ServerCall.one("GET", "/v1/audiences", arguments) { page in
+      let audiences = page["items"]?.array ?? []
+      if audiences.isEmpty {
         Terminal.print("no audience has a name yet: fanfare audience set NAME EXPRESSION gives one")
       } else {
         var table = Table()
         for audience in audiences { table.row(audience["name"]?.string ?? "", audience["audience"]?.string ?? "") }
         Terminal.print(table.text)
       }
-      return .success
     }
   }
 
   private static func delete(_ name: String, _ arguments: Arguments) throws -> ExitCode {
     let path = try path(of: name)
-    return try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.call("DELETE", path)
-      guard answer.isSuccess else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
-      if !arguments.wantsJSON { Terminal.print("\(name) is deleted") }
-      return .success
-    }
+    return try ServerCall.one("DELETE", path, arguments) { _ in Terminal.print("\(name) is deleted") }
   }
 
   private static func path(of name: String) throws(UsageProblem) -> String {

@@ -25,9 +25,9 @@ enum ChannelsCommand {
     let id = arguments.positionals.dropFirst().first
     switch (arguments.positionals.first, id) {
     case ("create", nil): return try create(arguments)
-    case ("list", nil): return try call("GET", "/v1/channels" + query(arguments), arguments)
-    case ("show", let id?): return try call("GET", path(id, arguments), arguments)
-    case ("delete", let id?): return try call("DELETE", path(id, arguments), arguments)
+    case ("list", nil): return try ServerCall.one("GET", "/v1/channels" + query(arguments), arguments, show)
+    case ("show", let id?): return try ServerCall.one("GET", path(id, arguments), arguments, show)
+    case ("delete", let id?): return try ServerCall.one("DELETE", path(id, arguments), arguments, show)
     case ("show", nil), ("delete", nil): throw UsageProblem(text: "name the channel by its id")
     case ("create", _), ("list", _): throw UsageProblem(text: "create and list name no channel")
     default: throw UsageProblem(text: "say what to do: fanfare channels create, list, show or delete")
@@ -41,51 +41,21 @@ enum ChannelsCommand {
     writer.member("bundle_id", arguments.text("--bundle-id"))
     writer.member("message_storage", arguments.text("--storage"))
     writer.endObject()
-    return try call("POST", "/v1/channels", arguments, body: writer.bytes)
+    return try ServerCall.one("POST", "/v1/channels", arguments, body: writer.bytes, show)
   }
 
   private static func query(_ arguments: Arguments) -> String {
-    let parts = [("environment", "--environment"), ("bundle_id", "--bundle-id")].compactMap { name, option in
-      arguments.text(option).map { "\(name)=\(escaped($0))" }
-    }
-    return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
+    ServerCall.query([
+      ("environment", arguments.text("--environment")), ("bundle_id", arguments.text("--bundle-id")),
+    ])
   }
 
   private static func path(_ id: String, _ arguments: Arguments) -> String {
-    "/v1/channels/\(escaped(id))\(query(arguments))"
+    "/v1/channels/\(ServerCall.escaped(id))\(query(arguments))"
   }
 
-  /// As one step of a path or one value of a query.
-  private static func escaped(_ text: String) -> String {
-    text.utf8.map { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-        return String(UnicodeScalar(byte))
-      default:
-        let digits = String(byte, radix: 16, uppercase: true)
-        return "%" + (digits.count == 1 ? "0" : "") + digits
-      }
-    }.joined()
-  }
-
-  private static func call(
-    _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = []
-  ) throws -> ExitCode {
-    let json = arguments.wantsJSON
-    return try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.call(method, path, body)
-      guard answer.isSuccess else { return ServerCall.refused(answer, json: json) }
-      if json {
-        if !answer.body.isEmpty { Terminal.print(answer.body) }
-      } else {
-        show(answer)
-      }
-      return .success
-    }
-  }
-
-  private static func show(_ answer: Client.Answer) {
-    guard let document = answer.document else { return Terminal.note("deleted") }
+  @Sendable private static func show(_ document: JSONValue) {
+    guard document != .null else { return Terminal.note("deleted") }
     guard let items = document["items"]?.array else {
       Terminal.print(document["id"]?.string ?? "")
       if let storage = document["message_storage"]?.string { Terminal.note("keeps: \(storage)") }

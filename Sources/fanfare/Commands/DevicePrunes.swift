@@ -46,24 +46,7 @@ enum DevicePrunes {
     _ method: String, _ path: String, _ query: [(String, String?)], _ arguments: Arguments,
     _ show: @escaping @Sendable (JSONValue) -> Void
   ) throws -> ExitCode {
-    let words = query.compactMap { name, value in value.map { "\(name)=\(escaped($0))" } }
-    let path = "/v1/prunes\(path)" + (words.isEmpty ? "" : "?" + words.joined(separator: "&"))
-    return try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.call(method, path)
-      guard answer.isSuccess, let document = answer.document else {
-        return ServerCall.refused(answer, json: arguments.wantsJSON)
-      }
-      if arguments.wantsJSON { Terminal.print(answer.body) } else { show(document) }
-      return .success
-    }
-  }
-
-  private static func escaped(_ text: String) -> String {
-    let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~".utf8)
-    return text.utf8.reduce(into: "") { text, byte in
-      text +=
-        plain.contains(byte) ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
+    try ServerCall.one(method, "/v1/prunes\(path)" + ServerCall.query(query), arguments, show)
   }
 
   private static func count(_ document: JSONValue, _ name: String) -> String { String(document[name]?.integer ?? 0) }

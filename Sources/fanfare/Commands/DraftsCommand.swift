@@ -34,13 +34,13 @@ enum DraftsCommand {
     case ("list", nil): return try list(arguments)
     case ("create", nil): return try create(arguments)
     case ("list", _), ("create", _): throw UsageProblem(text: "list and create take no id")
-    case ("show", let id?): return try call("GET", try path(id), arguments, show)
+    case ("show", let id?): return try ServerCall.one("GET", try path(id), arguments, show)
     case ("edit", let id?): return try edit(try path(id), arguments)
-    case ("count", let id?): return try call("POST", try path(id) + "/count", arguments, showCount)
+    case ("count", let id?): return try ServerCall.one("POST", try path(id) + "/count", arguments, showCount)
     case ("test", let id?): return try test(try path(id), arguments)
     case ("send", let id?): return try send(try path(id), arguments)
     case ("delete", let id?):
-      return try call("DELETE", try path(id), arguments, headers: try match(arguments)) { _ in
+      return try ServerCall.one("DELETE", try path(id), arguments, headers: try match(arguments)) { _ in
         Terminal.print("\(id) is deleted")
       }
     case ("duplicate", let id?): return try duplicate(id, arguments)
@@ -60,19 +60,6 @@ enum DraftsCommand {
     return "/v1/drafts/\(id)"
   }
 
-  private static func call(
-    _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = [],
-    _ show: @escaping @Sendable (JSONValue) -> Void
-  ) throws -> ExitCode {
-    let json = arguments.wantsJSON
-    return try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.call(method, path, body, headers: headers)
-      guard answer.isSuccess else { return ServerCall.refused(answer, json: json) }
-      if json { Terminal.print(answer.body) } else { show(answer.document ?? .null) }
-      return .success
-    }
-  }
-
   private static func match(_ arguments: Arguments) throws(UsageProblem) -> [Header] {
     let version = try arguments.integer("--version", in: 1...Int(Int32.max))
     return version.map { [Header("if-match", "\"\($0)\"")] } ?? []
@@ -81,7 +68,7 @@ enum DraftsCommand {
   // MARK: Showing
 
   private static func list(_ arguments: Arguments) throws -> ExitCode {
-    try call("GET", "/v1/drafts", arguments) { page in
+    try ServerCall.one("GET", "/v1/drafts", arguments) { page in
       let drafts = page["items"]?.array ?? []
       guard !drafts.isEmpty else {
         return Terminal.print("there is no draft: fanfare drafts create --file FILE makes one")
@@ -138,7 +125,7 @@ enum DraftsCommand {
       throw UsageProblem(text: "give the message: fanfare drafts create --file message.json")
     }
     let body = draft(try message(in: file), name: arguments.text("--name"))
-    return try call("POST", "/v1/drafts", arguments, body: body, created)
+    return try ServerCall.one("POST", "/v1/drafts", arguments, body: body, created)
   }
 
   @Sendable private static func created(_ draft: JSONValue) {
@@ -204,7 +191,7 @@ enum DraftsCommand {
     var members: [JSONMember] = []
     members.set("lists", strings: lists)
     members.set("variant", arguments.text("--variant"))
-    return try call("POST", path + "/test", arguments, body: JSONValue.object(members).encoded) { answer in
+    return try ServerCall.one("POST", path + "/test", arguments, body: JSONValue.object(members).encoded) { answer in
       for test in answer["items"]?.array ?? [] {
         let variant = test["variant"]?.string.map { "variant \($0): " } ?? ""
         Terminal.print(test["id"]?.string ?? "")
@@ -217,13 +204,13 @@ enum DraftsCommand {
   private static func send(_ path: String, _ arguments: Arguments) throws -> ExitCode {
     let headers = try match(arguments)
     guard arguments.has("--dry-run") else {
-      return try call("POST", path + "/send", arguments, headers: headers) { answer in
+      return try ServerCall.one("POST", path + "/send", arguments, headers: headers) { answer in
         Terminal.print(answer["id"]?.string ?? "")
         if let targets = answer["targets"]?.integer { Terminal.note("\(targets) devices") }
         warn(answer)
       }
     }
-    return try call("POST", path + "/send?dry_run=true", arguments, headers: headers) { answer in
+    return try ServerCall.one("POST", path + "/send?dry_run=true", arguments, headers: headers) { answer in
       for request in answer["requests"]?.array ?? [] {
         let variant = request["variant"]?.string.map { ", variant \($0)" } ?? ""
         Terminal.print("\(request["provider"]?.string ?? "")\(variant): \(request["url"]?.string ?? "")")
@@ -236,6 +223,6 @@ enum DraftsCommand {
 
   private static func duplicate(_ id: String, _ arguments: Arguments) throws -> ExitCode {
     let path = MessageID(id) == nil ? try path(id) : "/v1/messages/\(id)"
-    return try call("POST", path + "/duplicate", arguments, created)
+    return try ServerCall.one("POST", path + "/duplicate", arguments, created)
   }
 }

@@ -36,9 +36,9 @@ enum MessagesCommand {
     switch (arguments.positionals.first, id) {
     case ("list", nil): return try list(arguments)
     case ("list", _): throw UsageProblem(text: "list takes no id: fanfare messages show ID tells of one")
-    case ("show", let id?): return try one("GET", try path(id), arguments) { show($0) }
+    case ("show", let id?): return try ServerCall.one("GET", try path(id), arguments) { show($0) }
     case ("pause", let id?), ("resume", let id?):
-      return try one("POST", try path(id) + "/\(arguments.positionals[0])", arguments) { show($0) }
+      return try ServerCall.one("POST", try path(id) + "/\(arguments.positionals[0])", arguments) { show($0) }
     case ("watch", let id?): return try MessageWatch.run(id, try path(id), arguments)
     case ("cancel", let id?): return try cancel(try path(id), arguments)
     case ("reschedule", let id?): return try reschedule(id, arguments)
@@ -59,24 +59,11 @@ enum MessagesCommand {
     return "/v1/messages/\(id)"
   }
 
-  private static func one(
-    _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = [],
-    _ show: @escaping @Sendable (JSONValue) -> Void
-  ) throws -> ExitCode {
-    let json = arguments.wantsJSON
-    return try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.call(method, path, body, headers: headers)
-      guard answer.isSuccess, let document = answer.document else { return ServerCall.refused(answer, json: json) }
-      if json { Terminal.print(answer.body) } else { show(document) }
-      return .success
-    }
-  }
-
   private static let defaultLimit = 20
 
   private static func list(_ arguments: Arguments) throws -> ExitCode {
     let limit = try arguments.integer("--limit", in: 1...1_000) ?? defaultLimit
-    return try one("GET", "/v1/messages?limit=\(limit)", arguments) { page in
+    return try ServerCall.one("GET", "/v1/messages?limit=\(limit)", arguments) { page in
       var table = Table()
       table.row("id", "state", "kind", "accepted at", "targets", "accepted", "failed")
       for report in page["items"]?.array ?? [] {
@@ -175,7 +162,7 @@ enum MessagesCommand {
     if let version = try arguments.integer("--version", in: 1...Int(Int32.max)) {
       members.append(JSONMember("version", .integer(Int64(version))))
     }
-    return try one("PATCH", try path(id), arguments, body: JSONValue.object(members).encoded) { show($0) }
+    return try ServerCall.one("PATCH", try path(id), arguments, body: JSONValue.object(members).encoded) { show($0) }
   }
 
   private static func replay(_ id: String, _ arguments: Arguments) throws -> ExitCode {
@@ -183,7 +170,7 @@ enum MessagesCommand {
     members.set("outcomes", strings: arguments.texts("--outcome"))
     members.set("reasons", strings: arguments.texts("--reason"))
     let headers = arguments.text("--idempotency-key").map { [Header("idempotency-key", $0)] } ?? []
-    return try one(
+    return try ServerCall.one(
       "POST", try path(id) + "/replay", arguments, body: JSONValue.object(members).encoded, headers: headers
     ) { answer in
       Terminal.print(answer["id"]?.string ?? "")

@@ -134,30 +134,20 @@ struct StatusView: Sendable {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("needs_operator", needsOperator)
-    writer.key("workers")
-    writer.beginArray()
-    for worker in owners.workers {
-      writer.beginObject()
+    writer.objects("workers", owners.workers) { writer, worker in
       writer.member("worker", worker.name)
       writer.member("host", worker.host)
       writer.member("process", worker.process)
       writer.member("started_at", worker.startedAt.rfc3339)
       writer.member("heartbeat_at", worker.beatAt.rfc3339)
       writer.member("partitions", owners.partitions(of: worker.serial).count)
-      writer.endObject()
     }
-    writer.endArray()
-    writer.key("partitions")
-    writer.beginArray()
-    for partition in owners.partitions {
-      writer.beginObject()
+    writer.objects("partitions", owners.partitions) { writer, partition in
       writer.member("partition", partition.partition)
       writer.member("worker", partition.worker.map { String($0, radix: 16) })
       writer.member("epoch", partition.epoch)
       writer.member("until", partition.worker == nil ? nil : partition.until.rfc3339)
-      writer.endObject()
     }
-    writer.endArray()
     writer.key("credentials")
     writer.beginArray()
     for credential in credentials { write(credential, to: &writer) }

@@ -24,11 +24,11 @@ enum TestListsCommand {
   private static func run(_ arguments: Arguments) throws -> ExitCode {
     let name = arguments.positionals.dropFirst().first
     switch (arguments.positionals.first, name) {
-    case ("list", nil): return try call("GET", "/v1/test_lists", arguments) { show($0["items"]?.array ?? []) }
+    case ("list", nil): return try ServerCall.one("GET", "/v1/test_lists", arguments) { show($0["items"]?.array ?? []) }
     case ("list", _): throw UsageProblem(text: "list takes no name: fanfare test-lists show NAME tells of one")
-    case ("show", let name?): return try call("GET", try path(name), arguments) { show([$0]) }
+    case ("show", let name?): return try ServerCall.one("GET", try path(name), arguments) { show([$0]) }
     case ("delete", let name?):
-      return try call("DELETE", try path(name), arguments) { _ in Terminal.print("\(name) is deleted") }
+      return try ServerCall.one("DELETE", try path(name), arguments) { _ in Terminal.print("\(name) is deleted") }
     case ("set", let name?): return try set(name, arguments)
     case ("show", nil), ("set", nil), ("delete", nil): throw UsageProblem(text: "name the test list")
     default: throw UsageProblem(text: "say what to do: fanfare test-lists list, show, set or delete")
@@ -40,19 +40,6 @@ enum TestListsCommand {
       throw UsageProblem(text: "\"\(name)\" is no name of a test list: 1–64 letters, digits, `_`, `-` and `.`")
     }
     return "/v1/test_lists/\(name)"
-  }
-
-  private static func call(
-    _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = [],
-    _ show: @escaping @Sendable (JSONValue) -> Void
-  ) throws -> ExitCode {
-    let json = arguments.wantsJSON
-    return try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.call(method, path, body)
-      guard answer.isSuccess else { return ServerCall.refused(answer, json: json) }
-      if json { Terminal.print(answer.body) } else { show(answer.document ?? .null) }
-      return .success
-    }
   }
 
   @Sendable private static func show(_ lists: [JSONValue]) {
@@ -79,6 +66,6 @@ enum TestListsCommand {
     let tokens = try SendCommand.tokens(arguments)
     if !tokens.isEmpty { members.set("tokens", .array(tokens)) }
     guard !members.isEmpty else { throw UsageProblem(text: "say who is on it: --device, --user or --to-token") }
-    return try call("PUT", try path(name), arguments, body: JSONValue.object(members).encoded) { show([$0]) }
+    return try ServerCall.one("PUT", try path(name), arguments, body: JSONValue.object(members).encoded) { show([$0]) }
   }
 }

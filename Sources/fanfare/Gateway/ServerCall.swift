@@ -34,6 +34,39 @@ enum ServerCall {
     }
   }
 
+  /// One call; `show` writes its answer for people, `--json` prints it as it came.
+  static func one(
+    _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = [],
+    _ show: @escaping @Sendable (JSONValue) -> Void
+  ) throws -> ExitCode {
+    let json = arguments.wantsJSON
+    return try run(arguments) { client, _ in
+      let answer = try await client.call(method, path, body, headers: headers)
+      guard answer.isSuccess else { return refused(answer, json: json) }
+      if !json { show(answer.document ?? .null) } else if !answer.body.isEmpty { Terminal.print(answer.body) }
+      return .success
+    }
+  }
+
+  /// As one step of a path or one value of a query.
+  static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+        return String(UnicodeScalar(byte))
+      default:
+        let digits = String(byte, radix: 16, uppercase: true)
+        return "%" + (digits.count == 1 ? "0" : "") + digits
+      }
+    }.joined()
+  }
+
+  /// With its question mark; without those that have no value.
+  static func query(_ parts: [(name: String, value: String?)]) -> String {
+    let words = parts.compactMap { name, value in value.map { "\(name)=\(escaped($0))" } }
+    return words.isEmpty ? "" : "?" + words.joined(separator: "&")
+  }
+
   /// Says why the server did not do it.
   static func refused(_ answer: Client.Answer, json: Bool) -> ExitCode {
     json ? Terminal.print(answer.body) : Terminal.complain("the server refused it: \(answer.problem)")

@@ -62,18 +62,13 @@ struct Setup: Sendable {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("file", faults.file)
-    writer.key("faults")
-    writer.beginArray()
-    for fault in faults.faults {
-      writer.beginObject()
+    writer.objects("faults", faults.faults) { writer, fault in
       writer.member("pointer", fault.pointer)
       writer.member("line", fault.line)
       writer.member("column", fault.column)
       writer.member("problem", fault.problem)
       writer.member("fix", fault.fix)
-      writer.endObject()
     }
-    writer.endArray()
     writer.endObject()
     Terminal.print(writer.bytes)
   }

@@ -41,15 +41,10 @@ enum BenchMessage {
     writer.beginObject()
     writer.key("to")
     writer.beginObject()
-    writer.key("tokens")
-    writer.beginArray()
-    for number in tokens {
-      writer.beginObject()
+    writer.objects("tokens", tokens) { writer, number in
       writer.member("provider", "apns")
       writer.member("token", token(number, head: head))
-      writer.endObject()
     }
-    writer.endArray()
     writer.endObject()
     writer.key("notification")
     writer.beginObject()
