@@ -66,17 +66,10 @@ extension Problem {
     }
   }
 
-  /// Faults come first; only what is valid can be postponed.
   init(_ refusal: Refusal, _ code: ProblemCode) {
-    if refusal.violations.isEmpty {
-      let pointers = refusal.notYet.map(\.pointer).joined(separator: ", ")
-      self.init(
-        .notYet, "This is valid, but this version does not carry it out yet: \(pointers)", violations: refusal.notYet)
-    } else {
-      let count = refusal.violations.count
-      self.init(
-        code, count == 1 ? refusal.violations[0].detail : "\(count) faults; see `violations`",
-        violations: refusal.violations)
-    }
+    let count = refusal.violations.count
+    self.init(
+      code, count == 1 ? refusal.violations[0].detail : "\(count) faults; see `violations`",
+      violations: refusal.violations)
   }
 }

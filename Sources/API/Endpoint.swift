@@ -1,4 +1,3 @@
-package import Intake
 package import Store
 
 /// What the API can be asked to do.
@@ -27,7 +26,7 @@ package struct Endpoint: Sendable {
   package enum Work: Sendable {
     case now(Operation)
     /// Answered 501.
-    case later(LaterVersion)
+    case later
   }
   package var method: String
   /// Segments in braces are parameters.
@@ -170,7 +169,7 @@ package struct Endpoint: Sendable {
     Endpoint(
       "GET", "/v1/tags", .key([.devices, .read]), .now(.listTags), query: ["prefix", "limit", "cursor"],
       "List tags in use, with counts"),
-    Endpoint("GET", "/v1/events", .key([.read]), .later(.campaigns), "Follow events"),
+    Endpoint("GET", "/v1/events", .key([.read]), .later, "Follow events"),
     Endpoint("GET", "/healthz", .open, .now(.health), "Tell that the process lives"),
     Endpoint("GET", "/readyz", .open, .now(.readiness), "Tell whether the gateway can do its work"),
     Endpoint("GET", "/metrics", .open, .now(.metrics), "Metrics in Prometheus' text format"),

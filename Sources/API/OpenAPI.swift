@@ -44,8 +44,7 @@ package enum OpenAPI {
     var members: [(String, JSONValue)] = [("summary", .string(endpoint.summary))]
     switch endpoint.work {
     case .now(let operation): members.append(("operationId", .string(operation.rawValue)))
-    case .later(let version):
-      members.append(("description", .string("Comes with version \(version.rawValue): \(version.brings).")))
+    case .later: members.append(("description", .string("Comes with a later version.")))
     }
     switch endpoint.access {
     case .open: members.append(("security", .array([])))
@@ -149,7 +148,7 @@ package enum OpenAPI {
       switch operation {
       case .sendMessage:
         codes.formUnion([
-          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused, .notYet,
+          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused,
           .requestInProgress,
         ])
       case .duplicateMessage: codes.formUnion([.notFound, .contentGone, .draftLimit, .invalidDraft])

@@ -90,10 +90,6 @@ enum OpenAPIRequests {
   where Choice.RawValue == String {
     .make([("type", "string"), ("enum", .array(Choice.allCases.map { .string($0.rawValue) }))])
   }
-  private static func later(_ version: LaterVersion, _ schema: JSONValue) -> JSONValue {
-    guard case .object(let members) = schema else { return schema }
-    return .object(members + [JSONMember("x-from-version", .string(version.rawValue))])
-  }
   private static let https = text(2_048, pattern: "^[hH][tT][tT][pP][sS]://")
   private static let deviceID = text(128, pattern: "^[!-.0-~]+$")
 

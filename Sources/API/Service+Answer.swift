@@ -92,9 +92,7 @@ extension Service {
 
   private func carryOut(_ endpoint: Endpoint, _ call: Call) async throws(Problem) -> HTTPServerResponse {
     switch endpoint.work {
-    case .later(let version):
-      throw Problem(
-        .notYet, "\(endpoint.method) \(endpoint.path) comes with version \(version.rawValue) (\(version.brings))")
+    case .later: throw Problem(.notYet, "\(endpoint.method) \(endpoint.path) comes with a later version")
     case .now(let operation):
       switch operation {
       case .sendMessage: return try await sendMessage(call)

@@ -10,7 +10,6 @@ struct Findings {
   /// Of a request that is to be carried out: times are compared with it. What was stored is read without.
   let now: WallTime?
   private(set) var violations: [Violation] = []
-  private(set) var notYet: [Violation] = []
   private(set) var warnings: [Warning] = []
   /// What an incomplete request lacks.
   private(set) var missing: [Violation] = []
@@ -84,24 +83,17 @@ struct Findings {
     violations.append(Violation(place.pointer, fault))
   }
 
-  /// The request is understood and valid here, but this version does not carry it out.
-  mutating func postpone(_ place: Place, _ what: String, to version: LaterVersion) {
-    guard notYet.count < Intake.maximumViolations else { return }
-    let detail = "\(what) is carried out from version \(version.rawValue) on (\(version.brings))"
-    notYet.append(Violation(place.pointer, .notYet, detail))
-  }
-
   mutating func warn(_ place: Place, _ code: String, _ detail: String) {
     warnings.append(Warning(place.pointer, code, detail))
   }
 
   /// Throws what was found, if anything forbids to go on.
   func refuse() throws(Refusal) {
-    guard !violations.isEmpty || !notYet.isEmpty else { return }
+    guard !violations.isEmpty else { return }
     var told = violations
     if untold > 0 {
       told.append(Violation("", .moreViolations, "\(untold) more faults are not listed; fix these first"))
     }
-    throw Refusal(violations: told, notYet: notYet)
+    throw Refusal(violations: told)
   }
 }

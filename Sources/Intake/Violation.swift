@@ -16,8 +16,6 @@ package struct Violation: Error, Hashable, Sendable {
     case notAllowed = "not_allowed"
     case duplicate
     case moreViolations = "more_violations"
-    /// Valid, but carried out by a later version only (501).
-    case notYet = "not_yet"
   }
 
   /// JSON pointer.
@@ -36,14 +34,10 @@ package struct Violation: Error, Hashable, Sendable {
   package init(_ pointer: String, _ code: Code, _ detail: String) { self.init(pointer, code.rawValue, detail) }
 }
 
-/// All faults of one request; `notYet` lists what is valid but not executed by this version (answered 501).
+/// All faults of one request.
 package struct Refusal: Error, Sendable {
   package var violations: [Violation]
-  package var notYet: [Violation]
-  package init(violations: [Violation], notYet: [Violation] = []) {
-    self.violations = violations
-    self.notYet = notYet
-  }
+  package init(violations: [Violation]) { self.violations = violations }
 }
 
 /// What was changed, mapped or left out of a request that was accepted all the same.
@@ -56,16 +50,5 @@ package struct Warning: Hashable, Sendable {
     self.pointer = pointer
     self.code = code
     self.detail = detail
-  }
-}
-
-/// Versions that are still to come, and what they bring.
-package enum LaterVersion: String, Sendable, CaseIterable {
-  case campaigns = "0.4"
-
-  package var brings: String {
-    switch self {
-    case .campaigns: "time, pace and control"
-    }
   }
 }

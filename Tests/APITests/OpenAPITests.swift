@@ -52,9 +52,9 @@ struct OpenAPITests {
   func later() {
     for endpoint in Endpoint.all {
       let operation = document["paths"]?[endpoint.path]?[endpoint.method.lowercased()]
-      guard case .later(let version) = endpoint.work else { continue }
+      guard case .later = endpoint.work else { continue }
       #expect(operation?["responses"]?["501"] != nil, "\(endpoint.path)")
-      #expect(operation?["description"]?.string?.contains(version.rawValue) == true, "\(endpoint.path)")
+      #expect(operation?["description"]?.string?.contains("later version") == true, "\(endpoint.path)")
     }
   }
 

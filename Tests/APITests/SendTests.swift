@@ -112,8 +112,8 @@ struct SendTests {
     }
   }
 
-  @Test("what later versions do is answered 501 and named, and nothing is sent")
-  func notYet() async throws {
+  @Test("a mistyped parameter is refused with what was meant, and nothing is sent")
+  func mistyped() async throws {
     try await Gateway.running { gateway in
       let slip = gateway.ask(
         "POST", "/v1/messages?dryrun=true", #"{"to":{"devices":["d"]},"notification":{"title":"T"}}"#)

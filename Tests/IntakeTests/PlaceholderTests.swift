@@ -48,7 +48,7 @@ struct PlaceholderTests {
       (#""title":"T","buttons":[{"id":"a","text":"{{x}}"}]"#, ["/notification/buttons/0/text not_allowed"]),
     ])
   func refused(_ notification: String, _ expected: [String]) throws {
-    #expect(try faults(of: alert(#""notification":{\#(notification)}"#)).violations == expected)
+    #expect(try faults(of: alert(#""notification":{\#(notification)}"#)) == expected)
   }
 
   @Test("so many different placeholders that nobody meant them are refused")
@@ -57,6 +57,6 @@ struct PlaceholderTests {
       #""notification":{"title":"\#((0..<count).map { "{{a\($0)}}{{a\($0)}}" }.joined())"}"#
     }
     #expect(MessageTexts(try read(text(32))).slots.count == 32)
-    #expect(try faults(of: alert(text(33))).violations == ["/notification too_many"])
+    #expect(try faults(of: alert(text(33))) == ["/notification too_many"])
   }
 }

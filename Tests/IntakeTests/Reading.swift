@@ -8,14 +8,14 @@ func document(_ text: String) throws -> JSONValue { try JSON.parse(Array(text.ut
 
 func read(_ text: String) throws -> MessageReading { try Intake.read(messageFrom: document(text)) }
 
-/// `pointer code` of every fault of a message, in the order told; `later` the postponed ones.
-func faults(of text: String) throws -> (violations: [String], later: [String]) {
+/// `pointer code` of every fault of a message, in the order told.
+func faults(of text: String) throws -> [String] {
   let candidate = try document(text)
   do throws(Refusal) {
     _ = try Intake.read(messageFrom: candidate, providers: [.apns, .fcm, .oneSignal])
-    return ([], [])
+    return []
   } catch {
-    return (error.violations.map { "\($0.pointer) \($0.code)" }, error.notYet.map(\.pointer))
+    return error.violations.map { "\($0.pointer) \($0.code)" }
   }
 }
 

@@ -18,7 +18,7 @@ struct TimingTests {
       _ = try read(members, to: to)
       return []
     } catch let refusal as Refusal {
-      #expect(refusal.violations.allSatisfy { $0.detail.count > 10 } && refusal.notYet.isEmpty)
+      #expect(refusal.violations.allSatisfy { $0.detail.count > 10 })
       return refusal.violations.map { "\($0.pointer) \($0.code)" }
     }
   }

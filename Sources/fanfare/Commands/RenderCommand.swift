@@ -79,7 +79,7 @@ enum RenderCommand {
 
   private static func tell(_ refusal: Refusal, _ file: String) {
     Terminal.complain("\(file) is no message that can be sent")
-    for violation in refusal.violations + refusal.notYet {
+    for violation in refusal.violations {
       Terminal.note("  \(violation.pointer.isEmpty ? "the message" : violation.pointer): \(violation.detail)")
     }
   }
