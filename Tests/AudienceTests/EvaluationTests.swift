@@ -1,4 +1,5 @@
 import Audience
+import Support
 import Testing
 
 /// A device as a person would describe it.
@@ -13,7 +14,7 @@ private struct Sample {
 
   static let today = 20_000
 
-  init(_ random: inout SeededRandom) {
+  init(_ random: inout Seeded) {
     tags = Set((0..<Int.random(in: 0...6, using: &random)).map { _ in random.pick(RandomTrees.tags) })
     provider = random.pick(["apns", "fcm", "onesignal"])
     platform = random.pick(["ios", "android", "web", nil])
@@ -92,7 +93,7 @@ struct EvaluationTests {
   @Test("words of bits give what asking every device gives")
   func evaluation() {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededRandom(seed: seed)
+    var random = Seeded(seed: seed)
     for _ in 0..<200 {
       let devices = (0..<Int.random(in: 1...300, using: &random)).map { _ in
         Int.random(in: 0..<5, using: &random) == 0 ? nil : Sample(&random)

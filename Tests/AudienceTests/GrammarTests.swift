@@ -1,5 +1,6 @@
 import Audience
 import Domain
+import Support
 import Testing
 
 @Suite("An expression says whom it means")
@@ -27,7 +28,7 @@ struct GrammarTests {
   @Test("the canonical form of any tree reads back as that tree")
   func roundTrip() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededRandom(seed: seed)
+    var random = Seeded(seed: seed)
     for _ in 0..<3_000 {
       let tree = RandomTrees.tree(&random)
       guard tree.termCount <= AudienceExpression.maximumTerms else { continue }
@@ -102,7 +103,7 @@ struct GrammarTests {
   @Test("whatever the bytes, there is an answer")
   func fuzz() {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = SeededRandom(seed: seed)
+    var random = Seeded(seed: seed)
     let pieces = [
       "(", ")", "!", "&&", "||", " ", "\"", "\\", ":", "*", "a", "plan:pro", "lang:", "seen:<", "9", "d",
       "app_version:",

@@ -1,21 +1,5 @@
 import Audience
-
-/// Chance that can be repeated: a failing test prints its seed.
-struct SeededRandom: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  /// SplitMix64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func pick<Item>(_ items: [Item]) -> Item { items[Int.random(in: items.indices, using: &self)] }
-}
+import Support
 
 /// Trees as the parser makes them, over few enough values that their terms meet.
 enum RandomTrees {
@@ -25,7 +9,7 @@ enum RandomTrees {
   ]
   static let versions = ["2.1", "2.1.0", "2.10", "3.0-beta.2", "3.0", "0.9"]
 
-  static func term(_ random: inout SeededRandom) -> AudienceTerm {
+  static func term(_ random: inout Seeded) -> AudienceTerm {
     switch Int.random(in: 0..<14, using: &random) {
     case 0: return .tagPrefix(random.pick(["plan:", "city:", "x:y:", "lang:", "a b:", "and:"]))
     case 1: return .provider(random.pick(["apns", "fcm", "onesignal"]))
@@ -40,7 +24,7 @@ enum RandomTrees {
     }
   }
 
-  static func tree(_ random: inout SeededRandom, depth: Int = 5) -> AudienceExpression {
+  static func tree(_ random: inout Seeded, depth: Int = 5) -> AudienceExpression {
     func members() -> [AudienceExpression] {
       (0..<Int.random(in: 2...3, using: &random)).map { _ in tree(&random, depth: depth - 1) }
     }

@@ -1,4 +1,5 @@
 import Domain
+import Support
 import Testing
 
 @Suite("Every provider guards its keys")
@@ -34,7 +35,7 @@ struct AuthorizationTests {
 
   @Test("a clock that jumps never ends in a crash or a lasting stop", arguments: registeredProviders)
   func clock(_ subject: ProviderUnderTest) throws {
-    var random = SeededRandom()
+    var random = Seeded()
     var authorization = try subject.account().makeAuthorization()
     var now = started
     for _ in 0..<1_000 {

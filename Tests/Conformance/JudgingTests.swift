@@ -1,4 +1,5 @@
 import Domain
+import Support
 import Testing
 
 @Suite("Every provider judges answers with care")
@@ -69,7 +70,7 @@ struct JudgingTests {
 
   @Test("random bytes never prune; known answers with bytes changed never crash", arguments: registeredProviders)
   func randomBytes(_ subject: ProviderUnderTest) throws {
-    var random = SeededRandom()
+    var random = Seeded()
     let account = try subject.account()
     let known = [
       subject.answers.accepted, subject.answers.dead, subject.answers.throttled, subject.answers.rejected,

@@ -1,5 +1,6 @@
 import Domain
 import Store
+import Support
 import Testing
 
 @testable import Delivery

@@ -31,16 +31,3 @@ enum Sample {
 /// Milliseconds after the start of the test's clock.
 func at(_ milliseconds: UInt64) -> Instant { Instant(nanoseconds: (1_000 + milliseconds) * 1_000_000) }
 func wall(_ milliseconds: Int64) -> WallTime { WallTime(milliseconds: 1_000_000 + milliseconds) }
-
-/// The same numbers for the same seed (SplitMix64).
-struct Seeded: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
-}

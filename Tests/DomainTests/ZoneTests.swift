@@ -1,4 +1,5 @@
 import Foundation
+import Support
 import Testing
 
 @testable import Domain
@@ -74,7 +75,7 @@ struct ZoneTests {
   @Test("of any time in any zone: the clock shows it or, at the end of a gap, a later one, and never before")
   func firstInstant() throws {
     let seed = UInt64.random(in: 0..<1 << 32)
-    var random = SplitMix(state: seed)
+    var random = Seeded(seed: seed)
     let book = Self.book()
     for name in [
       "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Cairo", "Asia/Gaza", "Pacific/Apia",
@@ -152,7 +153,7 @@ struct ZoneTests {
     for length in stride(from: 0, to: file.count - 20, by: 7) {
       #expect(ZoneRules(file: Array(file.prefix(length))) == nil)
     }
-    var random = SplitMix(state: 7)
+    var random = Seeded(seed: 7)
     for _ in 0..<2_000 {
       var broken = file
       broken[Int.random(in: 0..<broken.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
@@ -170,16 +171,5 @@ struct ZoneTests {
     #expect(week.end(of: week.number(at: sunday)) == sunday + 1_000)
     #expect(week.number(at: sunday + -6 * 86_400_000) == week.number(at: sunday))
     #expect(Cap.Period.day.end(of: Cap.Period.day.number(at: sunday)) == sunday + 1_000)
-  }
-}
-
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
   }
 }

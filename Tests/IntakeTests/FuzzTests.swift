@@ -1,19 +1,8 @@
 import Domain
 import Intake
 import JSON
+import Support
 import Testing
-
-/// A small generator whose whole state is its seed: a failing run can be repeated.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
-  }
-}
 
 @Suite("Nothing a client sends harms the gateway")
 struct FuzzTests {
@@ -23,7 +12,7 @@ struct FuzzTests {
     "alias:external_id:1", "2026-12-01T09:00:00Z", "\u{0}", "é", "/", "~",
   ]
 
-  private static func value(_ depth: Int, _ random: inout SplitMix) -> JSONValue {
+  private static func value(_ depth: Int, _ random: inout Seeded) -> JSONValue {
     switch Int.random(in: 0..<(depth > 4 ? 7 : 11), using: &random) {
     case 0: return .null
     case 1: return .bool(Bool.random(using: &random))
@@ -46,7 +35,7 @@ struct FuzzTests {
   }
 
   /// A valid message or device, some of whose values are replaced at random.
-  private static func mutated(_ value: JSONValue, _ random: inout SplitMix) -> JSONValue {
+  private static func mutated(_ value: JSONValue, _ random: inout Seeded) -> JSONValue {
     if Int.random(in: 0..<20, using: &random) == 0 { return self.value(3, &random) }
     switch value {
     case .array(let items): return .array(items.map { mutated($0, &random) })
@@ -72,7 +61,7 @@ struct FuzzTests {
     arguments: [UInt64.random(in: 0...UInt64.max), 1, 2])
   func fuzz(_ seed: UInt64) throws {
     print("fuzz seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = Seeded(seed: seed)
     let message = try document(
       #"""
       {"to":{"tokens":[{"provider":"apns","token":"abcd"},{"provider":"fcm","token":"x"}]},"kind":"alert",

@@ -20,7 +20,7 @@ struct DamageStories {
   func damaged(seed: UInt64) async throws {
     print("damage in the store, seed \(seed)")
     try await withStore(quickSettings(partitions: Self.partitions)) { store, loop in
-      var random = Seeded(state: seed)
+      var random = Seeded(seed: seed)
       for round in 0..<Self.rounds {
         // Now and then all is made anew, or nothing readable would be left.
         if round.isMultiple(of: 5) {

@@ -25,7 +25,7 @@ struct ExactAudiences {
     arguments: [UInt64.random(in: 0..<1 << 32), 11, 20_261])
   func schedule(seed: UInt64) async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
-      var random = Seeded(state: seed)
+      var random = Seeded(seed: seed)
       let crowd = 240
       _ = try await Crowd.register(crowd, in: store)
       var present = Set((0..<crowd).map { DeviceID(rawValue: "d\($0)") })

@@ -18,7 +18,7 @@ struct ExactSets {
   func randomHistory(round: Int) async throws {
     let seed = UInt64.random(in: 0..<1_000_000)
     try await withStore(quickSettings(partitions: 3)) { store, loop in
-      var random = Seeded(state: seed)
+      var random = Seeded(seed: seed)
       var model = RegistryModel()
       let leases = [try await store.take(0), try await store.take(1), try await store.take(2)]
       var flushes: UInt64 = 0

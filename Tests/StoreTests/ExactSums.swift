@@ -5,18 +5,6 @@ import Store
 import Support
 import Testing
 
-/// SplitMix64: the same seed, the same story.
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-    return z ^ z >> 31
-  }
-}
-
 @Suite("Sums are exact")
 struct ExactSums {
   /// One partition's owner, as a worker would be, that forgets everything when it loses the lease.
@@ -34,7 +22,7 @@ struct ExactSums {
     arguments: [UInt64.random(in: 0..<1 << 32), 7, 4242])
   func interleavings(seed: UInt64) async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
-      var random = Seeded(state: seed)
+      var random = Seeded(seed: seed)
       var owners: [Owner] = []
       for partition in 0..<2 { owners.append(Owner(try await store.take(partition))) }
       var messages: [MessageID: Int] = [:]

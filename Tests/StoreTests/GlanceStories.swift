@@ -1,4 +1,5 @@
 import Domain
+import Support
 import Testing
 
 @testable import Store
@@ -7,7 +8,7 @@ import Testing
 struct GlanceStories {
   @Test("sees what the whole record says", arguments: [5, UInt64.random(in: 0..<1 << 32)])
   func agrees(seed: UInt64) throws {
-    var random = Seeded(state: seed)
+    var random = Seeded(seed: seed)
     for _ in 0..<300 {
       let device = random.storedDevice()
       var record = DeviceRecord(device, bornAt: WallTime(milliseconds: random.time()))

@@ -1,4 +1,5 @@
 import Domain
+import Support
 import Testing
 
 @testable import Store
@@ -9,7 +10,7 @@ struct PackingStories {
 
   @Test("what is packed comes back, whatever it holds", arguments: seeds)
   func roundTrips(seed: UInt64) throws {
-    var random = Seeded(state: seed)
+    var random = Seeded(seed: seed)
     for _ in 0..<150 {
       let device = random.storedDevice()
       let born = WallTime(milliseconds: random.time())
@@ -96,7 +97,7 @@ struct PackingStories {
     "random and damaged bytes never crash, and what is taken is whole: packed again it reads the same", arguments: seeds
   )
   func damage(seed: UInt64) {
-    var random = Seeded(state: seed)
+    var random = Seeded(seed: seed)
     var taken = [String: Int]()
     for _ in 0..<500 {
       for (name, read) in Self.readers {
@@ -113,7 +114,7 @@ struct PackingStories {
 
   @Test("no truncated record reads, nor one with bytes behind it", arguments: seeds)
   func truncated(seed: UInt64) {
-    var random = Seeded(state: seed)
+    var random = Seeded(seed: seed)
     for _ in 0..<8 {
       for (name, read) in Self.readers
       where ["device", "target list", "part", "snapshot", "slice", "held prune", "worker"].contains(name) {

@@ -38,7 +38,7 @@ struct ScheduleCosts {
       let zones = (0..<24).map { plans.zoneClass($0 < 12 ? "Etc/GMT+\($0)" : "Etc/GMT-\($0 - 11)") }
       #expect(Set(zones).count == 24)
       var groups: [AudienceGroup] = []
-      var random = Seeded(state: 7)
+      var random = Seeded(seed: 7)
       var numbers = [[UInt32]](repeating: [], count: 48)
       for number in 0..<UInt32(count) { numbers[Int.random(in: 0..<48, using: &random)].append(number) }
       for (place, numbers) in numbers.enumerated() {

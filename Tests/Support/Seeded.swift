@@ -1,0 +1,20 @@
+/// Chance that can be repeated (SplitMix64): a failing test prints its seed.
+package struct Seeded: RandomNumberGenerator {
+  package let seed: UInt64
+  private var state: UInt64
+
+  package init(seed: UInt64 = .random(in: 0...UInt64.max)) {
+    self.seed = seed
+    state = seed
+  }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  package mutating func pick<Item>(_ items: [Item]) -> Item { items[Int.random(in: items.indices, using: &self)] }
+}
