@@ -5,7 +5,7 @@ extension Configuration {
   package static func load(
     path: String, providers: [ProviderName: [CredentialSetting]]
   ) throws(ConfigurationFaults) -> Configuration {
-    guard let bytes = Files.content(of: path) else {
+    guard let bytes = FileContent.read(path, upTo: Files.maximumBytes) else {
       throw ConfigurationFaults(
         file: path,
         faults: [

@@ -33,7 +33,7 @@ struct Files {
       faults.add(pointer, "others than its owner can read \(path)", fix: "Run: chmod 600 \(path)")
       return nil
     }
-    guard let content = Self.content(of: path) else {
+    guard let content = FileContent.read(path, upTo: Self.maximumBytes) else {
       faults.add(pointer, "\(path) cannot be read by this user", fix: "Run: chmod 600 \(path), as its owner")
       return nil
     }
@@ -42,22 +42,6 @@ struct Files {
         pointer, content.isEmpty ? "\(path) is empty" : "\(path) is larger than 1 MiB",
         fix: "Put the key as the vendor issued it there")
       return nil
-    }
-    return content
-  }
-
-  /// Nil if it cannot be read. At most a little more than `maximumBytes`.
-  static func content(of path: String) -> [UInt8]? {
-    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while content.count <= maximumBytes {
-      let count = chunk.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-      if count == 0 { return content }
-      guard count > 0 else { return nil }
-      content += chunk[..<count]
     }
     return content
   }

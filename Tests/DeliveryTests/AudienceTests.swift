@@ -132,11 +132,9 @@ struct AudienceTests {
   func takeOver() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)
-      let (redis, origin) = (post.redis, responder.origin)
       let count = 20_000
       try await post.register(count)
       let id = try await post.sendToAll(PlainMessage(title: "x"), count)
-      // On a loop of its own, which stops dead.
       let grave = EventLoop(name: "doomed")
       let thread = grave.start()
       responder.reply = { [unowned responder] _, _ in
@@ -144,19 +142,7 @@ struct AudienceTests {
         return .status(200)
       }
       responder.keepsAll = false
-      grave.post {
-        grave.spawn {
-          let store = Store(loop: grave, redis: redis.endpoint, settings: Post.quick())
-          try? await store.open()
-          let account = PlainAccount(
-            credential: CredentialID(rawValue: "shop/apns"), provider: .apns, origin: origin)
-          let doomed = try? Worker(
-            loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
-            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
-            fates: { _, _ in Post.fate })
-          await doomed?.run()
-        }
-      }
+      post.workDoomed(on: grave, responder.origin)
       try await post.until("the death", seconds: 60) { responder.total >= 9_000 }
       thread.join()
       let worker = try post.work([post.account(responder)])

@@ -200,29 +200,14 @@ struct FaultTests {
   func killed() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)
-      let redis = post.redis
-      let origin = responder.origin
       let id = try await post.send("x", to: tokens(2_000))
-      // On a loop of its own, which stops dead.
       let grave = EventLoop(name: "doomed")
       let thread = grave.start()
       responder.reply = { [unowned responder] _, _ in
         if responder.pushes.count == 700 { grave.stop() }
         return .status(200)
       }
-      grave.post {
-        grave.spawn {
-          let store = Store(loop: grave, redis: redis.endpoint, settings: Post.quick())
-          try? await store.open()
-          let account = PlainAccount(
-            credential: CredentialID(rawValue: "shop/apns"), provider: .apns, origin: origin)
-          let doomed = try? Worker(
-            loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
-            metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
-            fates: { _, _ in Post.fate })
-          await doomed?.run()
-        }
-      }
+      post.workDoomed(on: grave, responder.origin)
       try await post.until("the death") { responder.pushes.count >= 700 }
       thread.join()
       // What it had written is read by and by.

@@ -57,6 +57,23 @@ final class Post {
     .queue(CredentialID(rawValue: "shop/\(address.provider.rawValue)"))
   }
 
+  /// A second worker, on a loop of its own that the test stops dead.
+  func workDoomed(on grave: EventLoop, _ origin: Origin) {
+    let redis = redis.endpoint
+    grave.post {
+      grave.spawn {
+        let store = Store(loop: grave, redis: redis, settings: Post.quick())
+        try? await store.open()
+        let account = PlainAccount(credential: CredentialID(rawValue: "shop/apns"), provider: .apns, origin: origin)
+        let worker = try? Worker(
+          loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
+          metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
+          fates: { _, _ in Post.fate })
+        await worker?.run()
+      }
+    }
+  }
+
   @discardableResult
   func work(_ accounts: [any ProviderAccount], _ settings: WorkerSettings = settings()) throws -> Worker {
     let worker = try Worker(

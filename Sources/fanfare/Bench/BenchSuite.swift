@@ -1,4 +1,5 @@
 import CProcess
+import Configuration
 import JSON
 
 /// Runs scenarios, several times each, shows and stores what they measured.

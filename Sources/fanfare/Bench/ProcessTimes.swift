@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 
 /// CPU time of processes, as the kernel counts it.

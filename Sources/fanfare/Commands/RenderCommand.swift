@@ -1,5 +1,6 @@
 import API
 import APNs
+import Configuration
 import Domain
 import Glibc
 import Intake

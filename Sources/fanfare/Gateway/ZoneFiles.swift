@@ -1,3 +1,4 @@
+import Configuration
 import Domain
 
 /// The time zones of this machine (Debian's package tzdata).

@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 
 /// The user's own editor, on a file that lives as long as it is edited.

@@ -1,22 +1,12 @@
+import Configuration
 import Glibc
 
-enum FileContent {
+extension FileContent {
   static let maximumBytes = 64 << 20
 
   /// Nil if it cannot be read or is larger than 64 MiB.
   static func read(_ path: String) -> [UInt8]? {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65_536)
-    while content.count <= maximumBytes {
-      let count = chunk.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
-      if count == 0 { return content }
-      guard count > 0 else { return nil }
-      content += chunk[..<count]
-    }
-    return nil
+    read(path, upTo: maximumBytes).flatMap { $0.count > maximumBytes ? nil : $0 }
   }
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

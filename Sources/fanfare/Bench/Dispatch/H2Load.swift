@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 
 /// `h2load` in the gateway's place, against a responder of its own: what the same requests cost where nothing is kept, judged
