@@ -5,6 +5,8 @@ import Store
 /// some users with two devices; half of them under an id that the app chose.
 struct BenchPopulation {
   let provider: ProviderName
+  /// Their clocks: by chance, unless each is to have as many.
+  var isEven = false
   private var state: UInt64
 
   static let now = WallTime(seconds: 1_780_000_000)
@@ -48,6 +50,15 @@ struct BenchPopulation {
   }
   private mutating func uuid() -> String { "\(hex(8))-\(hex(4))-4\(hex(3))-8\(hex(3))-\(hex(12))" }
 
+  static let zones = 24
+  /// Zones an hour apart; the clock of the first is ahead of all others'.
+  static func zone(_ number: Int) -> String {
+    let hours = hoursAhead(number)
+    // These names count westward.
+    return hours == 0 ? "Etc/GMT" : hours > 0 ? "Etc/GMT-\(hours)" : "Etc/GMT+\(-hours)"
+  }
+  static func hoursAhead(_ zone: Int) -> Int { 12 - zone }
+
   mutating func device(_ number: Int) -> Device {
     let chosen = number % 2 == 0
     let uuid = uuid()
@@ -60,8 +71,8 @@ struct BenchPopulation {
     device.platform = provider == .fcm ? "android" : "ios"
     device.appVersion = "2.\(skewed(12)).0"
     device.language = ["en", "de", "fr", "es", "it", "pt-BR", "nl", "pl", "sv", "tr"][skewed(10)]
-    device.timeZone =
-      ["Europe/Berlin", "Europe/London", "America/New_York", "Asia/Tokyo", "America/Sao_Paulo"][skewed(5)]
+    let usual = ["Europe/Berlin", "Europe/London", "America/New_York", "Asia/Tokyo", "America/Sao_Paulo"][skewed(5)]
+    device.timeZone = isEven ? Self.zone(number % Self.zones) : usual
     device.tags = [
       "plan:\(["free", "pro", "team"][skewed(3)])", "city:\(skewed(500))", "interest:\(skewed(60))",
       "category:\(skewed(60))", "cohort:2026-w\(random(52))", "store:\(skewed(2_000))", "theme:\(random(3))",

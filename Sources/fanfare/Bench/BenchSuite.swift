@@ -7,10 +7,12 @@ struct BenchSuite {
   var names: [String]
   var devices = 100_000
   var runs = 3
+  /// Of the zones' scenario.
+  var audiences = 10
   var json = false
 
   static let idle = "idle"
-  static let all = DispatchScenario.all.map(\.name) + AcceptScenario.all.map(\.name) + [idle]
+  static let all = DispatchScenario.all.map(\.name) + AcceptScenario.all.map(\.name) + [idle, ZonesBench.name]
 
   /// One run of a scenario; it announces its configuration.
   private typealias Run = (_ announce: (String) -> Void) throws -> Reading
@@ -61,6 +63,10 @@ struct BenchSuite {
       var bench = AcceptBench(scenario: scenario)
       bench.messages = devices
       return ({ try bench.run($0) }, scenario.about, scenario.figures, nil)
+    }
+    if name == ZonesBench.name {
+      let bench = ZonesBench(devices: devices, audiences: audiences)
+      return ({ try bench.run(populations, $0) }, bench.about, ZonesBench.figures, nil)
     }
     return ({ try IdleBench().run($0) }, IdleBench.about, IdleBench.figures, nil)
   }

@@ -17,6 +17,9 @@ enum Metric: String, CaseIterable, Sendable {
   case acceptCPU = "api_us"
   case median = "p50_ms"
   case late = "p99_ms"
+  case worst = "max_ms"
+  case scheduled = "redis_scheduled_bytes"
+  case held = "redis_held_bytes"
   case idle = "idle_cpu_percent"
 
   var title: String {
@@ -38,6 +41,9 @@ enum Metric: String, CaseIterable, Sendable {
     case .acceptCPU: "CPU µs each: API"
     case .median: "middle, ms"
     case .late: "99 of 100, ms"
+    case .worst: "longest, ms"
+    case .scheduled: "Redis bytes of an audience that is scheduled"
+    case .held: "Redis bytes of an audience that is held"
     case .idle: "idle CPU, % of a core"
     }
   }
@@ -61,6 +67,16 @@ struct Reading: Sendable {
   subscript(metric: Metric) -> Double? {
     get { values[metric] }
     set { values[metric] = newValue }
+  }
+
+  /// Urgent sends, from the client's request to the provider's door: nanoseconds by token.
+  mutating func latency(_ sent: [String: Int64], _ came: [String: Int64]) {
+    let times = sent.compactMap { token, time in came[token].map { Double($0 - time) / 1e6 } }.sorted()
+    guard let worst = times.last else { return }
+    self[.median] = times[times.count / 2]
+    self[.late] = times[times.count * 99 / 100]
+    self[.worst] = worst
+    if times.count < sent.count { faults.append("\(sent.count - times.count) urgent sends did not arrive") }
   }
 }
 

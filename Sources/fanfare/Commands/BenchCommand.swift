@@ -22,6 +22,7 @@ enum BenchCommand {
       Command.Option("--scenario", "NAME", repeats: true, "dispatch: which (all)"),
       Command.Option("--devices", "N", "how many (dispatch: 100000, registry: 200000)"),
       Command.Option("--runs", "N", "dispatch: of each scenario (3)"),
+      Command.Option("--audiences", "N", "dispatch, zones: how many start at once, each of all devices (10)"),
       Command.Option("--store", "FILE", "dispatch: where the results go as JSON"),
       Command.Option("--check", "FILE", "dispatch: fail if ratios are worse than in these results"),
       Command.Option("--streams", "N", "responder: allowed per connection (500)"),
@@ -52,6 +53,7 @@ enum BenchCommand {
     var suite = BenchSuite(names: asked.isEmpty ? BenchSuite.all : asked)
     suite.devices = try arguments.integer("--devices", in: 1_000...20_000_000) ?? suite.devices
     suite.runs = try arguments.integer("--runs", in: 1...100) ?? suite.runs
+    suite.audiences = try arguments.integer("--audiences", in: 1...1_000) ?? suite.audiences
     suite.json = arguments.wantsJSON
     return try suite.run(check: arguments.text("--check"), store: arguments.text("--store"))
   }

@@ -1,10 +1,12 @@
+import Domain
 import JSON
 
 /// What is sent in benchmarks.
 enum BenchMessage {
   static let text = String(repeating: "A parcel is on its way. ", count: 8)
 
-  static func audience(personal: Bool, expression: String? = nil) -> [UInt8] {
+  /// `timing`: members of the message that tell when.
+  static func audience(personal: Bool = false, expression: String? = nil, timing: [JSONMember] = []) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.key("to")
@@ -31,6 +33,7 @@ enum BenchMessage {
       writer.member("body", text)
     }
     writer.endObject()
+    for member in timing { writer.member(member.key, member.value) }
     writer.endObject()
     return writer.bytes
   }

@@ -30,7 +30,6 @@ struct CampaignWatch {
   }
 
   private static let pause: Int64 = 50
-  private static let urgentPause: Int64 = 10
   /// What is left to do for the owner when the last outcome is written.
   private static let settling: Int64 = 300
 
@@ -38,6 +37,8 @@ struct CampaignWatch {
     defer { client.close() }
     var bar = ProgressBar("dispatching")
     let deadline = loop.now + timeout
+    let load = UrgentLoad(loop: loop, client: client)
+    defer { seen.sent = load.sent }
     var done = 0
     for id in ids {
       while true {
@@ -54,7 +55,7 @@ struct CampaignWatch {
           throw BenchFailure(reason: "not dispatched after \(timeout / 1_000) s\(counts.text)")
         }
         seen.most = max(seen.most, try await gauge.stored() - bytesBefore)
-        if urgent { try await sendUrgent(for: Self.pause * 2) } else { await loop.sleep(milliseconds: Self.pause) }
+        if urgent { try await load.send(for: Self.pause * 2) } else { await loop.sleep(milliseconds: Self.pause) }
       }
       done = seen.ended
     }
@@ -62,17 +63,5 @@ struct CampaignWatch {
     await loop.sleep(milliseconds: Self.settling)
     seen.left = try await gauge.stored() - bytesBefore
     (seen.slow, seen.slowest) = try await gauge.slow()
-  }
-
-  private mutating func sendUrgent(for milliseconds: Int64) async throws {
-    let end = loop.now + milliseconds
-    while loop.now < end {
-      let token = BenchMessage.token(seen.sent.count, head: ResponderTally.mark)
-      seen.sent[token] = Int64(loop.now.nanoseconds)
-      let body = BenchMessage.listed(seen.sent.count - 1..<seen.sent.count, head: ResponderTally.mark)
-      let answer = try await client.call("POST", "/v1/messages", body)
-      guard answer.isSuccess else { throw BenchFailure(reason: "an urgent message was refused: \(answer.problem)") }
-      await loop.sleep(milliseconds: Self.urgentPause)
-    }
   }
 }

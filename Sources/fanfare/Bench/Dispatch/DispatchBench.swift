@@ -70,7 +70,7 @@ struct DispatchBench {
     reading[.slow] = Double(watched.slow)
     reading[.slowest] = Double(watched.slowest)
     if scenario.listed != nil { reading[.accepts] = each * 1_000 / Double(max(1, accepted)) }
-    latency(watched.sent, tallies[.apns]?.marked ?? [:], &reading)
+    reading.latency(watched.sent, tallies[.apns]?.marked ?? [:])
     if measuresH2Load, scenario.providers == [.apns],
       let cost = try H2Load.cost(scenario, requests: max(50_000, expected / 2), folder: stage.folder, log: stage.log)
     {
@@ -101,15 +101,6 @@ struct DispatchBench {
       rate += Double(min(tally.recipients, scenario.devices(provider, of: devices))) / seconds
     }
     reading[.rate] = rate
-  }
-
-  /// From the client's request to the provider's door.
-  private func latency(_ sent: [String: Int64], _ came: [String: Int64], _ reading: inout Reading) {
-    let times = sent.compactMap { token, time in came[token].map { Double($0 - time) / 1e6 } }.sorted()
-    guard !times.isEmpty else { return }
-    reading[.median] = times[times.count / 2]
-    reading[.late] = times[times.count * 99 / 100]
-    if times.count < sent.count { reading.faults.append("\(sent.count - times.count) urgent sends did not arrive") }
   }
 
   private var messages: [[UInt8]] {

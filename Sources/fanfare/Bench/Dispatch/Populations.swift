@@ -16,8 +16,12 @@ final class Populations {
   /// The dump of a store with so many devices.
   func dump(_ scenario: DispatchScenario, count: Int) throws -> String? {
     guard scenario.listed == nil, count > 0 else { return nil }
-    let shares = scenario.providers.map { (provider: $0, count: scenario.devices($0, of: count)) }
-    let name = shares.map { "\($0.provider.rawValue)-\($0.count)" }.joined(separator: "-")
+    return try dump(scenario.providers.map { ($0, scenario.devices($0, of: count)) })
+  }
+
+  /// `isEven`: as many devices in each of 24 zones.
+  func dump(_ shares: [(provider: ProviderName, count: Int)], isEven: Bool = false) throws -> String {
+    let name = (isEven ? "even-" : "") + shares.map { "\($0.provider.rawValue)-\($0.count)" }.joined(separator: "-")
     if let file = made[name] { return file }
     let place = folder.folder(name)
     let redis = try PrivateRedis(in: place)
@@ -30,6 +34,7 @@ final class Populations {
       var bar = ProgressBar("registering")
       for share in shares {
         var population = BenchPopulation(provider: share.provider)
+        population.isEven = isEven
         for start in stride(from: 0, to: share.count, by: Self.batch) {
           let devices = (start..<min(share.count, start + Self.batch)).map { population.device($0) }
           for entry in try await store.put(devices, app: Self.app) {
