@@ -69,6 +69,7 @@ extension FCMAccount {
       "webpush",
       members: try Self.merged(WebBlock.members(message, notification), message.overrides.fcmWebpush, "webpush"))
     if let notification { FCMWarnings.add(message, notification, to: &warnings) }
+    FCMWarnings.addCrowdedTime(message, to: &warnings)
     return members
   }
 

@@ -4,6 +4,31 @@ import Domain
 enum FCMWarnings {
   private static let appleOnly = "for Apple devices only"
 
+  /// Seconds between the full, half and quarter hours, and how far bulk sends are to keep away from them.
+  private static let quarter: Int64 = 900
+  private static let crowd: Int64 = 120
+
+  /// The vendor asks bulk sends to stay away from the times at which everybody sends.
+  static func addCrowdedTime(_ message: Message, to warnings: inout [RenderWarning]) {
+    switch message.to {
+    case .audience, .everyone: break
+    default: return
+    }
+    let (pointer, seconds): (String, Int64)
+    switch message.sendAt {
+    case .at(let time): (pointer, seconds) = ("/send_at", time.seconds)
+    case .local(let time): (pointer, seconds) = ("/send_at_local", time.seconds)
+    case nil: return
+    }
+    let past = seconds % quarter
+    guard past < crowd || past > quarter - crowd else { return }
+    warnings.append(
+      RenderWarning(
+        pointer,
+        "fcm: its vendor asks to keep bulk sends two minutes away from :00, :15, :30 and :45, when everybody sends; "
+          + "it is sent as you say"))
+  }
+
   static func add(_ message: Message, _ notification: Notification, to warnings: inout [RenderWarning]) {
     let link = notification.link.map {
       $0.hasPrefix("https://") ? "opened by browsers only" : "left out, only https links are taken"

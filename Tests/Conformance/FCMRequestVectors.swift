@@ -20,6 +20,24 @@ struct FCMRequestVectors {
     return account.request(rendering, to: [address], id: someID, authorization: "Bearer ya29.x")
   }
 
+  @Test(
+    "a campaign within two minutes of a quarter of an hour is warned of, as the vendor asks to stay away; others are not",
+    arguments: [(0, true), (119, true), (120, false), (780, false), (781, true), (5_400, true), (5_640, false)])
+  func crowdedTimes(seconds: Int64, isWarned: Bool) throws {
+    let account = try ProviderUnderTest.fcm.account()
+    for (time, pointer) in [
+      (SendTime.at(WallTime(seconds: 1_764_576_000 + seconds)), "/send_at"),
+      (.local(LocalTime(seconds: 1_764_576_000 + seconds)), "/send_at_local"),
+    ] {
+      var message = Message.alert { message, _ in message.sendAt = time }
+      message.to = .everyone
+      let told = try account.render(message, startedAt: started).warnings.map(\.pointer)
+      #expect(told == (isWarned ? [pointer] : []))
+      message.to = .devices([DeviceID(rawValue: "d")])
+      #expect(try account.render(message, startedAt: started).warnings.isEmpty)
+    }
+  }
+
   @Test("R1 alert, both platforms; the Android sound by override, as a message has one sound")
   func alert() throws {
     let message = Message.alert { message, notification in
