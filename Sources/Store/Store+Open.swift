@@ -3,8 +3,9 @@ import Loop
 import RedisClient
 
 extension Store {
-  /// Version of the keys and records described in this module.
-  private static let layoutVersion = "4"
+  /// Version of the keys and records described in this module. 5: schedules, waves, caps, variants, drafts and counted
+  /// rates, which an earlier one would not see.
+  private static let layoutVersion = "5"
   private static let openPollMilliseconds: Int64 = 5
 
   /// Waits for Redis (at most `timeout`, and for as long as it loads its data), creates or checks the layout: version,

@@ -15,6 +15,8 @@ enum ExitCode: Int32, Error {
   case unreachable = 4
   /// The server refused the request.
   case refused = 5
+  /// Ended by ctrl-C, as shells tell it.
+  case interrupted = 130
 }
 
 /// The command line: finds the command, reads its arguments, runs it.

@@ -44,6 +44,51 @@ struct FaultTests {
   }
 
   @Test(
+    "clocks, rates, brakes and quotas that cannot be are refused with what to write",
+    arguments: [
+      (#"fallback_zone: "Europe/Berlni""#, "/apps/0/fallback_zone", "Did you mean \"Europe/Berlin\"?"),
+      (#"fallback_zone: "Mars/Olympus""#, "/apps/0/fallback_zone", "Use an IANA name, as Europe/Berlin"),
+      (#"quiet_hours: { from: "22:00", to: "22:00" }"#, "/apps/0/quiet_hours/to", "Give `to` another time of day"),
+      (#"quiet_hours: { from: "22:00" }"#, "/apps/0/quiet_hours/to", "Write \"22:00\""),
+      (#"quiet_hours: { from: "25:00", to: "8" }"#, "/apps/0/quiet_hours/from", "Write \"00:00\" to \"23:59\""),
+      (
+        #"quiet_hours: { from: "22:00", to: "08:00", zone: "CEST" }"#, "/apps/0/quiet_hours/zone",
+        "Use an IANA name, as Europe/Berlin"
+      ),
+      (#"quiet_hours: { from: "22:00", to: "08:00", else: "drop" }"#, "/apps/0/quiet_hours/else", "hold"),
+      (#"quiet_hours: { from: "22:00", until: "08:00" }"#, "/apps/0/quiet_hours/until", ""),
+      ("rate_per_second: 0", "/apps/0/rate_per_second", "1"),
+      ("rate_per_second: 2000000", "/apps/0/rate_per_second", "1000000"),
+      (#"rate_per_second: "fast""#, "/apps/0/rate_per_second", "number"),
+      ("error_brake: { share: 2 }", "/apps/0/error_brake/share", "1"),
+      ("error_brake: { minimum: 0 }", "/apps/0/error_brake/minimum", "1"),
+    ])
+  func campaigns(_ setting: String, _ pointer: String, _ fix: String) throws {
+    let folder = Folder()
+    folder.write("keys/google")
+    let app = Folder.app.replacing(#"id: "shop","#, with: #"id: "shop", \#(setting),"#)
+    let faults = folder.faults("{ \(app) }")
+    let fault = try #require(faults.first { $0.pointer == pointer }, "\(faults.map(\.text))")
+    #expect(!fault.problem.isEmpty && fault.fix.contains(fix), "\(fault.text)")
+    #expect(faults.allSatisfy { $0.pointer.hasPrefix("/apps/0/") })
+  }
+
+  @Test(
+    "quotas are whole numbers of requests a minute, ramps durations, of known providers",
+    arguments: [
+      ("fcm: { per_minute: -1 }", "/quotas/fcm/per_minute"), ("fcm: { per_minute: 1.5 }", "/quotas/fcm/per_minute"),
+      ("fcm: { ramp_up: 60 }", "/quotas/fcm/ramp_up"), (#"fcm: { ramp_up: "2h" }"#, "/quotas/fcm/ramp_up"),
+      ("fcm: { per_second: 1 }", "/quotas/fcm/per_second"), ("gcm: { per_minute: 1 }", "/quotas/gcm"),
+    ])
+  func quotas(_ setting: String, _ pointer: String) {
+    let folder = Folder()
+    folder.write("keys/google")
+    let faults = folder.faults("{ quotas: { \(setting) }, \(Folder.app) }")
+    #expect(faults.map(\.pointer) == [pointer], "\(faults.map(\.text))")
+    #expect(faults.allSatisfy { !$0.fix.isEmpty })
+  }
+
+  @Test(
     "a syntax error is told with line and column",
     arguments: [
       ("{\n  listen: { port: 80 80 }\n}", 2, 22),

@@ -45,6 +45,32 @@ struct SettingTests {
     #expect(rules[.apns]?.floors[.serverFault] == 900_000)
   }
 
+  @Test("a changed quota leaves the ramp that its vendor asks for; 0 turns both off; APNs may be given one")
+  func quotas() throws {
+    #expect(try parse("partitions: 16").quotas == Quota.vendors)
+    let quotas = try parse(
+      "quotas: { fcm: { per_minute: 9000 }, onesignal: { per_minute: 0 }, apns: { per_minute: 100 } }"
+    )
+    .quotas
+    #expect(quotas[.fcm]?.perMinute == 9_000 && quotas[.fcm]?.rampUp == 60_000)
+    #expect(quotas[.oneSignal]?.perMinute == 0 && quotas[.apns]?.perMinute == 100)
+    #expect(quotas[.apns]?.rampUp == 0)
+  }
+
+  @Test("an app has its clock, its rate and its brake")
+  func clock() throws {
+    let folder = Folder()
+    folder.write("keys/google")
+    let text = """
+      id: "shop", fallback_zone: "Asia/Tokyo", rate_per_second: 500, error_brake: { share: 0.5, minimum: 10 },
+      quiet_hours: { from: "22:00", to: "08:00", zone: "Europe/Berlin", else: "skip" },
+      """
+    let app = try folder.parse("{ \(Folder.app.replacing(#"id: "shop","#, with: text)) }").apps[0].app
+    #expect(app.clock.fallbackZone == "Asia/Tokyo" && app.ratePerSecond == 500)
+    #expect(app.errorBrake == ErrorBrake(share: 0.5, minimum: 10))
+    #expect(app.clock.quietHours == QuietHours(from: 1_320, to: 480, zone: "Europe/Berlin", action: .skip))
+  }
+
   @Test("an origin stands in for the vendor's host")
   func origin() throws {
     let folder = Folder()

@@ -21,6 +21,8 @@ final class Sandbox: Sendable {
   }
   /// What the sandbox took for delivery, or refused.
   struct Entry: Sendable {
+    /// Milliseconds since 1970.
+    var time: Int64
     var provider: String
     var token: String
     var id: String
@@ -71,7 +73,8 @@ final class Sandbox: Sendable {
         guard entry["provider"]?.string != "oauth" else { continue }
         entries.append(
           Entry(
-            provider: entry["provider"]?.string ?? "", token: entry["token"]?.string ?? "",
+            time: entry["time"]?.integer ?? 0, provider: entry["provider"]?.string ?? "",
+            token: entry["token"]?.string ?? "",
             id: entry["id"]?.string ?? "", status: Int(entry["status"]?.integer ?? 0),
             reason: entry["reason"]?.string ?? "", accepted: entry["accepted"]?.bool ?? false,
             fault: entry["fault"]?.string, body: entry["body"]?.string ?? "",

@@ -10,7 +10,7 @@ enum CheckCommand {
     name: "check", summary: "check configuration, credentials, providers and Redis",
     about: """
       Reads the configuration, opens every credential, shakes hands with each provider (TLS and HTTP/2, with the
-      certificate where there is one; for FCM also a real access token) and opens the store. Shows what each credential
+      certificate where there is one; for FCM also a real access token), looks for the clocks of time zones and opens the store. Shows what each credential
       is, where it may send to and when it expires; warns 30 days before. Sends no notification.
       """,
     options: [
@@ -28,6 +28,7 @@ enum CheckCommand {
       var found = [
         Finding("configuration", note: "\(setup.apps.count) apps, \(setup.accounts.count) credentials")
       ]
+      found.append(zones(setup))
       if !offline { found.append(await redis(setup, loop)) }
       for (_, account) in setup.accounts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         found.append(await CredentialCheck(account: account, setup: setup, loop: loop).run(handshake: !offline))
@@ -48,6 +49,28 @@ enum CheckCommand {
     for finding in findings { finding.write(to: &writer) }
     writer.endArray()
     Terminal.print(writer.bytes)
+  }
+
+  /// Names are checked when the configuration is read; this machine has to know their clocks as well.
+  private static func zones(_ setup: Setup) -> Finding {
+    let book = ZoneFiles.book
+    let used = Set(setup.apps.values.flatMap { [$0.clock.fallbackZone, $0.clock.quietHours?.zone].compactMap { $0 } })
+    let unknown = used.filter { book.rules($0) == nil }.sorted()
+    guard book.isThere else {
+      let text = "this machine has no time zone database: install tzdata in \(ZoneFiles.folder)"
+      guard unknown.isEmpty else {
+        return Finding("time zones", problem: "\(text); \(unknown.joined(separator: ", ")) is configured")
+      }
+      var finding = Finding("time zones")
+      finding.warning = "\(text), or messages by local time are refused"
+      return finding
+    }
+    guard unknown.isEmpty else {
+      return Finding(
+        "time zones",
+        problem: "this machine does not know \(unknown.joined(separator: ", ")): update tzdata in \(ZoneFiles.folder)")
+    }
+    return Finding("time zones", note: "the clocks of zones are there")
   }
 
   private static func redis(_ setup: Setup, _ loop: EventLoop) async -> Finding {

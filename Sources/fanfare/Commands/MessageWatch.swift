@@ -1,4 +1,5 @@
 import Domain
+import Glibc
 import HTTPClient
 import JSON
 import Loop
@@ -26,7 +27,10 @@ struct MessageWatch {
 
   static func run(_ id: String, _ path: String, _ arguments: Arguments) throws -> ExitCode {
     let json = arguments.wantsJSON
+    StopSignals.block()
     return try ServerCall.run(arguments) { client, loop in
+      let stopping = loop.spawn { await stopWhenAsked(id, loop) }
+      defer { stopping.cancel() }
       var watch = MessageWatch(id, json: json)
       var away: Instant?
       while true {
@@ -51,6 +55,18 @@ struct MessageWatch {
         }
         await loop.sleep(milliseconds: interval)
       }
+    }
+  }
+
+  /// Ends the process at ctrl-C, also while the server lets wait for an answer. The message goes on.
+  private static func stopWhenAsked(_ id: String, _ loop: EventLoop) async {
+    while !Task.isCancelled {
+      if StopSignals.isPending {
+        if ProgressBar.isDrawn { Terminal.write("\r\u{1b}[K", to: 2) }
+        Terminal.note("the message goes on; fanfare messages watch \(id) follows it again")
+        exit(ExitCode.interrupted.rawValue)
+      }
+      await loop.sleep(milliseconds: 100)
     }
   }
 
@@ -107,7 +123,8 @@ struct MessageWatch {
       let left = Double(counts.total - final)
       if perSecond > 0, left > 0 { words.append("ends in \(Self.span(Int(left / perSecond)))") }
     } else {
-      words.append(state)
+      let start = state == "scheduled" ? report["starts_at"]?.string : nil
+      words.append(start.map { "\(state), starts at \($0)" } ?? state)
     }
     let outcomes = Outcome.allCases.compactMap { outcome -> String? in
       let count = counts.outcomes[outcome.rawValue, default: 0]
@@ -128,7 +145,9 @@ struct MessageWatch {
     }
     if let duration = report["duration_ms"]?.integer { text += ", in \(Self.span(Int(duration / 1_000)))" }
     var table = Table()
-    for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", String(line.count)) }
+    for line in counts.lines {
+      table.row(line.provider, line.outcome, line.reason ?? "", MessagesCommand.grouped(line.count))
+    }
     return counts.lines.isEmpty ? text : text + "\n" + table.text
   }
 

@@ -83,7 +83,8 @@ enum MessagesCommand {
     Terminal.print("\(report["id"]?.string ?? "") \(report["state"]?.string ?? "")\(why)")
     let progress = report["progress"]
     Terminal.print(
-      "\(counts.total) targets: \(progress?["final"]?.integer ?? 0) ended, \(progress?["retrying"]?.integer ?? 0) retrying, "
+      "\(counts.total) targets: \(progress?["final"]?.integer ?? 0) ended, "
+        + "\(progress?["retrying"]?.integer ?? 0) waiting for a retry or for their time, "
         + "\(progress?["pending"]?.integer ?? 0) pending")
     for wait in report["blocked"]?.array ?? [] {
       Terminal.print("\(wait["count"]?.integer ?? 0) blocked: \(wait["reason"]?.string ?? "")")

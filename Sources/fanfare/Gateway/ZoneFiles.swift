@@ -3,7 +3,7 @@ import Domain
 
 /// The time zones of this machine (Debian's package tzdata).
 enum ZoneFiles {
-  private static let folder = "/usr/share/zoneinfo/"
+  static let folder = "/usr/share/zoneinfo/"
 
   /// A new one for each loop. Names come from the list of known zones only.
   static var book: ZoneBook { ZoneBook { FileContent.read(folder + $0) } }

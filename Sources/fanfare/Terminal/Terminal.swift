@@ -30,34 +30,46 @@ enum Terminal {
 /// A line that is drawn over and over on a terminal; elsewhere only its last state is printed.
 struct ProgressBar {
   private let title: String
-  private let columns = Int(fanfare_columns(2))
+  /// A window can be made wider or narrower meanwhile.
+  private var columns: Int { Int(fanfare_columns(2)) }
   private var drawn = ""
+  private static let width = 30
+  private static let leastWidth = 10
 
   init(_ title: String) { self.title = title }
 
   mutating func draw(_ done: Int, of total: Int, _ note: String = "") {
-    guard columns > 40 else { return }
-    let width = 30
-    let filled = total == 0 ? width : min(width, done * width / total)
-    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
-    let line = "\(Help.padded(title, 12)) \(bar) \(done)/\(total) \(note)"
+    let columns = columns
+    guard columns > Self.fewest else { return }
+    let line = Self.line(title, done, of: total, note, columns: columns)
     guard line != drawn else { return }
     drawn = line
-    Terminal.write("\r\u{1b}[K" + String(line.prefix(columns - 1)), to: 2)
+    Terminal.write("\r\u{1b}[K" + line, to: 2)
+  }
+
+  /// What the note needs is taken from the bar; what is too long all the same is cut.
+  static func line(_ title: String, _ done: Int, of total: Int, _ note: String, columns: Int) -> String {
+    let head = Help.padded(title, 12)
+    let text = "\(MessagesCommand.grouped(done))/\(MessagesCommand.grouped(total))" + (note.isEmpty ? "" : "  \(note)")
+    let width = min(max(columns - 3 - head.count - text.count, leastWidth), width)
+    let filled = total == 0 ? width : min(width, done * width / total)
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
+    return String("\(head) \(bar) \(text)".prefix(columns - 1))
   }
 
   /// Standard error is a terminal that is wide enough.
-  static var isDrawn: Bool { Int(fanfare_columns(2)) > 40 }
+  static var isDrawn: Bool { Int(fanfare_columns(2)) > fewest }
+  private static let fewest = 40
 
   /// Takes the line away, for others to be printed.
   mutating func clear() {
-    guard columns > 40, !drawn.isEmpty else { return }
+    guard !drawn.isEmpty else { return }
     drawn = ""
     Terminal.write("\r\u{1b}[K", to: 2)
   }
 
   func end(_ text: String) {
-    Terminal.write((columns > 40 ? "\r\u{1b}[K" : "") + "\(Help.padded(title, 12)) \(text)\n", to: 2)
+    Terminal.write((columns > Self.fewest ? "\r\u{1b}[K" : "") + "\(Help.padded(title, 12)) \(text)\n", to: 2)
   }
 }
 
