@@ -21,6 +21,8 @@ final class Pacer {
 
   /// Deliveries of it in memory: a grant's worth.
   let room: Int
+  /// Let go at a time, and not on the wire: what is held up there comes late all at once.
+  private let mostUnderWay: Int
   private static let mostRoom = 1_000
 
   init(_ worker: Worker, _ bucket: RateBucket, release: @escaping (Parcel) -> Void) {
@@ -28,13 +30,17 @@ final class Pacer {
     self.bucket = bucket
     self.release = release
     grant = RateGrant(perSecond: bucket.perSecond)
-    room = min(max(1, Int(bucket.perSecond * Double(RateGrant.worth) / 1000)), Self.mostRoom)
+    func worth(_ milliseconds: Int64) -> Int {
+      min(max(1, Int(bucket.perSecond * Double(milliseconds) / 1000)), Self.mostRoom)
+    }
+    room = worth(RateGrant.worth)
+    mostUnderWay = worth(RateBucket.lateness)
   }
 
   var waiting: Int { urgent.count + bulk.count }
   /// Urgent ones do not wait for room behind the others.
   func free(_ urgency: Urgency) -> Int { max(0, room - (urgency == .urgent ? urgent.count : waiting)) }
-  var isIdle: Bool { waiting == 0 && postponed.isEmpty && underWay == 0 }
+  var isIdle: Bool { waiting == 0 && postponed.isEmpty && underWay == 0 && grant.owed == 0 }
 
   func add(_ parcel: Parcel) {
     parcel.sender.paced += 1
@@ -77,6 +83,12 @@ final class Pacer {
     pumpSoon()
   }
 
+  /// One came to the wire behind its time.
+  func wasLate() {
+    grant.wasLate()
+    pumpSoon()
+  }
+
   /// At the end of this turn: what comes together goes together.
   private func pumpSoon() {
     guard !isPumping else { return }
@@ -91,7 +103,7 @@ final class Pacer {
 
   private func letGo() {
     let now = worker.loop.now
-    while underWay < room {
+    while underWay < mostUnderWay {
       switch grant.next(waiting: waiting, now: now) {
       case .go:
         guard let parcel = urgent.popFirst() ?? bulk.popFirst() else { return }
@@ -99,6 +111,8 @@ final class Pacer {
         underWay += 1
         parcel.sender.paced -= 1
         parcel.pacers.append(self)
+        // Who waits for the next one's turn is not held up on the way.
+        parcel.permission = (self, grant.lateAt)
         release(parcel)
       case .ask(let count): return ask(count)
       case .wait(let until): return wake(at: until, now: now)

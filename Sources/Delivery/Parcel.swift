@@ -27,8 +27,10 @@ final class Parcel {
   var overtaken = false
   /// The connection to go round.
   var avoiding: Int?
-  /// They let it go, and count it until it is on the wire or has ended.
+  /// They let it go, and count it until it is on the wire, gathered into a slice, or has ended.
   var pacers: [Pacer] = []
+  /// The last one's permission, until it is on the wire; behind that time it is late.
+  var permission: (pacer: Pacer, lateAt: Instant)?
   /// The slice it is a member of, once that is stored.
   var slice: StoredSlice?
   /// It counts towards a cap.
@@ -55,10 +57,17 @@ final class Parcel {
     spent = target.attempts.count { $0.verdict != Self.deferred }
   }
 
-  /// It is on the wire, or has ended.
+  /// It keeps nobody behind it waiting any more.
   func passed() {
     for pacer in pacers { pacer.opened() }
     pacers = []
+  }
+
+  /// It is on the wire.
+  func spent(at now: Instant) {
+    passed()
+    if let permission, now > permission.lateAt { permission.pacer.wasLate() }
+    permission = nil
   }
 
   var id: DeliveryID { target.delivery }

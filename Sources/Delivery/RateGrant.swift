@@ -1,7 +1,9 @@
 import Domain
+import Store
 
 /// How many deliveries may go now under a rate that all loops and workers share: permissions are taken from the store in
 /// short grants, as many as wait, spent at once, and void soon after; none is given back. What nobody asks for costs nothing.
+/// One that is spent late is paid for again, as it counts when it goes and not when it was granted.
 struct RateGrant {
   enum Step: Hashable {
     /// One may go: tell it by `spend`.
@@ -19,8 +21,12 @@ struct RateGrant {
   private let most: Int
   private(set) var inHand = 0
   private var voidAt: Instant?
-  private var isAsking = false
+  private var askedAt: Instant?
   private var notBefore: Instant?
+  /// What is in hand is late from then on.
+  private(set) var lateAt = Instant(nanoseconds: 0)
+  /// Spent late, and not yet paid for.
+  private(set) var owed = 0
 
   /// A grant's worth of time: no more is asked for at once, and what is older is void.
   static let worth: Int64 = 250
@@ -34,14 +40,17 @@ struct RateGrant {
   }
 
   mutating func next(waiting: Int, now: Instant) -> Step {
-    guard waiting > 0 else { return .rest }
-    if inHand > 0, let voidAt, now < voidAt { return .go }
-    if isAsking { return .asking }
+    guard waiting + owed > 0 else { return .rest }
+    if waiting > 0, inHand > 0, let voidAt, now < voidAt { return .go }
+    if askedAt != nil { return .asking }
     if let notBefore, now < notBefore { return .wait(until: notBefore) }
     inHand = 0
-    isAsking = true
-    return .ask(min(waiting, most))
+    askedAt = now
+    return .ask(min(waiting + owed, most))
   }
+
+  /// A permission that was in hand until `lateAt` was spent behind that.
+  mutating func wasLate() { owed += 1 }
 
   mutating func spend(_ count: Int = 1) {
     precondition(inHand >= count, "spent without a grant")
@@ -50,14 +59,17 @@ struct RateGrant {
 
   /// `wait`: milliseconds until there is another one.
   mutating func granted(_ count: Int, asked: Int, wait: Int64, now: Instant) {
-    isAsking = false
-    inHand = count
+    lateAt = (askedAt ?? now) + RateBucket.lateness
+    askedAt = nil
+    let paid = min(owed, count)
+    owed -= paid
+    inHand = count - paid
     voidAt = now + Self.worth
     notBefore = count < asked ? now + max(wait, Self.pause) : nil
   }
 
   mutating func failed(now: Instant) {
-    isAsking = false
+    askedAt = nil
     notBefore = now + Self.repeatAfter
   }
 }

@@ -23,6 +23,12 @@ extension Sender {
     worker.wake(self)
   }
 
+  /// The account, or what its vendor lets it send, is another now.
+  func renewQuota() {
+    quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
+    worker.wake(self)
+  }
+
   /// It left the configuration: nothing goes out any more, nothing is claimed, what is queued stays where it is.
   func remove() {
     guard !isRemoved else { return }

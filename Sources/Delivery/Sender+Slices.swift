@@ -9,7 +9,10 @@ extension Sender {
     let now = worker.loop.now
     let wall = worker.loop.wallNow
     let enough = 2 * carrier.streams
-    while worker.mayOpen, hasLanes.urgent || hasLanes.bulk, closedSlices.count + storingSlices < enough {
+    while worker.mayOpen, hasLanes.urgent || hasLanes.bulk {
+      // Bulk that waits for its ramp is in no urgent slice's way.
+      let ready = hasLanes.urgent ? closedSlices.urgent.count : closedSlices.count
+      guard ready + storingSlices < enough else { break }
       guard let parcel = takeNext(urgent: hasLanes.urgent, now: now, wall: wall) else { continue }
       if let slice = parcel.slice {
         if let closed = slices.add(parcel, parcel.id, of: slice, now: now) { closedSlices.append(closed) }

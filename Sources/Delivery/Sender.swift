@@ -42,7 +42,7 @@ final class Sender: CarrierOwner {
   /// For providers that take many recipients in a request.
   var slices: SlicePlan<Parcel>
   /// Slices that may go; their members count as at work in their lanes.
-  var closedSlices = FIFO<SlicePlan<Parcel>.Closed>()
+  var closedSlices = ReadySlices()
   var storingSlices = 0
   var sliceTimer: Timer?
   private var wakeTimer: Timer?
@@ -51,7 +51,7 @@ final class Sender: CarrierOwner {
   var holds = 0
   /// Of those in memory: they wait for the pace of their message or app.
   var paced = 0
-  private var quota: SenderQuota?
+  var quota: SenderQuota?
   /// What the world was told.
   private var shown: String?
   /// What the store says of this credential is this process's word, not that of one before it.
@@ -77,7 +77,7 @@ final class Sender: CarrierOwner {
     slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     metrics = SenderMetrics(worker.metrics, provider: provider)
     carrier.owner = self
-    quota = SenderQuota(settings.quotas[provider], group: account.quotaGroup, sender: self)
+    quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
   }
 
   var gathersSlices: Bool { account.recipientLimit > 1 }
@@ -98,7 +98,7 @@ final class Sender: CarrierOwner {
     limit = ConcurrencyLimit(worker.settings.concurrency)
     brake.renewed()
     slices.limit = account.recipientLimit
-    quota = SenderQuota(worker.settings.quotas[provider], group: account.quotaGroup, sender: self)
+    renewQuota()
   }
 
   // MARK: Queues
@@ -122,8 +122,8 @@ final class Sender: CarrierOwner {
     let wall = worker.loop.wallNow
     while left > 0 {
       guard worker.mayOpen, !isRemoved, hasReady else { return false }
-      let isUrgent = gathersSlices || !urgent.isEmpty
-      let reserve = isUrgent ? 0 : Self.reserve
+      let isUrgent = gathersSlices ? !closedSlices.urgent.isEmpty : !urgent.isEmpty
+      let reserve = isUrgent || gathersSlices ? 0 : Self.reserve
       guard limit.mayBegin(atWork: atWork, reserve: reserve) else { return false }
       guard let berth = carrier.berth(avoiding: nil, reserve: reserve) else {
         carrier.demand()
@@ -184,7 +184,7 @@ final class Sender: CarrierOwner {
     return batchesTurn
   }
   private func ready(urgent isUrgent: Bool) -> Int {
-    if gathersSlices { return closedSlices.count }
+    if gathersSlices { return isUrgent ? closedSlices.urgent.count : closedSlices.bulk.count }
     return isUrgent ? urgent.count : bulk.count + (batches.first?.waiting ?? 0)
   }
 
@@ -230,7 +230,8 @@ final class Sender: CarrierOwner {
         return nil
       }
     }
-    if !parcel.pacers.isEmpty { parcel.passed() }
+    // Members of a slice wait for each other.
+    if gathersSlices, !parcel.pacers.isEmpty { parcel.passed() }
     return parcel
   }
 
@@ -262,8 +263,9 @@ final class Sender: CarrierOwner {
   }
 
   func send(_ request: ProviderRequest, _ flight: Flight) {
-    for parcel in flight.parcels where parcel.isFirst {
-      metrics.firstAttempt(after: flight.at - parcel.message.startedAt)
+    for parcel in flight.parcels {
+      if parcel.isFirst { metrics.firstAttempt(after: flight.at - parcel.message.startedAt) }
+      if parcel.permission != nil { parcel.spent(at: flight.began) }
     }
     metrics.began()
     let berth = flight.berth

@@ -11,7 +11,7 @@ extension Worker {
   package func adopt(
     _ accounts: [CredentialID: any ProviderAccount], changed: Set<CredentialID>,
     fates: ((AppID, Message) -> (Address) -> Fate)? = nil, clocks: ((AppID) -> AppClock)? = nil,
-    rates: [AppID: Int]? = nil
+    rates: [AppID: Int]? = nil, quotas: [ProviderName: QuotaSettings]? = nil
   ) throws(TLSFault) {
     guard mayBegin else { return }
     var fresh: [(account: any ProviderAccount, carrier: any Carrier)] = []
@@ -21,6 +21,10 @@ extension Worker {
     if let fates { self.fates = fates }
     if let clocks { messages.timing = { [zones] in Timing($1, clocks($0), zones) } }
     if let rates { self.rates = rates }
+    if let quotas, quotas != self.quotas {
+      self.quotas = quotas
+      for sender in senders.values { sender.renewQuota() }
+    }
     for sender in senders.values where accounts[sender.id] == nil { sender.remove() }
     for (account, carrier) in fresh {
       let id = account.credential

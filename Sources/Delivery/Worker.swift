@@ -38,6 +38,7 @@ package final class Worker {
   /// Of paced messages and apps.
   var pacers: [PacerName: Pacer] = [:]
   var rates: [AppID: Int]
+  var quotas: [ProviderName: QuotaSettings]
   /// Outcomes that no flush has confirmed, over all partitions.
   var unflushed = 0
   var flushTimer: Timer?
@@ -71,6 +72,7 @@ package final class Worker {
     self.metrics = metrics
     self.fates = fates
     rates = settings.rates
+    quotas = settings.quotas
     counts = WorkerMetrics(metrics)
     messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
     self.zones = zones

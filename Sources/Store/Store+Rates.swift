@@ -5,21 +5,36 @@ import RedisClient
 package struct RateBucket: Hashable, Sendable {
   let key: String
   package var perSecond: Double
+  /// At most so many in any ten seconds, however they were granted and spent; 0: that is not counted.
+  package var mostInTenSeconds = 0
   /// Milliseconds' worth that it holds for those who come late.
   package var burst: Int64 = 250
   /// Milliseconds in which the rate grows to the whole; 0: it is whole at once.
   package var ramp: Int64 = 0
+
+  /// What it gives in the long run. One that is counted goes a little slower than its rate, by what a permission may be late:
+  /// so what was granted before ten seconds began finds room in them.
+  package var fill: Double {
+    mostInTenSeconds > 0
+      ? Double(mostInTenSeconds) * 1000 / Double(Scripts.rateCells * Scripts.rateCell) : perSecond
+  }
+  /// A permission may be spent so many milliseconds after it was asked for; who is later takes another one for it.
+  package static let lateness: Int64 = 100
+
+  static func counted(_ key: String, _ perSecond: Int) -> Self {
+    Self(key: key, perSecond: Double(perSecond), mostInTenSeconds: perSecond * 10, burst: 500)
+  }
 }
 
 extension Store {
   /// Of one message, at its home.
   package func rate(of message: MessageID, perSecond: Int) -> RateBucket {
-    RateBucket(key: keys.rate(keys.home(message), "m:\(message)"), perSecond: Double(perSecond))
+    .counted(keys.rate(keys.home(message), "m:\(message)"), perSecond)
   }
 
   /// Of all messages of an app.
   package func rate(of app: AppID, perSecond: Int) -> RateBucket {
-    RateBucket(key: keys.rate(keys.partition((app.rawValue, "")), "a:\(app.rawValue)"), perSecond: Double(perSecond))
+    .counted(keys.rate(keys.partition((app.rawValue, "")), "a:\(app.rawValue)"), perSecond)
   }
 
   /// Of a vendor's account, for all that send with it; `name` tells its rates apart.
@@ -32,7 +47,10 @@ extension Store {
   package func grant(_ count: Int, from buckets: [RateBucket]) async throws(StoreError) -> (count: Int, wait: Int64) {
     var arguments: [RedisArgument] = [.number(Int64(count))]
     for bucket in buckets {
-      arguments += [.text(String(bucket.perSecond)), .number(bucket.burst), .number(bucket.ramp)]
+      arguments += [
+        .text(String(bucket.fill)), .number(bucket.burst), .number(bucket.ramp),
+        .number(Int64(bucket.mostInTenSeconds)),
+      ]
     }
     let reply = try await ask(Scripts.grant, keys: buckets.map(\.key), arguments).array ?? []
     guard reply.count == 2, let granted = reply[0].integer, let wait = reply[1].integer else {

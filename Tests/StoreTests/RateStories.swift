@@ -19,12 +19,36 @@ struct RateStories {
       while loop.now - began < 400 {
         let (count, wait) = try await store.grant(100_000, from: [bucket])
         all += count
-        #expect(wait >= 0 && wait <= 1_000 / Int64(perSecond) + 2)
+        #expect(wait >= 0 && wait <= Int64(1_000 / bucket.fill) + 2)
         await loop.sleep(milliseconds: 5)
       }
       let most = Double(perSecond) * (Double(loop.now - began) / 1000 + Double(bucket.burst) / 1000) + 6
       #expect(Double(all) <= most)
       #expect(Double(all) >= Double(perSecond) * 0.3 - 1, "\(all)")
+    }
+  }
+
+  /// What came late is given to nobody twice: neither to who rested nor to who asks at every moment.
+  @Test(
+    "in any ten seconds a message's bucket gives ten seconds' worth at most, and hardly less", .timeLimit(.minutes(1)))
+  func counted() async throws {
+    try await withStore { store, loop in
+      let rate = 700
+      let bucket = store.rate(of: shop, perSecond: rate)
+      var grants: [(at: Instant, count: Int)] = []
+      let began = loop.now
+      while loop.now - began < 12_000 {
+        let before = loop.now
+        let (count, _) = try await store.grant(100_000, from: [bucket])
+        if count > 0 { grants.append((before, count)) }
+        // Who rests gets what the bucket holds, all at once.
+        await loop.sleep(milliseconds: grants.count.isMultiple(of: 40) ? 450 : 10)
+      }
+      for (place, (at, _)) in grants.enumerated() {
+        let sum = grants[place...].prefix { $0.at - at < 10_000 }.reduce(0) { $0 + $1.count }
+        #expect(sum <= rate * 10)
+        if began + 1_900 > at { #expect(Double(sum) >= Double(rate * 10) * 0.9, "\(sum)") }
+      }
     }
   }
 

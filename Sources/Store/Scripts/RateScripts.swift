@@ -3,8 +3,9 @@ import RedisClient
 extension Scripts {
   /// Permissions from buckets that must all have some; none is taken unless all are. A bucket fills at its rate, holds what
   /// came in `burst`, and one at first. With a ramp its rate grows from a fiftieth to the whole in that time, and begins
-  /// anew after as long a rest. KEYS buckets · ARGV how many, then per bucket: rate per second, burst and ramp in
-  /// milliseconds → how many, milliseconds until there is one more
+  /// anew after as long a rest. One that is counted keeps what it gave in each tenth of a second, and the sum of the last
+  /// ten seconds and a little never passes `most`, whoever comes late. KEYS buckets · ARGV how many, then per bucket: rate per
+  /// second, burst and ramp in milliseconds, most or 0 → how many, milliseconds until there is one more
   static let grant = RedisScript(
     "grant",
     """
@@ -13,8 +14,9 @@ extension Scripts {
     local now = t[1] * 1000000 + t[2]
     local count, wait, buckets = tonumber(ARGV[1]), 0, {}
     for i, key in ipairs(KEYS) do
-      local rate, burst, ramp = tonumber(ARGV[i * 3 - 1]), ARGV[i * 3] * 1000, ARGV[i * 3 + 1] * 1000
-      local held = redis.call('HMGET', key, 'n', 'b')
+      local a = i * 4 - 2
+      local rate, burst, ramp, most = tonumber(ARGV[a]), ARGV[a + 1] * 1000, ARGV[a + 2] * 1000, tonumber(ARGV[a + 3])
+      local held = redis.call('HMGET', key, 'n', 'b', 'c', 's')
       local began = tonumber(held[2] or now)
       if ramp > 0 then
         if not held[1] or now - held[1] > ramp then began = now end
@@ -28,18 +30,40 @@ extension Scripts {
       local whole = math.floor(has + 0.000001)
       count = math.min(count, whole)
       wait = math.max(wait, (1 - (has - whole)) * one)
-      buckets[i] = {taken, one, began, ramp, burst}
+      local b = {taken = taken, one = one, began = began, keep = ramp + burst, old = {}}
+      if most > 0 then
+        b.cell = math.max(math.floor(now / \(rateCell * 1000)), tonumber(held[3] or 0))
+        b.sum = tonumber(held[4] or 0)
+        for cell = math.max(tonumber(held[3] or b.cell), b.cell - \(rateCells)) + 1, b.cell do
+          b.old[#b.old + 1] = cell % \(rateCells)
+        end
+        if #b.old > 0 then
+          for _, gone in ipairs(redis.call('HMGET', key, unpack(b.old))) do b.sum = b.sum - (gone or 0) end
+        end
+        count = math.min(count, most - b.sum)
+        if b.sum >= most then wait = math.max(wait, \(rateCell * 1000) - now % \(rateCell * 1000)) end
+      end
+      buckets[i] = b
     end
     if count > 0 then
       for i, key in ipairs(KEYS) do
         local b = buckets[i]
-        redis.call('HSET', key, 'n', string.format('%.0f', b[1] + count * b[2]), 'b', string.format('%.0f', b[3]))
-        redis.call('PEXPIRE', key, string.format('%.0f', 60000 + (b[2] + b[4] + b[5]) / 1000))
+        redis.call('HSET', key, 'n', string.format('%.0f', b.taken + count * b.one), 'b', string.format('%.0f', b.began))
+        if b.cell then
+          if #b.old > 0 then redis.call('HDEL', key, unpack(b.old)) end
+          redis.call('HINCRBY', key, b.cell % \(rateCells), count)
+          redis.call('HSET', key, 'c', b.cell, 's', b.sum + count)
+        end
+        redis.call('PEXPIRE', key, string.format('%.0f', 60000 + (b.one + b.keep) / 1000))
       end
     end
-    return {count, math.ceil(wait / 1000)}
+    return {math.max(0, count), math.ceil(wait / 1000)}
     """)
 
   /// The share of the rate with which a ramp begins: with none it would never.
   private static let rampFloor = 0.02
+  /// Milliseconds whose grants are counted together, and how many of these: each grant is counted for ten seconds and what
+  /// it may be late, and as long again for the way to the provider.
+  static let rateCell = 100
+  static let rateCells = 103
 }

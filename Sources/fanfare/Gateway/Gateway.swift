@@ -210,7 +210,8 @@ private final class Workshop: @unchecked Sendable {
   func adopt(_ setup: Setup, _ reload: Reload) throws {
     try Blocking.on(loop) { [self] in
       try worker?.adopt(
-        setup.accounts, changed: reload.changed, fates: setup.fate, clocks: setup.clock, rates: setup.rates)
+        setup.accounts, changed: reload.changed, fates: setup.fate, clocks: setup.clock, rates: setup.rates,
+        quotas: setup.quotas)
     }
   }
 

@@ -16,7 +16,7 @@ struct Reload {
     let settings: [(String, Bool)] = [
       ("/redis", before.redis == after.redis), ("/listen", before.listen == after.listen),
       ("/partitions", before.partitions == after.partitions), ("/retention", before.retention == after.retention),
-      ("/lanes", before.lanes == after.lanes), ("/quotas", before.quotas == after.quotas),
+      ("/lanes", before.lanes == after.lanes),
       ("/retry", before.retry == after.retry),
       ("/http2", before.http2 == after.http2), ("/limits", before.limits == after.limits),
       ("/workers", before.workers == after.workers), ("/monitor", before.monitor == after.monitor),

@@ -112,9 +112,7 @@ extension Setup {
     settings.http2.pingTimeout = configuration.http2.pingTimeout
     settings.caFile = configuration.caFile
     settings.rates = rates
-    for (provider, quota) in configuration.quotas {
-      settings.quotas[provider] = QuotaSettings(perMinute: quota.perMinute, ramp: quota.rampUp)
-    }
+    settings.quotas = quotas
     for (provider, rules) in configuration.retry {
       var retry = RetrySettings()
       retry.floors = rules.floors
@@ -128,6 +126,10 @@ extension Setup {
 
   /// Deliveries a second, of apps that have a rate.
   var rates: [AppID: Int] { apps.compactMapValues(\.ratePerSecond) }
+
+  var quotas: [ProviderName: QuotaSettings] {
+    configuration.quotas.mapValues { QuotaSettings(perMinute: $0.perMinute, ramp: $0.rampUp) }
+  }
 
   var log: Log {
     switch configuration.logLevel {

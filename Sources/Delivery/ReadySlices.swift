@@ -1,0 +1,22 @@
+import Loop
+import Store
+
+/// Slices that may go. Urgent ones do not wait behind the others, as bulk may have to wait for its ramp.
+struct ReadySlices {
+  typealias Slice = SlicePlan<Parcel>.Closed
+  private(set) var urgent = FIFO<Slice>()
+  private(set) var bulk = FIFO<Slice>()
+
+  var isEmpty: Bool { urgent.isEmpty && bulk.isEmpty }
+  var count: Int { urgent.count + bulk.count }
+
+  /// All members of a slice are of one message, and as urgent as the first.
+  mutating func append(_ slice: Slice) {
+    if slice.members[0].urgency == .urgent { urgent.append(slice) } else { bulk.append(slice) }
+  }
+  mutating func prepend(_ slice: Slice) {
+    if slice.members[0].urgency == .urgent { urgent.prepend(slice) } else { bulk.prepend(slice) }
+  }
+  mutating func popFirst() -> Slice? { urgent.popFirst() ?? bulk.popFirst() }
+  mutating func takeAll() -> [Slice] { urgent.takeAll() + bulk.takeAll() }
+}
