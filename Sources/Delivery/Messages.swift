@@ -181,7 +181,12 @@ final class Messages {
 
   /// Nil: beyond retention, or never stored. Asked for once, however many wait for it.
   func load(_ id: MessageID) async throws(StoreError) -> LoadedMessage? {
-    while loading[id] != nil { await withUnsafeContinuation { loading[id]!.append($0) } }
+    while loading[id] != nil {
+      await withUnsafeContinuation { waiter in
+        // It may have been read before this one came to wait.
+        if loading[id] == nil { waiter.resume() } else { loading[id]!.append(waiter) }
+      }
+    }
     if let message = known[id] { return message }
     loading[id] = []
     defer { for waiter in loading.removeValue(forKey: id) ?? [] { waiter.resume() } }

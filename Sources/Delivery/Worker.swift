@@ -103,7 +103,10 @@ package final class Worker {
     store.onBell { [weak self] bell in self?.heard(bell) }
     everyBeat()
     everySweep()
-    if !draining { await withUnsafeContinuation { stopWaiter = $0 } }
+    // To wait takes a turn of the loop: what is waited for may have come by then, here as below.
+    await withUnsafeContinuation { waiter in
+      if draining { waiter.resume() } else { stopWaiter = waiter }
+    }
     await drain()
   }
 
@@ -148,7 +151,9 @@ package final class Worker {
     guard tasks > 0 else { return }
     // Redis does not answer: the leases run out by themselves.
     store.close()
-    await withUnsafeContinuation { idleWaiter = $0 }
+    await withUnsafeContinuation { waiter in
+      if tasks == 0 { waiter.resume() } else { idleWaiter = waiter }
+    }
   }
   /// What outcomes and leases have to get back to the store, of the time that a stop is given.
   private static let handBackMilliseconds: Int64 = 1_000

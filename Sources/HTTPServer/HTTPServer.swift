@@ -75,8 +75,12 @@ package final class HTTPServer {
       isStopping = true
       close(MHD_quiesce_daemon(daemon))
     }
-    while connections.contains(where: { $0.phase == .handler || $0.phase == .answer }) {
-      await withUnsafeContinuation { waiters.append($0) }
+    func isAtWork() -> Bool { connections.contains { $0.phase == .handler || $0.phase == .answer } }
+    while isAtWork() {
+      await withUnsafeContinuation { waiter in
+        // The last one may have ended before this one came to wait.
+        if isAtWork() { waiters.append(waiter) } else { waiter.resume() }
+      }
     }
     guard self.daemon != nil else { return }
     self.daemon = nil
