@@ -19,10 +19,10 @@ package struct RateBucket: Hashable, Sendable {
       ? Double(mostInTenSeconds) * 1000 / Double(Scripts.rateCells * Scripts.rateCell) : perSecond
   }
   /// A permission may be spent so many milliseconds after it was asked for; who is later takes another one for it.
-  package static let lateness: Int64 = 100
+  package static let lateness: Int64 = 150
 
   static func counted(_ key: String, _ perSecond: Int) -> Self {
-    Self(key: key, perSecond: Double(perSecond), mostInTenSeconds: perSecond * 10, burst: 500)
+    Self(key: key, perSecond: Double(perSecond), mostInTenSeconds: perSecond * 10, burst: 1_000)
   }
 }
 

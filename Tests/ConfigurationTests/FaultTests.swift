@@ -52,10 +52,10 @@ struct FaultTests {
       (#"quiet_hours: { from: "22:00" }"#, "/apps/0/quiet_hours/to", "Write \"22:00\""),
       (#"quiet_hours: { from: "25:00", to: "8" }"#, "/apps/0/quiet_hours/from", "Write \"00:00\" to \"23:59\""),
       (
-        #"quiet_hours: { from: "22:00", to: "08:00", zone: "CEST" }"#, "/apps/0/quiet_hours/zone",
+        #"quiet_hours: { from: "22:00", to: "08:00", zone: "Mars" }"#, "/apps/0/quiet_hours/zone",
         "Use an IANA name, as Europe/Berlin"
       ),
-      (#"quiet_hours: { from: "22:00", to: "08:00", else: "drop" }"#, "/apps/0/quiet_hours/else", "hold"),
+      (#"quiet_hours: { from: "22:00", to: "08:00", else: "drop" }"#, "/apps/0/quiet_hours/else", "Choose one of them"),
       (#"quiet_hours: { from: "22:00", until: "08:00" }"#, "/apps/0/quiet_hours/until", ""),
       ("rate_per_second: 0", "/apps/0/rate_per_second", "1"),
       ("rate_per_second: 2000000", "/apps/0/rate_per_second", "1000000"),

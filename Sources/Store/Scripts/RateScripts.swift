@@ -62,8 +62,8 @@ extension Scripts {
 
   /// The share of the rate with which a ramp begins: with none it would never.
   private static let rampFloor = 0.02
-  /// Milliseconds whose grants are counted together, and how many of these: each grant is counted for ten seconds and what
-  /// it may be late, and as long again for the way to the provider.
+  /// Milliseconds whose grants are counted together, and how many of these: each grant is counted for ten seconds, what it may be
+  /// late, and a little for the way to the provider.
   static let rateCell = 100
   static let rateCells = 103
 }

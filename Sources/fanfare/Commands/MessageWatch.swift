@@ -123,8 +123,8 @@ struct MessageWatch {
       let left = Double(counts.total - final)
       if perSecond > 0, left > 0 { words.append("ends in \(Self.span(Int(left / perSecond)))") }
     } else {
-      let start = state == "scheduled" ? report["starts_at"]?.string : nil
-      words.append(start.map { "\(state), starts at \($0)" } ?? state)
+      if ProgressBar.isDrawn { words.append(state) }
+      if state == "scheduled", let start = report["starts_at"]?.string { words.append("starts at \(start)") }
     }
     let outcomes = Outcome.allCases.compactMap { outcome -> String? in
       let count = counts.outcomes[outcome.rawValue, default: 0]
