@@ -73,12 +73,14 @@ struct CredentialCheck {
         identity: account.clientCertificate.map { ($0.chain, $0.key) })
     } catch { throw Trouble(reason: error.reason) }
     let greeting = Greeting()
-    let connection = HTTP2ClientConnection(
-      loop: loop, origin: account.origin, tls: tls, settings: setup.worker.http2)
-    connection.delegate = greeting
+    var connection: HTTP2ClientConnection?
     let end = await withUnsafeContinuation { (waiter: UnsafeContinuation<ConnectionEnd, Never>) in
       greeting.ended = { waiter.resume(returning: $0) }
+      // Not before somebody waits for its end.
+      connection = HTTP2ClientConnection(loop: loop, origin: account.origin, tls: tls, settings: setup.worker.http2)
+      connection?.delegate = greeting
     }
+    connection = nil
     if case .unreachable(let reason) = end { throw Trouble(reason: reason) }
     if case .lost(let reason) = end, greeting.streams == nil { throw Trouble(reason: "\(peer): \(reason)") }
     let streams = greeting.streams ?? 0

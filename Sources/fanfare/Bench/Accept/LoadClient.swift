@@ -47,7 +47,9 @@ final class LoadClient {
     idle = connections
     began = loop.now
     pump()
-    if outcome.answered < total { await withUnsafeContinuation { waiter = $0 } }
+    await withUnsafeContinuation { found in
+      if outcome.answered < total { waiter = found } else { found.resume() }
+    }
     outcome.seconds = Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
     outcome.times.sort()
     for connection in connections { connection.close() }
