@@ -28,7 +28,7 @@ extension Service {
       throw Problem(error)
     }
     if Schedule(message, now: call.now) != nil {
-      return later(count, resolved, message, credentials(tenant, message, count), at: pointer)
+      return later(count, resolved, message, credentials(of: count, fates), at: pointer)
     }
     guard count.total > settings.urgentTargets else {
       let devices = try await members(selection, call, partitions: count.byPartition.keys.sorted())
@@ -41,7 +41,7 @@ extension Service {
     }
     let audience = SubmissionAudience(
       expression: resolved.canonical, reach: message.reach, counts: count.byPartition)
-    return Aim(audience: audience, credentials: credentials(tenant, message, count))
+    return Aim(audience: audience, credentials: credentials(of: count, fates))
   }
 
   /// Who will be in it is decided when it starts: every partition gets a part.
@@ -144,12 +144,13 @@ extension Service {
     return found.devices.flatMap { $0 }
   }
 
-  /// The accounts of the providers that have members.
-  private func credentials(_ tenant: App, _ message: Message, _ count: AudienceCount) -> [CredentialID] {
-    tenant.credentials.filter { route in
-      count.byProvider[route.provider] ?? 0 > 0 && accounts[route.credential] != nil
-        && message.providers?.contains(route.provider) != false
-    }.map(\.credential)
+  /// The accounts that some of the members go through: no other has a say in whether the message is refused.
+  private func credentials(of count: AudienceCount, _ fates: Fates) -> [CredentialID] {
+    var found = Set<CredentialID>()
+    for route in count.byRoute.keys {
+      if case .queue(let credential) = fates.fate(of: route.address) { found.insert(credential) }
+    }
+    return found.sorted { $0.rawValue < $1.rawValue }
   }
 }
 

@@ -134,6 +134,8 @@ struct Keys {
   static let recordsPerBucket = 16
   func lastNumber(_ partition: Int, _ app: AppID) -> String { stems[partition] + "n:\(app.rawValue)" }
   func freeNumbers(_ partition: Int, _ app: AppID) -> String { stems[partition] + "f:\(app.rawValue)" }
+  /// What imports are about to enter into sets, by name of the intent.
+  func intents(_ partition: Int) -> String { stems[partition] + "in" }
   /// Devices by hashes of tokens that are registered under a chosen id.
   func alias(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
     stem(partition, "a:", app) + String(bucket)

@@ -3,8 +3,8 @@ import Loop
 import RedisClient
 
 extension Store {
-  /// Version of the keys and records described in this module. 5: schedules, waves, caps, variants, drafts and counted
-  /// rates, which an earlier one would not see.
+  /// Version of the keys and records described in this module. 5: schedules, waves, caps, variants, drafts, counted
+  /// rates and intents of imports, which an earlier one would not see.
   private static let layoutVersion = "5"
   private static let openPollMilliseconds: Int64 = 5
 

@@ -7,7 +7,7 @@ extension Store {
   private static let sweepLimit = 100
 
   /// Repairs and ends: messages whose spreading stopped half-way, partitions that did not learn of a control, ones that
-  /// finished and did not tell home, records and tombstones beyond retention. Called each second per owned partition.
+  /// finished and did not tell home, records and tombstones beyond retention, imports that were cut off. Called each second per owned partition.
   package func sweep(_ lease: Lease, now: WallTime) async throws(StoreError) {
     let partition = lease.partition
     let limit = String(Self.sweepLimit)
@@ -29,6 +29,7 @@ extension Store {
     try await sweepEnds(lease, now: now)
     try await sweepControls(lease)
     try await purgeTombstones(partition, now: now)
+    try await undoOrphans(partition, now: now)
     if let trouble { throw trouble }
   }
 

@@ -59,6 +59,7 @@ package final class Store {
   var snapshots = SnapshotCache()
   var keyCache = KeyCache()
   var shelf = WordShelf()
+  var tagListing: TagListing?
 
   /// Connects in the background and again whenever the connection is lost.
   package init(loop: EventLoop, redis endpoint: RedisEndpoint, settings: StoreSettings) {

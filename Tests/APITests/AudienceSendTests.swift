@@ -1,6 +1,7 @@
 import API
 import Domain
 import JSON
+import Loop
 import Store
 import Testing
 
@@ -88,6 +89,24 @@ struct AudienceSendTests {
       let report = gateway.ask("GET", "/v1/messages/\(sent.json["id"]?.string ?? "")")
       #expect(report.json["targets"]?.integer == 8, "\(report.text)")
       #expect(send(gateway, #"{"everyone":true}"#).json["targets"]?.integer == 20)
+    }
+  }
+
+  @Test("only an account that members go through may refuse a large audience, at once or for later")
+  func accountsInUse() async throws {
+    var settings = ServiceSettings()
+    settings.urgentTargets = 5
+    try await Gateway.running(settings: settings) { gateway in
+      for index in 0..<8 { gateway.register("s\(index)", #""environment":"sandbox","tags":["inner"]"#) }
+      gateway.register("outside")
+      for to in [#"{"audience":"inner"}"#, #"{"everyone":true}"#] {
+        for more in ["", #","send_at":"\#((gateway.loop.wallNow + 86_400_000).rfc3339)""#] {
+          let body = String(repeating: "x", count: FakeAccount.limit + 1)
+          let reply = gateway.ask("POST", "/v1/messages", #"{"to":\#(to),"notification":{"body":"\#(body)"}\#(more)}"#)
+          // No account is there for the sandbox: nobody of `inner` goes through the one that would refuse.
+          #expect(reply.status == (to.contains("inner") ? 202 : 422), "\(reply.text)")
+        }
+      }
     }
   }
 

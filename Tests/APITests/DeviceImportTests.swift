@@ -41,6 +41,36 @@ struct DeviceImportTests {
     }
   }
 
+  @Test("a line in another encoding is answered for; a file in UTF-16 is refused; equal lines are one device")
+  func encodings() async throws {
+    try await Gateway.running { gateway in
+      func ask(_ body: [UInt8]) -> Reply {
+        let client = Client(port: gateway.port)
+        client.send("POST", "/v1/devices/bulk", gateway.headers(as: .devices, Self.lines), body)
+        return client.receive(hasBody: true)
+      }
+      let line = #"{"id":"d1","provider":"fcm","token":"t-1","tags":["é"]}"#
+      var latin = Array(#"{"id":"d2","provider":"fcm","token":"t-2","user":"X"}"#.utf8)
+      latin[latin.count - 3] = 0xE9
+      var wide: [UInt8] = []
+      for byte in #"{"id":"d3","provider":"fcm","token":"t-3"}"#.utf8 { wide += [byte, 0] }
+      var body = Array("\(line)\n\(line)\n".utf8)
+      for more in [latin, wide, Array(line.utf8)] {
+        body += more
+        body.append(0x0A)
+      }
+      let reply = ask(body)
+      let results = Self.results(reply)
+      #expect(
+        results.map { $0["registration"]?.string } == ["created", "updated", nil, nil, "updated"], "\(reply.text)")
+      #expect(results[2]["problem"]?["code"] == .string("malformed_json"))
+      #expect(results[3]["problem"]?["code"] == .string("malformed_json"))
+      #expect(gateway.ask("GET", "/v1/devices/d1", as: .read).json["tags"] == .array([.string("é")]))
+      #expect(ask([0xFF, 0xFE] + wide).code == "malformed_json")
+      #expect(gateway.ask("GET", "/v1/devices/d3", as: .read).status == 404)
+    }
+  }
+
   @Test("what is exported may be imported again, and a dead device is told only where it is asked for")
   func export() async throws {
     try await Gateway.running { gateway in

@@ -22,6 +22,7 @@ package struct AudienceCount: Hashable, Sendable {
   /// By platform; "" where a device has given none.
   package var byPlatform: [String: Int] = [:]
   package var byPartition: [Int: Int] = [:]
+  package var byRoute: [RouteClass: Int] = [:]
   package init() {}
 }
 

@@ -35,7 +35,9 @@ extension Store {
         count.byPartition[partition, default: 0] += total
         for (route, words) in members.routes {
           let some = SetBlock.count(words, and: members.words)
-          if some > 0 { count.byProvider[route.provider, default: 0] += some }
+          guard some > 0 else { continue }
+          count.byProvider[route.provider, default: 0] += some
+          count.byRoute[route, default: 0] += some
         }
         var unknown = total
         for (platform, words) in members.platforms {
@@ -50,11 +52,13 @@ extension Store {
       count.total -= 1
       count.byPartition[partition(of: stored.device.id, in: app), default: 0] -= 1
       count.byProvider[stored.device.address.provider, default: 0] -= 1
+      count.byRoute[RouteClass(of: stored.device.address), default: 0] -= 1
       count.byPlatform[stored.device.platform ?? "", default: 0] -= 1
     }
     count.byPartition = count.byPartition.filter { $0.value > 0 }
     count.byProvider = count.byProvider.filter { $0.value > 0 }
     count.byPlatform = count.byPlatform.filter { $0.value > 0 }
+    count.byRoute = count.byRoute.filter { $0.value > 0 }
     return count
   }
 

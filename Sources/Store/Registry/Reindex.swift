@@ -58,6 +58,7 @@ extension Store {
   {
     var report = ReindexReport()
     for (partition, blocks) in try await blockCounts(app: app).enumerated() {
+      if repair { try await undoOrphans(partition, now: loop.wallNow) }
       for block in 0..<blocks {
         let last = try await ask(RedisCommand("GET", keys.lastNumber(partition, app))).integer ?? 0
         var check = BlockCheck()
@@ -103,7 +104,8 @@ extension Store {
     let held = try await read(places.map { (partition, keys.record(partition, app, $0.number)) })
     let free = try await ask(
       places.map { RedisCommand("ZSCORE", keys.freeNumbers(partition, app), String($0.number)) })
-    for ((place, held), free) in zip(zip(places, held), free) {
+    let intended = free.contains(where: \.isNull) ? try await intended(partition, app).numbers : []
+    for ((place, held), free) in zip(zip(places, held), free) where !intended.contains(place.number) {
       let bucket = RecordBucket(bytes: held ?? [])
       if let part = bucket.part(of: place.number) {
         // A device that has come meanwhile is no fault.
@@ -210,6 +212,10 @@ extension Store {
   private func mendSets(
     _ doubts: [(name: SetName, place: DevicePlace)], _ app: AppID, _ repair: Bool, _ report: inout ReindexReport
   ) async throws(StoreError) {
+    guard let partition = doubts.first?.place.partition else { return }
+    // Asked before the records: who is intended then and has none is no fault, who was before has one by now or is lost.
+    let intended = try await intended(partition, app)
+    let doubts = doubts.filter { !intended.numbers.contains($0.place.number) }
     let found = try await records(doubts.map(\.place), app: app)
     var belongs: [Bool] = []
     let replies = try await ask(
@@ -222,11 +228,12 @@ extension Store {
           keys: [
             keys.record(place.partition, app, place.number),
             keys.setBucket(place.partition, app, doubt.name, block: block),
-            keys.set(place.partition, app, doubt.name, block: block),
+            keys.set(place.partition, app, doubt.name, block: block), keys.intents(place.partition),
           ],
           arguments: [
             .number(Int64(place.number)), .bytes(Array(device?.entry ?? [])), .text(doubt.name.text),
             .bytes(SetBlock.packed([place.number % SetBlock.size])), should ? "1" : "0", repair ? "1" : "0",
+            .bytes(intended.edition),
           ]
         )
       })

@@ -54,6 +54,11 @@ struct SetBlock {
     for place in left.indices { count += (left[place] & right[place]).nonzeroBitCount }
     return count
   }
+  /// Of what `readSets` answers; a short list becomes no words for it.
+  static func count(_ stored: RedisReply, and words: [UInt64]) -> Int {
+    guard stored.array == nil else { return count(Self.words(stored), and: words) }
+    return numbers(listed: stored.bytes ?? []).count { words[$0 >> 6] & bit($0) != 0 }
+  }
   static func and(_ left: [UInt64], _ right: [UInt64]) -> [UInt64] { zip(left, right).map { $0 & $1 } }
   static func formUnion(_ left: inout [UInt64], _ right: [UInt64]) {
     for place in left.indices { left[place] |= right[place] }

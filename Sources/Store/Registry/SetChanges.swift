@@ -25,26 +25,48 @@ struct SetChanges {
   private(set) var changes: [Change] = []
   private var places: [SetName: Int] = [:]
 
-  init(block: Int) { self.block = block }
+  init(block: Int, _ changes: [Change] = []) {
+    self.block = block
+    self.changes = changes
+  }
 
   /// Numbers must come ascending. A name that is given twice for one number counts once.
   mutating func note(_ before: DeviceRecord?, _ after: DeviceRecord?, number: Int) {
-    let offset = number % SetBlock.size
-    let (high, low) = (UInt8(offset >> 8), UInt8(offset & 255))
-    func put(_ numbers: inout [UInt8]) {
-      let count = numbers.count
-      if count > 0, numbers[count - 1] == low, numbers[count - 2] == high { return }
-      numbers.append(high)
-      numbers.append(low)
-    }
     // Most devices are new, and then there is nothing to compare.
     guard let before else {
-      after?.forEachSet { put(&changes[place($0)].add) }
+      after?.forEachSet { Self.put(number, &changes[place($0)].add) }
       return
     }
     let (old, new) = (before.sets, after?.sets ?? [])
-    for name in new where !old.contains(name) { put(&changes[place(name)].add) }
-    for name in old where !new.contains(name) { put(&changes[place(name)].remove) }
+    for name in new where !old.contains(name) { Self.put(number, &changes[place(name)].add) }
+    for name in old where !new.contains(name) { Self.put(number, &changes[place(name)].remove) }
+  }
+
+  /// Of a new device what may be in sets before its record is there: all that shows it to nobody. Or only the rest.
+  mutating func note(hidden: Bool, of record: DeviceRecord, number: Int) {
+    guard hidden else {
+      if record.stored.isLive { Self.put(number, &changes[place(SetName(.active))].add) }
+      return
+    }
+    record.forEachSet { if $0.kind != .active { Self.put(number, &changes[place($0)].add) } }
+  }
+
+  /// Takes out what was added of these numbers of the block.
+  func withdrawing(_ numbers: Set<Int>) -> SetChanges {
+    let undone: [Change] = changes.compactMap { change in
+      let some = SetBlock.numbers(listed: change.add).filter(numbers.contains)
+      return some.isEmpty ? nil : Change(name: change.name, remove: SetBlock.packed(some))
+    }
+    return SetChanges(block: block, undone)
+  }
+
+  private static func put(_ number: Int, _ numbers: inout [UInt8]) {
+    let offset = number % SetBlock.size
+    let (high, low) = (UInt8(offset >> 8), UInt8(offset & 255))
+    let count = numbers.count
+    if count > 0, numbers[count - 1] == low, numbers[count - 2] == high { return }
+    numbers.append(high)
+    numbers.append(low)
   }
 
   private mutating func place(_ name: SetName) -> Int {

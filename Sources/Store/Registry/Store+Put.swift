@@ -11,7 +11,7 @@ struct Incoming {
 
 extension Store {
   /// Devices that one step of an import looks up and writes together.
-  private static let devicesPerStep = 1_000
+  private static let devicesPerStep = 4_000
 
   /// Registers or replaces a device (design D5: record, alias, tombstone of the former owner of the token; repeatable).
   /// `device.id` empty: by token, under the id that already holds it, or the derived one; the result tells which. `merging`
@@ -123,26 +123,32 @@ extension Store {
     }
     var (users, full) = try await enter(&writes, app)
     let writing = writes.indices.filter { !full.contains($0) }
-    let written = try await write(full.isEmpty ? writes : writing.map { writes[$0] }, app: app)
+    var chosen = full.isEmpty ? writes : writing.map { writes[$0] }
+    let intents = try await intend(&chosen, app)
+    let written = try await write(chosen, app: app)
     var again: [Int] = []
-    for (at, result) in zip(writing, written) {
+    var refused: [DeviceWrite] = []
+    for ((at, write), result) in zip(zip(writing, chosen), written) {
       guard case .done(let aliased) = result else {
         again.append(left[at])
-        users.forget(writes[at].place)
-        guard writes[at].before == nil else { continue }
-        if let user = writes[at].after?.stored.device.user { try await leave([(user, places[at])], app: app) }
-        try await giveBack(places[at], app)
+        users.forget(write.place)
+        guard write.before == nil else { continue }
+        if let user = write.after?.stored.device.user { try await leave([(user, places[at])], app: app) }
+        // The number of one that was overtaken is the other's.
+        guard case .refused = result else { continue }
+        if write.intent == nil { try await giveBack(places[at], app) } else { refused.append(write) }
         continue
       }
-      steps[left[at]].written(writes[at], aliased: aliased)
+      steps[left[at]].written(write, aliased: aliased)
     }
+    try await end(intents, refused: refused, app)
     for at in full where writes[at].before == nil { try await giveBack(places[at], app) }
     try await settle(users, app)
     return again
   }
 
   /// Where devices are, or numbers for those that are nowhere.
-  private func places(of devices: [(id: DeviceID, found: DevicePlace?)], _ app: AppID) async throws(StoreError)
+  func places(of devices: [(id: DeviceID, found: DevicePlace?)], _ app: AppID) async throws(StoreError)
     -> [DevicePlace]
   {
     var new: [Int: [Int]] = [:]

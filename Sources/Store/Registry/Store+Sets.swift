@@ -5,6 +5,11 @@ import RedisClient
 extension Store {
   /// The words of one block of several sets, in the order of their names, all of one moment.
   func blocks(_ names: [SetName], block: Int, partition: Int, app: AppID) async throws(StoreError) -> [[UInt64]] {
+    try await stored(names, block: block, partition: partition, app: app).map(SetBlock.words)
+  }
+
+  /// The same as `SetBlock` reads them.
+  func stored(_ names: [SetName], block: Int, partition: Int, app: AppID) async throws(StoreError) -> [RedisReply] {
     guard !names.isEmpty else { return [] }
     var read: [String] = []
     for name in names {
@@ -16,7 +21,7 @@ extension Store {
       throw .unusable(
         "a set of \(app.rawValue) in partition \(partition) cannot be read: see `fanfare devices reindex`")
     }
-    return sets.map(SetBlock.words)
+    return sets
   }
 
   /// How many blocks the numbers of an app fill, by partition.
@@ -45,7 +50,7 @@ extension Store {
   }
 
   /// Buckets of tags that one script looks through.
-  private static let bucketsPerScan = 64
+  private static let bucketsPerScan = 16
 
   /// Tags that begin with `prefix` and have members in a block, in no order.
   func tags(beginning prefix: String, block: Int, partition: Int, app: AppID) async throws(StoreError) -> [String] {

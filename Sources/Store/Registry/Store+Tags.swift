@@ -1,4 +1,5 @@
 package import Domain
+import Loop
 import RedisClient
 
 /// A tag and how many live devices have it, by themselves or by their user.
@@ -7,57 +8,85 @@ package struct TagCount: Hashable, Sendable {
   package var devices: Int
 }
 
+/// The names that a page was taken from: pages behind it need not look for them again.
+struct TagListing {
+  var app: AppID
+  var prefix: String
+  /// In the order of their bytes.
+  var names: [String]
+  var at: WallTime
+
+  /// Names that come later are not in pages before a listing is begun anew, or is as old as this.
+  static let milliseconds: Int64 = 60_000
+  /// Longer ones are not kept: some 10 MB.
+  static let longest = 200_000
+}
+
 extension Store {
-  /// Tags counted at a time.
-  private static let tagsPerStep = 200
+  /// Tags counted at a time, and those of one script.
+  private static let tagsPerStep = 50
+  private static let tagsPerScript = 40
 
   /// Tags that begin with `prefix` in the order of their bytes, behind `cursor`; without those that only dead or disabled
-  /// devices have. Each page looks through all names of tags: a call for people, not for the path of a push.
+  /// devices have. The first page looks through all names of tags, in short scripts; those behind it, within a minute, only
+  /// at what they tell: counts are of the moment of their page, names of the first one's.
   package func tags(
     _ app: AppID, prefix: String, limit: Int, cursor: String?
   ) async throws(StoreError) -> (items: [TagCount], next: String?) {
+    let names = try await tagNames(app, prefix: prefix, cursor: cursor)
     var items: [TagCount] = []
-    var cursor = cursor
-    while true {
-      let names = try await tagNames(app, prefix: prefix, after: cursor, limit: max(limit, Self.tagsPerStep) + 1)
-      let more = names.count > max(limit, Self.tagsPerStep)
-      let step = more ? Array(names.dropLast()) : names
+    var place = cursor.map { Self.place(behind: $0, in: names) } ?? 0
+    while place < names.count {
+      let step = Array(names[place..<min(names.count, place + max(limit, Self.tagsPerStep))])
       for (tag, count) in zip(step, try await liveCounts(ofTags: step, app)) where count > 0 {
         guard items.count < limit else { return (items, items.last?.tag) }
         items.append(TagCount(tag: tag, devices: count))
       }
-      guard more else { return (items, nil) }
-      cursor = step.last
+      place += step.count
     }
+    return (items, nil)
   }
 
-  /// The first names behind `after`.
-  private func tagNames(_ app: AppID, prefix: String, after: String?, limit: Int) async throws(StoreError) -> [String] {
-    var names = Set<ExactText>()
-    func trim() {
-      guard names.count > limit else { return }
-      names = Set(names.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }.prefix(limit))
+  private static func place(behind cursor: String, in names: [String]) -> Int {
+    var (low, high) = (0, names.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if cursor.utf8.lexicographicallyPrecedes(names[middle].utf8) { high = middle } else { low = middle + 1 }
     }
+    return low
+  }
+
+  private func tagNames(_ app: AppID, prefix: String, cursor: String?) async throws(StoreError) -> [String] {
+    let now = loop.wallNow
+    if cursor != nil, let known = tagListing, known.app == app, ExactText(known.prefix) == ExactText(prefix),
+      (0...TagListing.milliseconds).contains(now.milliseconds - known.at.milliseconds)
+    {
+      return known.names
+    }
+    var names = Set<ExactText>()
     for (partition, blocks) in try await blockCounts(app: app).enumerated() {
       for block in 0..<blocks {
-        for tag in try await tags(beginning: prefix, block: block, partition: partition, app: app) {
-          if let after, !after.utf8.lexicographicallyPrecedes(tag.utf8) { continue }
-          names.insert(ExactText(tag))
-          if names.count > 8 * limit { trim() }
-        }
+        let found = try await tags(beginning: prefix, block: block, partition: partition, app: app)
+        for tag in found { names.insert(ExactText(tag)) }
       }
     }
-    trim()
-    return names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let sorted = names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    tagListing =
+      sorted.count <= TagListing.longest ? TagListing(app: app, prefix: prefix, names: sorted, at: now) : nil
+    return sorted
   }
 
   private func liveCounts(ofTags tags: [String], _ app: AppID) async throws(StoreError) -> [Int] {
     var counts = [Int](repeating: 0, count: tags.count)
-    let names = [SetName(.active)] + tags.map { SetName(.tag, $0) }
     for (partition, blocks) in try await blockCounts(app: app).enumerated() {
       for block in 0..<blocks {
-        let words = try await self.blocks(names, block: block, partition: partition, app: app)
-        for place in tags.indices { counts[place] += SetBlock.count(words[0], and: words[place + 1]) }
+        for start in stride(from: 0, to: tags.count, by: Self.tagsPerScript) {
+          let some = start..<min(tags.count, start + Self.tagsPerScript)
+          let names = [SetName(.active)] + tags[some].map { SetName(.tag, $0) }
+          let sets = try await stored(names, block: block, partition: partition, app: app)
+          let active = SetBlock.words(sets[0])
+          for (place, set) in zip(some, sets.dropFirst()) { counts[place] += SetBlock.count(set, and: active) }
+        }
       }
     }
     return counts

@@ -13,10 +13,14 @@ struct DeviceWrite {
   var expected: [Int] = []
   /// What aliases of its token name is answered; for a device whose id is the one that its token gives.
   var tellsAliases = false
+  /// A new device that this has entered into its sets already, but for `active`.
+  var intent: IntentName?
 
   enum Result {
     /// It was not as expected.
     case refused
+    /// Another one has taken its intent over, with its number.
+    case overtaken
     case done(aliased: [DevicePlace])
 
     var isDone: Bool { if case .done = self { true } else { false } }
@@ -37,6 +41,8 @@ extension DeviceWrite {
 extension Store {
   /// Devices of one script: what keeps it within a millisecond.
   private static let devicesPerScript = 48
+  /// … if they are in their sets already.
+  private static let enteredPerScript = 128
   /// Places in sets of one script's devices; a single device may have more.
   private static let placesPerScript = 1_200
   /// How often a write that others came before is tried again.
@@ -51,8 +57,10 @@ extension Store {
     var results = [DeviceWrite.Result](repeating: .done(aliased: []), count: writes.count)
     var left: [[Int]] = []
     for (partition, places) in Dictionary(grouping: writes.indices, by: { writes[$0].place.partition }) {
-      try await learnWords(writes, places, WordPlace(partition: partition, app: app))
-      left += Self.chunks(places, writes)
+      let strange = places.filter { writes[$0].intent == nil }
+      try await learnWords(writes, strange, WordPlace(partition: partition, app: app))
+      left += Self.chunks(strange, writes, size: Self.devicesPerScript)
+      left += Self.chunks(places.filter { writes[$0].intent != nil }, writes, size: Self.enteredPerScript)
     }
     while !left.isEmpty {
       // Packed without awaiting: words learned on another connection must not be used on this one.
@@ -61,6 +69,10 @@ extension Store {
       let replies = try await ask(script, runs.map(\.script), partition: lease?.partition ?? 0)
       left = []
       for (written, reply) in zip(runs.map(\.written), replies) {
+        if reply.integer == -2 {
+          for place in written { results[place] = .overtaken }
+          continue
+        }
         guard let answer = reply.array, let kind = answer.first?.integer else {
           shelf.books = [:]
           throw .unavailable("words of the registry were lost and are learned again", retryAfter: 1)
@@ -82,15 +94,15 @@ extension Store {
     return results
   }
 
-  /// Of one partition, by number.
-  private static func chunks(_ places: [Int], _ writes: [DeviceWrite]) -> [[Int]] {
+  /// Of one partition, by number; at most `size` each.
+  private static func chunks(_ places: [Int], _ writes: [DeviceWrite], size: Int) -> [[Int]] {
     var chunks: [[Int]] = []
     var room = 0
     // As many as needed, of equal size.
-    let count = (places.count + devicesPerScript - 1) / devicesPerScript
+    let count = (places.count + size - 1) / size
     let size = (places.count + count - 1) / max(1, count)
     for place in places.sorted(by: { writes[$0].place.number < writes[$1].place.number }) {
-      let weight = writes[place].weight
+      let weight = writes[place].intent == nil ? writes[place].weight : 0
       if chunks.isEmpty || chunks[chunks.count - 1].count >= size || weight > room {
         chunks.append([])
         room = placesPerScript
@@ -139,7 +151,11 @@ extension Store {
         devices.arguments.append(Self.buriedMember(writes[at].id, app))
       }
       if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
-      sets[sets.count - 1].note(writes[at].before?.record, after, number: place.number)
+      if writes[at].intent != nil, let after {
+        sets[sets.count - 1].note(hidden: false, of: after, number: place.number)
+      } else {
+        sets[sets.count - 1].note(writes[at].before?.record, after, number: place.number)
+      }
     }
     var script = ScriptRun()
     if let lease {
@@ -149,51 +165,21 @@ extension Store {
     script.keys.append(keys.freeNumbers(partition, app))
     script.keys.append(keys.buried(partition))
     script.keys.append(keys.words(partition, app))
+    script.keys.append(keys.intents(partition))
     for bucket in buckets { script.keys.append(keys.record(partition, app, bucket * Keys.recordsPerBucket)) }
     script.keys.append(devices.keys)
     script.arguments.append(written.count)
     script.arguments.append(words.count)
     script.arguments.append(loop.wallNow.milliseconds)
     script.arguments.append(buckets.count)
-    append(sets, after: devices.arguments, to: &script, partition, app, words)
-    return (script, written)
-  }
-
-  /// Sets that nobody is believed to be in, as their name is no word yet; sets that only grow; others.
-  private func append(
-    _ sets: [SetChanges], after devices: RedisCommand, to script: inout ScriptRun, _ partition: Int, _ app: AppID,
-    _ words: WordBook
-  ) {
-    var (fresh, growing, others) = (ScriptRun(), ScriptRun(), ScriptRun())
+    // All of a chunk have the same.
+    script.arguments.append(writes[chunk[0]].intent?.raw ?? "")
+    var runs = SetRuns()
     for block in sets {
-      let bucketStem = keys.setBucketStem(partition, app, block: block.block)
-      let stem = keys.setStem(partition, app, block: block.block)
-      func append(_ change: SetChanges.Change, _ text: String, to run: inout ScriptRun) {
-        run.keys.append(bucketStem, change.name.bucket)
-        run.keys.append(stem, text)
-        run.arguments.append(text)
-        run.arguments.append(change.add)
-      }
-      for change in block.changes {
-        let text = change.name.text
-        if !change.remove.isEmpty {
-          append(change, text, to: &others)
-          others.arguments.append(change.remove)
-        } else if change.add.count == 2, change.name.kind == .tag, words.number(change.name.value.text) == nil {
-          append(change, text, to: &fresh)
-        } else {
-          append(change, text, to: &growing)
-          growing.arguments.append(change.words)
-        }
-      }
+      for change in block.changes { runs.append(change, block: block.block, partition, app, keys, words) }
     }
-    script.arguments.append(fresh.keys.count / 2)
-    script.arguments.append(growing.keys.count / 2)
-    script.arguments.append(devices)
-    for run in [fresh, growing, others] {
-      script.keys.append(run.keys)
-      script.arguments.append(run.arguments)
-    }
+    runs.write(to: &script, between: devices.arguments)
+    return (script, written)
   }
 
   /// Writes a device as `change` of what is stored, again and again until nothing came between. `change` answers nil to

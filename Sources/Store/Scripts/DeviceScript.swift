@@ -1,20 +1,20 @@
 extension Fragment {
-  /// KEYS free numbers, tombstones, words; record buckets; per device: index bucket, and bucket of its alias if that is asked for;
-  /// per set: bucket, own key · ARGV devices, words, time, record buckets, sets that nobody is believed to be in, sets that only
-  /// grow; per device: head (create, update or delete (c, u, d), which record bucket, whether its alias is asked for, whether its
+  /// KEYS free numbers, tombstones, words, intents; record buckets; per device: index bucket, and bucket of its alias if that is asked for;
+  /// per set: bucket, own key · ARGV devices, words, time, record buckets, an intent or '', sets that nobody is believed to be in,
+  /// sets that only grow; per device: head (create, update or delete (c, u, d), which record bucket, whether its alias is asked for, whether its
   /// tombstone changes, number, hash of its id, hash of its token), expected entry, new entry, numbers expected under the hash
-  /// of its id, and if its tombstone changes its time or '' (none any more) and its member of tombstones; per set of the
-  /// first kind: name, numbers to add; of the second: name, numbers to add, words of a bitmap with them or ''; per other set: name,
-  /// numbers to add, to remove.
+  /// of its id, and if its tombstone changes its time or '' (none any more) and its member of tombstones; then
+  /// sets as `applySets` takes them.
   /// → 1 and the places of the devices that were not as expected; or 0 and by place what the aliases name; or -1: words are
-  /// missing
+  /// missing; -2: the intent is
   static let writeDevices =
     records + sets + index + """
       local devices, buckets = tonumber(ARGV[1]), tonumber(ARGV[4])
       if redis.call('HLEN', KEYS[3]) < tonumber(ARGV[2]) then return -1 end
-      local held = redis.call('MGET', unpack(KEYS, 4, 3 + buckets))
+      if ARGV[5] ~= '' and redis.call('HEXISTS', KEYS[4], ARGV[5]) == 0 then return -2 end
+      local held = redis.call('MGET', unpack(KEYS, 5, 4 + buckets))
       local heads, wanted, aliases = {}, {}, {}
-      local at, key = 7, 4 + buckets
+      local at, key = 8, 5 + buckets
       for i = 1, devices do
         local head = {struct.unpack('>c1BBBI4c4c6', ARGV[at])}
         head.at, head.index = at, KEYS[key]
@@ -82,25 +82,12 @@ extension Fragment {
           table.insert(added[i], 1, held[i] or '')
           held[i] = table.concat(added[i])
         end
-        put(KEYS[3 + i], held[i])
+        put(KEYS[4 + i], held[i])
       end
       for key in pairs(moved) do put(key, index[key]) end
       if #list > 0 then redis.call('MSET', unpack(list)) end
 
-      for i = 1, tonumber(ARGV[5]) do
-        if redis.call('HSETNX', KEYS[key], ARGV[at], ARGV[at + 1]) == 0 then
-          change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], '')
-        end
-        at, key = at + 2, key + 2
-      end
-      for i = 1, tonumber(ARGV[6]) do
-        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], '', ARGV[at + 2])
-        at, key = at + 3, key + 2
-      end
-      while at < #ARGV do
-        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], ARGV[at + 2])
-        at, key = at + 3, key + 2
-      end
+      applySets(key, at, tonumber(ARGV[6]), tonumber(ARGV[7]))
 
       for _, i in ipairs(aliases) do
         local places = aliased(redis.call('GET', heads[i].alias) or '', heads[i][7])

@@ -2,12 +2,14 @@ import RedisClient
 
 /// Of `reindex`: each looks and repairs at one moment, and only if the record is still the one that was judged.
 extension Scripts {
-  /// KEYS record bucket, bucket of the set, its own key · ARGV number, entry of the record or '', name, number within the block, whether it
-  /// belongs in (1, 0), whether to repair → 1: it was wrong
+  /// KEYS record bucket, bucket of the set, its own key, intents · ARGV number, entry of the record or '', name, number within the
+  /// block, whether it belongs in (1, 0), whether to repair, names of all intents → 1: it was wrong
   static let mendSet = RedisScript(
     "mendSet",
     "#!lua flags=allow-oom\n" + Fragment.records + Fragment.sets + """
       if entryOf(redis.call('GET', KEYS[1]) or '', tonumber(ARGV[1])) ~= ARGV[2] then return 0 end
+      -- The number may be a newcomer's by now.
+      if ARGV[2] == '' and table.concat(redis.call('HKEYS', KEYS[4])) ~= ARGV[7] then return 0 end
       local form = redis.call('HGET', KEYS[2], ARGV[3])
       local held = '0'
       if form == 'b' then

@@ -85,7 +85,8 @@ extension Fragment {
     local function setBits(own, list, value)
       local byte = math.floor(number(list, #list - 1) / 8)
       if redis.call('STRLEN', own) <= byte then grow(own, redis.call('GET', own), byte) end
-      for i = 1, #list, 2 do redis.call('SETBIT', own, number(list, i), value) end
+      -- Redis would write a number of Lua as a fraction, which takes longer than the command.
+      for i = 1, #list, 2 do redis.call('SETBIT', own, string.format('%d', number(list, i)), value) end
     end
     -- Neighbours at once: the number of the first word of 32 bits, in two bytes, and words.
     local function setWords(own, words)
@@ -134,10 +135,10 @@ extension Fragment {
         if words and words ~= '' then
           setWords(own, words)
         elseif add ~= '' then
-          setBits(own, add, 1)
+          setBits(own, add, '1')
         end
         if #remove > 0 then
-          setBits(own, remove, 0)
+          setBits(own, remove, '0')
           local count = redis.call('BITCOUNT', own)
           if count < LISTED_AGAIN and count * 4 < redis.call('STRLEN', own) then
             store(bucket, own, name, form, toList(redis.call('GET', own)))
@@ -154,6 +155,25 @@ extension Fragment {
         end
       end
       store(bucket, own, name, form, merged(list, add))
+    end
+
+    -- Sets from KEYS[key] and ARGV[at]: some that nobody is believed to be in, with name and numbers to add; some that only grow,
+    -- with name, numbers to add, words of a bitmap with them or ''; others, with name, numbers to add, to remove.
+    local function applySets(key, at, fresh, growing)
+      for i = 1, fresh do
+        if redis.call('HSETNX', KEYS[key], ARGV[at], ARGV[at + 1]) == 0 then
+          change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], '')
+        end
+        at, key = at + 2, key + 2
+      end
+      for i = 1, growing do
+        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], '', ARGV[at + 2])
+        at, key = at + 3, key + 2
+      end
+      while at < #ARGV do
+        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], ARGV[at + 2])
+        at, key = at + 3, key + 2
+      end
     end
 
     """

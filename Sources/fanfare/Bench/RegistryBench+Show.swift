@@ -13,7 +13,10 @@ extension RegistryBench {
         ("import_redis_cpu_us", result.importRedis), ("import_per_core_second", result.importRate),
         ("repeat_seconds", result.repeatSeconds), ("redis_bytes", result.bytes),
         ("tag_change_ms", result.tagChange.middle), ("tag_change_p99_ms", result.tagChange.late),
+        ("tag_change_worst_ms", result.tagChange.worst),
         ("export_per_second", Double(result.exported) / result.exportSeconds),
+        ("reindex_seconds", result.reindexSeconds), ("tags_first_page_ms", result.tagPages.first),
+        ("tags_page_ms", result.tagPages.behind),
       ] {
         writer.key(name)
         writer.double(value)
@@ -26,6 +29,16 @@ extension RegistryBench {
       }
       writer.member("slow_commands", result.slowCommands)
       writer.member("slowest_us", result.slowest)
+      writer.key("slow")
+      writer.beginArray()
+      for slow in result.slow {
+        writer.beginObject()
+        writer.member("step", slow.step)
+        writer.member("commands", slow.commands)
+        writer.member("longest_us", slow.longest)
+        writer.endObject()
+      }
+      writer.endArray()
       writer.member("memory", result.memory)
       writer.member("debug_build", Machine.isDebugBuild)
       writer.endObject()
@@ -44,7 +57,13 @@ extension RegistryBench {
     table.row("tag change, ms", "\(hundredths(result.tagChange.middle))")
     table.row("tag change, 99 of 100, ms", "\(hundredths(result.tagChange.late))")
     table.row("exported/s", "\(Int(Double(result.exported) / result.exportSeconds))")
-    table.row("Redis commands over 1 ms", "\(result.slowCommands), longest \(result.slowest) µs")
+    table.row("reindex, devices/s", "\(Int(Double(devices) / max(0.001, result.reindexSeconds)))")
+    table.row(
+      "page of 100 tags, ms: first, behind it", "\(tenths(result.tagPages.first)), \(tenths(result.tagPages.behind))")
+    for slow in result.slow where slow.commands > 0 {
+      table.row("Redis commands over 1 ms: \(slow.step)", "\(slow.commands), longest \(slow.longest) µs")
+    }
+    if result.slowCommands == 0 { table.row("Redis commands over 1 ms", "none") }
     table.row("gateway memory, MiB", "\(result.memory >> 20)")
     Terminal.print(table.text)
     Terminal.print(

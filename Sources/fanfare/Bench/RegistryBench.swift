@@ -26,9 +26,14 @@ struct RegistryBench {
     var tagChange = (middle: 0.0, late: 0.0, worst: 0.0)
     var exportSeconds = 0.0
     var exported = 0
-    /// Commands of Redis that took longer than a millisecond, and the longest in microseconds.
-    var slowCommands = 0
-    var slowest: Int64 = 0
+    /// Checking every set against the records.
+    var reindexSeconds = 0.0
+    /// Milliseconds for a page of 100 tags: the first one, and the middle of those behind it.
+    var tagPages = (first: 0.0, behind: 0.0)
+    /// Commands of Redis that took longer than a millisecond, and the longest in microseconds, by what was measured.
+    var slow: [(step: String, commands: Int, longest: Int64)] = []
+    var slowCommands: Int { slow.reduce(0) { $0 + $1.commands } }
+    var slowest: Int64 { slow.map(\.longest).max() ?? 0 }
     var memory: Int64 = 0
     /// Devices a second of one core that does all of the import's work.
     var importRate: Double { 1e6 / max(0.001, importOwn + importRedis) }
@@ -37,7 +42,8 @@ struct RegistryBench {
   struct Failure: Error { let reason: String }
 
   private static let app = AppID(rawValue: "bench")
-  private static let batch = 1_000
+  /// As the command line sends them.
+  private static let batch = DevicesCommand.defaultBatch
 
   /// On the main thread.
   func run() throws -> Result {
@@ -57,16 +63,27 @@ struct RegistryBench {
       _ = try await server.call(RedisCommand("CONFIG", "SET", "slowlog-max-len", "100000"))
       var result = Result()
       try await importAll(store, server, loop, id, &result)
+      try await noteSlow("import", server, &result)
       try await count(store, loop, &result)
+      try await noteSlow("counts", server, &result)
       try await changeTags(store, loop, &result)
+      try await noteSlow("tag changes", server, &result)
+      try await listTags(store, loop, &result)
+      try await noteSlow("pages of tags", server, &result)
       try await export(store, loop, &result)
-      let slow = try await server.call(RedisCommand("SLOWLOG", "GET", "100000")).array ?? []
-      let durations = slow.compactMap { entry in entry.array.flatMap { $0.count > 2 ? $0[2].integer : nil } }
-      result.slowCommands = durations.count
-      result.slowest = durations.max() ?? 0
+      try await noteSlow("export", server, &result)
+      try await reindex(store, loop, &result)
+      try await noteSlow("reindex", server, &result)
       result.memory = ProcessTimes.peakMemory(of: getpid())
       return result
     }
+  }
+
+  private func noteSlow(_ step: String, _ server: Redis, _ result: inout Result) async throws {
+    let slow = try await server.call(RedisCommand("SLOWLOG", "GET", "100000")).array ?? []
+    let durations = slow.compactMap { entry in entry.array.flatMap { $0.count > 2 ? $0[2].integer : nil } }
+    result.slow.append((step, durations.count, durations.max() ?? 0))
+    _ = try await server.call(RedisCommand("SLOWLOG", "RESET"))
   }
 
   private func importAll(
@@ -151,5 +168,29 @@ struct RegistryBench {
       place = page.next
     } while place != nil
     result.exportSeconds = Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
+  }
+
+  /// As a client lists them, up to a bound.
+  private func listTags(_ store: Store, _ loop: EventLoop, _ result: inout Result) async throws {
+    var times: [Double] = []
+    var cursor: String?
+    repeat {
+      let began = loop.now
+      cursor = try await store.tags(Self.app, prefix: "", limit: 100, cursor: cursor).next
+      times.append(Double(loop.now.nanoseconds - began.nanoseconds) / 1e6)
+    } while cursor != nil && times.count < 50
+    result.tagPages.first = times[0]
+    times.removeFirst()
+    times.sort()
+    result.tagPages.behind = times.isEmpty ? 0 : times[times.count / 2]
+  }
+
+  private func reindex(_ store: Store, _ loop: EventLoop, _ result: inout Result) async throws {
+    var bar = ProgressBar("checking the sets")
+    let began = loop.now
+    let report = try await store.reindex(Self.app, repair: false) { bar.draw($0.devices, of: devices) }
+    result.reindexSeconds = Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
+    bar.end("\(report.devices) devices")
+    guard report.isClean, report.devices == devices else { throw Failure(reason: "the sets are not true: \(report)") }
   }
 }

@@ -43,7 +43,7 @@ enum DevicesCommand {
     }
   }
 
-  private static let defaultBatch = 2_000
+  static let defaultBatch = 4_000
 
   // MARK: Export
 

@@ -1,0 +1,172 @@
+import Domain
+import Loop
+import RedisClient
+import TLS
+
+/// New devices of an import enter their sets in large groups, before their records: one command a set and not one a set and
+/// few devices. Nobody sees them until the script that writes the record enters them into `active`, too. Everything
+/// written under an intent is refused once another one has taken it over.
+extension Store {
+  /// New devices of one partition from which on it is worth it.
+  private static let newcomersAtLeast = 24
+  /// Steps of Redis of one script.
+  private static let stepsPerFill = 600
+  /// An import that is at one step for longer was cut off.
+  private static let orphanedMilliseconds: Int64 = 60_000
+
+  /// What was begun under an intent, by partition.
+  struct Intents {
+    fileprivate var open: [Int: (name: IntentName, intent: Intent)] = [:]
+  }
+
+  func intend(_ writes: inout [DeviceWrite], _ app: AppID) async throws(StoreError) -> Intents {
+    var intents = Intents()
+    // A single one has few sets.
+    guard writes.count > 1 else { return intents }
+    var hashes: [Int: Set<[UInt8]>] = [:]
+    var commands: [RedisCommand] = []
+    let new = writes.indices.filter { writes[$0].before == nil && writes[$0].after != nil }
+    for (partition, some) in Dictionary(grouping: new, by: { writes[$0].place.partition }) {
+      let isWorthIt = some.count >= Self.newcomersAtLeast
+      if isWorthIt { try await learnWords(writes, some, WordPlace(partition: partition, app: app)) }
+      let name = IntentName(app: app, begun: loop.wallNow, random: SecureRandom.word())
+      var intent = Intent()
+      for at in some.sorted(by: { writes[$0].place.number < writes[$1].place.number }) {
+        let hash = IndexPlace(writes[at].id, app, keys).hash
+        hashes[partition, default: []].insert(hash)
+        guard isWorthIt, let record = writes[at].after else { continue }
+        intent.append(record, writes[at].place, hash: hash)
+        writes[at].intent = name
+      }
+      guard isWorthIt else { continue }
+      intents.open[partition] = (name, intent)
+      var command = RedisCommand("HSET", keys.intents(partition), name.raw)
+      command.append(intent.packed)
+      commands.append(command)
+    }
+    try await takeOver(hashes, app)
+    _ = try await ask(commands)
+    var runs: [ScriptRun] = []
+    for (partition, open) in intents.open {
+      runs += fills(open.intent.sets, partition, app, under: open.name)
+    }
+    // What is refused here is refused once more where the records are written.
+    _ = try await ask(Scripts.fillSets, runs)
+    return intents
+  }
+
+  /// `refused` got no records: they leave their sets, and their numbers are free again.
+  func end(_ intents: Intents, refused: [DeviceWrite], _ app: AppID) async throws(StoreError) {
+    let byPartition = Dictionary(grouping: refused, by: { $0.place.partition })
+    var runs: [ScriptRun] = []
+    for (partition, open) in intents.open {
+      guard let refused = byPartition[partition] else { continue }
+      runs += fills(
+        open.intent.withdrawing(refused.map(\.place.number)), partition, app, under: open.name)
+    }
+    _ = try await ask(Scripts.fillSets, runs)
+    _ = try await ask(
+      Scripts.endIntent,
+      intents.open.map { partition, open in
+        end(open.name, partition, free: byPartition[partition]?.map(\.place.number) ?? [])
+      })
+  }
+
+  private func end(_ name: IntentName, _ partition: Int, free: [Int]) -> (keys: [String], arguments: [RedisArgument]) {
+    (
+      keys: [keys.intents(partition), keys.freeNumbers(partition, name.app)],
+      arguments: [.text(name.raw)] + free.map { .number(Int64($0)) }
+    )
+  }
+
+  private func fills(_ sets: [SetChanges], _ partition: Int, _ app: AppID, under name: IntentName) -> [ScriptRun] {
+    let words = words(partition, app)
+    var runs: [ScriptRun] = []
+    var sum = SetRuns()
+    func close() {
+      guard !sum.isEmpty else { return }
+      var run = ScriptRun()
+      run.keys.append(keys.intents(partition))
+      run.arguments.append(name.raw)
+      sum.write(to: &run)
+      runs.append(run)
+      sum = SetRuns()
+    }
+    for block in sets {
+      for change in block.changes {
+        sum.append(change, block: block.block, partition, app, keys, words)
+        if sum.weight >= Self.stepsPerFill { close() }
+      }
+    }
+    close()
+    return runs
+  }
+
+  // MARK: Imports that were cut off
+
+  /// Takes over what others intend for devices with one of these hashes, and what is too old: of two imports of one device the
+  /// later one goes on, and leaves nothing of the other behind.
+  private func takeOver(_ hashes: [Int: Set<[UInt8]>], _ app: AppID) async throws(StoreError) {
+    let partitions = Array(hashes.keys)
+    let names = try await ask(partitions.map { RedisCommand("HKEYS", keys.intents($0)) })
+    for (partition, reply) in zip(partitions, names) {
+      let names = (reply.array ?? []).compactMap { $0.text.flatMap(IntentName.init(raw:)) }
+      for name in names where name.app == app {
+        let held = try await ask(RedisCommand("HGET", keys.intents(partition), name.raw), partition: partition)
+        guard let bytes = held.bytes, let intent = try? Intent(packed: bytes) else { continue }
+        let isShared = intent.newcomers.contains { hashes[partition]?.contains($0.hash) ?? false }
+        if isShared || isOrphaned(name, loop.wallNow) { try await undo(name, partition) }
+      }
+    }
+  }
+
+  private func isOrphaned(_ name: IntentName, _ now: WallTime) -> Bool {
+    now.milliseconds - name.begun.milliseconds > Self.orphanedMilliseconds
+  }
+
+  /// Undoes what imports left behind in a partition that were cut off.
+  func undoOrphans(_ partition: Int, now: WallTime) async throws(StoreError) {
+    let names = try await ask(RedisCommand("HKEYS", keys.intents(partition)), partition: partition)
+    for name in (names.array ?? []).compactMap({ $0.text.flatMap(IntentName.init(raw:)) })
+    where isOrphaned(name, now) {
+      try await undo(name, partition)
+    }
+  }
+
+  private func undo(_ old: IntentName, _ partition: Int) async throws(StoreError) {
+    let app = old.app
+    let name = IntentName(app: app, begun: loop.wallNow, random: SecureRandom.word())
+    let held = try await ask(
+      Scripts.takeIntent, keys: [keys.intents(partition)], [.text(old.raw), .text(name.raw)], partition: partition)
+    guard let bytes = held.bytes else { return }
+    var lost: [Intent.Newcomer] = []
+    // One that cannot be read is left to `reindex`.
+    if let intent = try? Intent(packed: bytes) {
+      let places = intent.newcomers.map { DevicePlace(partition: partition, number: $0.number) }
+      let parts = try await parts(places, app: app)
+      lost = zip(intent.newcomers, parts).filter { $1.part == nil }.map(\.0)
+      let runs = fills(intent.withdrawing(lost.map(\.number)), partition, app, under: name)
+      let replies = try await ask(Scripts.fillSets, runs, partition: partition)
+      guard replies.allSatisfy({ $0.integer == 1 }) else { return }
+      let joined = lost.compactMap { newcomer in
+        newcomer.user.map { ($0, DevicePlace(partition: partition, number: newcomer.number)) }
+      }
+      try await leave(joined, app: app)
+    }
+    let end = end(name, partition, free: lost.map(\.number))
+    _ = try await ask(Scripts.endIntent, keys: end.keys, end.arguments, partition: partition)
+  }
+
+  /// What is intended at the moment: numbers of an app, and a text that is another one once anything else is intended.
+  func intended(_ partition: Int, _ app: AppID) async throws(StoreError) -> (numbers: Set<Int>, edition: [UInt8]) {
+    let held = try await ask(RedisCommand("HGETALL", keys.intents(partition)), partition: partition)
+    var numbers = Set<Int>()
+    var edition: [UInt8] = []
+    for (name, packed) in pairs(held.array ?? []) {
+      edition += name
+      guard IntentName(raw: String(decoding: name, as: UTF8.self))?.app == app else { continue }
+      if let intent = try? Intent(packed: packed) { numbers.formUnion(intent.newcomers.map(\.number)) }
+    }
+    return (numbers, edition)
+  }
+}

@@ -1,0 +1,38 @@
+import RedisClient
+
+/// Of imports that enter new devices into sets before their records are there.
+extension Scripts {
+  /// Changes sets as long as the intent is there. KEYS intents; per set: bucket, own key · ARGV intent, sets that nobody is
+  /// believed to be in, sets that only grow, sets as `applySets` takes them → 1, or 0: the intent is gone
+  static let fillSets = RedisScript(
+    "fillSets",
+    "#!lua flags=allow-oom\n" + Fragment.sets + """
+      if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
+      applySets(2, 4, tonumber(ARGV[2]), tonumber(ARGV[3]))
+      return 1
+      """)
+
+  /// Gives an intent another name: whoever had it writes nothing more under it. KEYS intents · ARGV name, new name → what it
+  /// says, or nil: it is gone
+  static let takeIntent = RedisScript(
+    "takeIntent",
+    """
+    #!lua flags=allow-oom
+    local held = redis.call('HGET', KEYS[1], ARGV[1])
+    if not held then return false end
+    redis.call('HSET', KEYS[1], ARGV[2], held)
+    redis.call('HDEL', KEYS[1], ARGV[1])
+    return held
+    """)
+
+  /// Ends an intent; numbers that got no record are free at once, as nobody has seen them. KEYS intents, free numbers · ARGV
+  /// name, numbers → 1, or 0: it is gone
+  static let endIntent = RedisScript(
+    "endIntent",
+    """
+    #!lua flags=allow-oom
+    if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
+    for i = 2, #ARGV do redis.call('ZADD', KEYS[2], 'NX', '0', ARGV[i]) end
+    return 1
+    """)
+}

@@ -1,0 +1,132 @@
+import Audience
+import Domain
+import Loop
+import RedisClient
+import Support
+import Testing
+
+@testable import Store
+
+@Suite("Imports enter sets before records")
+struct ImportStories {
+  /// What becomes of an import that stood between its sets and its records.
+  enum Ending: CaseIterable { case goesOn, isSwept, isRepeated }
+
+  private static func phones(_ numbers: Range<Int>) -> [Device] {
+    numbers.map { number in
+      var phone = device("", token: "t\(number)", at: 1_000 + Int64(number))
+      phone.id = Store.derivedID(of: phone.address, in: shop)
+      phone.user = "u\(number % 70)"
+      phone.platform = "ios"
+      phone.tags = ["all", "some:\(number % 7)", "n:\(number)"]
+      return phone
+    }
+  }
+  private func writes(_ phones: [Device], _ store: Store, _ loop: EventLoop) async throws -> [DeviceWrite] {
+    let places = try await store.places(of: phones.map { ($0.id, nil) }, shop)
+    var writes = zip(phones, places).map { phone, place in
+      DeviceWrite(
+        place: place, id: phone.id, before: nil,
+        after: DeviceRecord(StoredDevice(device: phone, tombstone: nil), bornAt: loop.wallNow))
+    }
+    _ = try await store.enter(&writes, shop)
+    return writes
+  }
+
+  @Test("until the records are there nobody sees it; then all is true, however it ends", arguments: Ending.allCases)
+  func cutOff(ending: Ending) async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, loop in
+      let (before, phones) = (Self.phones(0..<40), Self.phones(40..<240))
+      _ = try await store.put(before, app: shop)
+      var writes = try await self.writes(phones, store, loop)
+      let intents = try await store.intend(&writes, shop)
+      #expect(writes.allSatisfy { $0.intent != nil })
+      let held = try await store.setsInRedis(app: shop)
+      #expect(held[SetName(.tag, "all")]?.count == 240, "all are in their sets")
+      for tag in ["all", "n:100"] {
+        let selection = AudienceSelection(expression: .term(.tag(tag)))
+        #expect(try await store.count(selection, app: shop, now: loop.wallNow).total == (tag == "all" ? 40 : 0))
+      }
+      #expect(try await store.tags(shop, prefix: "n:", limit: 500, cursor: nil).items.count == 40)
+      // Beside an import that is at work no repair takes out what it has entered, nor its numbers.
+      let faults = try await store.reindex(shop, repair: false).faults
+      #expect(Set(faults.keys).isSubset(of: [.foreignInUser, .oldUserTags]), "users are entered first: \(faults)")
+      for partition in 0..<2 { try await store.undoOrphans(partition, now: loop.wallNow) }
+
+      switch ending {
+      case .goesOn:
+        let written = try await store.write(writes, app: shop)
+        #expect(written.allSatisfy { $0.isDone })
+        try await store.end(intents, refused: [], shop)
+      case .isSwept:
+        for partition in 0..<2 {
+          try await store.sweep(try await store.take(partition), now: loop.wallNow + 120_000)
+        }
+        let none = AudienceSelection(expression: .term(.tag("all")))
+        #expect(try await store.count(none, app: shop, now: loop.wallNow).total == 40)
+        #expect(try await store.reindex(shop, repair: false).isClean)
+      case .isRepeated:
+        #expect(try await store.put(phones, app: shop).allSatisfy { $0.registration == .created })
+      }
+      try await store.expectTrueSets(app: shop)
+      let sizes = try await lastNumbers(store)
+      if ending != .goesOn {
+        // Whoever wakes up too late writes nothing.
+        for result in try await store.write(writes, app: shop) {
+          guard case .overtaken = result else { return #expect(Bool(false), "\(result)") }
+        }
+        try await store.end(intents, refused: writes, shop)
+        try await store.expectTrueSets(app: shop)
+        _ = try await store.put(phones + Self.phones(240..<280), app: shop)
+        #expect(try await lastNumbers(store) <= sizes + (ending == .isSwept ? 40 : 0), "numbers are used again")
+      }
+      _ = try await store.put(before + phones, app: shop)
+      for partition in 0..<2 {
+        #expect(try await store.redis.call(RedisCommand("EXISTS", store.keys.intents(partition))) == .integer(0))
+      }
+      try await store.expectTrueSets(app: shop)
+      #expect(try await store.reindex(shop, repair: false).isClean)
+    }
+  }
+  private func lastNumbers(_ store: Store) async throws -> Int {
+    var sum = 0
+    for partition in 0..<2 {
+      sum += Int(try await store.redis.call(RedisCommand("GET", store.keys.lastNumber(partition, shop))).integer ?? 0)
+    }
+    return sum
+  }
+
+  @Test("imports of the same devices at the same time, and single registrations beside them, end as one of each")
+  func atOnce() async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, loop in
+      let left = Count()
+      for round in 0..<4 {
+        left.value += 1
+        loop.spawn {
+          var phones = Self.phones(0..<150)
+          for place in phones.indices { phones[place].tags.append("round:\(round)") }
+          if round == 3 {
+            for phone in phones where phone.registeredAt.milliseconds % 3 == 0 {
+              _ = try? await store.put(phone, app: shop)
+            }
+          } else {
+            _ = try? await store.put(phones, app: shop)
+          }
+          left.value -= 1
+        }
+      }
+      while left.value > 0 {
+        // A repair beside them breaks nothing.
+        _ = try await store.reindex(shop, repair: true)
+      }
+      let everyone = AudienceSelection(expression: .everyone)
+      #expect(try await store.count(everyone, app: shop, now: loop.wallNow).total == 150)
+      let rounds = AudienceSelection(expression: .term(.tagPrefix("round:")))
+      #expect(try await store.count(rounds, app: shop, now: loop.wallNow).total == 150)
+      _ = try await store.reindex(shop, repair: true)
+      #expect(try await store.reindex(shop, repair: false).isClean)
+      try await store.expectTrueSets(app: shop)
+    }
+  }
+  private final class Count { var value = 0 }
+}
