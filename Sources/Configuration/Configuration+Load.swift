@@ -36,6 +36,7 @@ extension Configuration {
     configuration.http2.read(root.section("http2"))
     configuration.limits.read(root.section("limits"))
     configuration.workers.read(root.section("workers"))
+    configuration.pruneBrake.read(root.section("prune_brake"))
     configuration.durability.read(root.section("durability"))
     if root.has("monitor") {
       var monitor = Monitor()

@@ -12,6 +12,7 @@ package struct Configuration: Sendable {
   package var quotas: [ProviderName: Quota] = Quota.vendors
   package var http2 = HTTP2()
   package var workers = Workers()
+  package var pruneBrake = PruneBrake()
   package var durability = Durability()
   /// Where a process without an API tells how it is; nil: nowhere.
   package var monitor: Monitor?
@@ -44,6 +45,18 @@ package struct Configuration: Sendable {
     package var lease: Int64 = 10_000
     /// How long requests at work have to finish when a process ends.
     package var drain: Int64 = 10_000
+    /// A blocked credential is tried with one delivery so often.
+    package var probe: Int64 = 30_000
+  }
+
+  /// From which share of dead tokens prunes wait for the operator.
+  package struct PruneBrake: Hashable, Sendable {
+    /// Up to this share it never goes on.
+    package var normalPercent = 20
+    /// Up to so many times a credential's learned share it never goes on.
+    package var factor = 5
+    /// Verdicts before it may go on.
+    package var sample = 20
   }
 
   /// What has to have a message before it counts as accepted, beside Redis itself.

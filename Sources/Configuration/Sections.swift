@@ -136,6 +136,17 @@ extension Configuration.Workers {
     var section = section
     lease = section.duration("lease", in: 1_000...300_000) ?? lease
     drain = section.duration("drain", in: 1_000...600_000) ?? drain
+    probe = section.duration("probe", in: 1_000...3_600_000) ?? probe
+    section.close()
+  }
+}
+
+extension Configuration.PruneBrake {
+  mutating func read(_ section: Section) {
+    var section = section
+    normalPercent = section.integer("normal_percent", in: 1...90) ?? normalPercent
+    factor = section.integer("factor", in: 2...100) ?? factor
+    sample = section.integer("sample", in: 10...10_000) ?? sample
     section.close()
   }
 }

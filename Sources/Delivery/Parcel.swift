@@ -33,6 +33,8 @@ final class Parcel {
   var permission: (pacer: Pacer, lateAt: Instant)?
   /// The slice it is a member of, once that is stored.
   var slice: StoredSlice?
+  /// Its last request went out with settings that the credential has no more.
+  var isOfEarlierAccount = false
   /// It counts towards a cap.
   var cap: CapUse?
 

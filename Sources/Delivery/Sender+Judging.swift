@@ -12,6 +12,7 @@ extension Sender {
     let judged = named ? judgement.exceptions[flight.recipients[0].token] ?? verdict : verdict
     let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
     metrics.ended(judged, seconds: seconds)
+    for parcel in flight.parcels { parcel.isOfEarlierAccount = flight.generation != generation }
     // What an earlier account was told says nothing of this one.
     if flight.generation == generation {
       if case .retry(let retry) = judged, gate.renews(judged, began: flight.began) {

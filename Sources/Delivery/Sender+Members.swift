@@ -119,6 +119,9 @@ extension Sender {
       }
       let flight = worker.memberFlights.end(Int(tag))
       accepted += 1
+      if !unproven.isEmpty, let device = flight.batch.members.target(at: flight.place, wholly: false)?.device {
+        unproven[device] = nil
+      }
       if brake.alive(outstanding: outstanding) { worker.settleUnproven(of: self) }
       let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
       metrics.answered(seconds: seconds)

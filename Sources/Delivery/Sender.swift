@@ -23,8 +23,8 @@ final class Sender: CarrierOwner {
   let metrics: SenderMetrics
   var gate: CredentialGate
   var brake: PruneBrake
-  /// Prunes that wait until other tokens of the credential were reached.
-  var unproven: [UnprovenPrune] = []
+  /// Prunes that wait until other tokens of the credential were reached, none of them once more is known of their own.
+  var unproven: [DeviceID: UnprovenPrune] = [:]
   var limit: ConcurrencyLimit
   var authorization: any Authorization
   var flights = Flights()
@@ -97,6 +97,8 @@ final class Sender: CarrierOwner {
     gate = CredentialGate(settings: worker.settings.gate, policy: policy)
     limit = ConcurrencyLimit(worker.settings.concurrency)
     brake.renewed()
+    // The settings may have been what was wrong, and not the tokens: the next send tells.
+    unproven = [:]
     slices.limit = account.recipientLimit
     renewQuota()
   }

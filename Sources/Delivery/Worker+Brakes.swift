@@ -11,9 +11,12 @@ extension Worker {
     let sender = parcel.sender
     switch verdict {
     case .accepted:
-      if parcel.target.registered, sender.brake.alive(outstanding: sender.outstanding) { settleUnproven(of: sender) }
+      guard parcel.target.registered else { return nil }
+      sender.unproven[parcel.target.device] = nil
+      if sender.brake.alive(outstanding: sender.outstanding) { settleUnproven(of: sender) }
       return nil
     case .dead(let death):
+      if parcel.isOfEarlierAccount, death.trust == .doubtful { return nil }
       if parcel.target.registered, sender.brake.dead(outstanding: sender.outstanding) { tripped(sender) }
       var prune = Flush.Prune(
         app: parcel.message.app, device: parcel.target.device, token: death.token ?? parcel.address.token,
@@ -24,7 +27,7 @@ extension Worker {
       if prune.isHeld || death.trust <= sender.brake.trust { return prune }
       // Beyond the limit the next send tells again.
       if sender.unproven.count < Self.unprovenAtMost {
-        sender.unproven.append(.init(prune: prune, needs: death.trust, partition: parcel.partition))
+        sender.unproven[prune.device] = .init(prune: prune, needs: death.trust, partition: parcel.partition)
       }
       return nil
     default: return nil
@@ -39,14 +42,14 @@ extension Worker {
   func settleUnproven(of sender: Sender) {
     guard !sender.unproven.isEmpty else { return }
     let waiting = sender.unproven
-    sender.unproven = []
+    sender.unproven = [:]
     var pieces: [Int: FlushPlan.Piece] = [:]
-    for var wait in waiting where wait.partition.mayWork {
+    for (device, var wait) in waiting where wait.partition.mayWork {
       wait.prune.isHeld = sender.brake.isOn
       if wait.prune.isHeld || wait.needs <= sender.brake.trust {
         pieces[wait.partition.number, default: .init()].prunes.append(wait.prune)
       } else {
-        sender.unproven.append(wait)
+        sender.unproven[device] = wait
       }
     }
     for (number, piece) in pieces {

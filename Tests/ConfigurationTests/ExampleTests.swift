@@ -38,6 +38,7 @@ struct ExampleTests {
     #expect(configuration.http2 == plain.http2)
     #expect(configuration.limits == plain.limits)
     #expect(configuration.workers == plain.workers)
+    #expect(configuration.pruneBrake == plain.pruneBrake)
     #expect(configuration.durability == plain.durability)
     #expect(configuration.logLevel == plain.logLevel)
     #expect(configuration.caFile == nil)

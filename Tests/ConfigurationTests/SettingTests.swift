@@ -36,6 +36,16 @@ struct SettingTests {
     #expect(configuration.lanes.orderHold == 250)
   }
 
+  @Test("what an operator may set of brake and probes has bounds")
+  func brakes() throws {
+    let configuration = try parse("prune_brake: { normal_percent: 40 }, workers: { probe: \"5m\" }")
+    #expect(configuration.pruneBrake.normalPercent == 40 && configuration.pruneBrake.factor == 5)
+    #expect(configuration.workers.probe == 300_000)
+    for wrong in ["prune_brake: { normal_percent: 100 }", "prune_brake: { factor: 1 }", "prune_brake: { sample: 1 }"] {
+      #expect(throws: ConfigurationFaults.self) { try parse(wrong) }
+    }
+  }
+
   @Test("a changed floor leaves the vendor's other floors in force")
   func floors() throws {
     let rules = try parse("retry: { fcm: { attempts: 3, floors: { server_fault: \"1s\" } } }").retry

@@ -84,6 +84,39 @@ struct AccidentTests {
     }
   }
 
+  @Test("a wrong setting that too few tokens met for a brake: once it is mended and others are reached, none is pruned")
+  func few() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let accident = try #require(Accident.all.first { $0.name == "wrong environment of the tokens" })
+      // The others are told what says nothing of a token.
+      let large = try #require(Accident.all.first { $0.name == "payload too large" })
+      let few = 12
+      var isWrong = true
+      responder.reply = { push, _ in
+        guard isWrong else { return .status(200) }
+        let isOfFew = Int(push.token.dropFirst()).map { $0 < few } ?? false
+        let answer = isOfFew ? accident : large
+        return .answer(answer.status, Array(answer.body.utf8))
+      }
+      let account = JudgedAccount(plain: post.account(responder), judge: try accident.account())
+      let worker = try post.work([account])
+      try await Self.register(post, .apns)
+      let bad = try await post.done(try await post.sendToAll(PlainMessage(title: "bad"), Self.devices))
+      #expect(bad[.dead] == few && worker.senders[account.credential]?.unproven.count == few, "\(bad)")
+      isWrong = false
+      try worker.adopt([account.credential: account], changed: [account.credential])
+      for title in ["mended", "again"] {
+        #expect(
+          try await post.done(try await post.sendToAll(PlainMessage(title: title), Self.devices)) == [
+            .accepted: Self.devices
+          ])
+      }
+      await post.finish(worker)
+      try await Self.expectAlive(post)
+    }
+  }
+
   @Test("two workers share the brake: what one has seen holds the other's prunes, over a restart")
   func shared() async throws {
     try await withPost { post in

@@ -21,9 +21,13 @@ struct OutageTests {
     case fails
     /// Takes requests and never answers.
     case silent
+
+    /// For the first so many that what may be added in Redis comes to five bytes for each that waits: no record is as small.
+    var members: Int { self == .refusesCredential ? 24_000 : 4_000 }
   }
 
-  private static let members = 4_000
+  /// A retry record for each probe, and what the message's counters may grow by.
+  private static let bytesAllowed = 60_000
   private static let sick = "sick"
 
   @Test(
@@ -54,11 +58,12 @@ struct OutageTests {
       let worker = try post.work([post.account(healthy), account], settings)
       let sender = try #require(worker.senders[account.credential])
 
-      try await post.register(Self.members) { device, number in
+      let members = ailment.members
+      try await post.register(members) { device, number in
         if number.isMultiple(of: 2) { device.address = Address(provider: .fcm, token: "f\(number)") }
       }
-      let id = try await post.sendToAll(PlainMessage(title: "campaign", ttl: 86_400), Self.members)
-      let half = Self.members / 2
+      let id = try await post.sendToAll(PlainMessage(title: "campaign", ttl: 86_400), members)
+      let half = members / 2
       try await post.until("the other's half") { healthy.tokens.count == half }
 
       // The trouble has been noticed; from here on only probes go.
@@ -86,7 +91,7 @@ struct OutageTests {
       #expect(sick.total - requests <= 3 * probes)
       #expect(after.inMemory <= settings.claim.room + settings.claim.membersAtOnce)
       // A retry record for each probe at most; never one for each that waits.
-      #expect(after.bytes - before.bytes < 60_000, "\(ailment): \(before.bytes) then \(after.bytes)")
+      #expect(after.bytes - before.bytes < Self.bytesAllowed, "\(ailment): \(before.bytes) then \(after.bytes)")
       if ailment == .refusesCredential {
         let report = try await post.report(id)
         #expect(Array(report.blocked.keys) == ["InvalidProviderToken"])
@@ -102,7 +107,7 @@ struct OutageTests {
           [account.credential: account, CredentialID(rawValue: "shop/apns"): post.account(healthy)],
           changed: [account.credential])
       }
-      #expect(try await post.done(id, seconds: 60) == [.accepted: Self.members])
+      #expect(try await post.done(id, seconds: 60) == [.accepted: members])
       #expect(sick.tokens.count == half)
       #expect(try await post.report(id).blocked == [:])
       await post.finish(worker)

@@ -1,5 +1,6 @@
 import Domain
 import Loop
+import RedisClient
 import Store
 import Support
 import Telemetry
@@ -40,6 +41,38 @@ struct SharingTests {
       metrics: post.metrics, log: .init(minimum: .error), decode: { PlainMessage.decode($0) },
       fates: { _, _ in Post.fate })
     return (worker, store)
+  }
+
+  @Test("partitions that another holds hide no free one behind them, and what it lets go of is taken at once")
+  func freed() async throws {
+    // All pauses are longer than the test may take: only what a worker is told leads it to a partition.
+    var lasting = Post.quick()
+    lasting.leaseMilliseconds = 200_000
+    var patient = Post.settings()
+    patient.sweepInterval = 200_000
+    try await withPost(settings: lasting) { [lasting, patient] post in
+      let other = Store(loop: post.loop, redis: post.redis.endpoint, settings: lasting)
+      try await other.open()
+      // The last of all serials: the worker's row begins with the first partition.
+      let serial = UInt64.max
+      _ = try await other.beat(WorkerReport(serial: serial, host: "other", process: 1, startedAt: post.loop.wallNow))
+      var held: [Lease] = []
+      for number in 0..<3 { held.append(try #require(try await other.lease(number, worker: serial))) }
+      let worker = try post.work([post.account(try Responder(post.loop))], patient)
+      try await post.until("the free one behind them") { Array(worker.partitions.keys) == [3] }
+      #expect(worker.share.quota == 2)
+
+      let redis = Redis(loop: post.loop, endpoint: post.redis.endpoint, scripts: [])
+      try await post.until("a connection") { redis.isReady }
+      try await post.until("the bell") {
+        try await redis.call(RedisCommand("PUBSUB", "CHANNELS")).array?.isEmpty == false
+      }
+      try await other.release(held[1])
+      try await post.until("the one that was let go") { Set(worker.partitions.keys) == [1, 3] }
+      redis.close()
+      other.close()
+      await post.finish(worker)
+    }
   }
 
   @Test("a second worker gets its half under load and gives it back; every delivery is made once")

@@ -69,7 +69,7 @@ final class World: Sendable {
       """
   }
 
-  private static func usualCredentials(_ sandbox: Sandbox, _ folder: String) -> String {
+  static func usualCredentials(_ sandbox: Sandbox, _ folder: String) -> String {
     """
     { name: "ios", provider: "apns", environments: ["production", "sandbox"],
       origin: "localhost:\(sandbox.ports.apns)", key_file: "\(folder)/apns-key.p8",
@@ -108,7 +108,7 @@ final class World: Sendable {
     let keys = try ChildProcess(
       Self.program,
       [
-        "keys", "create", "--app", "shop", "--scopes", "send,devices,read", "--json", "--config",
+        "keys", "create", "--app", "shop", "--scopes", "send,devices,read,admin", "--json", "--config",
         directory.file("fanfare.json5").path,
       ])
     let key = try await keys.line { $0.contains("fk_") }

@@ -112,6 +112,41 @@ struct ReplicaStories {
     _ = pair
   }
 
+  @Test("a failover without durability loses what the replica had not received, and that alone; a repeat of it is sent anew")
+  func failover() async throws {
+    let pair = Pair()
+    try await withStore(Self.settings(), server: pair.primary) { store, loop in
+      try await until(loop) { store.pulse.replicas == 1 }
+      let now = loop.wallNow
+      var known: MessageID?
+      try await until(loop) {
+        known = try await store.accept(message("known", key: "k", at: now)).id
+        return known != nil
+      }
+      // The replica takes over; the old primary goes on a moment longer, and dies.
+      let heir = try await connected(loop, pair.replica)
+      _ = try await heir.call(RedisCommand("REPLICAOF", "NO", "ONE"))
+      var late = message("late", key: "l", at: now)
+      late.replicas = 0
+      let lost = try #require(try await store.accept(late).id)
+      pair.primary.stop()
+
+      let after = Store(loop: loop, redis: pair.replica.endpoint, settings: Self.settings())
+      try await after.open()
+      #expect(try await after.report(try #require(known), app: shop)?.total == 3)
+      #expect(try await after.report(lost, app: shop) == nil)
+      guard case .accepted(let again) = try await after.accept(late) else {
+        Issue.record("the repeat was not accepted")
+        return
+      }
+      #expect(again != lost)
+      #expect(try await after.messages(app: shop, before: nil, limit: 100).count == 2)
+      after.close()
+      heir.close()
+    }
+    _ = pair
+  }
+
   @Test("replicas that are not there are not waited for")
   func absent() async throws {
     try await withStore(Self.settings(patience: 4_000)) { store, loop in

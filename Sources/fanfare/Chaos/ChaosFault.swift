@@ -1,5 +1,6 @@
 import CProcess
 import Glibc
+import Sandbox
 
 /// Everything that is broken, one thing at a time. Each is over, and mended, when it returns.
 enum ChaosFault: String, CaseIterable {
@@ -28,8 +29,9 @@ enum ChaosFault: String, CaseIterable {
     }
   }
 
-  /// `rules` hands rules to the vendors' stand-ins. Throws what ends the run; false: it was not as promised.
-  func play(_ stack: ChaosStack, _ random: inout ChaosRandom, rules: (String) throws -> Void) throws -> Bool {
+  /// `rules` hands rules to the vendors' stand-ins. Throws what ends the run; returns what was not as promised, be it that the
+  /// fault itself did not come about.
+  func play(_ stack: ChaosStack, _ random: inout ChaosRandom, rules: (String) throws -> Void) throws -> String? {
     let worker = random.below(stack.workers.count)
     switch self {
     case .killWorker: try stack.killWorker(worker)
@@ -37,7 +39,8 @@ enum ChaosFault: String, CaseIterable {
       stack.workers[worker].child.signal(SIGSTOP)
       pause(ChaosStack.lease * 5 / 4 + random.below(ChaosStack.lease / 2))
       stack.workers[worker].child.signal(SIGCONT)
-    case .drainWorker: return try stack.drainWorker(worker)
+    case .drainWorker:
+      if try !stack.drainWorker(worker) { return "it did not end with 0 within its time" }
     case .killAPI: try stack.killAPI()
     case .restartRedis:
       stack.redis.destroy()
@@ -47,32 +50,59 @@ enum ChaosFault: String, CaseIterable {
       stack.redis.signal(SIGSTOP)
       pause(300 + random.below(1_500))
       stack.redis.signal(SIGCONT)
-    case .fullDisk: try fillDisk(stack)
+    case .fullDisk: if try !fillDisk(stack) { return "Redis took no notice of it" }
     case .clockJump:
+      var isSeen = true
       for seconds in [15, -15, 0] {
         stack.moveClock(seconds)
         pause(seconds == 0 ? 100 : 1_200)
+        if seconds != 0, !stack.clockIsMoved(by: seconds) { isSeen = false }
       }
+      if !isSeen { return "the worker took no notice of it" }
     default:
+      let before = stack.vendors.played(kind)
       try rules(script)
       pause(500 + random.below(600))
+      let deadline = Clock.milliseconds + Self.patience
+      while stack.vendors.played(kind) == before, Clock.milliseconds < deadline { pause(20) }
+      let isPlayed = stack.vendors.played(kind) > before
       try rules(self == .oneStream ? Self.manyStreams : "[]")
       if self == .oneStream {
         pause(300)
         try rules("[]")
       }
+      if !isPlayed { return "the vendors' stand-ins never met a request to play it on" }
     }
-    return true
+    return nil
   }
 
-  /// Redis ends itself when its log cannot grow and every write has to be on disk before its answer.
-  private func fillDisk(_ stack: ChaosStack) throws {
-    guard fanfare_limit_file_size(stack.redis.id, 0) == 0 else { return }
-    let deadline = Clock.milliseconds + 5_000
-    while stack.redis.isRunning, Clock.milliseconds < deadline { pause(5) }
+  /// Milliseconds until a fault has to have come about.
+  private static let patience = 15_000
+
+  /// Redis ends itself when its log cannot grow and every write has to be on disk before its answer. Whether it did.
+  private func fillDisk(_ stack: ChaosStack) throws -> Bool {
+    let isLimited = fanfare_limit_file_size(stack.redis.id, 0) == 0
+    let deadline = Clock.milliseconds + Self.patience
+    while isLimited, stack.redis.isRunning, Clock.milliseconds < deadline { pause(5) }
+    let hasEnded = !stack.redis.isRunning
     pause(200)
     stack.redis.destroy()
     try stack.redis.startAgain()
+    return hasEnded
+  }
+
+  /// What the stand-ins count while they play it.
+  private var kind: FaultKind {
+    switch self {
+    case .stall: .stall
+    case .reset: .reset
+    case .goaway: .goaway
+    case .oneStream: .streams
+    case .certificate: .certificate
+    case .busy: .reply
+    case .slowConsumer: .delay
+    default: preconditionFailure("no fault of a vendor")
+    }
   }
 
   private func pause(_ milliseconds: Int) { usleep(UInt32(milliseconds) * 1_000) }

@@ -109,6 +109,27 @@ final class ChaosStack {
     if clock != nil { folder.write("clock", seconds < 0 ? "\(seconds)\n" : "+\(seconds)\n") }
   }
 
+  /// Whether the first worker lives by the moved clock, by the time of what it logs. A reload that changes nothing makes it log.
+  func clockIsMoved(by seconds: Int) -> Bool {
+    let deadline = Clock.milliseconds + 5_000
+    repeat {
+      workers[0].child.signal(SIGHUP)
+      usleep(100_000)
+      let lines = (FileContent.read(folder.file("gateway.log")) ?? []).suffix(1 << 16).split(separator: 0x0a)
+      var time = timespec()
+      clock_gettime(CLOCK_REALTIME, &time)
+      let expected = Int64(time.tv_sec + seconds)
+      for line in lines.suffix(200) {
+        let text = String(decoding: line, as: UTF8.self)
+        guard text.contains("event=configuration_reloaded"), let told = text.firstMatch(of: /time=(\S+)/)?.1,
+          let at = WallTime(rfc3339: String(told))
+        else { continue }
+        if abs(at.seconds - expected) <= 5 { return true }
+      }
+    } while Clock.milliseconds < deadline
+    return false
+  }
+
   func stop() {
     for worker in workers { worker.stop() }
     api.stop()

@@ -104,6 +104,7 @@ enum SoakCommand {
       for one in series {
         writer.key(one.name)
         writer.beginObject()
+        writer.member("begin", one.begin)
         writer.member("early", one.early)
         writer.member("late", one.late)
         writer.member("flat", one.isFlat)
@@ -113,8 +114,11 @@ enum SoakCommand {
       Terminal.print(writer.bytes)
     } else {
       var table = Table()
-      table.row("", "early", "late", "")
-      for one in series { table.row(one.name, one.text(one.early), one.text(one.late), one.isFlat ? "flat" : "GROWS") }
+      table.row("", "begin", "early", "late", "")
+      for one in series {
+        let figures = [one.begin, one.early, one.late].map(one.text)
+        table.row([one.name] + figures + [one.isFlat ? "flat" : "GROWS"])
+      }
       Terminal.print(table.text)
     }
     return series.allSatisfy(\.isFlat) ? .success : .failure
@@ -157,6 +161,8 @@ struct SoakSeries {
     let part = values[from..<max(from, to)].sorted()
     return part.isEmpty ? 0 : part[part.count / 2]
   }
+  /// Before it is warm.
+  var begin: Int64 { median(from: 0, to: min(3, values.count)) }
   var early: Int64 { median(from: values.count / 4, to: values.count / 2) }
   var late: Int64 { median(from: values.count * 3 / 4, to: values.count) }
   /// Within a twentieth and what a single figure may waver by.

@@ -20,6 +20,7 @@ struct Reload {
       ("/retry", before.retry == after.retry),
       ("/http2", before.http2 == after.http2), ("/limits", before.limits == after.limits),
       ("/workers", before.workers == after.workers), ("/monitor", before.monitor == after.monitor),
+      ("/prune_brake", before.pruneBrake == after.pruneBrake),
       ("/durability/timeout", before.durability.timeout == after.durability.timeout),
       ("/ca_file", before.caFile == after.caFile), ("/log_level", before.logLevel == after.logLevel),
     ]

@@ -111,6 +111,10 @@ extension Setup {
     settings.http2.pingAfter = configuration.http2.pingAfter
     settings.http2.pingTimeout = configuration.http2.pingTimeout
     settings.caFile = configuration.caFile
+    settings.gate.probeInterval = configuration.workers.probe
+    settings.brake.floorShare = Double(configuration.pruneBrake.normalPercent) / 100
+    settings.brake.factor = Double(configuration.pruneBrake.factor)
+    settings.brake.minimumSample = configuration.pruneBrake.sample
     settings.rates = rates
     settings.quotas = quotas
     for (provider, rules) in configuration.retry {

@@ -33,6 +33,11 @@ final class Vendors: @unchecked Sendable {
 
   private final class Holder: @unchecked Sendable { var sandbox: Sandbox? }
 
+  /// How often a fault was really played, over all vendors.
+  func played(_ kind: FaultKind) -> Int {
+    (try? Blocking.on(loop) { [self] in sandbox?.stage.statistics.faults(kind) }) ?? 0
+  }
+
   func stop() {
     try? Blocking.on(loop) { [self] in
       await sandbox?.stop()
