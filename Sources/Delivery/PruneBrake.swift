@@ -121,8 +121,12 @@ struct PruneBrake {
     flight = Flight()
   }
 
-  /// What put it on.
-  func braked(at now: WallTime) -> Braked { Braked(since: now, seen: run.seen, dead: run.dead, norm: norm) }
+  /// What put it on. The next report tells of none of it: with the brake on it is added to this.
+  mutating func braked(at now: WallTime) -> Braked {
+    unreported.seen -= min(unreported.seen, run.seen)
+    unreported.dead -= min(unreported.dead, run.dead)
+    return Braked(since: now, seen: run.seen, dead: run.dead, norm: norm)
+  }
 
   /// All workers know of it.
   mutating func told() { if state == .tripped { state = .held } }

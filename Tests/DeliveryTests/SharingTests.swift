@@ -48,10 +48,10 @@ struct SharingTests {
     // All pauses are longer than the test may take: only what a worker is told leads it to a partition.
     var lasting = Post.quick()
     lasting.leaseMilliseconds = 200_000
-    var patient = Post.settings()
-    patient.sweepInterval = 200_000
-    try await withPost(settings: lasting) { [lasting, patient] post in
-      let other = Store(loop: post.loop, redis: post.redis.endpoint, settings: lasting)
+    try await withPost(settings: lasting) { post in
+      var patient = Post.settings()
+      patient.sweepInterval = 200_000
+      let other = Store(loop: post.loop, redis: post.redis.endpoint, settings: post.store.settings)
       try await other.open()
       // The last of all serials: the worker's row begins with the first partition.
       let serial = UInt64.max

@@ -64,7 +64,8 @@ private final class Operator {
 }
 
 extension Journeys {
-  @Test("a wrong environment: prunes are held, told, reviewed and discarded by the operator; true ones applied, and undone")
+  @Test(
+    "a wrong environment: prunes are held, told, reviewed and discarded by the operator; true ones applied, and undone")
   func operatorsBrake() async throws {
     let desk = try await Operator()
     let (gateway, sandbox, devices) = (desk.gateway, desk.world.sandbox, 60)
@@ -80,6 +81,9 @@ extension Journeys {
     try await gateway.until("all prunes held") {
       try await $0.client.get("/v1/prunes").json["items"]?.array?.contains { $0["held"]?.integer == Int64(devices) }
         == true
+    }
+    try await gateway.until("the figures") {
+      try await $0.client.get("/readyz").text.contains("\(devices) of \(devices) tokens were called dead (100.0 %")
     }
     #expect(try await gateway.metric("fanfare_prune_brakes_on") == 1)
     #expect(try await gateway.metric("fanfare_prunes_held") == devices)
@@ -125,7 +129,9 @@ extension Journeys {
     #expect(try await desk.states(of: try await desk.sendToAll("Welcome back")) == ["accepted": devices])
   }
 
-  @Test("wrong settings of every kind, against vendors that check them: not one token is pruned, and all is mended by a reload")
+  @Test(
+    "wrong settings of every kind, against vendors that check them: not one token is pruned, and all is mended by a reload"
+  )
   func wrongSettings() async throws {
     let desk = try await Operator()
     let sandbox = desk.world.sandbox
@@ -147,7 +153,9 @@ extension Journeys {
     let accidents: [(name: String, provider: String, changes: [(of: String, to: String)])] = [
       ("another team's key", "apns", [("apns-key.p8", "apns-other-team-key.p8")]),
       ("another team", "apns", [(sandbox.facts.teamID, "FANFARE002")]),
-      ("the other environment", "apns", [("localhost:\(sandbox.ports.apns)", "localhost:\(sandbox.ports.development)")]),
+      (
+        "the other environment", "apns", [("localhost:\(sandbox.ports.apns)", "localhost:\(sandbox.ports.development)")]
+      ),
       ("another topic", "apns", [("topic: \"\(sandbox.facts.topic)\"", "topic: \"com.example.wrong\"")]),
       ("another project", "fcm", [("service-account.json", "other-project.json")]),
       ("another app", "onesignal", [(sandbox.facts.appID, "00000000-1a58-489e-b136-7c74a864b434")]),

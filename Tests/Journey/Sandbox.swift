@@ -51,7 +51,8 @@ final class Sandbox: Sendable {
     func port(_ name: String) -> Int { told["\(name)_port"]?.integer.map(Int.init) ?? 0 }
     func text(_ name: String) -> String { told[name]?.string ?? "" }
     ports = Ports(
-      apns: port("apns"), development: port("development"), fcm: port("fcm"), oneSignal: port("onesignal"), control: port("control"),
+      apns: port("apns"), development: port("development"), fcm: port("fcm"), oneSignal: port("onesignal"),
+      control: port("control"),
       metadata: port("metadata"))
     facts = Facts(keyID: text("key_id"), teamID: text("team_id"), topic: text("topic"), appID: text("app_id"))
     control = try await Client(base: "http://127.0.0.1:\(ports.control)", loop: loop)

@@ -112,7 +112,9 @@ struct ReplicaStories {
     _ = pair
   }
 
-  @Test("a failover without durability loses what the replica had not received, and that alone; a repeat of it is sent anew")
+  @Test(
+    "a failover without durability loses what the replica had not received, and that alone; a repeat of it is sent anew"
+  )
   func failover() async throws {
     let pair = Pair()
     try await withStore(Self.settings(), server: pair.primary) { store, loop in
