@@ -47,6 +47,8 @@ final class ChaosStack {
     func text(port: Int) -> String {
       var app = SandboxApp(
         redisSocket: socket, port: port, vendors: ports, directory: vendorFolder, shortened: floors)
+      // Reloads are logged, by which a moved clock shows.
+      app.logLevel = "info"
       app.more = """
         workers: { lease: "\(Self.lease)ms", drain: "\(Self.drain)ms" },
           http2: { connections: \(Self.connections), answer_timeout: "5s" },
