@@ -22,8 +22,8 @@ struct OutageTests {
     /// Takes requests and never answers.
     case silent
 
-    /// For the first so many that what may be added in Redis comes to five bytes for each that waits: no record is as small.
-    var members: Int { self == .refusesCredential ? 24_000 : 4_000 }
+    /// Of one kind so many that what may be added in Redis comes to ten bytes for each that waits: no record is as small.
+    var members: Int { self == .refusesCredential ? 12_000 : 4_000 }
   }
 
   /// A retry record for each probe, and what the message's counters may grow by.
