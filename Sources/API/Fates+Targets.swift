@@ -19,8 +19,12 @@ extension Fates {
 
   /// A token that is registered under no id.
   package func target(_ address: Address) -> SubmissionTarget {
-    SubmissionTarget(
-      device: Store.derivedID(of: address, in: app.id), registered: false, address: address, fate: fate(of: address))
+    target(address, id: Store.derivedID(of: address, in: app.id))
+  }
+
+  /// `id`: the one that the token has by itself.
+  func target(_ address: Address, id: DeviceID) -> SubmissionTarget {
+    SubmissionTarget(device: id, registered: false, address: address, fate: fate(of: address))
   }
 
   private func fate(of stored: StoredDevice) -> Fate {

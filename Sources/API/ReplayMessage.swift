@@ -29,7 +29,7 @@ extension Service {
     let (message, body) = try await content(of: parent, call.app)
     let targets = try await targets(devices, of: message, call.app)
     var warnings = Notice.ofSkipped(targets)
-    warnings += try checkRendering(message, Aim(targets: targets).credentials, call.now)
+    warnings += try checkRendering(message.textsByVariant, Aim(targets: targets).credentials, call.now)
     var draft = Draft(
       message, Aim(targets: targets), body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)
@@ -111,7 +111,7 @@ extension Service {
     -> [SubmissionTarget]
   {
     let tenant = try tenant(app)
-    let fates = Fates(app: tenant, message: message, providers: providers, accounts: Set(accounts.keys))
+    let fates = fates(tenant, message)
     var raw: [DeviceID: Address] = [:]
     switch message.to {
     case .tokens(let addresses): for address in addresses { raw[Store.derivedID(of: address, in: app)] = address }

@@ -13,8 +13,13 @@ package enum Router {
     (split($0.path), $0)
   }
 
+  /// Paths without parameters, as almost every client writes them.
+  private static let literal = Dictionary(
+    grouping: Endpoint.all.filter { !$0.path.contains("{") }, by: \.path)
+
   /// `path` as it came, still escaped.
   package static func match(_ method: String, _ path: String) -> Match {
+    if let endpoint = literal[path]?.first(where: { $0.method == method }) { return .found(endpoint, parameters: []) }
     let raw = split(path)
     var segments: [[UInt8]] = []
     for segment in raw {

@@ -42,11 +42,12 @@ extension Service {
     let reading = try read(document, call)
     let message = reading.message
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
-    try await checkAttributes(message, call.app)
+    let contents = message.textsByVariant
+    try await checkAttributes(contents, call.app)
     try checkZones(message)
     let aim = try await aim(message, call, document: document)
     warnings += aim.warnings
-    warnings += try checkRendering(message, aim.credentials, call.now)
+    warnings += try checkRendering(contents, aim.credentials, call.now)
     return Draft(
       message, aim, body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)

@@ -15,7 +15,7 @@ extension Service {
       return Aim(targets: targets, warnings: warnings)
     }
     let tenant = try tenant(call.app)
-    let fates = Fates(app: tenant, message: message, providers: providers, accounts: Set(accounts.keys))
+    let fates = fates(tenant, message)
     let resolved = try await writtenOut(
       expression, call.app, at: pointer, text: document["to"]?["audience"]?.string, .invalidMessage)
     if message.oneSignalTargeting == .provider { return try aim(resolved, fates, at: pointer) }
@@ -104,8 +104,7 @@ extension Service {
   {
     guard let expression = try? AudienceExpression(parsing: audience.expression) else { return [] }
     let selection = AudienceSelection(expression: expression, reach: audience.reach)
-    let fates = Fates(
-      app: try tenant(call.app), message: message, providers: providers, accounts: Set(accounts.keys))
+    let fates = fates(try tenant(call.app), message)
     var seen: Set<RouteClass> = []
     var targets: [SubmissionTarget] = []
     do throws(StoreError) {

@@ -83,9 +83,8 @@ extension Service {
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
     guard !request.body.isEmpty else { return }
     guard let type = request.header("content-type") else { return }
-    let name = type.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
     let wanted = endpoint.takesLines ? Lines.mediaType : "application/json"
-    guard name == wanted else {
+    guard type == wanted || type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) == wanted else {
       throw Problem(.unsupportedMediaType, "Send the body with `content-type: \(wanted)`")
     }
   }

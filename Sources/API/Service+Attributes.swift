@@ -5,10 +5,12 @@ import Store
 extension Service {
   /// A placeholder without a default must name an attribute that some device of the app has: any other is a slip that would
   /// leave everyone without the message.
-  func checkAttributes(_ message: Message, _ app: AppID) async throws(Problem) {
+  func checkAttributes(_ contents: [VariantTexts], _ app: AppID) async throws(Problem) {
     var needed: [String] = []
-    for slot in message.contents.flatMap({ MessageTexts($0.message).slots }) where slot.fallback == nil {
-      if !needed.contains(slot.name) { needed.append(slot.name) }
+    for content in contents {
+      for slot in content.texts.slots where slot.fallback == nil && !needed.contains(slot.name) {
+        needed.append(slot.name)
+      }
     }
     guard !needed.isEmpty else { return }
     let known: [String]

@@ -31,15 +31,20 @@ extension Service {
   private static let longestSecret = 256
 
   private static func bearer(_ request: HTTPServerRequest) -> String? {
-    let presented = request.headers.filter { $0.name == "authorization" }
-    guard presented.count == 1, let value = presented.first?.value else { return nil }
-    let parts = value.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-    let secret = parts[1]
-    guard secret.hasPrefix("fk_"), secret.utf8.count <= longestSecret,
-      secret.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+    var presented: String?
+    for header in request.headers where header.name == "authorization" {
+      guard presented == nil else { return nil }
+      presented = header.value
+    }
+    guard let value = presented?.utf8 else { return nil }
+    let space = UInt8(ascii: " ")
+    let scheme = value.drop { $0 == space }.prefix { $0 != space }
+    let secret = value[scheme.endIndex...].drop { $0 == space }
+    guard scheme.count == 6, scheme.elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }),
+      secret.count <= longestSecret, secret.starts(with: "fk_".utf8),
+      secret.allSatisfy({ (0x21...0x7e).contains($0) })
     else { return nil }
-    return String(secret)
+    return String(Substring(secret))
   }
 
   private static func unauthorized(_ detail: String, error: String?) -> Problem {

@@ -2,15 +2,24 @@ import Domain
 import Intake
 import Store
 
+/// The texts of one variant; nil: of all devices.
+typealias VariantTexts = (variant: String?, texts: MessageTexts)
+
+extension Message {
+  /// Read once for all that is to be checked of them.
+  var textsByVariant: [VariantTexts] { contents.map { ($0.name, MessageTexts($0.message)) } }
+}
+
 extension Service {
   /// Renders the message once for each account that it will go through, in each language: a message that one provider
   /// would refuse is refused as a whole, naming the provider and what is too much. What is mapped or left out becomes a
   /// warning.
-  func checkRendering(_ message: Message, _ credentials: [CredentialID], _ now: WallTime) throws(Problem) -> [Notice] {
+  func checkRendering(
+    _ contents: [VariantTexts], _ credentials: [CredentialID], _ now: WallTime
+  ) throws(Problem) -> [Notice] {
     var violations: [Violation] = []
     var notices: [Notice] = []
-    for (variant, content) in message.contents {
-      let texts = MessageTexts(content)
+    for (variant, texts) in contents {
       for credential in credentials {
         // It may have left the configuration a moment ago: its deliveries wait like all of that credential.
         guard let account = accounts[credential] else { continue }

@@ -8,7 +8,7 @@ extension Service {
     _ message: Message, _ app: AppID
   ) async throws(Problem) -> (targets: [SubmissionTarget], warnings: [Notice]) {
     let tenant = try tenant(app)
-    let fates = Fates(app: tenant, message: message, providers: providers, accounts: Set(accounts.keys))
+    let fates = fates(tenant, message)
     var targets: [SubmissionTarget] = []
     var warnings: [Notice] = []
     do throws(StoreError) {
@@ -17,8 +17,10 @@ extension Service {
         let stored = try await store.devices(ids, app: app)
         targets = zip(ids, stored).map { fates.target($0, $1) }
       case .tokens(let addresses):
-        let owners = try await store.owners(of: addresses, app: app)
-        targets = zip(addresses, owners).map { address, owner in owner.map(fates.target) ?? fates.target(address) }
+        let found = try await store.ownersAndIDs(of: addresses, app: app)
+        targets = zip(addresses, found).map { address, found in
+          found.owner.map(fates.target) ?? fates.target(address, id: found.id)
+        }
       case .users(let users):
         let found = try await store.devices(ofUsers: users, app: app)
         for devices in found { targets += devices.map(fates.target) }
@@ -29,8 +31,10 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    var seen = Set<DeviceID>(minimumCapacity: targets.count)
-    targets.removeAll { !seen.insert($0.device).inserted }
+    if targets.count > 1 {
+      var seen = Set<DeviceID>(minimumCapacity: targets.count)
+      targets.removeAll { !seen.insert($0.device).inserted }
+    }
     guard targets.count <= settings.maximumTargets else {
       let detail = "these users have \(targets.count) devices; a message may have \(settings.maximumTargets) targets"
       throw Problem(

@@ -43,7 +43,8 @@ package final class Service {
   let store: Store
   var apps: [AppID: App]
   let providers: [ProviderName: any PushProvider]
-  var accounts: [CredentialID: any ProviderAccount]
+  var accounts: [CredentialID: any ProviderAccount] { didSet { openAccounts = Set(accounts.keys) } }
+  private var openAccounts: Set<CredentialID>
   let settings: ServiceSettings
   let metrics: Metrics
   let log: Log
@@ -67,6 +68,7 @@ package final class Service {
     self.apps = apps
     self.providers = providers
     self.accounts = accounts
+    openAccounts = Set(accounts.keys)
     self.settings = settings
     self.metrics = metrics
     self.log = log
@@ -76,6 +78,11 @@ package final class Service {
     store.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
     }
+  }
+
+  /// What becomes of the targets of a message.
+  func fates(_ app: App, _ message: Message) -> Fates {
+    Fates(app: app, message: message, providers: providers, accounts: openAccounts)
   }
 
   /// Listens; the port.

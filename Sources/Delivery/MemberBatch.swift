@@ -19,6 +19,16 @@ final class MemberBatch {
   /// When the first of them was sent.
   var firstAttempt: WallTime?
   var prepared: Prepared?
+  /// What those have in common that share a request.
+  var like: Like?
+
+  struct Like {
+    /// As `Prepared.route`.
+    var route: [UInt8]
+    /// Of one of them.
+    var address: Address
+    var recipientClass: String
+  }
 
   /// What all requests share, as long as the account is the same.
   struct Prepared {
@@ -84,6 +94,11 @@ struct MemberFlights {
     }
     tokens.insert(flight.hash, flight: number)
     return number | Self.mark
+  }
+
+  func batch(of tag: Int) -> MemberBatch {
+    guard let flight = slots[tag & ~Self.mark] else { preconditionFailure("a member that is not at work") }
+    return flight.batch
   }
 
   mutating func end(_ tag: Int) -> Flight {

@@ -138,6 +138,8 @@ final class Flight {
   /// Their addresses, in the same order.
   let recipients: [Address]
   let slice: StoredSlice?
+  /// Of an audience, in place of parcels.
+  let members: [MemberTicket]
   let berth: Int
   let began: Instant
   let at: WallTime
@@ -146,8 +148,12 @@ final class Flight {
   /// Of its sender's account and connections.
   let generation: Int
 
-  init(_ parcels: [Parcel], recipients: [Address], slice: StoredSlice? = nil, berth: Int, _ pass: Sender.Pass) {
+  init(
+    _ parcels: [Parcel], recipients: [Address], slice: StoredSlice? = nil, members: [MemberTicket] = [], berth: Int,
+    _ pass: Sender.Pass
+  ) {
     self.parcels = parcels
+    self.members = members
     self.recipients = recipients
     self.slice = slice
     self.berth = berth
@@ -162,10 +168,25 @@ final class Flight {
     parcels = [parcel]
     recipients = [parcel.address]
     slice = nil
+    members = []
     berth = flight.berth
     began = flight.began
     at = flight.at
     probe = false
+    generation = flight.generation
+  }
+
+  /// One of members whose parcels these are now.
+  init(_ flight: Flight, _ parcels: [Parcel], of slice: StoredSlice?) {
+    for parcel in parcels { parcel.slice = slice }
+    self.parcels = parcels
+    self.slice = slice
+    members = []
+    recipients = flight.recipients
+    berth = flight.berth
+    began = flight.began
+    at = flight.at
+    probe = flight.probe
     generation = flight.generation
   }
 }

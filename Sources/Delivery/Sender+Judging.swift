@@ -4,6 +4,7 @@ import Loop
 /// What an answer, or the lack of one, does to its deliveries, its connection and the credential.
 extension Sender {
   func conclude(_ flight: Flight, _ judgement: Judgement, status: Int) {
+    let flight = judgement.isAcceptance ? flight : parcelled(flight)
     let now = worker.loop.now
     let wall = worker.loop.wallNow
     let verdict = judgement.common
@@ -27,7 +28,9 @@ extension Sender {
       if judged.provesCredential { isTaken() }
       if judged.leavesConnection { carrier.retire(flight.berth) }
     }
-    if flight.slice != nil {
+    if !flight.members.isEmpty {
+      concludeMembers(flight, verdict, status: status)
+    } else if flight.slice != nil {
       concludeSlice(flight, judgement, status: status, now: wall)
     } else {
       let parcel = flight.parcels[0]
@@ -64,6 +67,11 @@ extension Sender {
       worker.goBack(flight.parcels[0])
     }
   }
+}
+
+extension Judgement {
+  /// Of all recipients.
+  fileprivate var isAcceptance: Bool { if case .accepted = common { exceptions.isEmpty } else { false } }
 }
 
 extension RetryPolicy.Decision {

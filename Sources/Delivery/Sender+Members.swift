@@ -10,8 +10,8 @@ extension Sender {
     worker.wake(self)
   }
 
-  /// The account can send them without a parcel each.
-  var takesMembers: Bool { !gathersSlices && carrier.takesPrepared }
+  /// The account can send members of this message without a parcel each.
+  func takesMembers(of message: LoadedMessage) -> Bool { gathersSlices ? !message.isPersonal : carrier.takesPrepared }
 
   /// Sends at most `limit` members of the first batch; how many left it, at least one.
   func sendMembers(_ pass: Pass, limit: Int) -> Int {

@@ -39,8 +39,8 @@ extension Sender {
   }
 
   /// Takes out members of slices that are not at work; what meets the condition for one member does for all of its slice.
-  func takeSlices(where condition: (Parcel) -> Bool) -> [Parcel] {
-    var taken = slices.remove(where: condition)
+  func takeSlices(where condition: (Parcel) -> Bool, members: (MemberBatch) -> Bool) -> [Parcel] {
+    var taken = slices.remove(where: condition) + takeMemberSlices(where: members)
     guard !closedSlices.isEmpty else { return taken }
     for closed in closedSlices.takeAll() {
       if condition(closed.members[0]) { taken += closed.members } else { closedSlices.append(closed) }
@@ -48,12 +48,18 @@ extension Sender {
     return taken
   }
 
-  private func armSliceTimer(now: Instant) {
-    guard sliceTimer == nil, let due = slices.nextDue else { return }
-    sliceTimer = worker.loop.after(milliseconds: max(0, due - now)) { [weak self] in
+  func armSliceTimer(now: Instant) {
+    guard let due = [slices.nextDue, memberSlices.nextDue].compactMap({ $0 }).min() else { return }
+    // What gathers now must not wait with a slice that waits for its members.
+    if let armed = sliceTimer {
+      guard due < armed.due else { return }
+      worker.loop.cancel(armed.timer)
+    }
+    let timer = worker.loop.after(milliseconds: max(0, due - now)) { [weak self] in
       guard let self else { return }
       sliceTimer = nil
       let now = worker.loop.now
+      for closed in memberSlices.due(now: now) { store(closed) }
       for closed in slices.due(now: now) {
         if !closed.stored {
           store(closed)
@@ -63,9 +69,10 @@ extension Sender {
           settle(closed)
         }
       }
-      if !slices.isEmpty { armSliceTimer(now: now) }
+      armSliceTimer(now: now)
       worker.wake(self)
     }
+    sliceTimer = (timer, due)
   }
 
   /// Some members of a stored slice did not come back in time. If they have ended, the slice goes again as it is. If not,

@@ -1,8 +1,6 @@
 import Domain
-import HTTPClient
 import Loop
 import Store
-import TLS
 import Telemetry
 
 /// All that one credential sends on this loop (design D14): its queues of lanes, its gate, its authorization, its
@@ -43,8 +41,11 @@ final class Sender: CarrierOwner {
   var slices: SlicePlan<Parcel>
   /// Slices that may go; their members count as at work in their lanes.
   var closedSlices = ReadySlices()
+  /// The same of members without parcels; theirs are stored.
+  var memberSlices: SlicePlan<MemberTicket>
+  var closedMembers = FIFO<SlicePlan<MemberTicket>.Closed>()
   var storingSlices = 0
-  var sliceTimer: Timer?
+  var sliceTimer: (timer: Timer, due: Instant)?
   private var wakeTimer: Timer?
   /// Deliveries in memory, and those that wait for a retry and left a hold.
   var inMemory = 0
@@ -75,6 +76,7 @@ final class Sender: CarrierOwner {
     limit = ConcurrencyLimit(settings.concurrency)
     authorization = account.makeAuthorization()
     slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
+    memberSlices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     metrics = SenderMetrics(worker.metrics, provider: provider)
     carrier.owner = self
     quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
@@ -85,7 +87,9 @@ final class Sender: CarrierOwner {
   var concurrency: Int { min(limit.bound ?? .max, carrier.streams) }
   /// Requests at work.
   var atWork: Int { flights.count + membersAtWork }
-  var hasWaiting: Bool { !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty || !closedSlices.isEmpty }
+  var hasWaiting: Bool {
+    !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty || !closedSlices.isEmpty || !closedMembers.isEmpty
+  }
   var isIdle: Bool { atWork == 0 && storingSlices == 0 }
 
   func replace(account: any ProviderAccount, carrier: any Carrier) {
@@ -100,6 +104,7 @@ final class Sender: CarrierOwner {
     // The settings may have been what was wrong, and not the tokens: the next send tells.
     unproven = [:]
     slices.limit = account.recipientLimit
+    memberSlices.limit = account.recipientLimit
     renewQuota()
   }
 
@@ -118,7 +123,10 @@ final class Sender: CarrierOwner {
 
   /// Sends at most `quantum` requests; false: nothing more can go now.
   func dispatch(quantum: Int) -> Bool {
-    if gathersSlices { gather() }
+    if gathersSlices {
+      gather()
+      gatherMembers()
+    }
     var left = quantum
     let now = worker.loop.now
     let wall = worker.loop.wallNow
@@ -165,7 +173,9 @@ final class Sender: CarrierOwner {
         }
         continue
       }
-      let sent = gathersSlices ? sendSlice(pass) : sendNext(urgent: isUrgent, pass)
+      let sent =
+        !gathersSlices
+        ? sendNext(urgent: isUrgent, pass) : closedSlices.isEmpty ? sendMemberSlice(pass) : sendSlice(pass)
       if probe, !sent { gate.withdrawn(now: now) }
       if sent { quota?.spend(1, urgent: isUrgent) }
       left -= 1
@@ -174,7 +184,8 @@ final class Sender: CarrierOwner {
   }
 
   private var hasReady: Bool {
-    gathersSlices ? !closedSlices.isEmpty : !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty
+    gathersSlices
+      ? !closedSlices.isEmpty || !closedMembers.isEmpty : !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty
   }
 
   /// Members of a batch before a lane's turn.
@@ -186,7 +197,7 @@ final class Sender: CarrierOwner {
     return batchesTurn
   }
   private func ready(urgent isUrgent: Bool) -> Int {
-    if gathersSlices { return isUrgent ? closedSlices.urgent.count : closedSlices.bulk.count }
+    if gathersSlices { return isUrgent ? closedSlices.urgent.count : closedSlices.bulk.count + closedMembers.count }
     return isUrgent ? urgent.count : bulk.count + (batches.first?.waiting ?? 0)
   }
 
@@ -284,39 +295,6 @@ final class Sender: CarrierOwner {
     }
   }
 
-  // MARK: Authorization
-
-  /// The header to send with, or nil while none can be had.
-  private func header(now: Instant, wall: WallTime) -> String? {
-    switch authorization.need(now: wall) {
-    case .use(let header, let early):
-      if let early { fetch(early) }
-      return header
-    case .fetch(let fetch):
-      self.fetch(fetch)
-      return nil
-    case .wait: return nil
-    case .unavailable(let until, let blocked):
-      let wait = min(max(1, until - wall), worker.settings.gate.maximumWait)
-      tell(gate.unavailable(blocked: blocked, until: now + wait))
-      wake(at: now + wait, now: now)
-      return nil
-    }
-  }
-
-  private func fetch(_ fetch: TokenFetch) {
-    let asked = generation
-    let courier = TokenCourier(client: worker.http, timeout: worker.settings.authorizationTimeout)
-    courier.carry(fetch) { [weak self] result in
-      guard let self, generation == asked else { return }
-      if case .failure(let failure) = result {
-        worker.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])
-      }
-      authorization.fetched(try? result.get(), now: worker.loop.wallNow)
-      worker.wake(self)
-    }
-  }
-
   // MARK: What the carrier tells
 
   func hasRoom() { worker.wake(self) }
@@ -338,7 +316,7 @@ final class Sender: CarrierOwner {
   }
 
   func failed(_ tag: Int, _ failure: CarrierFailure) {
-    let flight = endFlight(tag)
+    let flight = parcelled(endFlight(tag))
     switch failure {
     case .notProcessed(let reason):
       conclude(flight, Judgement(.retry(Retry(.notProcessed, reason: reason))), status: 0)

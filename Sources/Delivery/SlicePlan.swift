@@ -61,6 +61,23 @@ struct SlicePlan<Ticket> {
     return close(key)
   }
 
+  /// Several at once, with their indexes.
+  mutating func add(
+    _ tickets: [(index: Int, ticket: Ticket)], of message: MessageID, partition: Int, recipientClass: String,
+    now: Instant
+  ) -> [Closed] {
+    let key = Key(message: message, partition: partition, recipientClass: recipientClass)
+    var closed: [Closed] = []
+    var rest = tickets[...]
+    while !rest.isEmpty {
+      let free = max(1, limit - (fresh[key]?.members.count ?? 0))
+      fresh[key, default: Gathering(since: now)].members += rest.prefix(free).map { ($0.index, $0.ticket) }
+      rest = rest.dropFirst(free)
+      if fresh[key]!.members.count >= limit { closed.append(close(key)) }
+    }
+    return closed
+  }
+
   /// A member of a slice whose request may have been made before.
   mutating func add(_ ticket: Ticket, _ delivery: DeliveryID, of slice: StoredSlice, now: Instant) -> Closed? {
     reunions[Name(slice), default: Gathering(slice: slice, since: now)].members.append((delivery.index, ticket))

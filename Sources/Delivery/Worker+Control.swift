@@ -53,7 +53,8 @@ extension Worker {
       if lanes.exists(lane) { requeue(lane) }
     }
     for sender in senders.values {
-      let members = sender.takeSlices { $0.message.id == id }
+      let members = sender.takeSlices(where: { $0.message.id == id }, members: { $0.message.id == id })
+      for parcel in members { parcel.message.adopt(control) }
       if control.word == .cancelled { endSlices(members, .cancelled) } else { giveBackStarted(members) }
       for batch in sender.takeBatches(where: { $0.message.id == id }) {
         batch.message.adopt(control)

@@ -106,7 +106,7 @@ extension Worker {
     for (_, slice) in partition.parkedSlices { abandon(slice.members) }
     partition.parkedSlices = []
     for sender in senders.values {
-      abandon(sender.takeSlices { $0.partition === partition })
+      abandon(sender.takeSlices(where: { $0.partition === partition }, members: { $0.partition === partition }))
     }
     dropBatches(of: partition)
   }

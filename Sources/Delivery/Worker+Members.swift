@@ -10,7 +10,7 @@ extension Worker {
     for target in members.others { enter(target, message, job: job, urgency: .bulk, partition: partition) }
     guard members.count > 0 else { return }
     guard let message, message.goesShort, !message.isStopped, let sender = senders[members.credential],
-      sender.takesMembers
+      sender.takesMembers(of: message)
     else {
       for place in 0..<members.count { enterWhole(place, of: members, message, job: job, partition: partition) }
       return
@@ -66,13 +66,22 @@ extension Worker {
 
   // MARK: Ends
 
+  /// One that was not sent stays in its job.
+  func abandon(_ flight: MemberFlights.Flight, _ sender: Sender) {
+    leaveLane(flight)
+    release(1, of: flight.batch, sender)
+  }
+
+  private func leaveLane(_ flight: MemberFlights.Flight) {
+    guard let lane = flight.lane else { return }
+    lanes.change(lane) { $0.ended(ordered: false) }
+    requeue(lane)
+  }
+
   func accepted(_ flight: MemberFlights.Flight, _ sender: Sender) {
     let batch = flight.batch
     let partition = batch.partition
-    if let lane = flight.lane {
-      lanes.change(lane) { $0.ended(ordered: false) }
-      requeue(lane)
-    }
+    leaveLane(flight)
     release(1, of: batch, sender)
     guard !partition.isLost else { return counts.forgotten.add() }
     partition.flush.add(

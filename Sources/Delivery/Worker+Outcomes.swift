@@ -156,7 +156,8 @@ extension Worker {
       finish(parcel, .expired, reason: parcel.lastReason)
     }
     for sender in senders.values {
-      endSlices(sender.takeSlices { $0.isExpired(now: now) }, .expired)
+      let members = sender.takeSlices(where: { $0.isExpired(now: now) }, members: { $0.message.startBy < now })
+      endSlices(members, .expired)
     }
     endBatches(.expired) { $0.message.startBy < now }
     for lane in lanes.withHolds { requeue(lane) }

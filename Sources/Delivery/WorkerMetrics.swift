@@ -104,15 +104,18 @@ final class SenderMetrics {
       "fanfare_credentials_blocked", "Credentials that wait for the operator.", [label])
   }
 
-  func delivered(_ outcome: Outcome) { outcomes[outcome]?.add() }
+  func delivered(_ outcome: Outcome, times: Int = 1) { outcomes[outcome]?.add(UInt64(times)) }
 
-  func firstAttempt(after milliseconds: Int64) { untilFirst.observe(seconds: Double(max(0, milliseconds)) / 1000) }
+  func firstAttempt(after milliseconds: Int64) { firstAttempts(1, after: milliseconds) }
+  func firstAttempts(_ count: Int, after milliseconds: Int64) {
+    untilFirst.observe(seconds: Double(max(0, milliseconds)) / 1000, times: UInt64(count))
+  }
   func began() { atWork.add(1) }
 
   /// Requests of members of an audience, all of them first ones.
   func began(_ count: Int, firstAfter milliseconds: Int64) {
     atWork.add(Int64(count))
-    untilFirst.observe(seconds: Double(max(0, milliseconds)) / 1000, times: UInt64(count))
+    firstAttempts(count, after: milliseconds)
   }
   func answered(seconds: Double) { answer.observe(seconds: seconds) }
   /// Deliveries that have ended with the requests of which `answered` was told.

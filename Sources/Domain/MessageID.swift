@@ -20,12 +20,26 @@ extension MessageID: CustomStringConvertible, LosslessStringConvertible, Compara
   private static let digitCount = 26
 
   package var description: String {
-    var text = [UInt8](Self.prefix.utf8)
-    let whole = (UInt128(high) << 64) | UInt128(low)
-    for place in (0..<Self.digitCount).reversed() {
-      text.append(Self.digits[Int(truncatingIfNeeded: whole >> UInt128(place * 5)) & 31])
+    // Written many times for each message that is accepted: in the names of its keys.
+    var text = InlineArray<30, UInt8>(repeating: UInt8(ascii: "_"))
+    text[0] = UInt8(ascii: "m")
+    text[1] = UInt8(ascii: "s")
+    text[2] = UInt8(ascii: "g")
+    var (high, low) = (high, low)
+    for place in (4..<30).reversed() {
+      text[place] = Self.letter(UInt8(truncatingIfNeeded: low & 31))
+      low = low >> 5 | high << 59
+      high >>= 5
     }
-    return String(decoding: text, as: UTF8.self)
+    guard let letters = try? UTF8Span(validating: text.span) else { preconditionFailure("base 32 is ASCII") }
+    return String(copying: letters)
+  }
+
+  /// Of base 32 without i, l, o and u.
+  private static func letter(_ value: UInt8) -> UInt8 {
+    let shifted =
+      value < 18 ? value : value < 20 ? value + 1 : value < 22 ? value + 2 : value < 27 ? value + 3 : value + 4
+    return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + shifted
   }
 
   package init?(_ description: String) {

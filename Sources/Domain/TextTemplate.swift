@@ -10,8 +10,10 @@ package struct TextTemplate: Hashable, Sendable {
 
   /// True if the text is what it reads.
   package static func isPlain(_ text: String) -> Bool {
+    let bytes = text.utf8Span.span
     var last: UInt8 = 0
-    for byte in text.utf8 {
+    for place in bytes.indices {
+      let byte = bytes[place]
       if byte == brace, last == brace { return false }
       last = byte
     }

@@ -27,6 +27,12 @@ struct TextRule {
   /// An id of a broadcast channel; how long they are is not said.
   static let base64 = TextRule(alphabet: .base64, maximum: 256)
 
+  private static func holdsNUL(_ text: String) -> Bool {
+    let bytes = text.utf8Span.span
+    for place in bytes.indices where bytes[place] == 0 { return true }
+    return false
+  }
+
   /// What is wrong with the text, or nil.
   func fault(in text: String) -> (code: Violation.Code, detail: String)? {
     if text.isEmpty { return mayBeEmpty ? nil : (.empty, "is empty: give a value or leave it out") }
@@ -34,7 +40,7 @@ struct TextRule {
     guard length <= maximum else { return (.tooLong, "has \(length) bytes; the limit is \(maximum)") }
     switch alphabet {
     case .prose:
-      return text.utf8.contains(0) ? (.invalidFormat, "holds a NUL character: remove it") : nil
+      return Self.holdsNUL(text) ? (.invalidFormat, "holds a NUL character: remove it") : nil
     case .line:
       if text.unicodeScalars.contains(where: \.breaksLine) {
         return (.invalidFormat, "holds a control character (a line break?): remove it")

@@ -10,6 +10,8 @@ package struct RedisCommand: Sendable {
   package init(words: [String]) {
     for word in words { append(word) }
   }
+  /// Bytes of the arguments.
+  package var size: Int { wire.count }
   package mutating func reserve(bytes: Int) { wire.reserveCapacity(bytes) }
   package mutating func append(_ text: String) {
     begin(text.utf8.count)
@@ -39,7 +41,12 @@ package struct RedisCommand: Sendable {
     wire += rest
     end()
   }
-  package mutating func append(_ number: some BinaryInteger) { append(String(number)) }
+  package mutating func append(_ number: some BinaryInteger) {
+    guard let small = Int(exactly: number), small >= 0 else { return append(String(number)) }
+    begin(small.digitCount)
+    wire.appendDigits(of: small)
+    end()
+  }
   package mutating func append(_ argument: RedisArgument) {
     switch argument {
     case .text(let text): append(text)
@@ -62,6 +69,18 @@ package struct RedisCommand: Sendable {
   private mutating func end() {
     wire.append(UInt8(ascii: "\r"))
     wire.append(UInt8(ascii: "\n"))
+  }
+}
+
+extension Int {
+  /// Of a number that is not negative.
+  fileprivate var digitCount: Int {
+    var (count, rest) = (1, self)
+    while rest > 9 {
+      rest /= 10
+      count += 1
+    }
+    return count
   }
 }
 

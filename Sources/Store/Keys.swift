@@ -1,15 +1,18 @@
 import Domain
+import RedisClient
 
 /// Every key name. All keys of a partition share its hash tag.
 struct Keys {
   let prefix: String
   private let stems: [String]
+  private let messageStems: [(message: String, work: String, deliveries: String)]
   let partitions: Int
 
   init(prefix: String, partitions: Int) {
     self.prefix = prefix
     self.partitions = partitions
     stems = Slots.tags(partitions: partitions).map { "\(prefix):{\($0)}:" }
+    messageStems = stems.map { ($0 + "m:", $0 + "w:", $0 + "d:") }
   }
 
   func partition(_ parts: (String, String)) -> Int { Int(Slots.hash(parts.0, parts.1) % UInt64(partitions)) }
@@ -83,6 +86,14 @@ struct Keys {
   func hours(_ partition: Int, _ app: AppID) -> String { stems[partition] + "h:\(app.rawValue)" }
 
   // Of a message.
+  /// Of one that is accepted: message, work and deliveries at home. The text of an id costs more than all else here.
+  func appendMessage(_ id: MessageID, to command: inout RedisCommand) {
+    let stems = messageStems[home(id)]
+    let text = id.description
+    command.append(stems.message, text)
+    command.append(stems.work, text)
+    command.append(stems.deliveries, text)
+  }
   func message(_ id: MessageID) -> String { stems[home(id)] + "m:\(id)" }
   func spread(_ id: MessageID) -> String { stems[home(id)] + "x:\(id)" }
   func work(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "w:\(id)" }

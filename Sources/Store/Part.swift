@@ -19,20 +19,21 @@ struct Part {
     var ended: [[UInt8]] = []
     var jobs: [[UInt8]] = []
     var streams: [String] = []
-    var open: [CredentialID: (indexes: [Int], targets: Packer)] = [:]
-    var order: [CredentialID] = []
+    // A message goes through few credentials: looking through them costs less than hashing their names.
+    var open: [OpenJob] = []
 
-    func close(_ credential: CredentialID) {
-      guard let job = open[credential], !job.indexes.isEmpty else { return }
-      let name = StreamID(partition: partition, credential: credential, urgency: urgency).name
+    func close(_ place: Int) {
+      let job = open[place]
+      guard !job.indexes.isEmpty else { return }
+      let name = StreamID(partition: partition, credential: job.credential, urgency: urgency).name
       let stream = streams.firstIndex(of: name) ?? streams.count
       if stream == streams.count { streams.append(name) }
-      jobs.append(Array(String(stream).utf8))
+      jobs.append(Self.digits(stream))
       jobs.append(Array(name.utf8))
-      jobs.append(Array(String(job.indexes[0]).utf8))
-      jobs.append(job.indexes.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] })
+      jobs.append(Self.digits(job.first))
+      jobs.append(job.indexes)
       jobs.append(job.targets.bytes)
-      open[credential] = ([], Packer())
+      open[place] = OpenJob(credential: job.credential)
     }
 
     for (index, target) in targets.enumerated() {
@@ -41,7 +42,7 @@ struct Part {
       case .ended(let outcome, let reason):
         list.append(.init(device: target.device, credential: nil, provider: provider, platform: target.platform))
         let record = DeliveryRecord(state: .final(outcome, reason: reason, providerID: nil), provider: provider)
-        ended.append(Array(String(index).utf8))
+        ended.append(Self.digits(index))
         ended.append(record.head)
         ended.append(
           CounterName(
@@ -49,25 +50,42 @@ struct Part {
           ).field)
       case .queue(let credential):
         list.append(.init(device: target.device, credential: credential, provider: provider, platform: target.platform))
-        if open[credential] == nil {
-          open[credential] = ([], Packer())
-          order.append(credential)
-        }
-        open[credential]!.indexes.append(index)
-        PackedTarget(index: index, device: target.device, address: target.registered ? nil : target.address)
-          .write(to: &open[credential]!.targets)
-        if open[credential]!.indexes.count >= targetsPerJob { close(credential) }
+        let place = open.firstIndex { $0.credential == credential } ?? open.count
+        if place == open.count { open.append(OpenJob(credential: credential)) }
+        open[place].add(
+          PackedTarget(index: index, device: target.device, address: target.registered ? nil : target.address))
+        if open[place].indexes.count >= 2 * targetsPerJob { close(place) }
       }
     }
-    for credential in order { close(credential) }
-    arguments = [
-      Array(String(targets.count).utf8), TargetList(list).packed, Array(String(ended.count / 3).utf8),
-    ]
+    for place in open.indices { close(place) }
+    arguments = [Self.digits(targets.count), TargetList(list).packed, Self.digits(ended.count / 3)]
     arguments += ended
-    arguments.append(Array(String(jobs.count / 5).utf8))
+    arguments.append(Self.digits(jobs.count / 5))
     arguments += jobs
     self.streams = streams
   }
+
+  /// A job that takes more targets.
+  private struct OpenJob {
+    let credential: CredentialID
+    /// Two bytes each, as scripts read them.
+    private(set) var indexes: [UInt8] = []
+    private(set) var first = 0
+    private(set) var targets = Packer()
+    init(credential: CredentialID) { self.credential = credential }
+
+    mutating func add(_ target: PackedTarget) {
+      if indexes.isEmpty {
+        first = target.index
+        targets.reserve(160)
+      }
+      indexes.append(UInt8(target.index >> 8))
+      indexes.append(UInt8(target.index & 255))
+      target.write(to: &targets)
+    }
+  }
+
+  private static func digits(_ number: Int) -> [UInt8] { Array(String(number).utf8) }
 
   /// For the spread record at home.
   var packed: [UInt8] {
@@ -131,7 +149,11 @@ struct Part {
     return stride(from: 0, to: packed.count, by: 2).map { Int(packed[$0]) << 8 | Int(packed[$0 + 1]) }
   }
 
-  func scriptArguments(id: MessageID, channel: String, ttl: Int) -> [RedisArgument] {
-    [.bytes(id.raw), .text(channel), .number(Int64(ttl)), .number(Int64(partition))] + arguments.map { .bytes($0) }
+  /// As the `addPart` fragment takes it.
+  func append(to command: inout RedisCommand, ttl: Int) {
+    command.append(ttl)
+    for argument in arguments { command.append(argument) }
   }
+  /// Bytes of that, about.
+  var size: Int { arguments.reduce(16) { $0 + $1.count + 8 } }
 }

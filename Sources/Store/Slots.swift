@@ -31,7 +31,8 @@ enum Slots {
   static func hash(_ parts: String...) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for part in parts {
-      for byte in part.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      var part = part
+      hash = part.withUTF8 { bytes in bytes.reduce(hash) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
       hash = (hash ^ 0xff) &* 0x100_0000_01b3
     }
     hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd

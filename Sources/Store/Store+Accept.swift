@@ -67,18 +67,22 @@ extension Store {
       if let split = submission.split(id) {
         byPartition = byPartition.mapValues { targets in targets.map { $0.shared(out: split) } }
       }
-      try await store(submission, id: id, byPartition: byPartition)
+      try await store(
+        submission, id: id, byPartition: byPartition, mayBeKnown: repeated || submission.id != nil)
     }
     return .stored(id, isRepeated: repeated)
   }
 
   private func byPartition(_ submission: Submission) -> [Int: [SubmissionTarget]] {
-    Dictionary(grouping: submission.targets) { partition(of: $0.device, in: submission.app) }
+    if submission.targets.count == 1 {
+      return [partition(of: submission.targets[0].device, in: submission.app): submission.targets]
+    }
+    return Dictionary(grouping: submission.targets) { partition(of: $0.device, in: submission.app) }
   }
 
   /// An id for a message, with its home among the partitions that it goes to.
   package func identify(_ submission: Submission) -> MessageID {
-    let random = SecureRandom.word()
+    let random = randomWords.next()
     let home: Int
     if let audience = submission.audience, case let aimed = Self.parts(of: audience), !aimed.isEmpty {
       home = aimed[Int(random % UInt64(aimed.count))].partition
@@ -124,9 +128,9 @@ extension Store {
     }
   }
 
-  private func store(_ submission: Submission, id: MessageID, byPartition: [Int: [SubmissionTarget]])
-    async throws(StoreError)
-  {
+  private func store(
+    _ submission: Submission, id: MessageID, byPartition: [Int: [SubmissionTarget]], mayBeKnown: Bool
+  ) async throws(StoreError) {
     let home = keys.home(id)
     let partitions = byPartition.isEmpty ? [home] : byPartition.keys.sorted()
     let parts = partitions.map {
@@ -134,27 +138,12 @@ extension Store {
         partition: $0, targets: byPartition[$0] ?? [], urgency: submission.urgency,
         targetsPerJob: settings.targetsPerJob)
     }
-    let life = RedisArgument.number(Int64(submission.ttl) + settings.retentionSeconds)
     var fields = messageFields(submission, id, partitions)
     if partitions == [home], submission.schedule == nil {
-      fields += [.text("st"), .text("q")]
-      // It will tell, as parts elsewhere do.
-      if parts[0].count > Fragment.movedAtMost { fields += [.text("left"), 1] }
-      _ = try await ask(
-        Scripts.acceptHere,
-        keys: [
-          keys.message(id), keys.work(home, id), keys.deliveries(home, id), keys.slices(home, id),
-          keys.sequence(home), keys.ready(home), keys.waiting(home), keys.segment(home, id.hour),
-          keys.segments(home), keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
-        ] + parts[0].streams.map { keys.stream(home, $0) },
-        [.bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), life, .number(Int64(fields.count))]
-          + fields + parts[0].scriptArguments(id: id, channel: keys.bell, ttl: submission.ttl), partition: home)
-      return
+      return try await storeHere(submission, id, &fields, parts[0], mayBeKnown: mayBeKnown)
     }
-    fields += [
-      .text("left"), .number(Int64(parts.count)), .text("pn"),
-      .text(parts.map { String($0.count) }.joined(separator: ",")),
-    ]
+    fields.append("left", parts.count)
+    fields.append("pn", parts.map { String($0.count) }.joined(separator: ","))
     let fresh = try await storeHome(id, submission, fields, parts.map { ($0.partition, $0.packed) })
     guard submission.schedule == nil else { return }
     if fresh {
@@ -165,54 +154,99 @@ extension Store {
     }
   }
 
+  /// A message whose targets all live in its home.
+  private func storeHere(
+    _ submission: Submission, _ id: MessageID, _ fields: inout MessageFields, _ part: Part, mayBeKnown: Bool
+  ) async throws(StoreError) {
+    let home = part.partition
+    fields.append("st", "q")
+    // It will tell, as parts elsewhere do.
+    if part.count > Fragment.movedAtMost { fields.append("left", 1) }
+    var entry = AcceptQueue.Entry(
+      id: id, keys: RedisCommand(), arguments: RedisCommand(), deliveries: part.count,
+      life: Int64(submission.ttl) + settings.retentionSeconds, mayBeKnown: mayBeKnown)
+    keys.appendMessage(id, to: &entry.keys)
+    for stream in part.streams { entry.keys.append(keys.stream(home, stream)) }
+    entry.arguments.reserve(bytes: fields.pairs.size + part.size + 64)
+    entry.arguments.append(part.streams.count)
+    entry.arguments.append(fields.pairs.count)
+    entry.arguments.append(fields.pairs)
+    part.append(to: &entry.arguments, ttl: submission.ttl)
+    try await acceptQueue.store(entry, in: AcceptQueue.Lane(partition: home, app: submission.app))
+  }
+
   /// False: it was stored before.
   func storeHome(
-    _ id: MessageID, _ submission: Submission, _ fields: [RedisArgument], _ parts: [(partition: Int, packed: [UInt8])]
+    _ id: MessageID, _ submission: Submission, _ fields: MessageFields, _ parts: [(partition: Int, packed: [UInt8])]
   ) async throws(StoreError) -> Bool {
     let home = keys.home(id)
     let schedule = submission.schedule
     var fields = fields
-    fields += [.text("st"), .text(schedule == nil ? "s" : Self.waitingState)]
+    fields.append("st", schedule == nil ? "s" : Self.waitingState)
     if let schedule {
-      fields += [.text("at"), .number(schedule.startAt.milliseconds), .text("v"), 1]
-      fields += [.text("sl"), schedule.local.map { .number($0.seconds) } ?? ""]
+      fields.append("at", schedule.startAt.milliseconds)
+      fields.append("v", 1)
+      fields.append("sl", schedule.local.map { String($0.seconds) } ?? "")
     }
     let life = listingLife(ttl: submission.ttl, acceptedAt: submission.acceptedAt, startAt: schedule?.startAt)
-    var arguments: [RedisArgument] = [
-      .bytes(id.raw), .number(id.hour), .number(life),
-      .number((schedule?.startAt ?? loop.wallNow).milliseconds), .number(Int64(fields.count)),
-    ]
-    arguments += fields
-    arguments.append(.number(Int64(parts.count)))
-    for part in parts { arguments += [.number(Int64(part.partition)), .bytes(part.packed)] }
-    let fresh = try await ask(
-      Scripts.acceptHome,
+    var run = ScriptRun(
       keys: [
         keys.message(id), keys.spread(id), schedule == nil ? keys.spreading(home) : keys.scheduled(home),
         keys.segment(home, id.hour),
         keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
-      ], arguments, partition: home)
-    return fresh.integer == 1
+      ],
+      [
+        .bytes(id.raw), .number(id.hour), .number(life), .number((schedule?.startAt ?? loop.wallNow).milliseconds),
+        .number(Int64(fields.pairs.count)),
+      ])
+    run.arguments.append(fields.pairs)
+    run.arguments.append(parts.count)
+    for part in parts {
+      run.arguments.append(part.partition)
+      run.arguments.append(part.packed)
+    }
+    return try await ask(Scripts.acceptHome, [run], partition: home).first?.integer == 1
   }
 
-  func messageFields(_ submission: Submission, _ id: MessageID, _ partitions: [Int]) -> [RedisArgument] {
-    var fields: [RedisArgument] = [
-      .text("app"), .text(submission.app.rawValue), .text("b"), .bytes(submission.body), .text("k"),
-      .text(submission.kind.rawValue), .text("ttl"), .number(Int64(submission.ttl)), .text("tot"),
-      .number(Int64(submission.count)), .text("np"),
-      // A scheduled message tells home how each part ended, even if it has but one: it spreads, and may do so twice.
-      .number(Int64(submission.schedule == nil ? partitions.count : max(2, partitions.count))), .text("parts"),
-      .text(partitions.map(String.init).joined(separator: ",")),
-    ]
-    if let split = submission.split(id) { fields += [.text(VariantSplit.field), .bytes(split.packed)] }
-    if let draft = submission.draftOf { fields += [.text("dr"), .text(draft.description)] }
-    if let draft = submission.testOf { fields += [.text("te"), .text(draft.description)] }
+  func messageFields(_ submission: Submission, _ id: MessageID, _ partitions: [Int]) -> MessageFields {
+    var fields = MessageFields(reserving: submission.body.count + 256)
+    fields.append("app", submission.app.rawValue)
+    fields.append("b", submission.body)
+    fields.append("k", submission.kind.rawValue)
+    fields.append("ttl", submission.ttl)
+    fields.append("tot", submission.count)
+    // A scheduled message tells home how each part ended, even if it has but one: it spreads, and may do so twice.
+    fields.append("np", submission.schedule == nil ? partitions.count : max(2, partitions.count))
+    fields.append("parts", partitions.map(String.init).joined(separator: ","))
+    if let split = submission.split(id) { fields.append(VariantSplit.field, split.packed) }
+    if let draft = submission.draftOf { fields.append("dr", draft.description) }
+    if let draft = submission.testOf { fields.append("te", draft.description) }
     // A campaign is looked at and copied after it has ended.
-    if submission.audience != nil || submission.draftOf != nil { fields += [.text("bf"), 1] }
-    if let rate = submission.ratePerSecond { fields += [.text("rps"), .number(Int64(rate))] }
-    if let brake = submission.errorBrake { fields += [.text("eb"), .text("\(brake.share),\(brake.minimum)")] }
-    if let replayOf = submission.replayOf { fields += [.text("rep"), .text(replayOf.description)] }
+    if submission.audience != nil || submission.draftOf != nil { fields.append("bf", 1) }
+    if let rate = submission.ratePerSecond { fields.append("rps", rate) }
+    if let brake = submission.errorBrake { fields.append("eb", "\(brake.share),\(brake.minimum)") }
+    if let replayOf = submission.replayOf { fields.append("rep", replayOf.description) }
     return fields
+  }
+}
+
+/// Fields of a message's hash and their values, as a script takes them.
+struct MessageFields {
+  private(set) var pairs = RedisCommand()
+
+  init(reserving bytes: Int) { pairs.reserve(bytes: bytes) }
+
+  mutating func append(_ name: String, _ value: String) {
+    pairs.append(name)
+    pairs.append(value)
+  }
+  mutating func append(_ name: String, _ value: [UInt8]) {
+    pairs.append(name)
+    pairs.append(value)
+  }
+  mutating func append(_ name: String, _ value: some BinaryInteger) {
+    pairs.append(name)
+    pairs.append(value)
   }
 }
 

@@ -8,16 +8,19 @@ extension Store {
       Scripts.addPart,
       parts.map { part in
         let partition = part.partition
-        let names = [
-          keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
-          keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
-          keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
-        ]
-        return (
-          names + part.streams.map { keys.stream(partition, $0) },
-          [.bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds)]
-            + part.scriptArguments(id: id, channel: keys.bell, ttl: ttl)
-        )
+        var run = ScriptRun(
+          keys: [
+            keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
+            keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
+            keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
+          ],
+          [
+            .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
+            .number(Int64(partition)),
+          ])
+        for stream in part.streams { run.keys.append(keys.stream(partition, stream)) }
+        part.append(to: &run.arguments, ttl: ttl)
+        return run
       })
     _ = try await ask(
       Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])

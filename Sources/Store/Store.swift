@@ -44,6 +44,7 @@ package final class Store {
   let endpoint: RedisEndpoint
   let pulse: Pulse
   let receipts: ReplicaReceipts
+  let acceptQueue: AcceptQueue
   /// This store over the connection of messages that replicas must confirm, once there was one.
   var confirming: Store?
   private var subscriber: RedisSubscriber?
@@ -60,6 +61,7 @@ package final class Store {
   var keyCache = KeyCache()
   var shelf = WordShelf()
   var tagListing: TagListing?
+  var randomWords = RandomWords()
 
   /// Connects in the background and again whenever the connection is lost.
   package init(loop: EventLoop, redis endpoint: RedisEndpoint, settings: StoreSettings) {
@@ -72,6 +74,7 @@ package final class Store {
     redis = Redis(loop: loop, endpoint: endpoint, scripts: Scripts.all)
     pulse = Pulse(loop: loop, redis: redis, settings: settings)
     receipts = ReplicaReceipts(redis: redis)
+    acceptQueue = AcceptQueue(redis: redis, loop: loop, keys: keys, retention: settings.retentionSeconds)
     redis.onChange = { [weak self] isReady in
       self?.shelf = WordShelf()
       self?.pulse.connectionChanged(isReady: isReady)

@@ -11,10 +11,25 @@ package enum SecureRandom {
 
   package static func word() -> UInt64 {
     var word: UInt64 = 0
-    withUnsafeMutableBytes(of: &word) { raw in
-      let bytes = raw.bindMemory(to: UInt8.self)
-      precondition(RAND_bytes(bytes.baseAddress, 8) == 1, "the system gives no random bytes")
-    }
+    withUnsafeMutableBytes(of: &word) { fill($0) }
     return word
+  }
+
+  fileprivate static func fill(_ raw: UnsafeMutableRawBufferPointer) {
+    let bytes = raw.bindMemory(to: UInt8.self)
+    precondition(RAND_bytes(bytes.baseAddress, Int32(bytes.count)) == 1, "the system gives no random bytes")
+  }
+}
+
+/// Random words as `SecureRandom.word` gives them, asked for many at a time: one alone costs as much as fifty.
+package struct RandomWords {
+  private var words: [UInt64] = []
+  package init() {}
+
+  package mutating func next() -> UInt64 {
+    if let word = words.popLast() { return word }
+    words = [UInt64](repeating: 0, count: 64)
+    words.withUnsafeMutableBytes { SecureRandom.fill($0) }
+    return words.removeLast()
   }
 }

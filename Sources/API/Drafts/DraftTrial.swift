@@ -83,10 +83,11 @@ extension Service {
       let reading = try self.read(document, call)
       let (targets, warnings) = try await self.resolve(recipients, as: reading.message, call.app)
       let aim = Aim(targets: targets, warnings: warnings)
-      try await self.checkAttributes(reading.message, call.app)
+      let contents = reading.message.textsByVariant
+      try await self.checkAttributes(contents, call.app)
       var notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
       notices += aim.warnings
-      notices += try self.checkRendering(reading.message, aim.credentials, call.now)
+      notices += try self.checkRendering(contents, aim.credentials, call.now)
       var draft = Draft(
         reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices,
         errorBrake: nil, self.settings)

@@ -23,13 +23,12 @@ extension Store {
     let parts = Self.parts(of: audience)
     precondition(parts.allSatisfy { (0..<settings.partitions).contains($0.partition) }, "a partition that is none")
     var fields = messageFields(submission, id, parts.map(\.partition))
-    fields += [
-      .text("left"), .number(Int64(parts.count)), .text("an"),
-      .text(parts.map { String($0.count) }.joined(separator: ",")), .text("au"), .text(audience.expression),
-      .text("re"), .text(audience.reach.rawValue),
-    ]
-    if submission.schedule == nil { fields += [.text("at"), .number(submission.acceptedAt.milliseconds)] }
-    if submission.keepReceipts { fields += [.text("rc"), 1] }
+    fields.append("left", parts.count)
+    fields.append("an", parts.map { String($0.count) }.joined(separator: ","))
+    fields.append("au", audience.expression)
+    fields.append("re", audience.reach.rawValue)
+    if submission.schedule == nil { fields.append("at", submission.acceptedAt.milliseconds) }
+    if submission.keepReceipts { fields.append("rc", 1) }
     let fresh = try await storeHome(id, submission, fields, [])
     guard submission.schedule == nil else { return }
     if fresh {

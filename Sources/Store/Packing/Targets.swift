@@ -67,14 +67,14 @@ struct TargetList {
   var entries: [Entry] = []
 
   var packed: [UInt8] {
+    // Names of credentials, providers and platforms: few, so looking through them costs less than hashing.
     var words: [String] = []
-    var places: [String: Int] = [:]
     var body = Packer()
+    body.reserve(entries.count * 40 + 64)
     func place(_ word: String?) -> Int {
       guard let word else { return 0 }
-      if let place = places[word] { return place }
+      if let place = words.firstIndex(of: word) { return place + 1 }
       words.append(word)
-      places[word] = words.count
       return words.count
     }
     for entry in entries {

@@ -7,6 +7,7 @@ extension Store {
   static let aliasBuckets = 4_096
 
   struct AliasPlace {
+    var partition: Int
     var key: String
     /// Of the derived id.
     var hash: [UInt8]
@@ -14,22 +15,31 @@ extension Store {
 
   func alias(_ derived: DeviceID, _ app: AppID) -> AliasPlace {
     let hash = Slots.hash("alias", app.rawValue, derived.rawValue)
-    let key = keys.alias(partition(of: derived, in: app), app, Int(hash % UInt64(Self.aliasBuckets)))
-    return AliasPlace(key: key, hash: (0..<6).map { UInt8(truncatingIfNeeded: hash >> UInt64(56 - 8 * $0)) })
+    let partition = partition(of: derived, in: app)
+    let key = keys.alias(partition, app, Int(hash % UInt64(Self.aliasBuckets)))
+    return AliasPlace(
+      partition: partition, key: key, hash: (0..<6).map { UInt8(truncatingIfNeeded: hash >> UInt64(56 - 8 * $0)) })
   }
 
   /// The devices that aliases of these tokens name and that hold them, dead ones too; by derived id, in order.
   func aliased(_ derived: [DeviceID], _ addresses: [Address], app: AppID) async throws(StoreError) -> [[FoundDevice]] {
     let places = derived.map { alias($0, app) }
-    let held = try await read(derived.indices.map { (partition(of: derived[$0], in: app), places[$0].key) })
+    return try await aliased(places, try await read(places.map { ($0.partition, $0.key) }), addresses, app: app)
+  }
+
+  /// `held`: what the buckets of these places hold.
+  private func aliased(
+    _ places: [AliasPlace], _ held: [[UInt8]?], _ addresses: [Address], app: AppID
+  ) async throws(StoreError) -> [[FoundDevice]] {
     var asked: [(token: Int, place: DevicePlace)] = []
     for (token, place) in places.enumerated() {
       let bytes = held[token] ?? []
-      for at in stride(from: 0, to: bytes.count - 11, by: 12) where bytes[at..<at + 6].elementsEqual(place.hash) {
+      for at in stride(from: 0, to: bytes.count - 11, by: 12)
+      where bytes[at..<at + 6].elementsEqual(place.hash) {
         asked.append((token, DevicePlace(raw: bytes[(at + 6)..<(at + 12)])))
       }
     }
-    var found = [[FoundDevice]](repeating: [], count: derived.count)
+    var found = [[FoundDevice]](repeating: [], count: places.count)
     for (entry, record) in zip(asked, try await records(asked.map(\.place), app: app)) {
       guard let record, record.device.address.holdsSameToken(as: addresses[entry.token]) else { continue }
       found[entry.token].append(record)
@@ -78,12 +88,33 @@ extension Store {
     try await findOwners(of: addresses, app: app).map { $0?.record.stored }
   }
 
-  func findOwners(of addresses: [Address], app: AppID) async throws(StoreError) -> [FoundDevice?] {
+  /// As `owners(of:app:)`, with the id that each token has by itself.
+  package func ownersAndIDs(of addresses: [Address], app: AppID) async throws(StoreError)
+    -> [(id: DeviceID, owner: StoredDevice?)]
+  {
     let derived = addresses.map { Self.derivedID(of: $0, in: app) }
-    var owners = try await aliased(derived, addresses, app: app).map { $0.max { $0.rank < $1.rank } }
+    let owners = try await findOwners(of: addresses, derived: derived, app: app)
+    return zip(derived, owners).map { ($0, $1?.record.stored) }
+  }
+
+  func findOwners(of addresses: [Address], app: AppID) async throws(StoreError) -> [FoundDevice?] {
+    try await findOwners(of: addresses, derived: addresses.map { Self.derivedID(of: $0, in: app) }, app: app)
+  }
+
+  /// A token's alias and the index of its own id are in one partition: both are read at once, as most tokens have neither.
+  func findOwners(of addresses: [Address], derived: [DeviceID], app: AppID) async throws(StoreError) -> [FoundDevice?] {
+    let aliases = derived.map { alias($0, app) }
+    let own = derived.map { IndexPlace($0, app, keys) }
+    let held = try await read(
+      aliases.map { ($0.partition, $0.key) } + own.map { ($0.partition, keys.index($0.partition, app, $0.bucket)) })
+    var owners = try await aliased(aliases, Array(held.prefix(derived.count)), addresses, app: app)
+      .map { $0.max { $0.rank < $1.rank } }
     let missing = owners.indices.filter { owners[$0] == nil }
-    for (at, found) in zip(missing, try await find(missing.map { derived[$0] }, app: app)) {
-      guard let found, found.device.address.holdsSameToken(as: addresses[at]) else { continue }
+    let found = try await lookUp(
+      missing.map { derived[$0] }, at: missing.map { own[$0] }, held: missing.map { held[derived.count + $0] }, app: app
+    )
+    for (at, found) in zip(missing, found) {
+      guard let found = found.found, found.device.address.holdsSameToken(as: addresses[at]) else { continue }
       owners[at] = found
     }
     return owners

@@ -73,8 +73,16 @@ extension Store {
   func lookUp(_ ids: [DeviceID], app: AppID) async throws(StoreError) -> [(found: FoundDevice?, numbers: [Int])] {
     let places = ids.map { IndexPlace($0, app, keys) }
     let held = try await read(places.map { ($0.partition, keys.index($0.partition, app, $0.bucket)) })
+    return try await lookUp(ids, at: places, held: held, app: app)
+  }
+
+  /// `held`: what the index has at these places.
+  func lookUp(_ ids: [DeviceID], at places: [IndexPlace], held: [[UInt8]?], app: AppID) async throws(StoreError)
+    -> [(found: FoundDevice?, numbers: [Int])]
+  {
     var result: [(found: FoundDevice?, numbers: [Int])] = []
     var asked: [(id: Int, place: DevicePlace)] = []
+    result.reserveCapacity(ids.count)
     for (id, place) in places.enumerated() {
       let numbers = held[id].map(place.numbers) ?? []
       result.append((nil, numbers))
@@ -89,6 +97,7 @@ extension Store {
 
   /// By their numbers, in order; nil where there is none. Users and aliases may name places that this store has not.
   func records(_ places: [DevicePlace], app: AppID) async throws(StoreError) -> [FoundDevice?] {
+    guard !places.isEmpty else { return [] }
     let known = places.indices.filter { places[$0].partition < settings.partitions }
     if known.count < places.count {
       var found = [FoundDevice?](repeating: nil, count: places.count)

@@ -1,32 +1,48 @@
 import RedisClient
 
 extension Scripts {
-  /// A message all of whose targets live in its home. KEYS message, work, deliveries, slices, seq, ready, waiting, segment,
-  /// segments, listing, hours, streams… · ARGV raw id, hour, retention, listing's life, number of message fields, fields…,
-  /// part…
+  /// Messages of one app and hour all of whose targets live here, in their home; one that is known is passed over. KEYS seq,
+  /// ready, waiting, segment, segments, listing, hours, then per message: message, work, deliveries, streams… · ARGV hour,
+  /// retention, listing's life, channel, partition, 1 if some may have been stored long ago, messages, deliveries, raw ids…,
+  /// then per message: number of its arguments with this one, number of its streams, number of message fields, fields…, part…
   static let acceptHere = RedisScript(
     "acceptHere",
     "#!lua\n" + Fragment.archive + Fragment.addPart + """
-      local m, seg = KEYS[1], KEYS[8]
-      if redis.call('EXISTS', m) == 1 or redis.call('HEXISTS', seg, 'a' .. ARGV[1]) == 1
-        or redis.call('HEXISTS', seg, 'm' .. ARGV[1]) == 1 then return 0 end
-      local fields = tonumber(ARGV[5])
-      local message = {}
-      for i = 6, 5 + fields do message[#message + 1] = ARGV[i] end
-      redis.call('HSET', m, unpack(message))
-      redis.call('ZADD', KEYS[10], 0, ARGV[1])
-      redis.call('EXPIRE', KEYS[10], ARGV[4], 'NX')
-      redis.call('EXPIRE', KEYS[10], ARGV[4], 'GT')
-      redis.call('ZADD', KEYS[11], ARGV[2], ARGV[2])
-      redis.call('EXPIRE', KEYS[11], ARGV[4], 'NX')
-      redis.call('EXPIRE', KEYS[11], ARGV[4], 'GT')
-      if addPart(6 + fields, KEYS[2], KEYS[3], KEYS[5], KEYS[6], KEYS[7], 12) then
-        close(ARGV[1], redis.call('HGETALL', KEYS[2]), redis.call('HGETALL', KEYS[3]), m, seg, KEYS[9], nil, ARGV[2],
-          ARGV[3], '1', nil)
-        drop(KEYS[2])
-        drop(KEYS[3])
-        settle()
+      local seg, listing, hours = KEYS[4], KEYS[6], KEYS[7]
+      local hour, life, messages = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[7])
+      local listed = {}
+      for i = 1, messages do
+        listed[2 * i - 1] = '0'
+        listed[2 * i] = ARGV[8 + i]
       end
+      redis.call('ZADD', listing, unpack(listed))
+      -- An hour more than is asked for, so that not every message has to renew it.
+      if redis.call('TTL', listing) < life then
+        redis.call('EXPIRE', listing, life + 3600)
+        redis.call('ZADD', hours, hour, hour)
+        redis.call('EXPIRE', hours, life + 3600, 'NX')
+        redis.call('EXPIRE', hours, life + 3600, 'GT')
+      end
+      local base = redis.call('INCRBY', KEYS[1], ARGV[8]) - ARGV[8] + 1
+      local at, key = 9 + messages, 8
+      for i = 1, messages do
+        local id, m, w, d = ARGV[8 + i], KEYS[key], KEYS[key + 1], KEYS[key + 2]
+        local part = at + 3 + ARGV[at + 2]
+        if redis.call('EXISTS', m) == 0 and (ARGV[6] == '0'
+          or redis.call('HEXISTS', seg, 'a' .. id) == 0 and redis.call('HEXISTS', seg, 'm' .. id) == 0) then
+          local ended = addPart(part, id, w, d, base, key + 3, KEYS[2], KEYS[3], ARGV[4], ARGV[5])
+          redis.call('HSET', m, unpack(ARGV, at + 3, part - 1))
+          if ended then
+            close(id, redis.call('HGETALL', w), redis.call('HGETALL', d), m, seg, KEYS[5], nil, hour, ARGV[2], '1', nil)
+            drop(w)
+            drop(d)
+          end
+        end
+        base = base + ARGV[part + 1]
+        key = key + 3 + ARGV[at + 1]
+        at = at + ARGV[at]
+      end
+      settle()
       return 1
       """)
 
@@ -58,16 +74,17 @@ extension Scripts {
     """)
 
   /// One partition's part of a spreading message, unless it is known there. KEYS work, deliveries, slices, seq, ready,
-  /// waiting, segment, segments, finished, streams… · ARGV raw id, hour, retention, part… → 0: it was known, 1, or how it
-  /// ended if nothing of it is left to do
+  /// waiting, segment, segments, finished, streams… · ARGV raw id, hour, retention, channel, partition, part… → 0: it was
+  /// known, 1, or how it ended if nothing of it is left to do
   static let addPart = RedisScript(
     "addPart",
     "#!lua\n" + Fragment.archive + Fragment.addPart + """
-      local w, seg = KEYS[1], KEYS[7]
-      if redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. ARGV[1]) == 1
-        or redis.call('HEXISTS', KEYS[9], ARGV[1]) == 1 then return 0 end
-      if addPart(4, w, KEYS[2], KEYS[4], KEYS[5], KEYS[6], 10) then
-        local ending = keepPart(ARGV[1], redis.call('HGETALL', w), redis.call('HGETALL', KEYS[2]), seg, KEYS[8], KEYS[9],
+      local id, w, seg = ARGV[1], KEYS[1], KEYS[7]
+      if redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. id) == 1
+        or redis.call('HEXISTS', KEYS[9], id) == 1 then return 0 end
+      local base = redis.call('INCRBY', KEYS[4], ARGV[7]) - ARGV[7] + 1
+      if addPart(6, id, w, KEYS[2], base, 10, KEYS[5], KEYS[6], ARGV[4], ARGV[5]) then
+        local ending = keepPart(id, redis.call('HGETALL', w), redis.call('HGETALL', KEYS[2]), seg, KEYS[8], KEYS[9],
           ARGV[2], ARGV[3])
         drop(w)
         drop(KEYS[2])

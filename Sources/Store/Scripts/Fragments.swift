@@ -190,35 +190,35 @@ enum Fragment {
 
     """
 
-  /// Adds a message's part of a partition: `addPart(at, w, d, seq, ready, waiting, firstStream)`; answers whether
-  /// nothing of it is left to do. ARGV from `at`: id, channel, ttl, partition, count, list, ended and jobs as `Part` writes
-  /// them.
+  /// Adds a message's part of a partition: `addPart(at, id, w, d, base, firstStream, ready, waiting, channel, partition)`,
+  /// `base` the sequence of its first delivery; answers whether nothing of it is left to do. ARGV from `at`: ttl, count, list,
+  /// ended and jobs as `Part` writes them. What may be damaged, a stream, is written before what tells that the part is here.
   static let addPart = """
-    local function addPart(at, w, d, seq, ready, waiting, firstStream)
-      local id, channel, ttl, partition = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-      local count, list = tonumber(ARGV[at + 4]), ARGV[at + 5]
-      local ended = tonumber(ARGV[at + 6])
-      at = at + 7
-      local base = redis.call('INCRBY', seq, count) - count + 1
-      redis.call('HSET', w, 's', string.format('%.0f', base), 'n', count, 't', list, 'x', count - ended, 'r', 0, 'l', ttl)
+    local filled = {}
+    local function addPart(at, id, w, d, base, firstStream, ready, waiting, channel, partition)
+      local ttl, count, list, ended = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
+      at = at + 4
+      local job = at + 3 * ended + 1
+      for i = 1, tonumber(ARGV[job - 1]) do
+        local name, first = ARGV[job + 1], ARGV[job + 2]
+        redis.call('XADD', KEYS[firstStream + tonumber(ARGV[job])], string.format('%.0f-1', base + first),
+          'm', id, 'f', first, 'i', ARGV[job + 3], 't', ARGV[job + 4])
+        if not filled[name] then
+          filled[name] = true
+          if redis.call('SADD', ready, name) + redis.call('SREM', waiting, name) > 0 then
+            redis.call('PUBLISH', channel, 'w ' .. partition .. ' ' .. name)
+          end
+        end
+        job = job + 5
+      end
+      redis.call('HSET', w, 's', string.format('%.0f', base), 'n', count, 't', list,
+        'x', ended == 0 and count or string.format('%.0f', count - ended), 'r', '0', 'l', ttl)
       for i = 1, ended do
         redis.call('HSET', d, ARGV[at], ARGV[at + 1])
         redis.call('HINCRBY', w, ARGV[at + 2], 1)
         at = at + 3
       end
-      local jobs = tonumber(ARGV[at])
-      at = at + 1
-      for i = 1, jobs do
-        local name = ARGV[at + 1]
-        redis.call('XADD', KEYS[firstStream + tonumber(ARGV[at])],
-          string.format('%.0f', base + tonumber(ARGV[at + 2])) .. '-1',
-          'm', id, 'f', ARGV[at + 2], 'i', ARGV[at + 3], 't', ARGV[at + 4])
-        local rings = redis.call('SADD', ready, name)
-        rings = rings + redis.call('SREM', waiting, name)
-        if rings > 0 then redis.call('PUBLISH', channel, 'w ' .. partition .. ' ' .. name) end
-        at = at + 5
-      end
-      return ended == count
+      return ended == tonumber(count)
     end
 
     """

@@ -43,6 +43,7 @@ struct BenchReport {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("machine", Self.machine)
+    writer.member("commit", Machine.commit)
     writer.key("scenarios")
     writer.beginObject()
     for entry in entries {

@@ -43,7 +43,7 @@ struct BenchSuite {
       report.entries.append(entry)
       if !json { report.show(entry) }
     }
-    if json { Terminal.print(report.encoded) }
+    if json { Terminal.print(report.encoded) } else { Terminal.print("\n" + report.page(devices: devices)) }
     if let store, !FileContent.write(report.encoded + [0x0a], to: store) {
       throw BenchFailure(reason: "\(store) cannot be written")
     }

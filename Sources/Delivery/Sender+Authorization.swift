@@ -1,0 +1,38 @@
+import Domain
+import HTTPClient
+import Loop
+import Telemetry
+
+/// How requests show who sends them.
+extension Sender {
+  /// The header to send with, or nil while none can be had.
+  func header(now: Instant, wall: WallTime) -> String? {
+    switch authorization.need(now: wall) {
+    case .use(let header, let early):
+      if let early { fetch(early) }
+      return header
+    case .fetch(let fetch):
+      self.fetch(fetch)
+      return nil
+    case .wait: return nil
+    case .unavailable(let until, let blocked):
+      let wait = min(max(1, until - wall), worker.settings.gate.maximumWait)
+      tell(gate.unavailable(blocked: blocked, until: now + wait))
+      wake(at: now + wait, now: now)
+      return nil
+    }
+  }
+
+  private func fetch(_ fetch: TokenFetch) {
+    let asked = generation
+    let courier = TokenCourier(client: worker.http, timeout: worker.settings.authorizationTimeout)
+    courier.carry(fetch) { [weak self] result in
+      guard let self, generation == asked else { return }
+      if case .failure(let failure) = result {
+        worker.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])
+      }
+      authorization.fetched(try? result.get(), now: worker.loop.wallNow)
+      worker.wake(self)
+    }
+  }
+}

@@ -1,0 +1,157 @@
+import Domain
+import Loop
+import RedisClient
+
+/// Messages whose targets all live in one partition, on their way to Redis, in the order of their acceptance. One script of
+/// a partition and app is at work at a time, and what comes meanwhile goes together with the next: a message alone waits for
+/// nothing, and many share what a script costs by itself.
+final class AcceptQueue {
+  struct Lane: Hashable {
+    var partition: Int
+    var app: AppID
+  }
+  struct Entry {
+    var id: MessageID
+    /// Of the message, and its streams.
+    var keys: RedisCommand
+    /// As the script takes them for one message.
+    var arguments: RedisCommand
+    var deliveries: Int
+    /// Seconds for which it stays listed.
+    var life: Int64
+    /// It may have been stored by an earlier request.
+    var mayBeKnown: Bool
+  }
+  private struct Waiting {
+    var entry: Entry
+    var done: UnsafeContinuation<StoreError?, Never>
+  }
+  private final class Row {
+    var waiting = FIFO<Waiting>()
+    var isAtWork = false
+    var isDue = false
+  }
+
+  /// What one script takes, so that it stays well below a millisecond; one message alone may be more.
+  private static let messagesPerScript = 16
+  private static let deliveriesPerScript = 64
+  private static let bytesPerScript = 32_768
+
+  private let redis: Redis
+  private let loop: EventLoop
+  private let keys: Keys
+  private let retention: Int64
+  private var rows: [Lane: Row] = [:]
+  private var due: [(lane: Lane, row: Row)] = []
+
+  init(redis: Redis, loop: EventLoop, keys: Keys, retention: Int64) {
+    self.redis = redis
+    self.loop = loop
+    self.keys = keys
+    self.retention = retention
+  }
+
+  /// Returns when it is stored.
+  func store(_ entry: Entry, in lane: Lane) async throws(StoreError) {
+    let fault = await withUnsafeContinuation { done in
+      let row = rows[lane] ?? Row()
+      rows[lane] = row
+      row.waiting.append(Waiting(entry: entry, done: done))
+      if !row.isAtWork { send(row, of: lane) }
+    }
+    if let fault { throw fault }
+  }
+
+  /// At the end of the turn: with all that still comes in it.
+  private func send(_ row: Row, of lane: Lane) {
+    guard !row.isDue else { return }
+    row.isDue = true
+    due.append((lane, row))
+    guard due.count == 1 else { return }
+    loop.atEndOfTurn { [self] in
+      let rows = due
+      due.removeAll(keepingCapacity: true)
+      for (lane, row) in rows {
+        row.isDue = false
+        row.isAtWork = true
+        send(next(of: row), row, lane)
+      }
+    }
+  }
+
+  private func next(of row: Row) -> [Waiting] {
+    var batch: [Waiting] = []
+    var deliveries = 0
+    var bytes = 0
+    while let first = row.waiting.first, batch.count < Self.messagesPerScript {
+      let entry = first.entry
+      deliveries += entry.deliveries
+      bytes += entry.keys.size + entry.arguments.size
+      let fits = deliveries <= Self.deliveriesPerScript && bytes <= Self.bytesPerScript
+      guard batch.isEmpty || fits && entry.id.hour == batch[0].entry.id.hour else { break }
+      batch.append(first)
+      _ = row.waiting.popFirst()
+    }
+    return batch
+  }
+
+  private func send(_ batch: [Waiting], _ row: Row, _ lane: Lane) {
+    let look = batch.contains { $0.entry.mayBeKnown }
+    redis.send(Scripts.acceptHere, run(batch, lane, look: look)) { [self] result in
+      guard case .failure(.refused) = result, batch.count > 1 else {
+        settle(batch, result, lane)
+        return goOn(row, lane)
+      }
+      // What is wrong with one must not refuse the others. Those that were stored are found.
+      for (place, waiting) in batch.enumerated() {
+        redis.send(Scripts.acceptHere, run([waiting], lane, look: true)) { [self] result in
+          settle([waiting], result, lane)
+          if place == batch.count - 1 { goOn(row, lane) }
+        }
+      }
+    }
+  }
+
+  private func settle(_ batch: [Waiting], _ result: Result<RedisReply, RedisFault>, _ lane: Lane) {
+    var fault: StoreError?
+    if case .failure(let failure) = result { fault = StoreError(failure, lane.partition) }
+    for waiting in batch { waiting.done.resume(returning: fault) }
+  }
+
+  private func goOn(_ row: Row, _ lane: Lane) {
+    row.isAtWork = false
+    if !row.waiting.isEmpty { return send(row, of: lane) }
+    if rows[lane] === row { rows[lane] = nil }
+  }
+
+  private func run(_ batch: [Waiting], _ lane: Lane, look: Bool) -> ScriptRun {
+    let (partition, app, hour) = (lane.partition, lane.app, batch[0].entry.id.hour)
+    var run = ScriptRun()
+    var size = 512
+    for waiting in batch { size += waiting.entry.keys.size + waiting.entry.arguments.size + 24 }
+    run.keys.reserve(bytes: size)
+    run.arguments.reserve(bytes: size)
+    run.keys.append(keys.sequence(partition))
+    run.keys.append(keys.ready(partition))
+    run.keys.append(keys.waiting(partition))
+    run.keys.append(keys.segment(partition, hour))
+    run.keys.append(keys.segments(partition))
+    run.keys.append(keys.listing(partition, app, hour))
+    run.keys.append(keys.hours(partition, app))
+    run.arguments.append(hour)
+    run.arguments.append(retention)
+    run.arguments.append(batch.reduce(0) { max($0, $1.entry.life) })
+    run.arguments.append(keys.bell)
+    run.arguments.append(partition)
+    run.arguments.append(look ? "1" : "0")
+    run.arguments.append(batch.count)
+    run.arguments.append(batch.reduce(0) { $0 + $1.entry.deliveries })
+    for waiting in batch { run.arguments.append(waiting.entry.id.raw) }
+    for waiting in batch {
+      run.keys.append(waiting.entry.keys)
+      run.arguments.append(waiting.entry.arguments.count + 1)
+      run.arguments.append(waiting.entry.arguments)
+    }
+    return run
+  }
+}
