@@ -26,6 +26,8 @@ final class LoadClient {
   private var connections: [LoadConnection] = []
   private var idle: [LoadConnection] = []
   private var next = 0
+  /// For the time of the next request.
+  private var isWaiting = false
   private var began = Instant(nanoseconds: 0)
   private var outcome = Outcome()
   private var waiter: UnsafeContinuation<Void, Never>?
@@ -65,13 +67,19 @@ final class LoadClient {
     let now = loop.now
     while next < total, let connection = idle.last {
       let due = due(next, now: now)
-      if due > now {
-        loop.after(milliseconds: max(1, due - now)) { [unowned self] in pump() }
-        return
-      }
+      if due > now { return pump(in: max(1, due - now)) }
       idle.removeLast()
       connection.send(make(next), due: due)
       next += 1
+    }
+  }
+
+  private func pump(in milliseconds: Int64) {
+    guard !isWaiting else { return }
+    isWaiting = true
+    loop.after(milliseconds: milliseconds) { [unowned self] in
+      isWaiting = false
+      pump()
     }
   }
 
@@ -86,7 +94,8 @@ final class LoadClient {
     if outcome.answered == total {
       waiter?.resume()
       waiter = nil
-    } else if rate == nil {
+    } else {
+      // A server that is slower than the rate leaves requests that are due and found no connection.
       pump()
     }
   }
