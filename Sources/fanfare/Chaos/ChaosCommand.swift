@@ -106,6 +106,7 @@ enum ChaosCommand {
       let trouble = try fault.play(stack, &random) { rules in
         try Blocking.on(loop) { try await clients.campaign.script(Array(rules.utf8)) }
       }
+      if let ended = stack.ended { throw Campaign.Failure(reason: "\(ended) has ended by itself") }
       if let trouble { differences.append("\(fault.rawValue): \(trouble)") }
       played[fault, default: 0] += 1
       usleep(UInt32(100 + random.below(300)) * 1_000)

@@ -132,6 +132,12 @@ final class ChaosStack {
     return false
   }
 
+  /// A process that has ended although nobody ended it.
+  var ended: String? {
+    if !api.child.isRunning { return "the API" }
+    return workers.firstIndex { !$0.child.isRunning }.map { "worker \($0 + 1)" }
+  }
+
   func stop() {
     for worker in workers { worker.stop() }
     api.stop()

@@ -79,6 +79,7 @@ enum SoakCommand {
     let rounds = minutes * 60_000 / interval
     for round in 0..<rounds {
       usleep(UInt32(interval) * 1_000)
+      if let ended = stack.ended { throw Campaign.Failure(reason: "\(ended) has ended by itself") }
       if StopSignals.isPending { throw Campaign.Failure(reason: "asked to stop") }
       let (used, sent) = try Blocking.on(loop) { (try await clients.usedMemory(), try clients.load.check()) }
       memory.add(used)
