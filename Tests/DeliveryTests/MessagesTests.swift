@@ -14,7 +14,7 @@ struct MessagesTests {
     try await withPost { post in
       let id = try await post.send("x", to: tokens(1))
       let messages = Messages(store: post.store, idleLimit: 0) { PlainMessage.decode($0) }
-      let (askers, times) = (64, 200)
+      let (askers, times) = (32, 20)
       var found = 0
       var failures: [String] = []
       for _ in 0..<askers {
