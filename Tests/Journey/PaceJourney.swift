@@ -10,7 +10,7 @@ extension Journeys {
     "a message's rate and an app's rate hold exactly over any ten seconds with two worker processes, and hardly less is sent"
   )
   func pace() async throws {
-    let (rate, appRate, count, listed) = (100, 150, 2_500, 900)
+    let (rate, appRate, count, listed) = (100, 150, 2_000, 1_800)
     let world = try await World()
     // The app's rate is read when a process starts.
     let file = world.directory.file("fanfare.json5")
@@ -31,7 +31,7 @@ extension Journeys {
     let campaign = try await api.send(
       #"{"to":{"everyone":true},"notification":{"title":"campaign"},"keep_receipts":true,"rate_per_second":\#(rate)}"#)
     let alone = try await world.sandbox.accepted(atLeast: rate * 12 + rate / 2).map(\.time)
-    // A list that comes now takes what the app's rate leaves.
+    // A list that comes now waits for the app's rate alone, before members that still wait for the campaign's.
     let some = (0..<listed).map { #""d\#($0)""# }.joined(separator: ",")
     let list = try await api.send(
       #"{"to":{"devices":[\#(some)]},"notification":{"title":"list"},"keep_receipts":true}"#)
