@@ -121,10 +121,10 @@ struct PruneBrake {
     flight = Flight()
   }
 
-  /// What put it on. The next report tells of none of it: with the brake on it is added to this.
+  /// What put it on. With the brake on, reports are added to this: the next one tells neither of it nor of what came before it, which
+  /// the norm, no exact number, can miss.
   mutating func braked(at now: WallTime) -> Braked {
-    unreported.seen -= min(unreported.seen, run.seen)
-    unreported.dead -= min(unreported.dead, run.dead)
+    unreported = (0, 0)
     return Braked(since: now, seen: run.seen, dead: run.dead, norm: norm)
   }
 
