@@ -59,7 +59,7 @@ extension Store {
       window = Self.codesPerRead
     }
     // Those who have times or counts of their own are looked at one by one.
-    if packed, part.slices.isEmpty, own.wave == nil {
+    if packed, own.wave == nil {
       claim.members = try await packedMembers(members, of: part, own, lease)
     } else {
       claim.targets = members.map { self.target($0, of: part, own, partition) }
@@ -87,7 +87,7 @@ extension Store {
       facts: nil, attempts: [], slice: part.slices[index])
   }
 
-  /// Their records as they stand. Those that are gone, or cannot be read at a glance, are read whole.
+  /// Their records as they stand. Those that are gone, belong to a stored slice, or cannot be read at a glance, are read whole.
   private func packedMembers(_ indexes: [Int], of part: AudiencePart, _ job: Snapshot.Job, _ lease: Lease)
     async throws(StoreError) -> ClaimedMembers
   {
@@ -101,7 +101,8 @@ extension Store {
       of: part, job, partition: partition, words: shelf.books[place] ?? WordBook())
     var odd: [ClaimedTarget] = []
     for (index, record) in zip(indexes, records) {
-      if let place = record.part?.record, let glance = try? RecordGlance(record.bucket.bytes, place),
+      if part.slices[index] == nil, let place = record.part?.record,
+        let glance = try? RecordGlance(record.bucket.bytes, place),
         glance.gone == nil,
         glance.bornAt <= born
       {
