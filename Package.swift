@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
 let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 /// The modules through whose hands each notification goes leave out Swift's checks for exclusive access in release builds: 4 % of
-/// the CPU of a campaign (Benchmarks/RESULTS.md). All tests run with them.
+/// the samples of a campaign's profile (Benchmarks/RESULTS.md). All tests run with them.
 let hot: [SwiftSetting] =
   strict + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
