@@ -19,7 +19,7 @@ release: packages ## an optimised build of the fanfare binary
 
 test: packages ## build and run all tests
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	@SWIFT="$(SWIFT)" Config/run-tests
 
 demo: packages ## 10,000 devices, three providers, faults, and the proof that nothing was lost
 	$(SWIFT) build --product fanfare
