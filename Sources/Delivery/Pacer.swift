@@ -1,6 +1,7 @@
 import Domain
 import Loop
 import Store
+import Telemetry
 
 /// The deliveries of one paced message, or of one paced app, that were claimed and may not go yet. The wait belongs to them
 /// and to nobody else: they stand in no lane and count against no credential's room. Loop-owned.
@@ -86,6 +87,7 @@ final class Pacer {
   /// One came to the wire behind its time.
   func wasLate() {
     grant.wasLate()
+    worker.counts.rateLost.add(1)
     pumpSoon()
   }
 
@@ -103,6 +105,8 @@ final class Pacer {
 
   private func letGo() {
     let now = worker.loop.now
+    let lost = grant.lost
+    defer { worker.counts.rateLost.add(UInt64(grant.lost - lost)) }
     while underWay < mostUnderWay {
       switch grant.next(waiting: waiting, now: now) {
       case .go:

@@ -27,6 +27,8 @@ struct RateGrant {
   private(set) var lateAt = Instant(nanoseconds: 0)
   /// Spent late, and not yet paid for.
   private(set) var owed = 0
+  /// Permissions that sent nothing: what is late takes two, and what is void was for nobody.
+  private(set) var lost = 0
 
   /// A grant's worth of time: no more is asked for at once, and what is older is void.
   static let worth: Int64 = 250
@@ -44,13 +46,17 @@ struct RateGrant {
     if waiting > 0, inHand > 0, let voidAt, now < voidAt { return .go }
     if askedAt != nil { return .asking }
     if let notBefore, now < notBefore { return .wait(until: notBefore) }
+    lost += inHand
     inHand = 0
     askedAt = now
     return .ask(min(waiting + owed, most))
   }
 
   /// A permission that was in hand until `lateAt` was spent behind that.
-  mutating func wasLate() { owed += 1 }
+  mutating func wasLate() {
+    owed += 1
+    lost += 1
+  }
 
   mutating func spend(_ count: Int = 1) {
     precondition(inHand >= count, "spent without a grant")

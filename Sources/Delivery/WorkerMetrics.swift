@@ -21,6 +21,7 @@ struct WorkerMetrics {
   let superseded: Counter
   let errorBrakes: Counter
   let forgotten: Counter
+  let rateLost: Counter
   private let metrics: Metrics
 
   init(_ metrics: Metrics) {
@@ -44,6 +45,9 @@ struct WorkerMetrics {
     errorBrakes = metrics.counter(
       "fanfare_error_brakes_total", "Messages paused because too many of their deliveries failed.")
     superseded = metrics.counter("fanfare_superseded_total", "Deliveries replaced by a newer one before they went.")
+    rateLost = metrics.counter(
+      "fanfare_rate_lost_total",
+      "Permissions of a message's or an app's rate that sent nothing, as this machine, Redis or a connection was late.")
     forgotten = metrics.counter(
       "fanfare_outcomes_forgotten_total", "Answers to requests of a partition that another worker took meanwhile.")
   }

@@ -49,7 +49,10 @@ final class Gateway: @unchecked Sendable {
 
   private func start(_ settings: ServiceSettings, _ channels: Origin) async throws {
     try await loop.run { [self] in
-      let store = Store(loop: loop, redis: redis.endpoint, settings: StoreSettings())
+      var settingsOfStore = StoreSettings()
+      // Longer than any test: nothing here ends because a machine is slow.
+      settingsOfStore.leaseMilliseconds = 600_000
+      let store = Store(loop: loop, redis: redis.endpoint, settings: settingsOfStore)
       try await store.open()
       var shop = App(id: Self.shop)
       shop.credentials = [

@@ -80,8 +80,11 @@ struct ControlTests {
       let status = try await post.store.queueStatus()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
       // What was at work for a partition when that was lost ends unheard, and may do so last.
-      try await post.until("the end of all that is in memory, seed \(seed)") {
-        worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.holds == 0 }
+      let senders = worker.senders.values
+      try await post.until(
+        "the end of all that is in memory, seed \(seed): \(senders.map { ($0.inMemory, $0.holds, $0.paced, $0.isIdle) })"
+      ) {
+        senders.allSatisfy { $0.inMemory == 0 && $0.holds == 0 }
       }
       await post.finish(worker)
     }

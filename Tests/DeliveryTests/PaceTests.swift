@@ -26,6 +26,7 @@ struct PaceTests {
     grant.granted(100, asked: 100, wait: 0, now: start + 50)
     #expect(grant.next(waiting: 1, now: start + 299) == .go)
     #expect(grant.next(waiting: 1, now: start + 300) == .ask(1))
+    #expect(grant.lost == 100)
     grant.failed(now: start + 300)
     #expect(grant.next(waiting: 1, now: start + 400) == .wait(until: start + 500))
   }
@@ -48,7 +49,7 @@ struct PaceTests {
     #expect(grant.next(waiting: 0, now: start + 300) == .ask(1))
     grant.granted(1, asked: 1, wait: 0, now: start + 300)
     #expect(grant.next(waiting: 0, now: start + 300) == .rest)
-    #expect(grant.inHand == 0 && grant.owed == 0)
+    #expect(grant.inHand == 0 && grant.owed == 0 && grant.lost == 3)
   }
 
   /// Two workers, each with a store of its own, that share the partitions evenly.

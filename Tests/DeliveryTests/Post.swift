@@ -122,12 +122,14 @@ final class Post {
 
   /// Until the condition holds; fails the test after `seconds`.
   func until(
-    _ what: Comment, seconds: Int64 = 20, at place: SourceLocation = #_sourceLocation,
+    _ what: @autoclosure () -> Comment, seconds: Int64 = 20, at place: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
   ) async throws {
     let end = loop.now + seconds * 1000
     while try await !condition() {
       guard loop.now < end else {
+        // Told as things stand now.
+        let what = what()
         Issue.record(what, sourceLocation: place)
         throw Failure("\(what) never came")
       }

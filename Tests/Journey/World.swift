@@ -138,7 +138,7 @@ struct Gateway: Sendable {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while true {
       let answer = try await client.get("/v1/messages/\(id)")
-      if let state = answer.json["state"]?.string, state == "completed" || state == "cancelled" { return answer.json }
+      if answer.json["completed_at"] != nil { return answer.json }
       guard ContinuousClock.now < deadline else {
         throw ChildFailure(reason: "not completed in time: \(answer.text)\n\(process.text.suffix(4_000))")
       }
