@@ -3,7 +3,7 @@ SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --product fanfare
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release test demo dev fields lint format bench bench-check chaos soak sanitize clean
+.PHONY: help packages build release test demo dev fields lint format bench bench-check chaos soak outage sanitize clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -52,6 +52,9 @@ chaos: release ## break everything while 100,000 deliveries go on; CHAOS="--seed
 
 soak: release ## half an hour of steady load: memory, descriptors and Redis stay flat; SOAK_MINUTES=3 for a short one
 	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" soak --minutes $(or $(SOAK_MINUTES),30)
+
+outage: release ## an hour without FCM in a campaign of a million; OUTAGE="--minutes 5 --devices 50000" for a short one
+	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" outage $(OUTAGE)
 
 sanitize: packages ## the suite under the thread and address sanitizers
 	@Config/sanitize thread

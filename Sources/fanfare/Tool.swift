@@ -24,7 +24,8 @@ enum Tool {
   static let version = "0.1.0"
 
   static let commands: [Command] = [
-    DevCommand.command, DemoCommand.command, ChaosCommand.command, SoakCommand.command, ServeCommand.command,
+    DevCommand.command, DemoCommand.command, ChaosCommand.command, SoakCommand.command, OutageCommand.command,
+    ServeCommand.command,
     SendCommand.command, CheckCommand.command, StatusCommand.command, KeysCommand.command, DevicesCommand.command,
     ChannelsCommand.command, AudienceCommand.command,
     DraftsCommand.command, TestListsCommand.command, MessagesCommand.command, RenderCommand.command,

@@ -85,7 +85,7 @@ struct ChaosLedgerTests {
 
   @Test("soak calls flat what wavers, and grows what grows")
   func flat() {
-    var (flat, grows) = (SoakSeries("x", slack: 1 << 20), SoakSeries("y", slack: 1 << 20))
+    var (flat, grows) = (ResourceSeries("x", slack: 1 << 20), ResourceSeries("y", slack: 1 << 20))
     for step in 0..<100 {
       flat.add(100 << 20 + Int64(step % 7) << 10)
       grows.add((100 + Int64(step)) << 20)
