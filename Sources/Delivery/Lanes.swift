@@ -40,6 +40,8 @@ struct Lanes<Ticket> {
   private var hashes: [UInt64: Int] = [:]
   /// Lanes in which ordered deliveries wait while others rest: holds end by time.
   private var held: Set<Int> = []
+  /// Where each of them left its hold: it may end without coming back into that lane.
+  private var places: [DeliveryID: Int] = [:]
 
   var count: Int { numbers.count }
   private(set) var holds = 0
@@ -73,12 +75,20 @@ struct Lanes<Ticket> {
   /// Changes a lane, keeps count of its holds and lets it go when it is done.
   mutating func change<Result>(_ number: Int, _ body: (inout Lane<Ticket>) -> Result) -> Result {
     let before = slots[number]!.lane.holds.count
+    if before > 0 { for hold in slots[number]!.lane.holds { places[hold.delivery] = nil } }
     let result = body(&slots[number]!.lane)
     let after = slots[number]!.lane.holds.count
+    if after > 0 { for hold in slots[number]!.lane.holds { places[hold.delivery] = number } }
     holds += after - before
     if after > 0 { held.insert(number) } else if before > 0 { held.remove(number) }
     tidy(number)
     return result
+  }
+
+  /// The hold of a delivery, taken out of the lane it was left in; nil: it left none.
+  mutating func takeHold(of delivery: DeliveryID) -> (hold: Lane<Ticket>.Hold, lane: Int)? {
+    guard let number = places[delivery] else { return nil }
+    return change(number) { $0.removeHolds { $0.delivery == delivery } }.first.map { ($0, number) }
   }
 
   /// The delivery that the lane may start, if it stands in no queue yet: the caller puts it into one.

@@ -85,7 +85,8 @@ final class Parcel {
   }
   var history: RetryPolicy.History {
     .init(
-      spent: spent, atOnce: atOnce, resends: resends, expiresAt: message.expiresAt, startBy: message.startBy)
+      spent: spent, atOnce: atOnce, resends: resends, expiresAt: message.expiresAt, startBy: message.startBy,
+      isCancelled: message.isCancelled)
   }
 
   /// It may not be sent any more.

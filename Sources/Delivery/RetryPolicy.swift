@@ -20,6 +20,8 @@ struct RetryPolicy: Sendable {
     var expiresAt: WallTime
     /// No first attempt starts after it: a little later than `expiresAt` for `ttl: 0`, which means one attempt.
     var startBy: WallTime
+    /// Its message is: it does not wait for another attempt.
+    var isCancelled = false
   }
 
   enum Decision: Hashable, Sendable {
@@ -54,6 +56,7 @@ struct RetryPolicy: Sendable {
     }
     let spent = history.spent + 1
     guard spent < settings.attempts else { return .end(.failed, reason: retry.reason) }
+    if history.isCancelled { return .end(.cancelled, reason: nil) }
     let due = now + delay(retry.cause, spent: spent, retryAfter: retry.retryAfter, jitter: jitter)
     return due < history.expiresAt ? .wait(until: due) : .end(.expired, reason: retry.reason)
   }

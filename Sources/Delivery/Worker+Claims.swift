@@ -183,6 +183,9 @@ extension Worker {
     if let hold = result.own {
       parcel.sender.holds -= 1
       parcel.overtaken = hold.overtaken
+    } else if let hold = dropHold(of: parcel.id) {
+      // Its device has another token by now.
+      parcel.overtaken = hold.overtaken
     }
     supersede(result, entering: parcel)
     requeue(lane)

@@ -11,7 +11,12 @@ extension Worker {
   /// A bell or a sweep tells of one partition; if it is news, it is so for the others here as well.
   func controlled(_ id: MessageID, _ control: Control, in partition: Partition) {
     let isNews = messages.inMemory(id)?.adopt(control) ?? false
-    if isNews { stopWaiting(of: id, control) }
+    if isNews {
+      stopWaiting(of: id, control)
+    } else if control.word == .cancelled {
+      // The message may have left memory before its retries come back, which will not come.
+      dropHolds(of: id)
+    }
     for other in partitions.values where isNews || other === partition { carryOut(id, control, in: other) }
   }
 
@@ -46,12 +51,7 @@ extension Worker {
       parcel.message.adopt(control)
       if control.word == .cancelled { finish(parcel, .cancelled, reason: nil) } else { giveBack(parcel) }
     }
-    for lane in lanes.withHolds {
-      for hold in lanes.change(lane, { $0.removeHolds { $0.delivery.message == id } }) {
-        senders[hold.credential]?.holds -= 1
-      }
-      if lanes.exists(lane) { requeue(lane) }
-    }
+    dropHolds(of: id)
     for sender in senders.values {
       let members = sender.takeSlices(where: { $0.message.id == id }, members: { $0.message.id == id })
       for parcel in members { parcel.message.adopt(control) }
@@ -60,6 +60,15 @@ extension Worker {
         batch.message.adopt(control)
         if control.word == .cancelled { endWaiting(of: batch, .cancelled, sender) } else { giveBack(batch, sender) }
       }
+    }
+  }
+
+  private func dropHolds(of id: MessageID) {
+    for lane in lanes.withHolds {
+      for hold in lanes.change(lane, { $0.removeHolds { $0.delivery.message == id } }) {
+        senders[hold.credential]?.holds -= 1
+      }
+      if lanes.exists(lane) { requeue(lane) }
     }
   }
 

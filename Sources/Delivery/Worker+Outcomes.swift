@@ -31,6 +31,15 @@ extension Worker {
     requeue(parcel.lane)
   }
 
+  /// A delivery that ended or moved leaves no hold behind.
+  @discardableResult
+  func dropHold(of delivery: DeliveryID) -> Lane<Parcel>.Hold? {
+    guard lanes.holds > 0, let (hold, lane) = lanes.takeHold(of: delivery) else { return nil }
+    senders[hold.credential]?.holds -= 1
+    if lanes.exists(lane) { requeue(lane) }
+    return hold
+  }
+
   private func leaveHold(_ parcel: Parcel, until due: WallTime) {
     var hold: Lane<Parcel>.Hold?
     if !parcel.partition.isLost {
@@ -83,7 +92,8 @@ extension Worker {
     _ target: ClaimedTarget, place: Lane<Parcel>.Place, message: LoadedMessage, due: WallTime, since: WallTime?,
     sender: Sender, overtaken: Bool = false, slice: StoredSlice? = nil
   ) -> Lane<Parcel>.Hold? {
-    if message.isAudience { return nil }
+    // What is paused or cancelled holds up nobody.
+    if message.isAudience || message.isStopped { return nil }
     let end = (since ?? loop.wallNow) + settings.lane.orderHold
     // Waiting for one that comes back too late would not save the order.
     let holds = message.ordered && due <= end && !overtaken
@@ -173,6 +183,7 @@ extension Worker {
   func takeWaiting(where condition: (Parcel) -> Bool) -> [Parcel] {
     var taken: [Parcel] = []
     for pacer in pacers.values { taken += pacer.remove(where: condition) }
+    for parcel in taken { dropHold(of: parcel.id) }
     for lane in lanes.all where lanes.waits(lane) {
       let entries = lanes.change(lane) { $0.remove { condition($0.ticket) } }
       taken += entries.map(\.ticket)
@@ -219,6 +230,7 @@ extension Worker {
     _ target: ClaimedTarget, _ outcome: Outcome, reason: String?, sender: Sender, job: JobAtWork?,
     partition: Partition
   ) {
+    dropHold(of: target.delivery)
     sender.metrics.delivered(outcome)
     let final = Flush.Final(
       delivery: target.delivery, device: target.device, provider: sender.provider, outcome: outcome, reason: reason,

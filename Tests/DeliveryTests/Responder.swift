@@ -21,16 +21,16 @@ final class Responder: HTTP2ServerDelegate {
     case close
     /// No answer, ever.
     case silence
-    /// 200, when `release` is called.
+    /// What `release` says, when it is called.
     case hold
   }
   private var held: [(HTTP2ServerStream, Push)] = []
 
   /// Answers what is held.
-  func release() {
+  func release(status: Int = 200) {
     for (stream, push) in held {
-      accepted.append(push)
-      server.respond(stream, status: 200, headers: [], body: [])
+      if status == 200 { accepted.append(push) }
+      server.respond(stream, status: status, headers: [], body: [])
     }
     held = []
   }
