@@ -92,6 +92,64 @@ struct AudienceSendTests {
     }
   }
 
+  @Test("500 become jobs that list them, in the partitions that hold them and in no other; 501 stay an audience")
+  func jobs() async throws {
+    try await Gateway.running { gateway in
+      let limit = ServiceSettings().urgentTargets
+      let lines = (0...limit).map { number in
+        #"{"id":"d\#(number)","provider":"fcm","token":"t\#(number)","tags":["all"\#(number < limit ? #","most""# : "")"#
+          + #"\#(number < 3 ? #","few""# : "")]}"#
+      }
+      let imported = gateway.ask(
+        "POST", "/v1/devices/bulk", lines.joined(separator: "\n"), as: .devices,
+        ["content-type": "application/x-ndjson"])
+      #expect(imported.status == 200, "\(imported.text.prefix(300))")
+
+      /// By partition: devices that the message's jobs list, and whether a part of it as an audience waits there.
+      func work(_ message: Reply) async throws -> [Int: (devices: [String], hasPart: Bool)] {
+        let id = MessageID(message.json["id"]?.string ?? "")
+        return try await gateway.withStore { store in
+          var work: [Int: (devices: [String], hasPart: Bool)] = [:]
+          for partition in 0..<store.settings.partitions {
+            guard let lease = try await store.lease(partition) else {
+              preconditionFailure("the partition is another's")
+            }
+            let starts = try await store.dueStarts(lease, now: gateway.loop.wallNow, limit: 10)
+            let hasPart = starts.contains { id.map(Store.Start.part) == $0 }
+            var devices: [String] = []
+            for ready in try await store.readyStreams(lease) {
+              let targets = try await store.claim(lease, ready.stream, after: nil, jobs: 10, targets: 2_000)
+                .flatMap(\.targets)
+              devices += targets.filter { $0.delivery.message == id }.map(\.device.rawValue)
+            }
+            try await store.release(lease)
+            if !devices.isEmpty || hasPart { work[partition] = (devices, hasPart) }
+          }
+          return work
+        }
+      }
+      let few = try await work(send(gateway, #"{"audience":"few"}"#))
+      let homes = try await gateway.withStore { store in
+        Dictionary(grouping: (0..<3).map { "d\($0)" }) {
+          store.partition(of: DeviceID(rawValue: $0), in: Gateway.shop)
+        }
+      }
+      #expect(few.mapValues { $0.devices.sorted() } == homes)
+      #expect(few.values.allSatisfy { !$0.hasPart })
+
+      let most = send(gateway, #"{"audience":"most"}"#)
+      #expect(most.json["targets"]?.integer == Int64(limit))
+      let jobs = try await work(most)
+      #expect(jobs.values.flatMap(\.devices).sorted() == (0..<limit).map { "d\($0)" }.sorted())
+      #expect(jobs.values.allSatisfy { !$0.hasPart })
+
+      let all = send(gateway, #"{"audience":"all"}"#)
+      #expect(all.json["targets"]?.integer == Int64(limit + 1))
+      let parts = try await work(all)
+      #expect(parts.values.allSatisfy { $0.hasPart && $0.devices.isEmpty } && !parts.isEmpty)
+    }
+  }
+
   @Test("only an account that members go through may refuse a large audience, at once or for later")
   func accountsInUse() async throws {
     var settings = ServiceSettings()

@@ -50,6 +50,57 @@ struct AudienceTests {
     }
   }
 
+  @Test("a device whose own text makes its body too long fails alone, and says why")
+  func tooLong() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      try await post.register(60) { device, number in
+        let name = number % 20 == 7 ? String(repeating: "N", count: 40) : "N\(number)"
+        device.attributes = [JSONMember("name", .string(name))]
+      }
+      var account = post.account(responder)
+      account.limit = 40
+      let worker = try post.work([account])
+      let id = try await post.sendToAll(PlainMessage(title: "Hi {{name}}"), 60)
+      #expect(try await post.done(id) == [.accepted: 57, .failed: 3])
+      let failed = try await post.deliveries(id).filter { $0.state == "failed" }
+      #expect(Set(failed.map(\.device.rawValue)) == ["d7", "d27", "d47"])
+      #expect(failed.allSatisfy { $0.reason == "payload_too_large" && $0.attempts.isEmpty })
+      #expect(Set(responder.accepted.map(\.token)) == Set((0..<60).filter { $0 % 20 != 7 }.map { "t\($0)" }))
+      #expect(responder.accepted.allSatisfy { $0.title == "Hi N\($0.token.dropFirst())" })
+      await post.finish(worker)
+    }
+  }
+
+  @Test("without placeholders all devices of a language share one body, made once; with them each has its own")
+  func sharedBodies() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      try await post.register(300) { device, number in
+        device.language = ["de-AT", "fr", nil, "de", "fr-CA"][number % 5]
+        device.attributes = [JSONMember("name", .string("N\(number)"))]
+      }
+      var account = post.account(responder)
+      let tally = PlainAccount.Tally()
+      account.tally = tally
+      let worker = try post.work([account])
+      let shared = try await post.sendToAll(PlainMessage(title: "Hi", localized: ["de:Hallo", "fr:Salut"]), 300)
+      #expect(try await post.done(shared) == [.accepted: 300])
+      #expect(tally.rendered.sorted() == ["Hallo", "Hi", "Salut"])
+      let titles = Dictionary(uniqueKeysWithValues: responder.accepted.map { ($0.token, $0.title) })
+      #expect(titles.count == 300)
+      for number in 0..<300 {
+        #expect(titles["t\(number)"] == ["Hallo", "Salut", "Hi", "Hallo", "Salut"][number % 5])
+      }
+      let own = try await post.sendToAll(PlainMessage(title: "Hi {{name}}", localized: ["de:Hallo"]), 300)
+      #expect(try await post.done(own) == [.accepted: 300])
+      let bodies = Set(responder.accepted.dropFirst(300).map(\.title))
+      #expect(bodies == Set(["Hallo"] + (0..<300).filter { $0 % 5 != 0 && $0 % 5 != 3 }.map { "Hi N\($0)" }))
+      #expect(tally.rendered.count { $0 == "Hallo" } == 2)
+      await post.finish(worker)
+    }
+  }
+
   @Test("dead, refused, retried and gone members end as they should, and leave no hold")
   func outcomes() async throws {
     try await withPost { post in

@@ -1,4 +1,5 @@
 import Domain
+import Synchronization
 
 @testable import Delivery
 
@@ -12,9 +13,24 @@ struct PlainAccount: ProviderAccount {
   var recipientLimit = 1
   /// What its authorizations start with.
   var pass = "pass"
+  /// Bytes of a body.
+  var limit: Int?
+  /// Counts what is rendered.
+  var tally: Tally?
+
+  final class Tally: Sendable {
+    private let titles = Mutex<[String]>([])
+    var rendered: [String] { titles.withLock { $0 } }
+    func note(_ title: String) { titles.withLock { $0.append(title) } }
+  }
 
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
-    Rendering(path: "/send/", headers: [], head: Array((message.notification?.title ?? "").utf8))
+    let title = message.notification?.title ?? ""
+    tally?.note(title)
+    if let limit, title.utf8.count > limit {
+      throw RenderFault(code: RenderFault.tooLargeCode, detail: "\(title.utf8.count - limit) bytes too many")
+    }
+    return Rendering(path: "/send/", headers: [], head: Array(title.utf8), limit: limit)
   }
   func recipientClass(of address: Address) -> String { "" }
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)

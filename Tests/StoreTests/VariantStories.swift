@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Variants in the store")
 struct VariantStories {
-  private static let shares = VariantShares(names: ["a", "b"], weights: [5_000, 3_000], holdout: 2_000)
+  static let shares = VariantShares(names: ["a", "b"], weights: [5_000, 3_000], holdout: 2_000)
 
   /// By variant and outcome; "-" for none.
   private func sums(_ report: MessageReport) -> [String: Int] {

@@ -1,0 +1,90 @@
+import Domain
+import Loop
+import Testing
+
+@testable import Store
+
+@Suite("Deliveries by what they have in common")
+struct FilterStories {
+  /// All pages.
+  private static func all(_ store: Store, _ id: MessageID, _ filter: DeliveryFilter = DeliveryFilter()) async throws
+    -> [DeliveryReport]
+  {
+    var items: [DeliveryReport] = []
+    var cursor: String?
+    repeat {
+      let page = try #require(
+        try await store.deliveries(id, app: shop, filter: filter, cursor: cursor, limit: 50))
+      items += page.items
+      cursor = page.next
+    } while cursor != nil && items.count < 10_000
+    return items
+  }
+
+  /// Ends of each four targets one as accepted, one as failed and one as dead.
+  private static func endSome(_ store: Store) async throws {
+    var place = 0
+    for partition in 0..<store.settings.partitions {
+      let lease = try await store.take(partition)
+      try await store.startAll(lease, now: store.loop.wallNow)
+      var flush = Flush(lease: lease, number: 1)
+      for target in try await store.claimAll(lease).flatMap(\.targets) {
+        place += 1
+        guard let provider = target.address?.provider, place % 4 != 3 else { continue }
+        let (outcome, reason) = [(Outcome.accepted, nil), (.failed, "Bad"), (.dead, "Gone")][place % 4]
+        flush.finals.append(
+          Flush.Final(
+            delivery: target.delivery, device: target.device, provider: provider, outcome: outcome, reason: reason))
+      }
+      _ = try await store.flush(flush)
+    }
+  }
+
+  @Test("each filter, and any of them together, lists exactly what the whole list has of it", arguments: [true, false])
+  func exact(_ isAudience: Bool) async throws {
+    try await withStore { store, loop in
+      let count = 160
+      let crowd = try await Crowd.register(count, in: store)
+      var submission = try await Crowd.submission(store, count, at: loop.wallNow)
+      submission.shares = VariantStories.shares
+      if !isAudience {
+        submission.audience = nil
+        for found in try await store.find(crowd.devices, app: shop).compactMap({ $0?.device }) {
+          submission.targets.append(
+            SubmissionTarget(
+              device: found.id, registered: true, address: found.address, fate: Crowd.fate(found.address),
+              platform: found.platform))
+        }
+      }
+      let id = try #require(try await store.accept(submission).id)
+      try await Self.endSome(store)
+      let whole = try await Self.all(store, id)
+      #expect(Set(whole.map(\.device)) == Set(crowd.devices) && whole.count == count)
+
+      let states: [Set<String>?] = [nil, ["pending"], ["failed"], ["dead", "accepted"], ["skipped"], ["cancelled"]]
+      var found = 0
+      for states in states {
+        for reason in [nil, "Bad", "Gone", "holdout", "none"] {
+          for provider in [nil, ProviderName.apns, .fcm] {
+            for (platform, variant) in [(nil, nil), ("ios", nil), ("", nil), (nil, "b"), ("android", "a")] {
+              var filter = DeliveryFilter()
+              (filter.states, filter.reason, filter.provider) = (states, reason, provider)
+              (filter.platform, filter.variant) = (platform, variant)
+              let wanted = whole.filter {
+                (states == nil || states!.contains($0.state)) && (reason == nil || $0.reason == reason)
+                  && (provider == nil || $0.provider == provider)
+                  && (platform == nil || ($0.platform ?? "") == platform)
+                  && (variant == nil || $0.variant == variant)
+              }
+              let listed = try await Self.all(store, id, filter)
+              #expect(listed.map(\.device) == wanted.map(\.device), "\(filter)")
+              found += listed.isEmpty ? 0 : 1
+            }
+          }
+        }
+      }
+      // Nothing of it was said of empty lists only.
+      #expect(found > 100, "\(found)")
+    }
+  }
+}
