@@ -70,7 +70,9 @@ struct Reader {
             node.type = fanfare_json_array;
             nodes.push_back(node);
             uint32_t children = 0;
-            for (auto item : value.get_array().value_unsafe()) {
+            // A name of its own: a loop keeps only the reference that value_unsafe() gives, into a result that is gone.
+            simdjson::dom::array items = value.get_array().value_unsafe();
+            for (auto item : items) {
                 if (!add(item, {}, depth_left - 1)) return false;
                 children++;
             }
@@ -82,7 +84,8 @@ struct Reader {
             node.type = fanfare_json_object;
             nodes.push_back(node);
             uint32_t children = 0;
-            for (auto member : value.get_object().value_unsafe()) {
+            simdjson::dom::object members = value.get_object().value_unsafe();
+            for (auto member : members) {
                 if (!add(member.value, member.key, depth_left - 1)) return false;
                 children++;
             }
