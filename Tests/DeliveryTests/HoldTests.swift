@@ -27,7 +27,7 @@ struct HoldTests {
 
   private func holds(_ worker: Worker) -> [Int] { [worker.lanes.holds] + worker.senders.values.map(\.holds) }
 
-  @Test("its device is deleted or gets another token meanwhile", .timeLimit(.minutes(1)))
+  @Test("its device is deleted or gets another token meanwhile", .timeLimit(.minutes(3)))
   func gone() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)
@@ -53,7 +53,7 @@ struct HoldTests {
 
   @Test(
     "its message is cancelled: while it is in memory, when it has left that, and while its request is at work",
-    .timeLimit(.minutes(1)), arguments: [1_000, 0])
+    .timeLimit(.minutes(3)), arguments: [1_000, 0])
   func cancelled(idleMessages: Int) async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)

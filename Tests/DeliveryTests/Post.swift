@@ -120,9 +120,12 @@ final class Post {
 
   // MARK: Waiting and reading
 
+  /// How long what must come may take on the slowest machine.
+  static let patience: Int64 = 60
+
   /// Until the condition holds; fails the test after `seconds`.
   func until(
-    _ what: @autoclosure () -> Comment, seconds: Int64 = 20, at place: SourceLocation = #_sourceLocation,
+    _ what: @autoclosure () -> Comment, seconds: Int64 = patience, at place: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
   ) async throws {
     let end = loop.now + seconds * 1000
@@ -141,7 +144,7 @@ final class Post {
     try #require(try await store.report(id, app: Self.app))
   }
 
-  func done(_ id: MessageID, seconds: Int64 = 20, at place: SourceLocation = #_sourceLocation) async throws
+  func done(_ id: MessageID, seconds: Int64 = patience, at place: SourceLocation = #_sourceLocation) async throws
     -> [Outcome: Int]
   {
     try await until("the end of \(id)", seconds: seconds, at: place) {

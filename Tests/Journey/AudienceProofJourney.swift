@@ -85,7 +85,7 @@ extension Journeys {
     #expect(before < meant.count, "the kill came too late to prove anything")
 
     let second = try await world.gateway()
-    let report = try await second.completed(id, within: 120)
+    let report = try await second.completed(id)
     #expect(report["targets"]?.integer == Int64(meant.count), "\(report)")
 
     let log = try await world.sandbox.log()

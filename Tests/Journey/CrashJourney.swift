@@ -19,7 +19,7 @@ extension Journeys {
     #expect(before < tokens.count, "the kill came too late to prove anything")
 
     let second = try await world.gateway()
-    let report = try await second.completed(id, within: 90)
+    let report = try await second.completed(id)
     let accepted = try await world.sandbox.log().filter(\.accepted)
     #expect(Set(accepted.map(\.token)) == Set(tokens), "\(report)")
     let doubles = accepted.count - tokens.count
@@ -49,7 +49,7 @@ extension Journeys {
     #expect(try await gateway.client.get("/readyz").status == 503)
     #expect(try await gateway.client.get("/healthz").status == 200)
     world.redis.start()
-    let report = try await gateway.completed(id, within: 90)
+    let report = try await gateway.completed(id)
     #expect(report["state"]?.string == "completed")
     let accepted = try await world.sandbox.log().filter(\.accepted)
     #expect(Set(accepted.map(\.token)) == Set(tokens))
@@ -67,7 +67,7 @@ extension Journeys {
     first.process.signal(SIGTERM)
     #expect(await first.process.waitForExit() == 0, "\(first.process.text)")
     let second = try await world.gateway()
-    _ = try await second.completed(id, within: 90)
+    _ = try await second.completed(id)
     let accepted = try await world.sandbox.log().filter(\.accepted)
     #expect(Set(accepted.map(\.token)) == Set(tokens))
     #expect(accepted.count == tokens.count, "a drained gateway doubles nothing")

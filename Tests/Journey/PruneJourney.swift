@@ -68,7 +68,7 @@ extension Journeys {
     #expect(phone["tombstone"] == nil || phone["tombstone"] == .null)
     #expect(try await gateway.client.get("/readyz").text.contains("InvalidProviderToken"))
     try await world.sandbox.play("[]")
-    let report = try await gateway.completed(id, within: 90)
+    let report = try await gateway.completed(id)
     #expect(report["state"]?.string == "completed")
     #expect(try await gateway.deliveries(id).first?["state"]?.string == "accepted")
   }

@@ -96,7 +96,7 @@ final class Sandbox: Sendable {
   }
 
   /// Waits until the log holds at least so many accepted entries.
-  func accepted(atLeast count: Int, within seconds: Double = 60) async throws -> [Entry] {
+  func accepted(atLeast count: Int, within seconds: Double = Gateway.patience) async throws -> [Entry] {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while true {
       let entries = try await log().filter(\.accepted)

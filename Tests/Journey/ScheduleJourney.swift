@@ -100,7 +100,9 @@ extension Journeys {
 
 extension Gateway {
   /// The message as soon as it is so.
-  func until(_ id: String, within seconds: Double = 30, _ condition: (JSONValue) -> Bool) async throws -> JSONValue {
+  func until(_ id: String, within seconds: Double = Gateway.patience, _ condition: (JSONValue) -> Bool) async throws
+    -> JSONValue
+  {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while true {
       let report = try await client.get("/v1/messages/\(id)").json

@@ -38,7 +38,7 @@ extension Journeys {
     _ = try await world.sandbox.accepted(atLeast: 300)
     await first.process.destroy()
     let second = try await world.gateway()
-    let report = try await second.completed(id, within: 120)
+    let report = try await second.completed(id)
     try await agree(world, second, id, report, tokens, from: 0)
 
     try await world.sandbox.play("[]")

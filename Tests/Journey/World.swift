@@ -133,8 +133,11 @@ struct Gateway: Sendable {
     return id
   }
 
+  /// Seconds that what must come may take on the slowest machine.
+  static let patience = 120.0
+
   /// The message once every delivery has ended; asks again until then.
-  func completed(_ id: String, within seconds: Double = 60) async throws -> JSONValue {
+  func completed(_ id: String, within seconds: Double = patience) async throws -> JSONValue {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while true {
       let answer = try await client.get("/v1/messages/\(id)")
@@ -156,7 +159,7 @@ struct Gateway: Sendable {
   /// Asks again until it holds; how long that took.
   @discardableResult
   func until(
-    _ what: String, within seconds: Double = 30, _ condition: (Gateway) async throws -> Bool
+    _ what: String, within seconds: Double = patience, _ condition: (Gateway) async throws -> Bool
   ) async throws -> Duration {
     let began = ContinuousClock.now
     while try await !condition(self) {

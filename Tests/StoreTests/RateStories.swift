@@ -55,20 +55,24 @@ struct RateStories {
   @Test("a slow bucket that rested gives one again; of two buckets both must have some; a ramp begins with little")
   func several() async throws {
     try await withStore { store, loop in
+      let began = loop.now
       let slow = store.rate(of: "account", "slow", perSecond: 3)
       #expect(try await store.grant(1, from: [slow]).count == 1)
       #expect(try await store.grant(1, from: [slow]).count == 0)
       await loop.sleep(milliseconds: 400)
-      #expect(try await store.grant(5, from: [slow]).count == 1)
+      let rested = try await store.grant(5, from: [slow]).count
+      // Two only where the machine made the rest a longer one.
+      #expect((1...max(1, Int(loop.now - began) * 3 / 1_000)).contains(rested), "\(rested)")
       let fast = store.rate(of: "account", "fast", perSecond: 1_000)
       #expect(
         try await store.grant(5, from: [fast, slow]).count == 0, "nothing is taken of the one if the other is empty")
       #expect(try await store.grant(1, from: [fast]).count == 1)
       let ramp = store.rate(of: "account", "ramp", perSecond: 1_000, ramp: 60_000)
       #expect(try await store.grant(500, from: [ramp]).count == 1)
+      let first = loop.now
       await loop.sleep(milliseconds: 200)
       let (count, _) = try await store.grant(500, from: [ramp])
-      #expect((1...8).contains(count), "a fiftieth of the rate, at first")
+      #expect((1...max(8, Int(loop.now - first) / 25)).contains(count), "a fiftieth of the rate, at first")
     }
   }
 }
