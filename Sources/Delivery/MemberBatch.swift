@@ -10,6 +10,8 @@ final class MemberBatch {
   let message: LoadedMessage
   let partition: Partition
   let job: JobAtWork
+  /// Their quiet hours begin then: who has not been sent by then is looked at again. Nil: they have none.
+  let until: WallTime?
   /// Of the app, for the hashes of its tokens.
   let owner: UInt64
   /// The next to be sent.
@@ -40,8 +42,12 @@ final class MemberBatch {
     var generation: Int
   }
 
-  init(_ members: ClaimedMembers, _ message: LoadedMessage, _ partition: Partition, _ job: JobAtWork) {
+  init(
+    _ members: ClaimedMembers, _ message: LoadedMessage, _ partition: Partition, _ job: JobAtWork,
+    until: WallTime? = nil
+  ) {
     self.members = members
+    self.until = until
     self.message = message
     self.partition = partition
     self.job = job
@@ -50,6 +56,10 @@ final class MemberBatch {
   }
 
   var waiting: Int { members.count - next }
+  /// Something speaks against sending its next member: `Worker.stop` tells what.
+  func mayStop(now: WallTime) -> Bool {
+    message.isStopped || message.startBy < now || until.map { $0 <= now } ?? false
+  }
 
   /// Members left; true: those were the last.
   func left(_ count: Int = 1) -> Bool {

@@ -49,9 +49,9 @@ final class LoadedMessage {
     self.timing = timing
     isAudience = content.map { !$0.to.isDirect } ?? false
     goesShort =
-      timing == nil
-      && content.map { message in
+      content.map { message in
         !message.to.isDirect && message.collapseKey == nil && !message.keepReceipts && message.variants.isEmpty
+          && message.cap == nil
       } ?? false
     isPersonal = content.map { !MessageTexts($0).isShared } ?? false
     ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
@@ -77,7 +77,7 @@ final class LoadedMessage {
     self.startedAt = startedAt
     timing = origin.timing
     isAudience = origin.isAudience
-    goesShort = false
+    goesShort = origin.goesShort
     isPersonal = origin.isPersonal
     ordered = origin.ordered
     content = origin.content
@@ -101,6 +101,13 @@ final class LoadedMessage {
     let message = LoadedMessage(self, startedAt: time)
     later[time] = message
     return message
+  }
+
+  /// How it goes to devices of a zone now; nil: it does not. `until`: when their quiet hours begin.
+  func departure(_ zone: String?, now: WallTime) -> (message: LoadedMessage, until: WallTime?)? {
+    guard let timing else { return (self, nil) }
+    guard case .go = timing.decide(zone, now: now) else { return nil }
+    return (timing.start(zone).map(begun) ?? self, timing.pause(zone, after: now)?.from)
   }
 
   /// Of two the later one holds; false: it is known, or a later one is.
@@ -178,6 +185,7 @@ final class Messages {
   }
 
   func inMemory(_ id: MessageID) -> LoadedMessage? { known[id] }
+  func isLoading(_ id: MessageID) -> Bool { loading[id] != nil }
 
   /// Nil: beyond retention, or never stored. Asked for once, however many wait for it.
   func load(_ id: MessageID) async throws(StoreError) -> LoadedMessage? {

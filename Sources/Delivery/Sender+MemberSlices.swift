@@ -23,7 +23,7 @@ extension Sender {
       if !worker.holdsLease(batch.partition, now: now) {
         _ = batches.popFirst()
         batch.partition.parkedBatches.append((self, batch))
-      } else if batch.message.isStopped || batch.message.startBy < wall, worker.stop(batch, self, now: wall) {
+      } else if batch.mayStop(now: wall), worker.stop(batch, self, now: wall) {
         _ = batches.popFirst()
       } else {
         gather(batch, now: now, wall: wall)
@@ -113,7 +113,7 @@ extension Sender {
     }
     let recipients = closed.members.map(\.address)
     let request = account.request(rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
-    metrics.firstAttempts(closed.members.count, after: pass.wall - first.message.acceptedAt)
+    metrics.firstAttempts(closed.members.count, after: pass.wall - first.message.startedAt)
     metrics.began()
     let flight = Flight(
       [], recipients: recipients, slice: closed.slice, members: closed.members, berth: pass.berth, pass)

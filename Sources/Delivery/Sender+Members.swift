@@ -11,7 +11,9 @@ extension Sender {
   }
 
   /// The account can send members of this message without a parcel each.
-  func takesMembers(of message: LoadedMessage) -> Bool { gathersSlices ? !message.isPersonal : carrier.takesPrepared }
+  func takesMembers(of message: LoadedMessage) -> Bool {
+    gathersSlices ? !message.isPersonal && message.timing == nil : carrier.takesPrepared
+  }
 
   /// Sends at most `limit` members of the first batch; how many left it, at least one.
   func sendMembers(_ pass: Pass, limit: Int) -> Int {
@@ -23,7 +25,7 @@ extension Sender {
       batch.partition.parkedBatches.append((self, batch))
       return 1
     }
-    if batch.message.isStopped || batch.message.startBy < pass.wall, worker.stop(batch, self, now: pass.wall) {
+    if batch.mayStop(now: pass.wall), worker.stop(batch, self, now: pass.wall) {
       _ = batches.popFirst()
       return 1
     }
@@ -42,7 +44,7 @@ extension Sender {
     }
     if sent > 0 {
       if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
-      metrics.began(sent, firstAfter: pass.wall - batch.message.acceptedAt)
+      metrics.began(sent, firstAfter: pass.wall - batch.message.startedAt)
     }
     if batch.waiting == 0 { _ = batches.popFirst() }
     return max(1, batch.next - before)

@@ -121,9 +121,12 @@ final class Sender: CarrierOwner {
     worker.wake(self)
   }
 
+  /// Urgent sends stand ready.
+  var hasUrgent: Bool { gathersSlices ? !closedSlices.urgent.isEmpty : !urgent.isEmpty }
+
   /// Sends at most `quantum` requests; false: nothing more can go now.
-  func dispatch(quantum: Int) -> Bool {
-    if gathersSlices {
+  func dispatch(quantum: Int, onlyUrgent: Bool = false) -> Bool {
+    if gathersSlices, !onlyUrgent {
       gather()
       gatherMembers()
     }
@@ -132,7 +135,8 @@ final class Sender: CarrierOwner {
     let wall = worker.loop.wallNow
     while left > 0 {
       guard worker.mayOpen, !isRemoved, hasReady else { return false }
-      let isUrgent = gathersSlices ? !closedSlices.urgent.isEmpty : !urgent.isEmpty
+      let isUrgent = hasUrgent
+      guard isUrgent || !onlyUrgent else { return true }
       let reserve = isUrgent || gathersSlices ? 0 : Self.reserve
       guard limit.mayBegin(atWork: atWork, reserve: reserve) else { return false }
       guard let berth = carrier.berth(avoiding: nil, reserve: reserve) else {

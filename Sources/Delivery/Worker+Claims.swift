@@ -31,7 +31,8 @@ extension Worker {
     background {
       do throws(StoreError) {
         let claimed = try await self.store.claim(
-          lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets, packed: true)
+          lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets, packed: true
+        ) { self.expect($0) }
         guard let messages = await self.load(Set(claimed.map(\.message)), for: partition),
           await self.readCaps(of: messages.values, for: partition)
         else { return }
@@ -73,6 +74,12 @@ extension Worker {
       missing = unanswered
     }
     return nil
+  }
+
+  /// A message that will be needed is read in the meantime; whoever loads it waits for the same answer.
+  private func expect(_ id: MessageID) {
+    guard messages.inMemory(id) == nil, !messages.isLoading(id) else { return }
+    background { _ = try? await self.messages.load(id) }
   }
 
   /// At the same time, as they share one connection; returns those that got no answer.

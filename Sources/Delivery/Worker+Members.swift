@@ -15,10 +15,20 @@ extension Worker {
       for place in 0..<members.count { enterWhole(place, of: members, message, job: job, partition: partition) }
       return
     }
-    messages.used(message)
-    sender.inMemory += members.count
-    partition.inMemory += members.count
-    sender.enqueue(MemberBatch(members, message, partition, job))
+    guard message.timing != nil else { return enqueue(MemberBatch(members, message, partition, job), sender) }
+    let (groups, others) = Departures.of(members, message, now: loop.wallNow)
+    for group in groups {
+      enqueue(
+        MemberBatch(members.picked(group.places), group.message, partition, job, until: group.until), sender)
+    }
+    for place in others { enterWhole(place, of: members, message, job: job, partition: partition) }
+  }
+
+  private func enqueue(_ batch: MemberBatch, _ sender: Sender) {
+    messages.used(batch.message)
+    sender.inMemory += batch.members.count
+    batch.partition.inMemory += batch.members.count
+    sender.enqueue(batch)
   }
 
   /// One that never was in a batch.
@@ -50,7 +60,8 @@ extension Worker {
   func takeLongWay(_ place: Int, of batch: MemberBatch, _ sender: Sender) {
     let enterAgain = { [unowned self] (target: ClaimedTarget?) in
       release(1, of: batch, sender)
-      if let target { enter(target, batch.message, job: batch.job, urgency: .bulk, partition: batch.partition) }
+      let message = batch.message.origin ?? batch.message
+      if let target { enter(target, message, job: batch.job, urgency: .bulk, partition: batch.partition) }
     }
     if let target = batch.members.target(at: place) { return enterAgain(target) }
     read(place, of: batch.members, batch.partition, enterAgain)
@@ -113,6 +124,12 @@ extension Worker {
       giveBack(batch, sender)
     } else if batch.message.startBy < now {
       endWaiting(of: batch, .expired, sender)
+    } else if let until = batch.until, until <= now {
+      // Who was claimed before and moved since is told apart by the long way.
+      while batch.waiting > 0 {
+        batch.next += 1
+        takeLongWay(batch.next - 1, of: batch, sender)
+      }
     } else {
       return false
     }

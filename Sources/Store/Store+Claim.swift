@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import RedisClient
 
 /// A job as it stands in its stream.
@@ -38,9 +38,10 @@ extension Store {
   /// Jobs behind `after` in order, at most `jobs`; of an audience's job at most `targets` members, and nothing behind it
   /// until it is whole. With a member in `after`, more of that job and nothing else. Jobs stay in the stream until a flush finishes them, so a new owner starts again from nil. Jobs
   /// with nothing left to do are taken out on the way. `packed`: members of audiences as `ClaimedMembers`, but for those whose
-  /// slices are stored.
+  /// slices are stored. `heard`: hears of the messages as soon as they are known, to read them while the rest is read.
   package func claim(
-    _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, jobs: Int, targets: Int, packed: Bool = false
+    _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, jobs: Int, targets: Int, packed: Bool = false,
+    heard: (MessageID) -> Void = { _ in }
   ) async throws(StoreError) -> [ClaimedJob] {
     precondition(
       jobs > 0 && targets > 0 && stream.partition == lease.partition, "a claim of another partition's stream")
@@ -57,7 +58,7 @@ extension Store {
         ).array ?? []
       guard !found.isEmpty else { return [] }
       if let place = after, place.member != nil, found[0].array?.first?.text != "\(place.job.sequence)-1" { return [] }
-      let (claims, last) = try await open(found, lease, stream, after: after, targets: targets, packed: packed)
+      let (claims, last) = try await open(found, lease, stream, after: after, targets: targets, packed: packed, heard)
       if !claims.isEmpty || found.count < jobs || after?.member != nil { return claims }
       guard let last else { return [] }
       after = ClaimPlace(job: JobID(stream: stream, sequence: last))
@@ -65,7 +66,8 @@ extension Store {
   }
 
   private func open(
-    _ found: [RedisReply], _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, targets: Int, packed: Bool
+    _ found: [RedisReply], _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, targets: Int, packed: Bool,
+    _ heard: (MessageID) -> Void
   ) async throws(StoreError) -> (claims: [ClaimedJob], last: UInt64?) {
     var stored: [StoredJob] = []
     var last: UInt64?
@@ -76,6 +78,7 @@ extension Store {
       last = UInt64(name.prefix { $0 != "-" }) ?? last
       if let job = Self.read(entry, stream) {
         stored.append(job)
+        heard(job.message)
       } else {
         empty.append(name)
         odd.append(entry)

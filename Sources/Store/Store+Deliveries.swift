@@ -86,7 +86,8 @@ extension Store {
 }
 
 extension DeliveryReport {
-  /// As its record has it; without one it is pending, or blocked for the given reason.
+  /// As its record has it; without one it is pending, or blocked for the given reason. One that waits for its time, and was
+  /// never attempted, is pending as well.
   init(_ delivery: DeliveryID, _ device: DeviceID, _ record: DeliveryRecord?, blocked: String?) {
     self.init(
       device: device, provider: record?.provider, platform: nil, variant: nil, state: DeliveryState.pending.rawValue,
@@ -100,7 +101,7 @@ extension DeliveryReport {
       self.reason = reason
       self.providerID = providerID
     case .retrying(let due, let reason, _, _, _):
-      state = DeliveryState.retrying.rawValue
+      if !attempts.isEmpty { state = DeliveryState.retrying.rawValue }
       self.reason = reason
       nextAttemptAt = due < Store.parked ? due : nil
     case nil:

@@ -151,6 +151,35 @@ struct DeliveryStories {
     }
   }
 
+  @Test("who waits for its time without an attempt is pending with its reason, and a retry from its first attempt on")
+  func held() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let now = loop.wallNow
+      let id = try #require(try await store.accept(submission(tokens: ["a"], at: now)).id)
+      let lease = try await store.take(0)
+      let job = try #require(try await store.claimAll(lease).first)
+      var flush = Flush(lease: lease, number: 1)
+      flush.retries = [
+        Flush.RetryEntry(target: job.targets[0], due: now + 500, reason: Timing.quietReason, attempts: [])
+      ]
+      flush.finishedJobs = [job.id]
+      _ = try await store.flush(flush)
+      #expect(try await store.report(id, app: shop)?.retrying == 0)
+      func item() async throws -> DeliveryReport? {
+        try await store.deliveries(id, app: shop, cursor: nil, limit: 5)?.items.first
+      }
+      let held = try #require(try await item())
+      #expect(held.state == "pending" && held.reason == "quiet_hours" && held.nextAttemptAt == now + 500)
+      flush = Flush(lease: lease, number: 2)
+      let target = try #require(try await store.dueRetries(lease, now: now + 500, limit: 10).first)
+      let attempt = Attempt(at: now, verdict: "retry", reason: "busy", status: 503)
+      flush.retries = [Flush.RetryEntry(target: target, due: now + 900, reason: "busy", attempts: [attempt])]
+      _ = try await store.flush(flush)
+      #expect(try await store.report(id, app: shop)?.retrying == 1)
+      #expect(try await item()?.state == "retrying")
+    }
+  }
+
   @Test("who lost the lease writes nothing more")
   func lostLease() async throws {
     var settings = quickSettings(partitions: 1)

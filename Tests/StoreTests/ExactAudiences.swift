@@ -72,7 +72,9 @@ struct ExactAudiences {
           } else if !all, Int.random(in: 0..<4, using: &random) == 0 {
             let attempt = Attempt(at: loop.wallNow, verdict: "retry", reason: "busy", status: 503)
             flush.retries.append(
-              Flush.RetryEntry(target: target, due: loop.wallNow, reason: "busy", attempts: [attempt]))
+              Flush.RetryEntry(
+                target: target, due: loop.wallNow, reason: "busy",
+                attempts: Bool.random(using: &random) ? [attempt] : []))
           } else {
             let outcome = [Outcome.accepted, .accepted, .failed, .dead, .superseded].randomElement(using: &random)!
             flush.finals.append(final(target, outcome, reason: outcome == .failed ? "bad" : nil))

@@ -48,8 +48,11 @@ struct ExactSums {
         var flush = Flush(lease: owner.lease, number: owner.number)
         for (delivery, target) in owner.open where all || Bool.random(using: &random) {
           if !all, Int.random(in: 0..<4, using: &random) == 0 {
+            let attempt = Attempt(at: loop.wallNow, verdict: "retry", reason: "busy", status: 503)
             flush.retries.append(
-              Flush.RetryEntry(target: target, due: loop.wallNow, reason: "busy", attempts: []))
+              Flush.RetryEntry(
+                target: target, due: loop.wallNow, reason: "busy",
+                attempts: Bool.random(using: &random) ? [attempt] : []))
           } else {
             let outcome = [Outcome.accepted, .failed, .dead].randomElement(using: &random)!
             flush.finals.append(final(target, outcome))

@@ -8,6 +8,8 @@ package struct ClaimedMembers: Sendable {
   package let credential: CredentialID
   /// Ascending.
   private(set) var indexes: [UInt32] = []
+  /// Of their devices.
+  private var numbers: [UInt32] = []
   /// In the buckets in which they were read.
   private var records: [(bucket: RecordBucket, place: Range<Int>)] = []
   /// Those who are not there any more, or whose records have to be read whole.
@@ -33,11 +35,23 @@ package struct ClaimedMembers: Sendable {
     DeliveryID(message: message, partition: partition, index: Int(indexes[place]))
   }
 
-  mutating func add(_ index: Int, _ bucket: RecordBucket, _ place: Range<Int>) {
+  mutating func add(_ index: Int, number: UInt32, _ bucket: RecordBucket, _ place: Range<Int>) {
     indexes.append(UInt32(index))
+    numbers.append(number)
     records.append((bucket, place))
   }
   mutating func add(_ other: ClaimedTarget) { others.append(other) }
+
+  /// Those at these places, ascending, and no others.
+  package func picked(_ places: [Int]) -> ClaimedMembers {
+    guard places.count < count else { return self }
+    var picked = self
+    picked.others = []
+    picked.indexes = places.map { indexes[$0] }
+    picked.numbers = places.map { numbers[$0] }
+    picked.records = places.map { records[$0] }
+    return picked
+  }
 
   /// One member, opened. Nil: its record needs words that are not known here, `Store.target` reads it.
   package func member(at place: Int) -> Member? {
@@ -57,6 +71,7 @@ package struct ClaimedMembers: Sendable {
     target.device = device
     target.address = address
     target.facts = facts
+    target.number = Int(numbers[place])
     return target
   }
 
@@ -78,6 +93,8 @@ package struct ClaimedMembers: Sendable {
     package func isOn(_ route: [UInt8]) -> Bool {
       glance.route.count == route.count && packed[glance.route].elementsEqual(route)
     }
+    /// As it stands: the same for devices of one zone. Nil: it cannot be read.
+    package var packedZone: ArraySlice<UInt8>? { (try? glance.zone(packed)).map { packed[$0] } }
     /// Replaces `bytes` by the token's; false: it cannot be read.
     package func token(into bytes: inout [UInt8]) -> Bool { (try? glance.token(packed, into: &bytes)) != nil }
     /// Without the token of a Live Activity.

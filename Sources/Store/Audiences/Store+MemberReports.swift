@@ -87,13 +87,12 @@ extension Store {
   }
 
   private static func takes(_ code: OutcomeCode, _ states: Set<String>, isBlocked: Bool) -> Bool {
-    let state =
-      switch code {
-      case .none: isBlocked ? DeliveryState.blocked.rawValue : DeliveryState.pending.rawValue
-      case .waiting: DeliveryState.retrying.rawValue
-      default: code.outcome?.rawValue ?? ""
-      }
-    return states.contains(state)
+    switch code {
+    case .none: states.contains((isBlocked ? DeliveryState.blocked : .pending).rawValue)
+    // Its record tells which.
+    case .waiting: states.contains(DeliveryState.retrying.rawValue) || states.contains(DeliveryState.pending.rawValue)
+    default: code.outcome.map { states.contains($0.rawValue) } ?? false
+    }
   }
 
   /// Members of one segment, in ascending order.
@@ -151,7 +150,7 @@ extension Store {
         report.state = outcome.rawValue
         // What ended with many others has no record.
         if outcome == .failed, records[index] == nil { report.reason = Self.corruptReason }
-      } else if codes[index] == .waiting {
+      } else if codes[index] == .waiting, records[index] == nil {
         report.state = DeliveryState.retrying.rawValue
       }
       if let slice = slices[index] {

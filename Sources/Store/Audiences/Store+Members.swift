@@ -58,8 +58,7 @@ extension Store {
       }
       window = Self.codesPerRead
     }
-    // Those who have times or counts of their own are looked at one by one.
-    if packed, own.wave == nil {
+    if packed {
       claim.members = try await packedMembers(members, of: part, own, lease)
     } else {
       claim.targets = members.map { self.target($0, of: part, own, partition) }
@@ -94,19 +93,21 @@ extension Store {
     let partition = lease.partition
     let place = WordPlace(partition: partition, app: part.app)
     if shelf.books[place] == nil { try await loadWords(place) }
+    let numbers = part.snapshot.numbers(of: indexes)
     let records = try await parts(
-      part.snapshot.numbers(of: indexes).map { DevicePlace(partition: partition, number: Int($0)) }, app: part.app)
+      numbers.map { DevicePlace(partition: partition, number: Int($0)) }, app: part.app)
     let born = bornBefore(part)
     var members = ClaimedMembers(
       of: part, job, partition: partition, words: shelf.books[place] ?? WordBook())
     var odd: [ClaimedTarget] = []
-    for (index, record) in zip(indexes, records) {
+    for (member, record) in zip(zip(indexes, numbers), records) {
+      let (index, number) = member
       if part.slices[index] == nil, let place = record.part?.record,
         let glance = try? RecordGlance(record.bucket.bytes, place),
         glance.gone == nil,
         glance.bornAt <= born
       {
-        members.add(index, record.bucket, place)
+        members.add(index, number: number, record.bucket, place)
       } else {
         odd.append(target(index, of: part, job, partition))
       }

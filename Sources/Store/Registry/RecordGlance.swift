@@ -64,6 +64,15 @@ struct RecordGlance {
       environment: flags.contains(.sandbox) ? .sandbox : .production, bundleID: try reader.optionalWord(words))
   }
 
+  /// Where the zone of the device's clock stands: the same bytes mean the same.
+  func zone(_ packed: [UInt8]) throws(Corrupt) -> Range<Int> {
+    var reader = Unpacker(packed, facts..<end)
+    for _ in 0..<3 { try reader.skipWord() }
+    let start = reader.place
+    try reader.skipWord()
+    return start..<reader.place
+  }
+
   func facts(_ packed: [UInt8], _ words: WordBook) throws(Corrupt) -> DeviceFacts {
     var reader = Unpacker(packed, facts..<end)
     var facts = DeviceFacts()

@@ -79,11 +79,8 @@ extension Scripts {
                 redis.call('SETRANGE', codes, start, string.char(unpack(bytes)))
               end
               at = at + 5 + windows * 2
-              if code == 8 then
-                retrying = retrying + fresher
-              elseif fresher + back > 0 then
+              if code ~= 8 and fresher + back > 0 then
                 ended = ended + fresher + back
-                retrying = retrying - back
                 moves[counter] = (moves[counter] or 0) + fresher + back
               end
               if fresher > 0 then moves['j' .. job] = (moves['j' .. job] or 0) - fresher end
@@ -109,14 +106,18 @@ extension Scripts {
               at = at + 3
             end
             for _, index in ipairs(stale) do
+              if earlier(known[index]) ~= '' then retrying = retrying - 1 end
               if not kept[index] then redis.call('HDEL', d, index) end
             end
             for i = 1, retries do
               local index = ARGV[at]
               if old[index] and not kept[index] and not turned[index] then
                 kept[index] = true
+                local before = earlier(known[index])
+                -- Who waits without an attempt waits for its time: that is no retry.
+                if before == '' and ARGV[at + 2] ~= '' then retrying = retrying + 1 end
                 written[#written + 1] = index
-                written[#written + 1] = ARGV[at + 1] .. earlier(known[index]) .. ARGV[at + 2]
+                written[#written + 1] = ARGV[at + 1] .. before .. ARGV[at + 2]
                 redis.call('ZADD', retry, ARGV[at + 3], member(id, index))
               end
               at = at + 4

@@ -43,7 +43,7 @@ extension Scripts {
               if not record or string.byte(record) == 82 then
                 if record then
                   gone[#gone + 1] = member(id, index)
-                  retrying = retrying - 1
+                  if earlier(record) ~= '' then retrying = retrying - 1 end
                 end
                 known[index] = head .. earlier(record) .. attempts
                 records[#records + 1] = index
@@ -58,7 +58,8 @@ extension Scripts {
               local index, head, attempts, due = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
               local record = known[index]
               if not record or string.byte(record) == 82 then
-                if not record then retrying = retrying + 1 end
+                -- Who waits without an attempt waits for its time: that is no retry.
+                if attempts ~= '' and earlier(record) == '' then retrying = retrying + 1 end
                 known[index] = head .. earlier(record) .. attempts
                 records[#records + 1] = index
                 records[#records + 1] = known[index]

@@ -48,7 +48,7 @@ extension Scripts {
   /// many are odd, 1 if those that wait for a retry are meant, (index, head, counter)… → fields and values of `finished`
   static let condemn = RedisScript(
     "condemn",
-    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + """
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + Fragment.earlier + """
       local id, w, d = ARGV[2], KEYS[6], KEYS[7]
       if ARGV[6] ~= '0' then redis.call('INCRBY', KEYS[5], ARGV[6]) end
       local told, ended, retrying = {}, 0, 0
@@ -56,7 +56,7 @@ extension Scripts {
       for at = 8, #ARGV, 3 do
         local record = redis.call('HGET', d, ARGV[at])
         if not record or (ARGV[7] == '1' and string.byte(record) ~= 70) then
-          if record then retrying = retrying - 1 end
+          if earlier(record) ~= '' then retrying = retrying - 1 end
           redis.call('HSET', d, ARGV[at], ARGV[at + 1])
           redis.call('HINCRBY', w, ARGV[at + 2], 1)
           redis.call('ZREM', KEYS[3], id .. struct.pack('>I4', tonumber(ARGV[at])))

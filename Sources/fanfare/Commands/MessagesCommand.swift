@@ -84,7 +84,7 @@ enum MessagesCommand {
     let progress = report["progress"]
     Terminal.print(
       "\(counts.total) targets: \(progress?["final"]?.integer ?? 0) ended, "
-        + "\(progress?["retrying"]?.integer ?? 0) waiting for a retry or for their time, "
+        + "\(progress?["retrying"]?.integer ?? 0) waiting for a retry, "
         + "\(progress?["pending"]?.integer ?? 0) pending")
     for wait in report["blocked"]?.array ?? [] {
       Terminal.print("\(wait["count"]?.integer ?? 0) blocked: \(wait["reason"]?.string ?? "")")
