@@ -109,7 +109,8 @@ let package = Package(
     tests(
       "DeliveryTests",
       [
-        "Delivery", "APNs", "FCM", "OneSignal", "Store", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "TLS",
+        "Delivery", "Audience", "APNs", "FCM", "OneSignal", "Store", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient",
+        "TLS",
         "Telemetry", "JSON", "Loop", "Domain", "Support",
       ]),
     tests(

@@ -18,6 +18,8 @@ enum Metric: String, CaseIterable, Sendable {
   case median = "p50_ms"
   case late = "p99_ms"
   case worst = "max_ms"
+  case taken = "p50_accepted_ms"
+  case takenLate = "p99_accepted_ms"
   case scheduled = "redis_scheduled_bytes"
   case held = "redis_held_bytes"
   case idle = "idle_cpu_percent"
@@ -42,6 +44,8 @@ enum Metric: String, CaseIterable, Sendable {
     case .median: "middle, ms"
     case .late: "99 of 100, ms"
     case .worst: "longest, ms"
+    case .taken: "of that until it was accepted, middle, ms"
+    case .takenLate: "until it was accepted, 99 of 100, ms"
     case .scheduled: "Redis bytes of an audience that is scheduled"
     case .held: "Redis bytes of an audience that is held"
     case .idle: "idle CPU, % of a core"
@@ -69,13 +73,18 @@ struct Reading: Sendable {
     set { values[metric] = newValue }
   }
 
-  /// Urgent sends, from the client's request to the provider's door: nanoseconds by token.
-  mutating func latency(_ sent: [String: Int64], _ came: [String: Int64]) {
+  /// Urgent sends, from the client's request to the provider's door: nanoseconds by token; milliseconds until accepted.
+  mutating func latency(_ sent: [String: Int64], _ taken: [Double], _ came: [String: Int64]) {
     let times = sent.compactMap { token, time in came[token].map { Double($0 - time) / 1e6 } }.sorted()
     guard let worst = times.last else { return }
     self[.median] = times[times.count / 2]
     self[.late] = times[times.count * 99 / 100]
     self[.worst] = worst
+    let taken = taken.sorted()
+    if !taken.isEmpty {
+      self[.taken] = taken[taken.count / 2]
+      self[.takenLate] = taken[taken.count * 99 / 100]
+    }
     if times.count < sent.count { faults.append("\(sent.count - times.count) urgent sends did not arrive") }
   }
 }

@@ -24,7 +24,8 @@ final class LoadClient {
   private let rate: Double?
   private let make: (Int) -> [UInt8]
   private var connections: [LoadConnection] = []
-  private var idle: [LoadConnection] = []
+  /// In turns: a server closes those that nothing is heard from.
+  private var idle = FIFO<LoadConnection>()
   private var next = 0
   /// For the time of the next request.
   private var isWaiting = false
@@ -46,7 +47,7 @@ final class LoadClient {
       let connection = try await LoadConnection(loop: loop, port: port) { [unowned self] in answered($0, $1) }
       connections.append(connection)
     }
-    idle = connections
+    for connection in connections { idle.append(connection) }
     began = loop.now
     pump()
     await withUnsafeContinuation { found in
@@ -65,13 +66,24 @@ final class LoadClient {
 
   private func pump() {
     let now = loop.now
-    while next < total, let connection = idle.last {
+    while next < total, let connection = idle.first {
       let due = due(next, now: now)
       if due > now { return pump(in: max(1, due - now)) }
-      idle.removeLast()
+      _ = idle.popFirst()
+      guard !connection.isClosed else { continue }
       connection.send(make(next), due: due)
       next += 1
     }
+    // What nobody can ask any more is not waited for.
+    guard next < total, connections.allSatisfy(\.isClosed) else { return }
+    outcome.refused += total - outcome.answered
+    outcome.answered = total
+    finish()
+  }
+
+  private func finish() {
+    waiter?.resume()
+    waiter = nil
   }
 
   private func pump(in milliseconds: Int64) {
@@ -90,10 +102,9 @@ final class LoadClient {
       outcome.refused += 1
       outcome.firstRefusal = outcome.firstRefusal ?? answer.text
     }
-    idle.append(connection)
+    if !connection.isClosed { idle.append(connection) }
     if outcome.answered == total {
-      waiter?.resume()
-      waiter = nil
+      finish()
     } else {
       // A server that is slower than the rate leaves requests that are due and found no connection.
       pump()
@@ -116,6 +127,9 @@ final class LoadConnection {
   private var written = 0
   private var input: [UInt8] = []
   private var due = Instant(nanoseconds: 0)
+  private var isAsked = false
+  /// The server has ended it.
+  private(set) var isClosed = false
 
   init(loop: EventLoop, port: Int, done: @escaping (LoadConnection, Answer) -> Void) async throws {
     self.loop = loop
@@ -137,6 +151,7 @@ final class LoadConnection {
 
   func send(_ request: [UInt8], due: Instant) {
     self.due = due
+    isAsked = true
     output = request
     written = 0
     flush()
@@ -145,7 +160,10 @@ final class LoadConnection {
   private func flush() {
     while written < output.count {
       let result = output.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
-      guard case .moved(let count) = result else { return loop.change(socket.fd, [.readable, .writable]) }
+      guard case .moved(let count) = result else {
+        if case .blocked = result { return loop.change(socket.fd, [.readable, .writable]) }
+        return closed()
+      }
       written += count
     }
     loop.change(socket.fd, [.readable])
@@ -153,11 +171,26 @@ final class LoadConnection {
 
   private func ready(_ readiness: Readiness) {
     if readiness.writable, written < output.count { flush() }
-    guard readiness.readable else { return }
+    guard readiness.readable, !isClosed else { return }
+    var isOver = false
     withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) { buffer in
-      while case .moved(let count) = socket.read(into: buffer) { input += buffer[..<count] }
+      while true {
+        switch socket.read(into: buffer) {
+        case .moved(let count):
+          input += buffer[..<count]
+          continue
+        case .blocked: break
+        case .ended, .failed: isOver = true
+        }
+        break
+      }
     }
-    guard let end = Self.end(of: input), input.count >= end else { return }
+    guard isAsked, let end = Self.end(of: input), input.count >= end else {
+      if isOver { closed() }
+      return
+    }
+    isAsked = false
+    if isOver { close() }
     let answer = Answer(
       due: due, isSuccess: input.count > 9 && input[9] == UInt8(ascii: "2"),
       text: String(decoding: input.prefix(400), as: UTF8.self))
@@ -180,7 +213,18 @@ final class LoadConnection {
     return nil
   }
 
+  /// A request that has no answer will get none.
+  private func closed() {
+    guard !isClosed else { return }
+    close()
+    guard isAsked else { return }
+    isAsked = false
+    done(self, Answer(due: due, isSuccess: false, text: "the server closed the connection"))
+  }
+
   func close() {
+    guard !isClosed else { return }
+    isClosed = true
     loop.unwatch(socket.fd)
     socket.close()
   }

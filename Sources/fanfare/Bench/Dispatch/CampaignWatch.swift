@@ -20,6 +20,8 @@ struct CampaignWatch {
     var slowest: Int64 = 0
     /// Urgent sends: by token, when the request was made, in nanoseconds.
     var sent: [String: Int64] = [:]
+    /// … and how long it took to be accepted, in milliseconds.
+    var taken: [Double] = []
   }
 
   init(loop: EventLoop, client: Client, gauge: RedisGauge, bytesBefore: Int) {
@@ -38,7 +40,7 @@ struct CampaignWatch {
     var bar = ProgressBar("dispatching")
     let deadline = loop.now + timeout
     let load = UrgentLoad(loop: loop, client: client)
-    defer { seen.sent = load.sent }
+    defer { (seen.sent, seen.taken) = (load.sent, load.taken) }
     var done = 0
     for id in ids {
       while true {

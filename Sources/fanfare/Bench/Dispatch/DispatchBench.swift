@@ -70,7 +70,7 @@ struct DispatchBench {
     reading[.slow] = Double(watched.slow)
     reading[.slowest] = Double(watched.slowest)
     if scenario.listed != nil { reading[.accepts] = each * 1_000 / Double(max(1, accepted)) }
-    reading.latency(watched.sent, tallies[.apns]?.marked ?? [:])
+    reading.latency(watched.sent, watched.taken, tallies[.apns]?.marked ?? [:])
     if measuresH2Load, scenario.providers == [.apns],
       let cost = try H2Load.cost(scenario, requests: max(50_000, expected / 2), folder: stage.folder, log: stage.log)
     {

@@ -32,7 +32,7 @@ struct ZonesBench: Sendable {
     let worker = try stage.worker()
     defer { worker.stop() }
     let (key, socket) = (stage.key, stage.redis.socket)
-    var (reading, sent) = try Blocking.run { [self] loop in
+    var (reading, sent, taken) = try Blocking.run { [self] loop in
       let gauge = try await RedisGauge(loop, socket: socket)
       defer { gauge.close() }
       let client = Client(loop: loop, base: url, key: key)
@@ -45,12 +45,12 @@ struct ZonesBench: Sendable {
       let slow = try await gauge.slow()
       reading[.slow] = Double(slow.count)
       reading[.slowest] = Double(slow.longest)
-      return (reading, load.sent)
+      return (reading, load.sent, load.taken)
     }
     reading[.memory] = Double(ProcessTimes.peakMemory(of: worker.id) >> 20)
     worker.stop()
     let tally = try stage.responders[.apns]?.stop()
-    reading.latency(sent, tally?.marked ?? [:])
+    reading.latency(sent, taken, tally?.marked ?? [:])
     return reading
   }
 
@@ -78,7 +78,7 @@ struct ZonesBench: Sendable {
   private func start(_ client: Client, _ load: UrgentLoad, _ loop: EventLoop, _ reading: inout Reading) async throws {
     let hour = WallTime(seconds: (loop.wallNow + Self.ahead).seconds)
     var expected: [(id: String, due: Int)] = []
-    load.sent = [:]
+    (load.sent, load.taken) = ([:], [])
     let urgent = loop.spawn { await load.run() }
     for number in 0..<audiences {
       let zone = number % BenchPopulation.zones
@@ -146,6 +146,8 @@ final class UrgentLoad {
   private let client: Client
   private var number = 0
   var sent: [String: Int64] = [:]
+  /// Milliseconds until each was accepted.
+  var taken: [Double] = []
   var isOver = false
   private(set) var failure: String?
   private static let pause: Int64 = 10
@@ -170,9 +172,11 @@ final class UrgentLoad {
     while loop.now < end {
       number += 1
       let body = BenchMessage.listed(number..<number + 1, head: ResponderTally.mark)
-      sent[BenchMessage.token(number, head: ResponderTally.mark)] = Int64(loop.now.nanoseconds)
+      let began = loop.now.nanoseconds
+      sent[BenchMessage.token(number, head: ResponderTally.mark)] = Int64(began)
       let answer = try await client.call("POST", "/v1/messages", body)
       guard answer.isSuccess else { throw BenchFailure(reason: "an urgent message was refused: \(answer.problem)") }
+      taken.append(Double(loop.now.nanoseconds - began) / 1e6)
       await loop.sleep(milliseconds: Self.pause)
     }
   }
