@@ -24,7 +24,11 @@ extension Sender {
       limit.answered(
         judged, took: seconds * 1000, began: flight.began, atWork: atWork + 1, capacity: carrier.streams,
         now: now)
-      if limit.bound != nil { worker.wake(self) }
+      if !gathersSlices {
+        window.answered(
+          took: seconds * 1000, began: flight.began, atWork: atWork + 1, capacity: carrier.streams, now: now)
+      }
+      if limit.bound != nil || window.bound != nil { worker.wake(self) }
       if judged.provesCredential { isTaken() }
       if judged.leavesConnection { carrier.retire(flight.berth) }
     }

@@ -31,7 +31,7 @@ extension Sender {
     }
     let room = min(
       limit, carrier.room(at: pass.berth, reserve: Self.reserve),
-      self.limit.room(atWork: atWork, reserve: Self.reserve))
+      self.limit.room(atWork: atWork, reserve: Self.reserve), window.room(atWork: atWork))
     var sent = 0
     while sent < room, batch.waiting > 0 {
       let place = batch.next
@@ -134,6 +134,8 @@ extension Sender {
         self.limit.answered(
           .accepted(id: nil), took: seconds * 1000, began: flight.began, atWork: atWork, capacity: carrier.streams,
           now: now)
+        window.answered(
+          took: seconds * 1000, began: flight.began, atWork: atWork, capacity: carrier.streams, now: now)
         isTaken()
       }
       membersAtWork -= 1

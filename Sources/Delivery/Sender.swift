@@ -24,6 +24,7 @@ final class Sender: CarrierOwner {
   /// Prunes that wait until other tokens of the credential were reached, none of them once more is known of their own.
   var unproven: [DeviceID: UnprovenPrune] = [:]
   var limit: ConcurrencyLimit
+  var window: BulkWindow
   var authorization: any Authorization
   var flights = Flights()
   var jitter = Jitter()
@@ -74,6 +75,7 @@ final class Sender: CarrierOwner {
     gate = CredentialGate(settings: settings.gate, policy: policy)
     brake = PruneBrake(settings.brake)
     limit = ConcurrencyLimit(settings.concurrency)
+    window = BulkWindow(settings.bulkWindow)
     authorization = account.makeAuthorization()
     slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     memberSlices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
@@ -100,6 +102,7 @@ final class Sender: CarrierOwner {
     authorization = account.makeAuthorization()
     gate = CredentialGate(settings: worker.settings.gate, policy: policy)
     limit = ConcurrencyLimit(worker.settings.concurrency)
+    window = BulkWindow(worker.settings.bulkWindow)
     brake.renewed()
     // The settings may have been what was wrong, and not the tokens: the next send tells.
     unproven = [:]
@@ -139,6 +142,7 @@ final class Sender: CarrierOwner {
       guard isUrgent || !onlyUrgent else { return true }
       let reserve = isUrgent || gathersSlices ? 0 : Self.reserve
       guard limit.mayBegin(atWork: atWork, reserve: reserve) else { return false }
+      guard reserve == 0 || window.room(atWork: atWork) > 0 else { return false }
       guard let berth = carrier.berth(avoiding: nil, reserve: reserve) else {
         carrier.demand()
         // A token can be fetched while the connection opens.

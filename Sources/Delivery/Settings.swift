@@ -9,6 +9,7 @@ package struct WorkerSettings: Sendable {
   package var gate = GateSettings()
   package var brake = PruneBrakeSettings()
   package var concurrency = ConcurrencySettings()
+  package var bulkWindow = BulkWindowSettings()
   package var pool = PoolSettings()
   package var claim = ClaimSettings()
   package var flush = FlushSettings()
