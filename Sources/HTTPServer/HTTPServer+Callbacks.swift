@@ -45,6 +45,7 @@ extension HTTPServer {
   /// In the order they came, names in lower case.
   private static func headers(of connection: OpaquePointer) -> [Header] {
     var headers: [Header] = []
+    headers.reserveCapacity(8)
     withUnsafeMutablePointer(to: &headers) { list in
       _ = MHD_get_connection_values_n(
         connection, .HEADER_KIND,

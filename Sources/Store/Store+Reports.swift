@@ -63,6 +63,7 @@ extension Store {
     }
     var counts: [MessageReport.Key: Int] = [:]
     var retrying = 0
+    var held = 0
     var first: WallTime?
     var last: WallTime?
     let untold = parts.work.filter { !parts.told.contains($0.key) }
@@ -76,6 +77,8 @@ extension Store {
           counts[key, default: 0] += number
         } else if name == Self.retryingField {
           retrying += number
+        } else if name == Self.heldField {
+          held += number
         } else if name == Self.firstField {
           first = min(first ?? WallTime(milliseconds: Int64(number)), WallTime(milliseconds: Int64(number)))
         } else if name == Self.lastField {
@@ -83,6 +86,8 @@ extension Store {
         }
       }
     }
+    // Who waits for its time, and was never attempted, stands in the retry set as well, and is still to come.
+    retrying = max(0, retrying - max(0, held))
     let completed = parts.number("don").map { WallTime(milliseconds: $0) }
     let state: MessageState
     if parts.text("can") != nil {
@@ -111,6 +116,7 @@ extension Store {
       split: parts.split)
   }
   private static let retryingField = Array("r".utf8)
+  private static let heldField = Array("h".utf8)
   private static let firstField = Array("fa".utf8)
   private static let lastField = Array("lo".utf8)
 

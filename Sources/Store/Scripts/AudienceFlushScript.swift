@@ -33,7 +33,7 @@ extension Scripts {
           end
           if fresh and flag[2] and tonumber(flag[2]) > 0 and groups > 0 then
             local old, moves = {}, {}
-            local ended, retrying, gone, stale, turned = 0, 0, {}, {}, {}
+            local ended, retrying, held, gone, stale, turned = 0, 0, 0, {}, {}, {}
             for i = 1, groups do
               local code, counter, job = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2]
               local tracks, windows, fresher, back = ARGV[at + 3] == '1', tonumber(ARGV[at + 4]), 0, 0
@@ -79,8 +79,11 @@ extension Scripts {
                 redis.call('SETRANGE', codes, start, string.char(unpack(bytes)))
               end
               at = at + 5 + windows * 2
-              if code ~= 8 and fresher + back > 0 then
+              if code == 8 then
+                retrying = retrying + fresher
+              elseif fresher + back > 0 then
                 ended = ended + fresher + back
+                retrying = retrying - back
                 moves[counter] = (moves[counter] or 0) + fresher + back
               end
               if fresher > 0 then moves['j' .. job] = (moves['j' .. job] or 0) - fresher end
@@ -106,7 +109,7 @@ extension Scripts {
               at = at + 3
             end
             for _, index in ipairs(stale) do
-              if earlier(known[index]) ~= '' then retrying = retrying - 1 end
+              if known[index] and earlier(known[index]) == '' then held = held - 1 end
               if not kept[index] then redis.call('HDEL', d, index) end
             end
             for i = 1, retries do
@@ -114,8 +117,10 @@ extension Scripts {
               if old[index] and not kept[index] and not turned[index] then
                 kept[index] = true
                 local before = earlier(known[index])
-                -- Who waits without an attempt waits for its time: that is no retry.
-                if before == '' and ARGV[at + 2] ~= '' then retrying = retrying + 1 end
+                if before == '' then
+                  if known[index] then held = held - 1 end
+                  if ARGV[at + 2] == '' then held = held + 1 end
+                end
                 written[#written + 1] = index
                 written[#written + 1] = ARGV[at + 1] .. before .. ARGV[at + 2]
                 redis.call('ZADD', retry, ARGV[at + 3], member(id, index))
@@ -129,6 +134,7 @@ extension Scripts {
             end
             for name, count in pairs(moves) do redis.call('HINCRBY', w, name, count) end
             if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
+            if held ~= 0 then redis.call('HINCRBY', w, 'h', held) end
             if firstAt ~= '' then redis.call('HSETNX', w, 'fa', firstAt) end
             if ended > 0 then
               redis.call('HSET', w, 'lo', now())

@@ -36,14 +36,15 @@ extension Scripts {
             local found = redis.call('HMGET', d, unpack(wanted))
             local known = {}
             for i = 1, #wanted do known[wanted[i]] = found[i] end
-            local records, gone, waits, counts, ended, retrying = {}, {}, {}, {}, 0, 0
+            local records, gone, waits, counts, ended, retrying, held = {}, {}, {}, {}, 0, 0, 0
             for i = 1, finals do
               local index, head, attempts, counter = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
               local record = known[index]
               if not record or string.byte(record) == 82 then
                 if record then
                   gone[#gone + 1] = member(id, index)
-                  if earlier(record) ~= '' then retrying = retrying - 1 end
+                  retrying = retrying - 1
+                  if earlier(record) == '' then held = held - 1 end
                 end
                 known[index] = head .. earlier(record) .. attempts
                 records[#records + 1] = index
@@ -58,9 +59,13 @@ extension Scripts {
               local index, head, attempts, due = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
               local record = known[index]
               if not record or string.byte(record) == 82 then
-                -- Who waits without an attempt waits for its time: that is no retry.
-                if attempts ~= '' and earlier(record) == '' then retrying = retrying + 1 end
-                known[index] = head .. earlier(record) .. attempts
+                local before = earlier(record)
+                if not record then retrying = retrying + 1 end
+                if before == '' then
+                  if record then held = held - 1 end
+                  if attempts == '' then held = held + 1 end
+                end
+                known[index] = head .. before .. attempts
                 records[#records + 1] = index
                 records[#records + 1] = known[index]
                 waits[#waits + 1] = due
@@ -85,6 +90,8 @@ extension Scripts {
                   work[i + 1] = now()
                 elseif name == 'r' then
                   work[i + 1] = string.format('%.0f', work[i + 1] + retrying)
+                elseif name == 'h' then
+                  work[i + 1] = string.format('%.0f', work[i + 1] + held)
                 end
               end
               for counter, count in pairs(counts) do
@@ -114,6 +121,7 @@ extension Scripts {
               if #records > 0 then redis.call('HSET', d, unpack(records)) end
               for counter, count in pairs(counts) do redis.call('HINCRBY', w, counter, count) end
               if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
+              if held ~= 0 then redis.call('HINCRBY', w, 'h', held) end
               if firstAt ~= '' then redis.call('HSETNX', w, 'fa', firstAt) end
               if ended > 0 then
                 redis.call('HINCRBY', w, 'x', -ended)

@@ -51,12 +51,15 @@ extension Scripts {
     "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + Fragment.earlier + """
       local id, w, d = ARGV[2], KEYS[6], KEYS[7]
       if ARGV[6] ~= '0' then redis.call('INCRBY', KEYS[5], ARGV[6]) end
-      local told, ended, retrying = {}, 0, 0
+      local told, ended, retrying, held = {}, 0, 0, 0
       if redis.call('HEXISTS', w, 'x') == 0 then return told end
       for at = 8, #ARGV, 3 do
         local record = redis.call('HGET', d, ARGV[at])
         if not record or (ARGV[7] == '1' and string.byte(record) ~= 70) then
-          if earlier(record) ~= '' then retrying = retrying - 1 end
+          if record then
+            retrying = retrying - 1
+            if earlier(record) == '' then held = held - 1 end
+          end
           redis.call('HSET', d, ARGV[at], ARGV[at + 1])
           redis.call('HINCRBY', w, ARGV[at + 2], 1)
           redis.call('ZREM', KEYS[3], id .. struct.pack('>I4', tonumber(ARGV[at])))
@@ -64,6 +67,7 @@ extension Scripts {
         end
       end
       if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
+      if held ~= 0 then redis.call('HINCRBY', w, 'h', held) end
       if ended == 0 or redis.call('HINCRBY', w, 'x', -ended) > 0 then return told end
       if tonumber(redis.call('HGET', w, 'n')) > inPlaceFrom then
         told = {id, keepInPlace(id, {w, d, KEYS[8]}, KEYS[4], KEYS[11], KEYS[2], ARGV[3], ARGV[4])}
