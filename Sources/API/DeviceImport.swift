@@ -2,9 +2,13 @@ import Domain
 import HTTPServer
 import Intake
 import JSON
+import Loop
 import Store
 
 extension Service {
+  /// Lines that are read before others have their turn.
+  private static let linesPerTurn = 250
+
   /// `POST /v1/devices/bulk`: each line is a device as `POST /v1/devices` takes it. May be repeated as a whole: what was
   /// registered by then is replaced by the same.
   func registerDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
@@ -14,6 +18,7 @@ extension Service {
     var devices: [Device] = []
     var places: [Int] = []
     for line in lines {
+      if results.count % Self.linesPerTurn == Self.linesPerTurn - 1 { await loop.sleep(milliseconds: 0) }
       do throws(Problem) {
         devices.append(try device(on: line, call))
         places.append(results.count)

@@ -2,6 +2,7 @@ import Domain
 import HTTPServer
 import Intake
 import JSON
+import Loop
 import Store
 import TLS
 

@@ -2,6 +2,7 @@ import Audience
 import Domain
 import Intake
 import JSON
+import Loop
 import Store
 
 extension Service {

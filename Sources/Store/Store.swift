@@ -61,6 +61,9 @@ package final class Store {
   var keyCache = KeyCache()
   var shelf = WordShelf()
   var tagListing: TagListing?
+  // Tests have fewer tags and devices.
+  var tagListingLimit = TagListing.longest
+  var devicesPerStep = Store.usualStep
   var randomWords = RandomWords()
 
   /// Connects in the background and again whenever the connection is lost.

@@ -96,6 +96,54 @@ struct ImportStories {
     return sum
   }
 
+  /// Of few ids and tokens, so that most are registered several times, with and without ids.
+  private static func crowd(_ count: Int, _ random: inout Seeded) -> [Device] {
+    (0..<count).map { number in
+      let name = random.next() % 3 == 0 ? "" : "d\(random.next() % 120)"
+      var phone = device(name, token: "t\(random.next() % 120)", at: Int64(1_000 + number))
+      if random.next() % 2 == 0 { phone.user = "u\(random.next() % 30)" }
+      phone.tags = ["all", "n:\(number)", "m:\(random.next() % 5)"]
+      return phone
+    }
+  }
+
+  @Test("an import whose steps overlap ends as if one device had come behind the other")
+  func overlapping() async throws {
+    var random = Seeded()
+    let phones = Self.crowd(500, &random)
+    /// By id what a client sees, and the ids that were answered.
+    func outcome(_ register: @escaping @Sendable (Store) async throws -> [PutResult]) async throws
+      -> (devices: [String: String], ids: [String])
+    {
+      try await withStore(quickSettings(partitions: 2)) { store, loop in
+        let ids = try await register(store).map { result in
+          guard case .stored(let id, _) = result else { return "full" }
+          return id.rawValue
+        }
+        try await store.expectTrueSets(app: shop)
+        #expect(try await store.reindex(shop, repair: false).isClean)
+        let all = try await store.export(shop, after: nil, limit: 10_000, tombstones: true).devices
+        return (
+          Dictionary(
+            uniqueKeysWithValues: all.map { ($0.device.id.rawValue, "\($0.device) \($0.tombstone?.reason ?? "")") }),
+          ids
+        )
+      }
+    }
+    let single = try await outcome { store in
+      var results: [PutResult] = []
+      for phone in phones { results.append(try await store.put(phone, app: shop)) }
+      return results
+    }
+    let steps = try await outcome { store in
+      store.devicesPerStep = 40
+      return try await store.put(phones, app: shop)
+    }
+    #expect(steps.ids == single.ids, "seed \(random.seed)")
+    #expect(steps.devices.count == single.devices.count, "seed \(random.seed)")
+    for (id, device) in single.devices { #expect(steps.devices[id] == device, "seed \(random.seed)") }
+  }
+
   @Test("imports of the same devices at the same time, and single registrations beside them, end as one of each")
   func atOnce() async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in

@@ -32,10 +32,11 @@ struct Intent {
   init() {}
 
   /// By ascending number.
-  mutating func append(_ record: DeviceRecord, _ place: DevicePlace, hash: [UInt8]) {
-    newcomers.append(Newcomer(number: place.number, hash: hash, user: record.stored.device.user))
+  mutating func append(_ write: DeviceWrite, hash: [UInt8]) {
+    let place = write.place
+    newcomers.append(Newcomer(number: place.number, hash: hash, user: write.after?.stored.device.user))
     if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
-    sets[sets.count - 1].note(hidden: true, of: record, number: place.number)
+    write.after.map { sets[sets.count - 1].note(hidden: true, of: $0, number: place.number) }
   }
 
   /// What takes these numbers out of all sets again.

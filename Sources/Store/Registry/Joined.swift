@@ -23,7 +23,7 @@ extension Store {
     var joins: [(user: String, place: DevicePlace)] = []
     var joining: [Int] = []
     for at in writes.indices {
-      guard let user = writes[at].after?.stored.device.user else { continue }
+      guard let user = writes[at].user else { continue }
       joins.append((user, writes[at].place))
       joining.append(at)
     }

@@ -8,7 +8,7 @@ struct SetBlock {
   /// Bytes of a whole bitmap.
   static let bytes = size / 8
   /// A bitmap of Redis ends behind its highest number, at a multiple of this many bytes.
-  static let bitmapStep = 128
+  static let bitmapStep = 512
 
   static let empty = [UInt64](repeating: 0, count: wordCount)
 

@@ -10,7 +10,7 @@ extension Store {
   /// New devices of one partition from which on it is worth it.
   private static let newcomersAtLeast = 24
   /// Steps of Redis of one script.
-  private static let stepsPerFill = 600
+  private static let stepsPerFill = 400
   /// An import that is at one step for longer was cut off.
   private static let orphanedMilliseconds: Int64 = 60_000
 
@@ -19,7 +19,9 @@ extension Store {
     fileprivate var open: [Int: (name: IntentName, intent: Intent)] = [:]
   }
 
-  func intend(_ writes: inout [DeviceWrite], _ app: AppID) async throws(StoreError) -> Intents {
+  func intend(
+    _ writes: inout [DeviceWrite], _ app: AppID, _ convoy: Convoy? = nil
+  ) async throws(StoreError) -> Intents {
     var intents = Intents()
     // A single one has few sets.
     guard writes.count > 1 else { return intents }
@@ -34,17 +36,18 @@ extension Store {
       for at in some.sorted(by: { writes[$0].place.number < writes[$1].place.number }) {
         let hash = IndexPlace(writes[at].id, app, keys).hash
         hashes[partition, default: []].insert(hash)
-        guard isWorthIt, let record = writes[at].after else { continue }
-        intent.append(record, writes[at].place, hash: hash)
+        guard isWorthIt else { continue }
+        intent.append(writes[at], hash: hash)
         writes[at].intent = name
       }
       guard isWorthIt else { continue }
+      convoy?.intents.insert(name)
       intents.open[partition] = (name, intent)
       var command = RedisCommand("HSET", keys.intents(partition), name.raw)
       command.append(intent.packed)
       commands.append(command)
     }
-    try await takeOver(hashes, app)
+    try await takeOver(hashes, app, but: convoy?.intents ?? [])
     _ = try await ask(commands)
     var runs: [ScriptRun] = []
     for (partition, open) in intents.open {
@@ -106,12 +109,14 @@ extension Store {
 
   /// Takes over what others intend for devices with one of these hashes, and what is too old: of two imports of one device the
   /// later one goes on, and leaves nothing of the other behind.
-  private func takeOver(_ hashes: [Int: Set<[UInt8]>], _ app: AppID) async throws(StoreError) {
+  private func takeOver(
+    _ hashes: [Int: Set<[UInt8]>], _ app: AppID, but own: Set<IntentName>
+  ) async throws(StoreError) {
     let partitions = Array(hashes.keys)
     let names = try await ask(partitions.map { RedisCommand("HKEYS", keys.intents($0)) })
     for (partition, reply) in zip(partitions, names) {
       let names = (reply.array ?? []).compactMap { $0.text.flatMap(IntentName.init(raw:)) }
-      for name in names where name.app == app {
+      for name in names where name.app == app && !own.contains(name) {
         let held = try await ask(RedisCommand("HGET", keys.intents(partition), name.raw), partition: partition)
         guard let bytes = held.bytes, let intent = try? Intent(packed: bytes) else { continue }
         let isShared = intent.newcomers.contains { hashes[partition]?.contains($0.hash) ?? false }

@@ -7,11 +7,15 @@ struct Incoming {
   var device: Device
   /// What it becomes on top of what is known, where that counts.
   var merge: ((Device) -> Device)?
+
+  fileprivate func derivedID(in app: AppID) -> DeviceID { Store.derivedID(of: device.address, in: app) }
 }
 
 extension Store {
-  /// Devices that one step of an import looks up and writes together.
-  private static let devicesPerStep = 4_000
+  /// Devices that one step of an import looks up and writes together: the more, the fewer changes of sets.
+  static let usualStep = 5_000
+  /// Steps of one import at work at once: one that Redis works on, one that is prepared.
+  private static let stepsAbreast = 2
 
   /// Registers or replaces a device (design D5: record, alias, tombstone of the former owner of the token; repeatable).
   /// `device.id` empty: by token, under the id that already holds it, or the derived one; the result tells which. `merging`
@@ -25,56 +29,66 @@ extension Store {
 
   /// Registers many, in order: what comes later wins. After an error some are stored; repeating all is safe.
   package func put(_ devices: [Device], app: AppID) async throws(StoreError) -> [PutResult] {
-    var results: [PutResult] = []
-    results.reserveCapacity(devices.count)
-    for start in stride(from: 0, to: devices.count, by: Self.devicesPerStep) {
-      try checkCondition()
-      let step = devices[start..<min(devices.count, start + Self.devicesPerStep)]
-      results += try await put(step.map { Incoming(device: $0) }, app: app)
+    let count = (devices.count + devicesPerStep - 1) / devicesPerStep
+    let size = (devices.count + count - 1) / max(1, count)
+    let convoy = Convoy(count)
+    await loop.abreast(count, width: Self.stepsAbreast) { [self] step in
+      await convoy.run(step) { () async throws(StoreError) in
+        try checkCondition()
+        let some = devices[step * size..<min(devices.count, (step + 1) * size)]
+        return try await put(some.map { Incoming(device: $0) }, app: app, in: convoy, step: step)
+      }
     }
-    return results
+    if let error = convoy.error { throw error }
+    return convoy.results.flatMap { $0 }
   }
 
-  private func put(_ incoming: [Incoming], app: AppID) async throws(StoreError) -> [PutResult] {
-    let derived = incoming.map { Self.derivedID(of: $0.device.address, in: app) }
+  private func put(
+    _ incoming: [Incoming], app: AppID, in convoy: Convoy? = nil, step: Int = 0
+  ) async throws(StoreError) -> [PutResult] {
+    let derived = incoming.map { $0.derivedID(in: app) }
     var results = [PutResult](repeating: .userIsFull, count: incoming.count)
     var left = Array(incoming.indices)
     while !left.isEmpty {
       // Looked up anew in each round, as those before may have moved ids.
-      let known = try await whoHolds(left.map { (incoming[$0].device, derived[$0]) }, app)
-      var taken = Set<DeviceID>()
+      let known = try await whoHolds(left, incoming, derived, app)
+      var taken = Set<DeviceID>(minimumCapacity: 2 * left.count)
       var round: [Step] = []
+      round.reserveCapacity(left.count)
       var later: [Int] = []
       for (at, known) in zip(left, known) {
         // One that shares its id or its token with an earlier one waits for it.
-        let isFree = !taken.contains(known.id) && !taken.contains(derived[at])
+        let isFirst = !taken.contains(known.id) && !taken.contains(derived[at])
         taken.insert(known.id)
         taken.insert(derived[at])
-        guard isFree else {
+        guard isFirst, convoy?.holds(known.id, derived[at], before: step) != true else {
           later.append(at)
           continue
         }
         round.append(Step(at: at, id: known.id, derived: derived[at], found: known.found, numbers: known.numbers))
       }
-      try await write(&round, incoming, app)
+      convoy?.claim(taken, for: step, isAll: later.isEmpty)
+      try await write(&round, incoming, app, convoy)
       for step in round { results[step.at] = step.result }
+      if !later.isEmpty { await convoy?.lead(step) }
       left = later
     }
     return results
   }
 
-  /// The id that each of these devices has or will have, and what stands under it.
-  private func whoHolds(_ devices: [(device: Device, derived: DeviceID)], _ app: AppID) async throws(StoreError)
-    -> [(id: DeviceID, found: FoundDevice?, numbers: [Int])]
-  {
+  /// The id that each of the devices in `left` has or will have, and what stands under it.
+  private func whoHolds(
+    _ left: [Int], _ incoming: [Incoming], _ derived: [DeviceID], _ app: AppID
+  ) async throws(StoreError) -> [(id: DeviceID, found: FoundDevice?, numbers: [Int])] {
     var known: [(id: DeviceID, found: FoundDevice?, numbers: [Int])] = []
-    let nameless = devices.indices.filter { devices[$0].device.id.rawValue.isEmpty }
+    known.reserveCapacity(left.count)
+    for at in left { known.append((incoming[at].device.id, nil, [])) }
+    let nameless = known.indices.filter { known[$0].id.rawValue.isEmpty }
     let owners = try await aliased(
-      nameless.map { devices[$0].derived }, nameless.map { devices[$0].device.address }, app: app)
-    for device in devices { known.append((device.device.id, nil, [])) }
+      nameless.map { derived[left[$0]] }, nameless.map { incoming[left[$0]].device.address }, app: app)
     for (at, owners) in zip(nameless, owners) {
       known[at].found = owners.max { $0.rank < $1.rank }
-      known[at].id = known[at].found?.device.id ?? devices[at].derived
+      known[at].id = known[at].found?.device.id ?? derived[left[at]]
     }
     let asked = known.indices.filter { known[$0].found == nil }
     for (at, looked) in zip(asked, try await lookUp(asked.map { known[$0].id }, app: app)) {
@@ -84,10 +98,12 @@ extension Store {
   }
 
   /// Distinct ids and tokens.
-  private func write(_ steps: inout [Step], _ incoming: [Incoming], _ app: AppID) async throws(StoreError) {
+  private func write(
+    _ steps: inout [Step], _ incoming: [Incoming], _ app: AppID, _ convoy: Convoy?
+  ) async throws(StoreError) {
     var left = Array(steps.indices)
     for _ in 0..<Self.writeAttempts {
-      left = try await attempt(left, &steps, incoming, app)
+      left = try await attempt(left, &steps, incoming, app, convoy)
       guard !left.isEmpty else { return try await moveTokens(&steps, app) }
       let looked = try await lookUp(left.map { steps[$0].id }, app: app)
       for (at, looked) in zip(left, looked) { (steps[at].found, steps[at].numbers) = looked }
@@ -97,7 +113,7 @@ extension Store {
 
   /// Those that others came between, to be tried again.
   private func attempt(
-    _ left: [Int], _ steps: inout [Step], _ incoming: [Incoming], _ app: AppID
+    _ left: [Int], _ steps: inout [Step], _ incoming: [Incoming], _ app: AppID, _ convoy: Convoy?
   ) async throws(StoreError) -> [Int] {
     let places = try await places(of: left.map { (steps[$0].id, steps[$0].found?.place) }, app)
     let now = loop.wallNow
@@ -122,27 +138,31 @@ extension Store {
           tellsAliases: step.id == step.derived))
     }
     var (users, full) = try await enter(&writes, app)
-    let writing = writes.indices.filter { !full.contains($0) }
-    var chosen = full.isEmpty ? writes : writing.map { writes[$0] }
-    let intents = try await intend(&chosen, app)
-    let written = try await write(chosen, app: app)
+    // As there is no room for them, their numbers go back.
+    let unused = full.filter { writes[$0].before == nil }.map { places[$0] }
+    let writing = full.isEmpty ? Array(writes.indices) : writes.indices.filter { !full.contains($0) }
+    // Moved and not copied: a copy of all that is known of thousands of devices takes its time.
+    if !full.isEmpty { writes = writing.map { writes[$0] } }
+    let intents = try await intend(&writes, app, convoy)
+    let written = try await write(writes, app: app)
     var again: [Int] = []
     var refused: [DeviceWrite] = []
-    for ((at, write), result) in zip(zip(writing, chosen), written) {
+    for (index, result) in written.enumerated() {
+      let at = writing[index]
       guard case .done(let aliased) = result else {
         again.append(left[at])
-        users.forget(write.place)
-        guard write.before == nil else { continue }
-        if let user = write.after?.stored.device.user { try await leave([(user, places[at])], app: app) }
+        users.forget(places[at])
+        guard writes[index].before == nil else { continue }
+        if let user = writes[index].user { try await leave([(user, places[at])], app: app) }
         // The number of one that was overtaken is the other's.
         guard case .refused = result else { continue }
-        if write.intent == nil { try await giveBack(places[at], app) } else { refused.append(write) }
+        if writes[index].intent == nil { try await giveBack(places[at], app) } else { refused.append(writes[index]) }
         continue
       }
-      steps[left[at]].written(write, aliased: aliased)
+      steps[left[at]].written(writes[index], aliased: aliased)
     }
     try await end(intents, refused: refused, app)
-    for at in full where writes[at].before == nil { try await giveBack(places[at], app) }
+    for place in unused { try await giveBack(place, app) }
     try await settle(users, app)
     return again
   }

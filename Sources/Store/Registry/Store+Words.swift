@@ -27,7 +27,7 @@ extension Store {
     guard book.count < WordBook.limit else { return }
     var candidates = shelf.candidates.removeValue(forKey: place.app) ?? WordCandidates()
     for at in chosen {
-      writes[at].after?.forEachRepeatingText { text in
+      writes[at].forEachRepeatingText { text in
         guard book.number(text) == nil, text.utf8.count <= WordBook.longest, candidates.met(text) else { return }
         wanted.insert(ExactText(text))
       }

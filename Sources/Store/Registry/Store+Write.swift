@@ -27,7 +27,46 @@ struct DeviceWrite {
   }
 }
 
+// What thousands of devices are asked for: within a method nothing of them is copied.
 extension DeviceWrite {
+  /// Whose it will be.
+  var user: String? { after?.stored.device.user }
+
+  /// What `packed` may write as words.
+  func forEachRepeatingText(_ body: (String) -> Void) { after?.forEachRepeatingText(body) }
+
+  fileprivate func packed(_ words: WordBook) -> [UInt8]? { after?.packed(words) }
+
+  /// As `writeDevices` takes it.
+  fileprivate func append(
+    _ packed: [UInt8]?, to arguments: inout RedisCommand, bucket: Int, index: [UInt8], token: [UInt8]?, _ app: AppID
+  ) {
+    let tombstone = after?.stored.tombstone
+    let changesTombstone = tombstone != nil || before?.record.stored.tombstone != nil
+    let act: UInt8 = after == nil ? UInt8(ascii: "d") : UInt8(ascii: before == nil ? "c" : "u")
+    arguments.append(
+      [act, UInt8(bucket), token == nil ? 0 : 1, changesTombstone ? 1 : 0] + raw32(place.number) + index,
+      token ?? [0, 0, 0, 0, 0, 0])
+    if let before { arguments.append(before.entry) } else { arguments.append("") }
+    if let packed {
+      arguments.append(RecordBucket.head(place.number, length: packed.count), packed)
+    } else {
+      arguments.append("")
+    }
+    arguments.append(expected.flatMap(raw32))
+    guard changesTombstone else { return }
+    if let tombstone { arguments.append(tombstone.at.milliseconds) } else { arguments.append("") }
+    arguments.append(Store.buriedMember(id, app))
+  }
+
+  fileprivate func note(in sets: inout SetChanges) {
+    if intent != nil, let after {
+      sets.note(hidden: false, of: after, number: place.number)
+    } else {
+      sets.note(before?.record, after, number: place.number)
+    }
+  }
+
   /// About how many places in sets it may change.
   fileprivate var weight: Int {
     func weight(_ record: DeviceRecord?) -> Int {
@@ -42,7 +81,7 @@ extension Store {
   /// Devices of one script: what keeps it within a millisecond.
   private static let devicesPerScript = 48
   /// … if they are in their sets already.
-  private static let enteredPerScript = 128
+  private static let enteredPerScript = 64
   /// Places in sets of one script's devices; a single device may have more.
   private static let placesPerScript = 1_200
   /// How often a write that others came before is tried again.
@@ -124,38 +163,19 @@ extension Store {
     var devices = ScriptRun()
     var sets: [SetChanges] = []
     for at in chunk {
-      let (place, after) = (writes[at].place, writes[at].after)
-      let packed = after?.packed(words)
+      let packed = writes[at].packed(words)
       let token = writes[at].tellsAliases ? alias(writes[at].id, app) : nil
       if let packed, let before = writes[at].before, before.packed.elementsEqual(packed) { continue }
       written.append(at)
+      let place = writes[at].place
       if buckets.last != place.bucket { buckets.append(place.bucket) }
       let index = IndexPlace(writes[at].id, app, keys)
       devices.keys.append(keys.index(partition, app, index.bucket))
       if let token { devices.keys.append(token.key) }
-      let tombstone = after?.stored.tombstone
-      let changesTombstone = tombstone != nil || writes[at].before?.record.stored.tombstone != nil
-      let act: UInt8 = after == nil ? UInt8(ascii: "d") : UInt8(ascii: writes[at].before == nil ? "c" : "u")
-      devices.arguments.append(
-        [act, UInt8(buckets.count), token == nil ? 0 : 1, changesTombstone ? 1 : 0] + raw32(place.number) + index.hash,
-        token?.hash ?? [0, 0, 0, 0, 0, 0])
-      if let before = writes[at].before { devices.arguments.append(before.entry) } else { devices.arguments.append("") }
-      if let packed {
-        devices.arguments.append(RecordBucket.head(place.number, length: packed.count), packed)
-      } else {
-        devices.arguments.append("")
-      }
-      devices.arguments.append(writes[at].expected.flatMap(raw32))
-      if changesTombstone {
-        if let tombstone { devices.arguments.append(tombstone.at.milliseconds) } else { devices.arguments.append("") }
-        devices.arguments.append(Self.buriedMember(writes[at].id, app))
-      }
+      writes[at].append(
+        packed, to: &devices.arguments, bucket: buckets.count, index: index.hash, token: token?.hash, app)
       if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
-      if writes[at].intent != nil, let after {
-        sets[sets.count - 1].note(hidden: false, of: after, number: place.number)
-      } else {
-        sets[sets.count - 1].note(writes[at].before?.record, after, number: place.number)
-      }
+      writes[at].note(in: &sets[sets.count - 1])
     }
     var script = ScriptRun()
     if let lease {

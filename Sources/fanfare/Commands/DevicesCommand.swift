@@ -43,7 +43,7 @@ enum DevicesCommand {
     }
   }
 
-  static let defaultBatch = 4_000
+  static let defaultBatch = 10_000
 
   // MARK: Export
 

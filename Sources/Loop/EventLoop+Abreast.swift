@@ -1,8 +1,6 @@
-import Loop
-
 extension EventLoop {
   /// Runs `work` for 0..<`count` on this loop, at most `width` of them at work at a time, and returns when all are done.
-  func abreast(_ count: Int, width: Int, _ work: @escaping (Int) async -> Void) async {
+  package func abreast(_ count: Int, width: Int, _ work: @escaping (Int) async -> Void) async {
     guard count > 1 else {
       if count == 1 { await work(0) }
       return
