@@ -80,7 +80,10 @@ enum OpenAPIAnswers {
     case .applyPrunes: return [json(200, "Carried out", "PrunesApplied")]
     case .discardPrunes: return [json(200, "Forgotten", "PrunesDiscarded")]
     case .undoPrunes: return [json(200, "Taken back", "PrunesUndone")]
-    case .listTags: return [json(200, "A page, in the order of the tags", "TagPage")]
+    case .listTags:
+      return [
+        json(200, "A page, in the order of the tags; of more than some 50,000 in no order, and maybe short", "TagPage")
+      ]
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
     case .countAudience: return [json(200, "The exact count of the moment", "AudienceCount")]
     case .listAudiences: return [json(200, "All of them, by name", "AudienceList")]

@@ -104,6 +104,38 @@ struct RepairStories {
     }
   }
 
+  @Test("where tags are very many each page looks through a part of them, and together they tell every tag once")
+  func manyTags() async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, loop in
+      var phones = (0..<60).map { number in
+        var phone = device("d\(number)", token: "t\(number)")
+        phone.tags = ["vip"] + (0..<50).map { "n:\(number):\($0)" }
+        return phone
+      }
+      phones[3].enabled = false
+      _ = try await store.put(phones, app: shop)
+      let tags = ["vip"] + phones.filter(\.enabled).flatMap { $0.tags.dropFirst() }
+      // A sample of buckets tells how many there are: nearly 3,000, give or take a third.
+      store.tagListingLimit = 500
+      for (prefix, limit) in [("", 900), ("", 70), ("n:7:", 100), ("none", 5)] {
+        var seen: [TagCount] = []
+        var cursor: String?
+        var pages = 0
+        repeat {
+          let page = try await store.tags(shop, prefix: prefix, limit: limit, cursor: cursor)
+          #expect(page.items.count <= limit && page.items.count < 1_000, "a page of all looks through all")
+          seen += page.items
+          cursor = page.next
+          pages += 1
+        } while cursor != nil && pages < 100
+        #expect(seen.map(\.tag).sorted() == tags.filter { $0.hasPrefix(prefix) }.sorted(), "of \(prefix)")
+        #expect(seen.allSatisfy { $0.devices == ($0.tag == "vip" ? 59 : 1) })
+        #expect(pages >= 4, "of \(prefix): \(pages)")
+      }
+      #expect(store.tagListing == nil)
+    }
+  }
+
   @Test("an export tells every device once, by pages")
   func export() async throws {
     try await withStore(quickSettings(partitions: 3)) { store, loop in

@@ -27,11 +27,19 @@ extension Store {
   /// How many blocks the numbers of an app fill, by partition.
   func blockCounts(app: AppID) async throws(StoreError) -> [Int] {
     let last = try await ask((0..<settings.partitions).map { RedisCommand("GET", keys.lastNumber($0, app)) })
-    return last.map { (Int($0.integer ?? 0) + SetBlock.size - 1) / SetBlock.size }
+    return try last.map { reply throws(StoreError) in
+      (try Self.numbers(given: reply) + SetBlock.size - 1) / SetBlock.size
+    }
   }
   func blockCount(partition: Int, app: AppID) async throws(StoreError) -> Int {
     let last = try await ask(RedisCommand("GET", keys.lastNumber(partition, app)), partition: partition)
-    return (Int(last.integer ?? 0) + SetBlock.size - 1) / SetBlock.size
+    return (try Self.numbers(given: last) + SetBlock.size - 1) / SetBlock.size
+  }
+  /// How many numbers a partition has given to devices of an app.
+  static func numbers(given last: RedisReply) throws(StoreError) -> Int {
+    let count = Int(last.integer ?? 0)
+    guard count <= Int(UInt32.max) else { throw .unusable("the last number of devices is damaged: it is \(count)") }
+    return max(0, count)
   }
 
   /// Values of the sets of these kinds that have members in a block; `kinds` without tags and their keys.
@@ -50,7 +58,7 @@ extension Store {
   }
 
   /// Buckets of tags that one script looks through.
-  private static let bucketsPerScan = 16
+  private static let bucketsPerScan = 4
 
   /// Tags that begin with `prefix` and have members in a block, in no order.
   func tags(beginning prefix: String, block: Int, partition: Int, app: AppID) async throws(StoreError) -> [String] {

@@ -18,8 +18,8 @@ struct TagListing {
 
   /// Names that come later are not in pages before a listing is begun anew, or is as old as this.
   static let milliseconds: Int64 = 60_000
-  /// Longer ones are not kept: some 10 MB.
-  static let longest = 200_000
+  /// Where an app has more of them, in all partitions together, a page looks through no more than this either.
+  static let longest = 50_000
 }
 
 extension Store {
@@ -27,12 +27,25 @@ extension Store {
   private static let tagsPerStep = 50
   private static let tagsPerScript = 40
 
-  /// Tags that begin with `prefix` in the order of their bytes, behind `cursor`; without those that only dead or disabled
-  /// devices have. The first page looks through all names of tags, in short scripts; those behind it, within a minute, only
-  /// at what they tell: counts are of the moment of their page, names of the first one's.
+  /// Tags that begin with `prefix`, behind `cursor`; without those that only dead or disabled devices have. The first page
+  /// looks through all names of tags, in short scripts; those behind it, within a minute, only at what they tell: counts are
+  /// of the moment of their page, names of the first one's. They come in the order of their bytes.
+  ///
+  /// Where an app has very many, such as one tag for each device, no page looks through all: they come as the store keeps
+  /// them, and a page may be short, or empty, though there is a `next`.
   package func tags(
     _ app: AppID, prefix: String, limit: Int, cursor: String?
   ) async throws(StoreError) -> (items: [TagCount], next: String?) {
+    if let cursor {
+      if let place = TagPlace(text: cursor) {
+        return try await tags(app, prefix: prefix, limit: limit, from: place, of: try await tagEstimate(app))
+      }
+    } else {
+      let names = try await tagEstimate(app)
+      if names > tagListingLimit {
+        return try await tags(app, prefix: prefix, limit: limit, from: TagPlace(bucket: 0), of: names)
+      }
+    }
     let names = try await tagNames(app, prefix: prefix, cursor: cursor)
     var items: [TagCount] = []
     var place = cursor.map { Self.place(behind: $0, in: names) } ?? 0
@@ -71,12 +84,11 @@ extension Store {
       }
     }
     let sorted = names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    tagListing =
-      sorted.count <= TagListing.longest ? TagListing(app: app, prefix: prefix, names: sorted, at: now) : nil
+    tagListing = TagListing(app: app, prefix: prefix, names: sorted, at: now)
     return sorted
   }
 
-  private func liveCounts(ofTags tags: [String], _ app: AppID) async throws(StoreError) -> [Int] {
+  func liveCounts(ofTags tags: [String], _ app: AppID) async throws(StoreError) -> [Int] {
     var counts = [Int](repeating: 0, count: tags.count)
     for (partition, blocks) in try await blockCounts(app: app).enumerated() {
       for block in 0..<blocks {

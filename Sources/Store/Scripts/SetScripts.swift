@@ -5,7 +5,7 @@ extension Fragment {
   /// has those to add once more as words of a bitmap. Lua looks through the whole of each text that it makes, so that long ones
   /// are left in Redis. The entry in the bucket
   /// holds up to 32 numbers itself, or says what the set's own key holds: `s` an ascending list of numbers, `b` a bitmap, as long
-  /// as its highest number asks for in steps of 128 bytes. A bitmap comes where it is shorter than a list, and at 2,048 numbers;
+  /// as its highest number asks for in steps of 512 bytes. A bitmap comes where it is shorter than a list, and at 2,048 numbers;
   /// a set that shrinks changes back later than it changed when it grew, so that none changes to and fro.
   static let sets = """
     local RARE, RARE_AGAIN, APPENDED, LISTED, LISTED_AGAIN = 32, 16, 256, 2048, 1024
@@ -200,10 +200,11 @@ extension Scripts {
     "scanNames",
     """
     #!lua flags=no-writes
-    local out, length = {}, #ARGV[1]
+    local out, length, first = {}, #ARGV[1], string.byte(ARGV[1])
     for i = 1, #KEYS do
       for _, name in ipairs(redis.call('HKEYS', KEYS[i])) do
-        if string.sub(name, 1, length) == ARGV[1] then out[#out + 1] = name end
+        -- By its first letter most are told apart, and nothing is made for that.
+        if string.byte(name) == first and string.sub(name, 1, length) == ARGV[1] then out[#out + 1] = name end
       end
     end
     return out
