@@ -89,7 +89,14 @@ struct PackingStories {
         return nil
       }
     ),
-    ("records", { RecordBucket(bytes: $0).parts.isEmpty ? nil : $0 }),
+    (
+      "records",
+      {
+        var count = 0
+        RecordBucket(bytes: $0).forEachPart { _ in count += 1 }
+        return count == 0 ? nil : $0
+      }
+    ),
     ("list of a script", { packed in (try? ScriptList.read(packed)).map { $0.flatMap { raw32($0.count) + $0 } } }),
   ]
 

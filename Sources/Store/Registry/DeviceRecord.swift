@@ -147,7 +147,9 @@ struct DeviceRecord: Hashable {
       device.liveActivityToken = try reader.flag() ? try reader.compact() : nil
       device.activityID = try reader.flag() ? try reader.compact() : nil
     }
-    for _ in 0..<(try reader.int()) { device.tags.append(try reader.word(words)) }
+    let tags = try reader.int()
+    device.tags.reserveCapacity(min(tags, Store.maximumTags))
+    for _ in 0..<tags { device.tags.append(try reader.word(words)) }
     for _ in 0..<(try reader.int()) {
       device.attributes.append(JSONMember(try reader.word(words), try Self.readValue(&reader, words)))
     }

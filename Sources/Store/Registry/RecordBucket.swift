@@ -35,9 +35,11 @@ struct RecordBucket {
     return nil
   }
 
-  var parts: [Part] {
-    var parts: [Part] = []
-    while let part = part(at: parts.last?.record.upperBound ?? 0) { parts.append(part) }
-    return parts
+  func forEachPart(_ body: (Part) -> Void) {
+    var place = 0
+    while let part = part(at: place) {
+      body(part)
+      place = part.record.upperBound
+    }
   }
 }

@@ -49,7 +49,8 @@ private struct BlockCheck {
 extension Store {
   /// Records that are read and compared at a time, so that the system beside goes on.
   private static let recordsPerStep = 512
-  private static let setsPerStep = 100
+  /// Up to 8 kB each, of which a script makes texts.
+  private static let setsPerStep = 24
 
   /// Compares everything derived from the records of an app with the records, and repairs it if asked to; `tell` is called
   /// as it goes on. Runs beside a working system: what changes meanwhile is judged again before it counts.

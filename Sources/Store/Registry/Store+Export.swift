@@ -31,15 +31,13 @@ extension Store {
     var devices: [StoredDevice] = []
     devices.reserveCapacity(limit + Keys.recordsPerBucket)
     while place.partition < settings.partitions {
-      let last = try await ask(RedisCommand("GET", keys.lastNumber(place.partition, app))).integer ?? 0
-      let buckets = (Int(last) + Keys.recordsPerBucket - 1) / Keys.recordsPerBucket
+      let last = try await ask(RedisCommand("GET", keys.lastNumber(place.partition, app)))
+      let buckets = (try Self.numbers(given: last) + Keys.recordsPerBucket - 1) / Keys.recordsPerBucket
       while place.bucket < buckets, devices.count < limit {
         let wanted = max(1, (limit - devices.count) / Keys.recordsPerBucket)
         let end = min(buckets, place.bucket + wanted)
-        devices += try await records(inBuckets: place.bucket..<end, place.partition, app).compactMap { found in
-          let stored = found.record.stored
-          return tombstones || stored.tombstone == nil ? stored : nil
-        }
+        try await read(
+          buckets: place.bucket..<end, place.partition, app, tombstones: tombstones, into: &devices)
         place.bucket = end
       }
       if place.bucket < buckets { return (devices, place) }
@@ -49,19 +47,29 @@ extension Store {
     return (devices, nil)
   }
 
-  private func records(inBuckets buckets: Range<Int>, _ partition: Int, _ app: AppID) async throws(StoreError)
-    -> [FoundDevice]
-  {
+  /// Each record becomes a device on the way, and is not kept beside it: of thousands that takes longer than reading them.
+  private func read(
+    buckets: Range<Int>, _ partition: Int, _ app: AppID, tombstones: Bool, into devices: inout [StoredDevice]
+  ) async throws(StoreError) {
     let held = try await read(
       buckets.map { (partition, keys.record(partition, app, $0 * Keys.recordsPerBucket)) })
-    var parts: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)] = []
+    let words = words(partition, app)
+    var odd: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)] = []
     for (number, bytes) in zip(buckets, held) {
       let bucket = RecordBucket(bytes: bytes ?? [])
-      for part in bucket.parts {
-        let number = number * Keys.recordsPerBucket + part.slot
-        parts.append((DevicePlace(partition: partition, number: number), bucket, part))
+      bucket.forEachPart { part in
+        guard let record = try? DeviceRecord(Unpacker(bucket.bytes, part.record), words) else {
+          let number = number * Keys.recordsPerBucket + part.slot
+          return odd.append((DevicePlace(partition: partition, number: number), bucket, part))
+        }
+        if tombstones || record.stored.tombstone == nil { devices.append(record.stored) }
       }
     }
-    return try await open(parts, app: app).compactMap { $0 }
+    guard !odd.isEmpty else { return }
+    // They have words that this process has not learned yet.
+    devices += try await open(odd, app: app).compactMap { found in
+      guard let stored = found?.record.stored else { return nil }
+      return tombstones || stored.tombstone == nil ? stored : nil
+    }
   }
 }
