@@ -12,8 +12,9 @@ struct Incoming {
 }
 
 extension Store {
-  /// Devices that one step of an import looks up and writes together: the more, the fewer changes of sets.
-  static let usualStep = 5_000
+  /// Devices that one step of an import looks up and writes together: the more, the fewer changes of sets, and the longer
+  /// others wait for Redis.
+  static let usualStep = 2_000
   /// Steps of one import at work at once: one that Redis works on, one that is prepared.
   private static let stepsAbreast = 2
 
