@@ -147,10 +147,13 @@ final class Post {
   func done(_ id: MessageID, seconds: Int64 = patience, at place: SourceLocation = #_sourceLocation) async throws
     -> [Outcome: Int]
   {
-    try await until("the end of \(id)", seconds: seconds, at: place) {
+    var last = ""
+    try await until("the end of \(id): \(last)", seconds: seconds, at: place) {
       guard self.store.isAvailable else { return false }
       let report = try await self.report(id)
-      return report.counts.values.reduce(0, +) == report.total
+      let ended = report.counts.values.reduce(0, +)
+      last = "\(ended) of \(report.total), \(report.retrying) retrying, \(report.state)"
+      return ended == report.total
     }
     var outcomes: [Outcome: Int] = [:]
     for (key, count) in try await report(id).counts { outcomes[key.outcome, default: 0] += count }
