@@ -4,7 +4,8 @@ import Loop
 import Store
 import Telemetry
 
-/// Audiences whose time has come: who is in them is decided here, once per partition, one after the other.
+/// Audiences whose time has come: who is in them is decided here, once per partition, one after the other. One partition at a
+/// time: starts of all of them together would stand before every urgent send's commands at Redis.
 extension Worker {
   /// Starts all that is due. A bell that rings meanwhile is heard: what it told of is looked for once more.
   func startAudiences(of partition: Partition) {
@@ -14,17 +15,26 @@ extension Worker {
       return
     }
     partition.isStarting = true
+    starting.append(partition)
+    guard starting.count == 1 else { return }
     background {
-      do throws(StoreError) {
-        repeat {
-          partition.startRang = false
-          try await self.startDue(of: partition)
-        } while partition.startRang && !partition.isLost && self.mayBegin
-      } catch {
-        // The sweep comes back to it.
-        self.failed(error, partition)
+      while let partition = self.starting.first {
+        await self.startAll(of: partition)
+        partition.isStarting = false
+        _ = self.starting.popFirst()
       }
-      partition.isStarting = false
+    }
+  }
+
+  private func startAll(of partition: Partition) async {
+    do throws(StoreError) {
+      repeat {
+        partition.startRang = false
+        try await startDue(of: partition)
+      } while partition.startRang && !partition.isLost && mayBegin
+    } catch {
+      // The sweep comes back to it.
+      failed(error, partition)
     }
   }
 

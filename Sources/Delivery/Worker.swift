@@ -23,6 +23,8 @@ package final class Worker {
   var fates: (AppID, Message) -> (Address) -> Fate
   let zones: ZoneBook
   var senders: [CredentialID: Sender] = [:]
+  /// Partitions that start audiences, the first of them now.
+  var starting = FIFO<Partition>()
   var lanes = Lanes<Parcel>()
   /// Members of audiences at work without a parcel.
   var memberFlights = MemberFlights()
