@@ -1,8 +1,12 @@
 import Domain
 
 package struct BulkWindowSettings: Sendable {
-  /// Milliseconds that bulk may add to a peer's quickest answers, or as long as these take, if that is more.
+  /// Milliseconds that bulk may add to a peer's quickest answers, or as long as these take, if that is more: more of them make
+  /// larger groups of everything, which cost less each.
   package var wait = 5.0
+  /// The same while urgent requests come, and so many milliseconds after the last of them.
+  package var waitBesideUrgent = 2.0
+  package var besideUrgent: Int64 = 2_000
   /// Requests of bulk that may always be at work.
   package var minimum = 100
   /// Answers looked at together, and milliseconds in which they come at least.
@@ -43,11 +47,15 @@ struct BulkWindow {
   private var changed = Instant(nanoseconds: 0)
   private var trusted = Instant(nanoseconds: 0)
   private var trust: Int64
+  private var urgentUntil = Instant(nanoseconds: 0)
 
   init(_ settings: BulkWindowSettings) {
     self.settings = settings
     trust = settings.trust
   }
+
+  /// An urgent request has come.
+  mutating func urgentCame(now: Instant) { urgentUntil = now + settings.besideUrgent }
 
   /// How many more of bulk may begin.
   func room(atWork: Int) -> Int { bound.map { $0 - atWork } ?? .max }
@@ -85,7 +93,8 @@ struct BulkWindow {
     }
     let quickest = min(quickest ?? sum.quickest, sum.quickest)
     self.quickest = quickest
-    if found.time > Self.slack * max(2 * quickest, quickest + settings.wait) {
+    let wait = now < urgentUntil ? settings.waitBesideUrgent : settings.wait
+    if found.time > Self.slack * max(2 * quickest, quickest + wait) {
       halve(sum.most, found, now)
     } else if let bound, sum.most * 10 >= bound * 9 {
       let raised = bound + max(1, bound / 16)

@@ -115,6 +115,7 @@ final class Sender: CarrierOwner {
 
   /// The lane may start a delivery. `first`: it is to go before the others.
   func enqueue(lane: Int, _ urgency: Urgency, first: Bool = false) {
+    if urgency == .urgent { window.urgentCame(now: worker.loop.now) }
     switch (urgency, first) {
     case (.urgent, false): urgent.append(lane)
     case (.urgent, true): urgent.prepend(lane)

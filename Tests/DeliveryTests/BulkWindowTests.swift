@@ -10,6 +10,7 @@ struct BulkWindowTests {
   private struct Peer {
     var window = BulkWindow(BulkWindowSettings())
     var capacity = 1_000
+    var hasUrgent = false
     private var now = 0.0
     private var free = 0.0
     private var flights: [(began: Double, ends: Double)] = []
@@ -27,6 +28,7 @@ struct BulkWindowTests {
           free = ends
           flights.append((now, ends))
         }
+        if hasUrgent { window.urgentCame(now: instant(now)) }
         let flight = flights[first]
         let atWork = flights.count - first
         first += 1
@@ -50,6 +52,20 @@ struct BulkWindowTests {
     #expect(found.time < 1.5 * max(2 * delay, delay + 5), "\(found)")
     let later = peer.run(200_000, rate: rate) { _ in delay }
     #expect(later.rate > rate * 0.97 && later.time < 1.5 * max(2 * delay, delay + 5), "\(later)")
+  }
+
+  @Test("while urgent requests come they wait for still fewer, and not for ever after")
+  func besideUrgent() {
+    var peer = Peer()
+    let (rate, delay) = (50_000.0, 1.0)
+    let alone = peer.run(60_000, rate: rate) { _ in delay }
+    peer.hasUrgent = true
+    let beside = peer.run(60_000, rate: rate) { _ in delay }
+    #expect(beside.rate > rate * 0.97 && beside.time < 1.5 * (delay + 2), "\(beside)")
+    #expect(beside.time < alone.time * 0.8, "\(beside), \(alone)")
+    peer.hasUrgent = false
+    let after = peer.run(400_000, rate: rate) { _ in delay }
+    #expect(after.time > beside.time * 1.25, "\(after), \(beside)")
   }
 
   @Test("a peer that is far away, or is so from now on, is asked for as much as it takes")

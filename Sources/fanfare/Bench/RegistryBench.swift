@@ -95,7 +95,7 @@ struct RegistryBench {
   private func importAll(
     _ store: Store, _ server: Redis, _ loop: EventLoop, _ redis: pid_t, _ result: inout Result
   ) async throws {
-    let empty = try await Self.memoryUsed(server)
+    let empty = try await RedisMemory(of: server).used
     var population = BenchPopulation(provider: provider)
     var bar = ProgressBar("importing")
     // Making devices up is no part of it.
@@ -114,7 +114,7 @@ struct RegistryBench {
     bar.end("\(devices) devices")
     result.importOwn = Double(own) / Double(devices)
     result.importRedis = Double(ProcessTimes.microseconds(of: redis) - others) / Double(devices)
-    result.bytes = Double(try await Self.memoryUsed(server) - empty) / Double(devices)
+    result.bytes = Double(try await RedisMemory(of: server).used - empty) / Double(devices)
     let again = max(1, devices / 10)
     population = BenchPopulation(provider: provider)
     for start in stride(from: 0, to: again, by: Self.batch) {
@@ -124,12 +124,6 @@ struct RegistryBench {
       result.repeatSeconds += Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
     }
     result.repeatSeconds *= Double(devices) / Double(again)
-  }
-
-  private static func memoryUsed(_ server: Redis) async throws -> Int {
-    let text = try await server.call(RedisCommand("INFO", "memory")).text ?? ""
-    let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
-    return line.flatMap { Int($0.dropFirst("used_memory:".count)) } ?? 0
   }
 
   private func count(_ store: Store, _ loop: EventLoop, _ result: inout Result) async throws {

@@ -201,7 +201,7 @@ enum OutageCommand {
       (self.gateway, self.sandbox, self.redis) = (gateway, sandbox, redis)
     }
 
-    func usedMemory() async throws -> Int64 { try await RedisMemory.used(redis) }
+    func usedMemory() async throws -> Int64 { Int64(try await RedisMemory(of: redis).used) }
 
     func play(_ rules: String) async throws {
       let answer = try await sandbox.call("PUT", "/rules", Array(rules.utf8))

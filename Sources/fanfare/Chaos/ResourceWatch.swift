@@ -1,6 +1,5 @@
 import Glibc
 import JSON
-import RedisClient
 
 /// The memory and the descriptors of each gateway process of a stack, and Redis' memory, over time. Main thread only.
 struct ResourceWatch {
@@ -51,15 +50,6 @@ struct ResourceWatch {
       writer.member("flat", one.isFlat)
       writer.endObject()
     }
-  }
-}
-
-enum RedisMemory {
-  /// Bytes that Redis uses, by its own account.
-  static func used(_ redis: Redis) async throws -> Int64 {
-    let info = try await redis.call(RedisCommand("INFO", "memory")).text ?? ""
-    let line = info.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
-    return line.flatMap { Int64($0.dropFirst("used_memory:".count)) } ?? 0
   }
 }
 

@@ -111,6 +111,6 @@ enum SoakCommand {
       self.load = load
       self.redis = redis
     }
-    func usedMemory() async throws -> Int64 { try await RedisMemory.used(redis) }
+    func usedMemory() async throws -> Int64 { Int64(try await RedisMemory(of: redis).used) }
   }
 }

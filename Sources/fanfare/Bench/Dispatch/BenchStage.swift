@@ -98,12 +98,8 @@ final class RedisGauge {
 
   /// Bytes of what is stored: without what connections need.
   func stored() async throws -> Int {
-    let text = try await redis.call(RedisCommand("INFO", "memory")).text ?? ""
-    func field(_ name: String) -> Int {
-      let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("\(name):") }
-      return line.flatMap { Int($0.dropFirst(name.count + 1)) } ?? 0
-    }
-    return field("used_memory") - field("mem_clients_normal") - field("used_memory_vm_total")
+    let memory = try await RedisMemory(of: redis)
+    return memory.used - memory["mem_clients_normal"] - memory["used_memory_vm_total"]
   }
 
   /// Commands over a millisecond since it began, and the longest in microseconds.
