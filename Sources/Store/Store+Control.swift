@@ -15,6 +15,9 @@ extension Store {
     guard let parts = try await find([id])[0], parts.text("app") == app.rawValue else { return .unknown }
     let isCancelled = parts.text("can") != nil
     if parts.text("don") != nil { return isCancelled ? (word == .cancelled ? .unchanged : .cancelled) : .completed }
+    if word == .running, parts.text("ctl")?.hasPrefix(Control.Word.paused.rawValue) == true {
+      try await forgiveFailures(id, app: app)
+    }
     return try await control(id, word, reason: reason, answering: nil)
   }
 

@@ -51,13 +51,20 @@ extension Store {
       let (failed, decided) = report.decided
       let since = (fields[3].text ?? "0,0").split(separator: ",").map { Int($0) ?? 0 }
       guard since.count == 2, brake.trips(failed: failed - since[0], decided: decided - since[1]) else { continue }
-      _ = try await ask(RedisCommand("HSET", keys.message(id), "ebs", "\(failed),\(decided)"))
       let answer = try await self.control(id, .paused, reason: Self.brakeReason, answering: control.version)
       if answer == .changed {
         braked.append(ErrorBraked(message: id, failed: failed - since[0], decided: decided - since[1]))
       }
     }
     return braked
+  }
+
+  /// Before a paused message is resumed: what has failed by then, what was at work as it was paused too, counts no more.
+  func forgiveFailures(_ id: MessageID, app: AppID) async throws(StoreError) {
+    guard try await ask(RedisCommand("HEXISTS", keys.message(id), "eb")).integer == 1,
+      let (failed, decided) = try await report(id, app: app)?.decided
+    else { return }
+    _ = try await ask(RedisCommand("HSET", keys.message(id), "ebs", "\(failed),\(decided)"))
   }
 
   private func forget(_ id: MessageID, _ watched: String) async throws(StoreError) {

@@ -26,13 +26,15 @@ final class Responder: HTTP2ServerDelegate {
   }
   private var held: [(HTTP2ServerStream, Push)] = []
 
-  /// Answers what is held.
-  func release(status: Int = 200) {
+  /// Answers what is held; how many these were.
+  @discardableResult
+  func release(status: Int = 200) -> Int {
+    defer { held = [] }
     for (stream, push) in held {
       if status == 200 { accepted.append(push) }
       server.respond(stream, status: status, headers: [], body: [])
     }
-    held = []
+    return held.count
   }
 
   private(set) var server: HTTP2Server!

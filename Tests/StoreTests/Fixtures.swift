@@ -100,7 +100,7 @@ func connected(_ loop: EventLoop, _ server: RedisServer) async throws -> Redis {
 func until(
   _ loop: EventLoop, at place: SourceLocation = #_sourceLocation, _ condition: () async throws -> Bool
 ) async throws {
-  let end = loop.now + 10_000
+  let end = loop.now + 60_000
   while try await !condition() {
     try #require(loop.now < end, "it never came", sourceLocation: place)
     await loop.sleep(milliseconds: 2)

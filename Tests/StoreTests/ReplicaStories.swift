@@ -39,7 +39,7 @@ struct ReplicaStories {
   @Test("a confirmed message is on the replica, which takes over and sends it; many at once share their WAIT")
   func confirmed() async throws {
     let pair = Pair()
-    try await withStore(Self.settings(patience: 4_000), server: pair.primary) { store, loop in
+    try await withStore(Self.settings(patience: 60_000), server: pair.primary) { store, loop in
       try await until(loop) { store.pulse.replicas == 1 }
       let results = Results()
       for number in 0..<200 {
