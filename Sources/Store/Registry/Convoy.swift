@@ -55,7 +55,10 @@ final class Convoy {
 
   private func until(_ isOver: @escaping () -> Bool) async {
     guard !isOver() else { return }
-    await withUnsafeContinuation { waiting.append((isOver, $0)) }
+    await withUnsafeContinuation { waiter in
+      // To wait takes a turn of the loop, in which what is waited for may have come.
+      if isOver() { waiter.resume() } else { waiting.append((isOver, waiter)) }
+    }
   }
 
   private func wake() {
