@@ -1,4 +1,5 @@
 import Domain
+import HTTP2
 import Loop
 import Store
 import Support
@@ -100,7 +101,8 @@ struct PaceTests {
       }
       let took = try #require(arrivals.last) - arrivals[0]
       #expect(took >= Int64(count - rate / 2) * 1000 / Int64(rate), "it was faster than its rate")
-      #expect(took <= Int64(count) * 1300 / Int64(rate), "it was slower than its rate by far")
+      let lost = post.metric("fanfare_rate_lost_total")
+      #expect(took <= Int64(count + lost) * 1300 / Int64(rate), "it was slower than its rate by far; lost \(lost)")
       second.stop(grace: 1_000)
       await run.value
       store.close()
@@ -166,11 +168,13 @@ struct PaceTests {
       let worker = try post.work([post.account(responder)], settings)
       let began = post.loop.now
       let bulk = try await post.send(PlainMessage(title: "bulk", ordered: false), to: tokens(600, "b"), urgency: .bulk)
-      try await post.until("a second of it") { post.loop.now - began > 1_000 }
-      let early = responder.pushes.count
-      #expect((1..<350).contains(early), "half of the ramp allows a quarter of two seconds' worth")
+      try await post.until("a second of it") { post.loop.now - began > 1_000 && !responder.pushes.isEmpty }
+      let seconds = Double(post.loop.now - began) / 1_000
+      // A ramp of two seconds to 400 a second, and what it lets go at once.
+      let allowed = 400 * (seconds < 2 ? seconds * seconds / 4 : seconds - 1) + 250
+      #expect(responder.pushes.count < Int(allowed), "half of the ramp allows a quarter of two seconds' worth")
       let urgent = try await post.send("urgent", to: tokens(50, "u"))
-      #expect(try await post.done(urgent, seconds: 5) == [.accepted: 50])
+      #expect(try await post.done(urgent) == [.accepted: 50])
       #expect(try await post.done(bulk) == [.accepted: 600])
       #expect(post.loop.now - began >= 2_000)
       await post.finish(worker)
@@ -210,6 +214,8 @@ struct PaceTests {
       }
       var settings = Post.settings()
       settings.claim.room = 100
+      // What is held at work is held until this test lets it go.
+      settings.http2.answerTimeout = 600_000
       let worker = try post.work([post.account(responder)], settings)
       // A tenth fails, a tenth is dead.
       var message = PlainMessage(title: "braked", ordered: false)

@@ -90,6 +90,16 @@ final class Post {
       wire: .http2(cautiousStart: cautious))
   }
 
+  /// The sum of all that has this name.
+  func metric(_ name: String) -> Int {
+    var sum = 0
+    for line in String(decoding: metrics.exposition(), as: UTF8.self).split(separator: "\n")
+    where line.hasPrefix(name + "{") || line.hasPrefix(name + " ") {
+      sum += line.split(separator: " ").last.flatMap { Int($0) } ?? 0
+    }
+    return sum
+  }
+
   // MARK: Sending
 
   func send(

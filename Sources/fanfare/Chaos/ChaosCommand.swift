@@ -129,7 +129,9 @@ enum ChaosCommand {
     }
     return Result(
       ledger: ledger, differences: differences + ledger.differences, faults: played,
-      skipped: stack.clock == nil ? ["a clock that jumps: libfaketime is not installed"] : [], repeats: audit.repeats,
+      skipped: stack.clock == nil
+        ? ["a clock that jumps: libfaketime is not installed, or a sanitizer leaves it no room"] : [],
+      repeats: audit.repeats,
       milliseconds: Clock.milliseconds - began)
   }
 
