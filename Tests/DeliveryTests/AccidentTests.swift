@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Known accidents prune nothing", .serialized, .timeLimit(.minutes(3)))
+@Suite("Known accidents prune nothing", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
 struct AccidentTests {
   private static let devices = 40
 

@@ -7,7 +7,9 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Messages are paused, resumed and cancelled while they are sent", .serialized, .timeLimit(.minutes(3)))
+@Suite(
+  "Messages are paused, resumed and cancelled while they are sent", .serialized,
+  .timeLimit(.minutes(3 * Sanitizer.slowness)))
 struct ControlTests {
   @Test(
     "whoever pauses, resumes, cancels, hands over or takes over, whenever: nobody is lost, and nobody gets it twice but by a take-over",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("The worker among faults", .serialized, .timeLimit(.minutes(3)))
+@Suite("The worker among faults", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
 struct FaultTests {
   @Test("GOAWAY in the middle loses nothing and doubles nothing")
   func goaway() async throws {

@@ -11,7 +11,7 @@ import Testing
 
 /// A provider is away for many times the longest wait of its credential, as an hour would be in service, while a campaign to it and to
 /// another one is queued.
-@Suite("A provider is away during a campaign", .serialized, .timeLimit(.minutes(3)))
+@Suite("A provider is away during a campaign", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
 struct OutageTests {
   enum Ailment: String, CaseIterable {
     /// Nobody listens.

@@ -138,7 +138,7 @@ final class Post {
     _ what: @autoclosure () -> Comment, seconds: Int64 = patience, at place: SourceLocation = #_sourceLocation,
     _ condition: () async throws -> Bool
   ) async throws {
-    let end = loop.now + seconds * 1000
+    let end = loop.now + seconds * 1000 * Int64(Sanitizer.slowness)
     while try await !condition() {
       guard loop.now < end else {
         // Told as things stand now.

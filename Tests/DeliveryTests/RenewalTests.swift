@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Credentials that change under a worker", .serialized, .timeLimit(.minutes(3)))
+@Suite("Credentials that change under a worker", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
 struct RenewalTests {
   private func accounts(_ list: PlainAccount...) -> [CredentialID: any ProviderAccount] {
     Dictionary(uniqueKeysWithValues: list.map { ($0.credential, $0) })

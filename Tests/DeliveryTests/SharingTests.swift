@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Workers share the partitions", .serialized, .timeLimit(.minutes(3)))
+@Suite("Workers share the partitions", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
 struct SharingTests {
   @Test("shares are even, cover all partitions, and are asked for at different places", arguments: 1...20)
   func quotas(workers: Int) {

@@ -40,7 +40,7 @@ final class SliceServer {
   }
 }
 
-@Suite("Slices of a provider that takes many recipients", .serialized, .timeLimit(.minutes(3)))
+@Suite("Slices of a provider that takes many recipients", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
 struct SliceTests {
   @Test("recipients go together, never over the limit, never twice, and the id of the request is told")
   func together() async throws {

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Delivery
 
-@Suite("The worker, over a real Redis and a real HTTP/2 server", .serialized, .timeLimit(.minutes(3)))
+@Suite(
+  "The worker, over a real Redis and a real HTTP/2 server", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
 struct WorkerTests {
   @Test("what is accepted is sent, recorded and done, and the worker drains")
   func sends() async throws {

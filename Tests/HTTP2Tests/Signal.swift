@@ -1,4 +1,5 @@
 import Loop
+import Support
 import Testing
 
 /// Lets a test wait on the loop until what it sees of its parties holds. Each party calls `changed` after every event.
@@ -21,7 +22,7 @@ final class Signal {
   {
     if condition() { return }
     let held = await withUnsafeContinuation { (waiter: UnsafeContinuation<Bool, Never>) in
-      let timer = loop.after(milliseconds: 20_000) { [self] in
+      let timer = loop.after(milliseconds: 20_000 * Int64(Sanitizer.slowness)) { [self] in
         waiting.removeAll()
         waiter.resume(returning: false)
       }

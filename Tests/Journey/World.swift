@@ -138,7 +138,7 @@ struct Gateway: Sendable {
 
   /// The message once every delivery has ended; asks again until then.
   func completed(_ id: String, within seconds: Double = patience) async throws -> JSONValue {
-    let deadline = ContinuousClock.now + .seconds(seconds)
+    let deadline = ContinuousClock.now + .seconds(seconds * Double(Sanitizer.slowness))
     while true {
       let answer = try await client.get("/v1/messages/\(id)")
       if answer.json["completed_at"] != nil { return answer.json }
@@ -163,7 +163,7 @@ struct Gateway: Sendable {
   ) async throws -> Duration {
     let began = ContinuousClock.now
     while try await !condition(self) {
-      guard ContinuousClock.now - began < .seconds(seconds) else {
+      guard ContinuousClock.now - began < .seconds(seconds * Double(Sanitizer.slowness)) else {
         throw ChildFailure(reason: "\(what) never came\n\(process.text.suffix(4_000))")
       }
       try await Task.sleep(for: .milliseconds(20))

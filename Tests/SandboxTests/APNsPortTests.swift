@@ -3,9 +3,10 @@ import HTTP2
 import JSON
 import Loop
 import Sandbox
+import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct APNsPortTests {
+@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct APNsPortTests {
   @Test("a push is accepted: id echoed, unique id given, logged, counted; then the connection may carry more")
   func accepted() async throws {
     try await SandboxRig.run { rig in

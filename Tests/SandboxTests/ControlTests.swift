@@ -3,9 +3,10 @@ import Glibc
 import JSON
 import Loop
 import Sandbox
+import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ControlTests {
+@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct ControlTests {
   private func text(_ answer: ProviderAnswer) -> String { String(decoding: answer.body, as: UTF8.self) }
 
   @Test("rules come back as given, with their counts; bad ones change nothing")

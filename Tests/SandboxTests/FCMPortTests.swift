@@ -2,9 +2,10 @@ import Domain
 import HTTP2
 import JSON
 import Sandbox
+import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct FCMPortTests {
+@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct FCMPortTests {
   @Test("a token from the endpoint opens the door; the message gets a name; the log has it")
   func accepted() async throws {
     try await SandboxRig.run { rig in

@@ -2,11 +2,12 @@ import Domain
 import HTTP2
 import Loop
 import Sandbox
+import Support
 import Testing
 
 /// Faults that no vendor's library could make, as the gateway's own client sees them: it gives up in time, keeps little,
 /// and says why.
-@Suite(.timeLimit(.minutes(2))) struct FaultPortTests {
+@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct FaultPortTests {
   private func unknown(_ reply: VendorClient.Reply) -> String? {
     if case .failed(.unknown(let reason)) = reply { reason } else { nil }
   }

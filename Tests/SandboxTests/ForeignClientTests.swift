@@ -2,10 +2,11 @@ import Domain
 import Foundation
 import JSON
 import Sandbox
+import Support
 import Testing
 
 /// The vendors' clients must be able to use the sandbox: here one that shares no line with Fanfare.
-@Suite(.timeLimit(.minutes(10))) struct ForeignClientTests {
+@Suite(.timeLimit(.minutes(10 * Sanitizer.slowness))) struct ForeignClientTests {
   @Test("aioapns from PyPI pushes, hears refusals in its own words, and the log agrees with what it was told")
   func aioapns() async throws {
     let python = try await PythonEnvironment.ready()

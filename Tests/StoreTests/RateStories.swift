@@ -30,7 +30,8 @@ struct RateStories {
 
   /// What came late is given to nobody twice: neither to who rested nor to who asks at every moment.
   @Test(
-    "in any ten seconds a message's bucket gives ten seconds' worth at most, and hardly less", .timeLimit(.minutes(1)))
+    "in any ten seconds a message's bucket gives ten seconds' worth at most, and hardly less",
+    .timeLimit(.minutes(1 * Sanitizer.slowness)))
   func counted() async throws {
     try await withStore { store, loop in
       let rate = 700

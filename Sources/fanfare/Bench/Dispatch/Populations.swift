@@ -10,7 +10,7 @@ final class Populations {
   private let folder = ScratchFolder()
   private var made: [String: String] = [:]
 
-  private static let batch = 1_000
+  private static let batch = DevicesCommand.defaultBatch
   static let app = AppID(rawValue: "bench")
 
   /// The dump of a store with so many devices.
