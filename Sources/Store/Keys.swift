@@ -5,6 +5,7 @@ import RedisClient
 struct Keys {
   let prefix: String
   private let stems: [String]
+  private let registryStems = RegistryStems()
   private let messageStems: [(message: String, work: String, deliveries: String)]
   let partitions: Int
 
@@ -132,14 +133,14 @@ struct Keys {
   // Of the registry.
   /// Numbers by hashes of device ids.
   func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
-    stem(partition, "n:", app) + String(bucket)
+    stem(partition, .index, app) + String(bucket)
   }
   func record(_ partition: Int, _ app: AppID, _ number: Int) -> String {
-    stem(partition, "v:", app) + String(number / Self.recordsPerBucket)
+    stem(partition, .record, app) + String(number / Self.recordsPerBucket)
   }
-  /// Everything before the last part of a key: made of texts put together, as many keys are asked for at once.
-  private func stem(_ partition: Int, _ kind: String, _ app: AppID) -> String {
-    stems[partition] + kind + app.rawValue + ":"
+  /// Everything before the last part of a key.
+  private func stem(_ partition: Int, _ kind: RegistryStems.Kind, _ app: AppID) -> String {
+    registryStems.stem(kind, app, partition, stems)
   }
   /// At most 16: the places in a bucket have four bits.
   static let recordsPerBucket = 16
@@ -149,7 +150,7 @@ struct Keys {
   func intents(_ partition: Int) -> String { stems[partition] + "in" }
   /// Devices by hashes of tokens that are registered under a chosen id.
   func alias(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
-    stem(partition, "a:", app) + String(bucket)
+    stem(partition, .alias, app) + String(bucket)
   }
   /// Users: version and tags, and their devices.
   func user(_ app: AppID, _ user: String) -> (key: String, partition: Int) {
@@ -158,9 +159,11 @@ struct Keys {
     return (userBucket(partition, app, Int(bucket)), partition)
   }
   func userBucket(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
-    stem(partition, "u:", app) + String(bucket)
+    stem(partition, .user, app) + String(bucket)
   }
   static let userBuckets = 4_096
+  /// Counts the changes of users' entries.
+  func userEdition(_ partition: Int, _ app: AppID) -> String { stems[partition] + "u:\(app.rawValue)" }
   /// Words of records and their numbers.
   func words(_ partition: Int, _ app: AppID) -> String { stems[partition] + "o:\(app.rawValue)" }
   /// By name of a set what it holds of a block: few numbers, or where they are.
@@ -171,13 +174,13 @@ struct Keys {
     setBucketStem(partition, app, block: block) + bucket
   }
   func setBucketStem(_ partition: Int, _ app: AppID, block: Int) -> String {
-    stem(partition, "b:", app) + "\(block):"
+    stem(partition, .setBucket, app) + "\(block):"
   }
   /// More numbers than a bucket takes: a list, or a bitmap.
   func set(_ partition: Int, _ app: AppID, _ name: SetName, block: Int) -> String {
     setStem(partition, app, block: block) + name.text
   }
-  func setStem(_ partition: Int, _ app: AppID, block: Int) -> String { stem(partition, "c:", app) + "\(block):" }
+  func setStem(_ partition: Int, _ app: AppID, block: Int) -> String { stem(partition, .set, app) + "\(block):" }
 }
 
 extension StreamID {
@@ -189,5 +192,38 @@ extension StreamID {
     self.init(
       partition: partition, credential: CredentialID(rawValue: String(name.dropFirst(2))),
       urgency: mark == "u" ? .urgent : .bulk)
+  }
+}
+
+/// Beginnings of the registry's keys, each made once: thousands are asked for at a time. Loop thread only.
+private final class RegistryStems {
+  enum Kind: Int, CaseIterable {
+    case index, record, alias, user, setBucket, set
+
+    var letter: String {
+      switch self {
+      case .index: "n"
+      case .record: "v"
+      case .alias: "a"
+      case .user: "u"
+      case .setBucket: "b"
+      case .set: "c"
+      }
+    }
+  }
+  private static let kinds = Kind.allCases.count
+  private var made: [AppID: [String]] = [:]
+  /// Of the app asked for last.
+  private var last: (app: AppID, stems: [String]) = (AppID(rawValue: ""), [])
+
+  func stem(_ kind: Kind, _ app: AppID, _ partition: Int, _ partitions: [String]) -> String {
+    if last.stems.isEmpty || last.app != app {
+      let stems =
+        made[app]
+        ?? partitions.flatMap { stem in Kind.allCases.map { "\(stem)\($0.letter):\(app.rawValue):" } }
+      made[app] = stems
+      last = (app, stems)
+    }
+    return last.stems[partition * Self.kinds + kind.rawValue]
   }
 }

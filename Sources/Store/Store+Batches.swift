@@ -2,12 +2,15 @@ import RedisClient
 
 extension Store {
   /// Items of one script that does the same for each of them.
-  private static let itemsPerScript = 100
+  private static let itemsPerScript = 50
 
-  /// Runs a script over many items, several at a time and each with its partition's, all in one pipeline; `run` gives keys
-  /// and arguments of the items at these places, the script answers an array with one reply for each. In the items' order.
+  private static let scriptsPerPart = itemsPerPart / itemsPerScript
+
+  /// Runs a script over many items, several at a time and each with its partition's; `run` gives keys and arguments of the items
+  /// at these places, the script answers an array with one reply for each, and what `rest` is to get. In the items' order.
   func askBatched(
-    _ script: RedisScript, _ partitions: [Int], _ run: ([Int]) -> ScriptRun
+    _ script: RedisScript, _ partitions: [Int], rest: @escaping (_ partition: Int, [RedisReply]) -> Void = { _, _ in },
+    _ run: @escaping ([Int]) -> ScriptRun
   ) async throws(StoreError) -> [RedisReply] {
     var chunks: [[Int]] = []
     for (_, items) in Dictionary(grouping: partitions.indices, by: { partitions[$0] }) {
@@ -16,8 +19,13 @@ extension Store {
       }
     }
     var replies = [RedisReply](repeating: .null, count: partitions.count)
-    for (chunk, reply) in zip(chunks, try await ask(script, chunks.map(run))) {
-      for (item, reply) in zip(chunk, reply.array ?? []) { replies[item] = reply }
+    let all = chunks
+    try await inParts(of: all.count, each: Self.scriptsPerPart) { part async throws(StoreError) in
+      for (chunk, reply) in zip(all[part], try await self.ask(script, all[part].map(run))) {
+        let answers = reply.array ?? []
+        for (item, answer) in zip(chunk, answers) { replies[item] = answer }
+        rest(partitions[chunk[0]], Array(answers.dropFirst(chunk.count)))
+      }
     }
     return replies
   }

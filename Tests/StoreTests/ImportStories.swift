@@ -22,15 +22,20 @@ struct ImportStories {
       return phone
     }
   }
-  private func writes(_ phones: [Device], _ store: Store, _ loop: EventLoop) async throws -> [DeviceWrite] {
+  /// By partition, entered for their users.
+  private func writes(
+    _ phones: [Device], _ store: Store, _ loop: EventLoop
+  ) async throws -> (parts: [[DeviceWrite]], users: JoinedUsers) {
     let places = try await store.places(of: phones.map { ($0.id, nil) }, shop)
-    var writes = zip(phones, places).map { phone, place in
-      DeviceWrite(
-        place: place, id: phone.id, before: nil,
-        after: DeviceRecord(StoredDevice(device: phone, tombstone: nil), bornAt: loop.wallNow))
+    var parts: [[DeviceWrite]] = [[], []]
+    for (phone, place) in zip(phones, places) {
+      parts[place.partition].append(
+        DeviceWrite(
+          place: place, id: phone.id, before: nil,
+          after: DeviceRecord(StoredDevice(device: phone, tombstone: nil), bornAt: loop.wallNow)))
     }
-    _ = try await store.enter(&writes, shop)
-    return writes
+    let users = try await store.enter(&parts, shop).users
+    return (parts, users)
   }
 
   @Test("until the records are there nobody sees it; then all is true, however it ends", arguments: Ending.allCases)
@@ -38,8 +43,11 @@ struct ImportStories {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
       let (before, phones) = (Self.phones(0..<40), Self.phones(40..<240))
       _ = try await store.put(before, app: shop)
-      var writes = try await self.writes(phones, store, loop)
-      let intents = try await store.intend(&writes, shop)
+      var parts = try await self.writes(phones, store, loop).parts
+      let own = OwnIntents(parts: parts.count, app: shop, at: loop.wallNow)
+      var intents: [OpenIntent] = []
+      for at in parts.indices { intents.append(try #require(try await store.intend(&parts[at], shop, own, at))) }
+      let writes = Array(parts.joined())
       #expect(writes.allSatisfy { $0.intent != nil })
       let held = try await store.setsInRedis(app: shop)
       #expect(held[SetName(.tag, "all")]?.count == 240, "all are in their sets")
@@ -57,7 +65,7 @@ struct ImportStories {
       case .goesOn:
         let written = try await store.write(writes, app: shop)
         #expect(written.allSatisfy { $0.isDone })
-        try await store.end(intents, refused: [], shop)
+        for intent in intents { try await store.end(intent, refused: [], shop) }
       case .isSwept:
         for partition in 0..<2 {
           try await store.sweep(try await store.take(partition), now: loop.wallNow + 120_000)
@@ -75,7 +83,7 @@ struct ImportStories {
         for result in try await store.write(writes, app: shop) {
           guard case .overtaken = result else { return #expect(Bool(false), "\(result)") }
         }
-        try await store.end(intents, refused: writes, shop)
+        for (intent, part) in zip(intents, parts) { try await store.end(intent, refused: part, shop) }
         try await store.expectTrueSets(app: shop)
         _ = try await store.put(phones + Self.phones(240..<280), app: shop)
         #expect(try await lastNumbers(store) <= sizes + (ending == .isSwept ? 40 : 0), "numbers are used again")
@@ -107,8 +115,8 @@ struct ImportStories {
     }
   }
 
-  @Test("an import whose steps overlap ends as if one device had come behind the other")
-  func overlapping() async throws {
+  @Test("an import ends as if one device had come behind the other, in one step or in many", arguments: [40, 500])
+  func inOrder(devicesPerStep: Int) async throws {
     var random = Seeded()
     let phones = Self.crowd(500, &random)
     /// By id what a client sees, and the ids that were answered.
@@ -136,12 +144,41 @@ struct ImportStories {
       return results
     }
     let steps = try await outcome { store in
-      store.devicesPerStep = 40
+      store.devicesPerStep = devicesPerStep
       return try await store.put(phones, app: shop)
     }
     #expect(steps.ids == single.ids, "seed \(random.seed)")
     #expect(steps.devices.count == single.devices.count, "seed \(random.seed)")
     for (id, device) in single.devices { #expect(steps.devices[id] == device, "seed \(random.seed)") }
+  }
+
+  @Test("tags that a user gets between the entry and the record reach the device; so do its other devices")
+  func crossed() async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, loop in
+      let phones = Self.phones(0..<60)
+      let (parts, users) = try await self.writes(phones, store, loop)
+      // Nobody has changed anything since, and nothing is settled.
+      try await store.settle(users, shop)
+      // There is no record yet that this could change.
+      _ = try await store.changeTags(ofUser: "u7", TagChange(add: ["vip"]), app: shop)
+      var second = device("second", token: "second")
+      second.user = "u8"
+      _ = try await store.put(second, app: shop)
+      for part in parts {
+        let written = try await store.write(part, app: shop)
+        #expect(written.allSatisfy { $0.isDone })
+      }
+      func first(_ number: Int) async throws -> DeviceRecord {
+        try #require(try await store.find([phones[number].id], app: shop)[0]).record
+      }
+      #expect(try await first(7).stored.userTags.isEmpty)
+      try await store.settle(users, shop)
+      #expect(try await first(7).stored.userTags == ["vip"])
+      #expect(try await first(8).isOneOfSeveral, "its user has another device since")
+      #expect(try await !first(9).isOneOfSeveral)
+      #expect(try await store.reindex(shop, repair: false).isClean)
+      try await store.expectTrueSets(app: shop)
+    }
   }
 
   @Test("imports of the same devices at the same time, and single registrations beside them, end as one of each")

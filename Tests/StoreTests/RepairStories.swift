@@ -305,7 +305,7 @@ extension Store {
       let name = SetName(.tag, "ghost")
       try await call("HSET", keys.setBucket(0, shop, name, block: 0), name.text, bytes: SetBlock.packed([5]))
     case .missingInIndex: try await call("DEL", indexKey)
-    case .foreignInIndex: try await call("APPEND", indexKey, bytes: index.hash + raw32(60_000))
+    case .foreignInIndex: try await call("APPEND", indexKey, bytes: index.rawHash + raw32(60_000))
     case .missingAlias: try await unpoint([(Store.derivedID(of: found.device.address, in: shop), place)], app: shop)
     case .foreignAlias: _ = try await point([(DeviceID(rawValue: "nobody"), nobody)], app: shop)
     case .missingInUser: try await leave([("u1", place)], app: shop)

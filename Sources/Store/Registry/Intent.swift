@@ -23,7 +23,7 @@ struct Intent {
   struct Newcomer {
     var number: Int
     /// Of its id, as in the index.
-    var hash: [UInt8]
+    var hash: UInt32
     var user: String?
   }
   var newcomers: [Newcomer] = []
@@ -32,7 +32,7 @@ struct Intent {
   init() {}
 
   /// By ascending number.
-  mutating func append(_ write: DeviceWrite, hash: [UInt8]) {
+  mutating func append(_ write: DeviceWrite, hash: UInt32) {
     let place = write.place
     newcomers.append(Newcomer(number: place.number, hash: hash, user: write.after?.stored.device.user))
     if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
@@ -55,7 +55,7 @@ struct Intent {
     packer.number(newcomers.count)
     for newcomer in newcomers {
       packer.append(raw32(newcomer.number))
-      packer.append(newcomer.hash)
+      packer.append(raw32(Int(newcomer.hash)))
       packer.optional(newcomer.user)
     }
     packer.number(sets.count)
@@ -74,7 +74,7 @@ struct Intent {
     var reader = Unpacker(packed)
     for _ in 0..<(try reader.int()) {
       let number = from32(try reader.take(4)[...])
-      let hash = Array(try reader.take(4))
+      let hash = UInt32(from32(try reader.take(4)[...]))
       newcomers.append(Newcomer(number: number, hash: hash, user: try reader.optional()))
     }
     for _ in 0..<(try reader.int()) {

@@ -6,68 +6,62 @@ struct JoinedUsers {
   /// The last one counts: it names the devices before it as well.
   fileprivate var entries: [ExactText: UserEntry] = [:]
   fileprivate var places = Set<DevicePlace>()
+  /// By partition of users: its edition before, and what this has changed in it.
+  fileprivate var editions: [Int: (before: Int64, own: Int64)] = [:]
 
   /// This device was not written after all.
   mutating func forget(_ place: DevicePlace) { places.remove(place) }
+
+  fileprivate mutating func told(_ partition: Int, _ before: Int64, _ after: Int64) {
+    let known = editions[partition] ?? (before, 0)
+    editions[partition] = (min(known.before, before), known.own + after - before)
+  }
 }
 
 extension Store {
   /// Enters devices for their users, and gives their records what the users' entries say. The entry comes before the record and
-  /// may name too many; readers compare with the record. Also answers the places in `writes` of those whose user has too
-  /// many devices.
-  func enter(_ writes: inout [DeviceWrite], _ app: AppID) async throws(StoreError) -> (
-    users: JoinedUsers, full: Set<Int>
+  /// may name too many; readers compare with the record. Also answers the places of those whose user has too many devices.
+  func enter(_ parts: inout [[DeviceWrite]], _ app: AppID) async throws(StoreError) -> (
+    users: JoinedUsers, full: Set<DevicePlace>
   ) {
     var users = JoinedUsers()
-    var full = Set<Int>()
+    var full = Set<DevicePlace>()
     var joins: [(user: String, place: DevicePlace)] = []
-    var joining: [Int] = []
-    for at in writes.indices {
-      guard let user = writes[at].user else { continue }
-      joins.append((user, writes[at].place))
-      joining.append(at)
+    joins.reserveCapacity(parts.reduce(0) { $0 + $1.count })
+    for part in parts.indices {
+      for at in parts[part].indices {
+        if let user = parts[part][at].user { joins.append((user, parts[part][at].place)) }
+      }
     }
-    let entries = try await join(joins, app: app)
-    for ((at, join), entry) in zip(zip(joining, joins), entries) {
+    guard !joins.isEmpty else { return (users, full) }
+    let entries = try await join(joins, app: app) { users.told($0, $1, $2) }
+    users.entries.reserveCapacity(joins.count)
+    users.places.reserveCapacity(joins.count)
+    for (join, entry) in zip(joins, entries) {
       guard let entry else {
-        full.insert(at)
+        full.insert(join.place)
         continue
       }
       users.entries[ExactText(join.user)] = entry
       users.places.insert(join.place)
     }
-    for (at, join) in zip(joining, joins) {
-      if let entry = users.entries[ExactText(join.user)] { writes[at].after?.take(entry) }
+    for part in parts.indices {
+      for at in parts[part].indices {
+        guard let user = parts[part][at].user, let entry = users.entries[ExactText(user)] else { continue }
+        parts[part][at].after?.take(entry)
+      }
     }
     return (users, full)
   }
 
   /// Users whose entries changed meanwhile, or who have other devices as well, which must know of each other.
   func settle(_ users: JoinedUsers, _ app: AppID) async throws(StoreError) {
-    let joined = users.entries.map { ($0.key.text, $0.value) }
-    let homes = joined.map { keys.user(app, $0.0) }
+    guard !users.entries.isEmpty else { return }
+    let changed = try await crossed(users, app)
     var moved: [String] = []
-    var runs: [ScriptRun] = []
-    var asked: [[Int]] = []
-    for (_, some) in Dictionary(grouping: joined.indices, by: { homes[$0].partition }) {
-      for start in stride(from: 0, to: some.count, by: Self.usersPerScript) {
-        let chunk = Array(some[start..<min(some.count, start + Self.usersPerScript)])
-        var run = ScriptRun()
-        for at in chunk {
-          run.keys.append(homes[at].key)
-          run.arguments.append(joined[at].0)
-          run.arguments.append(joined[at].1.head)
-        }
-        runs.append(run)
-        asked.append(chunk)
-      }
-    }
-    var changed = Set<Int>()
-    for (chunk, reply) in zip(asked, try await ask(Scripts.crossed, runs)) {
-      for place in reply.array ?? [] { if let place = place.integer { changed.insert(chunk[Int(place) - 1]) } }
-    }
-    for (at, user) in joined.enumerated() where changed.contains(at) || !users.places.isSuperset(of: user.1.places) {
-      moved.append(user.0)
+    for (user, entry) in users.entries
+    where changed.contains(user) || !entry.places.allSatisfy(users.places.contains) {
+      moved.append(user.text)
     }
     guard !moved.isEmpty else { return }
     // A repair of the registry took a device for one that was left behind.
@@ -80,5 +74,29 @@ extension Store {
     if !lost.isEmpty { _ = try await join(lost, app: app) }
     try await settle(moved, app: app)
   }
-  private static let usersPerScript = 100
+
+  /// Users whose entries are other ones by now. Where nobody else has changed any of a partition's, none is looked at.
+  private func crossed(_ users: JoinedUsers, _ app: AppID) async throws(StoreError) -> Set<ExactText> {
+    let partitions = Array(users.editions.keys)
+    let editions = try await ask(partitions.map { RedisCommand("GET", keys.userEdition($0, app)) })
+    var restless = Set<Int>()
+    for (partition, edition) in zip(partitions, editions) {
+      let known = users.editions[partition].map { $0.before + $0.own }
+      if known != edition.integer ?? 0 { restless.insert(partition) }
+    }
+    guard !restless.isEmpty else { return [] }
+    let joined = users.entries.map { ($0.key.text, $0.value) }
+    let homes = joined.map { keys.user(app, $0.0) }
+    let asked = joined.indices.filter { restless.contains(homes[$0].partition) }
+    let replies = try await askBatched(Scripts.crossed, asked.map { homes[$0].partition }) { chunk in
+      var run = ScriptRun()
+      for at in chunk {
+        run.keys.append(homes[asked[at]].key)
+        run.arguments.append(joined[asked[at]].0)
+        run.arguments.append(joined[asked[at]].1.head)
+      }
+      return run
+    }
+    return Set(zip(asked, replies).filter { $1.integer == 1 }.map { ExactText(joined[$0.0].0) })
+  }
 }

@@ -20,7 +20,7 @@ extension Store {
       for ((entry, place), found) in zip(zip(entries, places), try await records(places, app: app)) {
         if let found {
           let index = IndexPlace(found.device.id, app, keys)
-          if index.bucket == entry.bucket, entry.entry.starts(with: index.hash) { continue }
+          if index.bucket == entry.bucket, entry.entry.starts(with: index.rawHash) { continue }
         }
         let reply = try await ask(
           Scripts.mendIndex,
@@ -48,7 +48,7 @@ extension Store {
         return (
           keys: [keys.record(place.partition, app, place.number), keys.index(index.partition, app, index.bucket)],
           arguments: [
-            .number(Int64(place.number)), .bytes(Array(device.entry)), .bytes(index.hash + raw32(place.number)),
+            .number(Int64(place.number)), .bytes(Array(device.entry)), .bytes(index.rawHash + raw32(place.number)),
             belongs ? "1" : "0", repair ? "1" : "0",
           ]
         )

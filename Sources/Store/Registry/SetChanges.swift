@@ -24,17 +24,25 @@ struct SetChanges {
   let block: Int
   private(set) var changes: [Change] = []
   private var places: [SetName: Int] = [:]
+  /// Of each change for a tag the place of its key's, once it was asked for.
+  private var keyPlaces: [KeyPlace] = []
+  private enum KeyPlace {
+    case unknown
+    case keyless
+    case at(Int)
+  }
 
   init(block: Int, _ changes: [Change] = []) {
     self.block = block
     self.changes = changes
+    keyPlaces = Array(repeating: .unknown, count: changes.count)
   }
 
   /// Numbers must come ascending. A name that is given twice for one number counts once.
   mutating func note(_ before: DeviceRecord?, _ after: DeviceRecord?, number: Int) {
     // Most devices are new, and then there is nothing to compare.
     guard let before else {
-      after?.forEachSet { Self.put(number, &changes[place($0)].add) }
+      if let after { enter(after, number, butActive: false) }
       return
     }
     let (old, new) = (before.sets, after?.sets ?? [])
@@ -48,7 +56,21 @@ struct SetChanges {
       if record.stored.isLive { Self.put(number, &changes[place(SetName(.active))].add) }
       return
     }
-    record.forEachSet { if $0.kind != .active { Self.put(number, &changes[place($0)].add) } }
+    enter(record, number, butActive: true)
+  }
+
+  private mutating func enter(_ record: DeviceRecord, _ number: Int, butActive: Bool) {
+    record.forEachSetBesideTags { name in
+      if !butActive || name.kind != .active { Self.put(number, &changes[place(name)].add) }
+    }
+    record.forEachTag { tag in
+      let place = place(SetName(.tag, tag))
+      Self.put(number, &changes[place].add)
+      if case .unknown = keyPlaces[place] {
+        keyPlaces[place] = SetName.key(ofTag: tag).map { .at(self.place(SetName(.tagKey, $0))) } ?? .keyless
+      }
+      if case .at(let key) = keyPlaces[place] { Self.put(number, &changes[key].add) }
+    }
   }
 
   /// Takes out what was added of these numbers of the block.
@@ -73,6 +95,7 @@ struct SetChanges {
     if let place = places[name] { return place }
     places[name] = changes.count
     changes.append(Change(name: name))
+    keyPlaces.append(.unknown)
     return changes.count - 1
   }
 }

@@ -68,6 +68,17 @@ extension SetName {
 extension DeviceRecord {
   /// The sets that hold the device; some may come twice.
   func forEachSet(_ body: (SetName) -> Void) {
+    forEachSetBesideTags(body)
+    forEachTag { tag in
+      body(SetName(.tag, tag))
+      if let key = SetName.key(ofTag: tag) { body(SetName(.tagKey, key)) }
+    }
+  }
+  func forEachTag(_ body: (String) -> Void) {
+    for tag in stored.device.tags { body(tag) }
+    for tag in stored.userTags { body(tag) }
+  }
+  func forEachSetBesideTags(_ body: (SetName) -> Void) {
     let device = stored.device
     if stored.isLive { body(SetName(.active)) }
     if isOneOfSeveral { body(SetName(.several)) }
@@ -78,12 +89,6 @@ extension DeviceRecord {
     if let zone = device.timeZone { body(SetName(.zone, zone)) }
     if let version = device.appVersion { body(SetName(.version, version)) }
     for attribute in device.attributes { body(SetName(.attribute, attribute.key)) }
-    for tag in device.tags { Self.sets(ofTag: tag, body) }
-    for tag in stored.userTags { Self.sets(ofTag: tag, body) }
-  }
-  private static func sets(ofTag tag: String, _ body: (SetName) -> Void) {
-    body(SetName(.tag, tag))
-    if let key = SetName.key(ofTag: tag) { body(SetName(.tagKey, key)) }
   }
 
   var sets: Set<SetName> {

@@ -21,14 +21,8 @@ extension Store {
       partition: partition, key: key, hash: (0..<6).map { UInt8(truncatingIfNeeded: hash >> UInt64(56 - 8 * $0)) })
   }
 
-  /// The devices that aliases of these tokens name and that hold them, dead ones too; by derived id, in order.
-  func aliased(_ derived: [DeviceID], _ addresses: [Address], app: AppID) async throws(StoreError) -> [[FoundDevice]] {
-    let places = derived.map { alias($0, app) }
-    return try await aliased(places, try await read(places.map { ($0.partition, $0.key) }), addresses, app: app)
-  }
-
-  /// `held`: what the buckets of these places hold.
-  private func aliased(
+  /// The devices that aliases of tokens name and that hold them, dead ones too. `held`: what the buckets of these places hold.
+  func aliased(
     _ places: [AliasPlace], _ held: [[UInt8]?], _ addresses: [Address], app: AppID
   ) async throws(StoreError) -> [[FoundDevice]] {
     var asked: [(token: Int, place: DevicePlace)] = []
@@ -54,7 +48,7 @@ extension Store {
   {
     let replies = try await askBatched(
       Scripts.point, pointers.map { partition(of: $0.derived, in: app) }
-    ) { chunk in
+    ) { [self] chunk in
       var run = ScriptRun()
       for at in chunk {
         let alias = alias(pointers[at].derived, app)
@@ -63,7 +57,7 @@ extension Store {
         run.keys.append(keys.index(index.partition, app, index.bucket))
         run.arguments.append(alias.hash)
         run.arguments.append(pointers[at].to.raw)
-        run.arguments.append([UInt8(index.partition >> 8), UInt8(index.partition & 255)], index.hash)
+        run.arguments.append([UInt8(index.partition >> 8), UInt8(index.partition & 255)], index.rawHash)
       }
       return run
     }

@@ -42,7 +42,7 @@ struct FoundDevice {
 struct IndexPlace {
   var partition: Int
   var bucket: Int
-  var hash: [UInt8]
+  var hash: UInt32
 
   static let buckets = 4_096
 
@@ -50,14 +50,20 @@ struct IndexPlace {
     partition = keys.partition((app.rawValue, id.rawValue))
     let hash = Slots.hash("index", app.rawValue, id.rawValue)
     bucket = Int(hash % UInt64(Self.buckets))
-    self.hash = raw32(Int(hash >> 32))
+    self.hash = UInt32(hash >> 32)
   }
+
+  /// As scripts take it.
+  var rawHash: [UInt8] { raw32(Int(hash)) }
 
   /// Numbers under this hash, from a bucket: entries of a hash and a number, four bytes each.
   func numbers(_ held: [UInt8]) -> [Int] {
     var numbers: [Int] = []
-    for at in stride(from: 0, to: held.count - 7, by: 8) where held[at..<at + 4].elementsEqual(hash) {
-      numbers.append(from32(held[at + 4..<at + 8]))
+    held.withUnsafeBytes { held in
+      for at in stride(from: 0, to: held.count - 7, by: 8)
+      where UInt32(bigEndian: held.loadUnaligned(fromByteOffset: at, as: UInt32.self)) == hash {
+        numbers.append(Int(UInt32(bigEndian: held.loadUnaligned(fromByteOffset: at + 4, as: UInt32.self))))
+      }
     }
     return numbers
   }

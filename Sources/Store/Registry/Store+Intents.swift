@@ -6,73 +6,65 @@ import TLS
 /// New devices of an import enter their sets in large groups, before their records: one command a set and not one a set and
 /// few devices. Nobody sees them until the script that writes the record enters them into `active`, too. Everything
 /// written under an intent is refused once another one has taken it over.
+struct OpenIntent {
+  var name: IntentName
+  var partition: Int
+  var intent = Intent()
+}
+
+/// Names for the parts that are written together: they are of different devices, and no reason for each other to take over.
+struct OwnIntents {
+  let names: [IntentName]
+
+  init(parts: Int, app: AppID, at now: WallTime) {
+    names = (0..<parts).map { _ in IntentName(app: app, begun: now, random: SecureRandom.word()) }
+  }
+}
+
 extension Store {
   /// New devices of one partition from which on it is worth it.
   private static let newcomersAtLeast = 24
   /// Steps of Redis of one script.
-  private static let stepsPerFill = 400
+  private static let stepsPerFill = 200
   /// An import that is at one step for longer was cut off.
   private static let orphanedMilliseconds: Int64 = 60_000
 
-  /// What was begun under an intent, by partition.
-  struct Intents {
-    fileprivate var open: [Int: (name: IntentName, intent: Intent)] = [:]
-  }
-
   func intend(
-    _ writes: inout [DeviceWrite], _ app: AppID, _ convoy: Convoy? = nil
-  ) async throws(StoreError) -> Intents {
-    var intents = Intents()
-    // A single one has few sets.
-    guard writes.count > 1 else { return intents }
-    var hashes: [Int: Set<[UInt8]>] = [:]
-    var commands: [RedisCommand] = []
+    _ writes: inout [DeviceWrite], _ app: AppID, _ own: OwnIntents, _ part: Int
+  ) async throws(StoreError) -> OpenIntent? {
     let new = writes.indices.filter { writes[$0].before == nil && writes[$0].after != nil }
-    for (partition, some) in Dictionary(grouping: new, by: { writes[$0].place.partition }) {
-      let isWorthIt = some.count >= Self.newcomersAtLeast
-      if isWorthIt { try await learnWords(writes, some, WordPlace(partition: partition, app: app)) }
-      let name = IntentName(app: app, begun: loop.wallNow, random: SecureRandom.word())
-      var intent = Intent()
-      for at in some.sorted(by: { writes[$0].place.number < writes[$1].place.number }) {
-        let hash = IndexPlace(writes[at].id, app, keys).hash
-        hashes[partition, default: []].insert(hash)
-        guard isWorthIt else { continue }
-        intent.append(writes[at], hash: hash)
-        writes[at].intent = name
-      }
+      .sorted { writes[$0].place.number < writes[$1].place.number }
+    guard let partition = new.first.map({ writes[$0].place.partition }) else { return nil }
+    let isWorthIt = new.count >= Self.newcomersAtLeast
+    if isWorthIt { try await learnWords(writes, new, WordPlace(partition: partition, app: app)) }
+    var open = OpenIntent(name: own.names[part], partition: partition)
+    var hashes = Set<UInt32>(minimumCapacity: new.count)
+    for at in new {
+      let hash = IndexPlace(writes[at].id, app, keys).hash
+      hashes.insert(hash)
       guard isWorthIt else { continue }
-      convoy?.intents.insert(name)
-      intents.open[partition] = (name, intent)
-      var command = RedisCommand("HSET", keys.intents(partition), name.raw)
-      command.append(intent.packed)
-      commands.append(command)
+      open.intent.append(writes[at], hash: hash)
+      writes[at].intent = open.name
     }
-    try await takeOver(hashes, app, but: convoy?.intents ?? [])
-    _ = try await ask(commands)
-    var runs: [ScriptRun] = []
-    for (partition, open) in intents.open {
-      runs += fills(open.intent.sets, partition, app, under: open.name)
-    }
+    try await takeOver(hashes, partition, app, but: own)
+    guard isWorthIt else { return nil }
+    var command = RedisCommand("HSET", keys.intents(partition), open.name.raw)
+    command.append(open.intent.packed)
+    _ = try await ask(command)
     // What is refused here is refused once more where the records are written.
-    _ = try await ask(Scripts.fillSets, runs)
-    return intents
+    _ = try await ask(Scripts.fillSets, fills(open.intent.sets, partition, app, under: open.name))
+    return open
   }
 
   /// `refused` got no records: they leave their sets, and their numbers are free again.
-  func end(_ intents: Intents, refused: [DeviceWrite], _ app: AppID) async throws(StoreError) {
-    let byPartition = Dictionary(grouping: refused, by: { $0.place.partition })
-    var runs: [ScriptRun] = []
-    for (partition, open) in intents.open {
-      guard let refused = byPartition[partition] else { continue }
-      runs += fills(
-        open.intent.withdrawing(refused.map(\.place.number)), partition, app, under: open.name)
+  func end(_ open: OpenIntent, refused: [DeviceWrite], _ app: AppID) async throws(StoreError) {
+    let numbers = refused.map(\.place.number)
+    if !numbers.isEmpty {
+      let runs = fills(open.intent.withdrawing(numbers), open.partition, app, under: open.name)
+      _ = try await ask(Scripts.fillSets, runs)
     }
-    _ = try await ask(Scripts.fillSets, runs)
-    _ = try await ask(
-      Scripts.endIntent,
-      intents.open.map { partition, open in
-        end(open.name, partition, free: byPartition[partition]?.map(\.place.number) ?? [])
-      })
+    let end = end(open.name, open.partition, free: numbers)
+    _ = try await ask(Scripts.endIntent, keys: end.keys, end.arguments)
   }
 
   private func end(_ name: IntentName, _ partition: Int, free: [Int]) -> (keys: [String], arguments: [RedisArgument]) {
@@ -110,18 +102,15 @@ extension Store {
   /// Takes over what others intend for devices with one of these hashes, and what is too old: of two imports of one device the
   /// later one goes on, and leaves nothing of the other behind.
   private func takeOver(
-    _ hashes: [Int: Set<[UInt8]>], _ app: AppID, but own: Set<IntentName>
+    _ hashes: Set<UInt32>, _ partition: Int, _ app: AppID, but own: OwnIntents
   ) async throws(StoreError) {
-    let partitions = Array(hashes.keys)
-    let names = try await ask(partitions.map { RedisCommand("HKEYS", keys.intents($0)) })
-    for (partition, reply) in zip(partitions, names) {
-      let names = (reply.array ?? []).compactMap { $0.text.flatMap(IntentName.init(raw:)) }
-      for name in names where name.app == app && !own.contains(name) {
-        let held = try await ask(RedisCommand("HGET", keys.intents(partition), name.raw), partition: partition)
-        guard let bytes = held.bytes, let intent = try? Intent(packed: bytes) else { continue }
-        let isShared = intent.newcomers.contains { hashes[partition]?.contains($0.hash) ?? false }
-        if isShared || isOrphaned(name, loop.wallNow) { try await undo(name, partition) }
-      }
+    let names = try await ask(RedisCommand("HKEYS", keys.intents(partition)), partition: partition)
+    for name in (names.array ?? []).compactMap({ $0.text.flatMap(IntentName.init(raw:)) })
+    where name.app == app && !own.names.contains(name) {
+      let held = try await ask(RedisCommand("HGET", keys.intents(partition), name.raw), partition: partition)
+      guard let bytes = held.bytes, let intent = try? Intent(packed: bytes) else { continue }
+      let isShared = intent.newcomers.contains { hashes.contains($0.hash) }
+      if isShared || isOrphaned(name, loop.wallNow) { try await undo(name, partition) }
     }
   }
 

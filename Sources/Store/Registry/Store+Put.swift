@@ -2,22 +2,16 @@ package import Domain
 import Loop
 import RedisClient
 
-/// A device on its way into the registry.
-struct Incoming {
-  var device: Device
-  /// What it becomes on top of what is known, where that counts.
+/// Devices on their way into the registry.
+private struct Incoming {
+  var devices: [Device]
+  /// What they become on top of what is known, where that counts.
   var merge: ((Device) -> Device)?
-
-  fileprivate func derivedID(in app: AppID) -> DeviceID { Store.derivedID(of: device.address, in: app) }
 }
 
 extension Store {
-  /// Devices that one step of an import looks up and writes together: the more, the fewer changes of sets, and the longer
-  /// others wait for Redis.
-  static let usualStep = 2_000
-  /// Steps of one import at work at once. With two, devices that shared a token over two steps ended otherwise on a busy machine
-  /// than one by one, and an import was no quicker (decision 0030).
-  private static let stepsAbreast = 1
+  /// Devices that one step of an import looks up and writes together: the more, the fewer changes of sets.
+  static let usualStep = 10_000
 
   /// Registers or replaces a device (design D5: record, alias, tombstone of the former owner of the token; repeatable).
   /// `device.id` empty: by token, under the id that already holds it, or the derived one; the result tells which. `merging`
@@ -26,86 +20,125 @@ extension Store {
     _ device: Device, app: AppID, merging: ((_ known: Device) -> Device)? = nil
   ) async throws(StoreError) -> PutResult {
     try checkCondition()
-    return try await put([Incoming(device: device, merge: merging)], app: app)[0]
+    return try await put(Incoming(devices: [device], merge: merging), app: app)[0]
   }
 
   /// Registers many, in order: what comes later wins. After an error some are stored; repeating all is safe.
   package func put(_ devices: [Device], app: AppID) async throws(StoreError) -> [PutResult] {
     let count = (devices.count + devicesPerStep - 1) / devicesPerStep
     let size = (devices.count + count - 1) / max(1, count)
-    let convoy = Convoy(count)
-    await loop.abreast(count, width: Self.stepsAbreast) { [self] step in
-      await convoy.run(step) { () async throws(StoreError) in
-        try checkCondition()
-        let some = devices[step * size..<min(devices.count, (step + 1) * size)]
-        return try await put(some.map { Incoming(device: $0) }, app: app, in: convoy, step: step)
-      }
+    var results: [PutResult] = []
+    results.reserveCapacity(devices.count)
+    for start in stride(from: 0, to: devices.count, by: max(1, size)) {
+      try checkCondition()
+      let step = count == 1 ? devices : Array(devices[start..<min(devices.count, start + size)])
+      results += try await put(Incoming(devices: step), app: app)
     }
-    if let error = convoy.error { throw error }
-    return convoy.results.flatMap { $0 }
+    return results
   }
 
-  private func put(
-    _ incoming: [Incoming], app: AppID, in convoy: Convoy? = nil, step: Int = 0
-  ) async throws(StoreError) -> [PutResult] {
-    let derived = incoming.map { $0.derivedID(in: app) }
-    var results = [PutResult](repeating: .userIsFull, count: incoming.count)
-    var left = Array(incoming.indices)
+  private func put(_ incoming: Incoming, app: AppID) async throws(StoreError) -> [PutResult] {
+    let derived = await derivedIDs(of: incoming.devices, app)
+    var results = [PutResult](repeating: .userIsFull, count: derived.count)
+    var left = Array(derived.indices)
     while !left.isEmpty {
       // Looked up anew in each round, as those before may have moved ids.
-      let known = try await whoHolds(left, incoming, derived, app)
+      let holders = try await holders(left, incoming.devices, derived, app)
       var taken = Set<DeviceID>(minimumCapacity: 2 * left.count)
+      // Nothing of a step is copied where it can be asked in its place: it has all that is known of a device.
       var round: [Step] = []
       round.reserveCapacity(left.count)
       var later: [Int] = []
-      for (at, known) in zip(left, known) {
+      for (at, asked) in zip(left, holders.asked) {
+        let holder = holders.all[asked]
         // One that shares its id or its token with an earlier one waits for it.
-        let isFirst = !taken.contains(known.id) && !taken.contains(derived[at])
-        taken.insert(known.id)
-        taken.insert(derived[at])
-        guard isFirst, convoy?.holds(known.id, derived[at], before: step) != true else {
+        let hasID = taken.insert(holder.id).inserted
+        let hasToken = derived[at] == holder.id || taken.insert(derived[at]).inserted
+        guard hasID, hasToken else {
           later.append(at)
           continue
         }
-        round.append(Step(at: at, id: known.id, derived: derived[at], found: known.found, numbers: known.numbers))
+        round.append(
+          Step(at: at, id: holder.id, derived: derived[at], found: holder.found, numbers: holder.numbers))
       }
-      convoy?.claim(taken, for: step, isAll: later.isEmpty)
-      try await write(&round, incoming, app, convoy)
-      for step in round { results[step.at] = step.result }
-      if !later.isEmpty { await convoy?.lead(step) }
+      try await write(&round, incoming, app)
+      for at in round.indices { results[round[at].at] = round[at].result }
       left = later
     }
     return results
   }
 
-  /// The id that each of the devices in `left` has or will have, and what stands under it.
-  private func whoHolds(
-    _ left: [Int], _ incoming: [Incoming], _ derived: [DeviceID], _ app: AppID
-  ) async throws(StoreError) -> [(id: DeviceID, found: FoundDevice?, numbers: [Int])] {
-    var known: [(id: DeviceID, found: FoundDevice?, numbers: [Int])] = []
-    known.reserveCapacity(left.count)
-    for at in left { known.append((incoming[at].device.id, nil, [])) }
-    let nameless = known.indices.filter { known[$0].id.rawValue.isEmpty }
+  private func derivedIDs(of devices: [Device], _ app: AppID) async -> [DeviceID] {
+    var derived: [DeviceID] = []
+    derived.reserveCapacity(devices.count)
+    for at in devices.indices {
+      if at % Self.itemsPerPart == Self.itemsPerPart - 1 { await loop.sleep(milliseconds: 0) }
+      derived.append(Self.derivedID(of: devices[at].address, in: app))
+    }
+    return derived
+  }
+
+  /// The id that a device has or will have, and what stands under it.
+  private struct Holder {
+    var id = DeviceID(rawValue: "")
+    var found: FoundDevice?
+    var numbers: [Int] = []
+  }
+
+  /// Who holds the ids or tokens of the devices in `left`, and for each of those which one it is: several may ask for the same.
+  private func holders(
+    _ left: [Int], _ devices: [Device], _ derived: [DeviceID], _ app: AppID
+  ) async throws(StoreError) -> (all: [Holder], asked: [Int]) {
+    var byID: [DeviceID: Int] = [:]
+    var byToken: [DeviceID: Int] = [:]
+    var first: [Int] = []
+    first.reserveCapacity(left.count)
+    let asked = left.map { at in
+      func ask(_ place: inout Int) -> Int {
+        if place == first.count { first.append(at) }
+        return place
+      }
+      let (id, next) = (devices[at].id, first.count)
+      return id.rawValue.isEmpty ? ask(&byToken[derived[at], default: next]) : ask(&byID[id, default: next])
+    }
+    var all = [Holder](repeating: Holder(), count: first.count)
+    let firsts = first
+    try await inParts(of: all.count) { part async throws(StoreError) in
+      let found = try await self.holders(of: Array(firsts[part]), devices, derived, app)
+      for (at, holder) in zip(part, found) { all[at] = holder }
+    }
+    return (all, asked)
+  }
+
+  private func holders(
+    of some: [Int], _ devices: [Device], _ derived: [DeviceID], _ app: AppID
+  ) async throws(StoreError) -> [Holder] {
+    var holders = some.map { Holder(id: devices[$0].id) }
+    let nameless = some.indices.filter { holders[$0].id.rawValue.isEmpty }
+    for at in nameless { holders[at].id = derived[some[at]] }
+    let aliases = nameless.map { alias(holders[$0].id, app) }
+    let index = holders.map { IndexPlace($0.id, app, keys) }
+    // Both at once: most tokens have no alias.
+    let held = try await read(
+      aliases.map { ($0.partition, $0.key) } + index.map { ($0.partition, keys.index($0.partition, app, $0.bucket)) })
     let owners = try await aliased(
-      nameless.map { derived[left[$0]] }, nameless.map { incoming[left[$0]].device.address }, app: app)
+      aliases, Array(held.prefix(aliases.count)), nameless.map { devices[some[$0]].address }, app: app)
     for (at, owners) in zip(nameless, owners) {
-      known[at].found = owners.max { $0.rank < $1.rank }
-      known[at].id = known[at].found?.device.id ?? derived[left[at]]
+      guard let found = owners.max(by: { $0.rank < $1.rank }) else { continue }
+      holders[at] = Holder(id: found.device.id, found: found)
     }
-    let asked = known.indices.filter { known[$0].found == nil }
-    for (at, looked) in zip(asked, try await lookUp(asked.map { known[$0].id }, app: app)) {
-      (known[at].found, known[at].numbers) = looked
-    }
-    return known
+    let open = holders.indices.filter { holders[$0].found == nil }
+    let looked = try await lookUp(
+      open.map { holders[$0].id }, at: open.map { index[$0] }, held: open.map { held[aliases.count + $0] }, app: app)
+    for (at, looked) in zip(open, looked) { (holders[at].found, holders[at].numbers) = looked }
+    return holders
   }
 
   /// Distinct ids and tokens.
-  private func write(
-    _ steps: inout [Step], _ incoming: [Incoming], _ app: AppID, _ convoy: Convoy?
-  ) async throws(StoreError) {
+  private func write(_ steps: inout [Step], _ incoming: Incoming, _ app: AppID) async throws(StoreError) {
     var left = Array(steps.indices)
     for _ in 0..<Self.writeAttempts {
-      left = try await attempt(left, &steps, incoming, app, convoy)
+      left = try await attempt(left, &steps, incoming, app)
       guard !left.isEmpty else { return try await moveTokens(&steps, app) }
       let looked = try await lookUp(left.map { steps[$0].id }, app: app)
       for (at, looked) in zip(left, looked) { (steps[at].found, steps[at].numbers) = looked }
@@ -115,91 +148,126 @@ extension Store {
 
   /// Those that others came between, to be tried again.
   private func attempt(
-    _ left: [Int], _ steps: inout [Step], _ incoming: [Incoming], _ app: AppID, _ convoy: Convoy?
+    _ left: [Int], _ steps: inout [Step], _ incoming: Incoming, _ app: AppID
   ) async throws(StoreError) -> [Int] {
     let places = try await places(of: left.map { (steps[$0].id, steps[$0].found?.place) }, app)
     let now = loop.wallNow
-    var writes: [DeviceWrite] = []
-    writes.reserveCapacity(left.count)
+    var parts: [[DeviceWrite]] = []
+    var open: [Int: Int] = [:]
     for (at, place) in zip(left, places) {
-      let step = steps[at]
-      let given = incoming[step.at]
-      let old = step.found?.record
+      let old = steps[at].found?.record
       var record = DeviceRecord(
-        StoredDevice(device: old.flatMap { given.merge?($0.stored.device) } ?? given.device, tombstone: nil),
+        StoredDevice(
+          device: old.flatMap { incoming.merge?($0.stored.device) } ?? incoming.devices[steps[at].at], tombstone: nil),
         bornAt: old?.bornAt ?? now)
-      record.stored.device.id = step.id
+      record.stored.device.id = steps[at].id
       if let old, let user = record.stored.device.user, old.stored.device.user == user {
         record.userVersion = old.userVersion
         record.stored.userTags = old.stored.userTags
         record.isOneOfSeveral = old.isOneOfSeveral
       }
-      writes.append(
-        DeviceWrite(
-          place: place, id: step.id, before: step.found, after: record, expected: step.numbers,
-          tellsAliases: step.id == step.derived))
-    }
-    var (users, full) = try await enter(&writes, app)
-    // As there is no room for them, their numbers go back.
-    let unused = full.filter { writes[$0].before == nil }.map { places[$0] }
-    let writing = full.isEmpty ? Array(writes.indices) : writes.indices.filter { !full.contains($0) }
-    // Moved and not copied: a copy of all that is known of thousands of devices takes its time.
-    if !full.isEmpty { writes = writing.map { writes[$0] } }
-    let intents = try await intend(&writes, app, convoy)
-    let written = try await write(writes, app: app)
-    var again: [Int] = []
-    var refused: [DeviceWrite] = []
-    for (index, result) in written.enumerated() {
-      let at = writing[index]
-      guard case .done(let aliased) = result else {
-        again.append(left[at])
-        users.forget(places[at])
-        guard writes[index].before == nil else { continue }
-        if let user = writes[index].user { try await leave([(user, places[at])], app: app) }
-        // The number of one that was overtaken is the other's.
-        guard case .refused = result else { continue }
-        if writes[index].intent == nil { try await giveBack(places[at], app) } else { refused.append(writes[index]) }
-        continue
+      let part: Int
+      if let last = open[place.partition], parts[last].count < Self.itemsPerPart {
+        part = last
+      } else {
+        part = parts.count
+        open[place.partition] = part
+        parts.append([])
       }
-      steps[left[at]].written(writes[index], aliased: aliased)
+      parts[part].append(
+        DeviceWrite(
+          place: place, id: steps[at].id, before: steps[at].found, after: record, expected: steps[at].numbers,
+          tellsAliases: steps[at].id == steps[at].derived, step: at))
     }
-    try await end(intents, refused: refused, app)
-    for place in unused { try await giveBack(place, app) }
+    var (users, full) = try await enter(&parts, app)
+    if !full.isEmpty {
+      // As there is no room for them, their numbers go back.
+      for unused in parts.joined() where unused.before == nil && full.contains(unused.place) {
+        try await giveBack(unused.place, app)
+      }
+      for part in parts.indices { parts[part].removeAll { full.contains($0.place) } }
+    }
+    let own = OwnIntents(parts: parts.count, app: app, at: now)
+    var results = [[DeviceWrite.Result]](repeating: [], count: parts.count)
+    try await abreast(parts.count) { at async throws(StoreError) in
+      var part: [DeviceWrite] = []
+      swap(&part, &parts[at])
+      results[at] = try await self.write(&part, app, under: left.count > 1 ? own : nil, at)
+      parts[at] = part
+    }
+    var again: [Int] = []
+    for part in parts.indices {
+      for at in parts[part].indices {
+        if case .done(let aliased) = results[part][at] {
+          steps[parts[part][at].step].written(parts[part][at], aliased: aliased)
+        } else {
+          again.append(parts[part][at].step)
+          users.forget(parts[part][at].place)
+        }
+      }
+    }
     try await settle(users, app)
     return again
+  }
+
+  /// Devices of one partition: those that are new into their sets first. `own` has the intents of all that is written together.
+  private func write(
+    _ writes: inout [DeviceWrite], _ app: AppID, under own: OwnIntents?, _ part: Int
+  ) async throws(StoreError) -> [DeviceWrite.Result] {
+    let intent = if let own { try await intend(&writes, app, own, part) } else { nil as OpenIntent? }
+    let results = try await write(writes, app: app)
+    var refused: [DeviceWrite] = []
+    for at in writes.indices where !results[at].isDone && writes[at].before == nil {
+      let write = writes[at]
+      if let user = write.user { try await leave([(user, write.place)], app: app) }
+      // The number of one that was overtaken is the other's.
+      guard case .refused = results[at] else { continue }
+      if write.intent == nil { try await giveBack(write.place, app) } else { refused.append(write) }
+    }
+    if let intent { try await end(intent, refused: refused, app) }
+    return results
   }
 
   /// Where devices are, or numbers for those that are nowhere.
   func places(of devices: [(id: DeviceID, found: DevicePlace?)], _ app: AppID) async throws(StoreError)
     -> [DevicePlace]
   {
-    var new: [Int: [Int]] = [:]
     var places: [DevicePlace] = []
+    places.reserveCapacity(devices.count)
+    var new: [(home: Int, devices: [Int])] = []
+    var open: [Int: Int] = [:]
     for (at, device) in devices.enumerated() {
+      if let place = device.found {
+        places.append(place)
+        continue
+      }
       let home = partition(of: device.id, in: app)
-      places.append(device.found ?? DevicePlace(partition: home, number: 0))
-      if device.found == nil { new[home, default: []].append(at) }
+      places.append(DevicePlace(partition: home, number: 0))
+      if let last = open[home], new[last].devices.count < Self.itemsPerPart {
+        new[last].devices.append(at)
+      } else {
+        open[home] = new.count
+        new.append((home, [at]))
+      }
     }
-    let homes = Array(new.keys)
-    guard !homes.isEmpty else { return places }
+    guard !new.isEmpty else { return places }
     let rest = max(settings.retentionSeconds, Self.shortestRest)
     let before = loop.wallNow.milliseconds - rest * 1000
     let replies = try await ask(
       Scripts.allocate,
-      homes.map { home in
+      new.map { home, devices in
         (
           keys: [keys.lastNumber(home, app), keys.freeNumbers(home, app)],
-          arguments: [.number(before), .number(Int64(new[home]?.count ?? 0))]
+          arguments: [.number(before), .number(Int64(devices.count))]
         )
       })
-    for (home, reply) in zip(homes, replies) {
+    for (new, reply) in zip(new, replies) {
       let numbers = (reply.array ?? []).compactMap { $0.integer.flatMap { UInt32(exactly: $0) }.map { Int($0) } }
-      guard let devices = new[home], numbers.count == devices.count else {
+      guard numbers.count == new.devices.count else {
         throw .unavailable("Redis gave no numbers for devices", retryAfter: 1)
       }
-      for (at, number) in zip(devices, numbers) { places[at].number = number }
+      for (at, number) in zip(new.devices, numbers) { places[at].number = number }
     }
     return places
   }
-
 }

@@ -64,8 +64,10 @@ extension Store {
       if other.isAlias, holds || found == nil { unpointed.append((steps[other.step].derived, other.place)) }
     }
     try await unpoint(unpointed, app: app)
-    for step in steps {
-      if let device = step.device, let before = step.found { try await forget(before, keeping: device, app: app) }
+    for at in steps.indices where steps[at].found != nil {
+      if let device = steps[at].device, let before = steps[at].found {
+        try await forget(before, keeping: device, app: app)
+      }
     }
   }
 

@@ -13,6 +13,11 @@ struct UserEntry: Hashable {
   private(set) var head: [UInt8] = []
 
   init() {}
+  /// Of a user without tags who has this device.
+  init(only place: DevicePlace) {
+    places = [place]
+    head = [0, 0, 0, 0, 0, 1] + place.raw
+  }
   init(packed: [UInt8]) {
     guard packed.count >= 6 else { return }
     version = from32(packed[..<4])
@@ -50,26 +55,45 @@ extension Store {
     return replies.map { $0.bytes.map(UserEntry.init(packed:)) ?? UserEntry() }
   }
 
-  /// The entries of users after these devices were noted; nil where a user has too many already.
-  func join(_ joins: [(user: String, place: DevicePlace)], app: AppID) async throws(StoreError) -> [UserEntry?] {
+  /// The entries of users after these devices were noted; nil where a user has too many already. `told` is called for each
+  /// partition of users, maybe more than once, with its edition before and after.
+  func join(
+    _ joins: [(user: String, place: DevicePlace)], app: AppID,
+    told: @escaping (_ partition: Int, _ before: Int64, _ after: Int64) -> Void = { _, _, _ in }
+  ) async throws(StoreError) -> [UserEntry?] {
     let homes = joins.map { keys.user(app, $0.user) }
-    let replies = try await askBatched(Scripts.join, homes.map(\.partition)) { chunk in
+    let replies = try await askBatched(
+      Scripts.join, homes.map(\.partition),
+      rest: { partition, editions in
+        if editions.count == 2, let before = editions[0].integer, let after = editions[1].integer {
+          told(partition, before, after)
+        }
+      }
+    ) { [keys, settings] chunk in
       var run = ScriptRun()
+      run.keys.append(keys.userEdition(homes[chunk[0]].partition, app))
       run.arguments.append(settings.devicesPerUser)
       for at in chunk {
         run.keys.append(homes[at].key)
         run.arguments.append(joins[at].user)
-        run.arguments.append(joins[at].place.raw)
+        run.arguments.append(UserEntry(only: joins[at].place).head)
       }
       return run
     }
-    return replies.map { $0.bytes.map(UserEntry.init(packed:)) }
+    return zip(joins, replies).map { join, reply in
+      reply == .integer(1) ? UserEntry(only: join.place) : reply.bytes.map(UserEntry.init(packed:))
+    }
   }
 
   func leave(_ leaves: [(user: String, place: DevicePlace)], app: AppID) async throws(StoreError) {
     _ = try await ask(
       Scripts.leave,
-      leaves.map { (keys: [keys.user(app, $0.user).key], arguments: [.text($0.user), .bytes($0.place.raw)]) })
+      leaves.map { user, place in
+        let home = keys.user(app, user)
+        return (
+          keys: [keys.userEdition(home.partition, app), home.key], arguments: [.text(user), .bytes(place.raw)]
+        )
+      })
   }
 
   /// Brings the records of users' devices to what their users' entries say. A record takes only newer tags, so that
@@ -125,12 +149,13 @@ extension Store {
     -> TagChange.Result
   {
     try checkCondition()
+    let home = keys.user(app, user)
     for _ in 0..<Self.writeAttempts {
       let entry = try await entries(ofUsers: [user], app: app)[0]
       let tags = change.applied(to: entry.tags)
       guard tags.count <= Self.maximumTags else { return .tooMany(tags.count) }
       let reply = try await ask(
-        Scripts.tagUser, keys: [keys.user(app, user).key],
+        Scripts.tagUser, keys: [keys.userEdition(home.partition, app), home.key],
         [.text(user), .bytes(entry.packedTags), .bytes(UserEntry.pack(tags))])
       guard reply.integer == 1 else { continue }
       try await settle([user], app: app)
@@ -142,11 +167,13 @@ extension Store {
   /// Deletes all devices and tags of a user; returns how many devices. Repeating it is harmless.
   package func removeUser(_ user: String, app: AppID) async throws(StoreError) -> Int {
     var removed = 0
+    let home = keys.user(app, user)
     for _ in 0..<Self.writeAttempts {
       let entry = try await entries(ofUsers: [user], app: app)[0]
       if !entry.packedTags.isEmpty {
         _ = try await ask(
-          Scripts.tagUser, keys: [keys.user(app, user).key], [.text(user), .bytes(entry.packedTags), ""])
+          Scripts.tagUser, keys: [keys.userEdition(home.partition, app), home.key],
+          [.text(user), .bytes(entry.packedTags), ""])
       }
       let found = try await records(entry.places, app: app)
       for (place, record) in zip(entry.places, found) {

@@ -35,17 +35,25 @@ extension Store {
     shelf.candidates[place.app] = candidates
     guard !wanted.isEmpty else { return }
     let texts = wanted.map(\.text)
-    let numbers =
-      try await ask(
-        Scripts.intern, keys: [keys.words(place.partition, place.app)],
-        [.number(Int64(WordBook.limit))] + texts.map { .text($0) }, partition: place.partition
-      ).array ?? []
-    for (text, number) in zip(texts, numbers) {
+    let chunks = stride(from: 0, to: texts.count, by: Self.textsPerScript).map {
+      texts[$0..<min(texts.count, $0 + Self.textsPerScript)]
+    }
+    let replies = try await ask(
+      Scripts.intern,
+      chunks.map { texts in
+        (
+          keys: [keys.words(place.partition, place.app)],
+          arguments: [.number(Int64(WordBook.limit))] + texts.map { .text($0) }
+        )
+      }, partition: place.partition)
+    for (text, number) in zip(texts, replies.flatMap { $0.array ?? [] }) {
       if let number = number.integer, number >= 0 {
         shelf.books[place, default: WordBook()].learn(text, Int(number))
       }
     }
   }
+
+  private static let textsPerScript = 100
 
   func loadWords(_ place: WordPlace) async throws(StoreError) {
     let reply = try await ask(

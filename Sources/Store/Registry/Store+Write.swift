@@ -15,6 +15,8 @@ struct DeviceWrite {
   var tellsAliases = false
   /// A new device that this has entered into its sets already, but for `active`.
   var intent: IntentName?
+  /// Whose it is among those that are written together.
+  var step = 0
 
   enum Result {
     /// It was not as expected.
@@ -79,11 +81,11 @@ extension DeviceWrite {
 
 extension Store {
   /// Devices of one script: what keeps it within a millisecond.
-  private static let devicesPerScript = 48
+  private static let devicesPerScript = 32
   /// … if they are in their sets already.
-  private static let enteredPerScript = 64
+  private static let enteredPerScript = 32
   /// Places in sets of one script's devices; a single device may have more.
-  private static let placesPerScript = 1_200
+  private static let placesPerScript = 800
   /// How often a write that others came before is tried again.
   static let writeAttempts = 20
   static let tooBusy = StoreError.unavailable("a device is being written by too many at once", retryAfter: 1)
@@ -173,7 +175,7 @@ extension Store {
       devices.keys.append(keys.index(partition, app, index.bucket))
       if let token { devices.keys.append(token.key) }
       writes[at].append(
-        packed, to: &devices.arguments, bucket: buckets.count, index: index.hash, token: token?.hash, app)
+        packed, to: &devices.arguments, bucket: buckets.count, index: index.rawHash, token: token?.hash, app)
       if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
       writes[at].note(in: &sets[sets.count - 1])
     }

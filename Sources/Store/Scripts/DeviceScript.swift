@@ -89,10 +89,13 @@ extension Fragment {
 
       applySets(key, at, tonumber(ARGV[6]), tonumber(ARGV[7]))
 
-      for _, i in ipairs(aliases) do
-        local places = aliased(redis.call('GET', heads[i].alias) or '', heads[i][7])
+      if #aliases == 0 then return answer end
+      local asked = {}
+      for n, i in ipairs(aliases) do asked[n] = heads[i].alias end
+      for n, value in ipairs(redis.call('MGET', unpack(asked))) do
+        local places = value and aliased(value, heads[aliases[n]][7]) or ''
         if places ~= '' then
-          answer[#answer + 1] = i
+          answer[#answer + 1] = aliases[n]
           answer[#answer + 1] = places
         end
       end
