@@ -34,7 +34,7 @@ extension Journeys {
     let taken = try await second.until("the partitions of the stopped one") {
       try await $0.metric("fanfare_partitions_owned") == Self.partitions
     }
-    #expect(taken < .seconds(2 * Self.lease), "take-over took \(taken)")
+    #expect(taken < .seconds(2 * Self.lease * Double(Sanitizer.slowness)), "take-over took \(taken)")
     try await world.sandbox.play("[]")
     _ = try await api.completed(id)
     let record = try await api.deliveries(id)
@@ -58,14 +58,15 @@ extension Journeys {
     let heir = try await first.until("the partitions of the killed one") {
       try await $0.metric("fanfare_partitions_owned") == Self.partitions
     }
-    #expect(heir < .seconds(2 * Self.lease), "take-over took \(heir)")
+    #expect(heir < .seconds(2 * Self.lease * Double(Sanitizer.slowness)), "take-over took \(heir)")
     _ = try await api.completed(next)
     #expect(Set(try await world.sandbox.log().filter(\.accepted).map(\.token)).isSuperset(of: more))
   }
 
   @Test("rolling restarts under load lose nothing and double nothing; each worker ends with 0 within its time")
   func rollingRestarts() async throws {
-    let world = try await World(more: Self.workers)
+    // Times that a machine of any speed keeps: whose lease ends in the middle may double what was at work.
+    let world = try await World(more: #"workers: { lease: "20s", drain: "10s" },"#)
     let api = try await world.gateway(["--api-only"])
     var workers = [try await world.worker(), try await world.worker(), try await world.worker()]
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":20,"when":"after"}]"#)
@@ -81,7 +82,7 @@ extension Journeys {
       let began = ContinuousClock.now
       workers[place].process.signal(SIGTERM)
       #expect(await workers[place].process.waitForExit() == 0, "\(workers[place].process.text)")
-      #expect(ContinuousClock.now - began < .seconds(2.5))
+      #expect(ContinuousClock.now - began < .seconds(10.5))
       workers[place] = try await world.worker()
     }
     load.cancel()
@@ -110,7 +111,7 @@ extension Journeys {
     first.process.signal(SIGTERM)
     #expect(await first.process.waitForExit() == 0, "\(first.process.text)")
     let time = ContinuousClock.now - began
-    #expect(time > .seconds(1) && time < .seconds(2.5), "\(time)")
+    #expect(time > .seconds(1) && time < .seconds(2.5 * Double(Sanitizer.slowness)), "\(time)")
     try await world.sandbox.play("[]")
     let next = try await world.worker()
     _ = try await api.completed(id)
