@@ -35,10 +35,12 @@ package struct RedisCommand: Sendable {
     wire += value
     end()
   }
-  package mutating func append(_ start: [UInt8], _ rest: [UInt8]) {
-    begin(start.count + rest.count)
-    wire += start
-    wire += rest
+  /// One argument of `length` bytes, which `write` appends.
+  package mutating func append(length: Int, _ write: (inout [UInt8]) -> Void) {
+    begin(length)
+    let last = wire.count + length
+    write(&wire)
+    precondition(wire.count == last, "an argument of another length")
     end()
   }
   package mutating func append(_ number: some BinaryInteger) {

@@ -28,15 +28,18 @@ enum Slots {
   }
 
   /// FNV-1a with a final mix: where a name lives. Part of the stored layout.
-  static func hash(_ parts: String...) -> UInt64 {
+  static func hash(_ first: String, _ second: String, _ third: String? = nil) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for part in parts {
-      var part = part
-      hash = part.withUTF8 { bytes in bytes.reduce(hash) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
-      hash = (hash ^ 0xff) &* 0x100_0000_01b3
-    }
+    add(first, to: &hash)
+    add(second, to: &hash)
+    if let third { add(third, to: &hash) }
     hash = (hash ^ hash >> 33) &* 0xff51_afd7_ed55_8ccd
     hash = (hash ^ hash >> 33) &* 0xc4ce_b9fe_1a85_ec53
     return hash ^ hash >> 33
+  }
+  private static func add(_ part: String, to hash: inout UInt64) {
+    var part = part
+    hash = part.withUTF8 { bytes in bytes.reduce(hash) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
+    hash = (hash ^ 0xff) &* 0x100_0000_01b3
   }
 }

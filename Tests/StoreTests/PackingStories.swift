@@ -319,7 +319,7 @@ extension Seeded {
     case "records":
       return (0..<3).flatMap { number -> [UInt8] in
         let bytes = Array(text().utf8)
-        return RecordBucket.head(number, length: bytes.count) + bytes
+        return raw32(RecordBucket.head(number, length: bytes.count)) + bytes
       }
     default: return (0..<4).flatMap { _ in [0, 0, 0, 3, 1, 2, 3] as [UInt8] }
     }

@@ -331,7 +331,7 @@ extension Store {
       let broken = DevicePlace(partition: partition, number: Int(last) - 1)
       try await call(
         "APPEND", keys.record(partition, shop, broken.number),
-        bytes: RecordBucket.head(broken.number, length: 3) + [1, 2, 3])
+        bytes: raw32(RecordBucket.head(broken.number, length: 3)) + [1, 2, 3])
     }
   }
 }

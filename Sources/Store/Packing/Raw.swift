@@ -26,4 +26,14 @@ func raw32(_ value: Int) -> [UInt8] {
   let word = UInt32(value)
   return [UInt8(word >> 24), UInt8(word >> 16 & 255), UInt8(word >> 8 & 255), UInt8(word & 255)]
 }
+extension [UInt8] {
+  mutating func append16(_ value: Int) {
+    append(UInt8(value >> 8 & 255))
+    append(UInt8(value & 255))
+  }
+  mutating func append32(_ value: Int) {
+    append16(value >> 16)
+    append16(value)
+  }
+}
 func from32(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }

@@ -32,11 +32,10 @@ struct Intent {
   init() {}
 
   /// By ascending number.
-  mutating func append(_ write: DeviceWrite, hash: UInt32) {
-    let place = write.place
-    newcomers.append(Newcomer(number: place.number, hash: hash, user: write.after?.stored.device.user))
+  mutating func append(_ device: DeviceRecord, at place: DevicePlace, hash: UInt32) {
+    newcomers.append(Newcomer(number: place.number, hash: hash, user: device.stored.device.user))
     if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
-    write.after.map { sets[sets.count - 1].note(hidden: true, of: $0, number: place.number) }
+    sets[sets.count - 1].note(hidden: true, of: device, number: place.number)
   }
 
   /// What takes these numbers out of all sets again.

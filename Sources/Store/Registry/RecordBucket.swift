@@ -5,8 +5,8 @@ struct RecordBucket {
 
   private static let lengthBits = 28
 
-  static func head(_ number: Int, length: Int) -> [UInt8] {
-    raw32((number % Keys.recordsPerBucket) << lengthBits | length)
+  static func head(_ number: Int, length: Int) -> Int {
+    (number % Keys.recordsPerBucket) << lengthBits | length
   }
 
   /// A record within a bucket; `entry` has its head as well.

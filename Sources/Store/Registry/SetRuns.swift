@@ -39,7 +39,8 @@ struct SetRuns {
       append(to: &growing)
       let bits = change.words
       growing.arguments.append(bits)
-      weight += bits.isEmpty ? change.add.count / 2 : bits.count / 4
+      // A list that becomes a bitmap is gone through number by number.
+      weight += bits.isEmpty ? change.add.count / 2 : max(bits.count / 4, change.add.count / 8)
     }
   }
 

@@ -56,8 +56,11 @@ extension Store {
         run.keys.append(alias.key)
         run.keys.append(keys.index(index.partition, app, index.bucket))
         run.arguments.append(alias.hash)
-        run.arguments.append(pointers[at].to.raw)
-        run.arguments.append([UInt8(index.partition >> 8), UInt8(index.partition & 255)], index.rawHash)
+        run.arguments.append(length: DevicePlace.rawLength, pointers[at].to.append)
+        run.arguments.append(length: DevicePlace.rawLength) {
+          $0.append16(index.partition)
+          $0.append32(Int(index.hash))
+        }
       }
       return run
     }

@@ -7,7 +7,17 @@ struct DevicePlace: Hashable {
   var number: Int
 
   /// As users and aliases name it: two bytes and four.
-  var raw: [UInt8] { [UInt8(partition >> 8), UInt8(partition & 255)] + raw32(number) }
+  var raw: [UInt8] {
+    var raw: [UInt8] = []
+    raw.reserveCapacity(Self.rawLength)
+    append(to: &raw)
+    return raw
+  }
+  static let rawLength = 6
+  func append(to raw: inout [UInt8]) {
+    raw.append16(partition)
+    raw.append32(number)
+  }
   init(partition: Int, number: Int) {
     self.partition = partition
     self.number = number

@@ -43,7 +43,7 @@ extension Store {
       let hash = IndexPlace(writes[at].id, app, keys).hash
       hashes.insert(hash)
       guard isWorthIt else { continue }
-      open.intent.append(writes[at], hash: hash)
+      writes[at].enter(in: &open.intent, hash: hash)
       writes[at].intent = open.name
     }
     try await takeOver(hashes, partition, app, but: own)

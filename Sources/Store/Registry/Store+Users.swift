@@ -10,21 +10,32 @@ struct UserEntry: Hashable {
   var tags: [String] = []
   var packedTags: [UInt8] = []
   /// Version and places, as they are stored.
-  private(set) var head: [UInt8] = []
+  var head: [UInt8] {
+    var head: [UInt8] = []
+    head.reserveCapacity(Self.firstPlace + places.count * DevicePlace.rawLength)
+    append(to: &head)
+    return head
+  }
+  private static let firstPlace = 6
+  /// Of a user with one device and no tags.
+  static let shortestLength = firstPlace + DevicePlace.rawLength
+  func append(to head: inout [UInt8]) {
+    head.append32(version)
+    head.append16(places.count)
+    for place in places { place.append(to: &head) }
+  }
 
   init() {}
   /// Of a user without tags who has this device.
   init(only place: DevicePlace) {
     places = [place]
-    head = [0, 0, 0, 0, 0, 1] + place.raw
   }
   init(packed: [UInt8]) {
-    guard packed.count >= 6 else { return }
+    guard packed.count >= Self.firstPlace else { return }
     version = from32(packed[..<4])
-    let end = 6 + from32(packed[4..<6]) * 6
+    let end = Self.firstPlace + from32(packed[4..<6]) * DevicePlace.rawLength
     guard end <= packed.count else { return }
-    places = stride(from: 6, to: end, by: 6).map { DevicePlace(raw: packed[$0..<$0 + 6]) }
-    head = Array(packed[..<end])
+    places = DevicePlace.list(Array(packed[Self.firstPlace..<end]))
     guard packed.count > end else { return }
     packedTags = Array(packed[end...])
     tags = (try? Self.unpack(packedTags)) ?? []
@@ -76,7 +87,7 @@ extension Store {
       for at in chunk {
         run.keys.append(homes[at].key)
         run.arguments.append(joins[at].user)
-        run.arguments.append(UserEntry(only: joins[at].place).head)
+        run.arguments.append(length: UserEntry.shortestLength, UserEntry(only: joins[at].place).append)
       }
       return run
     }

@@ -37,21 +37,34 @@ extension DeviceWrite {
   /// What `packed` may write as words.
   func forEachRepeatingText(_ body: (String) -> Void) { after?.forEachRepeatingText(body) }
 
+  func enter(in intent: inout Intent, hash: UInt32) {
+    if let after { intent.append(after, at: place, hash: hash) }
+  }
+
   fileprivate func packed(_ words: WordBook) -> [UInt8]? { after?.packed(words) }
 
   /// As `writeDevices` takes it.
   fileprivate func append(
-    _ packed: [UInt8]?, to arguments: inout RedisCommand, bucket: Int, index: [UInt8], token: [UInt8]?, _ app: AppID
+    _ packed: [UInt8]?, to arguments: inout RedisCommand, bucket: Int, index: UInt32, token: [UInt8]?, _ app: AppID
   ) {
     let tombstone = after?.stored.tombstone
     let changesTombstone = tombstone != nil || before?.record.stored.tombstone != nil
     let act: UInt8 = after == nil ? UInt8(ascii: "d") : UInt8(ascii: before == nil ? "c" : "u")
-    arguments.append(
-      [act, UInt8(bucket), token == nil ? 0 : 1, changesTombstone ? 1 : 0] + raw32(place.number) + index,
-      token ?? [0, 0, 0, 0, 0, 0])
+    arguments.append(length: 18) { head in
+      head.append(act)
+      head.append(UInt8(bucket))
+      head.append(token == nil ? 0 : 1)
+      head.append(changesTombstone ? 1 : 0)
+      head.append32(place.number)
+      head.append32(Int(index))
+      if let token { head += token } else { for _ in 0..<6 { head.append(0) } }
+    }
     if let before { arguments.append(before.entry) } else { arguments.append("") }
     if let packed {
-      arguments.append(RecordBucket.head(place.number, length: packed.count), packed)
+      arguments.append(length: 4 + packed.count) { entry in
+        entry.append32(RecordBucket.head(place.number, length: packed.count))
+        entry += packed
+      }
     } else {
       arguments.append("")
     }
@@ -82,8 +95,8 @@ extension DeviceWrite {
 extension Store {
   /// Devices of one script: what keeps it within a millisecond.
   private static let devicesPerScript = 32
-  /// … if they are in their sets already.
-  private static let enteredPerScript = 32
+  /// … if they are in their sets already, and the rest of their bucket of records.
+  private static let enteredPerScript = 24
   /// Places in sets of one script's devices; a single device may have more.
   private static let placesPerScript = 800
   /// How often a write that others came before is tried again.
@@ -135,20 +148,24 @@ extension Store {
     return results
   }
 
-  /// Of one partition, by number; at most `size` each.
+  /// Of one partition, by number; about `size` each, and none ends within a bucket of records, which would be read and written
+  /// once more.
   private static func chunks(_ places: [Int], _ writes: [DeviceWrite], size: Int) -> [[Int]] {
     var chunks: [[Int]] = []
     var room = 0
+    var bucket = -1
     // As many as needed, of equal size.
     let count = (places.count + size - 1) / size
     let size = (places.count + count - 1) / max(1, count)
     for place in places.sorted(by: { writes[$0].place.number < writes[$1].place.number }) {
       let weight = writes[place].intent == nil ? writes[place].weight : 0
-      if chunks.isEmpty || chunks[chunks.count - 1].count >= size || weight > room {
+      let isFull = chunks.last.map { $0.count >= size && writes[place].place.bucket != bucket } ?? true
+      if isFull || weight > room {
         chunks.append([])
         room = placesPerScript
       }
       chunks[chunks.count - 1].append(place)
+      bucket = writes[place].place.bucket
       room -= weight
     }
     return chunks
@@ -175,7 +192,7 @@ extension Store {
       devices.keys.append(keys.index(partition, app, index.bucket))
       if let token { devices.keys.append(token.key) }
       writes[at].append(
-        packed, to: &devices.arguments, bucket: buckets.count, index: index.rawHash, token: token?.hash, app)
+        packed, to: &devices.arguments, bucket: buckets.count, index: index.hash, token: token?.hash, app)
       if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
       writes[at].note(in: &sets[sets.count - 1])
     }

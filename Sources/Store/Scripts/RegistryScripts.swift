@@ -33,11 +33,12 @@ extension Scripts {
     #!lua flags=allow-oom
     local out, count, limit = {}, redis.call('HLEN', KEYS[1]), tonumber(ARGV[1])
     for i = 2, #ARGV do
-      local number = redis.call('HGET', KEYS[1], ARGV[i])
-      if not number and count < limit then
+      local number
+      if count < limit and redis.call('HSETNX', KEYS[1], ARGV[i], count) == 1 then
         number = count
-        redis.call('HSET', KEYS[1], ARGV[i], count)
         count = count + 1
+      else
+        number = redis.call('HGET', KEYS[1], ARGV[i])
       end
       out[i - 1] = tonumber(number or -1)
     end
