@@ -73,14 +73,12 @@ extension Store {
     told: @escaping (_ partition: Int, _ before: Int64, _ after: Int64) -> Void = { _, _, _ in }
   ) async throws(StoreError) -> [UserEntry?] {
     let homes = joins.map { keys.user(app, $0.user) }
-    let replies = try await askBatched(
-      Scripts.join, homes.map(\.partition),
-      rest: { partition, editions in
-        if editions.count == 2, let before = editions[0].integer, let after = editions[1].integer {
-          told(partition, before, after)
-        }
+    func tell(_ partition: Int, _ editions: [RedisReply]) {
+      if editions.count == 2, let before = editions[0].integer, let after = editions[1].integer {
+        told(partition, before, after)
       }
-    ) { [keys, settings] chunk in
+    }
+    let replies = try await askBatched(Scripts.join, homes.map(\.partition), rest: tell) { [keys, settings] chunk in
       var run = ScriptRun()
       run.keys.append(keys.userEdition(homes[chunk[0]].partition, app))
       run.arguments.append(settings.devicesPerUser)
