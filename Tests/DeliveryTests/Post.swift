@@ -34,7 +34,7 @@ final class Post {
   static func quick() -> StoreSettings {
     var settings = StoreSettings()
     settings.partitions = 4
-    settings.leaseMilliseconds = 2_000
+    settings.leaseMilliseconds = 2_000 * Int64(Sanitizer.slowness)
     return settings
   }
 
