@@ -13,7 +13,7 @@ struct MessageParts {
   var toldCounters: Fields { message[Array("tc".utf8)].map { Self.fields($0) } ?? [:] }
 
   func text(_ name: String) -> String? { message[Array(name.utf8)].map { String(decoding: $0, as: UTF8.self) } }
-  func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
+  func number(_ name: String) -> Int64? { text(name).flatMap { StoredNumber.read($0) } }
   var split: VariantSplit? {
     message[Array(VariantSplit.field.utf8)].flatMap { try? VariantSplit(packed: $0) }
   }
@@ -21,14 +21,15 @@ struct MessageParts {
 
   /// Members of an audience: known of parts that were started, as counted at accept of others. Nil for a direct send.
   var audienceTotal: Int? {
-    guard let counted = text("an")?.split(separator: ",").map({ Int($0) ?? 0 }) else { return nil }
+    guard let counted = text("an")?.split(separator: ",").map({ Int(StoredNumber.read(String($0)) ?? 0) }) else {
+      return nil
+    }
     var total = 0
     for (name, value) in toldCounters where CounterName(field: name) != nil {
-      total += Int(String(decoding: value, as: UTF8.self)) ?? 0
+      total += StoredNumber.read(value) ?? 0
     }
     for (partition, count) in zip(partitions, counted) where !told.contains(partition) {
-      let known = work[partition]?[Array("n".utf8)].flatMap { Int(String(decoding: $0, as: UTF8.self)) }
-      total += known ?? count
+      total += work[partition]?[Array("n".utf8)].flatMap(StoredNumber.read) ?? count
     }
     return total
   }

@@ -69,7 +69,7 @@ extension Store {
     let untold = parts.work.filter { !parts.told.contains($0.key) }
     for work in untold.values + [parts.toldCounters] {
       for (name, value) in work {
-        let number = Int(String(decoding: value, as: UTF8.self)) ?? 0
+        let number = StoredNumber.read(value) ?? 0
         if let counter = CounterName(field: name) {
           let key = MessageReport.Key(
             provider: counter.provider ?? ProviderName(rawValue: ""), outcome: counter.outcome, reason: counter.reason,

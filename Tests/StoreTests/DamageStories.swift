@@ -50,6 +50,33 @@ struct DamageStories {
     }
   }
 
+  @Test("numbers as large as can be overflow no sum of a report, of lists and audiences", arguments: [Int64.max, .min])
+  func largeNumbers(number: Int64) async throws {
+    try await withStore(quickSettings(partitions: Self.partitions)) { store, loop in
+      try await Self.fill(store, loop)
+      for report in try await store.messages(app: shop, before: nil, limit: 10) {
+        for partition in 0..<Self.partitions {
+          let key = store.keys.work(partition, report.id)
+          let fields = pairs(try await store.ask(RedisCommand("HGETALL", key)).array ?? [])
+          for name in fields.map(\.name) + ["r", "h", "n", "x", "fa", "lo"].map({ Array($0.utf8) })
+          where name.first != 0x74 {
+            var set = RedisCommand("HSET", key)
+            set.append(name)
+            set.append(number)
+            _ = try await store.ask(set)
+          }
+        }
+        let message = store.keys.message(report.id)
+        for name in ["tot", "at", "don", "pat", "rps", "v", "sl"] {
+          _ = try await store.ask(RedisCommand("HSET", message, name, String(number)))
+        }
+        let damaged = try #require(try await store.report(report.id, app: shop))
+        let ended = damaged.counts.values.reduce(0, +)
+        #expect(abs(damaged.total - ended - damaged.retrying) < 1 << 60)
+      }
+    }
+  }
+
   // MARK: What stands there
 
   private static func fill(_ store: Store, _ loop: EventLoop) async throws {

@@ -8,7 +8,7 @@ struct Members {
   var partition: Int
   var work: MessageParts.Fields
 
-  func number(_ name: String) -> Int? { work[Array(name.utf8)].flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
+  func number(_ name: String) -> Int? { work[Array(name.utf8)].flatMap(StoredNumber.read) }
   var keepsReceipts: Bool { work[Array("rc".utf8)] != nil }
   var isStarted: Bool { number("n") != nil }
   /// Nothing of it changes any more.

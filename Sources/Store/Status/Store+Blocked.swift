@@ -9,9 +9,7 @@ extension Store {
     guard !reasons.isEmpty, parts.text("don") == nil else { return [:] }
     var blocked: [String: Int] = [:]
     for (partition, work) in parts.work where !parts.told.contains(partition) {
-      func number(_ name: String) -> Int {
-        work[Array(name.utf8)].flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
-      }
+      func number(_ name: String) -> Int { work[Array(name.utf8)].flatMap(StoredNumber.read) ?? 0 }
       if work[Array("a".utf8)] != nil {
         guard number("x") > 0, let snapshot = try await snapshot(id, partition) else { continue }
         for job in snapshot.jobs {
