@@ -100,10 +100,11 @@ struct Campaign {
     return ids.items
   }
 
-  /// Until every delivery has ended. Throws after `timeout` milliseconds with what is left.
+  /// Until every delivery has ended. Throws with what is left once none has ended for `timeout` milliseconds.
   func finish(_ ids: [String], total: Int, timeout: Int64) async throws -> Int64 {
     var bar = ProgressBar("delivering")
     let start = loop.now
+    var (last, moved) = (0, start)
     var open = ids
     var counts: [String: MessageCounts] = [:]
     while true {
@@ -123,9 +124,11 @@ struct Campaign {
         bar.end("\(done) in \(Self.seconds(time))")
         return time
       }
-      guard loop.now - start < timeout else {
+      if done > last { (last, moved) = (done, loop.now) }
+      guard loop.now - moved < timeout else {
         bar.end("\(done) of \(total)")
-        throw Failure(reason: "\(total - done) deliveries have not ended after \(timeout / 1_000) s")
+        throw Failure(
+          reason: "\(total - done) deliveries have not ended, and none has for \(timeout / 1_000) s")
       }
       await loop.sleep(milliseconds: 100)
     }
