@@ -54,12 +54,15 @@ struct DamageStories {
   func largeNumbers(number: Int64) async throws {
     try await withStore(quickSettings(partitions: Self.partitions)) { store, loop in
       try await Self.fill(store, loop)
-      for report in try await store.messages(app: shop, before: nil, limit: 10) {
+      let reports = try await store.messages(app: shop, before: nil, limit: 10)
+      #expect(reports.count == 4, "three lists and an audience")
+      for report in reports {
         for partition in 0..<Self.partitions {
           let key = store.keys.work(partition, report.id)
           let fields = pairs(try await store.ask(RedisCommand("HGETALL", key)).array ?? [])
+          // All but what the list of targets and the audience are packed in.
           for name in fields.map(\.name) + ["r", "h", "n", "x", "fa", "lo"].map({ Array($0.utf8) })
-          where name.first != 0x74 {
+          where name.first != UInt8(ascii: "t") {
             var set = RedisCommand("HSET", key)
             set.append(name)
             set.append(number)

@@ -14,7 +14,8 @@ struct JoinedUsers {
 
   fileprivate mutating func told(_ partition: Int, _ before: Int64, _ after: Int64) {
     let known = editions[partition] ?? (before, 0)
-    editions[partition] = (min(known.before, before), known.own + after - before)
+    // A damaged count may be as large as can be: it must fit nothing, and end nothing.
+    editions[partition] = (min(known.before, before), known.own &+ (after &- before))
   }
 }
 
@@ -81,7 +82,7 @@ extension Store {
     let editions = try await ask(partitions.map { RedisCommand("GET", keys.userEdition($0, app)) })
     var restless = Set<Int>()
     for (partition, edition) in zip(partitions, editions) {
-      let known = users.editions[partition].map { $0.before + $0.own }
+      let known = users.editions[partition].map { $0.before &+ $0.own }
       if known != edition.integer ?? 0 { restless.insert(partition) }
     }
     guard !restless.isEmpty else { return [] }
