@@ -20,7 +20,8 @@ struct Departures {
     var known: [ArraySlice<UInt8>: Int?] = [:]
     var last: (zone: ArraySlice<UInt8>, group: Int?)?
     for place in 0..<members.count {
-      guard let member = members.member(at: place), let zone = member.packedZone else {
+      let member = members.member(at: place)
+      guard let zone = member.packedZone else {
         others.append(place)
         continue
       }

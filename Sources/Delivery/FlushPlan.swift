@@ -51,16 +51,21 @@ struct FlushPlan {
     unflushed += 1
   }
 
-  /// A member of an audience was accepted.
-  mutating func add(accepted index: UInt32, of message: MessageID, firstAttempt: WallTime, finishedJob: JobID?) {
-    close(before: 1)
-    if open.accepted.last?.message != message {
-      open.accepted.append(.init(message: message, indexes: [], firstAttempt: firstAttempt))
+  /// Members of an audience were accepted.
+  mutating func add(accepted indexes: [UInt32], of message: MessageID, firstAttempt: WallTime, finishedJob: JobID?) {
+    var rest = indexes[...]
+    while !rest.isEmpty {
+      close(before: 1)
+      if open.accepted.last?.message != message {
+        open.accepted.append(.init(message: message, indexes: [], firstAttempt: firstAttempt))
+      }
+      let some = rest.prefix(max(1, limit - open.outcomes))
+      open.accepted[open.accepted.count - 1].indexes += some
+      open.acceptedCount += some.count
+      rest = rest.dropFirst(some.count)
     }
-    open.accepted[open.accepted.count - 1].indexes.append(index)
-    open.acceptedCount += 1
     if let finishedJob { open.finishedJobs.append(finishedJob) }
-    unflushed += 1
+    unflushed += indexes.count
   }
 
   mutating func add(_ retry: Flush.RetryEntry, finishedJob: JobID?) {

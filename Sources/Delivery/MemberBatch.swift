@@ -29,7 +29,7 @@ final class MemberBatch {
     var route: [UInt8]
     /// Of one of them.
     var address: Address
-    var recipientClass: String
+    let recipientClass: String
   }
 
   /// What all requests share, as long as the account is the same.
@@ -56,6 +56,18 @@ final class MemberBatch {
   }
 
   var waiting: Int { members.count - next }
+
+  /// The member shares requests with the others that are in `like`.
+  func isLike(_ member: ClaimedMembers.Member, token: String, _ account: any ProviderAccount) -> Bool {
+    guard like != nil, member.isOn(like!.route) else { return false }
+    like!.address.token = token
+    return account.recipientClass(of: like!.address) == like!.recipientClass
+  }
+  func address(token: String) -> Address {
+    guard var address = like?.address else { preconditionFailure("a member was gathered that is like no other") }
+    address.token = token
+    return address
+  }
   /// Something speaks against sending its next member: `Worker.stop` tells what.
   func mayStop(now: WallTime) -> Bool {
     message.isStopped || message.startBy < now || until.map { $0 <= now } ?? false
@@ -107,14 +119,13 @@ struct MemberFlights {
   }
 
   func batch(of tag: Int) -> MemberBatch {
-    guard let flight = slots[tag & ~Self.mark] else { preconditionFailure("a member that is not at work") }
-    return flight.batch
+    guard let batch = slots[tag & ~Self.mark]?.batch else { preconditionFailure("a member that is not at work") }
+    return batch
   }
 
   mutating func end(_ tag: Int) -> Flight {
     let number = tag & ~Self.mark
-    guard let flight = slots[number] else { preconditionFailure("an answer to no request") }
-    slots[number] = nil
+    guard let flight = slots[number].take() else { preconditionFailure("an answer to no request") }
     vacant.append(number)
     tokens.remove(flight.hash)
     return flight

@@ -120,8 +120,9 @@ final class JobAtWork {
     self.isWhole = isWhole
   }
   /// One more delivery is final, in the retry set or given back; the job, if it was the last.
-  func one() -> JobID? {
-    left -= 1
+  func one() -> JobID? { several(1) }
+  func several(_ count: Int) -> JobID? {
+    left -= count
     precondition(left >= 0, "more ends than deliveries in a job")
     return isFinished ? id : nil
   }

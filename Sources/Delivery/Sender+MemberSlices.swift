@@ -5,7 +5,8 @@ import Store
 /// A member of an audience in a slice without a parcel of its own: its flight is named by `tag`.
 struct MemberTicket {
   var tag: Int
-  var address: Address
+  /// The rest of its address is what its batch has in common.
+  var token: String
 }
 
 /// Members of audiences whose provider takes many recipients in a request: from the batch into slices without a parcel each.
@@ -36,19 +37,20 @@ extension Sender {
   /// As many as fit one request. Those of another route or class than the first go the long way.
   private func gather(_ batch: MemberBatch, now: Instant, wall: WallTime) {
     let worker = self.worker
+    let account = self.account
     var taken: [(index: Int, ticket: MemberTicket)] = []
     taken.reserveCapacity(min(batch.waiting, account.recipientLimit))
     while batch.waiting > 0, taken.count < account.recipientLimit {
       let place = batch.next
       batch.next += 1
-      guard let (address, hash) = short(place, of: batch, worker) else {
+      guard let (token, hash) = short(place, of: batch, account, worker) else {
         worker.takeLongWay(place, of: batch, self)
         continue
       }
       let tag = worker.memberFlights.begin(
         .init(batch: batch, place: place, hash: hash, began: now, at: wall, berth: 0, generation: generation, lane: nil)
       )
-      taken.append((batch.members.index(at: place), MemberTicket(tag: tag, address: address)))
+      taken.append((batch.members.index(at: place), MemberTicket(tag: tag, token: token)))
     }
     guard !taken.isEmpty, let like = batch.like else { return }
     let closed = memberSlices.add(
@@ -57,19 +59,19 @@ extension Sender {
   }
 
   /// Nil: it has to go the long way.
-  private func short(_ place: Int, of batch: MemberBatch, _ worker: Worker) -> (Address, hash: UInt64)? {
-    guard let member = batch.members.member(at: place), member.token(into: &token) else { return nil }
+  private func short(_ place: Int, of batch: MemberBatch, _ account: any ProviderAccount, _ worker: Worker) -> (
+    token: String, hash: UInt64
+  )? {
+    let member = batch.members.member(at: place)
+    guard member.token(into: &token) else { return nil }
     let hash = TokenTable.hash(token, owner: batch.owner)
     guard worker.memberFlights.tokens.flight(hash) == nil, !worker.lanes.has(hash) else { return nil }
-    if let like = batch.like {
-      guard member.isOn(like.route) else { return nil }
-      var address = like.address
-      address.token = String(decoding: token, as: UTF8.self)
-      return account.recipientClass(of: address) == like.recipientClass ? (address, hash) : nil
+    if batch.like == nil {
+      guard let address = member.address else { return nil }
+      batch.like = .init(route: member.route, address: address, recipientClass: account.recipientClass(of: address))
     }
-    guard let address = member.address else { return nil }
-    batch.like = .init(route: member.route, address: address, recipientClass: account.recipientClass(of: address))
-    return (address, hash)
+    let text = String(decoding: token, as: UTF8.self)
+    return batch.isLike(member, token: text, account) ? (text, hash) : nil
   }
 
   func store(_ closed: SlicePlan<MemberTicket>.Closed) {
@@ -111,7 +113,7 @@ extension Sender {
       starting = batch
       if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
     }
-    let recipients = closed.members.map(\.address)
+    let recipients = closed.members.map { worker.memberFlights.batch(of: $0.tag).address(token: $0.token) }
     let request = account.request(rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
     metrics.firstAttempts(closed.members.count, after: pass.wall - first.message.startedAt)
     metrics.began()
@@ -125,10 +127,12 @@ extension Sender {
   func concludeMembers(_ flight: Flight, _ verdict: Verdict, status: Int) {
     let worker = self.worker
     let members = flight.members
+    var run = Worker.Run()
     for ticket in members.dropFirst() {
       if brake.alive(outstanding: outstanding) { worker.settleUnproven(of: self) }
-      worker.accepted(worker.memberFlights.end(ticket.tag), self)
+      worker.accepted(worker.memberFlights.end(ticket.tag), &run, self)
     }
+    worker.close(&run, self)
     metrics.delivered(.accepted, times: members.count - 1)
     let first = parcel(of: members[0])
     first.slice = flight.slice

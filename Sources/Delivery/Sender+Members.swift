@@ -52,9 +52,8 @@ extension Sender {
 
   /// False: it has to go the long way.
   private func push(_ place: Int, of batch: MemberBatch, _ pass: Pass, _ worker: Worker) -> Bool {
-    guard let member = batch.members.member(at: place), member.token(into: &token), PushFrame.takes(token: token) else {
-      return false
-    }
+    let member = batch.members.member(at: place)
+    guard member.token(into: &token), PushFrame.takes(token: token) else { return false }
     let hash = TokenTable.hash(token, owner: batch.owner)
     guard worker.memberFlights.tokens.flight(hash) == nil, !worker.lanes.has(hash) else { return false }
     guard let (push, body) = request(member, of: batch, pass) else { return false }
@@ -113,7 +112,9 @@ extension Sender {
   func succeeded(_ answers: [(tag: UInt64, body: [UInt8])]) {
     let worker = self.worker
     let now = worker.loop.now
+    let account = self.account
     var accepted = 0
+    var run = Worker.Run()
     for (tag, body) in answers {
       guard account.isAcceptance(status: 200, body: body) else {
         answered(Int(tag), ProviderAnswer(status: 200, body: body))
@@ -139,8 +140,9 @@ extension Sender {
         isTaken()
       }
       membersAtWork -= 1
-      worker.accepted(flight, self)
+      worker.accepted(flight, &run, self)
     }
+    worker.close(&run, self)
     guard accepted > 0 else { return }
     metrics.accepted(accepted)
     worker.wake(self)

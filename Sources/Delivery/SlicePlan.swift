@@ -71,7 +71,7 @@ struct SlicePlan<Ticket> {
     var rest = tickets[...]
     while !rest.isEmpty {
       let free = max(1, limit - (fresh[key]?.members.count ?? 0))
-      fresh[key, default: Gathering(since: now)].members += rest.prefix(free).map { ($0.index, $0.ticket) }
+      fresh[key, default: Gathering(since: now)].members += rest.prefix(free)
       rest = rest.dropFirst(free)
       if fresh[key]!.members.count >= limit { closed.append(close(key)) }
     }

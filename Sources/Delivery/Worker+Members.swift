@@ -89,16 +89,36 @@ extension Worker {
     requeue(lane)
   }
 
-  func accepted(_ flight: MemberFlights.Flight, _ sender: Sender) {
-    let batch = flight.batch
-    let partition = batch.partition
+  /// Members of one batch that were accepted one after the other, and are written down together.
+  struct Run {
+    fileprivate var batch: MemberBatch?
+    fileprivate var indexes: [UInt32] = []
+    fileprivate var firstAttempt = WallTime(milliseconds: 0)
+  }
+
+  /// One more was accepted. Whoever began the run must `close` it before others have their turn.
+  func accepted(_ flight: MemberFlights.Flight, _ run: inout Run, _ sender: Sender) {
     leaveLane(flight)
-    release(1, of: batch, sender)
-    guard !partition.isLost else { return counts.forgotten.add() }
+    if run.batch !== flight.batch {
+      close(&run, sender)
+      run.batch = flight.batch
+      run.firstAttempt = flight.batch.firstAttempt ?? flight.at
+    }
+    run.indexes.append(UInt32(flight.batch.members.index(at: flight.place)))
+  }
+
+  func close(_ run: inout Run, _ sender: Sender) {
+    guard let batch = run.batch else { return }
+    let partition = batch.partition
+    let indexes = run.indexes
+    run.batch = nil
+    run.indexes = []
+    release(indexes.count, of: batch, sender)
+    guard !partition.isLost else { return counts.forgotten.add(UInt64(indexes.count)) }
     partition.flush.add(
-      accepted: UInt32(batch.members.index(at: flight.place)), of: batch.message.id,
-      firstAttempt: batch.firstAttempt ?? flight.at, finishedJob: batch.job.one())
-    unflushed += 1
+      accepted: indexes, of: batch.message.id, firstAttempt: run.firstAttempt,
+      finishedJob: batch.job.several(indexes.count))
+    unflushed += indexes.count
     flushSoon(partition)
   }
 

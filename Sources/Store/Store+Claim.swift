@@ -137,7 +137,7 @@ extension Store {
         odd.append(job.entry)
         continue
       }
-      let slices = slices(replies[place * 3 + 1], of: job.message, partition)
+      let slices = slicesByMember(replies[place * 3 + 1], of: job.message, partition)
       let targets = zip(job.targets, records).filter { $1.isNull }.map { target, _ in
         ClaimedTarget(
           delivery: DeliveryID(message: job.message, partition: partition, index: target.index), device: target.device,

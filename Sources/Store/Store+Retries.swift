@@ -61,10 +61,9 @@ extension Store {
     var parts: [MessageID: AudiencePart] = [:]
     for (place, message) in messages.enumerated() {
       if known[place * 2].isNull {
-        slicesByMessage[message] = slices(known[place * 2 + 1], of: message, partition)
+        slicesByMessage[message] = slicesByMember(known[place * 2 + 1], of: message, partition)
       } else if let part = try await audiencePart(message, lease) {
         parts[message] = part
-        slicesByMessage[message] = part.slices
       }
     }
     let records = known.dropFirst(messages.count * 2)
@@ -88,7 +87,8 @@ extension Store {
       let claimed = ClaimedTarget(
         delivery: entry.delivery, device: target.device, registered: target.address == nil, credential: credential,
         sequence: sequence, address: target.address, gone: nil, facts: nil, attempts: record.attempts,
-        slice: slicesByMessage[entry.delivery.message]?[entry.delivery.index])
+        slice: parts[entry.delivery.message]?.slices[entry.delivery.index]
+          ?? slicesByMessage[entry.delivery.message]?[entry.delivery.index])
       found.append((claimed, due))
     }
     for (message, indexes) in corrupt { try await condemnWaiting(of: message, indexes, lease) }

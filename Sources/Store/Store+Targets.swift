@@ -107,15 +107,21 @@ extension Store {
     return Set(zip(slice.members, records).filter { $1.bytes?.first != DeliveryRecord.finalMark }.map(\.0))
   }
 
-  /// The slice of each member by its index.
-  func slices(_ reply: RedisReply, of message: MessageID, _ partition: Int) -> [Int: StoredSlice] {
-    var slices: [Int: StoredSlice] = [:]
-    for (name, value) in pairs(reply.array ?? []) {
-      guard let number = Int(String(decoding: name, as: UTF8.self)),
-        let slice = try? StoredSlice(message: message, partition: partition, number: number, packed: value)
-      else { continue }
-      for member in slice.members { slices[member] = slice }
+  /// What cannot be read is left out.
+  func slices(_ reply: RedisReply, of message: MessageID, _ partition: Int) -> [StoredSlice] {
+    pairs(reply.array ?? []).compactMap { name, value in
+      Int(String(decoding: name, as: UTF8.self)).flatMap {
+        try? StoredSlice(message: message, partition: partition, number: $0, packed: value)
+      }
     }
-    return slices
+  }
+
+  /// The slice of each member by its index.
+  func slicesByMember(_ reply: RedisReply, of message: MessageID, _ partition: Int) -> [Int: StoredSlice] {
+    var byMember: [Int: StoredSlice] = [:]
+    for slice in slices(reply, of: message, partition) {
+      for member in slice.members { byMember[member] = slice }
+    }
+    return byMember
   }
 }

@@ -44,7 +44,7 @@ struct DeparturesTests {
       let loaded = LoadedMessage(stored, content: message, timing: timing)
       #expect(loaded.goesShort)
 
-      func zone(_ place: Int) throws -> String? { try #require(members.member(at: place)?.facts).timeZone }
+      func zone(_ place: Int) throws -> String? { try #require(members.member(at: place).facts).timeZone }
       func at(_ hours: Int64) throws -> [WallTime: (count: Int, until: WallTime?)] {
         let (groups, others) = Departures.of(members, loaded, now: clock(hours))
         let places = groups.flatMap(\.places) + others

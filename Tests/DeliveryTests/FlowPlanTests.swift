@@ -41,6 +41,24 @@ struct FlushPlanTests {
     #expect(sizes == [1, 5, 1])
     #expect(all == (1...7).map { Sample.delivery($0) })
   }
+
+  @Test("accepted members that come together fill flushes like any other, and their job ends with the last of them")
+  func members() {
+    var plan = FlushPlan(limit: 4)
+    let message = Sample.delivery(1).message
+    let job = JobID(
+      stream: StreamID(partition: 0, credential: CredentialID(rawValue: "key"), urgency: .bulk), sequence: 1)
+    plan.add(Sample.final(1), prune: nil, finishedJob: nil)
+    plan.add(accepted: [1, 2], of: message, firstAttempt: WallTime(milliseconds: 1), finishedJob: nil)
+    plan.add(accepted: Array(3...12), of: message, firstAttempt: WallTime(milliseconds: 2), finishedJob: job)
+    #expect(plan.unflushed == 13 && plan.isFull)
+    var pieces: [FlushPlan.Piece] = []
+    while plan.next(Sample.lease()) != nil { pieces.append(plan.confirmed()) }
+    #expect(pieces.map(\.outcomes) == [4, 4, 4, 1])
+    #expect(pieces.flatMap(\.accepted).flatMap(\.indexes) == Array(1...12))
+    #expect(pieces.map { $0.finishedJobs.count } == [0, 0, 0, 1])
+    #expect(plan.isIdle && plan.unflushed == 0)
+  }
 }
 
 @Suite("Slices")

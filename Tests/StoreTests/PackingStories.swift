@@ -28,6 +28,10 @@ struct PackingStories {
         var reader = Unpacker(packer.bytes)
         #expect(try reader.compact().utf8.elementsEqual(text.utf8) && reader.isAtEnd, "\(text), seed \(seed)")
         #expect(packer.bytes.count <= text.utf8.count + 2)
+        var letters = Array("before".utf8)
+        reader = Unpacker(packer.bytes)
+        try reader.compact(into: &letters)
+        #expect(letters == Array("before\(text)".utf8) && reader.isAtEnd, "\(text), seed \(seed)")
       }
 
       let delivery = random.deliveryRecord()

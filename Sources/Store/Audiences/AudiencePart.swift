@@ -19,8 +19,7 @@ final class AudiencePart {
   let keepsReceipts: Bool
   /// No first attempt begins after it.
   let until: WallTime
-  /// The slice of each member that is in one.
-  private(set) var slices: [Int: StoredSlice]
+  private(set) var slices: MemberSlices
   /// By the first index of a job: the last member that was handed out.
   private var places: [Int: Int] = [:]
   /// What is left ends like this: nobody is handed out any more.
@@ -28,7 +27,7 @@ final class AudiencePart {
 
   init(
     id: MessageID, app: AppID, snapshot: Snapshot, base: UInt64, bases: [Int: UInt64], keepsReceipts: Bool,
-    until: WallTime, slices: [Int: StoredSlice]
+    until: WallTime, slices: [StoredSlice]
   ) {
     self.id = id
     self.app = app
@@ -38,7 +37,7 @@ final class AudiencePart {
     self.bases = bases
     self.keepsReceipts = keepsReceipts
     self.until = until
-    self.slices = slices
+    self.slices = MemberSlices(slices, of: snapshot.count)
   }
 
   func sequence(of index: Int, in job: Snapshot.Job) -> UInt64 {
@@ -88,9 +87,7 @@ final class AudiencePart {
     return min(next, job.range.upperBound)..<job.range.upperBound
   }
 
-  func stored(_ slice: StoredSlice) {
-    for member in slice.members { slices[member] = slice }
-  }
+  func stored(_ slice: StoredSlice) { slices.add(slice) }
 
   func counter(of index: Int, _ outcome: Outcome, _ reason: String?) -> CounterName {
     let segment = snapshot.segment(of: index)

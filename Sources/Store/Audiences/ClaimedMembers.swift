@@ -11,7 +11,7 @@ package struct ClaimedMembers: Sendable {
   /// Of their devices.
   private var numbers: [UInt32] = []
   /// In the buckets in which they were read.
-  private var records: [(bucket: RecordBucket, place: Range<Int>)] = []
+  private var records: [(bucket: RecordBucket, glance: RecordGlance)] = []
   /// Those who are not there any more, or whose records have to be read whole.
   package private(set) var others: [ClaimedTarget] = []
   /// The first of the job, and its sequence.
@@ -35,10 +35,10 @@ package struct ClaimedMembers: Sendable {
     DeliveryID(message: message, partition: partition, index: Int(indexes[place]))
   }
 
-  mutating func add(_ index: Int, number: UInt32, _ bucket: RecordBucket, _ place: Range<Int>) {
+  mutating func add(_ index: Int, number: UInt32, _ bucket: RecordBucket, _ glance: RecordGlance) {
     indexes.append(UInt32(index))
     numbers.append(number)
-    records.append((bucket, place))
+    records.append((bucket, glance))
   }
   mutating func add(_ other: ClaimedTarget) { others.append(other) }
 
@@ -53,16 +53,16 @@ package struct ClaimedMembers: Sendable {
     return picked
   }
 
-  /// One member, opened. Nil: its record needs words that are not known here, `Store.target` reads it.
-  package func member(at place: Int) -> Member? {
-    let (bucket, record) = records[place]
-    guard let glance = try? RecordGlance(bucket.bytes, record) else { return nil }
-    return Member(glance: glance, packed: bucket.bytes, words: words)
+  /// One member, opened.
+  package func member(at place: Int) -> Member {
+    Member(glance: records[place].glance, packed: records[place].bucket.bytes, words: words)
   }
 
-  /// What the long way needs; nil as above. `wholly`: not without the facts.
+  /// What the long way needs. Nil: its record needs words that are not known here, `Store.target` reads it. `wholly`: not
+  /// without the facts.
   package func target(at place: Int, wholly: Bool = true) -> ClaimedTarget? {
-    guard let member = member(at: place), let address = member.address,
+    let member = member(at: place)
+    guard let address = member.address,
       let device = try? member.glance.deviceID(member.packed)
     else { return nil }
     let facts = member.facts

@@ -138,7 +138,7 @@ extension Store {
         .init(code: OutcomeCode(final.outcome), counter: counter.field, job: job.range.lowerBound),
         CollectionOfOne(UInt32(index)))
       members.attempted(at: final.attempts.first?.at)
-      if final.outcome == .accepted, let slice = part.slices[index], let id = final.providerID {
+      if final.outcome == .accepted, let id = final.providerID, let slice = part.slices[index] {
         members.slices[slice.number] = id
       }
       let keeps =

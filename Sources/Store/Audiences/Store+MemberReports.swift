@@ -134,7 +134,7 @@ extension Store {
       }
     }
     if replies[0].array?.isEmpty == false {
-      slices = self.slices(replies[0], of: members.id, partition)
+      slices = slicesByMember(replies[0], of: members.id, partition)
       for (name, id) in pairs(replies[0].array ?? []) where name.first == UInt8(ascii: "i") {
         if let slice = Int(String(decoding: name.dropFirst(), as: UTF8.self)) {
           sliceIDs[slice] = String(decoding: id, as: UTF8.self)

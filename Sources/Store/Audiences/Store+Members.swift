@@ -102,12 +102,12 @@ extension Store {
     var odd: [ClaimedTarget] = []
     for (member, record) in zip(zip(indexes, numbers), records) {
       let (index, number) = member
-      if part.slices[index] == nil, let place = record.part?.record,
+      if !part.slices.contains(index), let place = record.part?.record,
         let glance = try? RecordGlance(record.bucket.bytes, place),
         glance.gone == nil,
         glance.bornAt <= born
       {
-        members.add(index, number: number, record.bucket, place)
+        members.add(index, number: number, record.bucket, glance)
       } else {
         odd.append(target(index, of: part, job, partition))
       }

@@ -58,18 +58,31 @@ extension Unpacker {
     }
   }
 
-  /// Appends the text; hexadecimal ones, as most tokens are, without making it a `String`.
+  /// Appends the text; hexadecimal ones and UUIDs, as most tokens are, without making it a `String`.
   mutating func compact(into text: inout [UInt8]) throws(Corrupt) {
     let start = place
     let head = try int()
-    guard head & 3 == 1, head >> 2 <= PackedText.longest else {
-      self = Unpacker(bytes, from: start)
-      return text.append(contentsOf: try compact().utf8)
+    guard head >> 2 <= PackedText.longest else { throw Corrupt() }
+    switch head & 3 {
+    case 1:
+      for byte in try slice((head >> 2) / 2) {
+        text.append(Digits.hexLetters[Int(byte >> 4)])
+        text.append(Digits.hexLetters[Int(byte & 15)])
+      }
+    case 2:
+      let letters = try uuid().letters
+      for place in letters.indices { text.append(letters[place]) }
+    default:
+      self = Unpacker(bytes, start..<end)
+      text.append(contentsOf: try compact().utf8)
     }
-    for byte in try slice((head >> 2) / 2) {
-      text.append(Digits.hexLetters[Int(byte >> 4)])
-      text.append(Digits.hexLetters[Int(byte & 15)])
-    }
+  }
+
+  private mutating func uuid() throws(Corrupt) -> UUIDBytes {
+    var (high, low): (UInt64, UInt64) = (0, 0)
+    for _ in 0..<8 { high = high << 8 | UInt64(try byte()) }
+    for _ in 0..<8 { low = low << 8 | UInt64(try byte()) }
+    return UUIDBytes(high: high, low: low)
   }
 
   mutating func compact() throws(Corrupt) -> String {
@@ -89,10 +102,7 @@ extension Unpacker {
         }
         return place
       }
-    case 2:
-      let bytes = try slice(16)
-      let words = [bytes.prefix(8), bytes.suffix(8)].map { $0.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-      return UUIDBytes(high: words[0], low: words[1]).description
+    case 2: return try uuid().description
     default: return try sixBits(count)
     }
   }

@@ -44,7 +44,7 @@ struct Corrupt: Error {}
 struct Unpacker {
   let bytes: [UInt8]
   private(set) var place: Int
-  private let end: Int
+  let end: Int
 
   init(_ bytes: [UInt8], from place: Int = 0) {
     self.init(bytes, place..<bytes.count)
