@@ -63,10 +63,10 @@ final class MemberBatch {
     like!.address.token = token
     return account.recipientClass(of: like!.address) == like!.recipientClass
   }
-  func address(token: String) -> Address {
-    guard var address = like?.address else { preconditionFailure("a member was gathered that is like no other") }
-    address.token = token
-    return address
+  /// Of all that were gathered, but for the token.
+  var commonAddress: Address {
+    guard let like else { preconditionFailure("a member was gathered that is like no other") }
+    return like.address
   }
   /// Something speaks against sending its next member: `Worker.stop` tells what.
   func mayStop(now: WallTime) -> Bool {

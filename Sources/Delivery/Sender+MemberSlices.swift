@@ -106,14 +106,7 @@ extension Sender {
       closedSlices.append(parcelled(closed))
       return false
     }
-    var starting: MemberBatch?
-    for ticket in closed.members {
-      let batch = worker.memberFlights.batch(of: ticket.tag)
-      guard batch !== starting else { continue }
-      starting = batch
-      if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
-    }
-    let recipients = closed.members.map { worker.memberFlights.batch(of: $0.tag).address(token: $0.token) }
+    let recipients = begin(closed.members, pass)
     let request = account.request(rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
     metrics.firstAttempts(closed.members.count, after: pass.wall - first.message.startedAt)
     metrics.began()
@@ -121,6 +114,24 @@ extension Sender {
       [], recipients: recipients, slice: closed.slice, members: closed.members, berth: pass.berth, pass)
     carrier.send(request, tag: flights.begin(flight), berth: pass.berth)
     return true
+  }
+
+  /// Where they go. Their batches have begun.
+  private func begin(_ members: [MemberTicket], _ pass: Pass) -> [Address] {
+    let worker = self.worker
+    var recipients: [Address] = []
+    recipients.reserveCapacity(members.count)
+    var current: (batch: MemberBatch, address: Address)?
+    for ticket in members {
+      let batch = worker.memberFlights.batch(of: ticket.tag)
+      if current?.batch !== batch {
+        if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
+        current = (batch, batch.commonAddress)
+      }
+      current!.address.token = ticket.token
+      recipients.append(current!.address)
+    }
+    return recipients
   }
 
   /// All members were accepted. The first ends as a parcel: what the provider calls the slice is kept with it.
