@@ -63,6 +63,24 @@ struct AcceptedMessage {
   var warnings: [Notice]
   var isRepeated: Bool
 
+  init(
+    id: MessageID, state: MessageState, targets: Int?, startsAt: WallTime?, warnings: [Notice], isRepeated: Bool
+  ) {
+    self.id = id
+    self.state = state
+    self.targets = targets
+    self.startsAt = startsAt
+    self.warnings = warnings
+    self.isRepeated = isRepeated
+  }
+
+  /// Of a draft that was stored now.
+  init(_ id: MessageID, _ draft: Draft) {
+    self.init(
+      id: id, state: draft.state, targets: draft.count, startsAt: draft.submission.schedule?.startAt,
+      warnings: draft.warnings, isRepeated: false)
+  }
+
   func write(to writer: inout JSONWriter) {
     writer.member("id", id.description)
     writer.member("state", state.rawValue)

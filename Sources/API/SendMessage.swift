@@ -39,13 +39,19 @@ extension Service {
 
   /// From a document to all but a stored message. `body` is what will be stored of it.
   func draft(_ document: JSONValue, body: [UInt8], _ call: Call) async throws(Problem) -> Draft {
-    let reading = try read(document, call)
+    try await draft(try read(document, call), document, body: body, call)
+  }
+
+  /// `owners`: of the message's tokens, if they are known.
+  func draft(
+    _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: [TokenOwner]? = nil
+  ) async throws(Problem) -> Draft {
     let message = reading.message
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     let contents = message.textsByVariant
     try await checkAttributes(contents, call.app)
     try checkZones(message)
-    let aim = try await aim(message, call, document: document)
+    let aim = try await aim(message, call, document: document, owners: owners)
     warnings += aim.warnings
     warnings += try checkRendering(contents, aim.credentials, call.now)
     return Draft(

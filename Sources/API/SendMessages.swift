@@ -7,38 +7,31 @@ import Store
 import TLS
 
 extension Service {
-  /// Lines at work at a time: enough to keep the connection to Redis full.
-  private static let linesAbreast = 256
+  /// Lines that are read before the loop's others have their turn.
+  private static let linesAtOnce = 128
+  private static let storedAtOnce = 1_024
+  /// Of those that ask the store for something of their own.
+  private static let linesAbreast = 64
+  private static let storedAbreast = 256
 
   /// `POST /v1/messages/bulk`: each line is a message as `POST /v1/messages` takes it, with its `idempotency_key` if it is
-  /// to have one. Lines are read and stored abreast; those that aim at one device are stored in their order.
+  /// to have one. Lines are read and stored together; those that aim at one device are stored in their order.
   func sendMessages(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let lines = try Lines(of: call).all
     let work = BulkWork(count: lines.count)
-    await loop.abreast(lines.count, width: Self.linesAbreast) { index in
-      do throws(Problem) {
-        work.set(try await self.read(lines[index], call), at: index)
-      } catch {
-        work.results[index] = .failure(error)
-      }
+    for start in stride(from: 0, to: lines.count, by: Self.linesAtOnce) {
+      await read(lines, start..<min(lines.count, start + Self.linesAtOnce), call, into: work)
     }
     for wave in work.waves() {
-      await loop.abreast(wave.count, width: Self.linesAbreast) { place in
-        let index = wave[place]
-        guard let draft = work.drafts[index] else { return }
-        work.drafts[index] = nil
-        do throws(Problem) {
-          work.results[index] = .success(try await self.accept(draft, call.app))
-        } catch {
-          work.results[index] = .failure(error)
-        }
+      for start in stride(from: 0, to: wave.count, by: Self.storedAtOnce) {
+        await store(wave[start..<min(wave.count, start + Self.storedAtOnce)], call, work)
       }
     }
     return Lines.answer(
       zip(lines, work.results).map { line, result in
         (
           line.number,
-          result.map { message in
+          (result ?? .failure(Problem(.internalError, "The line was not carried out"))).map { message in
             { writer in
               message.write(to: &writer)
               if message.isRepeated { writer.member("replayed", true) }
@@ -48,13 +41,74 @@ extension Service {
       })
   }
 
+  // MARK: Reading
+
+  private struct ReadLine {
+    var index: Int
+    var document: JSONValue
+    var body: [UInt8]
+    var idempotency: (key: String, digest: [UInt8])?
+  }
+  private struct ReadMessage {
+    var line: ReadLine
+    var reading: MessageReading
+    /// Of a message to tokens: where theirs begin among all that were looked up.
+    var firstOwner: Int?
+  }
+
+  /// The tokens of all these lines are looked up together.
+  private func read(_ lines: [Lines.Line], _ range: Range<Int>, _ call: Call, into work: BulkWork) async {
+    var parsed: [ReadLine] = []
+    for index in range {
+      do throws(Problem) { parsed.append(try parse(lines[index], index)) } catch { work.fail(index, error) }
+    }
+    if parsed.contains(where: { $0.idempotency != nil }) { await settleRepeated(&parsed, call, work) }
+    var messages: [ReadMessage] = []
+    messages.reserveCapacity(parsed.count)
+    var addresses: [Address] = []
+    for line in parsed {
+      do throws(Problem) {
+        var message = ReadMessage(line: line, reading: try read(line.document, call))
+        if case .tokens(let own) = message.reading.message.to {
+          message.firstOwner = addresses.count
+          addresses += own
+        }
+        messages.append(message)
+      } catch {
+        work.fail(line.index, error)
+      }
+    }
+    var owners: [TokenOwner] = []
+    do throws(StoreError) {
+      if !addresses.isEmpty { owners = try await store.ownersAndIDs(of: addresses, app: call.app) }
+    } catch {
+      for message in messages { work.fail(message.line.index, Problem(error)) }
+      return
+    }
+    let (all, found) = (messages, owners)
+    await loop.abreast(all.count, width: Self.linesAbreast) { place in
+      let (line, reading) = (all[place].line, all[place].reading)
+      var own: [TokenOwner]?
+      if let first = all[place].firstOwner, case .tokens(let addresses) = reading.message.to {
+        own = Array(found[first..<first + addresses.count])
+      }
+      do throws(Problem) {
+        var draft = try await self.draft(reading, line.document, body: line.body, call, owners: own)
+        draft.submission.idempotency = line.idempotency
+        work.drafts[line.index] = draft
+      } catch {
+        work.fail(line.index, error)
+      }
+    }
+  }
+
   private static let keyMember = "idempotency_key"
 
-  private func read(_ line: Lines.Line, _ call: Call) async throws(Problem) -> BulkWork.Reading {
+  private func parse(_ line: Lines.Line, _ index: Int) throws(Problem) -> ReadLine {
     var document = try line.document()
     var body = line.bytes
     var idempotency: (key: String, digest: [UInt8])?
-    if case .object(var members) = document, let given = members[Self.keyMember] {
+    if case .object(var members) = document, let given = document[Self.keyMember] {
       guard let key = given.string, Self.isIdempotencyKey(key) else {
         throw Problem(
           .invalidMessage, "`\(Self.keyMember)` must be a string of 1–255 printable ASCII characters",
@@ -63,39 +117,73 @@ extension Service {
       members.removeAll { $0.key == Self.keyMember }
       document = .object(members)
       body = document.encoded
-      let asked = (key, Digest.sha256(body))
-      if let earlier = try await lookUp(asked, call.app) {
-        return .settled(try await became(earlier, of: nil, call.app))
-      }
-      idempotency = asked
+      idempotency = (key, Digest.sha256(body))
     }
-    var draft = try await draft(document, body: body, call)
-    draft.submission.idempotency = idempotency
-    return .draft(draft)
+    return ReadLine(index: index, document: document, body: body, idempotency: idempotency)
+  }
+
+  /// Lines that were accepted before are answered as then, whatever has changed since.
+  private func settleRepeated(_ parsed: inout [ReadLine], _ call: Call, _ work: BulkWork) async {
+    let all = parsed
+    await loop.abreast(all.count, width: Self.linesAbreast) { place in
+      guard let idempotency = all[place].idempotency else { return }
+      do throws(Problem) {
+        guard let earlier = try await self.lookUp(idempotency, call.app) else { return }
+        work.settle(all[place].index, .success(try await self.became(earlier, of: nil, call.app)))
+      } catch {
+        work.fail(all[place].index, error)
+      }
+    }
+    parsed.removeAll { work.results[$0.index] != nil }
+  }
+
+  // MARK: Storing
+
+  /// Most are alike and share what they cost; each of the others goes as a request of its own would.
+  private func store(_ wave: ArraySlice<Int>, _ call: Call, _ work: BulkWork) async {
+    var drafts: [(index: Int, draft: Draft)] = []
+    drafts.reserveCapacity(wave.count)
+    for index in wave {
+      guard var draft = work.drafts[index] else { continue }
+      work.drafts[index] = nil
+      draft.submission.replicas = draft.message.replicas ?? apps[call.app]?.replicas ?? 0
+      drafts.append((index, draft))
+    }
+    let stored = await store.acceptSingles(drafts.lazy.map(\.draft.submission))
+    var others: [(index: Int, draft: Draft)] = []
+    for ((index, draft), result) in zip(drafts, stored) {
+      switch result {
+      case .success(let id):
+        counts.acceptedMessage(draft.submission)
+        work.settle(index, .success(AcceptedMessage(id, draft)))
+      case .failure(let error): work.fail(index, Problem(error))
+      case nil: others.append((index, draft))
+      }
+    }
+    let rest = others
+    await loop.abreast(rest.count, width: Self.storedAbreast) { place in
+      do throws(Problem) {
+        work.settle(rest[place].index, .success(try await self.accept(rest[place].draft, call.app)))
+      } catch {
+        work.fail(rest[place].index, error)
+      }
+    }
   }
 }
 
 /// The lines of one upload on their way. Belongs to the loop.
 private final class BulkWork {
-  enum Reading {
-    case draft(Draft)
-    case settled(AcceptedMessage)
-  }
   var drafts: [Draft?]
-  var results: [Result<AcceptedMessage, Problem>]
+  /// Nil until the line is answered for.
+  private(set) var results: [Result<AcceptedMessage, Problem>?]
 
   init(count: Int) {
     drafts = Array(repeating: nil, count: count)
-    // Replaced for each line before it is answered.
-    results = Array(repeating: .failure(Problem(.internalError, "The line was not carried out")), count: count)
+    results = Array(repeating: nil, count: count)
   }
 
-  func set(_ reading: Reading, at index: Int) {
-    switch reading {
-    case .draft(let draft): drafts[index] = draft
-    case .settled(let message): results[index] = .success(message)
-    }
-  }
+  func settle(_ index: Int, _ result: Result<AcceptedMessage, Problem>) { results[index] = result }
+  func fail(_ index: Int, _ problem: Problem) { results[index] = .failure(problem) }
 
   /// Lines that may be stored at the same time. A line comes after every earlier one that shares a device or an
   /// idempotency key with it.
@@ -104,10 +192,11 @@ private final class BulkWork {
     var last: [Shared: Int] = [:]
     for (index, draft) in drafts.enumerated() {
       guard let submission = draft?.submission else { continue }
-      var shared = submission.targets.map { Shared.device($0.device) }
-      if let key = submission.idempotency?.key { shared.append(.key(key)) }
-      let wave = (shared.compactMap { last[$0] }.max() ?? -1) + 1
-      for one in shared { last[one] = wave }
+      var wave = 0
+      for target in submission.targets { if let before = last[.device(target.device)] { wave = max(wave, before + 1) } }
+      if let key = submission.idempotency?.key, let before = last[.key(key)] { wave = max(wave, before + 1) }
+      for target in submission.targets { last[.device(target.device)] = wave }
+      if let key = submission.idempotency?.key { last[.key(key)] = wave }
       if wave == waves.count { waves.append([]) }
       waves[wave].append(index)
     }

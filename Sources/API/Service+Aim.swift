@@ -10,9 +10,11 @@ extension Service {
   private static let partitionsAbreast = 16
 
   /// Aims a message. A small audience becomes a list of its devices, an empty one a list of none: never everybody.
-  func aim(_ message: Message, _ call: Call, document: JSONValue) async throws(Problem) -> Aim {
+  func aim(_ message: Message, _ call: Call, document: JSONValue, owners: [TokenOwner]? = nil) async throws(Problem)
+    -> Aim
+  {
     guard let (expression, pointer) = try expression(of: message, document) else {
-      let (targets, warnings) = try await resolve(message, call.app)
+      let (targets, warnings) = try await resolve(message, call.app, owners: owners)
       return Aim(targets: targets, warnings: warnings)
     }
     let tenant = try tenant(call.app)

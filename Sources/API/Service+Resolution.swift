@@ -2,10 +2,13 @@ import Domain
 import Intake
 import Store
 
+/// The id that a token has by itself, and the device that is registered with it.
+typealias TokenOwner = (id: DeviceID, owner: StoredDevice?)
+
 extension Service {
   /// Who is meant, each device once, in the order asked for, and what becomes of it.
   func resolve(
-    _ message: Message, _ app: AppID
+    _ message: Message, _ app: AppID, owners: [TokenOwner]? = nil
   ) async throws(Problem) -> (targets: [SubmissionTarget], warnings: [Notice]) {
     let tenant = try tenant(app)
     let fates = fates(tenant, message)
@@ -17,7 +20,8 @@ extension Service {
         let stored = try await store.devices(ids, app: app)
         targets = zip(ids, stored).map { fates.target($0, $1) }
       case .tokens(let addresses):
-        let found = try await store.ownersAndIDs(of: addresses, app: app)
+        let found: [TokenOwner]
+        if let owners { found = owners } else { found = try await store.ownersAndIDs(of: addresses, app: app) }
         targets = zip(addresses, found).map { address, found in
           found.owner.map(fates.target) ?? fates.target(address, id: found.id)
         }

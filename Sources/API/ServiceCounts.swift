@@ -11,6 +11,8 @@ final class ServiceCounts {
   private var requests: [RequestKey: Counter] = [:]
   private var durations: [String: Histogram] = [:]
   private var targets: [String: Counter] = [:]
+  /// What was counted last: under load the next request is of the same kind.
+  private var last: (key: RequestKey, counter: Counter, histogram: Histogram)?
   private let accepted: [Urgency: Counter]
 
   private struct RequestKey: Hashable {
@@ -29,8 +31,12 @@ final class ServiceCounts {
 
   /// `path`: a template of the route table, so that paths cannot grow the metrics.
   func answered(_ path: String, _ method: String, _ status: Int, seconds: Double) {
-    let method = Self.methods.contains(method) ? method : "other"
+    let method = method == last?.key.method || Self.methods.contains(method) ? method : "other"
     let key = RequestKey(path: path, method: method, status: status)
+    if let last, last.key == key {
+      last.counter.add()
+      return last.histogram.observe(seconds: seconds)
+    }
     let counter =
       requests[key]
       ?? metrics.counter(
@@ -44,11 +50,13 @@ final class ServiceCounts {
         "fanfare_http_request_seconds", "Time to answer API requests.", bounds: Self.bounds, [("route", path)])
     durations[path] = histogram
     histogram.observe(seconds: seconds)
+    last = (key, counter, histogram)
   }
 
   /// Members of an audience are queued, as far as is known at accept.
   func acceptedMessage(_ submission: Submission) {
     accepted[submission.urgency]?.add()
+    if submission.targets.count == 1, case .queue = submission.targets[0].fate { return queuedTargets.add() }
     var counts: [String: UInt64] = [:]
     if let audience = submission.audience { counts["queued"] = UInt64(audience.counts.values.reduce(0, +)) }
     for target in submission.targets {
@@ -57,13 +65,17 @@ final class ServiceCounts {
       case .ended(let outcome, _): counts[outcome.rawValue, default: 0] += 1
       }
     }
-    for (fate, count) in counts {
-      let counter =
-        targets[fate]
-        ?? metrics.counter(
-          "fanfare_accepted_targets_total", "Targets of accepted messages: queued, or ended at once.", [("fate", fate)])
-      targets[fate] = counter
-      counter.add(count)
-    }
+    for (fate, count) in counts { counter(of: fate).add(count) }
+  }
+
+  /// Of what almost every message is.
+  private lazy var queuedTargets = counter(of: "queued")
+
+  private func counter(of fate: String) -> Counter {
+    if let known = targets[fate] { return known }
+    let counter = metrics.counter(
+      "fanfare_accepted_targets_total", "Targets of accepted messages: queued, or ended at once.", [("fate", fate)])
+    targets[fate] = counter
+    return counter
   }
 }

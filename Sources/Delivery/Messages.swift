@@ -199,6 +199,15 @@ final class Messages {
     loading[id] = []
     defer { for waiter in loading.removeValue(forKey: id) ?? [] { waiter.resume() } }
     guard let stored = try await store.message(id) else { return nil }
+    return decoded(stored)
+  }
+
+  /// One that came with its job.
+  func enter(_ stored: StoredMessage) {
+    if known[stored.id] == nil, loading[stored.id] == nil { _ = decoded(stored) }
+  }
+
+  private func decoded(_ stored: StoredMessage) -> LoadedMessage {
     let content = try? decode(stored.body)
     let message = LoadedMessage(stored, content: content, timing: content.flatMap { timing(stored.app, $0) })
     keep(message)

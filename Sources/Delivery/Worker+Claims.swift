@@ -33,6 +33,7 @@ extension Worker {
         let claimed = try await self.store.claim(
           lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets, packed: true
         ) { self.expect($0) }
+        for job in claimed { if let stored = job.stored { self.messages.enter(stored) } }
         guard let messages = await self.load(Set(claimed.map(\.message)), for: partition),
           await self.readCaps(of: messages.values, for: partition)
         else { return }
@@ -66,6 +67,7 @@ extension Worker {
   private func load(_ ids: Set<MessageID>, for partition: Partition) async -> [MessageID: LoadedMessage]? {
     var found: [MessageID: LoadedMessage] = [:]
     var missing: [MessageID] = []
+    found.reserveCapacity(ids.count)
     for id in ids { if let message = messages.inMemory(id) { found[id] = message } else { missing.append(id) } }
     while partition.mayWork, !isStopped {
       guard !missing.isEmpty else { return found }

@@ -22,8 +22,9 @@ package struct MessageTexts: Sendable {
   package init(_ message: Message) {
     self.message = message
     languages = message.notification?.localized.map(\.language) ?? []
-    slots = Self.slots(of: message)
-    hasTemplates = message.notification?.allTexts.contains { !TextTemplate.isPlain($0) } ?? false
+    let templates = message.notification?.templates ?? []
+    slots = Self.slots(in: templates)
+    hasTemplates = !templates.isEmpty
   }
 
   /// All that a device can get from an account; `providerChooses`: it does, where nobody told us a device's language.
@@ -41,12 +42,15 @@ package struct MessageTexts: Sendable {
 
   /// The placeholders of these texts, each once.
   package func slots(of choice: Choice) -> [Placeholder] {
-    slots.isEmpty ? [] : Self.slots(of: chosen(choice))
+    slots.isEmpty ? [] : Self.slots(in: chosen(choice).notification?.templates ?? [])
   }
 
-  private static func slots(of message: Message) -> [Placeholder] {
+  /// The placeholders of a notification's texts, each once.
+  package static func slots(of notification: Notification) -> [Placeholder] { slots(in: notification.templates) }
+
+  private static func slots(in templates: [String]) -> [Placeholder] {
     var slots: [Placeholder] = []
-    for text in message.notification?.allTexts ?? [] where !TextTemplate.isPlain(text) {
+    for text in templates {
       for slot in template(text)?.slots ?? [] where !slots.contains(slot) { slots.append(slot) }
     }
     return slots
@@ -108,10 +112,20 @@ extension Notification {
     title != nil || subtitle != nil || body != nil || titleKey != nil || subtitleKey != nil || bodyKey != nil
   }
 
-  /// The texts that may hold placeholders.
-  fileprivate var allTexts: [String] {
-    [title, subtitle, body].compactMap { $0 } + titleArgs + subtitleArgs + bodyArgs
-      + localized.flatMap { [$0.title, $0.subtitle, $0.body].compactMap { $0 } }
+  /// The texts that are more than what they read. Almost every message has none.
+  fileprivate var templates: [String] {
+    var found: [String] = []
+    func look(at text: String?) { if let text, !TextTemplate.isPlain(text) { found.append(text) } }
+    look(at: title)
+    look(at: subtitle)
+    look(at: body)
+    for arguments in [titleArgs, subtitleArgs, bodyArgs] where !arguments.isEmpty { arguments.forEach(look) }
+    for entry in localized {
+      look(at: entry.title)
+      look(at: entry.subtitle)
+      look(at: entry.body)
+    }
+    return found
   }
 
   fileprivate mutating func changeTexts(_ change: (String) -> String) {

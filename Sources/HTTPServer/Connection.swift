@@ -82,10 +82,13 @@ extension HTTPServerResponse {
     return Array(text.utf8) + body
   }
 
+  private static let reservedLengths = [0, 4, 10, 14, 17]
+
   /// The headers an owner may set, without anything that could end a line.
   var permittedHeaders: [Header] {
     headers.compactMap { header in
-      switch header.name.lowercased() {
+      // Most names have another length than these, and are not copied to be compared.
+      switch Self.reservedLengths.contains(header.name.utf8.count) ? header.name.lowercased() : nil {
       case "content-length", "transfer-encoding", "connection", "date", "": return nil
       default:
         var header = header

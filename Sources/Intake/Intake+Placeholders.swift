@@ -29,9 +29,7 @@ extension Intake {
   }
 
   static func checkPlaceholderCount(_ notification: Notification, _ place: Place, _ findings: inout Findings) {
-    var message = Message(to: .everyone, kind: .alert)
-    message.notification = notification
-    let count = MessageTexts(message).slots.count
+    let count = MessageTexts.slots(of: notification).count
     guard count > maximumPlaceholders else { return }
     findings.refuse(
       place, .tooMany, "has \(count) different placeholders in its texts; the limit is \(maximumPlaceholders)")

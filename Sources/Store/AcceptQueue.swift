@@ -3,28 +3,30 @@ import Loop
 import RedisClient
 
 /// Messages whose targets all live in one partition, on their way to Redis, in the order of their acceptance. One script of
-/// a partition and app is at work at a time, and what comes meanwhile goes together with the next: a message alone waits for
-/// nothing, and many share what a script costs by itself.
+/// a lane is at work at a time, and what comes meanwhile goes together with the next: a message alone waits for nothing, and
+/// many share what a script costs by itself.
 final class AcceptQueue {
   struct Lane: Hashable {
     var partition: Int
     var app: AppID
+    /// Of singles: the stream that they go to.
+    var stream: StreamID?
   }
   struct Entry {
     var id: MessageID
-    /// Of the message, and its streams.
-    var keys: RedisCommand
+    /// Of the message, and its streams; of a single none.
+    var keys = RedisCommand()
     /// As the script takes them for one message.
     var arguments: RedisCommand
-    var deliveries: Int
+    var deliveries = 1
     /// Seconds for which it stays listed.
     var life: Int64
-    /// It may have been stored by an earlier request.
-    var mayBeKnown: Bool
+    /// It may have been stored by an earlier request; never true of a single.
+    var mayBeKnown = false
   }
   private struct Waiting {
     var entry: Entry
-    var done: UnsafeContinuation<StoreError?, Never>
+    var done: (StoreError?) -> Void
   }
   private final class Row {
     var waiting = FIFO<Waiting>()
@@ -36,6 +38,8 @@ final class AcceptQueue {
   private static let messagesPerScript = 16
   private static let deliveriesPerScript = 64
   private static let bytesPerScript = 32_768
+  private static let singlesPerScript = 128
+  private static let bytesOfSinglesPerScript = 131_072
 
   private let redis: Redis
   private let loop: EventLoop
@@ -53,13 +57,21 @@ final class AcceptQueue {
 
   /// Returns when it is stored.
   func store(_ entry: Entry, in lane: Lane) async throws(StoreError) {
-    let fault = await withUnsafeContinuation { done in
-      let row = rows[lane] ?? Row()
-      rows[lane] = row
-      row.waiting.append(Waiting(entry: entry, done: done))
-      if !row.isAtWork { send(row, of: lane) }
-    }
+    let fault = await withUnsafeContinuation { done in store(entry, in: lane) { done.resume(returning: $0) } }
     if let fault { throw fault }
+  }
+
+  /// The same; `done` is called once, on the loop.
+  func store(_ entry: Entry, in lane: Lane, done: @escaping (StoreError?) -> Void) {
+    let row: Row
+    if let known = rows[lane] {
+      row = known
+    } else {
+      row = Row()
+      rows[lane] = row
+    }
+    row.waiting.append(Waiting(entry: entry, done: done))
+    if !row.isAtWork { send(row, of: lane) }
   }
 
   /// At the end of the turn: with all that still comes in it.
@@ -74,20 +86,24 @@ final class AcceptQueue {
       for (lane, row) in rows {
         row.isDue = false
         row.isAtWork = true
-        send(next(of: row), row, lane)
+        send(next(of: row, lane), row, lane)
       }
     }
   }
 
-  private func next(of row: Row) -> [Waiting] {
+  private func next(of row: Row, _ lane: Lane) -> [Waiting] {
+    let isOfSingles = lane.stream != nil
+    let most = isOfSingles ? Self.singlesPerScript : Self.messagesPerScript
+    let mostDeliveries = isOfSingles ? Self.singlesPerScript : Self.deliveriesPerScript
+    let mostBytes = isOfSingles ? Self.bytesOfSinglesPerScript : Self.bytesPerScript
     var batch: [Waiting] = []
     var deliveries = 0
     var bytes = 0
-    while let first = row.waiting.first, batch.count < Self.messagesPerScript {
+    while let first = row.waiting.first, batch.count < most {
       let entry = first.entry
       deliveries += entry.deliveries
       bytes += entry.keys.size + entry.arguments.size
-      let fits = deliveries <= Self.deliveriesPerScript && bytes <= Self.bytesPerScript
+      let fits = deliveries <= mostDeliveries && bytes <= mostBytes
       guard batch.isEmpty || fits && entry.id.hour == batch[0].entry.id.hour else { break }
       batch.append(first)
       _ = row.waiting.popFirst()
@@ -96,6 +112,12 @@ final class AcceptQueue {
   }
 
   private func send(_ batch: [Waiting], _ row: Row, _ lane: Lane) {
+    if let stream = lane.stream {
+      return redis.send(Scripts.acceptSingles, run(batch, lane, stream)) { [self] result in
+        settle(batch, result, lane)
+        goOn(row, lane)
+      }
+    }
     let look = batch.contains { $0.entry.mayBeKnown }
     redis.send(Scripts.acceptHere, run(batch, lane, look: look)) { [self] result in
       guard case .failure(.refused) = result, batch.count > 1 else {
@@ -115,13 +137,41 @@ final class AcceptQueue {
   private func settle(_ batch: [Waiting], _ result: Result<RedisReply, RedisFault>, _ lane: Lane) {
     var fault: StoreError?
     if case .failure(let failure) = result { fault = StoreError(failure, lane.partition) }
-    for waiting in batch { waiting.done.resume(returning: fault) }
+    for waiting in batch { waiting.done(fault) }
   }
 
   private func goOn(_ row: Row, _ lane: Lane) {
     row.isAtWork = false
     if !row.waiting.isEmpty { return send(row, of: lane) }
     if rows[lane] === row { rows[lane] = nil }
+  }
+
+  private func run(_ batch: [Waiting], _ lane: Lane, _ stream: StreamID) -> ScriptRun {
+    let (partition, app, hour) = (lane.partition, lane.app, batch[0].entry.id.hour)
+    var run = ScriptRun()
+    run.keys.append(keys.sequence(partition))
+    run.keys.append(keys.ready(partition))
+    run.keys.append(keys.waiting(partition))
+    run.keys.append(keys.singles(partition))
+    run.keys.append(keys.listing(partition, app, hour))
+    run.keys.append(keys.hours(partition, app))
+    run.keys.append(keys.stream(partition, stream.name))
+    var (life, size) = (Int64(0), 128 + 24 * batch.count)
+    for waiting in batch {
+      life = max(life, waiting.entry.life)
+      size += waiting.entry.arguments.size
+    }
+    run.arguments.reserve(bytes: size)
+    run.arguments.append(hour)
+    run.arguments.append(life)
+    run.arguments.append(keys.bell)
+    run.arguments.append(partition)
+    run.arguments.append(stream.name)
+    run.arguments.append(length: batch.count * Store.rawIDLength) { wire in
+      for waiting in batch { waiting.entry.id.appendRaw(to: &wire) }
+    }
+    for waiting in batch { run.arguments.append(waiting.entry.arguments) }
+    return run
   }
 
   private func run(_ batch: [Waiting], _ lane: Lane, look: Bool) -> ScriptRun {
@@ -138,6 +188,7 @@ final class AcceptQueue {
     run.keys.append(keys.segments(partition))
     run.keys.append(keys.listing(partition, app, hour))
     run.keys.append(keys.hours(partition, app))
+    run.keys.append(keys.singles(partition))
     run.arguments.append(hour)
     run.arguments.append(retention)
     run.arguments.append(batch.reduce(0) { max($0, $1.entry.life) })

@@ -57,14 +57,22 @@ extension Store {
   func find(_ ids: [MessageID]) async throws(StoreError) -> [MessageParts?] {
     var commands: [RedisCommand] = []
     for id in ids {
+      // In the order in which a message moves, so that none slips through.
+      commands.append(single(id))
       commands.append(RedisCommand(words: ["HMGET", keys.message(id)] + Self.reportFields))
       var archived = RedisCommand("HMGET", keys.segment(keys.home(id), id.hour))
-      for mark in ["a", "m"] { archived.append(Array(mark.utf8) + id.raw) }
+      for mark in ["a", "s", "m"] { archived.append(Array(mark.utf8) + id.raw) }
       commands.append(archived)
     }
     let replies = try await ask(commands)
     return ids.enumerated().map { place, id in
-      let archived = replies[place * 2 + 1].array ?? []
+      let archived = replies[place * 3 + 2].array ?? []
+      let ended = archived.count == 3 ? archived[1].bytes : nil
+      if let packed = ended ?? replies[place * 3].bytes,
+        let single = try? Single(packed: packed, hasEnded: ended != nil)
+      {
+        return MessageParts(single, home: keys.home(id))
+      }
       if let packed = archived.first?.bytes, let parts = try? ScriptList.read(packed), parts.count == 3 {
         let home = keys.home(id)
         return MessageParts(
@@ -72,7 +80,7 @@ extension Store {
           deliveries: [home: MessageParts.fields(parts[2])])
       }
       if let packed = archived.last?.bytes { return MessageParts(message: MessageParts.fields(packed)) }
-      let live = replies[place * 2].array ?? []
+      let live = replies[place * 3 + 1].array ?? []
       var fields: MessageParts.Fields = [:]
       for (name, value) in zip(Self.reportFields, live) { fields[Array(name.utf8)] = value.bytes }
       return fields.isEmpty ? nil : MessageParts(message: fields)

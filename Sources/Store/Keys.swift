@@ -44,6 +44,8 @@ struct Keys {
   /// Names of streams whose owner has claimed all and waits to be rung.
   func waiting(_ partition: Int) -> String { stems[partition] + "waiting" }
   func stream(_ partition: Int, _ name: String) -> String { stems[partition] + "q:" + name }
+  /// Messages of one delivery that wait for it, by raw id.
+  func singles(_ partition: Int) -> String { stems[partition] + "one" }
   /// Members: message and index; scores: due times.
   func retry(_ partition: Int) -> String { stems[partition] + "retry" }
   /// Parts that are done and have not told home: by message a flag for failures and the counters.

@@ -31,6 +31,30 @@ extension Store {
     return placed.acceptance
   }
 
+  /// As `accept`, for many at once, in their order. Only for those that can be kept whole and ask for nothing else: nil says
+  /// that nothing was done for one.
+  package func acceptSingles(_ submissions: some Collection<Submission>) async -> [Result<MessageID, StoreError>?] {
+    do throws(StoreError) { try checkCondition() } catch { return submissions.map { _ in .failure(error) } }
+    let gathered = GatheredSingles(count: submissions.count)
+    await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
+      for (place, submission) in submissions.enumerated() {
+        guard submission.idempotency == nil, submission.replicas == 0, submission.id == nil,
+          let single = Single(submission)
+        else { continue }
+        let id = identify(submission)
+        gathered.left += 1
+        acceptQueue.store(entry(of: single, id), in: lane(of: single, id, submission.urgency)) { fault in
+          gathered.results[place] = fault.map { .failure($0) } ?? .success(id)
+          gathered.left -= 1
+          if gathered.left == 0 { waiter.resume() }
+        }
+      }
+      // None is stored before the loop's turn ends.
+      if gathered.left == 0 { waiter.resume() }
+    }
+    return gathered.results
+  }
+
   /// What came of storing a message.
   enum Placing {
     case stored(MessageID, isRepeated: Bool)
@@ -59,6 +83,10 @@ extension Store {
       case .is(let acceptance): return .settled(acceptance)
       }
     }
+    if !repeated, submission.id == nil, let single = Single(submission) {
+      try await acceptQueue.store(entry(of: single, id), in: lane(of: single, id, submission.urgency))
+      return .stored(id, isRepeated: false)
+    }
     if let brake = submission.errorBrake, submission.count >= brake.minimum { try await watch(id) }
     if let audience = submission.audience, !Self.parts(of: audience).isEmpty {
       try await store(submission, audience, id: id)
@@ -71,6 +99,23 @@ extension Store {
         submission, id: id, byPartition: byPartition, mayBeKnown: repeated || submission.id != nil)
     }
     return .stored(id, isRepeated: repeated)
+  }
+
+  /// Its home is the partition of its only device.
+  private func lane(of single: Single, _ id: MessageID, _ urgency: Urgency) -> AcceptQueue.Lane {
+    let home = keys.home(id)
+    return AcceptQueue.Lane(
+      partition: home, app: single.app,
+      stream: StreamID(partition: home, credential: single.credential, urgency: urgency))
+  }
+
+  private func entry(of single: Single, _ id: MessageID) -> AcceptQueue.Entry {
+    let packed = single.packed
+    var arguments = RedisCommand()
+    arguments.reserve(bytes: packed.count + 48)
+    arguments.append(id.raw)
+    arguments.append(packed)
+    return AcceptQueue.Entry(id: id, arguments: arguments, life: Int64(single.ttl) + settings.retentionSeconds)
   }
 
   private func byPartition(_ submission: Submission) -> [Int: [SubmissionTarget]] {
@@ -193,7 +238,7 @@ extension Store {
       keys: [
         keys.message(id), keys.spread(id), schedule == nil ? keys.spreading(home) : keys.scheduled(home),
         keys.segment(home, id.hour),
-        keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app),
+        keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app), keys.singles(home),
       ],
       [
         .bytes(id.raw), .number(id.hour), .number(life), .number((schedule?.startAt ?? loop.wallNow).milliseconds),
@@ -256,4 +301,10 @@ func pairs(_ reply: [RedisReply]) -> [(name: [UInt8], value: [UInt8])] {
     guard let name = reply[place].bytes, let value = reply[place + 1].bytes else { return nil }
     return (name, value)
   }
+}
+
+private final class GatheredSingles {
+  var results: [Result<MessageID, StoreError>?]
+  var left = 0
+  init(count: Int) { results = Array(repeating: nil, count: count) }
 }

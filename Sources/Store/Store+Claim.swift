@@ -7,6 +7,7 @@ struct StoredJob {
     case targets([PackedTarget])
     /// Members of an audience, by their index.
     case audience(Range<Int>)
+    case single(StoredSingle)
   }
   var entry: String
   var id: JobID
@@ -46,40 +47,60 @@ extension Store {
     precondition(
       jobs > 0 && targets > 0 && stream.partition == lease.partition, "a claim of another partition's stream")
     var after = after
+    if let place = after, place.member == ClaimPlace.start,
+      let message = singles[lease.partition]?.message(of: place.job)
+    {
+      return try await claimAgain(place.job, message, lease)
+    }
     while true {
       let from = after.map { "\($0.member == nil ? "(" : "")\($0.job.sequence)-1" }
-      let found =
+      let reply =
         try await ask(
           Scripts.claim,
           keys: [
             keys.lease(lease.partition), keys.stream(lease.partition, stream.name), keys.waiting(lease.partition),
+            keys.singles(lease.partition),
           ], [.text(lease.owner), .text(from ?? "-"), .number(Int64(jobs)), .text(stream.name)],
           partition: lease.partition
         ).array ?? []
+      let found = reply.first?.array ?? []
       guard !found.isEmpty else { return [] }
       if let place = after, place.member != nil, found[0].array?.first?.text != "\(place.job.sequence)-1" { return [] }
-      let (claims, last) = try await open(found, lease, stream, after: after, targets: targets, packed: packed, heard)
-      if !claims.isEmpty || found.count < jobs || after?.member != nil { return claims }
+      let (claims, looked, last) = try await open(
+        found, singles: reply.last?.array ?? [], lease, stream, after: after, targets: targets, packed: packed, heard)
+      if !claims.isEmpty || looked < jobs || after?.member != nil { return claims }
       guard let last else { return [] }
       after = ClaimPlace(job: JobID(stream: stream, sequence: last))
     }
   }
 
+  /// `looked`: how many jobs there were.
   private func open(
-    _ found: [RedisReply], _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, targets: Int, packed: Bool,
-    _ heard: (MessageID) -> Void
-  ) async throws(StoreError) -> (claims: [ClaimedJob], last: UInt64?) {
+    _ found: [RedisReply], singles values: [RedisReply], _ lease: Lease, _ stream: StreamID, after: ClaimPlace?,
+    targets: Int, packed: Bool, _ heard: (MessageID) -> Void
+  ) async throws(StoreError) -> (claims: [ClaimedJob], looked: Int, last: UInt64?) {
     var stored: [StoredJob] = []
     var last: UInt64?
     var empty: [String] = []
     var odd: [RedisReply] = []
+    var hasLost = false
+    var values = values[...]
     for entry in found {
       guard let name = entry.array?.first?.text else { continue }
       last = UInt64(name.prefix { $0 != "-" }) ?? last
-      if let job = Self.read(entry, stream) {
+      let isOfSingles = entry.array?.last?.array?.first?.text == "s"
+      let row = isOfSingles ? values.popFirst() : nil
+      if let singles = Self.singles(entry, row, stream) {
+        for single in singles {
+          stored.append(StoredJob(entry: name, id: single.job, message: single.message, content: .single(single)))
+          last = single.job.sequence
+          if single.packed == nil { heard(single.message) }
+        }
+      } else if let job = Self.read(entry, stream) {
         stored.append(job)
         heard(job.message)
       } else {
+        hasLost = hasLost || isOfSingles
         empty.append(name)
         odd.append(entry)
       }
@@ -94,6 +115,15 @@ extension Store {
         if let claim = try await open(job, range, from: from ?? range.lowerBound, lease, limit: room, packed: packed) {
           claims.append(claim)
         }
+      } else if case .single = job.content {
+        var singles: [StoredSingle] = []
+        while case .single(let single)? = rest.first?.content {
+          singles.append(single)
+          rest = rest.dropFirst()
+        }
+        let opened = try await open(singles, lease)
+        claims += opened.claims
+        empty += opened.empty
       } else {
         let direct = rest.prefix { if case .targets = $0.content { true } else { false } }
         rest = rest.dropFirst(direct.count)
@@ -105,8 +135,9 @@ extension Store {
     }
     for message in Set(odd.compactMap(Self.message)) { try await condemnLost(of: message, lease, stream) }
     if !empty.isEmpty { try await drop(empty, odd: odd.count, lease, stream) }
+    if hasLost { try await condemnLostSingles(lease, stream) }
     for claim in claims { claimed[lease.partition, default: [:]][claim.id] = claim.message }
-    return (claims, last)
+    return (claims, stored.count + odd.count, last)
   }
 
   /// Jobs of direct sends; entries that have nothing left to do or cannot be right are named.
@@ -183,7 +214,7 @@ extension Store {
 
   /// Whose an entry is, even if the rest of it cannot be read.
   private static func message(of entry: RedisReply) -> MessageID? {
-    guard let fields = entry.array?.last?.array, fields.count > 1 else { return nil }
+    guard let fields = entry.array?.last?.array, fields.count > 1, fields[0].text != "s" else { return nil }
     return fields[1].bytes.flatMap { MessageID(raw: $0) }
   }
 

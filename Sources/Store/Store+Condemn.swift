@@ -26,6 +26,66 @@ extension Store {
     try await condemn(message, lost, list, lease, odd: 0, waiting: false)
   }
 
+  /// Singles of a stream that none of its entries names, as one of them could not be read. Rare: all of both is read.
+  func condemnLostSingles(_ lease: Lease, _ stream: StreamID) async throws(StoreError) {
+    let partition = lease.partition
+    var lost: [MessageID: Single] = [:]
+    var cursor = "0"
+    repeat {
+      let page =
+        try await ask(
+          RedisCommand("HSCAN", keys.singles(partition), cursor, "COUNT", String(Self.condemnedAtOnce)),
+          partition: partition
+        ).array ?? []
+      cursor = page.first?.text ?? "0"
+      for (id, packed) in pairs(page.last?.array ?? []) {
+        guard let id = MessageID(raw: id), let single = try? Single(packed: packed, hasEnded: false),
+          single.credential == stream.credential
+        else { continue }
+        lost[id] = single
+      }
+    } while cursor != "0"
+    // Read behind them: what was accepted meanwhile is not among those.
+    for urgency in Urgency.allCases {
+      let other = StreamID(partition: partition, credential: stream.credential, urgency: urgency)
+      for id in try await singles(in: other) { lost[id] = nil }
+    }
+    let all = Array(lost)
+    for start in stride(from: 0, to: all.count, by: Self.condemnedAtOnce) {
+      let finals = all[start..<min(all.count, start + Self.condemnedAtOnce)].map { id, single in
+        Flush.Final(
+          delivery: DeliveryID(message: id, partition: partition, index: 0), device: single.target.device,
+          provider: single.provider ?? ProviderName(rawValue: ""), outcome: .failed, reason: Self.corruptReason,
+          platform: single.platform)
+      }
+      try await end(finals, lease)
+    }
+  }
+  private static let condemnedAtOnce = 100
+
+  private func singles(in stream: StreamID) async throws(StoreError) -> Set<MessageID> {
+    var found: Set<MessageID> = []
+    var from = "-"
+    while true {
+      let entries =
+        try await ask(
+          RedisCommand(
+            "XRANGE", keys.stream(stream.partition, stream.name), from, "+", "COUNT", String(Self.condemnedAtOnce)),
+          partition: stream.partition
+        ).array ?? []
+      for entry in entries {
+        guard let fields = entry.array?.last?.array, fields.count == 2, fields[0].text == "s",
+          let row = fields[1].bytes, row.count.isMultiple(of: Self.rawIDLength)
+        else { continue }
+        for start in stride(from: 0, to: row.count, by: Self.rawIDLength) {
+          if let id = MessageID(raw: Array(row[start..<start + Self.rawIDLength])) { found.insert(id) }
+        }
+      }
+      guard entries.count == Self.condemnedAtOnce, let last = entries.last?.array?.first?.text else { return found }
+      from = "(" + last
+    }
+  }
+
   /// Members of an audience whose job cannot be read, and who were not handed out.
   private func condemnLostMembers(of message: MessageID, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
     let partition = lease.partition

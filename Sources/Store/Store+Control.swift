@@ -25,6 +25,7 @@ extension Store {
   func control(_ id: MessageID, _ word: Control.Word, reason: String, answering: Int64?) async throws(StoreError)
     -> Controlled
   {
+    try await unfold([id])
     let reply = try await ask(
       Scripts.control, keys: [keys.message(id), keys.controlled(keys.home(id))],
       [.text(word.rawValue), .bytes(id.raw), .text(reason), answering.map { .number($0) } ?? ""])

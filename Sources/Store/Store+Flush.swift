@@ -11,6 +11,13 @@ struct MessageOutcomes {
   }
 }
 
+extension Flush {
+  /// Prunes are counted by a script even where there is nothing else.
+  fileprivate var isEmpty: Bool {
+    finals.isEmpty && accepted.isEmpty && retries.isEmpty && finishedJobs.isEmpty && prunes.isEmpty
+  }
+}
+
 /// What one script run of a flush writes.
 struct FlushChunk {
   typealias Job = (id: JobID, message: MessageID)
@@ -32,13 +39,15 @@ extension Store {
   private static let messagesPerScript = 32
 
   /// Writes all of it or throws; after an error it may be repeated as it is, with the same number.
-  package func flush(_ flush: Flush) async throws(StoreError) -> FlushResult {
+  package func flush(_ asked: Flush) async throws(StoreError) -> FlushResult {
+    var flush = asked
     let partition = flush.lease.partition
     var result = FlushResult(controls: [:], pruned: 0)
     if !flush.prunes.isEmpty {
       result.pruned = try await apply(flush.prunes.filter { !$0.isHeld }, under: flush.lease)
       result.held = try await hold(flush.prunes.filter(\.isHeld), flush.lease)
     }
+    let singles = try await endSingles(&flush)
     let parked = Self.parked(by: flush)
     for message in parked { parking[partition, default: [:]][message, default: 0] += 1 }
     defer {
@@ -48,9 +57,24 @@ extension Store {
       }
     }
     try await notePark(parked, flush)
-    let messages = try await messages(of: flush.finishedJobs)
+    // Where singles were written, the lease has been compared already.
+    if !singles.hasWritten || !flush.isEmpty { try await write(flush, into: &result) }
+    if !singles.unfolded.isEmpty {
+      // Number 0 is never compared: an outcome changes nothing the second time.
+      var rest = Flush(lease: flush.lease, number: 0)
+      rest.finals = singles.unfolded
+      try await write(rest, into: &result)
+    }
+    try await finish(singles, flush.lease)
+    for job in asked.finishedJobs { claimed[partition]?[job] = nil }
+    return result
+  }
+
+  private func write(_ flush: Flush, into result: inout FlushResult) async throws(StoreError) {
+    let partition = flush.lease.partition
+    let jobs = try await messages(of: flush.finishedJobs)
     let audiences = audienceMessages[partition] ?? []
-    let chunks = Self.chunks(flush, jobs: Array(zip(flush.finishedJobs, messages))) { audiences.contains($0) }
+    let chunks = Self.chunks(flush, jobs: jobs) { audiences.contains($0) }
     for chunk in chunks {
       let reply = try await chunk.aimed ? sendAimed(chunk, flush, result.pruned) : send(chunk, flush, result.pruned)
       result.pruned = max(result.pruned, reply.pruned)
@@ -58,8 +82,6 @@ extension Store {
       for (id, _) in reply.told { self.audiences[partition]?[id] = nil }
       tellHome(reply.told, from: partition)
     }
-    for job in flush.finishedJobs { claimed[partition]?[job] = nil }
-    return result
   }
 
   /// The same for the same flush. A job goes with the last outcomes of its message.
@@ -184,8 +206,8 @@ extension Store {
   }
 
   /// Whose the jobs are: known from the claim, else read from their streams. A job that is gone is left out by naming
-  /// the store's zero message, of which nothing exists.
-  private func messages(of jobs: [JobID]) async throws(StoreError) -> [MessageID] {
+  /// the store's zero message, of which nothing exists; an entry of singles is none of these.
+  private func messages(of jobs: [JobID]) async throws(StoreError) -> [(JobID, MessageID)] {
     func known(_ job: JobID) -> MessageID? { claimed[job.stream.partition]?[job] }
     let unknown = jobs.filter { known($0) == nil }
     var read: [JobID: MessageID] = [:]
@@ -194,11 +216,13 @@ extension Store {
         let entry = "\(job.sequence)-1"
         return RedisCommand("XRANGE", keys.stream(job.stream.partition, job.stream.name), entry, entry)
       })
+    var others: Set<JobID> = []
     for (job, reply) in zip(unknown, replies) {
       guard let fields = reply.array?.first?.array?.last?.array, fields.count > 1 else { continue }
+      if fields[0].text == "s" { others.insert(job) }
       read[job] = fields[1].bytes.flatMap { MessageID(raw: $0) }
     }
     let none = MessageID(acceptedAt: WallTime(milliseconds: 0), partition: 0, random: 0)
-    return jobs.map { known($0) ?? read[$0] ?? none }
+    return jobs.filter { !others.contains($0) }.map { ($0, known($0) ?? read[$0] ?? none) }
   }
 }

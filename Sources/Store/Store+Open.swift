@@ -4,8 +4,9 @@ import RedisClient
 
 extension Store {
   /// Version of the keys and records described in this module. 5: schedules, waves, caps, variants, drafts, counted
-  /// rates and intents of imports, which an earlier one would not see. 6: who waits without an attempt is counted apart.
-  private static let layoutVersion = "7"
+  /// rates and intents of imports, which an earlier one would not see. 6: who waits without an attempt is counted apart. 8: messages of one
+  /// delivery are kept whole.
+  private static let layoutVersion = "8"
   private static let openPollMilliseconds: Int64 = 5
 
   /// Waits for Redis (at most `timeout`, and for as long as it loads its data), creates or checks the layout: version,

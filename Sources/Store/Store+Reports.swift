@@ -173,7 +173,7 @@ extension Store {
       status.quarantined += Int(replies[1].integer ?? 0)
       for (stream, reply) in zip(streams, replies.dropFirst(2)) {
         guard let fields = reply.array?.first?.array?.last?.array, fields.count > 1,
-          let id = fields[1].bytes.flatMap({ MessageID(raw: $0) })
+          let id = fields[1].bytes.flatMap({ MessageID(raw: Array($0.prefix(16))) })
         else { continue }
         status.oldestByStream[stream.stream] = id.acceptedAt
         status.oldest = min(status.oldest ?? id.acceptedAt, id.acceptedAt)

@@ -4,12 +4,16 @@ import RedisClient
 /// What the owner of a partition needs of claimed targets: addresses, the message, slices.
 extension Store {
   /// Addresses of registered devices as they stand now.
-  func readAddresses(_ targets: inout [ClaimedTarget], _ lease: Lease) async throws(StoreError) {
+  /// `apps`: of their messages, as far as they are known.
+  func readAddresses(_ targets: inout [ClaimedTarget], _ lease: Lease, apps known: [MessageID: AppID] = [:])
+    async throws(StoreError)
+  {
     let places = targets.indices.filter {
       targets[$0].registered && audiences[lease.partition]?[targets[$0].delivery.message] == nil
     }
     guard !places.isEmpty else { return }
-    let apps = try await apps(of: Set(places.map { targets[$0].delivery.message }))
+    let apps = try await apps(of: Set(places.map { targets[$0].delivery.message }).filter { known[$0] == nil })
+      .merging(known) { $1 }
     var byApp: [AppID: [Int]] = [:]
     for place in places {
       guard let app = apps[targets[place].delivery.message] else {
@@ -73,7 +77,11 @@ extension Store {
   /// The message of claimed jobs; nil when it has ended.
   package func message(_ id: MessageID) async throws(StoreError) -> StoredMessage? {
     let command = RedisCommand("HMGET", keys.message(id), "app", "b", "ctl", "au", "re", "at", VariantSplit.field)
-    let fields = try await ask(command).array ?? []
+    let replies = try await ask([single(id), command])
+    if let packed = replies[0].bytes, let single = try? Single(packed: packed, hasEnded: false) {
+      return StoredMessage(id, single)
+    }
+    let fields = replies[1].array ?? []
     guard fields.count == 7, let app = fields[0].text, let body = fields[1].bytes else { return nil }
     let reach = fields[4].text.flatMap { Reach(rawValue: $0) } ?? .allDevices
     return StoredMessage(
@@ -87,6 +95,10 @@ extension Store {
   /// Stores the members of a new slice; when it returns, its first attempt may be made. A revision above 0 replaces.
   package func storeSlice(_ lease: Lease, _ slice: StoredSlice) async throws(StoreError) {
     let partition = lease.partition
+    if singles[partition]?.isWhole(slice.message) == true {
+      try await unfold([slice.message])
+      singles[partition]?.unfolded(slice.message)
+    }
     _ = try await ask(
       Scripts.storeSlice,
       keys: [keys.lease(partition), keys.slices(partition, slice.message), keys.work(partition, slice.message)],

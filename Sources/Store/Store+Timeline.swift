@@ -62,6 +62,7 @@ extension Store {
   /// What has not ended: jobs, retries, audiences at work.
   private func searchLive(_ search: inout DeviceSearch) async throws(StoreError) {
     let partition = search.partition
+    try await scan(keys.singles(partition), ["1"], &search)
     for (stream, _) in try await streams(of: partition) {
       var from = "-"
       while true {
@@ -96,20 +97,26 @@ extension Store {
     try await look(at: waiting.subtracting(search.found), &search)
   }
 
-  private func search(hour: Int64, _ search: inout DeviceSearch) async throws(StoreError) {
-    let partition = search.partition
+  /// Those in a hash whose value holds the device. `last`: of the script's arguments.
+  private func scan(_ key: String, _ last: [RedisArgument], _ search: inout DeviceSearch) async throws(StoreError) {
     var cursor = "0"
     repeat {
       let reply =
         try await ask(
-          Scripts.scanSegment, keys: [keys.segment(partition, hour)],
-          [.text(cursor), .number(Int64(Self.partsPerStep)), .text(search.device.rawValue)], partition: partition
+          Scripts.scanSegment, keys: [key],
+          [.text(cursor), .number(Int64(Self.partsPerStep)), .text(search.device.rawValue)] + last,
+          partition: search.partition
         ).array ?? []
       search.steps += 1
       cursor = reply.first?.text ?? "0"
       for id in reply.dropFirst() { search.add(id.bytes.flatMap { MessageID(raw: $0) }) }
     } while cursor != "0"
-    cursor = "0"
+  }
+
+  private func search(hour: Int64, _ search: inout DeviceSearch) async throws(StoreError) {
+    let partition = search.partition
+    try await scan(keys.segment(partition, hour), [], &search)
+    var cursor = "0"
     repeat {
       let page =
         try await ask(

@@ -50,6 +50,8 @@ package final class Store {
   private var subscriber: RedisSubscriber?
   /// By partition: whose message a claimed job is, until a flush finishes it or the lease is gone.
   var claimed: [Int: [JobID: MessageID]] = [:]
+  /// By partition: singles that were claimed.
+  var singles: [Int: SingleBook] = [:]
   /// By partition: audience parts at work, until they end or the lease is gone.
   var audiences: [Int: [MessageID: AudiencePart]] = [:]
   /// … and which messages are audiences. Deliveries reach the owner only through doors that enter theirs here, so one that
@@ -123,6 +125,7 @@ package final class Store {
   /// What was claimed under a lease that is gone is of no use.
   func forget(_ partition: Int) {
     claimed[partition] = nil
+    singles[partition] = nil
     audiences[partition] = nil
     audienceMessages[partition] = nil
   }

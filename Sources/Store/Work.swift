@@ -70,6 +70,8 @@ package struct ClaimedJob: Sendable {
   package var lastMember: Int?
   /// What the partition knows of the message's control.
   package var control: Control?
+  /// The message, where it came with the job: nobody has touched it.
+  package var stored: StoredMessage?
 
   /// Where the next claim goes on.
   package var place: ClaimPlace { ClaimPlace(job: id, member: isWhole ? nil : lastMember) }

@@ -2,7 +2,16 @@ import Domain
 
 extension MessageID {
   /// The 16 bytes, in the order of time.
-  var raw: [UInt8] { Self.bytes(high) + Self.bytes(low) }
+  var raw: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(16)
+    appendRaw(to: &bytes)
+    return bytes
+  }
+  func appendRaw(to bytes: inout [UInt8]) {
+    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: high >> shift)) }
+    for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: low >> shift)) }
+  }
 
   init?(raw: [UInt8]) {
     guard raw.count == 16 else { return nil }
@@ -15,10 +24,6 @@ extension MessageID {
 
   /// Hours since 1970: names the segment that keeps it when it is finished.
   var hour: Int64 { acceptedAt.seconds / 3600 }
-
-  private static func bytes(_ word: UInt64) -> [UInt8] {
-    (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
-  }
 }
 
 /// Big-endian, as scripts unpack them.

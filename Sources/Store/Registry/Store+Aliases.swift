@@ -104,6 +104,7 @@ extension Store {
     let own = derived.map { IndexPlace($0, app, keys) }
     let held = try await read(
       aliases.map { ($0.partition, $0.key) } + own.map { ($0.partition, keys.index($0.partition, app, $0.bucket)) })
+    if held.allSatisfy({ $0 == nil }) { return derived.map { _ in nil } }
     var owners = try await aliased(aliases, Array(held.prefix(derived.count)), addresses, app: app)
       .map { $0.max { $0.rank < $1.rank } }
     let missing = owners.indices.filter { owners[$0] == nil }

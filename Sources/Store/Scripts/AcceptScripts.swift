@@ -2,7 +2,7 @@ import RedisClient
 
 extension Scripts {
   /// Messages of one app and hour all of whose targets live here, in their home; one that is known is passed over. KEYS seq,
-  /// ready, waiting, segment, segments, listing, hours, then per message: message, work, deliveries, streams… · ARGV hour,
+  /// ready, waiting, segment, segments, listing, hours, singles, then per message: message, work, deliveries, streams… · ARGV hour,
   /// retention, listing's life, channel, partition, 1 if some may have been stored long ago, messages, deliveries, raw ids…,
   /// then per message: number of its arguments with this one, number of its streams, number of message fields, fields…, part…
   static let acceptHere = RedisScript(
@@ -24,12 +24,13 @@ extension Scripts {
         redis.call('EXPIRE', hours, life + 3600, 'GT')
       end
       local base = redis.call('INCRBY', KEYS[1], ARGV[8]) - ARGV[8] + 1
-      local at, key = 9 + messages, 8
+      local at, key = 9 + messages, 9
       for i = 1, messages do
         local id, m, w, d = ARGV[8 + i], KEYS[key], KEYS[key + 1], KEYS[key + 2]
         local part = at + 3 + ARGV[at + 2]
         if redis.call('EXISTS', m) == 0 and (ARGV[6] == '0'
-          or redis.call('HEXISTS', seg, 'a' .. id) == 0 and redis.call('HEXISTS', seg, 'm' .. id) == 0) then
+          or redis.call('HEXISTS', seg, 'a' .. id) == 0 and redis.call('HEXISTS', seg, 'm' .. id) == 0
+            and redis.call('HEXISTS', seg, 's' .. id) == 0 and redis.call('HEXISTS', KEYS[8], id) == 0) then
           local ended = addPart(part, id, w, d, base, key + 3, KEYS[2], KEYS[3], ARGV[4], ARGV[5])
           redis.call('HSET', m, unpack(ARGV, at + 3, part - 1))
           if ended then
@@ -47,7 +48,7 @@ extension Scripts {
       """)
 
   /// A message of several partitions, stored at home before it spreads. KEYS message, spread, spreading, segment, listing,
-  /// hours · ARGV raw id, hour, listing's life, milliseconds, number of fields, fields…, number of parts, (partition,
+  /// hours, singles · ARGV raw id, hour, listing's life, milliseconds, number of fields, fields…, number of parts, (partition,
   /// part)…
   static let acceptHome = RedisScript(
     "acceptHome",
@@ -55,7 +56,8 @@ extension Scripts {
     #!lua
     local m, seg = KEYS[1], KEYS[4]
     if redis.call('EXISTS', m) == 1 or redis.call('HEXISTS', seg, 'a' .. ARGV[1]) == 1
-      or redis.call('HEXISTS', seg, 'm' .. ARGV[1]) == 1 then return 0 end
+      or redis.call('HEXISTS', seg, 'm' .. ARGV[1]) == 1 or redis.call('HEXISTS', seg, 's' .. ARGV[1]) == 1
+      or redis.call('HEXISTS', KEYS[7], ARGV[1]) == 1 then return 0 end
     local fields = tonumber(ARGV[5])
     local message = {}
     for i = 6, 5 + fields do message[#message + 1] = ARGV[i] end

@@ -5,6 +5,7 @@ enum Scripts {
   static let all = [
     probe, lease, release, beat, acceptHere, acceptHome, addPart, losePart, spreadDone, reserve, confirm, claim,
     dropJobs,
+    acceptSingles, endSingles, unfold, dropSingles,
     dropRetries, condemn, flush,
     addAudience, startAudience, endRest, abandonAudience, flushAudience, scanSegment, scanStream, aimedParts, tell,
     begin, reschedule, hurry, postpone, releaseJob, adjourn,

@@ -1,0 +1,96 @@
+import RedisClient
+
+/// Messages of one delivery, kept whole in one value each (decision 0035). What these scripts do for one message they do for
+/// many of them at once.
+extension Scripts {
+  /// Messages of one app and hour that go to one stream, all of them new; none of them is stored, or all are. What may be
+  /// damaged, a stream, is written before what tells that they are here. KEYS seq, ready, waiting, singles, listing, hours,
+  /// stream · ARGV hour, listing's life, channel, partition, name of the stream, raw ids in a row, (raw id, single)…
+  static let acceptSingles = RedisScript(
+    "acceptSingles",
+    """
+    #!lua
+    local listing, hours, life = KEYS[5], KEYS[6], tonumber(ARGV[2])
+    local listed, messages = {}, (#ARGV - 6) / 2
+    for i = 1, messages do
+      listed[2 * i - 1] = '0'
+      listed[2 * i] = ARGV[5 + 2 * i]
+    end
+    redis.call('ZADD', listing, unpack(listed))
+    -- An hour more than is asked for, so that not every message has to renew it.
+    if redis.call('TTL', listing) < life then
+      redis.call('EXPIRE', listing, life + 3600)
+      redis.call('ZADD', hours, ARGV[1], ARGV[1])
+      redis.call('EXPIRE', hours, life + 3600, 'NX')
+      redis.call('EXPIRE', hours, life + 3600, 'GT')
+    end
+    local base = redis.call('INCRBY', KEYS[1], messages) - messages + 1
+    redis.call('XADD', KEYS[7], string.format('%.0f-1', base), 's', ARGV[6])
+    redis.call('HSET', KEYS[4], unpack(ARGV, 7))
+    if redis.call('SADD', KEYS[2], ARGV[5]) + redis.call('SREM', KEYS[3], ARGV[5]) > 0 then
+      redis.call('PUBLISH', ARGV[3], 'w ' .. ARGV[4] .. ' ' .. ARGV[5])
+    end
+    return 1
+    """)
+
+  /// Outcomes of singles of one hour, and the entries of one stream that have nothing left to do then. KEYS lease, singles,
+  /// segment, segments, ready, stream · ARGV owner, hour, retention, number of singles, name of the stream, number of
+  /// entries, entries…, raw ids…, what stands behind the facts of each…, and for each 1 if its request is kept → raw ids of
+  /// those that are no singles any more: nothing was done for them, nor to the entries
+  static let endSingles = RedisScript(
+    "endSingles",
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.clock + """
+      local count, first = tonumber(ARGV[4]), 6 + ARGV[6]
+      local held = redis.call('HMGET', KEYS[2], unpack(ARGV, first + 1, first + count))
+      local kept, gone, others, bytes = {}, {}, {}, 0
+      for i = 1, count do
+        local single, id = held[i], ARGV[first + i]
+        local border = single and #single >= 4 and struct.unpack('>I4', single) + 4
+        if border then
+          local value = string.sub(single, 1, border) .. ARGV[first + count + i] .. now()
+          if ARGV[first + 2 * count + i] == '1' then value = value .. string.sub(single, border + 1) end
+          kept[#kept + 1] = 's' .. id
+          kept[#kept + 1] = value
+          gone[#gone + 1] = id
+          bytes = bytes + #value + 120
+        else
+          others[#others + 1] = id
+        end
+      end
+      if #gone > 0 then
+        redis.call('HSET', KEYS[3], unpack(kept))
+        if redis.call('TTL', KEYS[3]) < tonumber(ARGV[3]) then redis.call('EXPIRE', KEYS[3], ARGV[3]) end
+        redis.call('ZINCRBY', KEYS[4], bytes, ARGV[2])
+        redis.call('HDEL', KEYS[2], unpack(gone))
+      end
+      if #others == 0 and ARGV[6] ~= '0' then
+        redis.call('XDEL', KEYS[6], unpack(ARGV, 7, first))
+        if redis.call('XLEN', KEYS[6]) == 0 then
+          redis.call('DEL', KEYS[6])
+          redis.call('SREM', KEYS[5], ARGV[5])
+        end
+      end
+      return others
+      """)
+
+  /// A single gets the hashes that every other message has, as somebody wants more of it than to be sent. KEYS singles,
+  /// message, work · ARGV raw id, the single as it was read, number of message fields, fields…, part's fields… → 0: it is
+  /// none any more
+  static let unfold = RedisScript(
+    "unfold",
+    """
+    #!lua flags=allow-oom
+    if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+    local part = 4 + ARGV[3]
+    redis.call('HSET', KEYS[2], unpack(ARGV, 4, part - 1))
+    redis.call('HSET', KEYS[3], unpack(ARGV, part))
+    return redis.call('HDEL', KEYS[1], ARGV[1])
+    """)
+
+  /// Singles that cannot be read are quarantined: nothing of them is known. KEYS lease, singles, odd · ARGV owner, raw ids…
+  static let dropSingles = RedisScript(
+    "dropSingles",
+    "#!lua flags=allow-oom\n" + Fragment.owner + """
+      return redis.call('INCRBY', KEYS[3], redis.call('HDEL', KEYS[2], unpack(ARGV, 2)))
+      """)
+}
