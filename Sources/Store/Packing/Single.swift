@@ -25,6 +25,8 @@ struct Single {
   }
 
   private static let border = 4
+  /// Scripts read and write many singles at once; a longer request has hashes of its own.
+  static let longestBody = 4_096
   /// Milliseconds from 2001 to 2286 have so many digits.
   static let timeDigits = 13
 
@@ -34,6 +36,7 @@ struct Single {
     guard submission.targets.count == 1, case .queue(let credential) = submission.targets[0].fate,
       submission.audience == nil, submission.schedule == nil, submission.shares == nil, submission.replayOf == nil,
       submission.draftOf == nil, submission.testOf == nil, submission.ratePerSecond == nil,
+      submission.body.count <= Self.longestBody,
       // One outcome trips no brake that waits for more.
       submission.errorBrake.map({ $0.minimum > 1 }) ?? true
     else { return nil }
