@@ -115,22 +115,23 @@ package final class Redis {
 
   /// All in one pipeline, the answers in order; throws the first fault. What came after a fault may have been done.
   package func call(_ commands: [RedisCommand]) async throws(RedisFault) -> [RedisReply] {
-    guard !commands.isEmpty else { return [] }
-    let result: Result<[RedisReply], RedisFault> = await withUnsafeContinuation { waiter in
-      let gathered = Gathered(count: commands.count) { waiter.resume(returning: $0) }
-      for (index, command) in commands.enumerated() { send(command) { gathered.take(index, $0) } }
-    }
-    return try result.get()
+    try await begin(commands).replies()
   }
 
-  /// One script several times in one pipeline, as above.
-  package func call(_ script: RedisScript, _ runs: [ScriptRun]) async throws(RedisFault) -> [RedisReply] {
-    guard !runs.isEmpty else { return [] }
-    let result: Result<[RedisReply], RedisFault> = await withUnsafeContinuation { waiter in
-      let gathered = Gathered(count: runs.count) { waiter.resume(returning: $0) }
-      for (index, run) in runs.enumerated() { send(script, run) { gathered.take(index, $0) } }
-    }
-    return try result.get()
+  /// The same, to be awaited later: what is sent until then Redis does after it.
+  package func begin(_ commands: [RedisCommand]) -> RedisPipeline {
+    let pipeline = RedisPipeline()
+    for command in commands { send(command, pipeline.expect()) }
+    pipeline.close()
+    return pipeline
+  }
+  /// One script several times. `next` makes one run after the other, until it answers nil: Redis has the first while later ones
+  /// are being made.
+  package func begin(_ script: RedisScript, _ next: () -> ScriptRun?) -> RedisPipeline {
+    let pipeline = RedisPipeline()
+    while let run = next() { send(script, run, pipeline.expect()) }
+    pipeline.close()
+    return pipeline
   }
 
   private static func eval(_ verb: String, _ body: String, _ run: ScriptRun) -> RedisCommand {
@@ -236,27 +237,5 @@ package final class Redis {
     isReady = ready
     if ready { generation += 1 }
     onChange(ready)
-  }
-}
-
-/// Answers of a pipeline, handed over together.
-private final class Gathered {
-  private var replies: [RedisReply]
-  private var missing: Int
-  private var fault: RedisFault?
-  private let done: (Result<[RedisReply], RedisFault>) -> Void
-
-  init(count: Int, done: @escaping (Result<[RedisReply], RedisFault>) -> Void) {
-    replies = Array(repeating: .null, count: count)
-    missing = count
-    self.done = done
-  }
-  func take(_ index: Int, _ result: Result<RedisReply, RedisFault>) {
-    switch result {
-    case .success(let reply): replies[index] = reply
-    case .failure(let failure): fault = fault ?? failure
-    }
-    missing -= 1
-    if missing == 0 { done(fault.map { .failure($0) } ?? .success(replies)) }
   }
 }

@@ -23,6 +23,8 @@ final class RedisLink {
   private var reader = ReplyReader()
   private var output: [UInt8] = []
   private var written = 0
+  /// How much of `output` the socket was offered, before the end of a turn.
+  private var offered = 0
   private var flushes = false
   /// Counts connections, so that a handler notices that its own is gone.
   private var generation = 0
@@ -169,14 +171,18 @@ final class RedisLink {
     reader = ReplyReader()
     output = []
     written = 0
+    offered = 0
   }
 
   // MARK: Bytes
 
-  /// Sends what was gathered in this turn with one write. Only while up.
+  /// Sends what was gathered in this turn with one write; where it is much, Redis has the first of it while the rest is being
+  /// made. Only while up.
   func send(_ command: RedisCommand) -> Int {
     let before = output.count
     format(command, into: &output)
+    let size = output.count - before
+    if output.count - offered >= Self.offerSize { offer() }
     if !flushes {
       flushes = true
       loop.atEndOfTurn { [weak self] in
@@ -185,7 +191,19 @@ final class RedisLink {
         flush()
       }
     }
-    return output.count - before
+    return size
+  }
+
+  /// What the socket takes at once. A connection that turns out to be gone is left to the end of the turn.
+  private func offer() {
+    guard case .up(let socket) = state else { return }
+    while written < output.count, case .moved(let count) = write(to: socket) { written += count }
+    offered = output.count
+  }
+  private static let offerSize = 65_536
+
+  private func write(to socket: RedisSocket) -> RedisSocket.Outcome {
+    output.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
   }
 
   private func ready(_ readiness: Readiness) {
@@ -219,14 +237,21 @@ final class RedisLink {
   private func flush() {
     guard case .up(let socket) = state, written < output.count else { return }
     while written < output.count {
-      let outcome = output.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
-      switch outcome {
+      switch write(to: socket) {
       case .moved(let count): written += count
-      case .wait: return loop.change(socket.descriptor, [.readable, .writable])
+      case .wait:
+        // While there is always more to send, what was sent must not pile up.
+        if written > Self.keptCapacity {
+          output.removeSubrange(..<written)
+          written = 0
+        }
+        offered = output.count
+        return loop.change(socket.descriptor, [.readable, .writable])
       case .closed(let reason): return restart(reason)
       }
     }
     written = 0
+    offered = 0
     if output.capacity > Self.keptCapacity { output = [] } else { output.removeAll(keepingCapacity: true) }
     loop.change(socket.descriptor, [.readable])
   }

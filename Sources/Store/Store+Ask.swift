@@ -25,8 +25,19 @@ extension Store {
     try await ask(script, runs.map { ScriptRun(keys: $0.keys, $0.arguments) }, partition: partition)
   }
   func ask(_ script: RedisScript, _ runs: [ScriptRun], partition: Int = 0) async throws(StoreError) -> [RedisReply] {
+    var rest = runs[...]
+    return try await ask(script, partition: partition) { rest.popFirst() }
+  }
+  /// `next` makes one run after the other, until it answers nil: Redis has the first while later ones are being made.
+  func ask(
+    _ script: RedisScript, partition: Int = 0, _ next: () -> ScriptRun?
+  ) async throws(StoreError) -> [RedisReply] {
+    try await replies(redis.begin(script, next), partition: partition)
+  }
+  /// Of what was begun.
+  func replies(_ pipeline: RedisPipeline, partition: Int = 0) async throws(StoreError) -> [RedisReply] {
     do throws(RedisFault) {
-      return try await redis.call(script, runs)
+      return try await pipeline.replies()
     } catch {
       let error = StoreError(error, partition)
       if case .leaseLost = error { forget(partition) }

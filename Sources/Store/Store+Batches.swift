@@ -21,7 +21,8 @@ extension Store {
     var replies = [RedisReply](repeating: .null, count: partitions.count)
     let all = chunks
     try await inParts(of: all.count, each: Self.scriptsPerPart) { part async throws(StoreError) in
-      for (chunk, reply) in zip(all[part], try await self.ask(script, all[part].map(run))) {
+      var open = all[part]
+      for (chunk, reply) in zip(all[part], try await self.ask(script) { open.popFirst().map(run) }) {
         let answers = reply.array ?? []
         for (item, answer) in zip(chunk, answers) { replies[item] = answer }
         rest(partitions[chunk[0]], Array(answers.dropFirst(chunk.count)))

@@ -30,6 +30,48 @@ struct RedisTests {
     }
   }
 
+  @Test("more than a socket holds: Redis has the first while the last is being made, and answers in order")
+  func long() async throws {
+    let server = RedisServer()
+    try await withLoop { loop in
+      let script = RedisScript("length", "redis.call('INCR', KEYS[1]) return #ARGV[1] + ARGV[2]")
+      let redis = try await connected(loop, server, scripts: [script])
+      let filler = [UInt8](repeating: 7, count: 20_000)
+      var made = 0
+      let pipeline = redis.begin(script) {
+        made += 1
+        guard made <= 1_000 else { return nil }
+        // The loop is held up here: Redis gets no more than what it was sent by now.
+        if made == 500 { while !Self.exists("n", server) { usleep(1_000) } }
+        return ScriptRun(keys: ["n"], [.bytes(filler), .number(Int64(made))])
+      }
+      #expect(pipeline.count == 1_000)
+      let replies = try await pipeline.replies()
+      #expect(replies == (1...1_000).map { .integer(Int64(20_000 + $0)) })
+      // Nothing is left of it that would come before or between.
+      #expect(try await redis.call(RedisCommand("GET", "n")).integer == 1_000)
+      redis.close()
+    }
+  }
+
+  /// Asked over a connection of its own, without a loop.
+  private static func exists(_ key: String, _ server: RedisServer) -> Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: server.socketPath.utf8) }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    let connected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+    let question = Array("EXISTS \(key)\r\n".utf8)
+    precondition(connected && write(descriptor, question, question.count) == question.count, "no Redis")
+    var answer = [UInt8](repeating: 0, count: 16)
+    return read(descriptor, &answer, answer.count) > 1 && answer[1] == UInt8(ascii: "1")
+  }
+
   @Test("every shape of answer is owned, errors are classified")
   func shapes() async throws {
     let server = RedisServer()
