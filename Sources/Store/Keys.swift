@@ -170,7 +170,7 @@ struct Keys {
   func words(_ partition: Int, _ app: AppID) -> String { stems[partition] + "o:\(app.rawValue)" }
   /// By name of a set what it holds of a block: few numbers, or where they are.
   func setBucket(_ partition: Int, _ app: AppID, _ name: SetName, block: Int) -> String {
-    setBucket(partition, app, bucket: name.bucket, block: block)
+    setBucket(partition, app, bucket: name.bucket.text, block: block)
   }
   func setBucket(_ partition: Int, _ app: AppID, bucket: String, block: Int) -> String {
     setBucketStem(partition, app, block: block) + bucket

@@ -162,6 +162,27 @@ struct ExactSets {
     }
   }
 
+  @Test("sets of one bucket change together, each in its own form")
+  func neighbours() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      var random = Seeded()
+      // Names of attributes share a bucket; of these tags some do.
+      let shares = [1, 2, 7, 30, 100, 400]
+      for round in 0..<6 {
+        let phones = (0..<1_200).filter { _ in round == 0 || random.next() % 3 > 0 }.map { number in
+          var phone = device("d\(number)", token: "t\(number)")
+          phone.attributes = shares.filter { random.next() % UInt64($0 * (round % 3 + 1)) == 0 }
+            .map { JSONMember("in-\($0)", .integer(1)) }
+          phone.tags = (0..<3).map { _ in "tag-\(random.next() % 2_500)" } + ["own-\(number)-\(round)"]
+          return phone
+        }
+        _ = try await store.put(phones, app: shop)
+        try await store.expectTrueSets(app: shop, "seed \(random.seed), round \(round)")
+      }
+      #expect(try await store.reindex(shop, repair: false).isClean, "seed \(random.seed)")
+    }
+  }
+
   @Test("a block's set changes its form as it grows and as it shrinks, and stays the same set")
   func forms() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in

@@ -14,6 +14,8 @@ struct IntentName: Hashable {
     guard parts.count == 3, let begun = Int64(parts[0]), let random = UInt64(parts[1]) else { return nil }
     self.init(app: AppID(rawValue: String(parts[2])), begun: WallTime(milliseconds: begun), random: random)
   }
+  /// Beside it: how many scripts have filled its sets.
+  var filled: String { "#" + raw }
   var raw: String { "\(begun.milliseconds):\(random):\(app.rawValue)" }
 }
 

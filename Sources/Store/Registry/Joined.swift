@@ -22,17 +22,15 @@ struct JoinedUsers {
 extension Store {
   /// Enters devices for their users, and gives their records what the users' entries say. The entry comes before the record and
   /// may name too many; readers compare with the record. Also answers the places of those whose user has too many devices.
-  func enter(_ parts: inout [[DeviceWrite]], _ app: AppID) async throws(StoreError) -> (
+  func enter(_ parts: [[DeviceWrite]], _ app: AppID) async throws(StoreError) -> (
     users: JoinedUsers, full: Set<DevicePlace>
   ) {
     var users = JoinedUsers()
     var full = Set<DevicePlace>()
     var joins: [(user: String, place: DevicePlace)] = []
     joins.reserveCapacity(parts.reduce(0) { $0 + $1.count })
-    for part in parts.indices {
-      for at in parts[part].indices {
-        if let user = parts[part][at].user { joins.append((user, parts[part][at].place)) }
-      }
+    for write in parts.joined() {
+      if let user = write.user { joins.append((user, write.place)) }
     }
     guard !joins.isEmpty else { return (users, full) }
     let entries = try await join(joins, app: app) { users.told($0, $1, $2) }
@@ -46,11 +44,8 @@ extension Store {
       users.entries[ExactText(join.user)] = entry
       users.places.insert(join.place)
     }
-    for part in parts.indices {
-      for at in parts[part].indices {
-        guard let user = parts[part][at].user, let entry = users.entries[ExactText(user)] else { continue }
-        parts[part][at].after?.take(entry)
-      }
+    for write in parts.joined() {
+      if let user = write.user, let entry = users.entries[ExactText(user)] { write.after?.take(entry) }
     }
     return (users, full)
   }

@@ -73,6 +73,12 @@ struct SetChanges {
     }
   }
 
+  /// Those of one bucket one behind the other.
+  var byBucket: [(bucket: SetBucket, change: Change)] {
+    let buckets = changes.map(\.name.bucket)
+    return changes.indices.sorted { buckets[$0].number < buckets[$1].number }.map { (buckets[$0], changes[$0]) }
+  }
+
   /// Takes out what was added of these numbers of the block.
   func withdrawing(_ numbers: Set<Int>) -> SetChanges {
     let undone: [Change] = changes.compactMap { change in

@@ -44,12 +44,27 @@ struct SetName: Hashable {
   static let tagBuckets = 2_048
 
   /// Where the set's entry stands: sets of one kind together, so that their names can be listed, but for tags.
-  var bucket: String {
+  var bucket: SetBucket {
     switch kind {
-    case .tag, .tagKey: String(Slots.hash(kind.rawValue, value.text) % UInt64(Self.tagBuckets))
-    case .active, .several: SetKind.active.rawValue
-    default: kind.rawValue
+    case .tag, .tagKey: SetBucket(number: Int(Slots.hash(kind.rawValue, value.text) % UInt64(Self.tagBuckets)))
+    case .active, .several: SetBucket(of: .active)
+    default: SetBucket(of: kind)
     }
+  }
+}
+
+/// Of the entries of one block.
+struct SetBucket: Hashable {
+  /// One of tags, or behind those the letter of a kind.
+  let number: Int
+
+  init(number: Int) { self.number = number }
+  init(of kind: SetKind) { number = SetName.tagBuckets + Int(kind.rawValue.utf8.first ?? 0) }
+
+  /// As its key ends.
+  var text: String {
+    number < SetName.tagBuckets
+      ? String(number) : String(Unicode.Scalar(UInt8(truncatingIfNeeded: number - SetName.tagBuckets)))
   }
 }
 

@@ -1,57 +1,62 @@
 import Domain
 import RedisClient
 
-/// Changes of sets of a partition on their way into a script, as `applySets` takes them.
+/// Changes of sets of a partition on their way into a script, as `applySets` takes them. Those of one bucket one behind the other
+/// cost it less.
 struct SetRuns {
-  /// Sets that nobody is believed to be in, as their name is no word yet; sets that only grow; others.
-  private var (fresh, growing, others) = (ScriptRun(), ScriptRun(), ScriptRun())
+  private var run = ScriptRun()
+  /// By set how it changes, and whether it begins a bucket.
+  private var plan: [UInt8] = []
+  private var bucket: SetBucket?
   /// Of the last block.
   private var stems: (block: Int, bucket: String, own: String)?
   /// About how many steps of Redis they are.
   private(set) var weight = 0
 
-  var isEmpty: Bool { weight == 0 }
+  var isEmpty: Bool { plan.isEmpty }
 
   mutating func append(
-    _ change: SetChanges.Change, block: Int, _ partition: Int, _ app: AppID, _ keys: Keys, _ words: WordBook
+    _ change: SetChanges.Change, in bucket: SetBucket, block: Int, _ partition: Int, _ app: AppID, _ keys: Keys,
+    _ words: WordBook
   ) {
     if stems?.block != block {
       stems = (
         block, keys.setBucketStem(partition, app, block: block), keys.setStem(partition, app, block: block)
       )
+      self.bucket = nil
     }
     guard let stems else { return }
+    let isFirst = self.bucket != bucket
+    if isFirst { run.keys.append(stems.bucket, bucket.text) }
+    self.bucket = bucket
     let text = change.name.text
-    func append(to run: inout ScriptRun) {
-      run.keys.append(stems.bucket, change.name.bucket)
-      run.keys.append(stems.own, text)
-      run.arguments.append(text)
-      run.arguments.append(change.add)
-    }
-    weight += 3
+    run.keys.append(stems.own, text)
+    run.arguments.append(text)
+    run.arguments.append(change.add)
+    weight += isFirst ? 3 : 2
+    let letter: UInt8
     if !change.remove.isEmpty {
-      append(to: &others)
-      others.arguments.append(change.remove)
+      letter = UInt8(ascii: "c")
+      run.arguments.append(change.remove)
       weight += (change.add.count + change.remove.count) / 2
     } else if change.add.count == 2, change.name.kind == .tag, words.number(change.name.value.text) == nil {
-      append(to: &fresh)
+      // Nobody is believed to be in it, as its name is no word yet.
+      letter = UInt8(ascii: "f")
     } else {
-      append(to: &growing)
+      letter = UInt8(ascii: "g")
       let bits = change.words
-      growing.arguments.append(bits)
+      run.arguments.append(bits)
       // A list that becomes a bitmap is gone through number by number.
       weight += bits.isEmpty ? change.add.count / 2 : max(bits.count / 4, change.add.count / 8)
     }
+    plan.append(isFirst ? letter - 32 : letter)
   }
 
-  /// `between` goes behind the counts.
+  /// `between` goes behind the plan.
   func write(to script: inout ScriptRun, between: RedisCommand = RedisCommand()) {
-    script.arguments.append(fresh.keys.count / 2)
-    script.arguments.append(growing.keys.count / 2)
+    script.arguments.append(plan)
     script.arguments.append(between)
-    for run in [fresh, growing, others] {
-      script.keys.append(run.keys)
-      script.arguments.append(run.arguments)
-    }
+    script.keys.append(run.keys)
+    script.arguments.append(run.arguments)
   }
 }

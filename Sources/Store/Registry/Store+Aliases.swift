@@ -1,6 +1,13 @@
 package import Domain
 import RedisClient
 
+/// What the alias of a token named beside the device that it points to now, and where there may be a device with the token's own
+/// id.
+struct Pointed {
+  var aliases: [DevicePlace] = []
+  var own: [DevicePlace] = []
+}
+
 /// Tokens that are registered under a chosen id: from the hash of a token to places of devices. A place may be out of date;
 /// the record that stands there tells.
 extension Store {
@@ -41,11 +48,8 @@ extension Store {
     return found
   }
 
-  /// Points tokens at the devices that hold them now; answers which other places aliases of them name, and where there may be
-  /// a device with the token's own id.
-  func point(_ pointers: [(derived: DeviceID, to: DevicePlace)], app: AppID) async throws(StoreError)
-    -> [(aliases: [DevicePlace], own: [DevicePlace])]
-  {
+  /// Points tokens at the devices that hold them now.
+  func point(_ pointers: [(derived: DeviceID, to: DevicePlace)], app: AppID) async throws(StoreError) -> [Pointed] {
     let replies = try await askBatched(
       Scripts.point, pointers.map { partition(of: $0.derived, in: app) }
     ) { [self] chunk in
@@ -65,9 +69,9 @@ extension Store {
       return run
     }
     return replies.map { reply in
-      guard let bytes = reply.bytes, let count = bytes.first else { return ([], []) }
+      guard let bytes = reply.bytes, let count = bytes.first else { return Pointed() }
       let places = DevicePlace.list(Array(bytes.dropFirst()))
-      return (Array(places.prefix(Int(count))), Array(places.dropFirst(Int(count))))
+      return Pointed(aliases: Array(places.prefix(Int(count))), own: Array(places.dropFirst(Int(count))))
     }
   }
 

@@ -5,11 +5,17 @@ import TLS
 
 /// New devices of an import enter their sets in large groups, before their records: one command a set and not one a set and
 /// few devices. Nobody sees them until the script that writes the record enters them into `active`, too. Everything
-/// written under an intent is refused once another one has taken it over.
-struct OpenIntent {
-  var name: IntentName
-  var partition: Int
-  var intent = Intent()
+/// written under an intent is refused once another one has taken it over, and records while it has not entered all of its sets.
+final class OpenIntent {
+  let name: IntentName
+  let partition: Int
+  fileprivate(set) var intent = Intent()
+  /// What names it and enters it into sets, on its way: the records may be sent behind that.
+  fileprivate(set) var entering: [RedisPipeline] = []
+  /// Scripts of those that change sets.
+  fileprivate(set) var fills = 0
+
+  init(name: IntentName, partition: Int) { (self.name, self.partition) = (name, partition) }
 }
 
 /// Names for the parts that are written together: they are of different devices, and no reason for each other to take over.
@@ -25,34 +31,36 @@ extension Store {
   /// New devices of one partition from which on it is worth it.
   private static let newcomersAtLeast = 24
   /// Steps of Redis of one script.
-  private static let stepsPerFill = 200
+  private static let stepsPerFill = 160
   /// An import that is at one step for longer was cut off.
   private static let orphanedMilliseconds: Int64 = 60_000
 
   func intend(
-    _ writes: inout [DeviceWrite], _ app: AppID, _ own: OwnIntents, _ part: Int
+    _ writes: [DeviceWrite], _ app: AppID, _ own: OwnIntents, _ part: Int
   ) async throws(StoreError) -> OpenIntent? {
     let new = writes.indices.filter { writes[$0].before == nil && writes[$0].after != nil }
       .sorted { writes[$0].place.number < writes[$1].place.number }
     guard let partition = new.first.map({ writes[$0].place.partition }) else { return nil }
+    let known = redis.begin([RedisCommand("HKEYS", keys.intents(partition))])
     let isWorthIt = new.count >= Self.newcomersAtLeast
     if isWorthIt { try await learnWords(writes, new, WordPlace(partition: partition, app: app)) }
-    var open = OpenIntent(name: own.names[part], partition: partition)
+    let open = OpenIntent(name: own.names[part], partition: partition)
     var hashes = Set<UInt32>(minimumCapacity: new.count)
     for at in new {
       let hash = IndexPlace(writes[at].id, app, keys).hash
       hashes.insert(hash)
       guard isWorthIt else { continue }
       writes[at].enter(in: &open.intent, hash: hash)
-      writes[at].intent = open.name
+      writes[at].intent = open
     }
-    try await takeOver(hashes, partition, app, but: own)
+    try await takeOver(hashes, of: try await replies(known), partition, app, but: own)
     guard isWorthIt else { return nil }
     var command = RedisCommand("HSET", keys.intents(partition), open.name.raw)
     command.append(open.intent.packed)
-    _ = try await ask(command)
-    // What is refused here is refused once more where the records are written.
-    _ = try await ask(Scripts.fillSets, fills(open.intent.sets, partition, app, under: open.name))
+    // Where any of this is refused, the records are as well: nothing waits for it.
+    let named = redis.begin([command])
+    let filled = fill(open.intent.sets, partition, app, under: open.name)
+    (open.entering, open.fills) = ([named, filled], filled.count)
     return open
   }
 
@@ -60,8 +68,7 @@ extension Store {
   func end(_ open: OpenIntent, refused: [DeviceWrite], _ app: AppID) async throws(StoreError) {
     let numbers = refused.map(\.place.number)
     if !numbers.isEmpty {
-      let runs = fills(open.intent.withdrawing(numbers), open.partition, app, under: open.name)
-      _ = try await ask(Scripts.fillSets, runs)
+      _ = try await replies(fill(open.intent.withdrawing(numbers), open.partition, app, under: open.name))
     }
     let end = end(open.name, open.partition, free: numbers)
     _ = try await ask(Scripts.endIntent, keys: end.keys, end.arguments)
@@ -74,27 +81,24 @@ extension Store {
     )
   }
 
-  private func fills(_ sets: [SetChanges], _ partition: Int, _ app: AppID, under name: IntentName) -> [ScriptRun] {
+  /// Changes sets as long as the intent is there.
+  private func fill(
+    _ sets: [SetChanges], _ partition: Int, _ app: AppID, under name: IntentName
+  ) -> RedisPipeline {
     let words = words(partition, app)
-    var runs: [ScriptRun] = []
-    var sum = SetRuns()
-    func close() {
-      guard !sum.isEmpty else { return }
+    var rest = sets.lazy.flatMap { sets in sets.byBucket.lazy.map { (sets.block, $0) } }.makeIterator()
+    return redis.begin(Scripts.fillSets) {
+      var sum = SetRuns()
+      while sum.weight < Self.stepsPerFill, let (block, (bucket, change)) = rest.next() {
+        sum.append(change, in: bucket, block: block, partition, app, keys, words)
+      }
+      guard !sum.isEmpty else { return nil }
       var run = ScriptRun()
       run.keys.append(keys.intents(partition))
       run.arguments.append(name.raw)
       sum.write(to: &run)
-      runs.append(run)
-      sum = SetRuns()
+      return run
     }
-    for block in sets {
-      for change in block.changes {
-        sum.append(change, block: block.block, partition, app, keys, words)
-        if sum.weight >= Self.stepsPerFill { close() }
-      }
-    }
-    close()
-    return runs
   }
 
   // MARK: Imports that were cut off
@@ -102,10 +106,9 @@ extension Store {
   /// Takes over what others intend for devices with one of these hashes, and what is too old: of two imports of one device the
   /// later one goes on, and leaves nothing of the other behind.
   private func takeOver(
-    _ hashes: Set<UInt32>, _ partition: Int, _ app: AppID, but own: OwnIntents
+    _ hashes: Set<UInt32>, of known: [RedisReply], _ partition: Int, _ app: AppID, but own: OwnIntents
   ) async throws(StoreError) {
-    let names = try await ask(RedisCommand("HKEYS", keys.intents(partition)), partition: partition)
-    for name in (names.array ?? []).compactMap({ $0.text.flatMap(IntentName.init(raw:)) })
+    for name in (known.first?.array ?? []).compactMap({ $0.text.flatMap(IntentName.init(raw:)) })
     where name.app == app && !own.names.contains(name) {
       let held = try await ask(RedisCommand("HGET", keys.intents(partition), name.raw), partition: partition)
       guard let bytes = held.bytes, let intent = try? Intent(packed: bytes) else { continue }
@@ -139,9 +142,8 @@ extension Store {
       let places = intent.newcomers.map { DevicePlace(partition: partition, number: $0.number) }
       let parts = try await parts(places, app: app)
       lost = zip(intent.newcomers, parts).filter { $1.part == nil }.map(\.0)
-      let runs = fills(intent.withdrawing(lost.map(\.number)), partition, app, under: name)
-      let replies = try await ask(Scripts.fillSets, runs, partition: partition)
-      guard replies.allSatisfy({ $0.integer == 1 }) else { return }
+      let withdrawn = fill(intent.withdrawing(lost.map(\.number)), partition, app, under: name)
+      guard try await replies(withdrawn, partition: partition).allSatisfy({ $0.integer == 1 }) else { return }
       let joined = lost.compactMap { newcomer in
         newcomer.user.map { ($0, DevicePlace(partition: partition, number: newcomer.number)) }
       }

@@ -45,7 +45,6 @@ extension Store {
       // Looked up anew in each round, as those before may have moved ids.
       let holders = try await holders(left, incoming.devices, derived, app)
       var taken = Set<DeviceID>(minimumCapacity: 2 * left.count)
-      // Nothing of a step is copied where it can be asked in its place: it has all that is known of a device.
       var round: [Step] = []
       round.reserveCapacity(left.count)
       var later: [Int] = []
@@ -61,7 +60,7 @@ extension Store {
         round.append(
           Step(at: at, id: holder.id, derived: derived[at], found: holder.found, numbers: holder.numbers))
       }
-      try await write(&round, incoming, app)
+      try await write(round, incoming, app)
       for at in round.indices { results[round[at].at] = round[at].result }
       left = later
     }
@@ -135,11 +134,11 @@ extension Store {
   }
 
   /// Distinct ids and tokens.
-  private func write(_ steps: inout [Step], _ incoming: Incoming, _ app: AppID) async throws(StoreError) {
+  private func write(_ steps: [Step], _ incoming: Incoming, _ app: AppID) async throws(StoreError) {
     var left = Array(steps.indices)
     for _ in 0..<Self.writeAttempts {
-      left = try await attempt(left, &steps, incoming, app)
-      guard !left.isEmpty else { return try await moveTokens(&steps, app) }
+      left = try await attempt(left, steps, incoming, app)
+      guard !left.isEmpty else { return try await moveTokens(steps, app) }
       let looked = try await lookUp(left.map { steps[$0].id }, app: app)
       for (at, looked) in zip(left, looked) { (steps[at].found, steps[at].numbers) = looked }
     }
@@ -148,7 +147,7 @@ extension Store {
 
   /// Those that others came between, to be tried again.
   private func attempt(
-    _ left: [Int], _ steps: inout [Step], _ incoming: Incoming, _ app: AppID
+    _ left: [Int], _ steps: [Step], _ incoming: Incoming, _ app: AppID
   ) async throws(StoreError) -> [Int] {
     let places = try await places(of: left.map { (steps[$0].id, steps[$0].found?.place) }, app)
     let now = loop.wallNow
@@ -177,9 +176,9 @@ extension Store {
       parts[part].append(
         DeviceWrite(
           place: place, id: steps[at].id, before: steps[at].found, after: record, expected: steps[at].numbers,
-          tellsAliases: steps[at].id == steps[at].derived, step: at))
+          derived: steps[at].derived, step: at))
     }
-    var (users, full) = try await enter(&parts, app)
+    var (users, full) = try await enter(parts, app)
     if !full.isEmpty {
       // As there is no room for them, their numbers go back.
       for unused in parts.joined() where unused.before == nil && full.contains(unused.place) {
@@ -188,34 +187,32 @@ extension Store {
       for part in parts.indices { parts[part].removeAll { full.contains($0.place) } }
     }
     let own = OwnIntents(parts: parts.count, app: app, at: now)
-    var results = [[DeviceWrite.Result]](repeating: [], count: parts.count)
-    try await abreast(parts.count) { at async throws(StoreError) in
-      var part: [DeviceWrite] = []
-      swap(&part, &parts[at])
-      results[at] = try await self.write(&part, app, under: left.count > 1 ? own : nil, at)
-      parts[at] = part
-    }
-    var again: [Int] = []
-    for part in parts.indices {
-      for at in parts[part].indices {
-        if case .done(let aliased) = results[part][at] {
-          steps[parts[part][at].step].written(parts[part][at], aliased: aliased)
+    var refused: [DeviceWrite] = []
+    let all = parts
+    try await abreast(all.count) { at async throws(StoreError) in
+      let results = try await self.write(all[at], app, under: left.count > 1 ? own : nil, at)
+      let pointed = try await self.pointTokens(of: all[at], results, app: app)
+      for place in results.indices {
+        let write = all[at][place]
+        if case .done(let aliased) = results[place] {
+          steps[write.step].written(write, aliased, pointed[place])
         } else {
-          again.append(parts[part][at].step)
-          users.forget(parts[part][at].place)
+          refused.append(write)
         }
       }
     }
+    for write in refused { users.forget(write.place) }
     try await settle(users, app)
-    return again
+    return refused.map(\.step)
   }
 
   /// Devices of one partition: those that are new into their sets first. `own` has the intents of all that is written together.
   private func write(
-    _ writes: inout [DeviceWrite], _ app: AppID, under own: OwnIntents?, _ part: Int
+    _ writes: [DeviceWrite], _ app: AppID, under own: OwnIntents?, _ part: Int
   ) async throws(StoreError) -> [DeviceWrite.Result] {
-    let intent = if let own { try await intend(&writes, app, own, part) } else { nil as OpenIntent? }
+    let intent = if let own { try await intend(writes, app, own, part) } else { nil as OpenIntent? }
     let results = try await write(writes, app: app)
+    for entering in intent?.entering ?? [] { _ = try await replies(entering) }
     var refused: [DeviceWrite] = []
     for at in writes.indices where !results[at].isDone && writes[at].before == nil {
       let write = writes[at]

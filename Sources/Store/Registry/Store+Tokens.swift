@@ -2,36 +2,40 @@ import Domain
 import Loop
 import RedisClient
 
-/// What writing one device has come to.
-struct Step {
+/// What writing one device has come to. Loop thread only.
+final class Step {
   /// In the list that was given.
-  var at: Int
-  var id: DeviceID
+  let at: Int
+  let id: DeviceID
   /// The id that its token gives.
-  var derived: DeviceID
+  let derived: DeviceID
   /// As last looked up; once it is written: as it was before.
   var found: FoundDevice?
   /// Numbers that the index has under the hash of its id.
   var numbers: [Int]
   /// As it was written, and where.
-  private(set) var device: Device?
-  private(set) var place = DevicePlace(partition: 0, number: 0)
-  /// Whom aliases of its token named then.
+  private var write: DeviceWrite?
+  /// Whom aliases of its token named then, and where there may be a device with the token's own id.
   fileprivate var aliased: [DevicePlace] = []
+  fileprivate var own: [DevicePlace] = []
   fileprivate var movedFrom: DeviceID?
 
   init(at: Int, id: DeviceID, derived: DeviceID, found: FoundDevice?, numbers: [Int]) {
     (self.at, self.id, self.derived, self.found, self.numbers) = (at, id, derived, found, numbers)
   }
 
-  mutating func written(_ write: DeviceWrite, aliased: [DevicePlace]) {
-    device = write.after?.stored.device
-    place = write.place
-    self.aliased = aliased
+  func written(_ write: DeviceWrite, _ aliased: [DevicePlace], _ pointed: Pointed) {
+    self.write = write
+    self.aliased = aliased + pointed.aliases
+    own = pointed.own
   }
 
+  var isWritten: Bool { write != nil }
+  var device: Device? { write?.after?.stored.device }
+  var address: Address? { write?.after?.stored.device.address }
+
   var result: PutResult {
-    guard device != nil else { return .userIsFull }
+    guard isWritten else { return .userIsFull }
     if let movedFrom { return .stored(id, .moved(from: movedFrom)) }
     guard let found else { return .stored(id, .created) }
     return .stored(id, found.record.stored.tombstone == nil ? .updated : .revived)
@@ -40,25 +44,37 @@ struct Step {
 
 /// A token has one living owner: the device that registered it last.
 extension Store {
-  /// Aliases of tokens to their new owners, and tombstones for the old ones. An old owner is buried before its alias is
+  /// Of registrations that were written; for those under the id that their token gives there is nothing to point.
+  func pointTokens(of writes: [DeviceWrite], _ results: [DeviceWrite.Result], app: AppID) async throws(StoreError)
+    -> [Pointed]
+  {
+    var pointed = [Pointed](repeating: Pointed(), count: writes.count)
+    var pointers: [(at: Int, derived: DeviceID, to: DevicePlace)] = []
+    for at in writes.indices where results[at].isDone && !writes[at].tellsAliases {
+      if let derived = writes[at].derived { pointers.append((at, derived, writes[at].place)) }
+    }
+    let answers = try await point(pointers.map { ($0.derived, $0.to) }, app: app)
+    for (pointer, answer) in zip(pointers, answers) { pointed[pointer.at] = answer }
+    return pointed
+  }
+
+  /// Tombstones for those whose tokens these are now, once all of them are written. An old owner is buried before its alias is
   /// lost, so that what stops half-way is found again by the next registration. A device under its token's own id learns of
   /// aliases with its own writing, one under a chosen id of all others with the writing of its alias: of two that
   /// come at once, the later one knows of the other, and it alone.
-  func moveTokens(_ steps: inout [Step], _ app: AppID) async throws(StoreError) {
-    let chosen = steps.indices.filter { steps[$0].device != nil && steps[$0].id != steps[$0].derived }
-    let pointed = try await point(chosen.map { (steps[$0].derived, steps[$0].place) }, app: app)
+  func moveTokens(_ steps: [Step], _ app: AppID) async throws(StoreError) {
     // Whether the place is an alias of the token, or the device that the token itself has made.
     var others: [(step: Int, place: DevicePlace, isAlias: Bool)] = []
-    for at in steps.indices { others += steps[at].aliased.map { (at, $0, true) } }
-    for (at, pointed) in zip(chosen, pointed) {
-      others += pointed.aliases.map { (at, $0, true) } + pointed.own.map { (at, $0, false) }
+    for at in steps.indices {
+      for place in steps[at].aliased { others.append((at, place, true)) }
+      for place in steps[at].own { others.append((at, place, false)) }
     }
     var unpointed: [(derived: DeviceID, from: DevicePlace)] = []
     for (other, found) in zip(others, try await records(others.map(\.place), app: app)) {
-      guard let address = steps[other.step].device?.address else { continue }
+      guard let address = steps[other.step].address else { continue }
       let holds = found?.device.address.holdsSameToken(as: address) ?? false
       if let found, holds, found.device.id != steps[other.step].id {
-        try await bury(found, for: &steps[other.step], app)
+        try await bury(found, for: steps[other.step], app)
       }
       // What names no device was left behind; one of another token has the same hash.
       if other.isAlias, holds || found == nil { unpointed.append((steps[other.step].derived, other.place)) }
@@ -71,8 +87,8 @@ extension Store {
     }
   }
 
-  private func bury(_ other: FoundDevice, for step: inout Step, _ app: AppID) async throws(StoreError) {
-    guard let address = step.device?.address else { return }
+  private func bury(_ other: FoundDevice, for step: Step, _ app: AppID) async throws(StoreError) {
+    guard let address = step.address else { return }
     let owner = step.id
     var buried = false
     _ = try await rewrite(other.device.id, app: app) { record in

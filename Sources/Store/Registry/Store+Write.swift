@@ -2,24 +2,36 @@ import Domain
 import Loop
 import RedisClient
 
-/// One device to be written: as it must be found, and as it shall be.
-struct DeviceWrite {
-  var place: DevicePlace
-  var id: DeviceID
-  var before: FoundDevice?
+/// One device to be written: as it must be found, and as it shall be. Thousands are on their way at a time, through many hands:
+/// none of them copies it. Loop thread only.
+final class DeviceWrite {
+  let place: DevicePlace
+  let id: DeviceID
+  let before: FoundDevice?
   /// Nil deletes it.
   var after: DeviceRecord?
   /// For a new device: the numbers that the index had under its hash.
-  var expected: [Int] = []
-  /// What aliases of its token name is answered; for a device whose id is the one that its token gives.
-  var tellsAliases = false
+  let expected: [Int]
+  /// Of a registration: the id that its token gives.
+  let derived: DeviceID?
+  /// What aliases of its token name is answered.
+  let tellsAliases: Bool
   /// A new device that this has entered into its sets already, but for `active`.
-  var intent: IntentName?
+  var intent: OpenIntent?
   /// Whose it is among those that are written together.
-  var step = 0
+  let step: Int
+
+  init(
+    place: DevicePlace, id: DeviceID, before: FoundDevice?, after: DeviceRecord?, expected: [Int] = [],
+    derived: DeviceID? = nil, step: Int = 0
+  ) {
+    (self.place, self.id, self.before, self.after) = (place, id, before, after)
+    (self.expected, self.derived, self.step) = (expected, derived, step)
+    tellsAliases = derived == id
+  }
 
   enum Result {
-    /// It was not as expected.
+    /// It was not as expected, or its sets were not filled.
     case refused
     /// Another one has taken its intent over, with its number.
     case overtaken
@@ -29,7 +41,6 @@ struct DeviceWrite {
   }
 }
 
-// What thousands of devices are asked for: within a method nothing of them is copied.
 extension DeviceWrite {
   /// Whose it will be.
   var user: String? { after?.stored.device.user }
@@ -117,14 +128,27 @@ extension Store {
       left += Self.chunks(places.filter { writes[$0].intent != nil }, writes, size: Self.enteredPerScript)
     }
     while !left.isEmpty {
-      // Packed without awaiting: words learned on another connection must not be used on this one.
-      let runs = left.map { run($0, writes, app, under: lease) }.filter { !$0.written.isEmpty }
+      // Made without awaiting: words learned on another connection must not be used on this one.
+      var rest = left[...]
+      var all: [[Int]] = []
       let script = lease == nil ? Scripts.writeDevices : Scripts.writeOwnDevices
-      let replies = try await ask(script, runs.map(\.script), partition: lease?.partition ?? 0)
+      let replies = try await ask(script, partition: lease?.partition ?? 0) {
+        while let chunk = rest.popFirst() {
+          let (script, written) = run(chunk, writes, app, under: lease)
+          guard !written.isEmpty else { continue }
+          all.append(written)
+          return script
+        }
+        return nil
+      }
       left = []
-      for (written, reply) in zip(runs.map(\.written), replies) {
+      for (written, reply) in zip(all, replies) {
         if reply.integer == -2 {
           for place in written { results[place] = .overtaken }
+          continue
+        }
+        if reply.integer == -3 {
+          for place in written { results[place] = .refused }
           continue
         }
         guard let answer = reply.array, let kind = answer.first?.integer else {
@@ -212,10 +236,14 @@ extension Store {
     script.arguments.append(loop.wallNow.milliseconds)
     script.arguments.append(buckets.count)
     // All of a chunk have the same.
-    script.arguments.append(writes[chunk[0]].intent?.raw ?? "")
+    let intent = writes[chunk[0]].intent
+    script.arguments.append(intent?.name.filled ?? "")
+    script.arguments.append(intent?.fills ?? 0)
     var runs = SetRuns()
     for block in sets {
-      for change in block.changes { runs.append(change, block: block.block, partition, app, keys, words) }
+      for (bucket, change) in block.byBucket {
+        runs.append(change, in: bucket, block: block.block, partition, app, keys, words)
+      }
     }
     runs.write(to: &script, between: devices.arguments)
     return (script, written)

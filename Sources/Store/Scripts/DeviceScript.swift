@@ -1,17 +1,19 @@
 extension Fragment {
   /// KEYS free numbers, tombstones, words, intents; record buckets; per device: index bucket, and bucket of its alias if that is asked for;
-  /// per set: bucket, own key · ARGV devices, words, time, record buckets, an intent or '', sets that nobody is believed to be in,
-  /// sets that only grow; per device: head (create, update or delete (c, u, d), which record bucket, whether its alias is asked for, whether its
+  /// sets · ARGV devices, words, time, record buckets, where it is counted how many scripts have filled the sets of
+  /// an intent or '', how many must have, plan of sets; per device: head (create, update or delete (c, u, d), which record bucket, whether its alias is asked for, whether its
   /// tombstone changes, number, hash of its id, hash of its token), expected entry, new entry, numbers expected under the hash
   /// of its id, and if its tombstone changes its time or '' (none any more) and its member of tombstones; then
   /// sets as `applySets` takes them.
   /// → 1 and the places of the devices that were not as expected; or 0 and by place what the aliases name; or -1: words are
-  /// missing; -2: the intent is
+  /// missing; -2: the intent is; -3: not all of its sets are filled
   static let writeDevices =
     records + sets + index + """
       local devices, buckets = tonumber(ARGV[1]), tonumber(ARGV[4])
       if redis.call('HLEN', KEYS[3]) < tonumber(ARGV[2]) then return -1 end
-      if ARGV[5] ~= '' and redis.call('HEXISTS', KEYS[4], ARGV[5]) == 0 then return -2 end
+      if ARGV[5] ~= '' and redis.call('HGET', KEYS[4], ARGV[5]) ~= ARGV[6] then
+        return redis.call('HEXISTS', KEYS[4], string.sub(ARGV[5], 2)) == 1 and -3 or -2
+      end
       local held = redis.call('MGET', unpack(KEYS, 5, 4 + buckets))
       local heads, wanted, aliases = {}, {}, {}
       local at, key = 8, 5 + buckets
@@ -87,7 +89,7 @@ extension Fragment {
       for key in pairs(moved) do put(key, index[key]) end
       if #list > 0 then redis.call('MSET', unpack(list)) end
 
-      applySets(key, at, tonumber(ARGV[6]), tonumber(ARGV[7]))
+      applySets(ARGV[7], key, at)
 
       if #aliases == 0 then return answer end
       local asked = {}

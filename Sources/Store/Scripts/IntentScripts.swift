@@ -2,13 +2,14 @@ import RedisClient
 
 /// Of imports that enter new devices into sets before their records are there.
 extension Scripts {
-  /// Changes sets as long as the intent is there. KEYS intents; per set: bucket, own key · ARGV intent, sets that nobody is
-  /// believed to be in, sets that only grow, sets as `applySets` takes them → 1, or 0: the intent is gone
+  /// Changes sets as long as the intent is there, and counts that. KEYS intents; sets · ARGV intent, plan of sets, sets as `applySets` takes them
+  /// → 1, or 0: the intent is gone
   static let fillSets = RedisScript(
     "fillSets",
     "#!lua flags=allow-oom\n" + Fragment.sets + """
       if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 0 end
-      applySets(2, 4, tonumber(ARGV[2]), tonumber(ARGV[3]))
+      applySets(ARGV[2], 2, 3)
+      redis.call('HINCRBY', KEYS[1], '#' .. ARGV[1], '1')
       return 1
       """)
 
@@ -21,7 +22,7 @@ extension Scripts {
     local held = redis.call('HGET', KEYS[1], ARGV[1])
     if not held then return false end
     redis.call('HSET', KEYS[1], ARGV[2], held)
-    redis.call('HDEL', KEYS[1], ARGV[1])
+    redis.call('HDEL', KEYS[1], ARGV[1], '#' .. ARGV[1])
     return held
     """)
 
@@ -32,6 +33,7 @@ extension Scripts {
     """
     #!lua flags=allow-oom
     if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
+    redis.call('HDEL', KEYS[1], '#' .. ARGV[1])
     for i = 2, #ARGV do redis.call('ZADD', KEYS[2], 'NX', '0', ARGV[i]) end
     return 1
     """)

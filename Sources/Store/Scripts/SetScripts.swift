@@ -1,14 +1,16 @@
 import RedisClient
 
 extension Fragment {
-  /// Sets of one block: `change(bucket, own, name, add, remove, words)` with numbers of two bytes, ascending; `words`, if given,
-  /// has those to add once more as words of a bitmap. Lua looks through the whole of each text that it makes, so that long ones
+  /// Sets: `applySets(plan, key, at)` for many, `change(bucket, own, name, add, remove)` for one. Numbers within the block of two bytes,
+  /// ascending; words of a bitmap have those to add once more. Lua looks through the whole of each text that it makes, so that long ones
   /// are left in Redis. The entry in the bucket
   /// holds up to 32 numbers itself, or says what the set's own key holds: `s` an ascending list of numbers, `b` a bitmap, as long
   /// as its highest number asks for in steps of 512 bytes. A bitmap comes where it is shorter than a list, and at 2,048 numbers;
   /// a set that shrinks changes back later than it changed when it grew, so that none changes to and fro.
   static let sets = """
     local RARE, RARE_AGAIN, APPENDED, LISTED, LISTED_AGAIN = 32, 16, 256, 2048, 1024
+    -- Redis would write a number of Lua as a fraction, which takes longer than the command.
+    local TAIL = '-256'
     local STEP = \(SetBlock.bitmapStep)
 
     local function number(list, i)
@@ -85,7 +87,6 @@ extension Fragment {
     local function setBits(own, list, value)
       local byte = math.floor(number(list, #list - 1) / 8)
       if redis.call('STRLEN', own) <= byte then grow(own, redis.call('GET', own), byte) end
-      -- Redis would write a number of Lua as a fraction, which takes longer than the command.
       for i = 1, #list, 2 do redis.call('SETBIT', own, string.format('%d', number(list, i)), value) end
     end
     -- Neighbours at once: the number of the first word of 32 bits, in two bytes, and words.
@@ -103,50 +104,52 @@ extension Fragment {
       end
       redis.call('SETRANGE', own, first, table.concat(parts))
     end
-    -- A long list is not read for what goes behind it. Redis gives it more room than it needs: where that is little.
-    local function appended(own, add)
-      local length = redis.call('STRLEN', own)
-      if length < APPENDED or length + #add > LISTED * 2 then return false end
-      local last = redis.call('GETRANGE', own, length - 2, length - 1)
-      if number(last, 1) >= number(add, 1) or length + #add >= bitmapLength(add) then return false end
-      redis.call('APPEND', own, add)
-      return true
+    -- Where a list that is kept apart would hold `add` behind all others, it is not read; Redis gives it more room than it needs:
+    -- where that is little.
+    local function appended(own, tail, add)
+      if #tail < APPENDED or number(tail, APPENDED - 1) >= number(add, 1) then return false end
+      local length = redis.call('APPEND', own, add)
+      if length <= LISTED * 2 and length < bitmapLength(add) then return 's' end
+      redis.call('SET', own, toBitmap(redis.call('GET', own)))
+      return 'b'
     end
 
-    local function store(bucket, own, name, form, list)
+    -- These answer what the bucket says from now on of a set of which it said `form`; '': nobody is in it.
+    local function stored(own, form, list)
       local count = #list / 2
       local apart = form == 's' or form == 'b'
       if count > LISTED or (count > RARE and form ~= 'b' and #list >= bitmapLength(list)) then
         redis.call('SET', own, toBitmap(list))
-        if form ~= 'b' then redis.call('HSET', bucket, name, 'b') end
+        return 'b'
       elseif count > RARE or (apart and count >= RARE_AGAIN) then
         redis.call('SET', own, list)
-        if form ~= 's' then redis.call('HSET', bucket, name, 's') end
-      else
-        if apart then redis.call('DEL', own) end
-        if count == 0 then redis.call('HDEL', bucket, name) else redis.call('HSET', bucket, name, list) end
+        return 's'
       end
+      if apart then redis.call('DEL', own) end
+      return list
     end
-
-    local function change(bucket, own, name, add, remove, words)
-      local form = redis.call('HGET', bucket, name)
-      if form == 's' and remove == '' and appended(own, add) then return end
+    local function changed(own, form, add, remove, words)
       if form == 'b' then
-        if words and words ~= '' then
+        if words ~= '' then
           setWords(own, words)
         elseif add ~= '' then
           setBits(own, add, '1')
         end
-        if #remove > 0 then
-          setBits(own, remove, '0')
-          local count = redis.call('BITCOUNT', own)
-          if count < LISTED_AGAIN and count * 4 < redis.call('STRLEN', own) then
-            store(bucket, own, name, form, toList(redis.call('GET', own)))
-          end
-        end
-        return
+        if remove == '' then return form end
+        setBits(own, remove, '0')
+        local count = redis.call('BITCOUNT', own)
+        if count >= LISTED_AGAIN or count * 4 >= redis.call('STRLEN', own) then return form end
+        return stored(own, form, toList(redis.call('GET', own)))
       end
-      local list = form == 's' and redis.call('GET', own) or form or ''
+      local list = form
+      if form == 's' and remove == '' then
+        list = redis.call('GETRANGE', own, TAIL, '-1')
+        local as = appended(own, list, add)
+        if as then return as end
+        if #list == APPENDED then list = redis.call('GET', own) end
+      elseif form == 's' then
+        list = redis.call('GET', own)
+      end
       for i = 1, #remove, 2 do
         local wanted = number(remove, i)
         if holds(list, wanted) then
@@ -154,25 +157,51 @@ extension Fragment {
           list = string.sub(list, 1, at - 1) .. string.sub(list, at + 2)
         end
       end
-      store(bucket, own, name, form, merged(list, add))
+      return stored(own, form, merged(list, add))
     end
 
-    -- Sets from KEYS[key] and ARGV[at]: some that nobody is believed to be in, with name and numbers to add; some that only grow,
-    -- with name, numbers to add, words of a bitmap with them or ''; others, with name, numbers to add, to remove.
-    local function applySets(key, at, fresh, growing)
-      for i = 1, fresh do
-        if redis.call('HSETNX', KEYS[key], ARGV[at], ARGV[at + 1]) == 0 then
-          change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], '')
+    local function change(bucket, own, name, add, remove)
+      local form = redis.call('HGET', bucket, name) or ''
+      local new = changed(own, form, add, remove, '')
+      if new == '' then redis.call('HDEL', bucket, name) elseif new ~= form then redis.call('HSET', bucket, name, new) end
+    end
+
+    -- Sets from KEYS[key] and ARGV[at], a letter of `plan` for each: f, nobody is believed to be in it: name, numbers to add; g, it only
+    -- grows: name, numbers to add, words of a bitmap with them or ''; c: name, numbers to add, to remove. A capital letter begins
+    -- another bucket, whose key comes before the set's own; what its sets hold is read and written at once.
+    local FRESH, GROWS = 6, 7
+    local function applySets(plan, key, at)
+      local letter = 1
+      while letter <= #plan do
+        local after = string.find(plan, '%u', letter + 1) or #plan + 1
+        local bucket = KEYS[key]
+        key = key + 1
+        if after == letter + 1 and string.byte(plan, letter) % 32 == FRESH
+          and redis.call('HSETNX', bucket, ARGV[at], ARGV[at + 1]) == 1 then
+          at, key = at + 2, key + 1
+        else
+          local names, from = {}, at
+          for i = letter, after - 1 do
+            names[#names + 1] = ARGV[at]
+            at = at + (string.byte(plan, i) % 32 == FRESH and 2 or 3)
+          end
+          local forms, new, gone = redis.call('HMGET', bucket, unpack(names)), {}, {}
+          for i = 1, #names do
+            local kind, form, remove, words = string.byte(plan, letter + i - 1) % 32, forms[i] or '', '', ''
+            if kind == GROWS then words = ARGV[from + 2] elseif kind ~= FRESH then remove = ARGV[from + 2] end
+            local now = changed(KEYS[key], form, ARGV[from + 1], remove, words)
+            if now == '' then
+              gone[#gone + 1] = names[i]
+            elseif now ~= form then
+              new[#new + 1] = names[i]
+              new[#new + 1] = now
+            end
+            from, key = from + (kind == FRESH and 2 or 3), key + 1
+          end
+          if #new > 0 then redis.call('HSET', bucket, unpack(new)) end
+          if #gone > 0 then redis.call('HDEL', bucket, unpack(gone)) end
         end
-        at, key = at + 2, key + 2
-      end
-      for i = 1, growing do
-        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], '', ARGV[at + 2])
-        at, key = at + 3, key + 2
-      end
-      while at < #ARGV do
-        change(KEYS[key], KEYS[key + 1], ARGV[at], ARGV[at + 1], ARGV[at + 2])
-        at, key = at + 3, key + 2
+        letter = after
       end
     end
 
