@@ -106,6 +106,7 @@ extension Store {
     let free = try await ask(
       places.map { RedisCommand("ZSCORE", keys.freeNumbers(partition, app), String($0.number)) })
     let intended = free.contains(where: \.isNull) ? try await intended(partition, app).numbers : []
+    var lost: [DevicePlace] = []
     for ((place, held), free) in zip(zip(places, held), free) where !intended.contains(place.number) {
       let bucket = RecordBucket(bytes: held ?? [])
       if let part = bucket.part(of: place.number) {
@@ -115,12 +116,19 @@ extension Store {
         }
       } else if free.isNull {
         report.note(.lostNumber, "number \(place.number) of partition \(partition)")
-        guard repair else { continue }
-        _ = try await ask(
-          Scripts.free, keys: [keys.freeNumbers(partition, app), keys.record(partition, app, place.number)],
-          [.number(Int64(place.number)), .number(loop.wallNow.milliseconds)], partition: partition)
+        lost.append(place)
       }
     }
+    guard repair, !lost.isEmpty else { return }
+    // All at once: a last number that was damaged may have lost a million.
+    _ = try await ask(
+      Scripts.free,
+      lost.map { place in
+        (
+          keys: [keys.freeNumbers(partition, app), keys.record(partition, app, place.number)],
+          arguments: [.number(Int64(place.number)), .number(loop.wallNow.milliseconds)]
+        )
+      })
   }
 
   /// What index and list of tombstones say of these devices.
