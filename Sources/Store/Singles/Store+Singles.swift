@@ -122,7 +122,7 @@ extension Store {
       else { continue }
       let item = stored[place]
       var claim = claimed(item, target[0])
-      claim.targets[0].slice = slices(replies[number * 3 + 1], of: item.message, partition)[0]
+      claim.targets[0].slice = slicesByMember(replies[number * 3 + 1], of: item.message, partition)[0]
       claim.control = work[1].text.flatMap { Control(packed: $0) }
       claims[place] = claim
     }
