@@ -89,7 +89,9 @@ final class LoadClient {
   private func pump(in milliseconds: Int64) {
     guard !isWaiting else { return }
     isWaiting = true
-    loop.after(milliseconds: milliseconds) { [unowned self] in
+    // All may have been answered by then.
+    loop.after(milliseconds: milliseconds) { [weak self] in
+      guard let self else { return }
       isWaiting = false
       pump()
     }
