@@ -30,7 +30,7 @@ extension Service {
     let targets = try await targets(devices, of: message, call.app)
     var warnings = Notice.ofSkipped(targets)
     warnings += try checkRendering(message.textsByVariant, Aim(targets: targets).credentials, call.now)
-    var draft = Draft(
+    let draft = Draft(
       message, Aim(targets: targets), body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)
     draft.submission.replayOf = parent

@@ -14,7 +14,7 @@ extension Service {
     if !isDryRun, let idempotency, let earlier = try await lookUp(idempotency, call.app) {
       return Answer.accepted(try await became(earlier, of: nil, call.app))
     }
-    var draft = try await draft(try call.document(), body: call.request.body, call)
+    let draft = try await draft(try call.document(), body: call.request.body, call)
     if isDryRun { return try await dryRun(draft, call) }
     draft.submission.idempotency = idempotency
     return Answer.accepted(try await accept(draft, call.app))
@@ -61,11 +61,10 @@ extension Service {
 
   /// Stores a draft; when it returns, the message survives any crash of this process.
   func accept(_ draft: Draft, _ app: AppID) async throws(Problem) -> AcceptedMessage {
-    var submission = draft.submission
-    submission.replicas = draft.message.replicas ?? apps[app]?.replicas ?? 0
+    draft.submission.replicas = draft.message.replicas ?? apps[app]?.replicas ?? 0
     let acceptance: Acceptance
     do throws(StoreError) {
-      acceptance = try await store.accept(submission)
+      acceptance = try await store.accept(draft.submission)
     } catch {
       throw Problem(error)
     }

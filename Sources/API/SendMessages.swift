@@ -93,7 +93,7 @@ extension Service {
         own = Array(found[first..<first + addresses.count])
       }
       do throws(Problem) {
-        var draft = try await self.draft(reading, line.document, body: line.body, call, owners: own)
+        let draft = try await self.draft(reading, line.document, body: line.body, call, owners: own)
         draft.submission.idempotency = line.idempotency
         work.drafts[line.index] = draft
       } catch {
@@ -144,7 +144,7 @@ extension Service {
     var drafts: [(index: Int, draft: Draft)] = []
     drafts.reserveCapacity(wave.count)
     for index in wave {
-      guard var draft = work.drafts[index] else { continue }
+      guard let draft = work.drafts[index] else { continue }
       work.drafts[index] = nil
       draft.submission.replicas = draft.message.replicas ?? apps[call.app]?.replicas ?? 0
       drafts.append((index, draft))
@@ -191,12 +191,13 @@ private final class BulkWork {
     var waves: [[Int]] = []
     var last: [Shared: Int] = [:]
     for (index, draft) in drafts.enumerated() {
-      guard let submission = draft?.submission else { continue }
+      guard let draft else { continue }
+      let (targets, key) = (draft.submission.targets, draft.submission.idempotency?.key)
       var wave = 0
-      for target in submission.targets { if let before = last[.device(target.device)] { wave = max(wave, before + 1) } }
-      if let key = submission.idempotency?.key, let before = last[.key(key)] { wave = max(wave, before + 1) }
-      for target in submission.targets { last[.device(target.device)] = wave }
-      if let key = submission.idempotency?.key { last[.key(key)] = wave }
+      for target in targets { if let before = last[.device(target.device)] { wave = max(wave, before + 1) } }
+      if let key, let before = last[.key(key)] { wave = max(wave, before + 1) }
+      for target in targets { last[.device(target.device)] = wave }
+      if let key { last[.key(key)] = wave }
       if wave == waves.count { waves.append([]) }
       waves[wave].append(index)
     }

@@ -44,7 +44,7 @@ extension Service {
     if !isDryRun, let message = stored.message, let answer = try await settled(id, message, call) { return answer }
 
     let document = try document(of: stored)
-    var ready = try await Self.inMessage { () async throws(Problem) in
+    let ready = try await Self.inMessage { () async throws(Problem) in
       try await self.draft(document, body: stored.body, call)
     }
     if isDryRun { return try await dryRun(ready, call) }

@@ -88,7 +88,7 @@ extension Service {
       var notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
       notices += aim.warnings
       notices += try self.checkRendering(contents, aim.credentials, call.now)
-      var draft = Draft(
+      let draft = Draft(
         reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices,
         errorBrake: nil, self.settings)
       draft.submission.testOf = id
