@@ -3,8 +3,8 @@ import HTTPServer
 import JSON
 import Store
 
-/// A message that was read, aimed and found good, and is not stored yet. It has one owner at a time; a class, as copies of its
-/// forty members were a seventh of what a line of a bulk upload cost.
+/// A message that was read, aimed and found good, and is not stored yet. It has one owner at a time; a class, so
+/// that handing it on copies none of a message's forty members.
 final class Draft {
   var message: Message
   var submission: Submission
