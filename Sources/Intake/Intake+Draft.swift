@@ -120,7 +120,7 @@ package struct TestRecipients: Hashable, Sendable {
   /// Those of several lists, each once.
   package mutating func add(_ other: TestRecipients) {
     devices += other.devices.filter { !devices.contains($0) }
-    users += other.users.filter { !users.contains($0) }
+    users = (users + other.users).eachOnce
     tokens += other.tokens.filter { !tokens.contains($0) }
   }
 }

@@ -63,7 +63,7 @@ extension Intake {
       }
       names.append(name)
     }
-    return once(names, at: place, &findings)
+    return once(names.map(ExactText.init), at: place, &findings).map(\.text)
   }
 
   private static func readTokens(_ fields: Fields, _ findings: inout Findings) -> [Address]? {

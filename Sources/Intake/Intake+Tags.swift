@@ -21,7 +21,8 @@ extension Intake {
       if replace == nil, add == nil, remove == nil {
         findings.refuse(fields.place, .required, "give `add`, `remove` or `replace`")
       }
-      for tag in Set(add ?? []).intersection(remove ?? []).sorted() {
+      let removed = Set((remove ?? []).map(ExactText.init))
+      for tag in add ?? [] where removed.contains(ExactText(tag)) {
         findings.refuse(
           fields.place.member("remove"), .notAllowed, "`\(tag)` stands in `add` too: decide for one of them")
       }
@@ -52,10 +53,6 @@ extension Intake {
 
   /// Each once, in their order; nil if the member is missing or wrong.
   static func readTags(_ fields: Fields, _ name: String, _ findings: inout Findings) -> [String]? {
-    guard let tags = fields.texts(name, maximum: Tag.maximumPerDevice, .line(Tag.maximumBytes), &findings) else {
-      return nil
-    }
-    var seen = Set<String>()
-    return tags.filter { seen.insert($0).inserted }
+    fields.texts(name, maximum: Tag.maximumPerDevice, .line(Tag.maximumBytes), &findings)?.eachOnce
   }
 }

@@ -93,6 +93,21 @@ struct MessageTests {
     #expect(reading.warnings.map(\.pointer) == ["/to/tokens"])
   }
 
+  @Test("two spellings of one letter are two users and two tags")
+  func spellings() throws {
+    let spelt = #""zo\u00e9","zoe\u0301""#
+    let reading = try read(#"{"to":{"users":[\#(spelt),"zo\u00e9"]},"notification":{"body":"B"}}"#)
+    guard case .users(let users) = reading.message.to else {
+      Issue.record("users became something else")
+      return
+    }
+    #expect(users.map { Array($0.utf8) } == [Array("zo\u{e9}".utf8), Array("zoe\u{301}".utf8)])
+    #expect(reading.warnings.map(\.code) == ["duplicate_targets"])
+    let edit = try Intake.tagEdit(from: document(#"{"add":["zo\u00e9"],"remove":["zoe\u0301"]}"#))
+    #expect(edit.add.count == 1 && edit.remove.count == 1)
+    #expect(try Intake.userTags(from: document(#"{"tags":[\#(spelt)]}"#)).replace?.count == 2)
+  }
+
   @Test("ten thousand targets are taken")
   func manyTargets() throws {
     let list = (0..<10_000).map { #""d\#($0)""# }.joined(separator: ",")

@@ -6,7 +6,7 @@ import Domain
 /// The registry as one would write it without a care for speed: what the real one is compared with.
 struct RegistryModel {
   var devices: [DeviceID: StoredDevice] = [:]
-  var userTags: [String: [String]] = [:]
+  var userTags: [ExactText: [String]] = [:]
   /// Devices whose token was registered under a chosen id, by the id that the token would give.
   var aliases: [DeviceID: DeviceID] = [:]
 
@@ -46,7 +46,7 @@ struct RegistryModel {
   }
 
   func tags(of stored: StoredDevice) -> Set<ExactText> {
-    Set((stored.device.tags + (stored.device.user.flatMap { userTags[$0] } ?? [])).map(ExactText.init))
+    Set((stored.device.tags + (stored.device.user.flatMap { userTags[ExactText($0)] } ?? [])).map(ExactText.init))
   }
 
   func matches(_ expression: AudienceExpression, _ stored: StoredDevice, now: WallTime) -> Bool {
@@ -87,7 +87,7 @@ struct RegistryModel {
     guard let user = stored.device.user else { return true }
     func seen(_ device: Device) -> Int64 { (device.lastSeen ?? device.registeredAt).milliseconds }
     return reached.allSatisfy { other in
-      guard other.device.user == user, other.device.id != stored.device.id else { return true }
+      guard other.device.isOf(user), other.device.id != stored.device.id else { return true }
       let (mine, others) = (seen(stored.device), seen(other.device))
       return mine > others || (mine == others && stored.device.id.rawValue < other.device.id.rawValue)
     }

@@ -156,6 +156,30 @@ struct RepairStories {
     }
   }
 
+  @Test("two spellings of one letter are two tags and two users, as they are to Redis")
+  func spellings() async throws {
+    let (composed, decomposed) = ("zo\u{e9}", "zoe\u{301}")
+    try await withStore(quickSettings(partitions: 3)) { store, loop in
+      var phone = device("d", token: "1")
+      phone.tags = [composed]
+      phone.user = composed
+      _ = try await store.put(phone, app: shop)
+      _ = try await store.changeTags(of: phone.id, TagChange(add: [decomposed], remove: [composed]), app: shop)
+      let tags = try await store.device(phone.id, app: shop)?.device.tags ?? []
+      #expect(tags.map(ExactText.init) == [ExactText(decomposed)])
+      try await store.expectTrueSets(app: shop)
+
+      _ = try await store.changeTags(ofUser: composed, TagChange(add: ["gold"]), app: shop)
+      phone.user = decomposed
+      _ = try await store.put(phone, app: shop)
+      #expect(try await store.device(phone.id, app: shop)?.userTags == [])
+      #expect(try await store.devices(ofUser: composed, app: shop).isEmpty)
+      #expect(try await store.devices(ofUser: decomposed, app: shop).count == 1)
+      #expect(try await store.removeUser(composed, app: shop) == 0)
+      #expect(try await store.reindex(shop, repair: false).isClean)
+    }
+  }
+
   @Test("tags of a user reach devices that come later, and leave those that go to another")
   func userTags() async throws {
     try await withStore(quickSettings(partitions: 3)) { store, loop in

@@ -94,7 +94,7 @@ extension Store {
       }
       var foreign: [(user: String, place: DevicePlace)] = []
       for (entry, found) in zip(asked, try await records(asked.map(\.place), app: app)) {
-        if let user = found?.device.user, ExactText(user) == ExactText(entry.user) { continue }
+        if let found, found.device.isOf(entry.user) { continue }
         report.note(.foreignInUser, "number \(entry.place.number) of partition \(entry.place.partition)")
         foreign.append(entry)
       }

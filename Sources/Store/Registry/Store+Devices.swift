@@ -39,7 +39,9 @@ extension Store {
     let changed = try await rewrite(id, app: app) { record in
       let tags = change.applied(to: record.stored.device.tags)
       tooMany = tags.count > Self.maximumTags ? tags.count : nil
-      guard tooMany == nil, tags != record.stored.device.tags else { return nil }
+      guard tooMany == nil, tags.map(ExactText.init) != record.stored.device.tags.map(ExactText.init) else {
+        return nil
+      }
       var new = record
       new.stored.device.tags = tags
       return new

@@ -160,7 +160,7 @@ extension Store {
           device: old.flatMap { incoming.merge?($0.stored.device) } ?? incoming.devices[steps[at].at], tombstone: nil),
         bornAt: old?.bornAt ?? now)
       record.stored.device.id = steps[at].id
-      if let old, let user = record.stored.device.user, old.stored.device.user == user {
+      if let old, let user = record.stored.device.user, old.stored.device.isOf(user) {
         record.userVersion = old.userVersion
         record.stored.userTags = old.stored.userTags
         record.isOneOfSeveral = old.isOneOfSeveral

@@ -104,7 +104,7 @@ extension Store {
 
   /// What the former state of a device left elsewhere: alias of its old token, place among its old user's devices.
   func forget(_ old: FoundDevice, keeping new: Device?, app: AppID) async throws(StoreError) {
-    if let user = old.device.user, user != new?.user { try await leave([(user, old.place)], app: app) }
+    if let user = old.device.user, !(new?.isOf(user) ?? false) { try await leave([(user, old.place)], app: app) }
     let derived = Self.derivedID(of: old.device.address, in: app)
     if derived != old.device.id, derived != new.map({ Self.derivedID(of: $0.address, in: app) }) {
       try await unpoint([(derived, old.place)], app: app)

@@ -114,9 +114,9 @@ extension Store {
     var at = 0
     for (user, entry) in zip(users, entries) {
       for record in found[at..<at + entry.places.count] {
-        guard let record, record.device.user == user, record.record.takes(entry) else { continue }
+        guard let record, record.device.isOf(user), record.record.takes(entry) else { continue }
         _ = try await rewrite(record.device.id, app: app) { stored in
-          guard stored.stored.device.user == user, stored.takes(entry) else { return nil }
+          guard stored.stored.device.isOf(user), stored.takes(entry) else { return nil }
           var new = stored
           new.take(entry)
           return new
@@ -139,7 +139,7 @@ extension Store {
     var at = 0
     return zip(users, entries).map { user, entry in
       defer { at += entry.places.count }
-      return found[at..<at + entry.places.count].compactMap { $0?.record.stored }.filter { $0.device.user == user }
+      return found[at..<at + entry.places.count].compactMap { $0?.record.stored }.filter { $0.device.isOf(user) }
         .sorted { $0.device.id.rawValue < $1.device.id.rawValue }
     }
   }
@@ -186,7 +186,7 @@ extension Store {
       }
       let found = try await records(entry.places, app: app)
       for (place, record) in zip(entry.places, found) {
-        if let record, record.device.user == user {
+        if let record, record.device.isOf(user) {
           if try await removeDevice(record.device.id, app: app) { removed += 1 }
         } else if record == nil {
           try await leave([(user, place)], app: app)
@@ -195,7 +195,7 @@ extension Store {
       let left = try await entries(ofUsers: [user], app: app)[0]
       // A device that is just being registered may come again; then so does this loop.
       if left.places.isEmpty && left.tags.isEmpty { return removed }
-      if !found.contains(where: { $0?.device.user == user }) && left.tags.isEmpty { return removed }
+      if !found.contains(where: { $0?.device.isOf(user) ?? false }) && left.tags.isEmpty { return removed }
     }
     return removed
   }
@@ -213,4 +213,8 @@ extension DeviceRecord {
     }
     if entry.places.count > 1 { isOneOfSeveral = true }
   }
+}
+
+extension Device {
+  func isOf(_ user: String) -> Bool { self.user.map { ExactText($0) == ExactText(user) } ?? false }
 }

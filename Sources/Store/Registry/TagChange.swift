@@ -1,3 +1,5 @@
+import Domain
+
 /// How a set of tags changes: all of it replaced, then some removed, then some added.
 package struct TagChange: Hashable, Sendable {
   package var replace: [String]?
@@ -21,9 +23,8 @@ package struct TagChange: Hashable, Sendable {
   /// Order is kept; no tag is there twice.
   func applied(to tags: [String]) -> [String] {
     let gone = Set(remove.map(ExactText.init))
-    var seen = Set<ExactText>()
     let kept = (replace ?? tags).filter { !gone.contains(ExactText($0)) }
-    return (kept + add).filter { seen.insert(ExactText($0)).inserted }
+    return (kept + add).eachOnce
   }
 }
 

@@ -1,36 +1,4 @@
-/// A text compared byte by byte: Swift's own comparison takes two spellings of `é` for one.
-struct ExactText: Hashable {
-  let text: String
-  init(_ text: String) { self.text = text }
-
-  static func == (left: Self, right: Self) -> Bool {
-    guard left.text.utf8.count == right.text.utf8.count else { return false }
-    let same = left.text.utf8.withContiguousStorageIfAvailable { left in
-      right.text.utf8.withContiguousStorageIfAvailable {
-        isSame(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0))
-      }
-    }
-    return (same ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
-  }
-  /// Of one length; by words, as tables of texts compare each that they find.
-  private static func isSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-    var place = 0
-    while place + 8 <= left.count {
-      let word = left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      guard word == right.loadUnaligned(fromByteOffset: place, as: UInt64.self) else { return false }
-      place += 8
-    }
-    while place < left.count {
-      guard left[place] == right[place] else { return false }
-      place += 1
-    }
-    return true
-  }
-  func hash(into hasher: inout Hasher) {
-    let hashed: Void? = text.utf8.withContiguousStorageIfAvailable { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    if hashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
-  }
-}
+import Domain
 
 /// Texts that repeat over the devices of an app, numbered in one partition: records name them by number. A number never
 /// changes its meaning while the store lives, so what a process has learned stays true as long as its connection does.
