@@ -14,8 +14,12 @@ final class MemberBatch {
   let until: WallTime?
   /// Of the app, for the hashes of its tokens.
   let owner: UInt64
-  /// The next to be sent.
-  var next = 0
+  /// The next to be sent for the first time.
+  private var next = 0
+  /// Sent, and not looked at by the peer: they go once more.
+  private var again: [Int] = []
+  /// Who was in `again` once takes the long way, which knows how often and when.
+  private var returned: Set<Int> = []
   /// Members that have neither an outcome nor a parcel.
   private(set) var left: Int
   /// When the first of them was sent.
@@ -55,7 +59,24 @@ final class MemberBatch {
     owner = LaneKey.owner(message.app)
   }
 
-  var waiting: Int { members.count - next }
+  var waiting: Int { members.count - next + again.count }
+
+  /// The place of the next to be sent; some must be waiting.
+  func takeNext() -> Int {
+    if let place = again.popLast() { return place }
+    next += 1
+    return next - 1
+  }
+  func takeWaiting() -> [Int] {
+    defer { (next, again) = (members.count, []) }
+    return again + (next..<members.count)
+  }
+  /// One that was sent waits once more, if it has not before.
+  func takeBack(_ place: Int) -> Bool {
+    guard returned.insert(place).inserted else { return false }
+    again.append(place)
+    return true
+  }
 
   /// The member shares requests with the others that are in `like`.
   func isLike(_ member: ClaimedMembers.Member, token: String, _ account: any ProviderAccount) -> Bool {
@@ -122,6 +143,12 @@ struct MemberFlights {
     guard let batch = slots[tag & ~Self.mark]?.batch else { preconditionFailure("a member that is not at work") }
     return batch
   }
+
+  func place(of tag: Int) -> Int {
+    guard let place = slots[tag & ~Self.mark]?.place else { preconditionFailure("a member that is not at work") }
+    return place
+  }
+  func hasLane(_ tag: Int) -> Bool { slots[tag & ~Self.mark]?.lane != nil }
 
   mutating func end(_ tag: Int) -> Flight {
     let number = tag & ~Self.mark

@@ -5,33 +5,13 @@ import Loop
 extension Sender {
   func conclude(_ flight: Flight, _ judgement: Judgement, status: Int) {
     let flight = judgement.isAcceptance ? flight : parcelled(flight)
-    let now = worker.loop.now
-    let wall = worker.loop.wallNow
     let verdict = judgement.common
     // One recipient named is the verdict on a request for one.
     let named = flight.recipients.count == 1 && !judgement.exceptions.isEmpty
     let judged = named ? judgement.exceptions[flight.recipients[0].token] ?? verdict : verdict
-    let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
-    metrics.ended(judged, seconds: seconds)
     for parcel in flight.parcels { parcel.isOfEarlierAccount = flight.generation != generation }
-    // What an earlier account was told says nothing of this one.
-    if flight.generation == generation {
-      if case .retry(let retry) = judged, gate.renews(judged, began: flight.began) {
-        authorization.refused(retry.cause, now: wall)
-      }
-      tell(
-        gate.answered(judged, began: flight.began, probe: flight.probe, now: now, jitter: jitter.next()))
-      limit.answered(
-        judged, took: seconds * 1000, began: flight.began, atWork: atWork + 1, capacity: carrier.streams,
-        now: now)
-      if !gathersSlices {
-        window.answered(
-          took: seconds * 1000, began: flight.began, atWork: atWork + 1, capacity: carrier.streams, now: now)
-      }
-      if limit.bound != nil || window.bound != nil { worker.wake(self) }
-      if judged.provesCredential { isTaken() }
-      if judged.leavesConnection { carrier.retire(flight.berth) }
-    }
+    heed(judged, began: flight.began, probe: flight.probe, berth: flight.berth, generation: flight.generation)
+    let wall = worker.loop.wallNow
     if !flight.members.isEmpty {
       concludeMembers(flight, verdict, status: status)
     } else if flight.slice != nil {
@@ -42,6 +22,46 @@ extension Sender {
       parcel.record(judged, counts: decision.counts, status: status, at: flight.at)
       settle(parcel, judged, decision, flight)
     }
+  }
+
+  /// What a request's end says of the credential, of the connection, and of how much may be at work.
+  private func heed(_ verdict: Verdict, began: Instant, probe: Bool, berth: Int, generation: Int) {
+    let now = worker.loop.now
+    let seconds = Double(now.nanoseconds - began.nanoseconds) / 1e9
+    metrics.ended(verdict, seconds: seconds)
+    // What an earlier account was told says nothing of this one.
+    guard generation == self.generation else { return }
+    if case .retry(let retry) = verdict, gate.renews(verdict, began: began) {
+      authorization.refused(retry.cause, now: worker.loop.wallNow)
+    }
+    tell(gate.answered(verdict, began: began, probe: probe, now: now, jitter: jitter.next()))
+    limit.answered(
+      verdict, took: seconds * 1000, began: began, atWork: atWork + 1, capacity: carrier.streams, now: now)
+    if !gathersSlices {
+      window.answered(took: seconds * 1000, began: began, atWork: atWork + 1, capacity: carrier.streams, now: now)
+    }
+    if limit.bound != nil || window.bound != nil { worker.wake(self) }
+    if verdict.provesCredential { isTaken() }
+    if verdict.leavesConnection { carrier.retire(berth) }
+  }
+
+  /// A member's request that the peer did not look at, as after a GOAWAY: the member waits in its batch once more. False: it
+  /// has to go the long way.
+  func tookBack(_ tag: Int, reason: String) -> Bool {
+    guard MemberFlights.isOne(tag) else { return false }
+    let batch = worker.memberFlights.batch(of: tag)
+    guard !worker.memberFlights.hasLane(tag), batch.partition.mayWork, !batch.mayStop(now: worker.loop.wallNow),
+      batch.takeBack(worker.memberFlights.place(of: tag))
+    else { return false }
+    let flight = worker.memberFlights.end(tag)
+    membersAtWork -= 1
+    heed(
+      .retry(Retry(.notProcessed, reason: reason)), began: flight.began, probe: false, berth: flight.berth,
+      generation: flight.generation)
+    metrics.retried()
+    // It left its sender with the last that waited.
+    if batch.waiting == 1 { batches.append(batch) }
+    return true
   }
 
   private func settle(_ parcel: Parcel, _ verdict: Verdict, _ decision: RetryPolicy.Decision, _ flight: Flight) {

@@ -41,8 +41,7 @@ extension Sender {
     var taken: [(index: Int, ticket: MemberTicket)] = []
     taken.reserveCapacity(min(batch.waiting, account.recipientLimit))
     while batch.waiting > 0, taken.count < account.recipientLimit {
-      let place = batch.next
-      batch.next += 1
+      let place = batch.takeNext()
       guard let (token, hash) = short(place, of: batch, account, worker) else {
         worker.takeLongWay(place, of: batch, self)
         continue

@@ -19,7 +19,7 @@ extension Sender {
   func sendMembers(_ pass: Pass, limit: Int) -> Int {
     guard let batch = batches.first else { return 1 }
     let worker = self.worker
-    let before = batch.next
+    let before = batch.waiting
     if !worker.holdsLease(batch.partition, now: pass.now) {
       _ = batches.popFirst()
       batch.partition.parkedBatches.append((self, batch))
@@ -34,8 +34,7 @@ extension Sender {
       self.limit.room(atWork: atWork, reserve: Self.reserve), window.room(atWork: atWork))
     var sent = 0
     while sent < room, batch.waiting > 0 {
-      let place = batch.next
-      batch.next += 1
+      let place = batch.takeNext()
       if push(place, of: batch, pass, worker) {
         sent += 1
       } else {
@@ -47,7 +46,7 @@ extension Sender {
       metrics.began(sent, firstAfter: pass.wall - batch.message.startedAt)
     }
     if batch.waiting == 0 { _ = batches.popFirst() }
-    return max(1, batch.next - before)
+    return max(1, before - batch.waiting)
   }
 
   /// False: it has to go the long way.
@@ -92,8 +91,7 @@ extension Sender {
 
   /// The next member goes the long way, before the others.
   func takeOneOut(of batch: MemberBatch) {
-    let place = batch.next
-    batch.next += 1
+    let place = batch.takeNext()
     if batch.waiting == 0 { _ = batches.popFirst() }
     batchesTurn = true
     worker.takeLongWay(place, of: batch, self)

@@ -325,6 +325,7 @@ final class Sender: CarrierOwner {
   }
 
   func failed(_ tag: Int, _ failure: CarrierFailure) {
+    if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.wake(self) }
     let flight = parcelled(endFlight(tag))
     switch failure {
     case .notProcessed(let reason):

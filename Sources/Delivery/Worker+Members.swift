@@ -124,9 +124,7 @@ extension Worker {
 
   /// Those of a batch that were not sent end alike.
   func endWaiting(of batch: MemberBatch, _ outcome: Outcome, _ sender: Sender) {
-    let waiting = batch.next..<batch.members.count
-    batch.next = batch.members.count
-    for place in waiting {
+    for place in batch.takeWaiting() {
       if !batch.partition.isLost {
         write(
           batch.members.target(at: place) ?? batch.members.bare(at: place), outcome, reason: nil, sender: sender,
@@ -146,10 +144,7 @@ extension Worker {
       endWaiting(of: batch, .expired, sender)
     } else if let until = batch.until, until <= now {
       // Who was claimed before and moved since is told apart by the long way.
-      while batch.waiting > 0 {
-        batch.next += 1
-        takeLongWay(batch.next - 1, of: batch, sender)
-      }
+      for place in batch.takeWaiting() { takeLongWay(place, of: batch, sender) }
     } else {
       return false
     }
@@ -173,8 +168,7 @@ extension Worker {
   }
 
   func drop(_ batch: MemberBatch, _ sender: Sender) {
-    let count = batch.waiting
-    batch.next = batch.members.count
+    let count = batch.takeWaiting().count
     if count > 0 { release(count, of: batch, sender) }
   }
 

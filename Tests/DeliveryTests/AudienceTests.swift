@@ -124,6 +124,33 @@ struct AudienceTests {
     }
   }
 
+  @Test("members that a GOAWAY left unprocessed go once more from their batch; after a second one the long way")
+  func goaway() async throws {
+    for often in [false, true] {
+      try await withPost { post in
+        let responder = try Responder(post.loop)
+        var went: Set<String> = []
+        responder.reply = { [unowned responder] push, _ in
+          guard responder.pushes.count % 70 == 0, often || went.isEmpty else { return .status(200) }
+          went.insert(push.token)
+          return .goaway
+        }
+        try await post.register(400)
+        let id = try await post.sendToAll(PlainMessage(title: "x"), 400)
+        let worker = try post.work([post.account(responder)])
+        #expect(try await post.done(id) == [.accepted: 400])
+        #expect(responder.accepted.map(\.token).sorted() == (0..<400).map { "t\($0)" }.sorted())
+        let (long, short) = try await post.deliveries(id).reduce(into: (0, 0)) {
+          if $1.attempts.isEmpty { $0.1 += 1 } else { $0.0 += 1 }
+        }
+        #expect(long + short == 400)
+        if !often { #expect(long == 0, "\(went) went the long way") }
+        #expect(worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.atWork == 0 })
+        await post.finish(worker)
+      }
+    }
+  }
+
   @Test("one request at a time per token: a direct send waits for the member that is at work, and the other way round")
   func oneAtATime() async throws {
     try await withPost { post in
