@@ -28,18 +28,18 @@ struct BenchSuite {
       let (run, about, figures, baseline) = scenario(name, populations)
       var readings: [Reading] = []
       for _ in 0..<runs {
-        readings.append(
-          try run { configuration in
-            if !isPrinted { Terminal.print("The configuration:\n\(configuration)\(BenchReport.machine)") }
-            isPrinted = true
-          })
-      }
-      var spreads = Spread.of(readings)
-      if let clean = report.entries.first(where: { $0.name == baseline })?.spreads[.rate]?.median {
-        spreads[.clean] = Spread(readings.compactMap { $0[.rate].map { $0 / clean } })
+        // A machine that is shared changes its pace from minute to minute: each run is compared with one just before it.
+        let clean = try baseline.map { try scenario($0, populations).run { _ in } }?[.rate]
+        var reading = try run { configuration in
+          if !isPrinted { Terminal.print("The configuration:\n\(configuration)\(BenchReport.machine)") }
+          isPrinted = true
+        }
+        if let clean, let rate = reading[.rate] { reading[.clean] = rate / clean }
+        readings.append(reading)
       }
       let entry = BenchReport.Entry(
-        name: name, about: about, runs: runs, figures: figures, spreads: spreads, faults: readings.flatMap(\.faults))
+        name: name, about: about, runs: runs, figures: figures, spreads: Spread.of(readings),
+        faults: readings.flatMap(\.faults))
       report.entries.append(entry)
       if !json { report.show(entry) }
     }

@@ -18,7 +18,7 @@ struct DispatchScenario: Sendable {
   var stalled: ProviderName?
   /// Direct sends to single tokens meanwhile.
   var urgent = false
-  /// The scenario that it is compared with.
+  /// The scenario that it is compared with, run by run.
   var baseline: String?
   var figures: [Metric: Double] = [:]
 
@@ -45,10 +45,10 @@ struct DispatchScenario: Sendable {
     DispatchScenario(
       name: "faults", about: "1 % each of 410, 429 and 503, a GOAWAY every 20,000 requests", faults: true,
       goaway: 20_000, baseline: "audience", figures: [.clean: 0.7]),
-    DispatchScenario(name: "delay-5", about: "answers after 5 ms", delay: 5),
+    DispatchScenario(name: "delay-5", about: "answers after 5 ms", delay: 5, baseline: "audience"),
     DispatchScenario(
       name: "delay-20", about: "answers after 20 ms, 4 connections of 1,000 streams", connections: 4,
-      streams: 1_000, delay: 20),
+      streams: 1_000, delay: 20, baseline: "audience"),
     DispatchScenario(
       name: "urgent", about: "direct sends while an audience is sent: from the request to the provider's door",
       urgent: true, figures: [.late: 50]),
