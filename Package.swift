@@ -87,7 +87,10 @@ let package = Package(
         "Domain", "Loop", "Audience", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient",
         "Intake", "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox", "CProcess",
       ],
-      path: "Sources/fanfare", swiftSettings: strict),
+      path: "Sources/fanfare", swiftSettings: strict,
+      // In place of the C library's malloc, which took a tenth of each notification and a fifth of each acceptance
+      // (docs/decisions/0036-jemalloc.md).
+      linkerSettings: [.linkedLibrary("jemalloc")]),
 
     // Tests: one folder per module, the provider conformance suite, and journeys over the real parts.
     .target(

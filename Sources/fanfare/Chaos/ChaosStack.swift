@@ -27,6 +27,9 @@ final class ChaosStack {
   private(set) var clock: String?
 
   private static let clockLibrary = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+  /// libfaketime asks for memory before it knows the time, and jemalloc for the time before it has memory: beside it the C library's
+  /// own malloc stands first.
+  private static let memoryLibrary = "libc.so.6"
 
   /// `more`: settings beside those of the demo. `logEntries`: what the stand-ins remember.
   init(in folder: ScratchFolder, workers count: Int, more: String = "", logEntries: Int) throws {
@@ -78,8 +81,8 @@ final class ChaosStack {
     var environment: [String] = []
     if place == 0, let clock {
       environment = [
-        "LD_PRELOAD=\(Self.clockLibrary)", "FAKETIME_TIMESTAMP_FILE=\(clock)", "FAKETIME_DONT_FAKE_MONOTONIC=1",
-        "FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_RESET=1",
+        "LD_PRELOAD=\(Self.clockLibrary) \(Self.memoryLibrary)", "FAKETIME_TIMESTAMP_FILE=\(clock)",
+        "FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_CACHE_DURATION=1", "FAKETIME_DONT_RESET=1",
       ]
     }
     return try GatewayProcess(
