@@ -24,7 +24,8 @@ final class Populations {
     let name = (isEven ? "even-" : "") + shares.map { "\($0.provider.rawValue)-\($0.count)" }.joined(separator: "-")
     if let file = made[name] { return file }
     let place = folder.folder(name)
-    let redis = try PrivateRedis(in: place)
+    // This process has the other core.
+    let redis = try PrivateRedis(in: place, core: BenchStage.workerCore)
     defer { redis.stop() }
     let endpoint = RedisEndpoint(.unix(path: redis.socket))
     try Blocking.run { loop in
