@@ -88,8 +88,7 @@ let package = Package(
         "Intake", "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox", "CProcess",
       ],
       path: "Sources/fanfare", swiftSettings: strict,
-      // In place of the C library's malloc, which took a tenth of each notification and a fifth of each acceptance
-      // (docs/decisions/0036-jemalloc.md).
+      // In place of the C library's malloc, which took a tenth of each notification (docs/decisions/0036-jemalloc.md).
       linkerSettings: [.linkedLibrary("jemalloc")]),
 
     // Tests: one folder per module, the provider conformance suite, and journeys over the real parts.

@@ -54,7 +54,7 @@ struct RedisTests {
     }
   }
 
-  /// Waits for it, but not for ever.
+  /// Waits for it, but not for ever. It asks again and again, as the loop that could be told is held up.
   private static func appears(_ key: String, _ server: RedisServer) -> Bool {
     (0..<60_000).contains { _ in
       if exists(key, server) { return true }

@@ -89,9 +89,11 @@ extension Store {
   }
 
   func completed(_ id: MessageID) async throws -> MessageReport {
+    let deadline = loop.now + 120_000
     while true {
       let report = try #require(try await report(id, app: shop))
       if report.state == .completed || report.state == .cancelled, report.completedAt != nil { return report }
+      try #require(loop.now < deadline, "\(id) does not end: \(report)")
       await loop.sleep(milliseconds: 1)
     }
   }

@@ -154,14 +154,19 @@ struct ExactAudiences {
         }
         if step % 35 == 34 { try await check() }
       }
-      for _ in 0..<30 {
+      // Retries are taken five at a time: as many rounds as they need.
+      var rounds = 0
+      var left = 0
+      repeat {
+        rounds += 1
         for owner in owners {
           try await claim(owner, 500)
           try await flush(owner, all: true)
           try await store.sweep(owner.lease, now: loop.wallNow)
           for id in cancelled { try await store.cancelWaiting(owner.lease, message: id) }
         }
-      }
+        left = try await store.queueStatus().retries
+      } while rounds < 30 || (left > 0 && rounds < 1_000)
       try await check()
       for id in messages {
         let report = try await store.completed(id)
