@@ -72,11 +72,12 @@ struct OutageTests {
       }
       try await post.until("all outcomes written") { worker.unflushed == 0 }
       let before = try await Self.picture(post, worker)
+      // Before the attempts are read: a probe that goes meanwhile belongs to those of which they may grow.
+      let requests = sick.total
       let attempts = try await Self.attempts(post, id)
       // What was at work when it began has spent one; of all others nothing has.
       let atWork = ailment == .fails || ailment == .silent ? settings.claim.room : 0
       #expect(attempts <= atWork, "\(ailment)")
-      let requests = sick.total
       let probes = 12
       if ailment == .unreachable {
         for _ in 0..<probes { await post.loop.sleep(milliseconds: settings.pool.reconnectBase) }

@@ -10,6 +10,8 @@ struct BenchSuite {
   /// Of the zones' scenario.
   var audiences = 10
   var json = false
+  /// A folder for registered devices that other runs start with.
+  var kept: String?
 
   static let idle = "idle"
   static let all = DispatchScenario.all.map(\.name) + AcceptScenario.all.map(\.name) + [idle, ZonesBench.name]
@@ -21,7 +23,7 @@ struct BenchSuite {
   func run(check: String?, store: String?) throws -> ExitCode {
     // The worker has a core of its own.
     _ = fanfare_pin(Int32(BenchStage.otherCore))
-    let populations = Populations()
+    let populations = Populations(kept: kept)
     var report = BenchReport()
     var isPrinted = json
     for name in names {

@@ -23,6 +23,7 @@ enum BenchCommand {
       Command.Option("--devices", "N", "how many (dispatch: 100000, registry: 200000)"),
       Command.Option("--runs", "N", "dispatch: of each scenario (3)"),
       Command.Option("--audiences", "N", "dispatch, zones: how many start at once, each of all devices (10)"),
+      Command.Option("--keep", "DIR", "dispatch: registered devices stay there, and are taken from there if they are"),
       Command.Option("--store", "FILE", "dispatch: where the results go as JSON"),
       Command.Option("--check", "FILE", "dispatch: fail if ratios are worse than in these results"),
       Command.Option("--streams", "N", "responder: allowed per connection (500)"),
@@ -55,6 +56,7 @@ enum BenchCommand {
     suite.runs = try arguments.integer("--runs", in: 1...100) ?? suite.runs
     suite.audiences = try arguments.integer("--audiences", in: 1...1_000) ?? suite.audiences
     suite.json = arguments.wantsJSON
+    suite.kept = arguments.text("--keep")
     return try suite.run(check: arguments.text("--check"), store: arguments.text("--store"))
   }
 

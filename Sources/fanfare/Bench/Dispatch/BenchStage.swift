@@ -27,7 +27,9 @@ final class BenchStage {
     responders settings: [ResponderSettings], connections: Int, dump: String? = nil, shortened: Bool = false,
     fsync: String? = nil
   ) throws {
-    if let dump, link(dump, folder.file("dump.rdb")) != 0 { throw BenchFailure(reason: "the dump cannot be linked") }
+    if let dump, link(dump, folder.file("dump.rdb")) != 0 {
+      throw BenchFailure(reason: "devices cannot be linked from \(dump); is it on the file system of TMPDIR?")
+    }
     log = folder.file("bench.log")
     redis = try PrivateRedis(in: folder.path, core: Self.otherCore, fsync: fsync)
     let socket = redis.socket

@@ -9,8 +9,14 @@ import Store
 final class Populations {
   private let folder = ScratchFolder()
   private var made: [String: String] = [:]
+  /// Where dumps stay for other runs, and are looked for.
+  private let kept: String?
+
+  /// `kept` is on the file system of temporary files, as dumps are linked.
+  init(kept: String? = nil) { self.kept = kept }
 
   private static let batch = DevicesCommand.defaultBatch
+  private static let savingMilliseconds: Int64 = 600_000
   static let app = AppID(rawValue: "bench")
 
   /// The dump of a store with so many devices.
@@ -23,6 +29,11 @@ final class Populations {
   func dump(_ shares: [(provider: ProviderName, count: Int)], isEven: Bool = false) throws -> String {
     let name = (isEven ? "even-" : "") + shares.map { "\($0.provider.rawValue)-\($0.count)" }.joined(separator: "-")
     if let file = made[name] { return file }
+    let keptFile = kept.map { "\($0)/\(name).rdb" }
+    if let keptFile, access(keptFile, R_OK) == 0 {
+      made[name] = keptFile
+      return keptFile
+    }
     let place = folder.folder(name)
     // This process has the other core.
     let redis = try PrivateRedis(in: place, core: BenchStage.workerCore)
@@ -47,12 +58,22 @@ final class Populations {
         }
       }
       bar.end(name)
-      let server = Redis(loop: loop, endpoint: endpoint)
+      // Ten million devices take it longer than a connection waits otherwise.
+      var settings = RedisSettings()
+      settings.stallMilliseconds = Self.savingMilliseconds
+      let server = Redis(loop: loop, endpoint: endpoint, settings: settings)
       defer { server.close() }
       while !server.isReady { await loop.sleep(milliseconds: 1) }
-      _ = try await server.call(RedisCommand("SAVE"), timeout: 120_000)
+      _ = try await server.call(RedisCommand("SAVE"), timeout: Self.savingMilliseconds)
     }
-    let file = "\(place)/dump.rdb"
+    var file = "\(place)/dump.rdb"
+    if let keptFile {
+      guard rename(file, keptFile) == 0 else {
+        throw BenchFailure(
+          reason: "devices cannot be kept as \(keptFile); is its folder there, on the file system of TMPDIR?")
+      }
+      file = keptFile
+    }
     made[name] = file
     return file
   }
