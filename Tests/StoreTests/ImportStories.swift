@@ -133,6 +133,46 @@ struct ImportStories {
     }
   }
 
+  @Test("new devices take numbers that are free no more, beside others whose ids have their hashes")
+  func numbersAndHashes() async throws {
+    try await withStore(quickSettings(partitions: 2)) { store, _ in
+      _ = try await store.put(Self.phones(0..<20), app: shop)
+      let old = try await store.allRecords(app: shop).map(\.place)
+      let phones = Self.phones(20..<220)
+      for partition in 0..<2 {
+        let next = Int(
+          try await store.redis.call(RedisCommand("GET", store.keys.lastNumber(partition, shop))).integer ?? 0)
+        // Freed in days to come: none is taken from here, and those that are counted up are the same.
+        for number in next..<next + 200 {
+          _ = try await store.redis.call(
+            RedisCommand("ZADD", store.keys.freeNumbers(partition, shop), "9999999999999", String(number)))
+        }
+        // Every third new one shares its hash with an old one.
+        let shared = try #require(old.first { $0.partition == partition })
+        for phone in phones where Int(phone.address.token.dropFirst()).map({ $0 % 3 == 0 }) ?? false {
+          let place = IndexPlace(phone.id, shop, store.keys)
+          guard place.partition == partition else { continue }
+          var command = RedisCommand("APPEND", store.keys.index(partition, shop, place.bucket))
+          command.append(raw32(Int(place.hash)) + raw32(shared.number))
+          _ = try await store.redis.call(command)
+        }
+      }
+      #expect(try await store.put(phones, app: shop).allSatisfy { $0.registration == .created })
+      #expect(try await store.put(phones, app: shop).allSatisfy { $0.registration == .updated })
+      let records = try await store.allRecords(app: shop)
+      #expect(records.count == 220)
+      for partition in 0..<2 {
+        let free = try await store.redis.call(
+          RedisCommand("ZRANGE", store.keys.freeNumbers(partition, shop), "0", "-1"))
+        let numbers = Set((free.array ?? []).compactMap { $0.text.flatMap { Int($0) } })
+        let given = Set(records.filter { $0.place.partition == partition }.map(\.place.number))
+        #expect(numbers.isDisjoint(with: given), "a number is free, and a device's")
+        #expect(!numbers.isEmpty)
+      }
+      try await store.expectTrueSets(app: shop)
+    }
+  }
+
   /// Of few ids and tokens, so that most are registered several times, with and without ids.
   private static func crowd(_ count: Int, _ random: inout Seeded) -> [Device] {
     (0..<count).map { number in

@@ -21,6 +21,7 @@ struct Packer {
   }
   mutating func append(_ value: UnsafeBufferPointer<UInt8>) { bytes += value }
   mutating func append(_ value: [UInt8]) { bytes += value }
+  mutating func append(_ text: String.UTF8View) { bytes += text }
   /// A time near another one.
   mutating func time(_ milliseconds: Int64, after base: Int64) { signed(milliseconds &- base) }
   /// 0, 1, 2, 3… for 0, -1, 1, -2…: small where the value is near 0.

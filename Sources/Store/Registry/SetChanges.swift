@@ -6,10 +6,14 @@ struct SetChanges {
     var add: [UInt8] = []
     var remove: [UInt8] = []
 
+    private static let wordsFrom = 4
+
     /// The numbers to add as words of 32 bits behind the number of the first one; empty where they lie far apart.
     var words: [UInt8] {
+      // Most are short.
+      guard add.count >= 2 * Self.wordsFrom else { return [] }
       let numbers = SetBlock.numbers(listed: add)
-      guard let first = numbers.first, let last = numbers.last, numbers.count >= 4 else { return [] }
+      guard let first = numbers.first, let last = numbers.last else { return [] }
       let low = first / 32
       let count = last / 32 - low + 1
       guard count <= numbers.count else { return [] }

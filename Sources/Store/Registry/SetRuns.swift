@@ -17,7 +17,7 @@ struct SetRuns {
 
   mutating func append(
     _ change: SetChanges.Change, in bucket: SetBucket, block: Int, _ partition: Int, _ app: AppID, _ keys: Keys,
-    _ words: WordBook
+    _ book: WordBook
   ) {
     if stems?.block != block {
       stems = (
@@ -35,19 +35,22 @@ struct SetRuns {
     run.arguments.append(change.add)
     weight += isFirst ? 3 : 2
     let letter: UInt8
+    let words = change.words
     if !change.remove.isEmpty {
       letter = UInt8(ascii: "c")
       run.arguments.append(change.remove)
       weight += (change.add.count + change.remove.count) / 2
-    } else if change.add.count == 2, change.name.kind == .tag, words.number(change.name.value.text) == nil {
+    } else if !words.isEmpty {
+      letter = UInt8(ascii: "w")
+      run.arguments.append(words)
+      // A list that becomes a bitmap is gone through number by number.
+      weight += max(words.count / 4, change.add.count / 8)
+    } else if change.add.count == 2, change.name.kind == .tag, book.number(change.name.value.text) == nil {
       // Nobody is believed to be in it, as its name is no word yet.
       letter = UInt8(ascii: "f")
     } else {
       letter = UInt8(ascii: "g")
-      let bits = change.words
-      run.arguments.append(bits)
-      // A list that becomes a bitmap is gone through number by number.
-      weight += bits.isEmpty ? change.add.count / 2 : max(bits.count / 4, change.add.count / 8)
+      weight += change.add.count / 2
     }
     plan.append(isFirst ? letter - 32 : letter)
   }

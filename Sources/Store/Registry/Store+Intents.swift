@@ -38,7 +38,7 @@ extension Store {
   func intend(
     _ writes: [DeviceWrite], _ app: AppID, _ own: OwnIntents, _ part: Int
   ) async throws(StoreError) -> OpenIntent? {
-    let new = writes.indices.filter { writes[$0].before == nil && writes[$0].after != nil }
+    let new = writes.indices.filter { writes[$0].isNew }
       .sorted { writes[$0].place.number < writes[$1].place.number }
     guard let partition = new.first.map({ writes[$0].place.partition }) else { return nil }
     let known = redis.begin([RedisCommand("HKEYS", keys.intents(partition))])

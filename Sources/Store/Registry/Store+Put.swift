@@ -181,7 +181,7 @@ extension Store {
     var (users, full) = try await enter(parts, app)
     if !full.isEmpty {
       // As there is no room for them, their numbers go back.
-      for unused in parts.joined() where unused.before == nil && full.contains(unused.place) {
+      for unused in parts.joined() where unused.isNew && full.contains(unused.place) {
         try await giveBack(unused.place, app)
       }
       for part in parts.indices { parts[part].removeAll { full.contains($0.place) } }
@@ -214,7 +214,7 @@ extension Store {
     let results = try await write(writes, app: app)
     for entering in intent?.entering ?? [] { _ = try await replies(entering) }
     var refused: [DeviceWrite] = []
-    for at in writes.indices where !results[at].isDone && writes[at].before == nil {
+    for at in writes.indices where !results[at].isDone && writes[at].isNew {
       let write = writes[at]
       if let user = write.user { try await leave([(user, write.place)], app: app) }
       // The number of one that was overtaken is the other's.

@@ -8,6 +8,8 @@ final class DeviceWrite {
   let place: DevicePlace
   let id: DeviceID
   let before: FoundDevice?
+  /// Nothing stands in its place, and something shall.
+  let isNew: Bool
   /// Nil deletes it.
   var after: DeviceRecord?
   /// For a new device: the numbers that the index had under its hash.
@@ -28,6 +30,7 @@ final class DeviceWrite {
     (self.place, self.id, self.before, self.after) = (place, id, before, after)
     (self.expected, self.derived, self.step) = (expected, derived, step)
     tellsAliases = derived == id
+    isNew = before == nil && after != nil
   }
 
   enum Result {
@@ -52,7 +55,7 @@ extension DeviceWrite {
     if let after { intent.append(after, at: place, hash: hash) }
   }
 
-  fileprivate func packed(_ words: WordBook) -> [UInt8]? { after?.packed(words) }
+  func packed(_ words: WordBook) -> [UInt8]? { after?.packed(words) }
 
   /// As `writeDevices` takes it.
   fileprivate func append(
@@ -72,10 +75,7 @@ extension DeviceWrite {
     }
     if let before { arguments.append(before.entry) } else { arguments.append("") }
     if let packed {
-      arguments.append(length: 4 + packed.count) { entry in
-        entry.append32(RecordBucket.head(place.number, length: packed.count))
-        entry += packed
-      }
+      arguments.append(length: 4 + packed.count) { append(packed, to: &$0) }
     } else {
       arguments.append("")
     }
@@ -85,7 +85,13 @@ extension DeviceWrite {
     arguments.append(Store.buriedMember(id, app))
   }
 
-  fileprivate func note(in sets: inout SetChanges) {
+  /// As its bucket holds it.
+  func append(_ packed: [UInt8], to entries: inout [UInt8]) {
+    entries.append32(RecordBucket.head(place.number, length: packed.count))
+    entries += packed
+  }
+
+  func note(in sets: inout SetChanges) {
     if intent != nil, let after {
       sets.note(hidden: false, of: after, number: place.number)
     } else {
@@ -129,18 +135,16 @@ extension Store {
     }
     while !left.isEmpty {
       // Made without awaiting: words learned on another connection must not be used on this one.
-      var rest = left[...]
-      var all: [[Int]] = []
-      let script = lease == nil ? Scripts.writeDevices : Scripts.writeOwnDevices
-      let replies = try await ask(script, partition: lease?.partition ?? 0) {
-        while let chunk = rest.popFirst() {
-          let (script, written) = run(chunk, writes, app, under: lease)
-          guard !written.isEmpty else { continue }
-          all.append(written)
-          return script
-        }
-        return nil
+      var (all, written): ([[Int]], [[Int]]) = ([], [])
+      let entering = begin(Scripts.enterDevices, left.filter { writes[$0[0]].intent != nil }, &all) { chunk in
+        (entry(of: chunk.map { writes[$0] }, app), chunk)
       }
+      let script = lease == nil ? Scripts.writeDevices : Scripts.writeOwnDevices
+      let writing = begin(script, left.filter { writes[$0[0]].intent == nil }, &written) { chunk in
+        run(chunk, writes, app, under: lease)
+      }
+      all += written
+      let replies = try await replies(entering) + replies(writing, partition: lease?.partition ?? 0)
       left = []
       for (written, reply) in zip(all, replies) {
         if reply.integer == -2 {
@@ -172,6 +176,22 @@ extension Store {
     return results
   }
 
+  /// A script for each chunk that has anything to write; `all`: what each writes.
+  private func begin(
+    _ script: RedisScript, _ chunks: [[Int]], _ all: inout [[Int]], _ make: ([Int]) -> (ScriptRun, written: [Int])
+  ) -> RedisPipeline {
+    var rest = chunks[...]
+    return redis.begin(script) {
+      while let chunk = rest.popFirst() {
+        let (run, written) = make(chunk)
+        guard !written.isEmpty else { continue }
+        all.append(written)
+        return run
+      }
+      return nil
+    }
+  }
+
   /// Of one partition, by number; about `size` each, and none ends within a bucket of records, which would be read and written
   /// once more.
   private static func chunks(_ places: [Int], _ writes: [DeviceWrite], size: Int) -> [[Int]] {
@@ -193,6 +213,19 @@ extension Store {
       room -= weight
     }
     return chunks
+  }
+
+  func append(
+    _ sets: [SetChanges], of partition: Int, to script: inout ScriptRun, between: RedisCommand, _ app: AppID
+  ) {
+    let words = words(partition, app)
+    var runs = SetRuns()
+    for block in sets {
+      for (bucket, change) in block.byBucket {
+        runs.append(change, in: bucket, block: block.block, partition, app, keys, words)
+      }
+    }
+    runs.write(to: &script, between: between)
   }
 
   /// The script for devices of one partition, and those of `chunk` that it writes: what is there already is left alone.
@@ -228,24 +261,13 @@ extension Store {
     script.keys.append(keys.freeNumbers(partition, app))
     script.keys.append(keys.buried(partition))
     script.keys.append(keys.words(partition, app))
-    script.keys.append(keys.intents(partition))
     for bucket in buckets { script.keys.append(keys.record(partition, app, bucket * Keys.recordsPerBucket)) }
     script.keys.append(devices.keys)
     script.arguments.append(written.count)
     script.arguments.append(words.count)
     script.arguments.append(loop.wallNow.milliseconds)
     script.arguments.append(buckets.count)
-    // All of a chunk have the same.
-    let intent = writes[chunk[0]].intent
-    script.arguments.append(intent?.name.filled ?? "")
-    script.arguments.append(intent?.fills ?? 0)
-    var runs = SetRuns()
-    for block in sets {
-      for (bucket, change) in block.byBucket {
-        runs.append(change, in: bucket, block: block.block, partition, app, keys, words)
-      }
-    }
-    runs.write(to: &script, between: devices.arguments)
+    append(sets, of: partition, to: &script, between: devices.arguments, app)
     return (script, written)
   }
 

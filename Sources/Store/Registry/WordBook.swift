@@ -34,10 +34,14 @@ struct WordCandidates {
   /// True when the text has come up often enough.
   mutating func met(_ text: String) -> Bool {
     let key = ExactText(text)
-    let count = (counts[key] ?? 0) + 1
-    if counts.count >= Self.limit, count == 1 { counts = [:] }
-    counts[key] = count
+    let count = Self.more(&counts[key, default: 0])
+    if counts.count > Self.limit { counts = [key: count] }
     return count >= Self.occurrences
+  }
+
+  private static func more(_ count: inout Int) -> Int {
+    count += 1
+    return count
   }
 }
 
@@ -47,7 +51,7 @@ extension Packer {
     guard let text else { return byte(0) }
     if let word = words.number(text) { return number(word << 1 | 1) }
     number((text.utf8.count + 1) << 1)
-    append(Array(text.utf8))
+    append(text.utf8)
   }
 }
 

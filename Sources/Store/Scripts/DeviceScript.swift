@@ -1,22 +1,18 @@
 extension Fragment {
-  /// KEYS free numbers, tombstones, words, intents; record buckets; per device: index bucket, and bucket of its alias if that is asked for;
-  /// sets · ARGV devices, words, time, record buckets, where it is counted how many scripts have filled the sets of
-  /// an intent or '', how many must have, plan of sets; per device: head (create, update or delete (c, u, d), which record bucket, whether its alias is asked for, whether its
-  /// tombstone changes, number, hash of its id, hash of its token), expected entry, new entry, numbers expected under the hash
-  /// of its id, and if its tombstone changes its time or '' (none any more) and its member of tombstones; then
-  /// sets as `applySets` takes them.
+  /// KEYS free numbers, tombstones, words; record buckets; per device: index bucket, and bucket of its alias if that is asked for;
+  /// sets · ARGV devices, words, time, record buckets, plan of sets; per device: head (create, update or delete (c, u, d), which
+  /// record bucket, whether its alias is asked for, whether its tombstone changes, number, hash of its id, hash of its token),
+  /// expected entry, new entry, numbers expected under the hash of its id, and if its tombstone changes its time or '' (none any
+  /// more) and its member of tombstones; then sets as `applySets` takes them.
   /// → 1 and the places of the devices that were not as expected; or 0 and by place what the aliases name; or -1: words are
-  /// missing; -2: the intent is; -3: not all of its sets are filled
+  /// missing; of newcomers also -2: the intent is; -3: not all of its sets are filled
   static let writeDevices =
     records + sets + index + """
       local devices, buckets = tonumber(ARGV[1]), tonumber(ARGV[4])
       if redis.call('HLEN', KEYS[3]) < tonumber(ARGV[2]) then return -1 end
-      if ARGV[5] ~= '' and redis.call('HGET', KEYS[4], ARGV[5]) ~= ARGV[6] then
-        return redis.call('HEXISTS', KEYS[4], string.sub(ARGV[5], 2)) == 1 and -3 or -2
-      end
-      local held = redis.call('MGET', unpack(KEYS, 5, 4 + buckets))
+      local held = redis.call('MGET', unpack(KEYS, 4, 3 + buckets))
       local heads, wanted, aliases = {}, {}, {}
-      local at, key = 8, 5 + buckets
+      local at, key = 6, 4 + buckets
       for i = 1, devices do
         local head = {struct.unpack('>c1BBBI4c4c6', ARGV[at])}
         head.at, head.index = at, KEYS[key]
@@ -84,12 +80,12 @@ extension Fragment {
           table.insert(added[i], 1, held[i] or '')
           held[i] = table.concat(added[i])
         end
-        put(KEYS[4 + i], held[i])
+        put(KEYS[3 + i], held[i])
       end
       for key in pairs(moved) do put(key, index[key]) end
       if #list > 0 then redis.call('MSET', unpack(list)) end
 
-      applySets(ARGV[7], key, at)
+      applySets(ARGV[5], key, at)
 
       if #aliases == 0 then return answer end
       local asked = {}

@@ -118,6 +118,7 @@ extension Fragment {
     local function stored(own, form, list)
       local count = #list / 2
       local apart = form == 's' or form == 'b'
+      if not apart and count <= RARE then return list end
       if count > LISTED or (count > RARE and form ~= 'b' and #list >= bitmapLength(list)) then
         redis.call('SET', own, toBitmap(list))
         return 'b'
@@ -129,6 +130,8 @@ extension Fragment {
       return list
     end
     local function changed(own, form, add, remove, words)
+      -- Most sets are small, and grow.
+      if remove == '' and form ~= 'b' and form ~= 's' then return stored(own, form, merged(form, add)) end
       if form == 'b' then
         if words ~= '' then
           setWords(own, words)
@@ -166,42 +169,59 @@ extension Fragment {
       if new == '' then redis.call('HDEL', bucket, name) elseif new ~= form then redis.call('HSET', bucket, name, new) end
     end
 
-    -- Sets from KEYS[key] and ARGV[at], a letter of `plan` for each: f, nobody is believed to be in it: name, numbers to add; g, it only
-    -- grows: name, numbers to add, words of a bitmap with them or ''; c: name, numbers to add, to remove. A capital letter begins
-    -- another bucket, whose key comes before the set's own; what its sets hold is read and written at once.
-    local FRESH, GROWS = 6, 7
+    -- Sets from KEYS[key] and ARGV[at], a letter of `plan` for each: g, it only grows: name, numbers to add; f, as well, and nobody is
+    -- believed to be in it; w: name, numbers to add, words of a bitmap with them; c: name, numbers to add, to remove. A capital
+    -- letter begins another bucket, whose key comes before the set's own; what its sets hold is read and written at once.
+    local CHANGES, FRESH, WORDS, SMALL = 67, 70, 87, 97
     local function applySets(plan, key, at)
-      local letter = 1
-      while letter <= #plan do
-        local after = string.find(plan, '%u', letter + 1) or #plan + 1
-        local bucket = KEYS[key]
-        key = key + 1
-        if after == letter + 1 and string.byte(plan, letter) % 32 == FRESH
-          and redis.call('HSETNX', bucket, ARGV[at], ARGV[at + 1]) == 1 then
-          at, key = at + 2, key + 1
-        else
-          local names, from = {}, at
-          for i = letter, after - 1 do
-            names[#names + 1] = ARGV[at]
-            at = at + (string.byte(plan, i) % 32 == FRESH and 2 or 3)
-          end
-          local forms, new, gone = redis.call('HMGET', bucket, unpack(names)), {}, {}
-          for i = 1, #names do
-            local kind, form, remove, words = string.byte(plan, letter + i - 1) % 32, forms[i] or '', '', ''
-            if kind == GROWS then words = ARGV[from + 2] elseif kind ~= FRESH then remove = ARGV[from + 2] end
-            local now = changed(KEYS[key], form, ARGV[from + 1], remove, words)
-            if now == '' then
-              gone[#gone + 1] = names[i]
-            elseif now ~= form then
-              new[#new + 1] = names[i]
-              new[#new + 1] = now
+      local call, kinds, letter = redis.call, {string.byte(plan, 1, -1)}, 1
+      -- Used again for each bucket: tables are dear.
+      local names, written, gone = {}, {}, {}
+      while letter <= #kinds do
+        local kind, after, bucket = kinds[letter], kinds[letter + 1], KEYS[key]
+        if not after or after < SMALL then
+          local own, name, add = KEYS[key + 1], ARGV[at], ARGV[at + 1]
+          letter, key, at = letter + 1, key + 2, at + 2
+          if kind ~= FRESH or call('HSETNX', bucket, name, add) == 0 then
+            local form, remove, words = call('HGET', bucket, name) or '', '', ''
+            if kind == WORDS then
+              words, at = ARGV[at], at + 1
+            elseif kind == CHANGES then
+              remove, at = ARGV[at], at + 1
             end
-            from, key = from + (kind == FRESH and 2 or 3), key + 1
+            local now = changed(own, form, add, remove, words)
+            if now == '' then call('HDEL', bucket, name) elseif now ~= form then call('HSET', bucket, name, now) end
           end
-          if #new > 0 then redis.call('HSET', bucket, unpack(new)) end
-          if #gone > 0 then redis.call('HDEL', bucket, unpack(gone)) end
+        else
+          local first, from, count, new, left = letter, at, 0, 0, 0
+          repeat
+            count = count + 1
+            names[count] = ARGV[at]
+            if kind >= SMALL then kind = kind - 32 end
+            at = at + ((kind == WORDS or kind == CHANGES) and 3 or 2)
+            letter = letter + 1
+            kind = kinds[letter]
+          until not kind or kind < SMALL
+          local forms = call('HMGET', bucket, unpack(names, 1, count))
+          for i = 1, count do
+            kind = kinds[first + i - 1]
+            if kind >= SMALL then kind = kind - 32 end
+            local form, remove, words = forms[i] or '', '', ''
+            if kind == WORDS then words = ARGV[from + 2] elseif kind == CHANGES then remove = ARGV[from + 2] end
+            local now = changed(KEYS[key + i], form, ARGV[from + 1], remove, words)
+            if now == '' then
+              left = left + 1
+              gone[left] = names[i]
+            elseif now ~= form then
+              written[new + 1], written[new + 2] = names[i], now
+              new = new + 2
+            end
+            from = from + ((kind == WORDS or kind == CHANGES) and 3 or 2)
+          end
+          key = key + 1 + count
+          if new > 0 then call('HSET', bucket, unpack(written, 1, new)) end
+          if left > 0 then call('HDEL', bucket, unpack(gone, 1, left)) end
         end
-        letter = after
       end
     end
 

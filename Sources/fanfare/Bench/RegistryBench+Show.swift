@@ -45,19 +45,23 @@ extension RegistryBench {
       return Terminal.print(writer.bytes)
     }
     var table = Table()
-    table.row("imported/s", "\(Int(Double(devices) / result.importSeconds))")
-    table.row("imported/s of one core for gateway and Redis", "\(Int(result.importRate))")
-    table.row("CPU µs each: gateway", tenths(result.importOwn))
-    table.row("CPU µs each: Redis", tenths(result.importRedis))
-    table.row("imported again/s", "\(Int(Double(devices) / result.repeatSeconds))")
-    table.row("Redis bytes per device", "\(Int(result.bytes.rounded()))")
+    if registered == nil {
+      table.row("imported/s", "\(Int(Double(devices) / result.importSeconds))")
+      table.row("imported/s of one core for gateway and Redis", "\(Int(result.importRate))")
+      table.row("CPU µs each: gateway", tenths(result.importOwn))
+      table.row("CPU µs each: Redis", tenths(result.importRedis))
+      table.row("imported again/s", "\(Int(Double(devices) / result.repeatSeconds))")
+      table.row("Redis bytes per device", "\(Int(result.bytes.rounded()))")
+    }
     for count in result.counts {
       table.row("count, ms: \(count.name)", "\(tenths(count.milliseconds)) (\(count.members))")
     }
     table.row("tag change, ms", "\(hundredths(result.tagChange.middle))")
     table.row("tag change, 99 of 100, ms", "\(hundredths(result.tagChange.late))")
     table.row("exported/s", "\(Int(Double(result.exported) / result.exportSeconds))")
-    table.row("reindex, devices/s", "\(Int(Double(devices) / max(0.001, result.reindexSeconds)))")
+    if registered == nil {
+      table.row("reindex, devices/s", "\(Int(Double(devices) / max(0.001, result.reindexSeconds)))")
+    }
     table.row(
       "page of 100 tags, ms: first, behind it", "\(tenths(result.tagPages.first)), \(tenths(result.tagPages.behind))")
     for slow in result.slow where slow.commands > 0 {
@@ -69,7 +73,7 @@ extension RegistryBench {
     Terminal.print(
       """
 
-        \(devices) devices of \(provider.rawValue) with ten tags each
+        \(registered == nil ? devices : result.exported) devices of \(provider.rawValue) with ten tags each
         \(Machine.processor), \(Machine.cores) cores, Linux \(Machine.kernel), fanfare \(Tool.version)\
       \(Machine.isDebugBuild ? ", DEBUG BUILD: figures mean little" : "")
       """)

@@ -28,6 +28,7 @@ enum BenchCommand {
       Command.Option("--check", "FILE", "dispatch: fail if ratios are worse than in these results"),
       Command.Option("--streams", "N", "responder: allowed per connection (500)"),
       Command.Option("--provider", "NAME", "registry: whose tokens they have, apns or fcm (apns)"),
+      Command.Option("--registered", "FILE", "registry: devices that dispatch --keep left; nothing is imported"),
       Command.json,
     ] + ResponderSettings.options,
     examples: ["make bench", "fanfare bench dispatch --scenario audience --devices 1000000"]
@@ -67,6 +68,7 @@ enum BenchCommand {
       guard ["apns", "fcm"].contains(name) else { throw UsageProblem(text: "--provider is apns or fcm") }
       registry.provider = ProviderName(rawValue: name)
     }
+    registry.registered = arguments.text("--registered")
     registry.show(try registry.run(), json: arguments.wantsJSON)
     return .success
   }
