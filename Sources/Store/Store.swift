@@ -81,7 +81,7 @@ package final class Store {
     receipts = ReplicaReceipts(redis: redis)
     acceptQueue = AcceptQueue(redis: redis, loop: loop, keys: keys, retention: settings.retentionSeconds)
     redis.onChange = { [weak self] isReady in
-      self?.shelf = WordShelf()
+      self?.shelf.clear()
       self?.pulse.connectionChanged(isReady: isReady)
     }
   }

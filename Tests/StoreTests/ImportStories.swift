@@ -44,7 +44,7 @@ struct ImportStories {
       let (before, phones) = (Self.phones(0..<40), Self.phones(40..<240))
       _ = try await store.put(before, app: shop)
       let parts = try await self.writes(phones, store, loop).parts
-      let own = OwnIntents(parts: parts.count, app: shop, at: loop.wallNow)
+      let own = try await store.foresee(parts, shop)
       var intents: [OpenIntent] = []
       for at in parts.indices { intents.append(try #require(try await store.intend(parts[at], shop, own, at))) }
       let writes = Array(parts.joined())

@@ -18,9 +18,12 @@ final class OpenIntent {
   init(name: IntentName, partition: Int) { (self.name, self.partition) = (name, partition) }
 }
 
-/// Names for the parts that are written together: they are of different devices, and no reason for each other to take over.
+/// Of parts that are written together: names for their intents, which are of different devices and no reason for each other to take
+/// over, and those that others had when they were begun.
 struct OwnIntents {
   let names: [IntentName]
+  /// By partition.
+  fileprivate var others: [Int: [IntentName]] = [:]
 
   init(parts: Int, app: AppID, at now: WallTime) {
     names = (0..<parts).map { _ in IntentName(app: app, begun: now, random: SecureRandom.word()) }
@@ -35,15 +38,37 @@ extension Store {
   /// An import that is at one step for longer was cut off.
   private static let orphanedMilliseconds: Int64 = 60_000
 
+  /// Whatever parts must know before they enter sets, for all of them at once: in a part's own time each answer would wait behind
+  /// all that Redis was given by the other one, and nothing would be made meanwhile. Others' intents may end or begin later:
+  /// one that is gone says nothing, and of one that is not seen the records tell.
+  func foresee(_ parts: [[DeviceWrite]], _ app: AppID) async throws(StoreError) -> OwnIntents {
+    var own = OwnIntents(parts: parts.count, app: app, at: loop.wallNow)
+    var asked: [Int: RedisPipeline] = [:]
+    var lessons: [Lesson] = []
+    for part in parts {
+      let new = part.indices.filter { part[$0].isNew }
+      guard let partition = new.first.map({ part[$0].place.partition }) else { continue }
+      if asked[partition] == nil { asked[partition] = redis.begin([RedisCommand("HKEYS", keys.intents(partition))]) }
+      guard new.count >= Self.newcomersAtLeast else { continue }
+      if let lesson = lesson(of: part, new, WordPlace(partition: partition, app: app)) { lessons.append(lesson) }
+      await loop.sleep(milliseconds: 0)
+    }
+    for lesson in lessons { try await learn(lesson) }
+    for (partition, pipeline) in asked {
+      let names = (try await replies(pipeline).first?.array ?? []).compactMap { $0.text.flatMap(IntentName.init(raw:)) }
+      own.others[partition] = names.filter { $0.app == app }
+    }
+    return own
+  }
+
+  /// `part`: which of `own` this is.
   func intend(
     _ writes: [DeviceWrite], _ app: AppID, _ own: OwnIntents, _ part: Int
   ) async throws(StoreError) -> OpenIntent? {
     let new = writes.indices.filter { writes[$0].isNew }
       .sorted { writes[$0].place.number < writes[$1].place.number }
     guard let partition = new.first.map({ writes[$0].place.partition }) else { return nil }
-    let known = redis.begin([RedisCommand("HKEYS", keys.intents(partition))])
     let isWorthIt = new.count >= Self.newcomersAtLeast
-    if isWorthIt { try await learnWords(writes, new, WordPlace(partition: partition, app: app)) }
     let open = OpenIntent(name: own.names[part], partition: partition)
     var hashes = Set<UInt32>(minimumCapacity: new.count)
     for at in new {
@@ -53,7 +78,7 @@ extension Store {
       writes[at].enter(in: &open.intent, hash: hash)
       writes[at].intent = open
     }
-    try await takeOver(hashes, of: try await replies(known), partition, app, but: own)
+    try await takeOver(hashes, of: own.others[partition] ?? [], partition, app)
     guard isWorthIt else { return nil }
     var command = RedisCommand("HSET", keys.intents(partition), open.name.raw)
     command.append(open.intent.packed)
@@ -106,10 +131,9 @@ extension Store {
   /// Takes over what others intend for devices with one of these hashes, and what is too old: of two imports of one device the
   /// later one goes on, and leaves nothing of the other behind.
   private func takeOver(
-    _ hashes: Set<UInt32>, of known: [RedisReply], _ partition: Int, _ app: AppID, but own: OwnIntents
+    _ hashes: Set<UInt32>, of others: [IntentName], _ partition: Int, _ app: AppID
   ) async throws(StoreError) {
-    for name in (known.first?.array ?? []).compactMap({ $0.text.flatMap(IntentName.init(raw:)) })
-    where name.app == app && !own.names.contains(name) {
+    for name in others {
       let held = try await ask(RedisCommand("HGET", keys.intents(partition), name.raw), partition: partition)
       guard let bytes = held.bytes, let intent = try? Intent(packed: bytes) else { continue }
       let isShared = intent.newcomers.contains { hashes.contains($0.hash) }

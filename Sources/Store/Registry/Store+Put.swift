@@ -186,11 +186,11 @@ extension Store {
       }
       for part in parts.indices { parts[part].removeAll { full.contains($0.place) } }
     }
-    let own = OwnIntents(parts: parts.count, app: app, at: now)
+    let own = left.count > 1 ? try await foresee(parts, app) : nil
     var refused: [DeviceWrite] = []
     let all = parts
     try await abreast(all.count) { at async throws(StoreError) in
-      let results = try await self.write(all[at], app, under: left.count > 1 ? own : nil, at)
+      let results = try await self.write(all[at], app, under: own, at)
       let pointed = try await self.pointTokens(of: all[at], results, app: app)
       for place in results.indices {
         let write = all[at][place]

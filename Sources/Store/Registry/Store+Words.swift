@@ -12,6 +12,23 @@ struct WordPlace: Hashable {
 struct WordShelf {
   var books: [WordPlace: WordBook] = [:]
   var candidates: [AppID: WordCandidates] = [:]
+  /// One more with each connection.
+  private(set) var edition = 0
+
+  mutating func clear() {
+    let next = edition + 1
+    self = WordShelf()
+    edition = next
+  }
+}
+
+/// Texts that get numbers, which are on their way.
+struct Lesson {
+  fileprivate var place: WordPlace
+  fileprivate var texts: [String]
+  fileprivate var numbers: RedisPipeline
+  /// Of the shelf that it is for.
+  fileprivate var edition: Int
 }
 
 extension Store {
@@ -22,9 +39,14 @@ extension Store {
 
   /// Has numbers given to texts that have come up often enough.
   func learnWords(_ writes: [DeviceWrite], _ chosen: [Int], _ place: WordPlace) async throws(StoreError) {
+    if let lesson = lesson(of: writes, chosen, place) { try await learn(lesson) }
+  }
+
+  /// Asks for numbers of such texts; nil: there are none.
+  func lesson(of writes: [DeviceWrite], _ chosen: [Int], _ place: WordPlace) -> Lesson? {
     var wanted = Set<ExactText>()
     let book = shelf.books[place] ?? WordBook()
-    guard book.count < WordBook.limit else { return }
+    guard book.count < WordBook.limit else { return nil }
     var candidates = shelf.candidates.removeValue(forKey: place.app) ?? WordCandidates()
     for at in chosen {
       writes[at].forEachRepeatingText { text in
@@ -33,22 +55,26 @@ extension Store {
       }
     }
     shelf.candidates[place.app] = candidates
-    guard !wanted.isEmpty else { return }
+    guard !wanted.isEmpty else { return nil }
     let texts = wanted.map(\.text)
-    let chunks = stride(from: 0, to: texts.count, by: Self.textsPerScript).map {
-      texts[$0..<min(texts.count, $0 + Self.textsPerScript)]
+    var rest = texts[...]
+    let numbers = redis.begin(Scripts.intern) {
+      guard !rest.isEmpty else { return nil }
+      let some = rest.prefix(Self.textsPerScript)
+      rest = rest.dropFirst(Self.textsPerScript)
+      return ScriptRun(
+        keys: [keys.words(place.partition, place.app)],
+        [.number(Int64(WordBook.limit))] + some.map { .text($0) })
     }
-    let replies = try await ask(
-      Scripts.intern,
-      chunks.map { texts in
-        (
-          keys: [keys.words(place.partition, place.app)],
-          arguments: [.number(Int64(WordBook.limit))] + texts.map { .text($0) }
-        )
-      }, partition: place.partition)
-    for (text, number) in zip(texts, replies.flatMap { $0.array ?? [] }) {
+    return Lesson(place: place, texts: texts, numbers: numbers, edition: shelf.edition)
+  }
+
+  func learn(_ lesson: Lesson) async throws(StoreError) {
+    let replies = try await replies(lesson.numbers, partition: lesson.place.partition)
+    guard lesson.edition == shelf.edition else { return }
+    for (text, number) in zip(lesson.texts, replies.flatMap { $0.array ?? [] }) {
       if let number = number.integer, number >= 0 {
-        shelf.books[place, default: WordBook()].learn(text, Int(number))
+        shelf.books[lesson.place, default: WordBook()].learn(text, Int(number))
       }
     }
   }
