@@ -189,8 +189,21 @@ extension Store {
     let own = left.count > 1 ? try await foresee(parts, app) : nil
     var refused: [DeviceWrite] = []
     let all = parts
+    var written = [[DeviceWrite.Result]](repeating: [], count: all.count)
+    // The next part begins when the records of one are there: what is left to do for them waits, or Redis would.
+    var failure: StoreError?
+    do throws(StoreError) {
+      try await abreast(all.count) { at async throws(StoreError) in
+        written[at] = try await self.write(all[at], app, under: own, at)
+      }
+    } catch {
+      failure = error
+    }
+    // What was written before another part failed is brought to its end as well.
     try await abreast(all.count) { at async throws(StoreError) in
-      let results = try await self.write(all[at], app, under: own, at)
+      let results = written[at]
+      guard !results.isEmpty else { return }
+      try await self.end(all[at], results, app)
       let pointed = try await self.pointTokens(of: all[at], results, app: app)
       for place in results.indices {
         let write = all[at][place]
@@ -201,6 +214,7 @@ extension Store {
         }
       }
     }
+    if let failure { throw failure }
     for write in refused { users.forget(write.place) }
     try await settle(users, app)
     return refused.map(\.step)
@@ -213,6 +227,11 @@ extension Store {
     let intent = if let own { try await intend(writes, app, own, part) } else { nil as OpenIntent? }
     let results = try await write(writes, app: app)
     for entering in intent?.entering ?? [] { _ = try await replies(entering) }
+    return results
+  }
+
+  /// What is left of those that were refused goes, and then the intent.
+  private func end(_ writes: [DeviceWrite], _ results: [DeviceWrite.Result], _ app: AppID) async throws(StoreError) {
     var refused: [DeviceWrite] = []
     for at in writes.indices where !results[at].isDone && writes[at].isNew {
       let write = writes[at]
@@ -221,8 +240,8 @@ extension Store {
       guard case .refused = results[at] else { continue }
       if write.intent == nil { try await giveBack(write.place, app) } else { refused.append(write) }
     }
-    if let intent { try await end(intent, refused: refused, app) }
-    return results
+    // All of a part have the same.
+    if let intent = writes.lazy.compactMap(\.intent).first { try await end(intent, refused: refused, app) }
   }
 
   /// Where devices are, or numbers for those that are nowhere.
