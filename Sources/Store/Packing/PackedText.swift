@@ -113,6 +113,8 @@ extension Unpacker {
     var colons: [Int] = []
     for _ in 0..<marks { colons.append(try int()) }
     let bytes = try slice(((count - marks) * 6 + 7) / 8)
+    // Asked for once, not for each letter: a token of FCM has 150.
+    let letters = Digits.base64Letters
     return String(unsafeUninitializedCapacity: count) { text in
       var bits: UInt32 = 0
       var held = 0
@@ -131,7 +133,7 @@ extension Unpacker {
           held += 8
         }
         held -= 6
-        text[place] = Digits.base64Letters[Int(bits >> UInt32(held) & 63)]
+        text[place] = letters[Int(bits >> UInt32(held) & 63)]
       }
       return count
     }
