@@ -6,6 +6,7 @@ struct SetChanges {
     var add: [UInt8] = []
     var remove: [UInt8] = []
 
+    /// Of fewer numbers no words are shorter.
     private static let wordsFrom = 4
 
     /// The numbers to add as words of 32 bits behind the number of the first one; empty where they lie far apart.

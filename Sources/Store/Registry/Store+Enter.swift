@@ -29,6 +29,7 @@ extension Store {
       }
       if write.tellsAliases {
         let token = alias(write.id, app)
+        // A byte is enough: a script has some dozens.
         asked.append(UInt8(place + 1))
         aliasKeys.append(token.key)
         tokens.append(token.hash)

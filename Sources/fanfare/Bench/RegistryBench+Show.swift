@@ -6,18 +6,22 @@ extension RegistryBench {
     if json {
       var writer = JSONWriter()
       writer.beginObject()
-      writer.member("devices", devices)
+      writer.member("devices", registered == nil ? devices : result.exported)
       writer.member("provider", provider.rawValue)
-      for (name, value) in [
+      // Of what was not measured nothing is said.
+      let imported: [(String, Double)] = [
         ("import_seconds", result.importSeconds), ("import_cpu_us", result.importOwn),
         ("import_redis_cpu_us", result.importRedis), ("import_per_core_second", result.importRate),
         ("repeat_seconds", result.repeatSeconds), ("redis_bytes", result.bytes),
+        ("reindex_seconds", result.reindexSeconds),
+      ]
+      let always: [(String, Double)] = [
         ("tag_change_ms", result.tagChange.middle), ("tag_change_p99_ms", result.tagChange.late),
         ("tag_change_worst_ms", result.tagChange.worst),
         ("export_per_second", Double(result.exported) / result.exportSeconds),
-        ("reindex_seconds", result.reindexSeconds), ("tags_first_page_ms", result.tagPages.first),
-        ("tags_page_ms", result.tagPages.behind),
-      ] {
+        ("tags_first_page_ms", result.tagPages.first), ("tags_page_ms", result.tagPages.behind),
+      ]
+      for (name, value) in (registered == nil ? imported : []) + always {
         writer.key(name)
         writer.double(value)
       }

@@ -58,6 +58,10 @@ enum BenchCommand {
     suite.audiences = try arguments.integer("--audiences", in: 1...1_000) ?? suite.audiences
     suite.json = arguments.wantsJSON
     suite.kept = arguments.text("--keep")
+    // Before half an hour of registering.
+    if let kept = suite.kept, access(kept, W_OK | X_OK) != 0 {
+      throw UsageProblem(text: "--keep: \(kept) is no folder that you may write to; make it first")
+    }
     return try suite.run(check: arguments.text("--check"), store: arguments.text("--store"))
   }
 

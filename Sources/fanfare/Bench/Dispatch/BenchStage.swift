@@ -27,9 +27,7 @@ final class BenchStage {
     responders settings: [ResponderSettings], connections: Int, dump: String? = nil, shortened: Bool = false,
     fsync: String? = nil
   ) throws {
-    if let dump, link(dump, folder.file("dump.rdb")) != 0 {
-      throw BenchFailure(reason: "devices cannot be linked from \(dump); is it on the file system of TMPDIR?")
-    }
+    if let dump { try Populations.link(dump, into: folder) }
     log = folder.file("bench.log")
     redis = try PrivateRedis(in: folder.path, core: Self.otherCore, fsync: fsync)
     let socket = redis.socket

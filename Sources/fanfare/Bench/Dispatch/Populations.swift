@@ -19,6 +19,13 @@ final class Populations {
   private static let savingMilliseconds: Int64 = 600_000
   static let app = AppID(rawValue: "bench")
 
+  /// A Redis that begins in `folder` has what is in `dump`.
+  static func link(_ dump: String, into folder: ScratchFolder) throws(BenchFailure) {
+    guard Glibc.link(dump, folder.file("dump.rdb")) == 0 else {
+      throw BenchFailure(reason: "devices cannot be linked from \(dump); is it there, on the file system of TMPDIR?")
+    }
+  }
+
   /// The dump of a store with so many devices.
   func dump(_ scenario: DispatchScenario, count: Int) throws -> String? {
     guard scenario.listed == nil, count > 0 else { return nil }
