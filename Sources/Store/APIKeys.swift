@@ -29,7 +29,7 @@ extension Store {
     let secret = Self.secretPrefix + Base64URL.encode(SecureRandom.bytes(Self.secretBytes))
     let hash = Digest.sha256(Array(secret.utf8))
     let key = APIKey(
-      id: "key_" + Digits.hex(Array(SecureRandom.bytes(8))), app: app, scopes: scopes, note: note,
+      id: "key_" + Digits.hexText(SecureRandom.bytes(8)), app: app, scopes: scopes, note: note,
       createdAt: now)
     var command = RedisCommand("HSET", keys.apiKeys)
     command.append(hash)

@@ -27,14 +27,14 @@ struct ImportStories {
     _ phones: [Device], _ store: Store, _ loop: EventLoop
   ) async throws -> (parts: [[DeviceWrite]], users: JoinedUsers) {
     let places = try await store.places(of: phones.map { ($0.id, nil) }, shop)
+    let joins = zip(phones, places).compactMap { phone, place in phone.user.map { (user: $0, place: place) } }
+    let users = try await store.enter(joins, shop).users
     var parts: [[DeviceWrite]] = [[], []]
     for (phone, place) in zip(phones, places) {
-      parts[place.partition].append(
-        DeviceWrite(
-          place: place, id: phone.id, before: nil,
-          after: DeviceRecord(StoredDevice(device: phone, tombstone: nil), bornAt: loop.wallNow)))
+      var record = DeviceRecord(StoredDevice(device: phone, tombstone: nil), bornAt: loop.wallNow)
+      if let entry = phone.user.flatMap(users.entry) { record.take(entry) }
+      parts[place.partition].append(DeviceWrite(place: place, id: phone.id, before: nil, after: record))
     }
-    let users = try await store.enter(parts, shop).users
     return (parts, users)
   }
 

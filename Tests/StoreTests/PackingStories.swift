@@ -176,7 +176,7 @@ extension Seeded {
       Digits.base64Letters.randomElement(using: &self)!
     }
     switch Int.random(in: 0..<5, using: &self) {
-    case 0: return Digits.hex(bytes)
+    case 0: return Digits.hexText(bytes)
     case 1: return String(decoding: letters.prefix(22) + [UInt8(ascii: ":")] + letters.dropFirst(22), as: UTF8.self)
     case 2: return UUIDBytes(high: .random(in: 0...UInt64.max, using: &self), low: 7).description
     case 3: return ":" + String(decoding: letters, as: UTF8.self) + "::"

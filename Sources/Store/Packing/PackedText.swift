@@ -15,25 +15,14 @@ extension Packer {
       for word in [uuid.high, uuid.low] {
         for shift in stride(from: UInt64(56), through: 0, by: -8) { byte(UInt8(truncatingIfNeeded: word >> shift)) }
       }
-    } else if !text.isEmpty, text.count.isMultiple(of: 2), text.allSatisfy({ Digits.hex[Int($0)] < 16 }) {
+    } else if let bytes = Digits.hexBytes(text) {
       number(text.count << 2 | 1)
-      for place in stride(from: 0, to: text.count, by: 2) {
-        byte(Digits.hex[Int(text[place])] << 4 | Digits.hex[Int(text[place + 1])])
-      }
-    } else if text.count >= PackedText.shortestSixBits, let colons = PackedText.colons(text) {
+      append(bytes)
+    } else if text.count >= PackedText.shortestSixBits, let (colons, bytes) = PackedText.sixBits(text) {
       number(text.count << 2 | 3)
       number(colons.count)
       for colon in colons { number(colon) }
-      var bits: UInt32 = 0
-      var held = 0
-      for letter in text where letter != PackedText.colon {
-        bits = bits << 6 | UInt32(Digits.base64[Int(letter)])
-        held += 6
-        guard held >= 8 else { continue }
-        held -= 8
-        byte(UInt8(truncatingIfNeeded: bits >> UInt32(held)))
-      }
-      if held > 0 { byte(UInt8(truncatingIfNeeded: bits << UInt32(8 - held))) }
+      append(bytes)
     } else {
       number(text.count << 2)
       append(text)
@@ -54,125 +43,129 @@ extension Unpacker {
       let marks = try int()
       guard marks <= PackedText.maximumColons, marks <= count else { throw Corrupt() }
       for _ in 0..<marks { _ = try number() }
-      _ = try slice(((count - marks) * 6 + 7) / 8)
+      _ = try slice(PackedText.bytes(ofLetters: count - marks))
     }
-  }
-
-  /// Appends the text; hexadecimal ones and UUIDs, as most tokens are, without making it a `String`.
-  mutating func compact(into text: inout [UInt8]) throws(Corrupt) {
-    let start = place
-    let head = try int()
-    guard head >> 2 <= PackedText.longest else { throw Corrupt() }
-    switch head & 3 {
-    case 1:
-      for byte in try slice((head >> 2) / 2) {
-        text.append(Digits.hexLetters[Int(byte >> 4)])
-        text.append(Digits.hexLetters[Int(byte & 15)])
-      }
-    case 2:
-      let letters = try uuid().letters
-      for place in letters.indices { text.append(letters[place]) }
-    default:
-      self = Unpacker(bytes, start..<end)
-      text.append(contentsOf: try compact().utf8)
-    }
-  }
-
-  private mutating func uuid() throws(Corrupt) -> UUIDBytes {
-    var (high, low): (UInt64, UInt64) = (0, 0)
-    for _ in 0..<8 { high = high << 8 | UInt64(try byte()) }
-    for _ in 0..<8 { low = low << 8 | UInt64(try byte()) }
-    return UUIDBytes(high: high, low: low)
   }
 
   mutating func compact() throws(Corrupt) -> String {
+    let text = try packedText()
+    return String(unsafeUninitializedCapacity: text.count) { letters in
+      text.write(to: letters)
+      return text.count
+    }
+  }
+
+  /// Appends the text, without making it a `String`.
+  mutating func compact(into bytes: inout [UInt8]) throws(Corrupt) {
+    let text = try packedText()
+    let start = bytes.count
+    bytes.append(contentsOf: repeatElement(0, count: text.count))
+    bytes.withUnsafeMutableBufferPointer { text.write(to: UnsafeMutableBufferPointer(rebasing: $0[start...])) }
+  }
+
+  private mutating func packedText() throws(Corrupt) -> PackedText {
     let head = try int()
     let count = head >> 2
     guard count <= PackedText.longest else { throw Corrupt() }
     switch head & 3 {
-    case 0: return try text(of: count)
-    case 1:
-      let bytes = try slice(count / 2)
-      return String(unsafeUninitializedCapacity: count) { text in
-        var place = 0
-        for byte in bytes {
-          text[place] = Digits.hexLetters[Int(byte >> 4)]
-          text[place + 1] = Digits.hexLetters[Int(byte & 15)]
-          place += 2
-        }
-        return place
+    case 0: return .plain(try slice(count))
+    case 1: return .hex(try slice(count / 2))
+    case 2:
+      var (high, low): (UInt64, UInt64) = (0, 0)
+      for _ in 0..<8 { high = high << 8 | UInt64(try byte()) }
+      for _ in 0..<8 { low = low << 8 | UInt64(try byte()) }
+      return .uuid(UUIDBytes(high: high, low: low))
+    default:
+      let marks = try int()
+      guard marks <= PackedText.maximumColons, marks <= count else { throw Corrupt() }
+      var colons: [Int] = []
+      for _ in 0..<marks {
+        let colon = try int()
+        guard colon > colons.last ?? -1, colon < count else { throw Corrupt() }
+        colons.append(colon)
       }
-    case 2: return try uuid().description
-    default: return try sixBits(count)
-    }
-  }
-
-  private mutating func sixBits(_ count: Int) throws(Corrupt) -> String {
-    let marks = try int()
-    guard marks <= PackedText.maximumColons, marks <= count else { throw Corrupt() }
-    var colons: [Int] = []
-    for _ in 0..<marks { colons.append(try int()) }
-    let bytes = try slice(((count - marks) * 6 + 7) / 8)
-    // Asked for once, not for each letter: a token of FCM has 150.
-    let letters = Digits.base64Letters
-    return String(unsafeUninitializedCapacity: count) { text in
-      var bits: UInt32 = 0
-      var held = 0
-      var next = bytes.startIndex
-      var mark = 0
-      for place in 0..<count {
-        if mark < colons.count, colons[mark] == place {
-          text[place] = PackedText.colon
-          mark += 1
-          continue
-        }
-        if held < 6 {
-          guard next < bytes.endIndex else { return place }
-          bits = bits << 8 | UInt32(bytes[next])
-          next += 1
-          held += 8
-        }
-        held -= 6
-        text[place] = letters[Int(bits >> UInt32(held) & 63)]
-      }
-      return count
+      return .sixBits(try slice(PackedText.bytes(ofLetters: count - marks)), colons: colons, letters: count - marks)
     }
   }
 }
 
-enum PackedText {
+/// A text on its way out of its packed form.
+private enum PackedText {
+  case plain(ArraySlice<UInt8>)
+  case hex(ArraySlice<UInt8>)
+  case uuid(UUIDBytes)
+  case sixBits(ArraySlice<UInt8>, colons: [Int], letters: Int)
+
   /// No text of a device is longer, in bytes.
   static let longest = 1 << 20
   static let shortestSixBits = 16
   static let maximumColons = 4
-  static let colon = UInt8(ascii: ":")
+  private static let colon = UInt8(ascii: ":")
 
-  /// Nil if there are other letters than base64url's, or too many colons.
-  static func colons(_ text: UnsafeBufferPointer<UInt8>) -> [Int]? {
-    var colons: [Int] = []
-    for (place, letter) in text.enumerated() where Digits.base64[Int(letter)] > 63 {
-      guard letter == colon, colons.count < maximumColons else { return nil }
-      colons.append(place)
+  static func bytes(ofLetters count: Int) -> Int { (count * 6 + 7) / 8 }
+
+  /// In bytes of UTF-8.
+  var count: Int {
+    switch self {
+    case .plain(let text): text.count
+    case .hex(let bytes): bytes.count * 2
+    case .uuid: 36
+    case .sixBits(_, let colons, let letters): letters + colons.count
     }
-    return colons
-  }
-}
-
-/// Values of letters and letters of values; 255 for a letter that has none.
-enum Digits {
-  static let hexLetters = Array("0123456789abcdef".utf8)
-  static let base64Letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-  static let hex = values(hexLetters)
-  static let base64 = values(base64Letters)
-
-  private static func values(_ letters: [UInt8]) -> [UInt8] {
-    var values = [UInt8](repeating: 255, count: 256)
-    for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
-    return values
   }
 
-  static func hex(_ bytes: [UInt8]) -> String {
-    String(decoding: bytes.flatMap { [hexLetters[Int($0 >> 4)], hexLetters[Int($0 & 15)]] }, as: UTF8.self)
+  /// As many as `count`; `text` has room for them.
+  func write(to text: UnsafeMutableBufferPointer<UInt8>) {
+    switch self {
+    case .plain(let bytes): _ = text.update(fromContentsOf: bytes)
+    case .hex(let bytes): Digits.writeHex(bytes, to: text)
+    case .uuid(let uuid):
+      let letters = uuid.letters
+      for place in letters.indices { text[place] = letters[place] }
+    case .sixBits(let bytes, let colons, let letters):
+      Digits.writeBase64(bytes, count: letters, to: UnsafeMutableBufferPointer(rebasing: text[colons.count...]))
+      var (place, from) = (0, colons.count)
+      for colon in colons {
+        while place < colon {
+          text[place] = text[from]
+          place += 1
+          from += 1
+        }
+        text[place] = Self.colon
+        place += 1
+      }
+    }
+  }
+
+  /// The bits of all letters but the colons, filled up with zeros, and where the colons stand. Nil if there are other letters, or too
+  /// many colons.
+  static func sixBits(_ text: UnsafeBufferPointer<UInt8>) -> (colons: [Int], bytes: [UInt8])? {
+    var colons: [Int] = []
+    var hasOthers = false
+    let bytes = [UInt8](unsafeUninitializedCapacity: text.count) { bytes, count in
+      Digits.base64.withUnsafeBufferPointer { values in
+        var (bits, held) = (UInt32(0), UInt32(0))
+        for place in text.indices {
+          let value = values[Int(text[place])]
+          guard value < 64 else {
+            hasOthers = text[place] != colon || colons.count == maximumColons
+            if hasOthers { return }
+            colons.append(place)
+            continue
+          }
+          bits = bits << 6 | UInt32(value)
+          held += 6
+          guard held >= 8 else { continue }
+          held -= 8
+          bytes[count] = UInt8(truncatingIfNeeded: bits >> held)
+          count += 1
+        }
+        guard held > 0 else { return }
+        bytes[count] = UInt8(truncatingIfNeeded: bits << (8 - held))
+        count += 1
+      }
+    }
+    return hasOthers ? nil : (colons, bytes)
   }
 }
 

@@ -9,6 +9,8 @@ struct JoinedUsers {
   /// By partition of users: its edition before, and what this has changed in it.
   fileprivate var editions: [Int: (before: Int64, own: Int64)] = [:]
 
+  func entry(of user: String) -> UserEntry? { entries[ExactText(user)] }
+
   /// This device was not written after all.
   mutating func forget(_ place: DevicePlace) { places.remove(place) }
 
@@ -20,18 +22,13 @@ struct JoinedUsers {
 }
 
 extension Store {
-  /// Enters devices for their users, and gives their records what the users' entries say. The entry comes before the record and
-  /// may name too many; readers compare with the record. Also answers the places of those whose user has too many devices.
-  func enter(_ parts: [[DeviceWrite]], _ app: AppID) async throws(StoreError) -> (
+  /// Enters devices for their users. The entry comes before the record and may name too many; readers compare with the record.
+  /// Also answers the places of those whose user has too many devices.
+  func enter(_ joins: [(user: String, place: DevicePlace)], _ app: AppID) async throws(StoreError) -> (
     users: JoinedUsers, full: Set<DevicePlace>
   ) {
     var users = JoinedUsers()
     var full = Set<DevicePlace>()
-    var joins: [(user: String, place: DevicePlace)] = []
-    joins.reserveCapacity(parts.reduce(0) { $0 + $1.count })
-    for write in parts.joined() {
-      if let user = write.user { joins.append((user, write.place)) }
-    }
     guard !joins.isEmpty else { return (users, full) }
     let entries = try await join(joins, app: app) { users.told($0, $1, $2) }
     users.entries.reserveCapacity(joins.count)
@@ -43,9 +40,6 @@ extension Store {
       }
       users.entries[ExactText(join.user)] = entry
       users.places.insert(join.place)
-    }
-    for write in parts.joined() {
-      if let user = write.user, let entry = users.entries[ExactText(user)] { write.after?.take(entry) }
     }
     return (users, full)
   }

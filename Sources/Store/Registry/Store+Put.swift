@@ -145,25 +145,43 @@ extension Store {
     throw Self.tooBusy
   }
 
-  /// Those that others came between, to be tried again.
-  private func attempt(
+  /// What is to be written, parts of one partition each, with places of its own and entered for its users.
+  private func prepare(
     _ left: [Int], _ steps: [Step], _ incoming: Incoming, _ app: AppID
-  ) async throws(StoreError) -> [Int] {
+  ) async throws(StoreError) -> (parts: [[DeviceWrite]], users: JoinedUsers) {
     let places = try await places(of: left.map { (steps[$0].id, steps[$0].found?.place) }, app)
     let now = loop.wallNow
+    var devices = incoming.devices
+    if let merge = incoming.merge {
+      for step in left.map({ steps[$0] }) {
+        if let known = step.found?.device { devices[step.at] = merge(known) }
+      }
+    }
+    var joins: [(user: String, place: DevicePlace)] = []
+    joins.reserveCapacity(left.count)
+    for (at, place) in zip(left, places) {
+      if let user = devices[steps[at].at].user { joins.append((user, place)) }
+    }
+    let (users, full) = try await enter(joins, app)
     var parts: [[DeviceWrite]] = []
     var open: [Int: Int] = [:]
     for (at, place) in zip(left, places) {
-      let old = steps[at].found?.record
-      var record = DeviceRecord(
-        StoredDevice(
-          device: old.flatMap { incoming.merge?($0.stored.device) } ?? incoming.devices[steps[at].at], tombstone: nil),
-        bornAt: old?.bornAt ?? now)
-      record.stored.device.id = steps[at].id
-      if let old, let user = record.stored.device.user, old.stored.device.isOf(user) {
-        record.userVersion = old.userVersion
-        record.stored.userTags = old.stored.userTags
-        record.isOneOfSeveral = old.isOneOfSeveral
+      let step = steps[at]
+      let old = step.found?.record
+      if full.contains(place) {
+        // As there is no room for it, its number goes back.
+        if old == nil { try await giveBack(place, app) }
+        continue
+      }
+      var record = DeviceRecord(StoredDevice(device: devices[step.at], tombstone: nil), bornAt: old?.bornAt ?? now)
+      record.stored.device.id = step.id
+      if let user = record.stored.device.user {
+        if let old, old.stored.device.isOf(user) {
+          record.userVersion = old.userVersion
+          record.stored.userTags = old.stored.userTags
+          record.isOneOfSeveral = old.isOneOfSeveral
+        }
+        if let entry = users.entry(of: user) { record.take(entry) }
       }
       let part: Int
       if let last = open[place.partition], parts[last].count < Self.itemsPerPart {
@@ -175,38 +193,37 @@ extension Store {
       }
       parts[part].append(
         DeviceWrite(
-          place: place, id: steps[at].id, before: steps[at].found, after: record, expected: steps[at].numbers,
-          derived: steps[at].derived, step: at))
+          place: place, id: step.id, before: step.found, after: record, expected: step.numbers, derived: step.derived,
+          step: at))
     }
-    var (users, full) = try await enter(parts, app)
-    if !full.isEmpty {
-      // As there is no room for them, their numbers go back.
-      for unused in parts.joined() where unused.isNew && full.contains(unused.place) {
-        try await giveBack(unused.place, app)
-      }
-      for part in parts.indices { parts[part].removeAll { full.contains($0.place) } }
-    }
+    return (parts, users)
+  }
+
+  /// Those that others came between, to be tried again.
+  private func attempt(
+    _ left: [Int], _ steps: [Step], _ incoming: Incoming, _ app: AppID
+  ) async throws(StoreError) -> [Int] {
+    let (parts, joined) = try await prepare(left, steps, incoming, app)
     let own = left.count > 1 ? try await foresee(parts, app) : nil
     var refused: [DeviceWrite] = []
-    let all = parts
-    var written = [[DeviceWrite.Result]](repeating: [], count: all.count)
+    var written = [[DeviceWrite.Result]](repeating: [], count: parts.count)
     // The next part begins when the records of one are there: what is left to do for them waits, or Redis would.
     var failure: StoreError?
     do throws(StoreError) {
-      try await abreast(all.count) { at async throws(StoreError) in
-        written[at] = try await self.write(all[at], app, under: own, at)
+      try await abreast(parts.count) { at async throws(StoreError) in
+        written[at] = try await self.write(parts[at], app, under: own, at)
       }
     } catch {
       failure = error
     }
     // What was written before another part failed is brought to its end as well.
-    try await abreast(all.count) { at async throws(StoreError) in
+    try await abreast(parts.count) { at async throws(StoreError) in
       let results = written[at]
       guard !results.isEmpty else { return }
-      try await self.end(all[at], results, app)
-      let pointed = try await self.pointTokens(of: all[at], results, app: app)
+      try await self.end(parts[at], results, app)
+      let pointed = try await self.pointTokens(of: parts[at], results, app: app)
       for place in results.indices {
-        let write = all[at][place]
+        let write = parts[at][place]
         if case .done(let aliased) = results[place] {
           steps[write.step].written(write, aliased, pointed[place])
         } else {
@@ -215,6 +232,7 @@ extension Store {
       }
     }
     if let failure { throw failure }
+    var users = joined
     for write in refused { users.forget(write.place) }
     try await settle(users, app)
     return refused.map(\.step)

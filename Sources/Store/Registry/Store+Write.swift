@@ -10,8 +10,8 @@ final class DeviceWrite {
   let before: FoundDevice?
   /// Nothing stands in its place, and something shall.
   let isNew: Bool
-  /// Nil deletes it.
-  var after: DeviceRecord?
+  /// Nil deletes it. Never another one: what may change while it is read is copied first, with all its texts.
+  let after: DeviceRecord?
   /// For a new device: the numbers that the index had under its hash.
   let expected: [Int]
   /// Of a registration: the id that its token gives.

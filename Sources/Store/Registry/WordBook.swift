@@ -35,7 +35,11 @@ struct WordCandidates {
   mutating func met(_ text: String) -> Bool {
     let key = ExactText(text)
     let count = Self.more(&counts[key, default: 0])
-    if counts.count > Self.limit { counts = [key: count] }
+    if counts.count > Self.limit {
+      // Its room is kept: an import fills it again and again.
+      counts.removeAll(keepingCapacity: true)
+      counts[key] = count
+    }
     return count >= Self.occurrences
   }
 
