@@ -20,7 +20,7 @@ extension Service {
       ? .table(StoredDevice.columns) { $0.row }
       : .lines { stored, writer in
         writer.beginObject()
-        if withDead { stored.write(to: &writer) } else { stored.device.write(to: &writer) }
+        if withDead { stored.write(to: &writer) } else { stored.device.writeToImport(to: &writer) }
         writer.endObject()
       }
     return try await form.answer { [self] cursor throws(Problem) in
@@ -32,6 +32,14 @@ extension Service {
         throw Problem(error)
       }
     }
+  }
+}
+
+extension Device {
+  /// All that an import takes: what registers it, and when it was.
+  fileprivate func writeToImport(to writer: inout JSONWriter) {
+    write(to: &writer)
+    writer.member("registered_at", registeredAt.rfc3339)
   }
 }
 

@@ -9,8 +9,8 @@ extension Service {
   /// Lines that are read before others have their turn.
   private static let linesPerTurn = 250
 
-  /// `POST /v1/devices/bulk`: each line is a device as `POST /v1/devices` takes it. May be repeated as a whole: what was
-  /// registered by then is replaced by the same.
+  /// `POST /v1/devices/bulk`: each line is a device as `POST /v1/devices` takes it, or as the export writes it, with its
+  /// `registered_at`. May be repeated as a whole: what was registered by then is replaced by the same.
   func registerDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     typealias Written = (inout JSONWriter) -> Void
     let lines = try Lines(of: call).all
@@ -50,7 +50,9 @@ extension Service {
   private func device(on line: Lines.Line, _ call: Call) throws(Problem) -> Device {
     let document = try line.document()
     do throws(Refusal) {
-      return try Intake.read(deviceFrom: document, id: nil, now: call.now, providers: providerNames).device
+      return try Intake.read(
+        deviceFrom: document, id: nil, now: call.now, providers: providerNames, isImported: true
+      ).device
     } catch {
       throw Problem(error, .invalidDevice)
     }

@@ -74,7 +74,7 @@ enum OpenAPIAnswers {
       return [
         Entry(
           status: 200, description: "One device a line, as the import takes them",
-          content: [("application/x-ndjson", "DeviceRegistration"), ("text/csv", nil)])
+          content: [("application/x-ndjson", "ImportedDevice"), ("text/csv", nil)])
       ]
     case .reviewPrunes: return [json(200, "What is put aside, by credential", "PruneList")]
     case .applyPrunes: return [json(200, "Carried out", "PrunesApplied")]

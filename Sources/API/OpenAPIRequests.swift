@@ -11,7 +11,8 @@ enum OpenAPIRequests {
     case .sendMessages: return "BulkMessage"
     case .replayMessage: return "Replay"
     case .rescheduleMessage: return "Schedule"
-    case .registerDevice, .registerDevices, .putDevice: return "DeviceRegistration"
+    case .registerDevice, .putDevice: return "DeviceRegistration"
+    case .registerDevices: return "ImportedDevice"
     case .countAudience: return "AudienceToCount"
     case .putAudience: return "AudienceToKeep"
     case .createDraft, .replaceDraft: return "DraftToKeep"
@@ -27,8 +28,7 @@ enum OpenAPIRequests {
   static let schemas: [JSONMember] = [
     JSONMember("Message", message), JSONMember("BulkMessage", bulkMessage),
     JSONMember("Replay", replay), JSONMember("Schedule", schedule), JSONMember("QuietHours", quietHours),
-    JSONMember("Cap", cap),
-    JSONMember("Recipients", recipients), JSONMember("Token", token),
+    JSONMember("Cap", cap), JSONMember("Recipients", recipients), JSONMember("Token", token),
     JSONMember("Channel", channel),
     JSONMember("Notification", notification), JSONMember("Sound", sound), JSONMember("Button", button),
     JSONMember("LocalizedText", localized), JSONMember("LiveActivity", liveActivity),
@@ -37,9 +37,9 @@ enum OpenAPIRequests {
     JSONMember("FCMOverrides", fcmOverrides), JSONMember("Durability", durability),
     JSONMember("ErrorBrake", errorBrake),
     JSONMember("Variant", variant),
-    JSONMember("DeviceRegistration", device), JSONMember("TagEdit", tagEdit), JSONMember("UserTags", userTags),
-    JSONMember("ChannelRequest", channelRequest), JSONMember("DraftToKeep", draft), JSONMember("Test", test),
-    JSONMember("TestListToKeep", testList),
+    JSONMember("DeviceRegistration", device), JSONMember("ImportedDevice", importedDevice),
+    JSONMember("TagEdit", tagEdit), JSONMember("UserTags", userTags), JSONMember("ChannelRequest", channelRequest),
+    JSONMember("DraftToKeep", draft), JSONMember("Test", test), JSONMember("TestListToKeep", testList),
     JSONMember("AudienceToCount", audienceToCount), JSONMember("AudienceToKeep", audienceToKeep),
   ]
 
@@ -76,6 +76,9 @@ enum OpenAPIRequests {
   }
   private static func flag(_ note: String? = nil) -> JSONValue {
     .make([("type", "boolean")] + (note.map { [("description", .string($0))] } ?? []))
+  }
+  private static func time(_ note: String? = nil) -> JSONValue {
+    .make([("type", "string"), ("format", "date-time")] + (note.map { [("description", .string($0))] } ?? []))
   }
   private static func free(_ note: String? = nil) -> JSONValue {
     .make([("type", "object")] + (note.map { [("description", .string($0))] } ?? []))
@@ -210,13 +213,15 @@ enum OpenAPIRequests {
     ])
 
   /// A line of a bulk send.
-  private static let bulkMessage: JSONValue = {
-    guard var members = message.object, var properties = message["properties"]?.object else { return .null }
-    properties.append(
-      JSONMember("idempotency_key", text(255, "As the header of a single send; of this line alone.")))
+  private static let bulkMessage = adding(
+    "idempotency_key", text(255, "As the header of a single send; of this line alone."), to: message)
+
+  private static func adding(_ name: String, _ field: JSONValue, to object: JSONValue) -> JSONValue {
+    guard var members = object.object, var properties = object["properties"]?.object else { return .null }
+    properties.append(JSONMember(name, field))
     members.set("properties", .object(properties))
     return .object(members)
-  }()
+  }
 
   private static let recipients: JSONValue = {
     let properties: [(String, JSONValue)] = [
@@ -360,7 +365,6 @@ enum OpenAPIRequests {
       ("users", list(text(256), maximum: TestRecipients.maximum)),
       ("tokens", list(.reference("Token"), maximum: TestRecipients.maximum)),
     ])
-
   private static let tags = list(text(Tag.maximumBytes), maximum: Tag.maximumPerDevice)
   private static let tagEdit = closed([], [("add", tags), ("remove", tags), ("replace", tags)])
   private static let userTags = closed(["tags"], [("tags", tags)])
@@ -387,6 +391,9 @@ enum OpenAPIRequests {
         ])
       ),
       ("enabled", flag("Default true.")), ("activity_id", text(256)),
-      ("last_seen", .make([("type", "string"), ("format", "date-time")])),
+      ("last_seen", time()),
     ])
+  /// A line of an import, and of an export.
+  private static let importedDevice = adding(
+    "registered_at", time("When the app registered it, not in the future. Default: now."), to: device)
 }

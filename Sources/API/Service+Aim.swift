@@ -19,14 +19,14 @@ extension Service {
     }
     let tenant = try tenant(call.app)
     let fates = fates(tenant, message)
-    let resolved = try await writtenOut(
-      expression, call.app, at: pointer, text: document["to"]?["audience"]?.string, .invalidMessage)
-    if message.oneSignalTargeting == .provider { return try aim(resolved, fates, at: pointer) }
+    let text = document["to"]?["audience"]?.string
+    let resolved = try await writtenOut(expression, call.app, at: pointer, text: text, .invalidMessage)
+    if message.oneSignalTargeting == .provider { return try aim(resolved, fates, at: pointer, text: text) }
 
     let selection = AudienceSelection(expression: resolved, reach: message.reach)
     let count: AudienceCount
     do throws(StoreError) {
-      count = try await store.count(selection, app: call.app, now: call.now)
+      count = try await store.count(selection, app: call.app, now: call.now, carries: fates.carries)
     } catch {
       throw Problem(error)
     }
@@ -34,7 +34,7 @@ extension Service {
       return later(count, resolved, message, credentials(of: count, fates), at: pointer)
     }
     guard count.total > settings.urgentTargets else {
-      let devices = try await members(selection, call, partitions: count.byPartition.keys.sorted())
+      let devices = try await members(selection, fates, call, partitions: count.byPartition.keys.sorted())
       var aim = Aim(targets: devices.map(fates.target))
       if devices.isEmpty {
         aim.warnings.append(
@@ -83,13 +83,17 @@ extension Service {
     }
   }
 
-  /// OneSignal finds its subscribers itself: one delivery for all of them.
-  private func aim(_ expression: AudienceExpression, _ fates: Fates, at pointer: String) throws(Problem) -> Aim {
+  /// OneSignal finds its subscribers itself: one delivery for all of them. `text`: as in `writtenOut`.
+  private func aim(_ expression: AudienceExpression, _ fates: Fates, at pointer: String, text: String?) throws(Problem)
+    -> Aim
+  {
     let filters: [JSONValue]
     do throws(AudienceFault) {
       filters = try expression.oneSignalFilters()
     } catch {
-      throw Problem(Refusal(violations: [Violation(pointer, error)]), .invalidMessage)
+      var column: Int?
+      if case .term(let term) = error.place { column = text.flatMap { AudienceExpression.column(of: term, in: $0) } }
+      throw Problem(Refusal(violations: [Violation(pointer, error, column: column)]), .invalidMessage)
     }
     let token = String(decoding: JSONValue.array(filters).encoded, as: UTF8.self)
     let address = Address(provider: .oneSignal, token: token, tokenKind: .subscribers)
@@ -112,7 +116,8 @@ extension Service {
     var targets: [SubmissionTarget] = []
     do throws(StoreError) {
       for partition in audience.counts.keys.sorted() {
-        let groups = try await store.members(selection, app: call.app, partition: partition, now: call.now)
+        let groups = try await store.members(
+          selection, app: call.app, partition: partition, now: call.now, carries: fates.carries)
         let first = groups.filter { !$0.numbers.isEmpty && seen.insert($0.route).inserted }.map { Int($0.numbers[0]) }
         let devices = try await store.devices(
           numbers: first, partition: partition, app: call.app, bornBefore: nil)
@@ -125,15 +130,15 @@ extension Service {
   }
 
   /// The devices of the audience in these partitions, those that went meanwhile left out.
-  private func members(_ selection: AudienceSelection, _ call: Call, partitions: [Int]) async throws(Problem)
-    -> [StoredDevice]
-  {
+  private func members(
+    _ selection: AudienceSelection, _ fates: Fates, _ call: Call, partitions: [Int]
+  ) async throws(Problem) -> [StoredDevice] {
     let found = Members(count: partitions.count)
     await loop.abreast(partitions.count, width: Self.partitionsAbreast) { [store] index in
       guard found.error == nil else { return }
       do throws(StoreError) {
         let groups = try await store.members(
-          selection, app: call.app, partition: partitions[index], now: call.now)
+          selection, app: call.app, partition: partitions[index], now: call.now, carries: fates.carries)
         let numbers = groups.flatMap(\.numbers).map(Int.init).sorted()
         found.devices[index] = try await store.devices(
           numbers: numbers, partition: partitions[index], app: call.app, bornBefore: nil

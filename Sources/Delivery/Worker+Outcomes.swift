@@ -222,6 +222,7 @@ extension Worker {
       reason: reason, platform: parcel.target.facts?.platform, providerID: providerID, attempts: parcel.attempts,
       overtaken: parcel.overtaken)
     if outcome == .accepted, parcel.cap != nil { final.cap = countCap(of: parcel) }
+    final.slice = parcel.slice?.key
     return final
   }
 
@@ -232,9 +233,10 @@ extension Worker {
   ) {
     dropHold(of: target.delivery)
     sender.metrics.delivered(outcome)
-    let final = Flush.Final(
+    var final = Flush.Final(
       delivery: target.delivery, device: target.device, provider: sender.provider, outcome: outcome, reason: reason,
       platform: target.facts?.platform)
+    final.slice = target.slice?.key
     partition.flush.add(final, prune: nil, finishedJob: job?.one())
     unflushed += 1
     flushSoon(partition)

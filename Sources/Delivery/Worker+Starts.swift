@@ -90,7 +90,7 @@ extension Worker {
     guard let audience = stored.audience, let expression = try? AudienceExpression(parsing: audience.expression) else {
       return try await abandon(id, lease, reason: "unreadable_audience")
     }
-    let selection = AudienceSelection(expression: expression, reach: audience.reach, providers: nil)
+    let selection = AudienceSelection(expression: expression, reach: audience.reach)
     let fate = fates(stored.app, message)
     var capped: ((UInt32) -> Bool)?
     if let loaded, let cap = message.cap, let partition = partitions[lease.partition] {

@@ -4,4 +4,6 @@ package enum Fate: Hashable, Sendable {
   case queue(CredentialID)
   /// Ended before it began: `skipped: kind_unsupported`, `dead: Unregistered`.
   case ended(Outcome, reason: String)
+
+  package var isQueued: Bool { if case .queue = self { true } else { false } }
 }

@@ -31,4 +31,7 @@ package struct Fates: Sendable {
     }
     return .queue(credential)
   }
+
+  /// The message can go there.
+  package func carries(_ address: Address) -> Bool { fate(of: address).isQueued }
 }

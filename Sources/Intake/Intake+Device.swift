@@ -5,15 +5,16 @@ extension Intake {
   private static let longestAttribute = 1_024
 
   /// Nil only together with findings.
-  static func readDevice(_ document: JSONValue, id: DeviceID?, now: WallTime, _ findings: inout Findings)
-    -> DeviceReading?
-  {
-    if document["registered_at"] != nil {
+  static func readDevice(
+    _ document: JSONValue, id: DeviceID?, now: WallTime, isImported: Bool, _ findings: inout Findings
+  ) -> DeviceReading? {
+    if !isImported, document["registered_at"] != nil {
       findings.refuse(
         Place.root.member("registered_at"), .notAllowed,
-        "`registered_at` is set by the server when it takes the registration: leave it out")
+        "`registered_at` is set by the server when it takes the registration: leave it out; only an import tells it")
     }
-    guard let fields = Fields(withoutRegisteredAt(document), at: .root, of: .device, &findings) else { return nil }
+    let (document, schema) = isImported ? (document, Schema.importedDevice) : (withoutRegisteredAt(document), .device)
+    guard let fields = Fields(document, at: .root, of: schema, &findings) else { return nil }
     let address = readAddress(fields, &findings)
     let id = readID(fields, path: id, &findings)
     let placeholder = Address(provider: .apns, token: "")
@@ -31,6 +32,7 @@ extension Intake {
     device.enabled = fields.flag("enabled", &findings) ?? true
     device.activityID = fields.text("activity_id", .line(256), &findings)
     device.lastSeen = readLastSeen(fields, now: now, &findings)
+    device.registeredAt = readRegisteredAt(fields, now: now, &findings) ?? now
     let signature = fields.text("user_signature", .identifier(128), &findings)
     guard address != nil else { return nil }
     return DeviceReading(device: device, given: Set(fields.names), userSignature: signature, warnings: [])
@@ -93,16 +95,33 @@ extension Intake {
 
   /// A clock that runs ahead must not keep a device young for ever.
   private static func readLastSeen(_ fields: Fields, now: WallTime, _ findings: inout Findings) -> WallTime? {
-    guard let text = fields.text("last_seen", .line(64), &findings) else { return nil }
-    let place = fields.place.member("last_seen")
+    guard let time = readTime(fields, "last_seen", &findings) else { return nil }
+    if time > now {
+      findings.warn(
+        fields.place.member("last_seen"), "clock_ahead", "lies in the future; the time of this request was stored")
+      return now
+    }
+    return time
+  }
+
+  /// One in the future would keep its token from ever being pruned by a 410.
+  private static func readRegisteredAt(_ fields: Fields, now: WallTime, _ findings: inout Findings) -> WallTime? {
+    guard let time = readTime(fields, "registered_at", &findings) else { return nil }
+    if time > now {
+      findings.refuse(
+        fields.place.member("registered_at"), .notAllowed,
+        "`registered_at` lies in the future (it is now \(now.rfc3339)): leave it out if it is not known")
+    }
+    return time
+  }
+
+  private static func readTime(_ fields: Fields, _ name: String, _ findings: inout Findings) -> WallTime? {
+    guard let text = fields.text(name, .line(64), &findings) else { return nil }
     guard let time = WallTime(rfc3339: text) else {
       findings.refuse(
-        place, .invalidFormat, "`last_seen` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z")
+        fields.place.member(name), .invalidFormat,
+        "`\(name)` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z")
       return nil
-    }
-    if time > now {
-      findings.warn(place, "clock_ahead", "lies in the future; the time of this request was stored")
-      return now
     }
     return time
   }

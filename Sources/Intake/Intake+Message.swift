@@ -41,6 +41,7 @@ extension Intake {
   static func checkContent(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
     checkKind(message, fields, &findings)
     checkNotification(message, fields, &findings)
+    checkDefaults(message, fields, &findings)
     checkChannel(message, fields, &findings)
   }
 

@@ -34,4 +34,22 @@ extension Intake {
     findings.refuse(
       place, .tooMany, "has \(count) different placeholders in its texts; the limit is \(maximumPlaceholders)")
   }
+
+  /// Nobody here knows the attributes of those at whom a provider aims.
+  static func checkDefaults(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+    let aims: String
+    if message.oneSignalTargeting == .provider {
+      aims = "OneSignal aims"
+    } else if case .channel = message.to {
+      aims = "a broadcast reaches whoever follows the channel"
+    } else {
+      return
+    }
+    guard let notification = message.notification else { return }
+    for slot in MessageTexts.slots(of: notification) where slot.fallback == nil {
+      findings.refuse(
+        fields.place.member("notification"), .notAllowed,
+        "\(aims), so no device's `\(slot.name)` is known here: give a default: `{{\(slot.name)|…}}`")
+    }
+  }
 }

@@ -32,12 +32,14 @@ package enum Intake {
     try read(deviceFrom: document, id: id, now: now).device
   }
 
-  /// As `device(from:id:now:)`, with what else the request said.
+  /// As `device(from:id:now:)`, with what else the request said. `isImported`: a line of `POST /v1/devices/bulk`, which may tell
+  /// when the app registered elsewhere.
   package static func read(
-    deviceFrom document: JSONValue, id: DeviceID?, now: WallTime, providers: [ProviderName]? = nil
+    deviceFrom document: JSONValue, id: DeviceID?, now: WallTime, providers: [ProviderName]? = nil,
+    isImported: Bool = false
   ) throws(Refusal) -> DeviceReading {
     var findings = Findings(providers: providers, maximumTargets: maximumTargets)
-    let reading = readDevice(document, id: id, now: now, &findings)
+    let reading = readDevice(document, id: id, now: now, isImported: isImported, &findings)
     try findings.refuse()
     guard var reading else { preconditionFailure("a device was not read, but nothing was found wrong with it") }
     reading.warnings = findings.warnings

@@ -65,6 +65,8 @@ package struct Schema: Sendable {
       "id", "provider", "token", "token_kind", "environment", "bundle_id", "platform", "app_version", "language", "tz",
       "user", "user_signature", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen",
     ])
+  /// A line of `POST /v1/devices/bulk`.
+  package static let importedDevice = Schema("device", device.fields + ["registered_at"])
 
   /// An expression that is counted.
   package static let audience = Schema("audience", ["audience", "filters", "everyone", "reach", "providers"])
@@ -80,7 +82,8 @@ package struct Schema: Sendable {
 
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
-    overrides, apnsOverrides, fcmOverrides, variant, durability, errorBrake, device, channelRequest, audience,
+    overrides, apnsOverrides, fcmOverrides, variant, durability, errorBrake, device, importedDevice, channelRequest,
+    audience,
     namedAudience, replay, quietHours, cap, schedule,
     tagEdit,
     userTags, draft, test, testList,

@@ -21,10 +21,11 @@ extension Store {
         guard case .retrying(_, _, _, _, let target) = record.state else { continue }
         let delivery = DeliveryID(message: message, partition: partition, index: index)
         guard !atHand.contains(delivery) else { continue }
-        flush.finals.append(
-          Flush.Final(
-            delivery: delivery, device: target.device,
-            provider: record.provider ?? ProviderName(rawValue: ""), outcome: .cancelled, reason: nil))
+        var final = Flush.Final(
+          delivery: delivery, device: target.device,
+          provider: record.provider ?? ProviderName(rawValue: ""), outcome: .cancelled, reason: nil)
+        final.slice = record.slice
+        flush.finals.append(final)
       }
       // Number 0 is never compared: a final changes nothing the second time.
       if !flush.finals.isEmpty { _ = try await self.flush(flush) }

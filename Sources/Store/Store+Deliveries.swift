@@ -94,7 +94,7 @@ extension DeliveryReport {
       reason: nil,
       attempts: record?.attempts ?? [], providerID: nil, requestID: nil, nextAttemptAt: nil,
       overtaken: record?.overtaken ?? false)
-    if !attempts.isEmpty { requestID = delivery.requestID }
+    if !attempts.isEmpty { requestID = record?.slice ?? delivery.requestID }
     switch record?.state {
     case .final(let outcome, let reason, let providerID):
       state = outcome.rawValue

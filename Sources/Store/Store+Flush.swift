@@ -179,13 +179,11 @@ extension Store {
   }
 
   static func arguments(_ final: Flush.Final) -> [RedisArgument] {
-    let record = DeliveryRecord(
-      state: .final(final.outcome, reason: final.reason, providerID: final.providerID), provider: final.provider,
-      overtaken: final.overtaken)
     let counter = CounterName(
       provider: final.provider, outcome: final.outcome, reason: final.reason, platform: final.platform)
     return [
-      .number(Int64(final.delivery.index)), .bytes(record.head), .bytes(DeliveryRecord.pack(final.attempts)),
+      .number(Int64(final.delivery.index)), .bytes(DeliveryRecord(final).head),
+      .bytes(DeliveryRecord.pack(final.attempts)),
       .bytes(counter.field),
     ]
   }
@@ -198,7 +196,7 @@ extension Store {
     let record = DeliveryRecord(
       state: .retrying(
         due: retry.due, reason: retry.reason, sequence: target.sequence, credential: target.credential, packed),
-      provider: target.address?.provider)
+      provider: target.address?.provider, slice: target.slice?.key)
     return [
       .number(Int64(target.delivery.index)), .bytes(record.head), .bytes(DeliveryRecord.pack(retry.attempts)),
       .number(retry.due.milliseconds),

@@ -187,6 +187,8 @@ package struct Flush: Sendable {
     package var overtaken: Bool
     /// It counts towards a cap, if it is accepted.
     package var cap: CapUse?
+    /// Key of the slice in which it was requested; nil: it was requested by itself, or not at all.
+    package var slice: UUIDBytes?
     package init(
       delivery: DeliveryID, device: DeviceID, provider: ProviderName, outcome: Outcome, reason: String?,
       platform: String? = nil, providerID: String? = nil, attempts: [Attempt] = [], overtaken: Bool = false

@@ -90,6 +90,43 @@ struct DeviceImportTests {
     }
   }
 
+  @Test("an import keeps when a device was registered, an ordinary registration says that it is now")
+  func registrationTimes() async throws {
+    try await Gateway.running { gateway in
+      func time(_ id: String) -> String? {
+        gateway.ask("GET", "/v1/devices/\(id)", as: .read).json["registered_at"]?.string
+      }
+      let old = "2024-01-02T03:04:05.678Z"
+      let body = [
+        #"{"id":"d1","provider":"fcm","token":"t-1","registered_at":"\#(old)"}"#,
+        #"{"id":"d2","provider":"fcm","token":"t-2"}"#,
+        #"{"id":"d3","provider":"fcm","token":"t-3","registered_at":"2999-01-01T00:00:00Z"}"#,
+      ].joined(separator: "\n")
+      gateway.register("now")
+      let before = try #require(time("now"))
+      let results = Self.results(gateway.ask("POST", "/v1/devices/bulk", body, as: .devices, Self.lines))
+      let fault = results[2]["problem"]?["violations"]?.array?.first
+      #expect(fault?["pointer"]?.string == "/registered_at" && fault?["code"]?.string == "not_allowed", "\(results)")
+      #expect(time("d1") == old && time("d3") == nil)
+      #expect(try #require(time("d2")) >= before)
+
+      let export = gateway.ask("GET", "/v1/devices/export", as: .devices)
+      let told = Self.results(export).first { $0["id"]?.string == "d1" }?["registered_at"]?.string
+      #expect(told == old, "\(export.text)")
+      let again = gateway.ask("POST", "/v1/devices/bulk", export.text, as: .devices, Self.lines)
+      #expect(Self.results(again).allSatisfy { $0["registration"] == .string("updated") }, "\(again.text)")
+      #expect(time("d1") == old)
+
+      // Only an import may tell it; the app that comes again is here now.
+      let forged = gateway.ask(
+        "PUT", "/v1/devices/d1", #"{"provider":"fcm","token":"t-1","registered_at":"\#(old)"}"#, as: .devices)
+      #expect(forged.violations == ["/registered_at not_allowed"])
+      #expect(
+        gateway.ask("POST", "/v1/devices", #"{"provider":"fcm","token":"t-1"}"#, as: .register).status == 200)
+      #expect(try #require(time("d1")) >= before)
+    }
+  }
+
   @Test("a file in another encoding, without lines, of another type or with too many lines is refused as a whole")
   func refused() async throws {
     try await Gateway.running { gateway in

@@ -76,6 +76,24 @@ struct SendTests {
     }
   }
 
+  @Test("each language is measured at every provider: the longest text decides, and is named")
+  func longestLanguage() async throws {
+    try await Gateway.running { gateway in
+      let body = String(repeating: "x", count: FakeAccount.limit + 17)
+      for (german, status) in [(body, 422), ("kurz", 202)] {
+        let reply = gateway.ask(
+          "POST", "/v1/messages",
+          #"{"to":{"tokens":[{"provider":"apns","token":"ab"}]},"notification":{"body":"short","localized":{"fr":{"body":"court"},"de":{"body":"\#(german)"}}}}"#
+        )
+        #expect(reply.status == status, "\(reply.text)")
+        guard status == 422 else { continue }
+        #expect(reply.violations == [" payload_too_large"])
+        #expect(reply.text.contains("apns: 17 bytes too many (in `de`)"), "\(reply.text)")
+      }
+      #expect(gateway.ask("GET", "/v1/messages").json["items"]?.array?.count == 1)
+    }
+  }
+
   @Test("a message over a provider's limit is refused as a whole, naming provider and excess")
   func tooLarge() async throws {
     try await Gateway.running { gateway in

@@ -38,6 +38,16 @@ struct FilterTests {
       (#"[{"field":"tga","key":"a","relation":"exists"}]"#, "did you mean `tag`"), (#"[1]"#, "no object"),
       (#"[{"field":"last_session","relation":"<","hours_ago":"5"}]"#, "multiple of 24"),
       (#"[{"field":"tag","relation":"="}]"#, "`key` is missing"),
+      (#"[{"field":"tag","key":"utm:source","relation":"!=","value":"ads"}]"#, "did you mean `utm_source`"),
+      (#"[{"field":"tag","key":"utm:source","relation":"exists"}]"#, "filter 1: `key` holds a colon"),
+      (#"[{"field":"tag","key":"a:","relation":"in_array","value":"1,2"}]"#, "`key` holds a colon"),
+      (#"[{"field":"tag","key":":","relation":"not_exists"}]"#, "`key` holds a colon"),
+      (
+        #"[{"field":"tag","key":"a","relation":"exists"},{"operator":"AND","field":"tag"},{"field":"tag","key":"b","relation":"exists"}]"#,
+        "filter 2: `field` does not belong to an operator"
+      ),
+      (#"[{"field":"language","relation":"=","value":"*"}]"#, "`*`"),
+      (#"[{"field":"app_version","relation":">","value":"=2"}]"#, "`=2`"),
     ])
   func refuses(_ json: String, _ words: String) throws {
     let fault = try #require(throws: AudienceFault.self) { try tree(json) }
@@ -53,6 +63,10 @@ struct FilterTests {
       ("!(a:1 && b:2)", "a!=1 OR b!=2"), ("!(a:1 || b:2)", "a!=1 b!=2"), ("everyone && a:1", "a=1"), ("everyone", ""),
       ("seen:<30d", "last_session<720"), ("!seen:<30d", "last_session>720"),
       ("app_version:>=2 && x:1", "app_version>2 x=1 OR app_version=2 x=1"), ("lang:zh-Hant", "language=zh-Hant"),
+      ("churned:*", "churned exists"), ("utm:source:ads", "utm=source:ads"), ("a || everyone", ""),
+      ("!(a && everyone) || b:1", "a not_exists OR b=1"),
+      // Two spellings of one letter are two tags, so neither can stand for the other.
+      ("!k:é && !k:e\u{301}", "k!=é k!=e\u{301}"), ("k:é || k:e\u{301}", "k=é OR k=e\u{301}"),
     ])
   func writes(_ text: String, _ filters: String) throws {
     let entries = try AudienceExpression(parsing: text).oneSignalFilters()
@@ -64,19 +78,27 @@ struct FilterTests {
       let value = entry["value"]?.string ?? entry["hours_ago"]?.string
       return value.map { key + relation + $0 } ?? "\(key) \(relation)"
     }
-    #expect(shown.joined(separator: " ") == filters)
+    #expect(Array(shown.joined(separator: " ").utf8) == Array(filters.utf8))
   }
 
   @Test(
     "a term that filters cannot express is named",
     arguments: [
       ("a && tz:UTC", "tz:UTC"), ("platform:ios", "platform:ios"), ("lang:de-AT", "lang:de-at"), ("lang:*", "lang:*"),
-      ("!provider:apns", "provider:apns"),
+      ("!provider:apns", "provider:apns"), ("a:b:*", "a:b:*"), ("x && !\":b\"", "\":b\""), ("\"a:\"", "\"a:\""),
+      ("\":\":*", "\":\":*"),
     ])
   func inexpressible(_ text: String, _ term: String) throws {
     let tree = try AudienceExpression(parsing: text)
     let fault = try #require(throws: AudienceFault.self) { try tree.oneSignalFilters() }
     #expect(fault.message.hasPrefix("`\(term)`: "))
+  }
+
+  @Test("nobody is refused", arguments: ["!everyone", "a && !everyone", "!(a || everyone)"])
+  func nobody(_ text: String) throws {
+    let tree = try AudienceExpression(parsing: text)
+    let fault = try #require(throws: AudienceFault.self) { try tree.oneSignalFilters() }
+    #expect(fault.message == "no OneSignal filter can say: nobody")
   }
 
   @Test("an expression that grows too large in filters is refused before it does")

@@ -42,6 +42,10 @@ struct AudienceTests {
         nil, "an audience only"
       ),
       (#"{"audience":"a"}"#, #""onesignal_targeting":"provider""#, "/onesignal_targeting", nil, "providers"),
+      (
+        #"{"filters":[{"field":"tag","key":"a","relation":"exists"},{"field":"tag","key":"utm:source","relation":"!=","value":"ads"}]}"#,
+        "", "/to/filters/1", nil, "`key` holds a colon"
+      ),
     ] as [(String, String, String, Int?, String)])
   func faults(_ to: String, _ more: String, _ pointer: String, _ column: Int?, _ words: String) throws {
     let found = try violations(to, more)

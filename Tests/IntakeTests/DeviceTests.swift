@@ -51,6 +51,29 @@ struct DeviceTests {
   }
 
   @Test(
+    "an import may say when the app registered, if that is a time that has come; without it that is now",
+    arguments: [
+      (#""registered_at":"2024-02-29T23:30:00.125+01:00""#, "2024-02-29T22:30:00.125Z", []),
+      (#""registered_at":"\#(noon.rfc3339)""#, noon.rfc3339, []), (#""enabled":true"#, noon.rfc3339, []),
+      (#""registered_at":"\#((noon + 1).rfc3339)""#, nil, ["/registered_at not_allowed"]),
+      (#""registered_at":"2024-02-30T00:00:00Z""#, nil, ["/registered_at invalid_format"]),
+      (#""registered_at":"2024-02-29""#, nil, ["/registered_at invalid_format"]),
+      (#""registered_at":1700000000"#, nil, ["/registered_at wrong_type"]),
+      (#""registered_at":null"#, nil, ["/registered_at wrong_type"]),
+      (#""registered_ad":"2024-02-28T00:00:00Z""#, nil, ["/registered_ad unknown_field"]),
+    ] as [(String, String?, [String])])
+  func imported(_ members: String, _ time: String?, _ faults: [String]) throws {
+    let line = try document(registration(members))
+    do throws(Refusal) {
+      let reading = try Intake.read(deviceFrom: line, id: nil, now: noon, isImported: true)
+      #expect(reading.device.registeredAt.rfc3339 == time)
+      #expect(faults == [])
+    } catch {
+      #expect(error.violations.map { "\($0.pointer) \($0.code)" } == faults)
+    }
+  }
+
+  @Test(
     "each fault has its pointer and its code",
     arguments: [
       ("[]", [" wrong_type"]),

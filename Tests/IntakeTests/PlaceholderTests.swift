@@ -59,4 +59,40 @@ struct PlaceholderTests {
     #expect(MessageTexts(try read(text(32))).slots.count == 32)
     #expect(try faults(of: alert(text(33))) == ["/notification too_many"])
   }
+
+  @Test(
+    "where OneSignal aims, no attribute is known: each placeholder needs a default, in whatever text it stands",
+    arguments: [
+      (#""title":"Hi {{name|there}}""#, []), (#""title":"Hi {{name|}}","body":"\\{{name}}""#, []),
+      (#""title":"Hi {{name}}""#, ["name"]),
+      (#""title":"{{name}}","body":"{{name|x}} {{name}} {{city}}""#, ["name", "city"]),
+      (#""title":"T","localized":{"de":{"body":"{{ort}}"}}"#, ["ort"]),
+      (#""title_key":"K","title_args":["{{count}}"]"#, ["count"]),
+    ] as [(String, [String])])
+  func unknownDevices(_ notification: String, _ names: [String]) throws {
+    let members = #""to":{"everyone":true},"providers":["onesignal"],"notification":{\#(notification)}"#
+    #expect(try faults(of: "{\(members)}").isEmpty)
+    do {
+      _ = try Intake.read(
+        messageFrom: document(#"{\#(members),"onesignal_targeting":"provider"}"#), providers: [.oneSignal])
+      #expect(names.isEmpty)
+    } catch let refusal as Refusal {
+      #expect(refusal.violations.map { "\($0.pointer) \($0.code)" } == names.map { _ in "/notification not_allowed" })
+      for (violation, name) in zip(refusal.violations, names) {
+        #expect(violation.detail.contains("give a default: `{{\(name)|…}}`"), "\(violation.detail)")
+      }
+      #expect(!names.isEmpty)
+    }
+  }
+
+  @Test("a broadcast goes to devices that nobody here knows: its placeholders need defaults as well")
+  func broadcast() throws {
+    func message(_ title: String) -> String {
+      let channel = #"{"id":"dGVzdC1jaGFubmVs","bundle_id":"com.example.app","environment":"sandbox"}"#
+      let update = #""kind":"live_activity","live_activity":{"event":"update","content_state":{"home":2}}"#
+      return #"{"to":{"channel":\#(channel)},\#(update),"notification":{"title":"\#(title)"}}"#
+    }
+    #expect(try faults(of: message("Goal, {{name|all}}")).isEmpty)
+    #expect(try faults(of: message("Goal, {{name}}")) == ["/notification not_allowed"])
+  }
 }

@@ -51,8 +51,11 @@ extension Journeys {
     )
     let report = try await gateway.completed(id)
     #expect(report["outcomes"]?["accepted"]?.integer == 1, "\(report)")
-    let entry = try await world.sandbox.log().dropFirst(before).first
-    #expect(entry?.token == "filters")
-    #expect(entry?.body.contains(#""relation":"not_exists""#) == true, "\(entry?.body ?? "")")
+    let entries = try await world.sandbox.log().dropFirst(before)
+    #expect(entries.map(\.token) == ["filters"])
+    let body = try JSON.parse(Array((entries.first?.body ?? "").utf8))
+    let filters =
+      #"[{"field":"tag","key":"plan","relation":"=","value":"pro"},{"field":"tag","key":"churned","relation":"not_exists"}]"#
+    #expect(body["filters"] == (try JSON.parse(Array(filters.utf8))), "\(body)")
   }
 }

@@ -22,14 +22,16 @@ extension Journeys {
         }
       }
       var language: String { ["de", "de-AT", "fr", "en", "es"][number / 3 % 5] }
+      var platform: String? { ["ios", "android", nil][number / 9 % 3] }
       var isPro: Bool { number % 4 != 0 }
       var hasChurned: Bool { number % 7 == 0 }
       var isMeant: Bool { isPro && !hasChurned && ["de", "fr"].contains(language.prefix(2)) }
       var line: String {
         let tags = [isPro ? "plan:pro" : "plan:free"] + (hasChurned ? ["churned"] : [])
         let list = tags.map { "\"\($0)\"" }.joined(separator: ",")
+        let told = platform.map { #""platform":"\#($0)","# } ?? ""
         return #"""
-          {"id":"d\#(number)","provider":"\#(provider)","token":"\#(token)","language":"\#(language)","tags":[\#(list)],"attributes":{"name":"N\#(number)"}}
+          {"id":"d\#(number)",\#(told)"provider":"\#(provider)","token":"\#(token)","language":"\#(language)","tags":[\#(list)],"attributes":{"name":"N\#(number)"}}
           """#
       }
     }
@@ -72,6 +74,7 @@ extension Journeys {
     let faults = [
       #"{"provider":"apns","share":0.1,"status":503,"reason":"ServiceUnavailable","times":100}"#,
       #"{"provider":"fcm","share":0.1,"status":503,"times":100}"#,
+      #"{"provider":"onesignal","status":503,"times":3}"#,
       #"{"provider":"apns","delay_ms":600,"when":"after"}"#, #"{"provider":"fcm","delay_ms":600,"when":"after"}"#,
     ]
     try await world.sandbox.play("[\((gone + faults).joined(separator: ","))]")
@@ -89,32 +92,50 @@ extension Journeys {
     #expect(report["targets"]?.integer == Int64(meant.count), "\(report)")
 
     let log = try await world.sandbox.log()
-    var taken: [String: Int] = [:]
-    for entry in log where entry.accepted { taken[entry.token, default: 0] += 1 }
+    let taken = Dictionary(grouping: log.filter(\.accepted), by: \.token)
     let exported = try await second.deliveries(id)
     #expect(exported.count == meant.count)
     let byDevice = Dictionary(exported.map { ($0["device"]?.string ?? "", $0) }) { first, _ in first }
     #expect(byDevice.count == meant.count, "each device once")
-    var sums: [String: Int] = [:]
     for member in crowd.members {
       guard member.isMeant else {
         #expect(taken[member.token] == nil, "d\(member.number) was not meant")
         continue
       }
-      let state = byDevice["d\(member.number)"]?["state"]?.string
-      sums[state ?? "missing", default: 0] += 1
+      let row = byDevice["d\(member.number)"]
+      let entries = taken[member.token] ?? []
+      let shown = "d\(member.number): " + (row.map { String(decoding: $0.encoded, as: UTF8.self) } ?? "missing")
+      #expect(row?["provider"]?.string == member.provider && row?["platform"]?.string == member.platform)
       if dead.contains(member.token) {
-        #expect(state == "dead" && taken[member.token] == nil, "d\(member.number): \(state ?? "missing")")
-      } else {
-        #expect(state == "accepted" && taken[member.token] != nil, "d\(member.number): \(state ?? "missing")")
+        #expect(row?["state"]?.string == "dead" && entries.isEmpty, "\(shown)")
+        continue
       }
+      #expect(row?["state"]?.string == "accepted" && !entries.isEmpty, "\(shown)")
+      // What the vendor was given names the delivery, and has the device's own text.
+      if member.provider != "fcm" {
+        #expect(row?["request_id"]?.string == entries.last?.id, "\(shown)")
+      }
+      #expect(entries.allSatisfy { $0.body.contains("Hi N\(member.number)") }, "d\(member.number)")
+      // What was in flight or not yet written down at the kill goes once more, and nothing a third time.
+      #expect(entries.count <= 2, "d\(member.number)")
     }
-    for (state, count) in sums { #expect(report["outcomes"]?[state]?.integer == Int64(count), "\(report)") }
-    let doubles = taken.values.reduce(0, +) - taken.count
-    #expect(doubles <= 4_000, "in flight and unflushed at the kill bound the doubles")
+    #expect(Self.tally(of: exported) == Self.tally(in: report), "every sum is the export's")
 
     // The dead are out of the next count.
     let after = try await second.client.post("/v1/audiences/count", #"{"audience":"\#(Crowd.expression)"}"#)
     #expect(after.json["total"]?.integer == Int64(meant.count - dead.count), "\(after.text)")
+  }
+
+  /// By provider, platform, outcome and reason, as the export has them.
+  private static func tally(of exported: [JSONValue]) -> [String: Int64] {
+    Dictionary(exported.map { (kind($0, outcome: "state"), 1) }, uniquingKeysWith: +)
+  }
+  /// … and as the report counts them.
+  private static func tally(in report: JSONValue) -> [String: Int64] {
+    let rows = (report["counts"]?.array ?? []).map { (kind($0, outcome: "outcome"), $0["count"]?.integer ?? 0) }
+    return Dictionary(rows) { first, _ in first }
+  }
+  private static func kind(_ row: JSONValue, outcome: String) -> String {
+    ["provider", "platform", outcome, "reason"].map { row[$0]?.string ?? "-" }.joined(separator: " ")
   }
 }

@@ -91,14 +91,17 @@ struct ExactSets {
         for expression in expressions() {
           let selection = AudienceSelection(
             expression: expression, reach: some(Reach.allCases), providers: maybe([[.apns], [.fcm, .apns]]))
-          let wanted = model.members(selection, now: now)
-          let count = try await store.count(selection, app: shop, now: now)
+          let carries: ((Address) -> Bool)? = maybe([{ $0.provider == .fcm }, { $0.provider != .fcm }])
+          let wanted = model.members(selection, now: now, carries)
+          let count = try await store.count(selection, app: shop, now: now, carries: carries)
           #expect(count.total == wanted.count, "\(selection), seed \(seed)")
           #expect(count.byProvider.values.reduce(0, +) == wanted.count, "seed \(seed)")
           #expect(count.byPlatform.values.reduce(0, +) == wanted.count, "seed \(seed)")
           var found: Set<DeviceID> = []
           for partition in 0..<3 {
-            for group in try await store.members(selection, app: shop, partition: partition, now: now) {
+            let groups = try await store.members(
+              selection, app: shop, partition: partition, now: now, carries: carries)
+            for group in groups {
               #expect(group.numbers == group.numbers.sorted())
               let devices = try await store.devices(
                 numbers: group.numbers.map { Int($0) }, partition: partition, app: shop, bornBefore: nil)

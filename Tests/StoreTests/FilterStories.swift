@@ -21,7 +21,7 @@ struct FilterStories {
     return items
   }
 
-  /// Ends of each four targets one as accepted, one as failed and one as dead.
+  /// Of each eight targets one goes each way, and one stays pending.
   private static func endSome(_ store: Store) async throws {
     var place = 0
     for partition in 0..<store.settings.partitions {
@@ -30,8 +30,21 @@ struct FilterStories {
       var flush = Flush(lease: lease, number: 1)
       for target in try await store.claimAll(lease).flatMap(\.targets) {
         place += 1
-        guard let provider = target.address?.provider, place % 4 != 3 else { continue }
-        let (outcome, reason) = [(Outcome.accepted, nil), (.failed, "Bad"), (.dead, "Gone")][place % 4]
+        guard let provider = target.address?.provider else { continue }
+        let ends: [(Outcome, String?)] = [
+          (.accepted, nil), (.failed, "Bad"), (.dead, "Gone"), (.expired, "Bad"), (.superseded, nil),
+        ]
+        guard place % 8 < ends.count else {
+          guard place % 8 < 7 else { continue }
+          // One was tried and waits for its retry, one only waits for its time, and counts as pending.
+          let attempt = Attempt(at: store.loop.wallNow, verdict: "retry", reason: "Busy", status: 503)
+          flush.retries.append(
+            Flush.RetryEntry(
+              target: target, due: store.loop.wallNow + 60_000, reason: "Busy",
+              attempts: place % 8 == 5 ? [attempt] : []))
+          continue
+        }
+        let (outcome, reason) = ends[place % 8]
         flush.finals.append(
           Flush.Final(
             delivery: target.delivery, device: target.device, provider: provider, outcome: outcome, reason: reason))
@@ -40,8 +53,10 @@ struct FilterStories {
     }
   }
 
-  @Test("each filter, and any of them together, lists exactly what the whole list has of it", arguments: [true, false])
-  func exact(_ isAudience: Bool) async throws {
+  @Test(
+    "each filter, and any of them together, lists exactly what the whole list has of it", arguments: [true, false],
+    [true, false])
+  func exact(_ isAudience: Bool, _ isBlocked: Bool) async throws {
     try await withStore { store, loop in
       let count = 160
       let crowd = try await Crowd.register(count, in: store)
@@ -58,13 +73,21 @@ struct FilterStories {
       }
       let id = try #require(try await store.accept(submission).id)
       try await Self.endSome(store)
+      if isBlocked { try await store.setBlocked(apnsCredential, reason: "Revoked") }
       let whole = try await Self.all(store, id)
       #expect(Set(whole.map(\.device)) == Set(crowd.devices) && whole.count == count)
 
-      let states: [Set<String>?] = [nil, ["pending"], ["failed"], ["dead", "accepted"], ["skipped"], ["cancelled"]]
+      let states: [Set<String>?] = [
+        nil, ["pending"], ["retrying"], ["blocked"], ["failed"], ["dead", "accepted"], ["expired", "retrying"],
+        ["superseded"], ["skipped"], ["cancelled"],
+      ]
+      let seen = Set(whole.map(\.state))
+      #expect(
+        seen.isSuperset(of: ["pending", "retrying", "accepted", "failed", "dead", "expired", "superseded"]), "\(seen)")
+      #expect(seen.contains("blocked") == isBlocked, "\(seen)")
       var found = 0
       for states in states {
-        for reason in [nil, "Bad", "Gone", "holdout", "none"] {
+        for reason in [nil, "Bad", "Gone", "Busy", "holdout", "none"] {
           for provider in [nil, ProviderName.apns, .fcm] {
             for (platform, variant) in [(nil, nil), ("ios", nil), ("", nil), (nil, "b"), ("android", "a")] {
               var filter = DeliveryFilter()

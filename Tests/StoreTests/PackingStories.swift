@@ -38,6 +38,7 @@ struct PackingStories {
       let packed = delivery.head + DeliveryRecord.pack(delivery.attempts)
       let back = try DeliveryRecord(packed: packed)
       #expect(back.head == delivery.head && back.attempts == delivery.attempts, "seed \(seed)")
+      #expect(back.slice == delivery.slice, "seed \(seed)")
       #expect(back.overtaken == delivery.overtaken && back.provider == delivery.provider, "seed \(seed)")
 
       let list = random.targetList()
@@ -244,7 +245,7 @@ extension Seeded {
     }
     return DeliveryRecord(
       state: state, provider: maybe { ProviderName(rawValue: $0.text(8)) }, overtaken: .random(using: &self),
-      attempts: attempts)
+      slice: maybe { UUIDBytes(high: $0.next(), low: $0.next()) }, attempts: attempts)
   }
 
   fileprivate mutating func targetList() -> TargetList {

@@ -73,21 +73,28 @@ struct RegistryModel {
     }
   }
 
-  func members(_ selection: AudienceSelection, now: WallTime) -> Set<DeviceID> {
+  /// `carries`: what the message can go to comes before what it cannot.
+  func members(
+    _ selection: AudienceSelection, now: WallTime, _ carries: ((Address) -> Bool)? = nil
+  ) -> Set<DeviceID> {
     let reached = devices.values.filter { stored in
       guard stored.tombstone == nil, stored.device.enabled else { return false }
       guard matches(selection.expression, stored, now: now) else { return false }
       return selection.providers?.contains(stored.device.address.provider) ?? true
     }
-    let members = selection.reach == .allDevices ? reached : reached.filter { isLatest($0, among: reached) }
+    let members = selection.reach == .allDevices ? reached : reached.filter { isLatest($0, among: reached, carries) }
     return Set(members.map(\.device.id))
   }
 
-  private func isLatest(_ stored: StoredDevice, among reached: [StoredDevice]) -> Bool {
+  private func isLatest(
+    _ stored: StoredDevice, among reached: [StoredDevice], _ carries: ((Address) -> Bool)?
+  ) -> Bool {
     guard let user = stored.device.user else { return true }
+    func isCarried(_ device: Device) -> Bool { carries?(device.address) ?? true }
     func seen(_ device: Device) -> Int64 { (device.lastSeen ?? device.registeredAt).milliseconds }
     return reached.allSatisfy { other in
       guard other.device.isOf(user), other.device.id != stored.device.id else { return true }
+      if isCarried(stored.device) != isCarried(other.device) { return isCarried(stored.device) }
       let (mine, others) = (seen(stored.device), seen(other.device))
       return mine > others || (mine == others && stored.device.id.rawValue < other.device.id.rawValue)
     }

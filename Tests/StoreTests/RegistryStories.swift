@@ -92,6 +92,30 @@ struct RegistryStories {
     }
   }
 
+  @Test("an import of an earlier time leaves a known token's registration as young as it is, and the token alive")
+  func earlierRegistration() async throws {
+    try await withStore { store, _ in
+      _ = try await store.put(device("d1", token: "aa", at: 5_000), app: shop)
+      _ = try await store.put([device("d1", token: "aa", at: 2_000)], app: shop)
+      let id = DeviceID(rawValue: "d1")
+      #expect(try await store.device(id, app: shop)?.device.registeredAt == WallTime(milliseconds: 5_000))
+      let lease = try await store.take(store.partition(of: id, in: shop))
+      for (number, since) in [(UInt64(1), Int64(4_000)), (2, 6_000)] {
+        var flush = Flush(lease: lease, number: number)
+        flush.prunes = [
+          Flush.Prune(
+            app: shop, device: id, token: "aa", reason: "Unregistered", since: WallTime(milliseconds: since),
+            at: WallTime(milliseconds: 7_000))
+        ]
+        #expect(try await store.flush(flush).pruned == (since < 5_000 ? 0 : 1))
+      }
+      // Another token is another registration.
+      _ = try await store.put([device("d1", token: "bb", at: 2_000)], app: shop)
+      #expect(try await store.device(id, app: shop)?.device.registeredAt == WallTime(milliseconds: 2_000))
+      try await store.expectTrueSets(app: shop)
+    }
+  }
+
   @Test("the dead token of a Live Activity goes alone; the registration beside it stays, and so does a newer token")
   func pruneOfActivity() async throws {
     try await withStore { store, loop in

@@ -135,8 +135,10 @@ extension Service {
       let resolved = try await writtenOut(
         expression, call.app, at: pointer, text: document["to"]?["audience"]?.string, .invalidDraft)
       let selection = AudienceSelection(expression: resolved, reach: message.reach, providers: message.providers)
+      let fates = fates(try tenant(call.app), message)
       do throws(StoreError) {
-        return (try await store.count(selection, app: call.app, now: call.now), [])
+        let count = try await store.count(selection, app: call.app, now: call.now, carries: fates.carries)
+        return (count, [])
       } catch {
         throw Problem(error)
       }

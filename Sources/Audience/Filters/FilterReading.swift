@@ -26,6 +26,10 @@ extension AudienceExpression {
       guard !isLast, !isBehindOperator else {
         throw AudienceFault(.entry(index), "an operator stands between two filters")
       }
+      if let other = members.first(where: { $0.key != "operator" })?.key {
+        throw AudienceFault(
+          .entry(index), "`\(Shown.short(other))` does not belong to an operator: give each filter an entry of its own")
+      }
       switch joint.string {
       case "OR": groups.append([])
       case "AND": break
@@ -73,9 +77,7 @@ extension AudienceExpression {
     do {
       switch known {
       case .tag: return try tag(key: try text("key"), relation, relation.hasSuffix("exists") ? "" : try text("value"))
-      case .language:
-        let term = try TermReading(providers: nil).value(try text("value"), of: .language, offset: 0)
-        return relation == "=" ? .term(term) : .not(.term(term))
+      case .language: return try language(relation, try text("value"))
       case .appVersion: return try version(relation, try text("value"))
       case .lastSession: return try lastSession(relation, try text("hours_ago"))
       }
@@ -95,6 +97,12 @@ extension AudienceExpression {
       return .term(.tag(tag))
     }
     guard !key.isEmpty else { throw TermFault("`key` is empty") }
+    // A tag is one text here, in which the first colon ends the key: `utm:source` = `ads` would be `utm` = `source:ads`.
+    guard !key.utf8.contains(UInt8(ascii: ":")) else {
+      throw TermFault(
+        "`key` holds a colon, which ends the key of a tag here: rename the key, or, where Fanfare aims, write the tag in `audience`",
+        suggestion: String(Shown.short(key).map { $0 == ":" ? "_" : $0 }))
+    }
     switch relation {
     case "=": return try term(value)
     case "!=": return .not(try term(value))
@@ -114,7 +122,18 @@ extension AudienceExpression {
     }
   }
 
+  private static func language(_ relation: String, _ value: String) throws(TermFault) -> Self {
+    // Here it would ask for any language.
+    guard value != "*" else { throw TermFault("`*` is no language: give one such as de") }
+    let term = try TermReading(providers: nil).value(value, of: .language, offset: 0)
+    return relation == "=" ? .term(term) : .not(.term(term))
+  }
+
   private static func version(_ relation: String, _ value: String) throws(TermFault) -> Self {
+    // Behind the relation it would be read as a part of it.
+    guard value.utf8.first != UInt8(ascii: "=") else {
+      throw TermFault("`\(Shown.short(value))` is no version such as 2.1")
+    }
     let comparison = relation == "!=" ? "=" : relation
     let term = try TermReading(providers: nil).value(comparison + value, of: .appVersion, offset: 0)
     return relation == "!=" ? .not(.term(term)) : .term(term)

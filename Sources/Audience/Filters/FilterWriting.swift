@@ -1,5 +1,8 @@
 package import Domain
 
+/// Groups that OR parts; in each, all must hold. An empty group is everyone, an empty sum nobody.
+private typealias Sum = [[OneSignalFilter.Entry]]
+
 extension AudienceExpression {
   /// OneSignal's `filters` for this expression, or the term that they cannot express. They know no parentheses, so the
   /// expression is multiplied out. Empty: everyone.
@@ -7,18 +10,18 @@ extension AudienceExpression {
     let sum = try clauses(negated: false)
     guard !sum.contains(where: \.isEmpty) else { return [] }
     guard !sum.isEmpty else { throw AudienceFault(.whole, "no OneSignal filter can say: nobody") }
-    return Array(sum.map(Array.init).joined(separator: [OneSignalFilter.or]))
+    return Array(sum.map { $0.map(\.json) }.joined(separator: [OneSignalFilter.or]))
   }
 
-  /// A sum of products. An empty product is everyone, an empty sum nobody.
-  private func clauses(negated: Bool) throws(AudienceFault) -> [[JSONValue]] {
+  /// The expression, or its contrary, multiplied out.
+  private func clauses(negated: Bool) throws(AudienceFault) -> Sum {
     switch self {
     case .everyone: return negated ? [] : [[]]
     case .not(let inner): return try inner.clauses(negated: !negated)
     case .term(let term): return try term.clauses(negated: negated)
     case .all(let members), .any(let members):
       let isSum = if case .any = self { !negated } else { negated }
-      var result: [[JSONValue]] = isSum ? [] : [[]]
+      var result: Sum = isSum ? [] : [[]]
       for member in members {
         let other = try member.clauses(negated: negated)
         result = isSum ? result + other.filter { !result.contains($0) } : try product(result, other)
@@ -28,7 +31,7 @@ extension AudienceExpression {
     }
   }
 
-  private static func check(_ sum: [[JSONValue]]) throws(AudienceFault) {
+  private static func check(_ sum: Sum) throws(AudienceFault) {
     guard sum.reduce(-1, { $0 + $1.count + 1 }) > OneSignalFilter.maximumEntries else { return }
     throw AudienceFault(
       .whole,
@@ -36,8 +39,8 @@ extension AudienceExpression {
     )
   }
 
-  private func product(_ left: [[JSONValue]], _ right: [[JSONValue]]) throws(AudienceFault) -> [[JSONValue]] {
-    var result: [[JSONValue]] = []
+  private func product(_ left: Sum, _ right: Sum) throws(AudienceFault) -> Sum {
+    var result: Sum = []
     for first in left {
       for second in right {
         let clause = first + second.filter { !first.contains($0) }
@@ -52,42 +55,44 @@ extension AudienceExpression {
 
 extension AudienceTerm {
   /// The filters of one term or of its contrary.
-  fileprivate func clauses(negated: Bool) throws(AudienceFault) -> [[JSONValue]] {
-    func single(_ entry: JSONValue) -> [[JSONValue]] { [[entry]] }
+  fileprivate func clauses(negated: Bool) throws(AudienceFault) -> Sum {
+    func single(_ entry: OneSignalFilter.Entry) -> Sum { [[entry]] }
     func unknown(_ reason: String) -> AudienceFault { AudienceFault(.term(self), reason) }
     switch self {
     case .tag(let tag):
       guard let colon = tag.utf8.firstIndex(of: UInt8(ascii: ":")) else {
-        return single(OneSignalFilter.entry(.tag, key: tag, negated ? "not_exists" : "exists"))
+        return single(OneSignalFilter.Entry(.tag, key: tag, negated ? "not_exists" : "exists"))
       }
       let key = String(tag[..<colon])
       let value = String(tag[tag.utf8.index(after: colon)...])
       guard !key.isEmpty, !value.isEmpty else { throw unknown("a OneSignal tag has a key and a value") }
-      return single(OneSignalFilter.entry(.tag, key: key, negated ? "!=" : "=", value))
+      return single(OneSignalFilter.Entry(.tag, key: key, negated ? "!=" : "=", value))
     case .tagPrefix(let prefix):
       let key = String(prefix.unicodeScalars.dropLast())
       guard !key.utf8.contains(UInt8(ascii: ":")) else {
         throw unknown("OneSignal knows the tags of a key, not those whose value begins so")
       }
-      return single(OneSignalFilter.entry(.tag, key: key, negated ? "not_exists" : "exists"))
+      return single(OneSignalFilter.Entry(.tag, key: key, negated ? "not_exists" : "exists"))
     case .language(let language):
       let theirs = ["zh-hans": "zh-Hans", "zh-hant": "zh-Hant"][language] ?? language
       guard theirs != language || !language.utf8.contains(UInt8(ascii: "-")) else {
         throw unknown("OneSignal knows languages without their regions")
       }
-      return single(OneSignalFilter.entry(.language, negated ? "!=" : "=", theirs))
+      return single(OneSignalFilter.Entry(.language, negated ? "!=" : "=", theirs))
     case .appVersion(let comparison, let version): return Self.version(comparison, version, negated: negated)
     case .seen(let recency, let days):
       let within = (recency == .within) != negated
-      return single(OneSignalFilter.entry(.lastSession, within ? "<" : ">", String(days * 24)))
+      return single(OneSignalFilter.Entry(.lastSession, within ? "<" : ">", String(days * 24)))
     case .provider, .platform, .zone: throw unknown("OneSignal's filters do not know this of a device")
     case .present: throw unknown("OneSignal's filters cannot ask whether a device has told this")
     case .audience: throw unknown("a named audience must be written out first")
     }
   }
 
-  private static func version(_ comparison: Comparison, _ version: Version, negated: Bool) -> [[JSONValue]] {
-    func filter(_ relation: String) -> [JSONValue] { [OneSignalFilter.entry(.appVersion, relation, version.text)] }
+  private static func version(_ comparison: Comparison, _ version: Version, negated: Bool) -> Sum {
+    func filter(_ relation: String) -> [OneSignalFilter.Entry] {
+      [OneSignalFilter.Entry(.appVersion, relation, version.text)]
+    }
     return switch (comparison, negated) {
     case (.equal, false), (.exact, false): [filter("=")]
     case (.equal, true), (.exact, true): [filter("!=")]

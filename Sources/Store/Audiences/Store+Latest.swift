@@ -2,14 +2,17 @@ import Audience
 import Domain
 import RedisClient
 
-/// The latest device of each user among those that a selection reaches. Asked for when it is needed instead of kept as a set: a
-/// user's devices lie in different partitions, and each sighting of one would have to write to another.
+/// The latest device of each user among those that a selection reaches; one that the message can go to comes before all that it
+/// cannot (`carries`, by route; nil: it can go to all). Asked for when it is needed instead of kept as a set: a user's devices lie in
+/// different partitions, and each sighting of one would have to write to another.
 extension Store {
   /// Devices that are read at a time.
   private static let latestPerStep = 1_000
 
   /// Those of these devices whose user has a later one among them; `places` are all that are reached of their users.
-  func earlier(_ places: [DevicePlace], app: AppID) async throws(StoreError) -> [StoredDevice] {
+  func earlier(
+    _ places: [DevicePlace], app: AppID, carries: ((Address) -> Bool)?
+  ) async throws(StoreError) -> [StoredDevice] {
     var latest: [ExactText: StoredDevice] = [:]
     var earlier: [StoredDevice] = []
     for start in stride(from: 0, to: places.count, by: Self.latestPerStep) {
@@ -20,7 +23,7 @@ extension Store {
           latest[user] = stored
           continue
         }
-        let isEarlier = stored.isEarlier(than: other)
+        let isEarlier = stored.isEarlier(than: other, carries)
         earlier.append(isEarlier ? stored : other)
         if !isEarlier { latest[user] = stored }
       }
@@ -30,7 +33,7 @@ extension Store {
 
   /// Those of these devices whose user has a later one anywhere that the selection reaches.
   func earlier(
-    _ places: [DevicePlace], _ selection: AudienceSelection, app: AppID, now: WallTime
+    _ places: [DevicePlace], _ selection: AudienceSelection, app: AppID, now: WallTime, carries: ((Address) -> Bool)?
   ) async throws(StoreError) -> [DevicePlace] {
     let today = Int(now.milliseconds / SetName.millisecondsPerDay)
     var earlier: [DevicePlace] = []
@@ -41,7 +44,9 @@ extension Store {
       let devices = try await devices(ofUsers: users.map(\.text), app: app)
       var latest: [ExactText: DeviceID] = [:]
       for (user, devices) in zip(users, devices) {
-        latest[user] = devices.filter { selection.reaches($0, today: today) }.max { $0.isEarlier(than: $1) }?.device.id
+        latest[user] =
+          devices.filter { selection.reaches($0, today: today) }
+          .max { $0.isEarlier(than: $1, carries) }?.device.id
       }
       for device in found {
         guard let user = device.device.user, let last = latest[ExactText(user)] else { continue }
@@ -54,7 +59,11 @@ extension Store {
 
 extension StoredDevice {
   /// By when they were seen, or registered if they never were; of two at the same moment the smaller id counts as later.
-  func isEarlier(than other: StoredDevice) -> Bool {
+  func isEarlier(than other: StoredDevice, _ carries: ((Address) -> Bool)?) -> Bool {
+    if let carries {
+      let (mine, others) = (carries(device.address), carries(other.device.address))
+      if mine != others { return others }
+    }
     let (mine, others) = (device.lastSeen ?? device.registeredAt, other.device.lastSeen ?? other.device.registeredAt)
     return mine == others ? device.id.rawValue > other.device.id.rawValue : mine < others
   }

@@ -17,9 +17,10 @@ private struct BlockMembers {
 /// different moments.
 extension Store {
 
-  package func count(_ selection: AudienceSelection, app: AppID, now: WallTime) async throws(StoreError)
-    -> AudienceCount
-  {
+  /// `carries`: which devices the message can go to, by their route; of a user the latest of those. Nil: not known.
+  package func count(
+    _ selection: AudienceSelection, app: AppID, now: WallTime, carries: ((Address) -> Bool)? = nil
+  ) async throws(StoreError) -> AudienceCount {
     var count = AudienceCount()
     // Of all partitions together, all members of a user are here: only those that may be one of several are looked at.
     var doubtful: [DevicePlace] = []
@@ -48,7 +49,7 @@ extension Store {
         if unknown > 0 { count.byPlatform["", default: 0] += unknown }
       }
     }
-    for stored in try await earlier(doubtful, app: app) {
+    for stored in try await earlier(doubtful, app: app, carries: carries) {
       count.total -= 1
       count.byPartition[partition(of: stored.device.id, in: app), default: 0] -= 1
       count.byProvider[stored.device.address.provider, default: 0] -= 1
@@ -62,9 +63,11 @@ extension Store {
     return count
   }
 
-  /// The numbers of one partition's members. Pruned and disabled are out. `zoneClass`: which zones are treated alike; nil: all.
+  /// The numbers of one partition's members. Pruned and disabled are out. `carries`: as in `count`. `zoneClass`: which zones are
+  /// treated alike; nil: all.
   package func members(
-    _ selection: AudienceSelection, app: AppID, partition: Int, now: WallTime, zoneClass: ((String?) -> Int)? = nil
+    _ selection: AudienceSelection, app: AppID, partition: Int, now: WallTime, carries: ((Address) -> Bool)? = nil,
+    zoneClass: ((String?) -> Int)? = nil
   ) async throws(StoreError) -> [AudienceGroup] {
     var groups: [AudienceGroup] = []
     func add(_ words: [UInt64], _ route: RouteClass, _ platform: String?, _ zone: Int, block: Int) {
@@ -86,7 +89,7 @@ extension Store {
         selection, app: app, partition: partition, block: block, now: now, zoneClass: zoneClass)
       if selection.reach == .latestDevicePerUser {
         let doubtful = Self.places(SetBlock.and(members.words, members.several), partition, block)
-        for place in try await earlier(doubtful, selection, app: app, now: now) {
+        for place in try await earlier(doubtful, selection, app: app, now: now, carries: carries) {
           let offset = place.number % SetBlock.size
           members.words[offset >> 6] &= ~SetBlock.bit(offset)
         }

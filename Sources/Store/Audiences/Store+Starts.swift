@@ -36,10 +36,12 @@ extension Store {
   /// times of their own; `capped`: who has heard enough of the topic.
   package func start(
     _ lease: Lease, _ message: StoredMessage, selection: AudienceSelection, now: WallTime, timing: Timing? = nil,
-    capped: ((UInt32) -> Bool)? = nil, fate: (Address) -> Fate
+    capped: ((UInt32) -> Bool)? = nil, fate: @escaping (Address) -> Fate
   ) async throws(StoreError) {
+    let carries: (Address) -> Bool = { fate($0).isQueued }
     guard let timing else {
-      let groups = try await members(selection, app: message.app, partition: lease.partition, now: now)
+      let groups = try await members(
+        selection, app: message.app, partition: lease.partition, now: now, carries: carries)
       return try await start(lease, message, groups, now: now, capped: capped, fate: fate)
     }
     let ttl = try await ask(
@@ -47,7 +49,7 @@ extension Store {
     let plans = ZonePlans(
       timing, startedAt: message.startedAt, life: max((ttl.integer ?? 0) * 1_000, Self.shortestStart), now: now)
     let groups = try await members(
-      selection, app: message.app, partition: lease.partition, now: now, zoneClass: plans.zoneClass)
+      selection, app: message.app, partition: lease.partition, now: now, carries: carries, zoneClass: plans.zoneClass)
     if message.control?.word != .cancelled, let later = plans.postponement(of: groups) {
       _ = try await ask(
         Scripts.postpone,

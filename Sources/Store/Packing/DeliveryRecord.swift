@@ -10,6 +10,8 @@ struct DeliveryRecord {
   var state: State
   var provider: ProviderName?
   var overtaken: Bool
+  /// Key of the slice in which it was requested last; nil: it was requested by itself, or not at all.
+  var slice: UUIDBytes?
   var attempts: [Attempt]
 
   static let finalMark = UInt8(ascii: "F")
@@ -17,11 +19,21 @@ struct DeliveryRecord {
   /// Longest text kept of a provider's words; longer ones are cut.
   private static let textLimit = 512
 
+  private struct Flags: OptionSet {
+    let rawValue: UInt8
+    static let overtaken = Self(rawValue: 1)
+    static let slice = Self(rawValue: 2)
+    static let known: Self = [.overtaken, .slice]
+  }
+
   /// State, length and head: the attempts follow.
   var head: [UInt8] {
     var packer = Packer()
     packer.optional(provider?.rawValue)
-    packer.byte(overtaken ? 1 : 0)
+    var flags: Flags = overtaken ? [.overtaken] : []
+    if slice != nil { flags.insert(.slice) }
+    packer.byte(flags.rawValue)
+    if let slice { packer.uuid(slice) }
     let mark: UInt8
     switch state {
     case .final(let outcome, let reason, let providerID):
@@ -52,11 +64,21 @@ struct DeliveryRecord {
     return packer.bytes
   }
 
-  init(state: State, provider: ProviderName?, overtaken: Bool = false, attempts: [Attempt] = []) {
+  init(
+    state: State, provider: ProviderName?, overtaken: Bool = false, slice: UUIDBytes? = nil, attempts: [Attempt] = []
+  ) {
     self.state = state
     self.provider = provider
     self.overtaken = overtaken
+    self.slice = slice
     self.attempts = attempts
+  }
+
+  /// Without its attempts, which scripts append.
+  init(_ final: Flush.Final) {
+    self.init(
+      state: .final(final.outcome, reason: final.reason, providerID: final.providerID), provider: final.provider,
+      overtaken: final.overtaken, slice: final.slice)
   }
 
   init(packed: [UInt8]) throws(Corrupt) {
@@ -64,7 +86,10 @@ struct DeliveryRecord {
     let mark = try reader.byte()
     let length = try reader.take(2).reduce(0) { $0 << 8 | Int($1) }
     provider = try reader.optional().map { ProviderName(rawValue: $0) }
-    overtaken = try reader.flag()
+    let flags = Flags(rawValue: try reader.byte())
+    guard flags.isSubset(of: .known) else { throw Corrupt() }
+    overtaken = flags.contains(.overtaken)
+    slice = flags.contains(.slice) ? try reader.uuid() : nil
     switch mark {
     case Self.finalMark:
       guard let outcome = Outcome(rawValue: try reader.text()) else { throw Corrupt() }

@@ -12,9 +12,7 @@ extension Packer {
   private mutating func write(_ text: UnsafeBufferPointer<UInt8>) {
     if text.count == 36, let uuid = UUIDBytes(canonical: text) {
       number(36 << 2 | 2)
-      for word in [uuid.high, uuid.low] {
-        for shift in stride(from: UInt64(56), through: 0, by: -8) { byte(UInt8(truncatingIfNeeded: word >> shift)) }
-      }
+      self.uuid(uuid)
     } else if let bytes = Digits.hexBytes(text) {
       number(text.count << 2 | 1)
       append(bytes)
@@ -70,11 +68,7 @@ extension Unpacker {
     switch head & 3 {
     case 0: return .plain(try slice(count))
     case 1: return .hex(try slice(count / 2))
-    case 2:
-      var (high, low): (UInt64, UInt64) = (0, 0)
-      for _ in 0..<8 { high = high << 8 | UInt64(try byte()) }
-      for _ in 0..<8 { low = low << 8 | UInt64(try byte()) }
-      return .uuid(UUIDBytes(high: high, low: low))
+    case 2: return .uuid(try uuid())
     default:
       let marks = try int()
       guard marks <= PackedText.maximumColons, marks <= count else { throw Corrupt() }

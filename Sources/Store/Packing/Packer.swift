@@ -1,3 +1,5 @@
+import Domain
+
 /// Appends values in the store's packed form: numbers as LEB128, texts and blobs behind their length.
 struct Packer {
   private(set) var bytes: [UInt8] = []
@@ -29,6 +31,11 @@ struct Packer {
   mutating func text(_ value: String) {
     number(value.utf8.count)
     bytes += value.utf8
+  }
+  mutating func uuid(_ value: UUIDBytes) {
+    for word in [value.high, value.low] {
+      for shift in stride(from: UInt64(56), through: 0, by: -8) { byte(UInt8(truncatingIfNeeded: word >> shift)) }
+    }
   }
   /// Nil and empty stay apart.
   mutating func optional(_ value: String?) {
@@ -102,6 +109,12 @@ struct Unpacker {
     guard count >= 0, count <= end - place else { throw Corrupt() }
     defer { place += count }
     return bytes[place..<place + count]
+  }
+  mutating func uuid() throws(Corrupt) -> UUIDBytes {
+    var (high, low): (UInt64, UInt64) = (0, 0)
+    for _ in 0..<8 { high = high << 8 | UInt64(try byte()) }
+    for _ in 0..<8 { low = low << 8 | UInt64(try byte()) }
+    return UUIDBytes(high: high, low: low)
   }
   mutating func text(of count: Int) throws(Corrupt) -> String { String(decoding: try slice(count), as: UTF8.self) }
   mutating func text() throws(Corrupt) -> String { try text(of: try int()) }

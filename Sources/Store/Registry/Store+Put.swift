@@ -175,6 +175,10 @@ extension Store {
       }
       var record = DeviceRecord(StoredDevice(device: devices[step.at], tombstone: nil), bornAt: old?.bornAt ?? now)
       record.stored.device.id = step.id
+      if let known = old?.stored.device, known.address.holdsSameToken(as: record.stored.device.address) {
+        // An import may tell of an earlier registration: the later one goes on to keep the token from older verdicts.
+        record.stored.device.registeredAt = max(known.registeredAt, record.stored.device.registeredAt)
+      }
       if let user = record.stored.device.user {
         if let old, old.stored.device.isOf(user) {
           record.userVersion = old.userVersion

@@ -107,12 +107,10 @@ extension Store {
   }
 
   private static func ending(_ final: Flush.Final) -> [UInt8] {
-    let record = DeliveryRecord(
-      state: .final(final.outcome, reason: final.reason, providerID: final.providerID), provider: final.provider,
-      overtaken: final.overtaken)
     let counter = CounterName(
       provider: final.provider, outcome: final.outcome, reason: final.reason, platform: final.platform)
-    return Single.ending(record: record.head + DeliveryRecord.pack(final.attempts), counter: counter.field)
+    return Single.ending(
+      record: DeliveryRecord(final).head + DeliveryRecord.pack(final.attempts), counter: counter.field)
   }
 
   /// Behind their outcomes: entries of streams all of whose jobs have one go. A job that was only set aside has none.

@@ -12,7 +12,7 @@ enum DevicesCommand {
       To import reads devices from FILE (NDJSON: one device a line, as POST /v1/devices takes it; - is standard input) and
       registers them. A line that is wrong is told with its number and stops no other; --rejects keeps those lines for
       another try. An import that was interrupted may be repeated as a whole.
-      To export prints every device, one a line, as import takes them.
+      To export prints every living device, one a line, as import takes them, with the time of its registration.
       To reindex compares sets, index, aliases and users with the records of devices, and with --repair mends them. It works
       on the store of the configuration directly, beside a running server. Exit code 1: something is wrong and not mended.
       To decide on prunes (with a key of scope admin): when far more tokens than usual are called dead, Fanfare puts the prunes aside and
@@ -50,8 +50,14 @@ enum DevicesCommand {
   private static func exportDevices(_ arguments: Arguments) throws -> ExitCode {
     let type = arguments.has("--csv") ? "text/csv" : "application/x-ndjson"
     return try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.export("/v1/devices/export", as: type) { Terminal.pour($0) }
-      return answer.isSuccess ? .success : ServerCall.refused(answer, json: arguments.wantsJSON)
+      var isWhole = true
+      let answer = try await client.export("/v1/devices/export", as: type) { isWhole = Terminal.pour($0) && isWhole }
+      guard answer.isSuccess else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
+      guard isWhole else {
+        Terminal.complain("standard output did not take all devices", "is the disk full?")
+        return .failure
+      }
+      return .success
     }
   }
 
@@ -61,122 +67,8 @@ enum DevicesCommand {
     let batch = try arguments.integer("--batch", in: 1...10_000) ?? defaultBatch
     guard path == "-" || FileContent.exists(path) else { throw UsageProblem(text: "there is no file \(path)") }
     return try ServerCall.run(arguments) { client, loop in
-      guard let file = LineFile(path) else {
-        Terminal.complain("\(path) cannot be read")
-        return .failure
-      }
-      var work = DeviceImport(file, batch: batch, rejects: arguments.text("--rejects"))
-      let code = try await work.run(client, loop)
-      work.show(json: arguments.wantsJSON)
-      return code
+      var work = DeviceImport(path, batch: batch, rejects: arguments.text("--rejects"))
+      return try await work.run(client, loop, json: arguments.wantsJSON)
     }
-  }
-}
-
-/// One import on its way: batches one after the other, so that later lines win over earlier ones.
-private struct DeviceImport {
-  private let file: LineFile
-  private let batch: Int
-  private let rejects: String?
-  private var counts: [String: Int] = [:]
-  private var refused = 0
-  private var told = 0
-  private var rejected: [UInt8] = []
-
-  /// Refused lines that are explained one by one; the rest is counted.
-  private static let explained = 20
-  /// Bytes of one request: the server takes 20 MiB.
-  private static let bytesAtOnce = 8 << 20
-  /// Tries of one batch while the server has too much to do.
-  private static let tries = 30
-
-  init(_ file: LineFile, batch: Int, rejects: String?) {
-    self.file = file
-    self.batch = batch
-    self.rejects = rejects
-  }
-
-  mutating func run(_ client: Client, _ loop: EventLoop) async throws -> ExitCode {
-    var lines: [(number: Int, bytes: [UInt8])] = []
-    var size = 0
-    while let line = file.next() {
-      lines.append((file.number, line))
-      size += line.count + 1
-      guard lines.count >= batch || size >= Self.bytesAtOnce else { continue }
-      if let failed = try await send(lines, client, loop) { return failed }
-      lines.removeAll(keepingCapacity: true)
-      size = 0
-    }
-    if !lines.isEmpty, let failed = try await send(lines, client, loop) { return failed }
-    if let rejects, !rejected.isEmpty, !FileContent.write(rejected, to: rejects) {
-      Terminal.complain("\(rejects) cannot be written")
-      return .failure
-    }
-    return refused == 0 ? .success : .failure
-  }
-
-  /// Nil when it was answered line by line.
-  private mutating func send(
-    _ lines: [(number: Int, bytes: [UInt8])], _ client: Client, _ loop: EventLoop
-  ) async throws -> ExitCode? {
-    var body: [UInt8] = []
-    for line in lines {
-      body += line.bytes
-      body.append(UInt8(ascii: "\n"))
-    }
-    guard body.contains(where: { $0 > UInt8(ascii: " ") }) else { return nil }
-    for attempt in 1... {
-      let answer = try await client.call("POST", "/v1/devices/bulk", body, type: "application/x-ndjson")
-      if answer.isSuccess {
-        read(answer.body, lines)
-        return nil
-      }
-      guard answer.status == 503, attempt < Self.tries else {
-        Terminal.note("lines \(lines[0].number)–\(lines[lines.count - 1].number) and what follows were not imported;")
-        Terminal.note("the lines before are; repeating the import is safe")
-        return ServerCall.refused(answer, json: false)
-      }
-      await loop.sleep(milliseconds: 1_000)
-    }
-    return nil
-  }
-
-  private mutating func read(_ answer: [UInt8], _ lines: [(number: Int, bytes: [UInt8])]) {
-    for text in answer.split(separator: UInt8(ascii: "\n")) {
-      guard let result = try? JSON.parse(Array(text)), case .integer(let place)? = result["line"],
-        lines.indices.contains(Int(place) - 1)
-      else { continue }
-      let line = lines[Int(place) - 1]
-      guard let problem = result["problem"] else {
-        counts[result["registration"]?.string ?? "registered", default: 0] += 1
-        continue
-      }
-      refused += 1
-      if rejects != nil { rejected += line.bytes + [UInt8(ascii: "\n")] }
-      guard told < Self.explained else { continue }
-      told += 1
-      let faults = (problem["violations"]?.array ?? []).map {
-        "\($0["pointer"]?.string ?? ""): \($0["detail"]?.string ?? "")"
-      }
-      let detail = faults.isEmpty ? problem["detail"]?.string ?? "" : faults.joined(separator: "; ")
-      Terminal.note("line \(line.number): \(detail)")
-    }
-  }
-
-  func show(json: Bool) {
-    let done = counts.values.reduce(0, +)
-    if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.member("registered", done)
-      for (word, count) in counts.sorted(by: { $0.key < $1.key }) { writer.member(word, count) }
-      writer.member("refused", refused)
-      writer.endObject()
-      return Terminal.print(writer.bytes)
-    }
-    if refused > told { Terminal.note("… and \(refused - told) more") }
-    let parts = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-    Terminal.print("\(done) devices registered" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"))
-    if refused > 0 { Terminal.print("\(refused) lines refused") }
   }
 }

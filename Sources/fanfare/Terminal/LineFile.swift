@@ -11,15 +11,22 @@ final class LineFile {
 
   private static let piece = 1 << 20
 
-  /// `-` is standard input; nil if it cannot be opened.
-  init?(_ path: String) {
-    descriptor = path == "-" ? dup(0) : open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
+  /// The system's word for why a file cannot be opened or read further.
+  struct Fault: Error { let reason: String }
+
+  /// `-` is standard input.
+  convenience init(_ path: String) throws(Fault) {
+    let descriptor = path == "-" ? dup(0) : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Self.fault() }
+    self.init(taking: descriptor)
   }
+  init(taking descriptor: Int32) { self.descriptor = descriptor }
   deinit { close(descriptor) }
 
-  /// Without its end; nil at the end of the file, or where it cannot be read further.
-  func next() -> [UInt8]? {
+  private static func fault() -> Fault { Fault(reason: String(cString: strerror(errno))) }
+
+  /// Without its end; nil at the end of the file. What stands before a fault and has no end yet is not told as a line.
+  func next() throws(Fault) -> [UInt8]? {
     var searched = place
     while true {
       if let end = held[searched...].firstIndex(of: UInt8(ascii: "\n")) {
@@ -27,7 +34,7 @@ final class LineFile {
         return give(held[place..<end])
       }
       let left = held.count - place
-      guard fill() else { break }
+      guard try fill() else { break }
       searched = left
     }
     guard place < held.count else { return nil }
@@ -41,13 +48,18 @@ final class LineFile {
   }
 
   /// Moves what is left to the front and reads more behind it; false at the end.
-  private func fill() -> Bool {
+  private func fill() throws(Fault) -> Bool {
     held.removeFirst(place)
     place = 0
     let left = held.count
     held.append(contentsOf: repeatElement(0, count: Self.piece))
-    let count = held.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + left, Self.piece) }
+    var count: Int
+    repeat {
+      count = held.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress! + left, Self.piece) }
+    } while count < 0 && errno == EINTR
+    let fault = count < 0 ? Self.fault() : nil
     held.removeLast(Self.piece - max(0, count))
+    if let fault { throw fault }
     return count > 0
   }
 }

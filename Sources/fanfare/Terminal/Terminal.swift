@@ -14,16 +14,18 @@ enum Terminal {
   static func print(_ bytes: [UInt8]) { write(bytes + [0x0a], to: 1) }
 
   static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
-  /// Data for standard output as it is.
-  static func pour(_ bytes: [UInt8]) { write(bytes, to: 1) }
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+  /// Data for standard output as it is; false where it does not take all of it.
+  static func pour(_ bytes: [UInt8]) -> Bool { write(bytes, to: 1) }
+  @discardableResult
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return }
+      guard count > 0 else { return false }
       rest = rest.dropFirst(count)
     }
+    return true
   }
 }
 
