@@ -89,7 +89,8 @@ struct PlaceholderTests {
   func broadcast() throws {
     func message(_ title: String) -> String {
       let channel = #"{"id":"dGVzdC1jaGFubmVs","bundle_id":"com.example.app","environment":"sandbox"}"#
-      let update = #""kind":"live_activity","live_activity":{"event":"update","content_state":{"home":2},"timestamp":1}"#
+      let activity = #"{"event":"update","content_state":{"home":2},"timestamp":1}"#
+      let update = #""kind":"live_activity","live_activity":\#(activity)"#
       return #"{"to":{"channel":\#(channel)},\#(update),"notification":{"title":"\#(title)"}}"#
     }
     #expect(try faults(of: message("Goal, {{name|all}}")).isEmpty)
