@@ -5,5 +5,6 @@ package enum Fate: Hashable, Sendable {
   /// Ended before it began: `skipped: kind_unsupported`, `dead: Unregistered`.
   case ended(Outcome, reason: String)
 
+  /// It is to be sent.
   package var isQueued: Bool { if case .queue = self { true } else { false } }
 }
