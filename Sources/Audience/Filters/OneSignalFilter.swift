@@ -33,38 +33,27 @@ enum OneSignalFilter {
     "first_session", "session_count", "session_time", "location", "country", "amount_spent", "bought_sku", "email",
   ]
 
-  /// One entry of the array. Two are the same if they are byte by byte: of two spellings of `é`, neither stands for the
-  /// other.
+  /// One entry of the array.
   struct Entry: Equatable {
     var field: Field
     /// Of a tag.
-    var key: String?
+    var key: ExactText?
     var relation: String
     /// `hours_ago` of a session.
-    var value: String?
+    var value: ExactText?
 
     init(_ field: Field, key: String? = nil, _ relation: String, _ value: String? = nil) {
       self.field = field
-      self.key = key
+      self.key = key.map(ExactText.init)
       self.relation = relation
-      self.value = value
-    }
-
-    static func == (left: Self, right: Self) -> Bool {
-      left.field == right.field && left.relation == right.relation && same(left.key, right.key)
-        && same(left.value, right.value)
-    }
-
-    private static func same(_ left: String?, _ right: String?) -> Bool {
-      guard let left, let right else { return left == nil && right == nil }
-      return left.utf8.elementsEqual(right.utf8)
+      self.value = value.map(ExactText.init)
     }
 
     var json: JSONValue {
       var members = [JSONMember("field", .string(field.rawValue))]
-      members.set("key", key)
+      members.set("key", key?.text)
       members.set("relation", relation)
-      members.set(field == .lastSession ? "hours_ago" : "value", value)
+      members.set(field == .lastSession ? "hours_ago" : "value", value?.text)
       return .object(members)
     }
   }
