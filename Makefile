@@ -3,7 +3,7 @@ SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --product fanfare
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release test demo dev fields lint format bench bench-check chaos soak outage sanitize clean
+.PHONY: help packages build release test drive fuzz-api demo dev fields lint format bench bench-check chaos soak outage sanitize clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -20,6 +20,14 @@ release: packages ## an optimised build of the fanfare binary
 test: packages ## build and run all tests
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" Config/run-tests
+
+drive: release ## random requests to every route of a debug and a release build; DRIVE="--seed 7 --requests 5000" for others
+	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" Config/drive $(DRIVE)
+
+fuzz-api: packages ## schemathesis with all its checks against the API of the debug build, bounded to minutes; FUZZ="--seed 7 --seconds 120"
+	$(SWIFT) build --product fanfare
+	@SWIFT="$(SWIFT)" Config/fuzz-api $(FUZZ)
 
 demo: packages ## 10,000 devices, three providers, faults, and the proof that nothing was lost
 	$(SWIFT) build --product fanfare

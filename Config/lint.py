@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: the rows of the import graph, declared dependencies, file lengths, doc comments.
+"""Checks what the compiler does not: the rows of the import graph, declared dependencies, file lengths, doc comments, that
+what comments cite is in the repository, and that numbers of others are read with their range (lint_numbers.py).
 
 Rows are read from the comments `// Row N` in Package.swift; C libraries stand before the first row. Exit code 1 with one
 line per finding, 0 without any.
@@ -7,6 +8,8 @@ line per finding, 0 without any.
 import pathlib
 import re
 import sys
+
+import lint_numbers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 400
@@ -133,6 +136,8 @@ def check_files(all_targets):
                 find(place, f"{len(lines)} lines, at most {limit}")
             if file.stem in {"Utils", "Common", "Models", "Manager", "Helpers"}:
                 find(place, "a file is named for its idea")
+            if not target.test:
+                lint_numbers.check(place, lines, find)
             if target.test or target.name == "fanfare":
                 continue
             check_declarations(target, place, lines)
@@ -153,6 +158,41 @@ def check_declarations(target, place, lines):
             find(f"{place}:{number + 1}", f"{kind} {name} has no doc comment")
 
 
+CITED_DESIGN = re.compile(r"\bdesign D(\d+)|\(D(\d+)\)")
+CITED_DECISION = re.compile(r"\bdecisions?[ /](\d{4})\b")
+CITED_SHEET = re.compile(r"\b(\w+)\.md,? sections? ((?:\d[\d.]*)(?:(?:, | and | to )\d[\d.]*)*)")
+CITED_SECTION = re.compile(r"\b[Ss]ections? \d")
+
+
+def check_citations():
+    """Each citation in a comment leads to a page of the repository: "design D5", "decision 0017", "protocols/apns.md section 9"."""
+    docs = ROOT / "docs"
+    principles = set(re.findall(r"^\*\*D(\d+)\.", (docs / "design.md").read_text(), re.M))
+    decisions = {file.name[:4] for file in (docs / "decisions").glob("[0-9]*.md")}
+    headings = {
+        file.stem: set(re.findall(r"^#+ (\d[\d.]*?)\.? ", file.read_text(), re.M)) for file in (docs / "protocols").glob("*.md")}
+    for folder in ("Sources", "Providers", "Tests", "Config"):
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.suffix not in {".swift", ".py", ".h", ".c", ".cpp", ".json5"} or file.name == "lint.py":
+                continue
+            for number, line in enumerate(file.read_text().splitlines(), 1):
+                place = f"{file.relative_to(ROOT)}:{number}"
+                for match in CITED_DESIGN.finditer(line):
+                    if (match[1] or match[2]) not in principles:
+                        find(place, f"cites D{match[1] or match[2]}, which docs/design.md does not have")
+                for match in CITED_DECISION.finditer(line):
+                    if match[1] not in decisions:
+                        find(place, f"cites decision {match[1]}, which docs/decisions does not have")
+                sheets = list(CITED_SHEET.finditer(line))
+                for match in sheets:
+                    for section in re.findall(r"\d[\d.]*\d|\d", match[2]):
+                        if section not in headings.get(match[1], ()):
+                            find(place, f"cites section {section} of {match[1]}.md, which docs/protocols does not have")
+                comment = line.partition("//")[2]
+                if CITED_SECTION.search(comment) and not sheets and "RFC" not in comment and "its section" not in comment:
+                    find(place, "cites a section without its page: protocols/apns.md section 9, or RFC 9110 section 5")
+
+
 def main():
     everything = targets()
     if len(everything) < 10 or not any(t.row == 7 for t in everything.values()):
@@ -160,6 +200,7 @@ def main():
     check_imports(everything)
     check_cycles(everything)
     check_files(everything)
+    check_citations()
     for line in findings:
         print(line)
     print(f"{len(everything)} targets, {len(findings)} findings")

@@ -5,9 +5,10 @@ struct APNsAccount: ProviderAccount {
   let credential: CredentialID
   var provider: ProviderName { .apns }
   let origin: Origin
-  let channelOrigin: Origin
+  let channelOrigin: Origin?
   let topic: String
   let imageKey: String
+  let dataKeys: DataKeys
   let proof: APNsProof
   let coverage: Coverage
 
@@ -57,7 +58,7 @@ struct APNsAccount: ProviderAccount {
   }
 }
 
-/// The request headers of section 2.
+/// The request headers of protocols/apns.md section 2.
 enum APNsHeader {
   static let topic = "apns-topic"
   static let pushType = "apns-push-type"
@@ -65,7 +66,7 @@ enum APNsHeader {
   static let expiration = "apns-expiration"
   static let priority = "apns-priority"
   static let collapseID = "apns-collapse-id"
-  /// Of broadcasts (section 9).
+  /// Of broadcasts (protocols/apns.md section 9).
   static let channelID = "apns-channel-id"
   static let requestID = "apns-request-id"
 }

@@ -1,6 +1,7 @@
 import Domain
 
-/// Live Activities in `aps` (section 5): the same for an activity's token, a push-to-start token and a channel.
+/// Live Activities in `aps` (protocols/apns.md section 5): the same for an activity's token, a push-to-start token and
+/// a channel.
 extension APNsPayload {
   static func activity(
     _ activity: LiveActivity, _ notification: Notification?, _ warnings: inout [RenderWarning]

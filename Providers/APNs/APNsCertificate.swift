@@ -1,7 +1,7 @@
 import Domain
 import TLS
 
-/// A push certificate (section 7): what it may send to, and until when.
+/// A push certificate (protocols/apns.md section 7): what it may send to, and until when.
 struct APNsCertificate: Sendable {
   let identity: Identity
   /// As the certificate lists them.

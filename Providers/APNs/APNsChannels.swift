@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Sections 9.1 and 9.4: the management of broadcast channels, on a host of its own.
+/// protocols/apns.md sections 9.1 and 9.4: the management of broadcast channels, on a host of its own.
 extension APNsAccount: ChannelAccount {
   static let channelHosts: [Environment: Origin] = [
     .production: Origin(host: "api-manage-broadcast.push.apple.com", port: 2196),
@@ -53,7 +53,7 @@ extension APNsAccount: ChannelAccount {
   }
 }
 
-/// The words of section 9.4 where they answer the management of channels.
+/// The words of protocols/apns.md section 9.4 where they answer the management of channels.
 enum ChannelReasons {
   private static let causes: [String: ChannelRefusal.Cause] = [
     "CannotCreateChannelConfig": .full,

@@ -1,6 +1,6 @@
 import Domain
 
-/// Section 3: the eleven push types, and what each asks of its request.
+/// protocols/apns.md section 3: the eleven push types, and what each asks of its request.
 extension Kind {
   /// `apns-push-type`.
   var pushType: String {
@@ -36,7 +36,7 @@ extension Kind {
 }
 
 extension Message {
-  /// Section 4.
+  /// protocols/apns.md section 4.
   var apnsPayloadLimit: Int { kind == .voip || isBroadcast ? 5_120 : 4_096 }
 
   /// Only alerts may rest until the device wakes by itself, and background pushes are never urgent. Nil: where the vendor

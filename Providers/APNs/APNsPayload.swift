@@ -1,6 +1,6 @@
 import Domain
 
-/// The `aps` dictionary of section 5.
+/// The `aps` dictionary of protocols/apns.md section 5.
 enum APNsPayload {
   static func aps(_ message: Message, warnings: inout [RenderWarning]) -> [JSONMember] {
     var aps: [JSONMember] = []
@@ -20,9 +20,9 @@ enum APNsPayload {
     aps.set("badge", notification.badge)
     aps.set("sound", sound(notification.sound, warnings: &warnings))
     aps.set("thread-id", notification.threadID)
-    aps.set("category", notification.category)
+    aps.set("category", notification.effectiveCategory)
     if message.contentAvailable { aps.append(contentAvailable) }
-    if message.mutableContent ?? (notification.image != nil || message.encryptedBody != nil) {
+    if message.mutableContent ?? notification.asksExtension(encryptedBody: message.encryptedBody) {
       aps.set("mutable-content", 1)
     }
     aps.set("target-content-id", notification.targetContentID)
@@ -90,8 +90,6 @@ enum APNsPayload {
 
   private static func warn(about notification: Notification, _ warnings: inout [RenderWarning]) {
     let absent: [(isGiven: Bool, field: String, note: String)] = [
-      (notification.link != nil, "link", "no field for a link; the app can read one from data"),
-      (!notification.buttons.isEmpty, "buttons", "buttons come from the app's category"),
       (notification.icon != nil, "icon", "the app's own icon is shown"),
       (notification.color != nil, "color", "no field for a color"),
       (notification.androidChannel != nil, "android_channel", "Android's alone"),

@@ -1,8 +1,8 @@
 import Domain
 import TLS
 
-/// How an account shows APNs who it is: a token with each request (section 6), or a certificate in the handshake
-/// (section 7).
+/// How an account shows APNs who it is: a token with each request (protocols/apns.md section 6), or a certificate in
+/// the handshake (protocols/apns.md section 7).
 enum APNsProof: Sendable {
   case token(key: SigningKey, keyID: String, teamID: String)
   case certificate(APNsCertificate)
@@ -27,7 +27,7 @@ extension APNsAccount {
     }
   }
 
-  func makeAuthorization() -> any Authorization {
+  func makeAuthorization(probeInterval: Int64) -> any Authorization {
     guard case .token(let key, let keyID, let teamID) = proof else { return NoAuthorization() }
     return APNsToken { now in
       let header = Base64URL.encode(Array("{\"alg\":\"ES256\",\"kid\":\"\(keyID)\"}".utf8))

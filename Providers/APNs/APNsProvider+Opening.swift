@@ -43,8 +43,10 @@ extension APNsProvider {
     )
   }
 
-  static func channelOrigin(of credential: Credential) throws(CredentialFault) -> Origin {
+  /// Whoever puts another host in Apple's place means both: with `origin` alone, channels are managed nowhere.
+  static func channelOrigin(of credential: Credential) throws(CredentialFault) -> Origin? {
     guard let text = credential.texts["channels_origin"] else {
+      if let origin = credential.origin, !origin.host.hasSuffix(".apple.com") { return nil }
       guard let vendor = APNsAccount.channelHosts[credential.environment] else {
         preconditionFailure("an environment without a host")
       }

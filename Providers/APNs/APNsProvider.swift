@@ -27,7 +27,7 @@ package struct APNsProvider: PushProvider {
         "channels_origin", required: false, help: "host:port that manages broadcast channels (the vendor's)"),
       CredentialSetting(
         "image_key", required: false, help: "root key that carries the image to the service extension (image_url)"),
-    ]
+    ] + DataKeys.settings
   }
 
   /// Every kind has tokens of its own here: a Live Activity never goes to a device's.
@@ -45,12 +45,15 @@ package struct APNsProvider: PushProvider {
       throw CredentialFault(
         setting: "image_key", problem: "must be a name other than aps", fix: "leave it out for image_url")
     }
+    let dataKeys = try DataKeys(credential) { name in
+      name == "aps" || name == imageKey || name == APNsPayload.encryptedBodyKey
+    }
     let (proof, coverage) = try Self.proof(of: credential)
     guard let topic = coverage.ownBundleID else { preconditionFailure("an account of APNs without a topic") }
     let host = credential.environment == .sandbox ? "api.sandbox.push.apple.com" : "api.push.apple.com"
     return APNsAccount(
       credential: credential.id, origin: credential.origin ?? Origin(host: host, port: 443),
       channelOrigin: try Self.channelOrigin(of: credential), topic: topic,
-      imageKey: imageKey, proof: proof, coverage: coverage)
+      imageKey: imageKey, dataKeys: dataKeys, proof: proof, coverage: coverage)
   }
 }

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// The words of section 11. An open set: Apple adds some without notice.
+/// The words of protocols/apns.md section 11. An open set: Apple adds some without notice.
 enum APNsReasons {
   /// What each word means, row by row. Words marked "F" there need a fixed request or account: of these, faults of the
   /// message are `rejected`, faults of the credential `blocked`. A wrong topic is `rejected` too: it may belong to one
@@ -15,7 +15,7 @@ enum APNsReasons {
     "BadTopic": rejected,
     "DeviceTokenNotForTopic": foreign,
     "DuplicateHeaders": rejected,
-    "IdleTimeout": retry(.closing),
+    "IdleTimeout": retry(.wrongConnection),
     "InvalidPushType": rejected,
     "MissingDeviceToken": rejected,
     "MissingTopic": rejected,

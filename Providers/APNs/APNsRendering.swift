@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Sections 2–5: a message as headers and body.
+/// protocols/apns.md sections 2 to 5: a message as headers and body.
 extension APNsAccount {
   static let collapseIDLimit = 64
 
@@ -112,18 +112,23 @@ extension APNsAccount {
     // Pushes that the app itself handles have no `aps`; an empty payload is none.
     if !aps.isEmpty || root.isEmpty { root.insert(JSONMember("aps", .object(aps)), at: 0) }
     if message.kind == .alert {
-      add(imageKey, message.notification?.image, "/notification/image", to: &root, &warnings)
-      add(APNsPayload.encryptedBodyKey, message.encryptedBody, "/encrypted_body", to: &root, &warnings)
+      let notification = message.notification
+      add(imageKey, notification?.image.map(JSONValue.string), "/notification/image", to: &root, &warnings)
+      add(dataKeys.link, notification?.link.map(JSONValue.string), "/notification/link", to: &root, &warnings)
+      add(dataKeys.buttons, notification?.buttonData, "/notification/buttons", to: &root, &warnings)
+      let encryptedBody = message.encryptedBody.map(JSONValue.string)
+      add(APNsPayload.encryptedBodyKey, encryptedBody, "/encrypted_body", to: &root, &warnings)
     }
     return JSONValue.object(root).encoded
   }
 
   private func add(
-    _ key: String, _ text: String?, _ pointer: String, to root: inout [JSONMember], _ warnings: inout [RenderWarning]
+    _ key: String, _ value: JSONValue?, _ pointer: String, to root: inout [JSONMember],
+    _ warnings: inout [RenderWarning]
   ) {
-    guard let text else { return }
+    guard let value else { return }
     if root[key] == nil {
-      root.append(JSONMember(key, .string(text)))
+      root.append(JSONMember(key, value))
     } else {
       warnings.append(RenderWarning(pointer, "apns: data has \(key) already, which is kept"))
     }

@@ -1,7 +1,8 @@
 import Domain
 
-/// The provider token of section 6: signed here, shared by all connections of a key, cached 50 minutes, never renewed
-/// sooner than 20 minutes after the last time. There is nothing to fetch, so `need` never answers `.wait`.
+/// The provider token of protocols/apns.md section 6: signed here, shared by all connections of a key, cached 50
+/// minutes, never renewed sooner than 20 minutes after the last time. There is nothing to fetch, so `need` never
+/// answers `.wait`.
 ///
 /// Only wall time is known: after a jump of the clock the ages computed here may be wrong, then APNs' own word
 /// (`refused`) puts them right.
@@ -80,6 +81,8 @@ struct APNsToken: Authorization {
     default: break
     }
   }
+
+  mutating func retry() { rest = nil }
 
   private func mayRenew(_ now: WallTime) -> Bool {
     guard let last = renewedAt else { return true }

@@ -1,6 +1,6 @@
 import Domain
 
-/// A topic as section 3 builds it: a bundle id, and a suffix by what its tokens are for.
+/// A topic as protocols/apns.md section 3 builds it: a bundle id, and a suffix by what its tokens are for.
 struct APNsTopic: Hashable, Sendable {
   var bundleID: String
   var tokenKinds: Set<TokenKind>
@@ -8,7 +8,7 @@ struct APNsTopic: Hashable, Sendable {
   /// What an MDM push certificate's topic starts with.
   static let managementPrefix = "com.apple.mgmt."
 
-  /// Section 3 read from the other side.
+  /// protocols/apns.md section 3 read from the other side.
   private static let suffixes: [(suffix: String, kinds: Set<TokenKind>)] = Errand.all.filter {
     !$0.kind.topicSuffix.isEmpty
   }.map { ($0.kind.topicSuffix, Set($0.tokenKinds).subtracting([.device, .fid])) }

@@ -1,7 +1,7 @@
 import Domain
 
-/// The words of section 9.4: answers to messages for a broadcast channel. A table of its own, as some words mean something
-/// else here and none speaks of a device.
+/// The words of protocols/apns.md section 9.4: answers to messages for a broadcast channel. A table of its own, as some
+/// words mean something else here and none speaks of a device.
 enum BroadcastReasons {
   static let verdicts: [String: @Sendable (APNsRefusal) -> Verdict] = [
     // The feature or the topic is at fault for one bundle id: its devices' pushes go on.

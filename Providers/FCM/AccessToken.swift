@@ -1,8 +1,8 @@
 import Domain
 import JSON
 
-/// The access token of section 2: one per credential, fetched by one request at a time, renewed five minutes early
-/// while the present one still serves.
+/// The access token of protocols/fcm.md section 2: one per credential, fetched by one request at a time, renewed five
+/// minutes early while the present one still serves.
 struct AccessToken: Authorization {
   private struct Token {
     var header: String
@@ -21,8 +21,6 @@ struct AccessToken: Authorization {
   static let longestLife: Int64 = 86_400
   static let firstDelay: Int64 = 1_000
   static let longestDelay: Int64 = 64_000
-  /// A fault that only the operator can mend is tried again after this time.
-  static let blockedRest: Int64 = 5 * 60_000
   /// Past this a fetch counts as lost without an answer.
   static let fetchLimit: Int64 = 120_000
   /// Answers to requests that carried the replaced token arrive within this time.
@@ -31,6 +29,8 @@ struct AccessToken: Authorization {
   static let repeatedRefusal: Int64 = 5 * 60_000
 
   private let source: any TokenSource
+  /// A fault that only the operator can mend is tried again after this time.
+  private let blockedRest: Int64
   /// On the way to a token that takes several requests.
   private var step = 0
   private var brought = ""
@@ -39,9 +39,13 @@ struct AccessToken: Authorization {
   private var failures = 0
   private var restingUntil: WallTime?
   private var blocked: String?
+  private(set) var difficulty: String?
   private var isRefused = false
 
-  init(source: any TokenSource) { self.source = source }
+  init(source: any TokenSource, probeInterval: Int64) {
+    self.source = source
+    blockedRest = max(Self.firstDelay, probeInterval)
+  }
 
   mutating func need(now: WallTime) -> AuthorizationNeed {
     let fetch = fetchIfDue(now)
@@ -87,8 +91,10 @@ struct AccessToken: Authorization {
       isRefused = false
       failures = 0
       blocked = nil
+      difficulty = nil
       restingUntil = nil
-    case .passing(let retryAfter):
+    case .passing(let reason, let retryAfter):
+      difficulty = reason
       let delay = min(Self.firstDelay << Int64(min(failures, 6)), Self.longestDelay)
       failures += 1
       blocked = nil
@@ -96,8 +102,13 @@ struct AccessToken: Authorization {
     case .refused(let reason):
       failures = 0
       blocked = reason
-      restingUntil = now + Self.blockedRest
+      restingUntil = now + blockedRest
     }
+  }
+
+  mutating func retry() {
+    restingUntil = nil
+    failures = 0
   }
 
   mutating func refused(_ cause: Retry.Cause, now: WallTime) {
@@ -107,7 +118,7 @@ struct AccessToken: Authorization {
       if (0..<Self.inFlight).contains(age) { return }
       if (0..<Self.repeatedRefusal).contains(age) {
         blocked = "FCM refuses fresh access tokens of this account"
-        restingUntil = now + Self.blockedRest
+        restingUntil = now + blockedRest
       }
     }
     isRefused = true

@@ -1,6 +1,6 @@
 import Domain
 
-/// `android`, section 3.1.
+/// `android`, protocols/fcm.md section 3.1.
 enum AndroidBlock {
   static func members(_ message: Message, _ notification: Notification?) -> [JSONMember] {
     var members: [JSONMember] = []

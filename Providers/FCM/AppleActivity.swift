@@ -1,7 +1,7 @@
 import Domain
 
-/// `apns` of a Live Activity: the payload is built as for APNs itself (section 3.4). Its token stands last in the block and
-/// is each device's own.
+/// `apns` of a Live Activity: the payload is built as for APNs itself (protocols/fcm.md section 3.4). Its token stands
+/// last in the block and is each device's own.
 enum AppleActivity {
   static let tokenKey = "live_activity_token"
 
@@ -9,7 +9,7 @@ enum AppleActivity {
     _ message: Message, _ activity: LiveActivity, _ startedAt: WallTime, _ warnings: inout [RenderWarning]
   ) -> [JSONMember] {
     var payload = [JSONMember("aps", .object(aps(activity, message.notification, &warnings)))]
-    for member in message.data { payload.set(member.key, member.value) }
+    payload.set(message.data)
     warn(about: message, activity, &warnings)
     return [
       JSONMember("headers", .object(AppleBlock.headers(message, startedAt, &warnings))),

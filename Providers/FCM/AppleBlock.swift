@@ -1,7 +1,7 @@
 import Domain
 
-/// `apns`, section 3.4: what FCM passes on to Apple. Title and body come from the common `notification` unless the alert
-/// needs more than these.
+/// `apns`, protocols/fcm.md section 3.4: what FCM passes on to Apple. Title and body come from the common
+/// `notification` unless the alert needs more than these.
 enum AppleBlock {
   static let collapseIDLimit = 64
 
@@ -20,8 +20,10 @@ enum AppleBlock {
   static func headers(_ message: Message, _ startedAt: WallTime, _ warnings: inout [RenderWarning])
     -> [JSONMember]
   {
+    // A call wakes the app as any data does: FCM reaches no VoIP token.
+    let kind = message.kind == .voip ? .background : message.kind
     let priority =
-      switch (message.kind, message.effectivePriority) {
+      switch (kind, message.effectivePriority) {
       case (.background, _), (_, .normal), (.liveActivity, .low): "5"
       case (_, .low): "1"
       case (_, .high): "10"
@@ -29,7 +31,7 @@ enum AppleBlock {
     let expiration = message.ttl == 0 ? 0 : startedAt.seconds + Int64(message.ttl)
     var headers: [JSONMember] = []
     // FCM knows a Live Activity by its token, and fills in type and topic.
-    if message.kind != .liveActivity { headers.set("apns-push-type", message.kind.rawValue) }
+    if kind != .liveActivity { headers.set("apns-push-type", kind.rawValue) }
     headers.set("apns-priority", priority)
     headers.set("apns-expiration", String(expiration))
     if let key = message.collapseKey {
@@ -45,16 +47,18 @@ enum AppleBlock {
   private static func aps(_ message: Message, _ notification: Notification?) -> [JSONMember] {
     var aps: [JSONMember] = []
     guard let notification else {
-      if message.kind == .background || message.contentAvailable { aps.set("content-available", 1) }
+      if message.kind == .background || message.kind == .voip || message.contentAvailable {
+        aps.set("content-available", 1)
+      }
       return aps
     }
     aps.set("alert", members: alert(notification))
     aps.set("badge", notification.badge)
     aps.set("sound", sound(notification.sound))
     aps.set("thread-id", notification.threadID)
-    aps.set("category", notification.category)
+    aps.set("category", notification.effectiveCategory)
     if message.contentAvailable { aps.set("content-available", 1) }
-    if message.mutableContent ?? (notification.image != nil || message.encryptedBody != nil) {
+    if message.mutableContent ?? notification.asksExtension(encryptedBody: message.encryptedBody) {
       aps.set("mutable-content", 1)
     }
     aps.set("target-content-id", notification.targetContentID)

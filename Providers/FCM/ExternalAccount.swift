@@ -1,8 +1,8 @@
 import Domain
 import JSON
 
-/// Workload identity federation (section 2.3): a proof of another identity provider's, from a file or a URL, exchanged for
-/// a token, and that for one of a service account where the file says so.
+/// Workload identity federation (protocols/fcm.md section 2.3): a proof of another identity provider's, from a file or
+/// a URL, exchanged for a token, and that for one of a service account where the file says so.
 struct ExternalAccount: TokenSource {
   /// Where the proof comes from, and how it is read.
   struct Source: Hashable, Sendable {
@@ -139,9 +139,11 @@ struct ExternalAccount: TokenSource {
   }
 
   private func proof(in answer: ProviderAnswer?) -> TokenAnswer {
-    guard let answer else { return .passing(retryAfter: nil) }
+    guard let answer else { return .passing("credential source: no answer", retryAfter: nil) }
     guard answer.status == 200 else {
-      if answer.status == 429 || answer.status >= 500 { return .passing(retryAfter: answer.retryAfter) }
+      if answer.status == 429 || answer.status >= 500 || (300...399).contains(answer.status) {
+        return .passing("credential source: HTTP \(answer.status)", retryAfter: answer.retryAfter)
+      }
       return .refused(
         source.isFile
           ? "credential source: \(source.url.dropFirst(7)) cannot be read"
@@ -164,7 +166,7 @@ struct ExternalAccount: TokenSource {
     guard let answer, answer.status == 200 else { return TokenAnswer(answer) }
     let body = try? JSON.parse(answer.body, maximumDepth: 8)
     guard let token = body?["accessToken"]?.string, TokenAnswer.isToken(token) else {
-      return .passing(retryAfter: answer.retryAfter)
+      return .passing("impersonation gives no token", retryAfter: answer.retryAfter)
     }
     let until = body?["expireTime"]?.string.flatMap { WallTime(rfc3339: $0) }
     return .token(token, seconds: until.map { ($0 - now) / 1000 } ?? Self.lifetime)

@@ -8,6 +8,7 @@ struct FCMAccount: ProviderAccount {
   let origin: Origin
   let project: String
   let analyticsLabel: String?
+  let dataKeys: DataKeys
   let source: any TokenSource
 
   var wire: Wire { .http2(cautiousStart: false) }
@@ -67,8 +68,8 @@ struct FCMAccount: ProviderAccount {
   private static let activity = Array("\"\(AppleActivity.tokenKey)\":".utf8)
   private static let end = Array("},".utf8)
 
-  func makeAuthorization() -> any Authorization {
-    AccessToken(source: source)
+  func makeAuthorization(probeInterval: Int64) -> any Authorization {
+    AccessToken(source: source, probeInterval: probeInterval)
   }
 
   var facts: CredentialFacts {

@@ -23,13 +23,13 @@ package struct FCMProvider: PushProvider {
         variable: "GCE_METADATA_HOST"),
       CredentialSetting("project_id", required: false, help: "the project, where it is not the file's own"),
       CredentialSetting("analytics_label", required: false, help: "label of all messages in the vendor's reports"),
-    ]
+    ] + DataKeys.settings
   }
 
-  /// A Live Activity is reached through its device.
+  /// A Live Activity is reached through its device. A call is urgent data: FCM has no tokens of its own for it.
   package func carries(_ errand: Errand, to address: Address) -> Bool {
     switch errand.kind {
-    case .alert, .background, .liveActivity: address.tokenKind == .device || address.tokenKind == .fid
+    case .alert, .background, .liveActivity, .voip: address.tokenKind == .device || address.tokenKind == .fid
     default: false
     }
   }
@@ -51,9 +51,12 @@ package struct FCMProvider: PushProvider {
       throw CredentialFault(
         setting: "analytics_label", problem: "not 1 to 50 of letters, digits and -_.~%", fix: "shorten or leave it out")
     }
+    let dataKeys = try DataKeys(credential) { name in
+      name == FCMAccount.encryptedBodyKey || name == FCMAccount.collapseKey || FCMAccount.isReserved(name)
+    }
     return FCMAccount(
       credential: credential.id, origin: credential.origin ?? Origin(host: "fcm.googleapis.com", port: 443),
-      project: project, analyticsLabel: label, source: source)
+      project: project, analyticsLabel: label, dataKeys: dataKeys, source: source)
   }
 
   /// Where tokens come from, and the project that goes with it.

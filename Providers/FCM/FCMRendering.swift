@@ -1,17 +1,19 @@
 import Domain
 import JSON
 
-/// Section 3: a message as FCM's own, but for its target.
+/// protocols/fcm.md section 3: a message as FCM's own, but for its target.
 extension FCMAccount {
   static let payloadLimit = 4096
   static let encryptedBodyKey = "encrypted_body"
+  /// A key of `data` that FCM overwrites.
+  static let collapseKey = "collapse_key"
 
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
     var warnings: [RenderWarning] = []
     var head = Array("{\"message\":{".utf8)
     var members: [JSONMember]
     switch message.kind {
-    case .alert, .background: members = try everywhere(message, startedAt, &warnings)
+    case .alert, .background, .voip: members = try everywhere(message, startedAt, &warnings)
     case .liveActivity:
       guard let activity = message.liveActivity else { throw .kindNotSupported(message.kind, provider: .fcm) }
       let apns = try Self.merged(
@@ -58,7 +60,7 @@ extension FCMAccount {
     }
     var members: [JSONMember] = []
     members.set("notification", members: Self.common(notification))
-    members.set("data", members: try Self.data(message, warnings: &warnings))
+    members.set("data", members: try data(message, notification, warnings: &warnings))
     members.set(
       "android", members: try Self.merged(AndroidBlock.members(message, notification), message.overrides.fcmAndroid))
     members.set(
@@ -69,6 +71,7 @@ extension FCMAccount {
       "webpush",
       members: try Self.merged(WebBlock.members(message, notification), message.overrides.fcmWebpush, "webpush"))
     if let notification { FCMWarnings.add(message, notification, to: &warnings) }
+    FCMWarnings.addAppleLimits(message, to: &warnings)
     FCMWarnings.addCrowdedTime(message, to: &warnings)
     return members
   }
@@ -83,15 +86,17 @@ extension FCMAccount {
   }
 
   /// Values are strings: anything else travels as its JSON text.
-  private static func data(_ message: Message, warnings: inout [RenderWarning]) throws(RenderFault) -> [JSONMember] {
+  private func data(_ message: Message, _ notification: Notification?, warnings: inout [RenderWarning])
+    throws(RenderFault) -> [JSONMember]
+  {
     var members: [JSONMember] = []
     members.reserveCapacity(message.data.count + 1)
     for member in message.data {
       let pointer = "/data/\(member.key.pointerStep)"
-      if isReserved(member.key) {
+      if Self.isReserved(member.key) {
         throw RenderFault(pointer: pointer, code: "reserved_key", detail: "fcm: this key belongs to FCM; rename it")
       }
-      if member.key == "collapse_key" {
+      if member.key == Self.collapseKey {
         warnings.append(RenderWarning(pointer, "fcm: FCM overwrites this key"))
       }
       if case .string = member.value {
@@ -101,8 +106,23 @@ extension FCMAccount {
         warnings.append(RenderWarning(pointer, "fcm: \(member.value.article) is sent as its JSON text"))
       }
     }
-    if message.kind == .alert { members.set(encryptedBodyKey, message.encryptedBody) }
+    if message.kind == .alert { members.set(Self.encryptedBodyKey, message.encryptedBody) }
+    let buttons = notification?.buttonData.map { String(decoding: $0.encoded, as: UTF8.self) }
+    Self.add(dataKeys.link, notification?.link, "/notification/link", to: &members, &warnings)
+    Self.add(dataKeys.buttons, buttons, "/notification/buttons", to: &members, &warnings)
     return members
+  }
+
+  private static func add(
+    _ key: String, _ text: String?, _ pointer: String, to members: inout [JSONMember],
+    _ warnings: inout [RenderWarning]
+  ) {
+    guard let text else { return }
+    if members[key] == nil {
+      members.append(JSONMember(key, .string(text)))
+    } else {
+      warnings.append(RenderWarning(pointer, "fcm: data has \(key) already, which is kept"))
+    }
   }
 
   static func isReserved(_ key: String) -> Bool {

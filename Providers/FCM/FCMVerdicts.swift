@@ -1,6 +1,7 @@
 import Domain
 
-/// Section 5, read in its order: FCM's own code, what APNs said, google.rpc details, status, HTTP code.
+/// protocols/fcm.md section 5, read in its order: FCM's own code, what APNs said, google.rpc details, status, HTTP
+/// code.
 ///
 /// Nothing here prunes on a doubt: a 404 without UNREGISTERED, an APNs reason without FCM's own code, an
 /// INVALID_ARGUMENT that names a field. A malformed token is told from a bad payload by the vendor's own sentence about the

@@ -29,10 +29,21 @@ enum FCMWarnings {
           + "it is sent as you say"))
   }
 
-  static func add(_ message: Message, _ notification: Notification, to warnings: inout [RenderWarning]) {
-    let link = notification.link.map {
-      $0.hasPrefix("https://") ? "opened by browsers only" : "left out, only https links are taken"
+  /// Data is never urgent on Apple devices, and FCM has no tokens for their calls.
+  static func addAppleLimits(_ message: Message, to warnings: inout [RenderWarning]) {
+    if message.kind == .voip {
+      warnings.append(
+        RenderWarning("/kind", "fcm: Apple devices get a background push; their calls need voip tokens of APNs"))
     }
+    if message.kind == .background, message.priority == .high {
+      warnings.append(
+        RenderWarning(
+          "/priority",
+          "fcm: Apple devices get it with priority 5; Android lowers it in time for an app that shows nothing"))
+    }
+  }
+
+  static func add(_ message: Message, _ notification: Notification, to warnings: inout [RenderWarning]) {
     let limited: [(isGiven: Bool, pointer: String, note: String)] = [
       (notification.subtitle != nil, "/notification/subtitle", appleOnly),
       (notification.subtitleKey != nil, "/notification/subtitle_key", appleOnly),
@@ -47,15 +58,13 @@ enum FCMWarnings {
         "critical on Apple devices only; elsewhere its name counts"
       ),
       (
-        notification.buttons.count > WebBlock.buttonLimit, "/notification/buttons",
-        "the first \(WebBlock.buttonLimit) are shown, by browsers only"
+        !notification.buttons.isEmpty, "/notification/buttons",
+        "browsers show the first \(WebBlock.buttonLimit), Apple apps those of the category; Android apps find them in data"
       ),
-      ((1...WebBlock.buttonLimit).contains(notification.buttons.count), "/notification/buttons", "for browsers only"),
       (
-        notification.buttons.contains { $0.url != nil }, "/notification/buttons",
-        "their URLs are left to the app's own code"
+        notification.link.map { !WebBlock.isWebLink($0) } ?? false, "/notification/link",
+        "apps find it in data; browsers open https links only"
       ),
-      (link != nil, "/notification/link", link ?? ""),
       (
         message.encryptedBody != nil, "/encrypted_body",
         "Android and browsers show the notification as it is; their apps find this in data"

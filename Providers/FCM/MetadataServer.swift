@@ -1,6 +1,6 @@
 import Domain
 
-/// The service account of the machine, from the metadata server of the cloud it runs in (section 2.2).
+/// The service account of the machine, from the metadata server of the cloud it runs in (protocols/fcm.md section 2.2).
 struct MetadataServer: TokenSource {
   /// `default`, or an account's address.
   let account: String

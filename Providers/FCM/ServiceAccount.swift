@@ -2,7 +2,7 @@ import Domain
 import JSON
 import TLS
 
-/// The fields of a service-account key file that are used (section 2.1).
+/// The fields of a service-account key file that are used (protocols/fcm.md section 2.1).
 struct ServiceAccount: TokenSource {
   let project: String
   let email: String
@@ -54,7 +54,7 @@ struct ServiceAccount: TokenSource {
 
   func read(_ answer: ProviderAnswer?, of step: Int, now: WallTime) -> TokenAnswer { TokenAnswer(answer) }
 
-  /// The token request of section 2.1, signed now.
+  /// The token request of protocols/fcm.md section 2.1, signed now.
   func request(_ step: Int, brought: String, now: WallTime) -> TokenFetch {
     var header = [JSONMember("alg", .string("RS256")), JSONMember("typ", .string("JWT"))]
     header.set("kid", keyID)

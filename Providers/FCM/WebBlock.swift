@@ -1,6 +1,6 @@
 import Domain
 
-/// `webpush`, section 3.3.
+/// `webpush`, protocols/fcm.md section 3.3.
 enum WebBlock {
   /// RFC 8030: a topic has at most 32 characters of base64url.
   static let topicLimit = 32
@@ -15,11 +15,14 @@ enum WebBlock {
     members.set("headers", members: headers)
     guard let notification else { return members }
     members.set("notification", members: shown(notification, tag: message.collapseKey))
-    if let link = notification.link, link.hasPrefix("https://") {
+    if let link = notification.link, isWebLink(link) {
       members.set("fcm_options", members: [JSONMember("link", .string(link))])
     }
     return members
   }
+
+  /// FCM takes no other for browsers.
+  static func isWebLink(_ link: String) -> Bool { link.lowercased().hasPrefix("https://") }
 
   /// What browsers show beside title, body and image, which are common to all.
   private static func shown(_ notification: Notification, tag: String?) -> [JSONMember] {

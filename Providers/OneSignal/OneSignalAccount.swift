@@ -5,6 +5,8 @@ import JSON
 struct OneSignalAccount: ProviderAccount {
   let credential: CredentialID
   var provider: ProviderName { .oneSignal }
+  /// More in a quarter of an hour disables the app until an administrator enables it again (docs/protocols/onesignal.md, 6).
+  var subscriberRule: SubscriberRule? { SubscriberRule(group: "onesignal:\(appID)", within: 900_000) }
   let origin: Origin
   let recipientLimit: Int
   let appID: UUIDBytes
@@ -29,7 +31,7 @@ struct OneSignalAccount: ProviderAccount {
   }
 
   /// Targets and the idempotency key follow the shared members. An activity is named in the path, and its updates have no
-  /// key (section 9).
+  /// key (protocols/onesignal.md section 9).
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
     -> ProviderRequest
   {
@@ -76,7 +78,7 @@ struct OneSignalAccount: ProviderAccount {
     }
   }
 
-  func makeAuthorization() -> any Authorization { FixedKey(header: authorization) }
+  func makeAuthorization(probeInterval: Int64) -> any Authorization { FixedKey(header: authorization) }
 
   var facts: CredentialFacts {
     CredentialFacts(kind: isLegacy ? "legacy API key" : "app API key", name: "app \(appID)")

@@ -1,8 +1,8 @@
 import Domain
 import JSON
 
-/// Section 9: Live Activities have calls of their own. A start goes to subscriptions or aliases as a notification does; an
-/// update or end goes to the activity that the path names, and so to all who have it.
+/// protocols/onesignal.md section 9: Live Activities have calls of their own. A start goes to subscriptions or aliases
+/// as a notification does; an update or end goes to the activity that the path names, and so to all who have it.
 extension OneSignalAccount {
   func renderActivity(_ message: Message, _ activity: LiveActivity) throws(RenderFault) -> Rendering {
     var warnings: [RenderWarning] = []

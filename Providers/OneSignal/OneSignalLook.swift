@@ -1,6 +1,6 @@
 import Domain
 
-/// Everything of a notification but its texts (sections 2.3–2.6).
+/// Everything of a notification but its texts (protocols/onesignal.md sections 2.3 to 2.6).
 enum OneSignalLook {
   static let buttonLimit = 3
   static let webButtonLimit = 2
@@ -16,11 +16,17 @@ enum OneSignalLook {
       members.set("big_picture", image)
       members.set("chrome_web_image", image)
     }
-    members.set("url", notification.link)
+    if let link = notification.link { members.set(isWebAddress(link) ? "url" : "app_url", link) }
     members.set("android_visibility", notification.androidVisibility.map(visibility))
     if let web = notification.web { write(web, to: &members) }
     buttons(notification.buttons, to: &members, &warnings)
     warn(about: notification, &warnings)
+  }
+
+  /// Browsers open these too; what an app alone can open is no `url`.
+  private static func isWebAddress(_ link: String) -> Bool {
+    let link = link.lowercased()
+    return link.hasPrefix("https://") || link.hasPrefix("http://")
   }
 
   private static func visibility(_ visibility: AndroidVisibility) -> Int {
@@ -40,6 +46,10 @@ enum OneSignalLook {
 
   private static func warn(about notification: Notification, _ warnings: inout [RenderWarning]) {
     let absent: [(isGiven: Bool, field: String, note: String)] = [
+      (
+        notification.buttons.contains { !($0.url.map(isWebAddress) ?? true) }, "buttons",
+        "a button's URL is for browsers, and only of http or https"
+      ),
       (notification.launchImage != nil, "launch_image", "no field for it"),
       (notification.filterCriteria != nil, "filter_criteria", "no field for it"),
       (notification.androidTag != nil, "android_tag", "no field for it; a collapse key replaces here"),
@@ -94,7 +104,7 @@ enum OneSignalLook {
       return members
     }
     members.set("buttons", .array(buttons.prefix(buttonLimit).map { .object(member($0)) }))
-    let web = buttons.filter { $0.url != nil }.prefix(webButtonLimit).map { button in
+    let web = buttons.filter { $0.url.map(isWebAddress) ?? false }.prefix(webButtonLimit).map { button in
       var inner = member(button)
       inner.set("url", button.url)
       return JSONValue.object(inner)

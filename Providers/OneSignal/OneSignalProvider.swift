@@ -52,7 +52,7 @@ package struct OneSignalProvider: PushProvider {
     }
     var limit = Self.defaultSlice
     if let text = credential.texts["slice_limit"] {
-      guard let number = Int(text), (1...Self.largestSlice).contains(number) else {
+      guard let number = Whole.read(text, in: 1...Self.largestSlice) else {
         throw CredentialFault(
           setting: "slice_limit", problem: "not a number from 1 to \(Self.largestSlice)",
           fix: "leave it out for \(Self.defaultSlice)")

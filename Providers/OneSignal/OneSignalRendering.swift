@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Section 2: the members of the body that all slices share.
+/// protocols/onesignal.md section 2: the members of the body that all slices share.
 extension OneSignalAccount {
   static let dataLimit = 2_048
   static let collapseIDLimit = 64

@@ -1,7 +1,8 @@
 import Domain
 import JSON
 
-/// Sections 3–5. One answer speaks for a whole slice; exceptions name the recipients it singles out.
+/// protocols/onesignal.md sections 3 to 5. One answer speaks for a whole slice; exceptions name the recipients it
+/// singles out.
 extension OneSignalAccount {
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement {
     let reply = OneSignalReply(answer.body)
@@ -35,8 +36,11 @@ extension OneSignalAccount {
     }
     var exceptions: [String: Verdict] = [:]
     if !reply.unsubscribed.isEmpty {
-      for recipient in recipients where reply.unsubscribed.contains(recipient.token.lowercased()) {
-        exceptions[recipient.token] = .dead(Death(reason: unsubscribed, isDoubtful: true))
+      let named = recipients.filter { reply.unsubscribed.contains($0.token.lowercased()) }
+      // Others that the same request reached show that the app is the right one.
+      let reachesOthers = reply.id?.isEmpty == false && named.count < recipients.count
+      for recipient in named {
+        exceptions[recipient.token] = .dead(Death(reason: unsubscribed, isDoubtful: !reachesOthers))
       }
     }
     if let id = reply.id, !id.isEmpty {

@@ -4,22 +4,40 @@ import Store
 /// Whom a message goes to, as it is handed to the store: targets by name, or an audience that the workers evaluate.
 struct Aim {
   var targets: [SubmissionTarget] = []
+  /// Of each target what is registered; empty: nothing of the message depends on it.
+  var devices: [StoredDevice?] = []
+  /// Devices that the recipients lead to and that are no targets, by reason.
+  var others: [Forecast.Exclusion: Int] = [:]
   /// With it there are no targets.
   var audience: SubmissionAudience?
+  /// Who is in the audience, and how many there are now.
+  var selection: AudienceSelection?
+  var count: AudienceCount?
   /// Through which the message may go: it is rendered for each of them.
   var credentials: [CredentialID] = []
+  /// Members of the audience that go through each of them, as far as is known now.
+  var countsByCredential: [CredentialID: Int] = [:]
   var warnings: [Notice] = []
+  /// Each of the targets is to be sent to, and nobody else was found.
+  var isWhole: Bool { audience == nil && others.isEmpty && targets.allSatisfy(\.fate.isQueued) }
 
-  init(targets: [SubmissionTarget], warnings: [Notice] = []) {
+  init(targets: [SubmissionTarget], devices: [StoredDevice?] = [], warnings: [Notice] = []) {
     self.targets = targets
-    self.warnings = warnings + Notice.ofSkipped(targets)
+    self.devices = devices
+    self.warnings = warnings
     for target in targets {
       if case .queue(let credential) = target.fate, !credentials.contains(credential) { credentials.append(credential) }
     }
   }
 
-  init(audience: SubmissionAudience, credentials: [CredentialID]) {
+  init(
+    audience: SubmissionAudience, _ selection: AudienceSelection, _ count: AudienceCount,
+    countsByCredential: [CredentialID: Int]
+  ) {
     self.audience = audience
-    self.credentials = credentials
+    self.selection = selection
+    self.count = count
+    self.countsByCredential = countsByCredential
+    credentials = countsByCredential.keys.sorted { $0.rawValue < $1.rawValue }
   }
 }

@@ -57,6 +57,7 @@ extension Violation {
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("pointer", pointer)
+    writer.member("parameter", parameter)
     writer.member("code", code)
     writer.member("detail", detail)
     if let column { writer.member("column", column) }

@@ -6,7 +6,8 @@ import JSON
 import Store
 
 extension Service {
-  /// `POST /v1/audiences/count`: exact, of the moment.
+  /// `POST /v1/audiences/count`: who is in it, exact and of the moment, and what would come of a message to it: the one in `message`,
+  /// or a plain alert.
   func countAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let reading = try read(call, as: .audience)
     let expression = try await writtenOut(
@@ -18,11 +19,35 @@ extension Service {
     } catch {
       throw Problem(error)
     }
+    let document = try Self.message(countedBy: try call.document())
+    let message = try Self.readingMessage { () throws(Problem) in try self.read(document, call).message }
+    let (forecast, warnings) = try await Self.inMessage { () async throws(Problem) in
+      try await self.count(message, call, document: document)
+    }
     return Answer.json { writer in
       writer.member("audience", reading.expression.canonical)
       writer.member("reach", reading.reach.rawValue)
       count.write(to: &writer)
+      forecast.write(to: &writer)
+      writer.objects("warnings", warnings) { writer, warning in warning.writeMembers(to: &writer) }
     }
+  }
+
+  /// What a message says of its recipients, and where a request to count says it.
+  private static let membersOfCount = ["reach", "providers"]
+
+  /// The message whose recipients the request counts.
+  private static func message(countedBy request: JSONValue) throws(Problem) -> JSONValue {
+    let alert = [JSONMember("notification", .object([JSONMember("title", .string("-"))]))]
+    var members = request["message"]?.object ?? alert
+    let violations = (["to"] + membersOfCount).filter { name in members.contains { $0.key == name } }.map { name in
+      Violation("/message/\(name)", .notAllowed, "whom it is for stands beside `message`: leave it out here")
+    }
+    guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidAudience) }
+    members.set(
+      "to", .object((request.object ?? []).filter { $0.key != "message" && !membersOfCount.contains($0.key) }))
+    for name in membersOfCount { members.set(name, request[name]) }
+    return .object(members)
   }
 }
 

@@ -7,6 +7,8 @@ import Store
 /// One authenticated request on its way through an operation.
 struct Call {
   static let maximumDepth = 32
+  /// A target has six members at most: lists that are somewhat too long are still told what is wrong with them.
+  static let limits = JSONLimits(depth: maximumDepth, values: 25 * Intake.maximumTargets)
 
   let request: HTTPServerRequest
   /// From the path.
@@ -26,27 +28,33 @@ struct Call {
 
   func document() throws(Problem) -> JSONValue {
     do throws(JSONFault) {
-      return try JSON.parse(request.body, maximumDepth: Self.maximumDepth)
+      return try JSON.parse(request.body, Self.limits)
     } catch {
-      let place = error.offset.map { " at byte \($0)" } ?? ""
-      throw Problem(.malformedJSON, "The body cannot be read as JSON\(place): \(error.detail)")
+      throw Problem(error, in: "body")
     }
   }
 
   /// `?limit`, 1…1000.
-  func limit() throws(Problem) -> Int {
+  func limit() -> Int {
     guard let text = request.query("limit") else { return 100 }
-    guard let limit = Int(text), (1...1_000).contains(limit) else {
-      throw Problem(.invalidParameter, "`limit` must be a whole number of 1…1000")
+    guard let limit = Whole.read(text, in: 1...1_000) else {
+      preconditionFailure("a query is checked before it is read")
     }
     return limit
+  }
+
+  /// False where it is missing.
+  func flag(_ name: String) -> Bool { request.query(name) == "true" }
+
+  /// Without its parameters, in small letters.
+  static func mediaType(_ header: String) -> String {
+    header.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
   }
 
   func accepts(_ type: String) -> Bool {
     guard let accept = request.header("accept") else { return false }
     return accept.split(separator: ",").contains { part in
-      let name = part.prefix { $0 != ";" }
-      return name.lowercased().filter { $0 != " " } == type
+      Self.mediaType(String(part)) == type
     }
   }
 }
@@ -66,10 +74,38 @@ extension Problem {
     }
   }
 
+  /// `whole`: the body, or a line of it.
+  init(_ fault: JSONFault, in whole: String) {
+    if let pointer = fault.crowded {
+      self.init(
+        .bodyTooLarge, "The \(whole) holds more than any request needs: \(fault.detail)",
+        violations: [Violation(pointer, .tooMany, fault.detail)])
+      return
+    }
+    let place = fault.offset.map { " at byte \($0)" } ?? ""
+    self.init(.malformedJSON, "The \(whole) cannot be read as JSON\(place): \(fault.detail)")
+  }
+
+  /// A single fault is told at once, with the place that it stands at.
   init(_ refusal: Refusal, _ code: ProblemCode) {
-    let count = refusal.violations.count
+    let violations = refusal.violations
     self.init(
-      code, count == 1 ? refusal.violations[0].detail : "\(count) faults; see `violations`",
-      violations: refusal.violations)
+      code, violations.count == 1 ? violations[0].sentence : "\(violations.count) faults; see `violations`",
+      violations: violations)
+  }
+}
+
+extension Violation {
+  /// The detail, behind the name of the field where it does not name it itself: `to.users[3]: …`
+  fileprivate var sentence: String {
+    var name = ""
+    for step in pointer.split(separator: "/").map(String.init) {
+      if Whole.read(step, in: 0...Int(Int32.max)) != nil, !name.isEmpty {
+        name += "[\(step)]"
+      } else {
+        name += (name.isEmpty ? "" : ".") + step.replacing("~1", with: "/").replacing("~0", with: "~")
+      }
+    }
+    return name.isEmpty || detail.contains("`\(name)`") ? detail : "`\(name)`: \(detail)"
   }
 }

@@ -22,7 +22,7 @@ extension Service {
   }
 
   func listChannels(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let place = try ChannelPlace(call)
+    let place = ChannelPlace(call)
     let reply = try await carryOut(.list, place, call)
     guard case .listed(let ids) = reply else { throw Problem.unexpected(reply) }
     return Answer.json { writer in
@@ -35,7 +35,7 @@ extension Service {
   }
 
   func readChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let place = try ChannelPlace(call)
+    let place = ChannelPlace(call)
     let id = try ChannelName.id(of: call)
     switch try await carryOut(.read(id), place, call) {
     case .found(let keepsNewest): return Answer.json { place.write(id, keepsNewest: keepsNewest, to: &$0) }
@@ -46,7 +46,7 @@ extension Service {
 
   /// Of a channel that is gone already too, so that a repeat is safe.
   func deleteChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let place = try ChannelPlace(call)
+    let place = ChannelPlace(call)
     let reply = try await carryOut(.delete(try ChannelName.id(of: call)), place, call)
     guard case .deleted = reply else { throw Problem.unexpected(reply) }
     return HTTPServerResponse(status: 204)
@@ -89,18 +89,10 @@ struct ChannelPlace {
     self.environment = environment
   }
 
-  init(_ call: Call) throws(Problem) {
+  init(_ call: Call) {
     environment = .production
-    if let text = call.request.query("environment") {
-      guard let chosen = Environment(rawValue: text) else {
-        throw Problem(.invalidParameter, "`environment` is `production` or `sandbox`")
-      }
-      environment = chosen
-    }
+    environment = call.request.query("environment").flatMap { Environment(rawValue: $0) } ?? .production
     bundleID = call.request.query("bundle_id")
-    if let bundleID, !Intake.isBundleID(bundleID) {
-      throw Problem(.invalidParameter, "`bundle_id` holds letters, digits, `.` and `-` only")
-    }
   }
 
   /// As it goes behind a path.
@@ -139,6 +131,7 @@ extension Problem {
   fileprivate init(_ failure: ChannelDesk.Failure, _ call: ChannelCall) {
     switch failure {
     case .unauthorized(let reason): self.init(.providerRefused, "The credential cannot be used: \(reason)")
+    case .nowhere(let reason): self.init(.invalidChannel, "Nobody was asked: \(reason)")
     case .unreachable(let reason, processed: false):
       self.init(.providerUnavailable, "The provider cannot be reached (\(reason)); nothing was done", retryAfter: 5)
     case .unreachable(let reason, processed: true):

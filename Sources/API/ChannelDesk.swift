@@ -25,6 +25,8 @@ final class ChannelDesk {
     /// No answer; `processed`: the provider may have done it.
     case unreachable(String, processed: Bool)
     case unauthorized(String)
+    /// The configuration does not say whom to ask.
+    case nowhere(String)
   }
 
   func carryOut(
@@ -59,6 +61,11 @@ final class ChannelDesk {
   }
 
   private func open(_ account: any ChannelAccount) throws(Failure) -> Counter {
+    guard let origin = account.channelOrigin else {
+      throw .nowhere(
+        "the credential \(account.credential.rawValue) has an `origin` of its own: name the one of channels too, as "
+          + "`channels_origin`")
+    }
     let tls: TLSContext
     do throws(TLSFault) {
       tls = try TLSContext.client(
@@ -68,7 +75,7 @@ final class ChannelDesk {
     }
     return Counter(
       authorization: account.makeAuthorization(),
-      caller: HTTP2Caller(loop: loop, origin: account.channelOrigin, tls: tls, settings: settings))
+      caller: HTTP2Caller(loop: loop, origin: origin, tls: tls, settings: settings))
   }
 
   /// Credentials have changed, or the service ends: calls at work fail.

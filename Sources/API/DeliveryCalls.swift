@@ -4,75 +4,40 @@ import JSON
 import Store
 
 extension Service {
-  private static let exportPage = 1_000
+  private static let cursorMark = "d:"
 
   /// A page as JSON; everything as NDJSON or CSV when the client asks for that.
   func listDeliveries(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try messageID(of: call)
-    let filter = try filter(of: call)
-    if call.accepts("application/x-ndjson") {
-      return try await export(id, call, filter, .lines { $0.write(to: &$1) })
-    }
-    if call.accepts("text/csv") {
-      return try await export(id, call, filter, .table(DeliveryReport.columns) { $0.row })
-    }
-    let page = try await deliveries(
-      id, call, filter, cursor: try call.cursor(marked: Self.cursorMark), limit: try call.limit())
-    return Answer.json { writer in
-      writer.key("items")
-      writer.beginArray()
-      for delivery in page.items { delivery.write(to: &writer) }
-      writer.endArray()
-      writer.nextCursor(page.next, marked: Self.cursorMark)
-    }
+    let filter = filter(of: call)
+    let listing = Listing<DeliveryReport>(
+      write: { $0.write(to: &$1) }, columns: DeliveryReport.columns, row: \.row,
+      page: { [self] cursor, limit throws(Problem) in
+        let place = try cursor.map { cursor throws(Problem) in
+          try Call.place(of: cursor, marked: Self.cursorMark) { DeliveryPlace(text: $0) }
+        }
+        let page = try await deliveries(id, call, filter, cursor: place, limit: limit)
+        return ListingPage(
+          items: page.items, next: page.next.map { Call.cursor(at: $0.text, marked: Self.cursorMark) })
+      })
+    return try await listing.answer(call)
   }
 
-  private static let cursorMark = "d:"
-
   /// `?state=failed,dead&reason=…&provider=…&platform=…&variant=…`: all that are given must hold.
-  private func filter(of call: Call) throws(Problem) -> DeliveryFilter {
+  private func filter(of call: Call) -> DeliveryFilter {
     var filter = DeliveryFilter()
-    if let text = call.request.query("state") {
-      let known = DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue)
-      let states = text.split(separator: ",").map(String.init)
-      for state in states where !known.contains(state) {
-        let hint = Suggestion.nearest(to: state, among: known).map { "did you mean `\($0)`?" }
-        throw Problem(
-          .invalidParameter,
-          "`state` has an unknown value `\(state.prefix(40))`; \(hint ?? "use \(known.joined(separator: ", "))")")
-      }
-      filter.states = Set(states)
-    }
+    filter.states = call.words("state")
     filter.reason = call.request.query("reason")
     filter.platform = call.request.query("platform")
     filter.variant = call.request.query("variant")
-    if let name = call.request.query("provider") {
-      guard providerNames.contains(where: { $0.rawValue == name }) else {
-        let known = providerNames.map(\.rawValue)
-        let hint = Suggestion.nearest(to: name, among: known).map { "did you mean `\($0)`?" }
-        throw Problem(
-          .invalidParameter, "`provider` is unknown; \(hint ?? "there are \(known.joined(separator: ", "))")")
-      }
-      filter.provider = ProviderName(rawValue: name)
-    }
+    filter.provider = call.request.query("provider").map { ProviderName(rawValue: $0) }
     return filter
   }
 
-  private func export(
-    _ id: MessageID, _ call: Call, _ filter: DeliveryFilter, _ form: Export<DeliveryReport>
-  ) async throws(Problem) -> HTTPServerResponse {
-    guard call.request.query("cursor") == nil, call.request.query("limit") == nil else {
-      throw Problem(.invalidParameter, "An export has no pages: leave `limit` and `cursor` out")
-    }
-    return try await form.answer { [self] cursor throws(Problem) in
-      try await deliveries(id, call, filter, cursor: cursor, limit: Self.exportPage)
-    }
-  }
-
   private func deliveries(
-    _ id: MessageID, _ call: Call, _ filter: DeliveryFilter, cursor: String?, limit: Int
-  ) async throws(Problem) -> (items: [DeliveryReport], next: String?) {
-    let page: (items: [DeliveryReport], next: String?)?
+    _ id: MessageID, _ call: Call, _ filter: DeliveryFilter, cursor: DeliveryPlace?, limit: Int
+  ) async throws(Problem) -> (items: [DeliveryReport], next: DeliveryPlace?) {
+    let page: (items: [DeliveryReport], next: DeliveryPlace?)?
     do throws(StoreError) {
       page = try await store.deliveries(id, app: call.app, filter: filter, cursor: cursor, limit: limit)
     } catch {
@@ -103,7 +68,15 @@ extension DeliveryReport {
     writer.member("request_id", requestID?.description)
     writer.member("next_attempt_at", nextAttemptAt?.rfc3339)
     writer.member("overtaken", overtaken)
-    writer.objects("attempts", attempts) { writer, attempt in
+    if let attemptedBetween {
+      writer.key("attempted_between")
+      writer.beginArray()
+      writer.string(attemptedBetween.lowerBound.rfc3339)
+      writer.string(attemptedBetween.upperBound.rfc3339)
+      writer.endArray()
+    }
+    if attempts.omitted.count > 0 { writer.member("attempts_omitted", attempts.omitted.count) }
+    writer.objects("attempts", attempts.kept) { writer, attempt in
       writer.member("at", attempt.at.rfc3339)
       writer.member("verdict", attempt.verdict)
       writer.member("reason", attempt.reason)
@@ -114,7 +87,7 @@ extension DeliveryReport {
   static let columns = [
     "device", "provider", "platform", "variant", "state", "reason", "provider_id", "request_id", "attempts",
     "last_attempt_at",
-    "next_attempt_at", "overtaken",
+    "next_attempt_at", "overtaken", "attempted_from", "attempted_until",
   ]
 
   var row: [String] {
@@ -122,6 +95,7 @@ extension DeliveryReport {
       device.rawValue, provider?.rawValue ?? "", platform ?? "", variant ?? "", state, reason ?? "", providerID ?? "",
       requestID?.description ?? "", String(attempts.count),
       attempts.last?.at.rfc3339 ?? "", nextAttemptAt?.rfc3339 ?? "", String(overtaken),
+      attemptedBetween?.lowerBound.rfc3339 ?? "", attemptedBetween?.upperBound.rfc3339 ?? "",
     ]
   }
 }

@@ -11,17 +11,46 @@ extension Service {
       throw Problem(
         .invalidDevice, "A device id has 1–128 bytes of printable ASCII, without space and slash")
     }
+    try Self.checkName(text, .invalidDevice)
     let reading = try read(call, id: DeviceID(rawValue: text))
     return try await put(reading, call)
   }
 
   /// `POST /v1/devices`: by token, under the id that holds it. A `register` key may do no more than an app should.
   func registerDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let reading = try read(call, id: nil)
-    guard !call.may(.devices) else { return try await put(reading, call) }
+    var reading = try read(call, id: nil)
+    guard !call.may(.devices) else {
+      reading.takeInstallation(in: call.app)
+      return try await put(reading, call)
+    }
     let registration = AppRegistration(app: try tenant(call.app))
     try registration.check(reading)
-    return try await put(reading, call) { registration.merge(reading, into: $0) }
+    guard reading.installation != nil else {
+      return try await put(reading, call) { registration.merge(reading, into: $0) }
+    }
+    reading.takeInstallation(in: call.app)
+    let first = try await adopted(reading, by: registration, call.app)
+    return try await put(first, call) { registration.merge(reading, into: $0) }
+  }
+
+  /// What an installation registers the first time. A token that is known already may belong to the device that it is: then that
+  /// device's tags and attributes go on under the installation's id. To know a token proves too little, as an installation can
+  /// name another token later and would get what was meant for the first one: the user must be the same, which was signed.
+  private func adopted(_ reading: DeviceReading, by registration: AppRegistration, _ app: AppID) async throws(Problem)
+    -> DeviceReading
+  {
+    let owner: StoredDevice?
+    do throws(StoreError) {
+      owner = try await store.owners(of: [reading.device.address], app: app).first ?? nil
+    } catch {
+      throw Problem(error)
+    }
+    guard let owner, owner.device.id != reading.device.id, let user = reading.device.user,
+      owner.device.user?.utf8.elementsEqual(user.utf8) == true
+    else { return reading }
+    var first = reading
+    first.device = registration.merge(reading, into: owner.device)
+    return first
   }
 
   func readDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
@@ -53,6 +82,12 @@ extension Service {
       "this user has \(store.settings.devicesPerUser) devices already (`limits.devices_per_user` of the configuration): give each "
       + "person a user of their own, and leave `user` out for guests"
     return Problem(.invalidDevice, detail, violations: [Violation("/user", Violation.Code.tooMany, detail)])
+  }
+
+  /// A name in a path, of what is to be made.
+  static func checkName(_ name: String, _ code: ProblemCode) throws(Problem) {
+    guard Intake.reservedIDs.contains(name) else { return }
+    throw Problem(code, "`\(name)` means something else in a path and can be no id or name: choose another")
   }
 
   static var noDevice: Problem { Problem(.notFound, "There is no such device") }
@@ -104,6 +139,13 @@ extension Service {
       }
       writer.endArray()
     }
+  }
+}
+
+extension DeviceReading {
+  /// The device's id follows from its installation, where that is given.
+  mutating func takeInstallation(in app: AppID) {
+    if let installation { device.id = Store.derivedID(of: device, in: app, of: installation) }
   }
 }
 
@@ -160,5 +202,8 @@ extension Device {
     writer.member("live_activity_token", liveActivityToken)
     writer.member("activity_id", activityID)
     writer.member("last_seen", lastSeen?.rfc3339)
+    if !permissions.isEmpty {
+      writer.member("authorization", JSONValue.array(permissions.all.map { .string($0.rawValue) }))
+    }
   }
 }

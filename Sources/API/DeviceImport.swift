@@ -50,9 +50,10 @@ extension Service {
   private func device(on line: Lines.Line, _ call: Call) throws(Problem) -> Device {
     let document = try line.document()
     do throws(Refusal) {
-      return try Intake.read(
-        deviceFrom: document, id: nil, now: call.now, providers: providerNames, isImported: true
-      ).device
+      var reading = try Intake.read(
+        deviceFrom: document, id: nil, now: call.now, providers: providerNames, isImported: true)
+      reading.takeInstallation(in: call.app)
+      return reading.device
     } catch {
       throw Problem(error, .invalidDevice)
     }

@@ -1,3 +1,4 @@
+import Audience
 import Domain
 import HTTPServer
 import JSON
@@ -9,6 +10,8 @@ final class Draft {
   var message: Message
   var submission: Submission
   var warnings: [Notice]
+  /// Nil: each target will be sent to.
+  var forecast: Forecast?
 
   init(
     _ message: Message, _ aim: Aim, body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],
@@ -27,6 +30,7 @@ final class Draft {
     let brake = message.errorBrake ?? appBrake
     submission.errorBrake = brake.flatMap { $0.share > 0 ? $0 : nil }
     submission.shares = message.shares
+    submission.labels = Labels(message.labels, name: message.name, audience: message.to.expression)
     submission.schedule = Schedule(message, now: now)
     self.message = message
     self.warnings = warnings
@@ -38,6 +42,17 @@ final class Draft {
   var state: MessageState { submission.schedule != nil ? .scheduled : isQueued ? .queued : .completed }
   private var isQueued: Bool {
     submission.audience != nil || submission.targets.contains { if case .queue = $0.fate { true } else { false } }
+  }
+}
+
+extension Recipients {
+  /// Of an audience, in its canonical form.
+  fileprivate var expression: String? {
+    switch self {
+    case .audience(let text): text
+    case .everyone: AudienceExpression.everyone.canonical
+    case .devices, .users, .tokens, .channel: nil
+    }
   }
 }
 
@@ -61,8 +76,12 @@ struct AcceptedMessage {
   var targets: Int?
   /// Of one that is scheduled.
   var startsAt: WallTime?
+  /// It starts by each device's own clock.
+  var startsLocally = false
   var warnings: [Notice]
   var isRepeated: Bool
+  /// Of a replay that took only a part: where the next one begins.
+  var nextAfter: String?
 
   init(
     id: MessageID, state: MessageState, targets: Int?, startsAt: WallTime?, warnings: [Notice], isRepeated: Bool
@@ -80,6 +99,7 @@ struct AcceptedMessage {
     self.init(
       id: id, state: draft.state, targets: draft.count, startsAt: draft.submission.schedule?.startAt,
       warnings: draft.warnings, isRepeated: false)
+    startsLocally = draft.submission.schedule?.local != nil
   }
 
   func write(to writer: inout JSONWriter) {
@@ -87,6 +107,8 @@ struct AcceptedMessage {
     writer.member("state", state.rawValue)
     writer.member("targets", targets)
     writer.member("starts_at", startsAt?.rfc3339)
+    writer.member("starts_at_zone", startsAt == nil ? nil : ZoneName.ofStart(isLocal: startsLocally))
+    writer.member("next_after", nextAfter)
     writer.key("warnings")
     writer.beginArray()
     for warning in warnings { warning.write(to: &writer) }

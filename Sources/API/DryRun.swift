@@ -37,6 +37,7 @@ extension Service {
     return Answer.json { writer in
       writer.member("dry_run", true)
       writer.member("targets", draft.count)
+      draft.forecast?.write(to: &writer)
       writer.key("requests")
       writer.beginArray()
       for sample in samples { sample.write(to: &writer) }

@@ -4,7 +4,7 @@ package import Store
 package enum Operation: String, Sendable, CaseIterable {
   case sendMessage, sendMessages, listMessages, readMessage, listDeliveries, pauseMessage, resumeMessage, cancelMessage,
     replayMessage, rescheduleMessage
-  case registerDevice, registerDevices, putDevice, readDevice, deleteDevice
+  case listDevices, registerDevice, registerDevices, putDevice, readDevice, deleteDevice
   case readUser, deleteUser
   case listDrafts, createDraft, readDraft, replaceDraft, deleteDraft, countDraft, testDraft, sendDraft, duplicateDraft
   case duplicateMessage
@@ -50,7 +50,12 @@ package struct Endpoint: Sendable {
 
   /// Paths that take NDJSON end so.
   static let bulkEnding = "/bulk"
-  var takesLines: Bool { path.hasSuffix(Self.bulkEnding) }
+  /// What a body may be declared as.
+  var bodyTypes: [String] {
+    guard path.hasSuffix(Self.bulkEnding) else { return [ListForm.json.mediaType] }
+    if case .now(.registerDevices) = work { return [Lines.mediaType, ListForm.table.mediaType] }
+    return [Lines.mediaType]
+  }
 
   var takesIdempotencyKey: Bool {
     switch work {
@@ -72,8 +77,9 @@ package struct Endpoint: Sendable {
       "POST", "/v1/messages", .key([.send]), .now(.sendMessage), query: ["dry_run"],
       "Send a message to devices, users, tokens or an audience, or see what would be sent"),
     Endpoint(
-      "GET", "/v1/messages", .key([.read]), .now(.listMessages), query: ["limit", "cursor"],
-      "List messages, newest first"),
+      "GET", "/v1/messages", .key([.read]), .now(.listMessages),
+      query: ["limit", "cursor", "state", "label", "name", "audience", "from", "to", "format"],
+      "List or export messages, newest first"),
     Endpoint(
       "POST", "/v1/messages/bulk", .key([.send]), .now(.sendMessages), "Send many messages: NDJSON in, NDJSON out"),
     Endpoint("GET", "/v1/messages/{id}", .key([.read]), .now(.readMessage), "Read state and counters of a message"),
@@ -82,7 +88,7 @@ package struct Endpoint: Sendable {
       "Give a scheduled message another time, until it starts"),
     Endpoint(
       "GET", "/v1/messages/{id}/deliveries", .key([.read]), .now(.listDeliveries),
-      query: ["limit", "cursor", "state", "reason", "provider", "platform", "variant"],
+      query: ["limit", "cursor", "state", "reason", "provider", "platform", "variant", "format"],
       "List or export the deliveries of a message"),
     Endpoint("POST", "/v1/messages/{id}/cancel", .key([.send]), .now(.cancelMessage), "Cancel what was not sent yet"),
     Endpoint(
@@ -123,12 +129,17 @@ package struct Endpoint: Sendable {
     Endpoint("GET", "/v1/audiences/{name}", .key([.read]), .now(.readAudience), "Read a named audience"),
     Endpoint("DELETE", "/v1/audiences/{name}", .key([.admin]), .now(.deleteAudience), "Delete a named audience"),
     Endpoint(
+      "GET", "/v1/devices", .key([.devices, .read]), .now(.listDevices),
+      query: [
+        "limit", "cursor", "user", "tag", "provider", "platform", "environment", "token_kind", "status", "format",
+      ], "List or export devices, dead ones too"),
+    Endpoint(
       "POST", "/v1/devices", .key([.devices, .register]), .now(.registerDevice), "Register a device by its token"),
     Endpoint(
-      "POST", "/v1/devices/bulk", .key([.devices]), .now(.registerDevices),
-      "Register many devices: NDJSON in, NDJSON out"),
+      "POST", "/v1/devices/bulk", .key([.devices]), .now(.registerDevices), query: ["map", "set"],
+      "Register many devices: NDJSON or CSV in, NDJSON out"),
     Endpoint(
-      "GET", "/v1/devices/export", .key([.devices, .read]), .now(.exportDevices), query: ["dead"],
+      "GET", "/v1/devices/export", .key([.devices, .read]), .now(.exportDevices), query: ["dead", "format"],
       "Export all devices, as NDJSON or CSV"),
     Endpoint("PUT", "/v1/devices/{id}", .key([.devices]), .now(.putDevice), "Register or replace a device"),
     Endpoint("GET", "/v1/devices/{id}", .key([.devices, .read]), .now(.readDevice), "Read a device"),
@@ -137,7 +148,8 @@ package struct Endpoint: Sendable {
       "PATCH", "/v1/devices/{id}/tags", .key([.devices]), .now(.changeDeviceTags),
       "Add, remove or replace the tags of a device"),
     Endpoint(
-      "GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), .now(.timeline), query: ["limit", "cursor"],
+      "GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), .now(.timeline),
+      query: ["limit", "cursor", "format"],
       "List every message aimed at a device, and what became of it"),
     Endpoint(
       "GET", "/v1/prunes", .key([.admin]), .now(.reviewPrunes), query: ["credential"],
@@ -167,7 +179,7 @@ package struct Endpoint: Sendable {
       "DELETE", "/v1/channels/{id}", .key([.send]), .now(.deleteChannel), query: ["environment", "bundle_id"],
       "Delete a broadcast channel"),
     Endpoint(
-      "GET", "/v1/tags", .key([.devices, .read]), .now(.listTags), query: ["prefix", "limit", "cursor"],
+      "GET", "/v1/tags", .key([.devices, .read]), .now(.listTags), query: ["prefix", "limit", "cursor", "format"],
       "List tags in use, with counts"),
     Endpoint("GET", "/v1/events", .key([.read]), .later, "Follow events"),
     Endpoint("GET", "/healthz", .open, .now(.health), "Tell that the process lives"),

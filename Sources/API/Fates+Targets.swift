@@ -6,7 +6,7 @@ extension Fates {
   package func target(_ id: DeviceID, _ stored: StoredDevice?) -> SubmissionTarget {
     guard let stored else {
       return SubmissionTarget(
-        device: id, registered: false, address: nil, fate: .ended(.skipped, reason: "unknown_device"))
+        device: id, registered: false, address: nil, fate: .skipped(.unknownDevice))
     }
     return target(stored)
   }
@@ -27,8 +27,15 @@ extension Fates {
     SubmissionTarget(device: id, registered: false, address: address, fate: fate(of: address))
   }
 
+  /// Why a device of a user that a message names is no target of it: its token is dead, or of another kind than such a push goes
+  /// to. Nil: it is one.
+  func reasonForNoTarget(_ stored: StoredDevice) -> String? {
+    if let tombstone = stored.tombstone { return tombstone.reason }
+    return fate(of: stored.device.address) == .skipped(.tokenKind) ? SkipReason.tokenKind.rawValue : nil
+  }
+
   private func fate(of stored: StoredDevice) -> Fate {
-    if !stored.device.enabled { return .ended(.skipped, reason: "device_disabled") }
+    if !stored.device.enabled { return .skipped(.deviceDisabled) }
     if let tombstone = stored.tombstone { return .ended(.dead, reason: tombstone.reason) }
     return fate(of: stored.device.address)
   }

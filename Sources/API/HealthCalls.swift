@@ -9,19 +9,21 @@ extension Service {
   /// The process lives and its loop turns.
   func health() -> HTTPServerResponse { Answer.json { $0.member("status", "ok") } }
 
-  /// Whether the gateway can do its work, and if not, why. A blocked credential is told and does not make it unready: it
+  /// Whether the gateway can do its work, and if not, why. What stands against a credential is told and does not make it unready: it
   /// is one tenant's trouble, and must not take the others' gateway out of the load balancer.
   func readiness() async -> HTTPServerResponse {
+    // Otherwise what was known a second ago is told.
+    try? await store.makeSure()
     var reasons: [(code: String, detail: String)] = []
     let condition = store.condition
     var isReady = condition.takesWrites
     if condition != .ready { reasons.append((condition.word, condition.detail)) }
+    if let skew = store.clockSkew { reasons.append(("clock_skew", skew.text)) }
     var owners: Owners?
     if isReady {
       do throws(StoreError) {
-        let blocked = try await store.blockedCredentials()
-        for (credential, reason) in blocked.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-          reasons.append(("credential_blocked", "\(credential.rawValue): \(reason)"))
+        for (credential, condition) in try await store.conditions().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+          reasons.append(("credential_\(condition.state.rawValue)", "\(credential.rawValue): \(condition.text)"))
         }
         for (credential, brake) in try await store.brakes().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
           reasons.append(("prunes_held", "\(credential.rawValue): \(brake.told)"))
@@ -48,11 +50,19 @@ extension Service {
 
   /// What everybody counted, and the queue as it stands now.
   func metricsPage() async -> HTTPServerResponse {
+    try? await store.makeSure()
     let available = metrics.gauge("fanfare_store_available", "1 while Redis can be reached.")
     let condition = store.condition.word
     for word in StoreCondition.words {
       metrics.gauge("fanfare_store_condition", "1 for what Redis is now, as /readyz calls it.", [("condition", word)])
         .set(word == condition ? 1 : 0)
+    }
+    metrics.gauge(
+      "fanfare_clock_skew_seconds", "By how much this machine's clock is ahead of Redis' (negative: behind)."
+    ).set((store.lastClockOffset ?? 0) / 1_000)
+    guard store.condition.takesQuestions else {
+      available.set(0)
+      return Answer.bytes("text/plain; version=0.0.4; charset=utf-8", metrics.exposition())
     }
     do throws(StoreError) {
       let queue = try await store.queueStatus()
@@ -104,9 +114,13 @@ extension Braked {
   /// For operators, with what to do.
   var told: String {
     let percent = { (share: Double) in "\((share * 1_000).rounded() / 10) %" }
-    return
-      "\(dead) of \(seen) tokens were called dead (\(percent(share)), normal is \(percent(norm))): nothing is pruned; see "
-      + "fanfare devices prunes review, then apply or discard"
+    let limit = "up to \(percent(normal)) is normal"
+    let what =
+      share > normal
+      ? "\(dead) of \(seen) tokens were called dead (\(percent(share)), \(limit))"
+      : "\(first.dead) of \(first.seen) tokens were called dead one after the other (\(percent(first.share)), \(limit)), "
+        + "\(dead) of \(seen) by now"
+    return "\(what): nothing is pruned; see fanfare devices prunes review, then apply or discard"
   }
 }
 

@@ -15,10 +15,9 @@ struct Lines {
 
     func document() throws(Problem) -> JSONValue {
       do throws(JSONFault) {
-        return try JSON.parse(bytes, maximumDepth: Call.maximumDepth)
+        return try JSON.parse(bytes, Call.limits)
       } catch {
-        let place = error.offset.map { " at byte \($0)" } ?? ""
-        throw Problem(.malformedJSON, "The line cannot be read as JSON\(place): \(error.detail)")
+        throw Problem(error, in: "line")
       }
     }
   }
@@ -27,6 +26,10 @@ struct Lines {
   let all: [Line]
 
   init(of call: Call) throws(Problem) {
+    if Call.mediaType(call.request.header("content-type") ?? "") == ListForm.table.mediaType {
+      all = try Self.checked(try DeviceTable.lines(of: call))
+      return
+    }
     var body = call.request.body[...]
     for mark: [UInt8] in [[0xFE, 0xFF], [0xFF, 0xFE]] where body.starts(with: mark) {
       throw Problem(.malformedJSON, "The body is UTF-16: save it as UTF-8; nothing was done")
@@ -45,6 +48,10 @@ struct Lines {
       }
       body = body[end...].dropFirst()
     }
+    all = try Self.checked(lines)
+  }
+
+  private static func checked(_ lines: [Line]) throws(Problem) -> [Line] {
     guard lines.count <= Self.maximum else {
       throw Problem(
         .bodyTooLarge,
@@ -52,7 +59,7 @@ struct Lines {
       )
     }
     guard !lines.isEmpty else { throw Problem(.malformedJSON, "The body has no line: send one JSON object a line") }
-    all = lines
+    return lines
   }
 
   /// One answer a line, in the order asked: `line`, and what became of it or `problem`.

@@ -4,34 +4,6 @@ import JSON
 import Store
 
 extension Service {
-  func listMessages(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let limit = try call.limit()
-    var before: MessageID?
-    if let cursor = call.request.query("cursor") {
-      guard let id = MessageID(cursor) else {
-        throw Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged")
-      }
-      before = id
-    }
-    var reports: [MessageReport]
-    do throws(StoreError) {
-      // One more tells whether there is a next page.
-      reports = try await store.messages(app: call.app, before: before, limit: limit + 1)
-    } catch {
-      throw Problem(error)
-    }
-    let more = reports.count > limit
-    if more { reports.removeLast(reports.count - limit) }
-    return Answer.json { writer in
-      writer.key("items")
-      writer.beginArray()
-      for report in reports { report.write(to: &writer) }
-      writer.endArray()
-      writer.key("next_cursor")
-      if more, let last = reports.last { writer.string(last.id.description) } else { writer.null() }
-    }
-  }
-
   func readMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let report = try await report(try messageID(of: call), call)
     return Answer.bytes("application/json", report.encoded)
@@ -72,14 +44,18 @@ extension MessageReport {
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("id", id.description)
+    writer.member("name", labels.name)
+    writer.member("audience", labels.audience)
     writer.member("kind", kind.rawValue)
     writer.member("state", state.rawValue)
     writer.member("accepted_at", acceptedAt.rfc3339)
     writer.member("starts_at", startsAt?.rfc3339)
     writer.member("starts_at_local", startsAtLocal?.text)
+    writer.member("starts_at_zone", startsAt == nil ? nil : ZoneName.ofStart(isLocal: startsAtLocal != nil))
     writer.member("version", version)
     writer.member("completed_at", completedAt?.rfc3339)
     writer.member("duration_ms", completedAt.map { max(0, $0 - acceptedAt) })
+    if !labels.members.isEmpty { writer.member("labels", JSONValue.object(labels.members)) }
     writer.member("replay_of", replayOf?.description)
     writer.member("draft_of", draftOf?.description)
     writer.member("test_of", testOf?.description)
@@ -99,6 +75,13 @@ extension MessageReport {
         let (reason, count) = item
         writer.member("reason", reason)
         writer.member("count", count)
+      }
+    }
+    if !waits.isEmpty {
+      writer.objects("waiting_for", waits) { writer, wait in
+        writer.member("credential", wait.credential.rawValue)
+        wait.condition.write(to: &writer)
+        writer.member("count", wait.count)
       }
     }
     if state == .cancelled {
@@ -163,5 +146,16 @@ extension JSONValue {
 extension MessageReport.Key {
   fileprivate var order: [String] {
     [provider.rawValue, platform ?? "", variant ?? "", outcome.rawValue, reason ?? ""]
+  }
+}
+
+extension CredentialCondition {
+  /// Its members, without braces.
+  func write(to writer: inout JSONWriter) {
+    writer.member("state", state.rawValue)
+    writer.member("reason", reason)
+    writer.member("since", since.rfc3339)
+    writer.member("next_try_at", nextTry?.rfc3339)
+    writer.member("until", until?.rfc3339)
   }
 }

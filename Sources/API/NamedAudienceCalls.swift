@@ -31,6 +31,7 @@ extension Service {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
       throw Problem(.invalidAudience, "The name in the path \(AudienceName.rule)")
     }
+    try Self.checkName(name, .invalidAudience)
     let reading = try read(call, as: .namedAudience)
     let audience = NamedAudience(name: name, expression: reading.expression.canonical)
     let change = try await changeAudiences(call.app) { edition throws(Problem) in

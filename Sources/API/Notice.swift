@@ -12,10 +12,22 @@ struct Notice: Hashable {
 
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
+    writeMembers(to: &writer)
+    writer.endObject()
+  }
+
+  /// Without the braces.
+  func writeMembers(to writer: inout JSONWriter) {
     writer.member("pointer", pointer)
     writer.member("code", code)
     writer.member("detail", detail)
-    writer.endObject()
+  }
+
+  /// Of a message that was accepted before and is cancelled by now: nothing of it is sent any more.
+  static func ofCancelled(_ id: MessageID) -> Notice {
+    Notice(
+      pointer: "", code: ProblemCode.messageCancelled.rawValue,
+      detail: "the message \(id) was cancelled, and this sends nothing: duplicate it to send it after all")
   }
 
   /// Users are told by their place only so many times; the rest is a number.
@@ -34,20 +46,5 @@ struct Notice: Hashable {
           detail: "no device is registered for \(places.count - usersNamed) further users"))
     }
     return notices
-  }
-
-  /// Targets that get nothing, by reason: the send was accepted, but not all of it goes out.
-  static func ofSkipped(_ targets: [SubmissionTarget]) -> [Notice] {
-    var counts: [String: Int] = [:]
-    for target in targets {
-      if case .ended(let outcome, let reason) = target.fate {
-        counts["\(outcome.rawValue): \(reason)", default: 0] += 1
-      }
-    }
-    return counts.sorted { $0.key < $1.key }.map { reason, count in
-      Notice(
-        pointer: "/to", code: "targets_ended",
-        detail: "\(count) of \(targets.count) target\(targets.count == 1 ? "" : "s") will get nothing (\(reason))")
-    }
   }
 }

@@ -60,11 +60,11 @@ package enum OpenAPI {
             ("required", .bool(!endpoint.bodyMayBeMissing)),
             (
               "content",
-              .make([
-                (
-                  endpoint.takesLines ? Lines.mediaType : "application/json", .make([("schema", .reference(body))])
-                )
-              ])
+              .make(
+                endpoint.bodyTypes.map { type in
+                  let isTable = type == ListForm.table.mediaType
+                  return (type, .make([("schema", isTable ? .make([("type", "string")]) : .reference(body))]))
+                })
             ),
           ])
         ))
@@ -87,7 +87,30 @@ package enum OpenAPI {
           .make([
             ("type", "integer"), ("minimum", .integer(1)), ("maximum", .integer(1_000)), ("default", .integer(100)),
           ])
+        case "format":
+          .make([
+            ("type", "string"), ("enum", .array(endpoint.forms.map { .string($0.rawValue) })),
+            ("description", "In place of `Accept`. NDJSON and CSV hold the whole list."),
+          ])
+        case "from", "to": .make([("type", "string"), ("format", "date-time")])
+        case "map", "set":
+          .make([
+            ("type", "array"), ("items", .make([("type", "string")])),
+            (
+              "description",
+              .string(
+                name == "map"
+                  ? "Of a CSV body: `COLUMN:FIELD` says which field a column is, `COLUMN:-` leaves it out."
+                  : "Of a CSV body: `FIELD:VALUE` fills a field that the table does not have.")
+            ),
+          ])
         case "dry_run": .make([("type", "boolean")])
+        case "label": .make([("type", "string"), ("pattern", "^[^:].*:"), ("examples", .array(["campaign:spring"]))])
+        case "dead": .make([("type", "boolean")])
+        case "environment":
+          .make([("type", "string"), ("enum", .array(Environment.allCases.map { .string($0.rawValue) }))])
+        case "cursor": .make([("type", "string"), ("minLength", .integer(1)), ("pattern", "^[A-Za-z0-9_-]+$")])
+        case "bundle_id", "credential", "message": .make([("type", "string"), ("minLength", .integer(1))])
         default: .make([("type", "string")])
         }
       parameters.append(.make([("name", .string(name)), ("in", "query"), ("schema", schema)]))
@@ -95,7 +118,8 @@ package enum OpenAPI {
     if endpoint.takesMatch {
       parameters.append(
         .make([
-          ("name", "If-Match"), ("in", "header"), ("schema", .make([("type", "string")])),
+          ("name", "If-Match"), ("in", "header"),
+          ("schema", .make([("type", "string"), ("pattern", "^([*]|\"[1-9][0-9]{0,8}\")$")])),
           ("description", "The `etag` that the draft was read with, or `*`: another version is answered 412."),
         ]))
     }
@@ -105,7 +129,9 @@ package enum OpenAPI {
           ("name", "Idempotency-Key"), ("in", "header"),
           (
             "schema",
-            .make([("type", "string"), ("minLength", .integer(1)), ("maxLength", .integer(255))])
+            .make([
+              ("type", "string"), ("minLength", .integer(1)), ("maxLength", .integer(255)), ("pattern", "^[ -~]+$"),
+            ])
           ),
           ("description", "Repeats with the same key and body answer with the first message's id for 24 hours."),
         ]))
@@ -176,13 +202,16 @@ package enum OpenAPI {
         codes.formUnion([
           .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDevice, .invalidUserSignature,
         ])
-      case .registerDevices, .sendMessages: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
+      case .sendMessages: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
+      case .registerDevices:
+        codes.formUnion([.malformedJSON, .malformedTable, .invalidTable, .unsupportedMediaType, .bodyTooLarge])
+      case .listDevices: codes.insert(.invalidCursor)
       case .listMessages: codes.insert(.invalidCursor)
       case .listDeliveries: codes.formUnion([.invalidCursor, .notFound])
       case .replayMessage:
         codes.formUnion([
           .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused,
-          .requestInProgress, .nothingToReplay, .notFound,
+          .requestInProgress, .nothingToReplay, .notFound, .invalidCursor,
         ])
       case .pauseMessage, .resumeMessage: codes.formUnion([.messageCompleted, .messageCancelled, .notFound])
       case .rescheduleMessage:

@@ -6,7 +6,8 @@ extension OpenAPIAnswers {
   static let draftSchemas: [JSONMember] = [
     JSONMember("Draft", draft), JSONMember("DraftSummary", draftSummary),
     JSONMember("DraftList", open(["items"], [("items", list("DraftSummary"))])),
-    JSONMember("DraftCount", draftCount), JSONMember("Tests", open(["items"], [("items", list("TestSent"))])),
+    JSONMember("DraftCount", draftCount), JSONMember("Forecast", forecast),
+    JSONMember("Tests", open(["items"], [("items", list("TestSent"))])),
     JSONMember("TestSent", testSent), JSONMember("TestList", testList),
     JSONMember("TestListPage", open(["items"], [("items", list("TestList"))])),
   ]
@@ -49,8 +50,39 @@ extension OpenAPIAnswers {
     ),
   ]
   static let audienceCount = open(
-    ["audience", "reach", "total", "by_provider", "by_platform"],
-    [("audience", text), ("reach", words(Reach.allCases.map(\.rawValue)))] + countFields)
+    ["audience", "reach", "total", "by_provider", "by_platform", "forecast", "warnings"],
+    [("audience", text), ("reach", words(Reach.allCases.map(\.rawValue)))] + countFields + [
+      ("forecast", .reference("Forecast")), ("warnings", list("Warning")),
+    ])
+  /// What a message would come to.
+  private static let forecast = open(
+    ["devices", "targets", "excluded", "would_be_sent", "by_provider", "estimated"],
+    [
+      ("devices", count), ("targets", count),
+      (
+        "excluded",
+        .make([
+          ("type", "array"),
+          (
+            "items",
+            open(
+              ["reason", "count", "detail"],
+              [
+                ("outcome", words(Outcome.allCases.map(\.rawValue))), ("reason", text), ("count", count),
+                ("detail", text),
+              ])
+          ),
+        ])
+      ),
+      ("would_be_sent", count),
+      (
+        "by_provider",
+        .make([
+          ("type", "array"), ("items", open(["provider", "count"], [("provider", text), ("count", count)])),
+        ])
+      ),
+      ("estimated", flag), ("sample", count),
+    ])
   private static let draftCount = open(
-    ["total", "by_provider", "by_platform", "warnings"], countFields + [("warnings", list("Warning"))])
+    ["forecast", "warnings"], [("forecast", .reference("Forecast")), ("warnings", list("Warning"))])
 }

@@ -16,6 +16,11 @@ enum OpenAPIAnswers {
     func json(_ status: Int, _ description: String, _ schema: String) -> Entry {
       Entry(status: status, description: description, content: [("application/json", schema)])
     }
+    func list(_ description: String, _ page: String, _ item: String) -> Entry {
+      Entry(
+        status: 200, description: description,
+        content: [("application/json", page + "Page"), ("application/x-ndjson", item), ("text/csv", nil)])
+    }
     switch operation {
     case .sendMessage:
       return [
@@ -35,7 +40,7 @@ enum OpenAPIAnswers {
     case .readDraft: return [json(200, "The draft; `etag` is its version", "Draft")]
     case .replaceDraft: return [json(200, "Replaced", "Draft")]
     case .deleteDraft, .deleteTestList: return [Entry(status: 204, description: "Deleted", content: [])]
-    case .countDraft: return [json(200, "The exact count of the moment", "DraftCount")]
+    case .countDraft: return [json(200, "What it would come to if it were sent now", "DraftCount")]
     case .testDraft: return [json(202, "A message for each variant, stored durably", "Tests")]
     case .sendDraft:
       return [
@@ -45,18 +50,15 @@ enum OpenAPIAnswers {
     case .listTestLists: return [json(200, "All of them, by name", "TestListPage")]
     case .readTestList: return [json(200, "The test list", "TestList")]
     case .putTestList: return [json(200, "Replaced", "TestList"), json(201, "Created", "TestList")]
-    case .listMessages: return [json(200, "A page, newest first", "MessagePage")]
+    case .listMessages: return [list("A page, newest first; all messages as NDJSON or CSV", "Message", "MessageReport")]
+    case .listDevices: return [list("A page; all devices as NDJSON or CSV", "Device", "Device")]
     case .readMessage: return [json(200, "State and counters", "MessageReport")]
     case .pauseMessage: return [json(200, "Paused, now or before", "MessageReport")]
     case .resumeMessage: return [json(200, "It goes on, from now or before", "MessageReport")]
     case .rescheduleMessage: return [json(200, "With its new time", "MessageReport")]
     case .cancelMessage: return [json(200, "Cancelled, now or before", "MessageReport")]
     case .listDeliveries:
-      return [
-        Entry(
-          status: 200, description: "A page; all deliveries as NDJSON or CSV",
-          content: [("application/json", "DeliveryPage"), ("application/x-ndjson", "Delivery"), ("text/csv", nil)])
-      ]
+      return [list("A page; all deliveries as NDJSON or CSV", "Delivery", "Delivery")]
     case .registerDevice, .putDevice:
       return [json(200, "Replaced, revived or moved", "Registered"), json(201, "Created", "Registered")]
     case .registerDevices:
@@ -69,7 +71,12 @@ enum OpenAPIAnswers {
     case .deleteDevice: return [Entry(status: 204, description: "Deleted", content: [])]
     case .readUser: return [json(200, "The devices of the user", "User")]
     case .changeDeviceTags, .putUserTags: return [json(200, "The tags as they now are", "Tags")]
-    case .timeline: return [json(200, "A page, newest first", "Timeline")]
+    case .timeline:
+      return [
+        Entry(
+          status: 200, description: "A page, newest first; all of it as NDJSON or CSV",
+          content: [("application/json", "Timeline"), ("application/x-ndjson", "TimelineEntry"), ("text/csv", nil)])
+      ]
     case .exportDevices:
       return [
         Entry(
@@ -82,10 +89,13 @@ enum OpenAPIAnswers {
     case .undoPrunes: return [json(200, "Taken back", "PrunesUndone")]
     case .listTags:
       return [
-        json(200, "A page, in the order of the tags; of more than some 50,000 in no order, and maybe short", "TagPage")
+        list(
+          "A page, in the order of the tags; of more than some 50,000 in no order, and maybe short; all tags as NDJSON or CSV",
+          "Tag", "TagCount")
       ]
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
-    case .countAudience: return [json(200, "The exact count of the moment", "AudienceCount")]
+    case .countAudience:
+      return [json(200, "Who is in it, exactly, and who of them would be sent to now", "AudienceCount")]
     case .listAudiences: return [json(200, "All of them, by name", "AudienceList")]
     case .readAudience: return [json(200, "The audience", "NamedAudience")]
     case .putAudience: return [json(200, "Replaced", "NamedAudience"), json(201, "Created", "NamedAudience")]
@@ -109,8 +119,10 @@ enum OpenAPIAnswers {
       JSONMember("MessageReport", report),
       JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
       JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
+      JSONMember("DevicePage", page("Device")),
       JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
-      JSONMember("TimelineEntry", timelineEntry), JSONMember("Timeline", page("TimelineEntry")),
+      JSONMember("TimelineEntry", timelineEntry),
+      JSONMember("Timeline", page("TimelineEntry", more: [("partial", flag)])),
       JSONMember("Tags", tags),
       JSONMember("TagCount", tagCount), JSONMember("TagPage", page("TagCount")),
       JSONMember("PruneList", open(["items"], [("items", list("PruneReview"))])),
@@ -133,8 +145,8 @@ enum OpenAPIAnswers {
   }
   static let text: JSONValue = .make([("type", "string")])
   static let count: JSONValue = .make([("type", "integer"), ("minimum", .integer(0))])
-  private static let number: JSONValue = .make([("type", "number")])
-  private static let flag: JSONValue = .make([("type", "boolean")])
+  static let number: JSONValue = .make([("type", "number")])
+  static let flag: JSONValue = .make([("type", "boolean")])
   static let time: JSONValue = .make([("type", "string"), ("format", "date-time")])
   static func list(_ schema: String) -> JSONValue {
     .make([("type", "array"), ("items", .reference(schema))])
@@ -142,10 +154,10 @@ enum OpenAPIAnswers {
   static func words(_ words: [String]) -> JSONValue {
     .make([("type", "string"), ("enum", .array(words.map { .string($0) }))])
   }
-  private static func page(_ schema: String) -> JSONValue {
+  private static func page(_ schema: String, more: [(String, JSONValue)] = []) -> JSONValue {
     open(
       ["items", "next_cursor"],
-      [("items", list(schema)), ("next_cursor", .make([("type", .array(["string", "null"]))]))])
+      [("items", list(schema)), ("next_cursor", .make([("type", .array(["string", "null"]))]))] + more)
   }
 
   // MARK: Objects
@@ -165,11 +177,14 @@ enum OpenAPIAnswers {
     ["line"],
     [
       ("line", count), ("id", text), ("state", words(MessageState.allCases.map(\.rawValue))), ("targets", count),
-      ("warnings", list("Warning")), ("replayed", flag), ("problem", .reference("Problem")),
+      ("next_after", text), ("warnings", list("Warning")), ("replayed", flag), ("problem", .reference("Problem")),
     ])
   private static let dryRun = open(
-    ["dry_run", "targets", "requests", "warnings"],
-    [("dry_run", flag), ("targets", count), ("requests", list("RequestSample")), ("warnings", list("Warning"))])
+    ["dry_run", "targets", "forecast", "requests", "warnings"],
+    [
+      ("dry_run", flag), ("targets", count), ("forecast", .reference("Forecast")), ("requests", list("RequestSample")),
+      ("warnings", list("Warning")),
+    ])
   private static let sample = open(
     ["provider", "credential", "token_kind", "method", "url", "headers", "body", "bytes"],
     [
@@ -188,7 +203,7 @@ enum OpenAPIAnswers {
   private static let violation = open(
     ["pointer", "code", "detail"],
     [
-      ("pointer", text),
+      ("pointer", text), ("parameter", text),
       (
         "code",
         .make([
@@ -203,16 +218,16 @@ enum OpenAPIAnswers {
     ["id", "state", "targets", "warnings"],
     [
       ("id", text), ("state", words(MessageState.allCases.map(\.rawValue))), ("targets", count),
-      ("warnings", list("Warning")),
+      ("starts_at", time), ("starts_at_zone", text), ("warnings", list("Warning")),
     ])
   private static let report = open(
     ["id", "kind", "state", "accepted_at", "targets", "progress", "outcomes", "counts"],
     [
-      ("id", text), ("kind", words(Kind.allCases.map(\.rawValue))),
+      ("id", text), ("name", text), ("audience", text), ("kind", words(Kind.allCases.map(\.rawValue))),
       ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("starts_at", time),
-      ("starts_at_local", text), ("version", count), ("completed_at", time),
+      ("starts_at_local", text), ("starts_at_zone", text), ("version", count), ("completed_at", time),
       ("duration_ms", count), ("replay_of", text), ("draft_of", text), ("test_of", text), ("targets", count),
-      ("no_recipients", flag),
+      ("labels", .make([("type", "object")])), ("no_recipients", flag),
       ("first_attempt_at", time), ("last_outcome_at", time), ("rate_per_second", .make([("type", "number")])),
       ("predicted_end_at", time), ("pace_per_second", count), ("paused_at", time), ("paused_reason", text),
       ("sent", count), ("not_sent", count),
@@ -226,6 +241,21 @@ enum OpenAPIAnswers {
         "blocked",
         .make([
           ("type", "array"), ("items", open(["reason", "count"], [("reason", text), ("count", count)])),
+        ])
+      ),
+      (
+        "waiting_for",
+        .make([
+          ("type", "array"),
+          (
+            "items",
+            open(
+              ["credential", "state", "reason", "since", "count"],
+              [
+                ("credential", text), ("state", words(CredentialCondition.State.allCases.map(\.rawValue))),
+                ("reason", text), ("since", time), ("next_try_at", time), ("until", time), ("count", count),
+              ])
+          ),
         ])
       ),
       (
@@ -267,7 +297,8 @@ enum OpenAPIAnswers {
     ("device", text), ("provider", text), ("platform", text), ("variant", text),
     ("state", words(DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue))),
     ("reason", text), ("provider_id", text), ("request_id", text), ("next_attempt_at", time), ("overtaken", flag),
-    ("attempts", list("Attempt")),
+    ("attempts", list("Attempt")), ("attempts_omitted", count),
+    ("attempted_between", .make([("type", "array"), ("items", time)])),
   ]
   private static let delivery = open(["state", "overtaken", "attempts"], deliveryFields)
   private static let timelineEntry = open(
@@ -287,7 +318,8 @@ enum OpenAPIAnswers {
     ("enabled", flag), ("live_activity_token", text), ("activity_id", text),
     ("user_tags", .make([("type", "array"), ("items", text)])),
     ("registered_at", time),
-    ("last_seen", time), ("status", words(StoredDevice.Status.allCases.map(\.rawValue))),
+    ("last_seen", time), ("authorization", .make([("type", "array"), ("items", text)])),
+    ("status", words(StoredDevice.Status.allCases.map(\.rawValue))),
     (
       "tombstone",
       open(["reason", "at"], [("reason", text), ("at", time), ("credential", text), ("message", text)])
@@ -310,41 +342,6 @@ enum OpenAPIAnswers {
   static let texts: JSONValue = .make([("type", "array"), ("items", text)])
   private static let tags = open(["tags"], [("id", text), ("user", text), ("tags", texts)])
   private static let tagCount = open(["tag", "devices"], [("tag", text), ("devices", count)])
-  private static let pruneReview = open(
-    ["credential", "held", "norm_share", "reasons", "sample"],
-    [
-      ("credential", text), ("held", count), ("unreadable", count), ("norm_share", number),
-      (
-        "brake",
-        open(
-          ["since", "seen", "dead", "share", "norm_share"],
-          [("since", time), ("seen", count), ("dead", count), ("share", number), ("norm_share", number)])
-      ),
-      (
-        "reasons",
-        .make([
-          ("type", "array"), ("items", open(["reason", "count"], [("reason", text), ("count", count)])),
-        ])
-      ),
-      (
-        "sample",
-        .make([
-          ("type", "array"),
-          (
-            "items",
-            open(
-              ["device", "reason", "at"],
-              [("device", text), ("reason", text), ("at", time), ("since", time), ("message", text)])
-          ),
-        ])
-      ),
-    ])
-  private static let prunesApplied = open(
-    ["credential", "pruned", "kept", "brake_released"],
-    [("credential", text), ("pruned", count), ("kept", count), ("brake_released", flag)])
-  private static let prunesDiscarded = open(
-    ["credential", "discarded", "brake_released"],
-    [("credential", text), ("discarded", count), ("brake_released", flag)])
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
   private static let namedAudience = open(["name", "audience"], [("name", text), ("audience", text)])
@@ -364,8 +361,9 @@ enum OpenAPIAnswers {
                 (
                   "code",
                   words([
-                    "store_unavailable", "credential_blocked", "prunes_held", "partitions_unowned",
-                    "configuration_refused",
+                    "store_unavailable", "credential_waiting", "credential_failing", "credential_unreachable",
+                    "credential_blocked", "prunes_held", "partitions_unowned",
+                    "configuration_refused", "clock_skew",
                   ])
                 ), ("detail", text),
               ])

@@ -43,59 +43,6 @@ enum OpenAPIRequests {
     JSONMember("AudienceToCount", audienceToCount), JSONMember("AudienceToKeep", audienceToKeep),
   ]
 
-  // MARK: Shapes
-
-  private static func closed(_ required: [String], _ properties: [(String, JSONValue)]) -> JSONValue {
-    var members: [(String, JSONValue)] = [("type", "object"), ("additionalProperties", .bool(false))]
-    if !required.isEmpty { members.append(("required", .array(required.map { .string($0) }))) }
-    members.append(("properties", .make(properties)))
-    return .make(members)
-  }
-  private static func text(_ maximum: Int? = nil, pattern: String? = nil, _ note: String? = nil) -> JSONValue {
-    var members: [(String, JSONValue)] = [("type", "string")]
-    if let maximum { members.append(("maxLength", .integer(Int64(maximum)))) }
-    if let pattern { members.append(("pattern", .string(pattern))) }
-    if let note { members.append(("description", .string(note))) }
-    return .make(members)
-  }
-  private static func whole(_ range: ClosedRange<Int64>, _ note: String? = nil) -> JSONValue {
-    var members: [(String, JSONValue)] = [
-      ("type", "integer"), ("minimum", .integer(range.lowerBound)), ("maximum", .integer(range.upperBound)),
-    ]
-    if let note { members.append(("description", .string(note))) }
-    return .make(members)
-  }
-  private static let share: JSONValue = .make([
-    ("type", "number"), ("minimum", .integer(0)), ("maximum", .integer(1)),
-  ])
-  private static func percent(_ note: String) -> JSONValue {
-    .make([
-      ("type", "number"), ("minimum", .double(0.01)), ("maximum", .integer(100)), ("multipleOf", .double(0.01)),
-      ("description", .string("In percent. " + note)),
-    ])
-  }
-  private static func flag(_ note: String? = nil) -> JSONValue {
-    .make([("type", "boolean")] + (note.map { [("description", .string($0))] } ?? []))
-  }
-  private static func time(_ note: String? = nil) -> JSONValue {
-    .make([("type", "string"), ("format", "date-time")] + (note.map { [("description", .string($0))] } ?? []))
-  }
-  private static func free(_ note: String? = nil) -> JSONValue {
-    .make([("type", "object")] + (note.map { [("description", .string($0))] } ?? []))
-  }
-  private static func list(_ items: JSONValue, maximum: Int) -> JSONValue {
-    .make([("type", "array"), ("items", items), ("maxItems", .integer(Int64(maximum)))])
-  }
-  private static func words(_ words: [String]) -> JSONValue {
-    .make([("type", "string"), ("enum", .array(words.map { .string($0) }))])
-  }
-  private static func choice<Choice: RawRepresentable & CaseIterable>(_: Choice.Type) -> JSONValue
-  where Choice.RawValue == String {
-    .make([("type", "string"), ("enum", .array(Choice.allCases.map { .string($0.rawValue) }))])
-  }
-  private static let https = text(2_048, pattern: "^[hH][tT][tT][pP][sS]://")
-  private static let deviceID = text(128, pattern: "^[!-.0-~]+$")
-
   // MARK: Objects
 
   private static let message = closed(
@@ -139,10 +86,16 @@ enum OpenAPIRequests {
       ("reach", choice(Reach.self)),
       ("onesignal_targeting", choice(OneSignalTargeting.self)),
       ("topic", text(64, "What a cap counts: `offers`. Not the topic of APNs.")),
-      ("labels", free("Up to 32 names with a string, a number or a boolean; kept with the message.")),
+      ("name", text(Message.longestName, "What people call it; no device gets it.")),
+      ("labels", part("Up to 32 names with a string, a number or a boolean; kept with the message.")),
       ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$", "The name of the send in the vendors' reports.")),
       ("providers", list(text(32), maximum: 16)),
-      ("keep_receipts", flag()),
+      (
+        "keep_receipts",
+        flag(
+          "Of an audience: keep a record of each success too, with the time of its attempts and the provider's id. Without it a "
+            + "success keeps its outcome and its request's id alone.")
+      ),
       ("durability", .reference("Durability")),
       ("overrides", .reference("Overrides")),
     ])
@@ -169,7 +122,7 @@ enum OpenAPIRequests {
 
   private static let expression = text(
     AudienceExpression.maximumBytes, "Tags and facts: `plan:pro && (lang:de || lang:fr) && !seen:>30d`.")
-  private static let filters = list(free("A filter of OneSignal's."), maximum: 200)
+  private static let filters = list(part("A filter of OneSignal's."), maximum: 200)
   private static let everyone: JSONValue = .make([("type", "boolean"), ("const", .bool(true))])
 
   private static let audienceToCount = oneOf(
@@ -177,6 +130,10 @@ enum OpenAPIRequests {
     [
       ("audience", expression), ("filters", filters), ("everyone", everyone), ("reach", choice(Reach.self)),
       ("providers", list(text(32), maximum: 16)),
+      (
+        "message",
+        part("A message without `to`, `reach` and `providers`: what it would come to. Default: a plain alert.")
+      ),
     ])
   private static let audienceToKeep = oneOf(["audience", "filters"], [("audience", expression), ("filters", filters)])
 
@@ -210,13 +167,14 @@ enum OpenAPIRequests {
           ("description", "As the message's `counts` have them; default: any."),
         ])
       ),
+      ("after", text(256, "`next_after` of the replay before, where that took only a part.")),
     ])
 
   /// A line of a bulk send.
   private static let bulkMessage = adding(
     "idempotency_key", text(255, "As the header of a single send; of this line alone."), to: message)
 
-  private static func adding(_ name: String, _ field: JSONValue, to object: JSONValue) -> JSONValue {
+  static func adding(_ name: String, _ field: JSONValue, to object: JSONValue) -> JSONValue {
     guard var members = object.object, var properties = object["properties"]?.object else { return .null }
     properties.append(JSONMember(name, field))
     members.set("properties", .object(properties))
@@ -230,6 +188,7 @@ enum OpenAPIRequests {
       ("tokens", list(.reference("Token"), maximum: Intake.maximumTargets)),
       ("audience", expression),
       ("filters", filters),
+      ("activity", text(256, "Devices that were registered with this `activity_id`, for `live_activity` pushes.")),
       ("channel", .reference("Channel")),
       ("everyone", everyone),
     ]
@@ -238,7 +197,7 @@ enum OpenAPIRequests {
       members + [JSONMember("minProperties", .integer(1)), JSONMember("maxProperties", .integer(1))])
   }()
 
-  private static let tokenFields: [(String, JSONValue)] = [
+  static let tokenFields: [(String, JSONValue)] = [
     ("provider", text(32)),
     (
       "token",
@@ -268,7 +227,7 @@ enum OpenAPIRequests {
     [],
     [
       ("title", text(4_096)), ("subtitle", text(4_096)), ("body", text(4_096)),
-      ("image", https), ("link", https), ("category", text(256)), ("thread_id", text(256)),
+      ("image", https), ("link", link), ("category", text(256)), ("thread_id", text(256)),
       ("badge", whole(0...Int64(Int32.max))),
       ("sound", .make([("oneOf", .array([text(256), .reference("Sound")]))])),
       ("interruption_level", choice(InterruptionLevel.self)),
@@ -290,7 +249,7 @@ enum OpenAPIRequests {
     ])
   private static let sound = closed([], [("name", text(256)), ("critical", flag()), ("volume", share)])
   private static let button = closed(
-    ["id", "text"], [("id", text(64)), ("text", text(128)), ("icon", text(2_048)), ("url", https)])
+    ["id", "text"], [("id", text(64)), ("text", text(128)), ("icon", text(2_048)), ("url", link)])
   private static let web = closed(
     [],
     [
@@ -299,11 +258,12 @@ enum OpenAPIRequests {
   private static let localized = closed(
     [], [("title", text(4_096)), ("subtitle", text(4_096)), ("body", text(4_096))])
   private static let liveActivity = closed(
-    ["event", "timestamp"],
+    ["event"],
     [
       ("event", choice(LiveActivity.Event.self)), ("activity_id", text(256, "The name by which OneSignal knows it.")),
       ("content_state", free()), ("attributes_type", text(256)),
-      ("attributes", free()), ("timestamp", whole(0...4_102_444_800, "UNIX seconds.")),
+      ("attributes", free()),
+      ("timestamp", whole(0...4_102_444_800, "Seconds since 1970. Default: when the message starts.")),
       ("stale_date", whole(0...4_102_444_800)), ("dismissal_date", whole(0...4_102_444_800)),
       ("relevance_score", .make([("type", "number")])),
       ("input_push_token", flag("With start: the new activity gets an update token.")),
@@ -316,7 +276,7 @@ enum OpenAPIRequests {
     [],
     [
       ("apns", .reference("APNsOverrides")), ("fcm", .reference("FCMOverrides")),
-      ("onesignal", free("Members of the create-notification body; no targets, no keys.")),
+      ("onesignal", free("Members of the create-notification body; no targets, no keys.", .oneSignal)),
     ])
   private static let apnsOverrides = closed(
     [],
@@ -325,7 +285,7 @@ enum OpenAPIRequests {
       (
         "headers",
         .make([
-          ("type", "object"), ("additionalProperties", text()),
+          ("type", "object"), ("maxProperties", .integer(Int64(HeaderBounds.count))), ("additionalProperties", text()),
           ("propertyNames", .make([("pattern", "^[a-z0-9!#$%&'*+.^_`|~-]+$")])),
         ])
       ),
@@ -340,7 +300,7 @@ enum OpenAPIRequests {
     ["name", "weight"],
     [
       ("name", text(32, pattern: "^[!-.0-~]+$")), ("weight", percent("Of the devices.")),
-      ("notification", free("Members that replace the message's.")),
+      ("notification", part("Members that replace the message's.")),
       ("data", free("Members that replace the message's.")),
     ])
   private static let durability = closed(
@@ -351,7 +311,7 @@ enum OpenAPIRequests {
 
   private static let draft = closed(
     ["message"],
-    [("name", text(128)), ("message", free("As `Message`, but it may be incomplete: what it says must be valid."))])
+    [("name", text(128)), ("message", part("As `Message`, but it may be incomplete: what it says must be valid."))])
   private static let test = closed(
     ["lists"],
     [
@@ -365,35 +325,4 @@ enum OpenAPIRequests {
       ("users", list(text(256), maximum: TestRecipients.maximum)),
       ("tokens", list(.reference("Token"), maximum: TestRecipients.maximum)),
     ])
-  private static let tags = list(text(Tag.maximumBytes), maximum: Tag.maximumPerDevice)
-  private static let tagEdit = closed([], [("add", tags), ("remove", tags), ("replace", tags)])
-  private static let userTags = closed(["tags"], [("tags", tags)])
-
-  private static let device = closed(
-    ["provider", "token"],
-    [("id", deviceID)] + tokenFields + [
-      ("platform", text(32, pattern: "^[A-Za-z0-9_]+$")), ("app_version", text(64)),
-      ("language", text(35, "A BCP 47 tag.")), ("tz", text(64, "An IANA zone name.")),
-      (
-        "user",
-        .make([
-          ("type", .array(["string", "null"])), ("maxLength", .integer(256)),
-          ("description", "null takes the device from its user."),
-        ])
-      ),
-      ("user_signature", text(128, "Hex HMAC-SHA256 of `user` under the app's user secret; for `register` keys.")),
-      ("tags", tags),
-      (
-        "attributes",
-        .make([
-          ("type", "object"),
-          ("additionalProperties", .make([("type", .array(["string", "number", "boolean"]))])),
-        ])
-      ),
-      ("enabled", flag("Default true.")), ("activity_id", text(256)),
-      ("last_seen", time()),
-    ])
-  /// A line of an import, and of an export.
-  private static let importedDevice = adding(
-    "registered_at", time("When the app registered it, not in the future. Default: now."), to: device)
 }

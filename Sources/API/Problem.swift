@@ -5,6 +5,8 @@ package import Intake
 package enum ProblemCode: String, Sendable, CaseIterable {
   case badRequest = "bad_request"
   case malformedJSON = "malformed_json"
+  case malformedTable = "malformed_csv"
+  case invalidTable = "invalid_csv"
   case invalidParameter = "invalid_parameter"
   case invalidCursor = "invalid_cursor"
   case unauthorized
@@ -48,7 +50,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
 
   package var status: Int {
     switch self {
-    case .badRequest, .malformedJSON, .invalidParameter, .invalidCursor: 400
+    case .badRequest, .malformedJSON, .malformedTable, .invalidParameter, .invalidCursor: 400
     case .unauthorized: 401
     case .forbidden, .invalidUserSignature: 403
     case .notFound: 404
@@ -64,7 +66,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
-    case .invalidDraft, .invalidTest, .invalidTestList: 422
+    case .invalidDraft, .invalidTest, .invalidTestList, .invalidTable: 422
     case .preconditionRequired: 428
     case .headTooLarge: 431
     case .internalError: 500
@@ -88,6 +90,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     switch self {
     case .badRequest: "The request is not valid HTTP"
     case .malformedJSON: "The body is not valid JSON"
+    case .malformedTable: "The body is not valid CSV"
+    case .invalidTable: "The columns of the table are not valid"
     case .invalidParameter: "A query parameter or header is not valid"
     case .invalidCursor: "The cursor is not one that this list gave"
     case .unauthorized: "A valid API key is needed"
@@ -111,7 +115,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .invalidTest: "The test is not valid"
     case .invalidTestList: "The test list is not valid"
     case .bodyTooLarge: "The body is too large"
-    case .unsupportedMediaType: "The body is not declared as JSON"
+    case .unsupportedMediaType: "The body is not declared as what it must be"
     case .invalidMessage: "The message is not valid"
     case .invalidDevice: "The device is not valid"
     case .invalidAudience: "The audience is not valid"

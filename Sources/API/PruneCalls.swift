@@ -65,13 +65,10 @@ extension Service {
   /// `POST /v1/prunes/undo`: those carried out were wrong.
   func undoPrunes(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     var filter = RevivalFilter()
-    if let text = call.request.query("message") {
-      guard let id = MessageID(text) else { throw Problem(.invalidParameter, "`message` must be the id of a message") }
-      filter.message = id
-    }
+    filter.message = call.request.query("message").flatMap { MessageID($0) }
     if call.request.query("credential") != nil { filter.credential = try await credential(of: call) }
-    filter.from = try time("from", call)
-    filter.to = try time("to", call)
+    filter.from = call.time("from")
+    filter.to = call.time("to")
     guard filter != RevivalFilter() else {
       throw Problem(
         .invalidParameter, "Say what to take back: `message`, `credential`, `from` or `to`, alone or together")
@@ -86,14 +83,6 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-  }
-
-  private func time(_ name: String, _ call: Call) throws(Problem) -> WallTime? {
-    guard let text = call.request.query(name) else { return nil }
-    guard let time = WallTime(rfc3339: text) else {
-      throw Problem(.invalidParameter, "`\(name)` must be a time as 2026-12-01T09:00:00Z")
-    }
-    return time
   }
 
   /// Of the app, by their whole names.
@@ -135,6 +124,7 @@ extension PruneReview {
       writer.member("dead", brake.dead)
       writer.member("share", JSONValue.double(brake.share))
       writer.member("norm_share", JSONValue.double(brake.norm))
+      writer.member("normal_share", JSONValue.double(brake.normal))
       writer.endObject()
     }
     writer.objects("reasons", reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })) { writer, item in

@@ -6,37 +6,44 @@ import Store
 import TLS
 
 extension Service {
-  /// What one replay takes: all that a message may list.
-  private static let maximumReplayed = 65_535
   private static let replayPage = 1_000
+  /// Of the place where a replay stopped.
+  private static let replayMark = "r:"
 
   /// `POST /v1/messages/{id}/replay`: a new message of the same content for deliveries of this one that ended without
-  /// having been accepted. Only what has ended is taken, so the message itself may still be under way.
+  /// having been accepted. Only what has ended is taken, so the message itself may still be under way. What one message cannot
+  /// hold is left for the next call: the answer says where to go on.
   func replayMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let parent = try messageID(of: call)
     var idempotency = try idempotency(of: call.request)
     // The same key and body for another message is another request.
     idempotency?.digest = Digest.sha256(Array(parent.description.utf8) + call.request.body)
     if let idempotency, let earlier = try await lookUp(idempotency, call.app) {
-      return Answer.accepted(try await became(earlier, of: nil, call.app))
+      var answer = try await became(earlier, of: nil, call.app)
+      answer.nextAfter = try await ended(parent, try selection(of: call), call.app).next
+      return Answer.accepted(answer)
     }
     let selection = try selection(of: call)
-    let devices = try await ended(parent, selection, call.app)
+    let (devices, next) = try await ended(parent, selection, call.app)
     guard !devices.isEmpty else {
       throw Problem(
         .nothingToReplay, "No delivery of this message has ended so: see its `counts` for outcomes and reasons")
     }
     let (message, body) = try await content(of: parent, call.app)
-    let targets = try await targets(devices, of: message, call.app)
-    var warnings = Notice.ofSkipped(targets)
-    warnings += try checkRendering(message.textsByVariant, Aim(targets: targets).credentials, call.now)
+    let aim = try await aim(at: devices, of: message, call.app)
+    let contents = message.textsByVariant
+    let warnings = try checkRendering(contents, aim.credentials, call.now)
     let draft = Draft(
-      message, Aim(targets: targets), body: body, app: call.app, now: call.now, warnings: warnings,
+      message, aim, body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)
     draft.submission.replayOf = parent
+    draft.submission.labels.audience = nil
     if message.shares != nil { draft.submission.sharedAs = try await seed(of: parent, call.app) }
+    try await foresee(draft, aim, outlook(of: message, contents, call), call, .warning)
     draft.submission.idempotency = idempotency
-    return Answer.accepted(try await accept(draft, call.app))
+    var answer = try await accept(draft, call.app)
+    answer.nextAfter = next
+    return Answer.accepted(answer)
   }
 
   private func selection(of call: Call) throws(Problem) -> ReplaySelection {
@@ -49,34 +56,40 @@ extension Service {
     }
   }
 
-  /// The devices of the deliveries that ended as selected, in the order of the report.
+  /// The devices of the deliveries that ended as selected, in the order of the report, as many as one message holds; and where
+  /// the others begin.
   private func ended(_ parent: MessageID, _ selection: ReplaySelection, _ app: AppID) async throws(Problem)
-    -> [DeviceID]
+    -> (devices: [DeviceID], next: String?)
   {
     var devices: [DeviceID] = []
     var filter = DeliveryFilter()
     filter.states = Set(selection.outcomes.map(\.rawValue))
     if selection.reasons?.count == 1 { filter.reason = selection.reasons?.first }
-    var cursor: String?
+    var cursor: DeliveryPlace?
+    var full: DeliveryPlace?
+    if let after = selection.after {
+      cursor = try Call.place(of: after, marked: Self.replayMark) { DeliveryPlace(text: $0) }
+    }
     repeat {
-      let page: (items: [DeliveryReport], next: String?)?
+      let left = settings.maximumReplayed - devices.count
+      // Full: only what is to be replayed makes another part.
+      if left == 0, full == nil { full = cursor }
+      let page: (items: [DeliveryReport], next: DeliveryPlace?)?
       do throws(StoreError) {
-        page = try await store.deliveries(parent, app: app, filter: filter, cursor: cursor, limit: Self.replayPage)
+        page = try await store.deliveries(
+          parent, app: app, filter: filter, cursor: cursor,
+          limit: left > 0 ? min(left, Self.replayPage) : Self.replayPage)
       } catch {
         throw Problem(error)
       }
       guard let page else { throw Self.noMessage }
       for delivery in page.items where selection.takes(state: delivery.state, reason: delivery.reason) {
+        if let full { return (devices, Call.cursor(at: full.text, marked: Self.replayMark)) }
         devices.append(delivery.device)
-      }
-      guard devices.count <= Self.maximumReplayed else {
-        throw Problem(
-          .invalidMessage,
-          "More than \(Self.maximumReplayed) deliveries ended so: replay them in parts, by `outcomes` and `reasons`")
       }
       cursor = page.next
     } while cursor != nil
-    return devices
+    return (devices, nil)
   }
 
   private func seed(of parent: MessageID, _ app: AppID) async throws(Problem) -> MessageID? {
@@ -107,9 +120,7 @@ extension Service {
   }
 
   /// Devices as they are registered now; a raw token goes again as the message named it.
-  private func targets(_ devices: [DeviceID], of message: Message, _ app: AppID) async throws(Problem)
-    -> [SubmissionTarget]
-  {
+  private func aim(at devices: [DeviceID], of message: Message, _ app: AppID) async throws(Problem) -> Aim {
     let tenant = try tenant(app)
     let fates = fates(tenant, message)
     var raw: [DeviceID: Address] = [:]
@@ -119,16 +130,22 @@ extension Service {
     case .devices, .users, .audience, .everyone: break
     }
     do throws(StoreError) {
-      let stored = try await store.devices(devices, app: app)
+      var stored = try await store.devices(devices, app: app)
       var targets = zip(devices, stored).map { id, stored in
         stored == nil ? raw[id].map(fates.target) ?? fates.target(id, nil) : fates.target(id, stored)
       }
       // Tokens that were registered under an id of their own meanwhile.
       let places = targets.indices.filter { !targets[$0].registered && targets[$0].address != nil }
       let owners = try await store.owners(of: places.compactMap { targets[$0].address }, app: app)
-      for (place, owner) in zip(places, owners) { if let owner { targets[place] = fates.target(owner) } }
+      for (place, owner) in zip(places, owners) {
+        guard let owner else { continue }
+        targets[place] = fates.target(owner)
+        stored[place] = owner
+      }
       var seen: Set<DeviceID> = []
-      return targets.filter { seen.insert($0.device).inserted }
+      let first = targets.map { seen.insert($0.device).inserted }
+      return Aim(
+        targets: zip(targets, first).filter(\.1).map(\.0), devices: zip(stored, first).filter(\.1).map(\.0))
     } catch {
       throw Problem(error)
     }

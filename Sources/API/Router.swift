@@ -30,7 +30,10 @@ package enum Router {
     }
     let wanted = method == "HEAD" ? "GET" : method
     var methods: [String] = []
-    for entry in table where fits(entry.segments, segments) {
+    let fitting = table.filter { fits($0.segments, segments) }
+    // A word of the API is never an id: `/v1/devices/export` is no device.
+    let words = fitting.map { entry in entry.segments.count { !isParameter($0) } }.max() ?? 0
+    for entry in fitting where entry.segments.count(where: { !isParameter($0) }) == words {
       if entry.endpoint.method == wanted {
         let parameters = zip(entry.segments, segments).filter { isParameter($0.0) }.map {
           String(decoding: $0.1, as: UTF8.self)
@@ -50,6 +53,20 @@ package enum Router {
     }
     return .refused(Problem(.notFound, "There is no such path; did you mean \(near)?"))
   }
+
+  /// What can be no id, as a path says something else by it: `/v1/devices/export`.
+  package static let words = Set(
+    table.flatMap { entry in
+      table.flatMap { other -> [String] in
+        guard entry.segments.count == other.segments.count else { return [] }
+        return zip(entry.segments, other.segments).enumerated().compactMap { place, pair in
+          guard isParameter(pair.0), !isParameter(pair.1),
+            entry.segments[..<place].elementsEqual(other.segments[..<place])
+          else { return nil }
+          return String(decoding: pair.1, as: UTF8.self)
+        }
+      }
+    })
 
   private static func split(_ path: String) -> [[UInt8]] {
     path.utf8.dropFirst(path.hasPrefix("/") ? 1 : 0)

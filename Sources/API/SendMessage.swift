@@ -2,6 +2,7 @@ import Domain
 import HTTPServer
 import Intake
 import JSON
+import Loop
 import Store
 import TLS
 
@@ -9,23 +10,16 @@ extension Service {
   /// `POST /v1/messages`: from the body to a durable message, or to a refusal without any effect. `?dry_run=true`: to what
   /// would be sent, without any effect either.
   func sendMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let isDryRun = try isDryRun(call)
+    let isDryRun = call.flag("dry_run")
     let idempotency = try idempotency(of: call.request)
     if !isDryRun, let idempotency, let earlier = try await lookUp(idempotency, call.app) {
       return Answer.accepted(try await became(earlier, of: nil, call.app))
     }
-    let draft = try await draft(try call.document(), body: call.request.body, call)
+    let draft = try await draft(
+      try call.document(), body: call.request.body, call, for: isDryRun ? .answer : .warning)
     if isDryRun { return try await dryRun(draft, call) }
     draft.submission.idempotency = idempotency
     return Answer.accepted(try await accept(draft, call.app))
-  }
-
-  func isDryRun(_ call: Call) throws(Problem) -> Bool {
-    switch call.request.query("dry_run") {
-    case nil, "false": return false
-    case "true": return true
-    default: throw Problem(.invalidParameter, "`dry_run` must be true or false; nothing was sent")
-    }
   }
 
   func read(_ document: JSONValue, _ call: Call) throws(Problem) -> MessageReading {
@@ -38,41 +32,93 @@ extension Service {
   }
 
   /// From a document to all but a stored message. `body` is what will be stored of it.
-  func draft(_ document: JSONValue, body: [UInt8], _ call: Call) async throws(Problem) -> Draft {
-    try await draft(try read(document, call), document, body: body, call)
+  func draft(_ document: JSONValue, body: [UInt8], _ call: Call, for purpose: ForecastPurpose)
+    async throws(Problem) -> Draft
+  {
+    try await draft(try read(document, call), document, body: body, call, for: purpose)
   }
 
   /// `owners`: of the message's tokens, if they are known.
   func draft(
-    _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: [TokenOwner]? = nil
+    _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: [TokenOwner]? = nil,
+    for purpose: ForecastPurpose = .warning
   ) async throws(Problem) -> Draft {
-    let message = reading.message
+    var message = reading.message
+    var body = body
+    if message.liveActivity != nil, document["live_activity"]?["timestamp"] == nil {
+      // Written into what is stored: whoever reads it later must find the same time.
+      let time = max(call.now, message.sendAt?.earliest ?? call.now).milliseconds / 1_000
+      message.liveActivity?.timestamp = time
+      body = Self.stamped(body, time)
+    }
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     let contents = message.textsByVariant
     try await checkAttributes(contents, call.app)
     try checkZones(message)
-    let aim = try await aim(message, call, document: document, owners: owners)
+    let outlook = outlook(of: message, contents, call)
+    let aim = try await aim(
+      message, call, document: document, keepsDevices: outlook.asksDevices, owners: owners)
     warnings += aim.warnings
+    warnings += try await checkSubscribers(aim, message, call.app)
     warnings += try checkRendering(contents, aim.credentials, call.now)
-    return Draft(
+    let draft = Draft(
       message, aim, body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)
+    try await foresee(draft, aim, outlook, call, purpose)
+    return draft
+  }
+
+  /// Warns of all who will get nothing. Of a message that has a holdout this chooses the id, as that says who is in it.
+  func foresee(_ draft: Draft, _ aim: Aim, _ given: Outlook, _ call: Call, _ purpose: ForecastPurpose)
+    async throws(Problem)
+  {
+    var outlook = given
+    let isAsked = purpose == .answer
+    guard isAsked || outlook.asksDevices || !aim.isWhole else { return }
+    if !isAsked, draft.message.shares != nil {
+      let id = draft.submission.id ?? store.identify(draft.submission)
+      draft.submission.id = id
+      outlook.split = draft.submission.split(id)
+    }
+    let forecast = try await forecast(aim, outlook, call, purpose)
+    draft.forecast = forecast
+    draft.warnings += Notice.of(forecast)
+  }
+
+  private static func stamped(_ body: [UInt8], _ time: Int64) -> [UInt8] {
+    guard let document = try? JSON.parse(body, Call.limits), var members = document.object,
+      var activity = members["live_activity"]?.object
+    else { preconditionFailure("a message was read that cannot be read") }
+    activity.set("timestamp", .integer(time))
+    members.set("live_activity", .object(activity))
+    return JSONValue.object(members).encoded
   }
 
   /// Stores a draft; when it returns, the message survives any crash of this process.
   func accept(_ draft: Draft, _ app: AppID) async throws(Problem) -> AcceptedMessage {
     draft.submission.replicas = draft.message.replicas ?? apps[app]?.replicas ?? 0
-    let acceptance: Acceptance
-    do throws(StoreError) {
-      acceptance = try await store.accept(draft.submission)
-    } catch {
-      throw Problem(error)
+    var acceptance = try await store(draft)
+    // Another request has taken the key since it was looked up. If nothing came of that one, this is the first.
+    if case .inProgress = acceptance, let idempotency = draft.submission.idempotency {
+      if let found = try await lookUp(idempotency, app) {
+        acceptance = found
+      } else {
+        acceptance = try await store(draft)
+      }
     }
     switch acceptance {
     case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(draft.submission)
     case .unconfirmed, .repeated, .keyReused, .inProgress: break
     }
     return try await became(acceptance, of: draft, app)
+  }
+
+  private func store(_ draft: Draft) async throws(Problem) -> Acceptance {
+    do throws(StoreError) {
+      return try await store.accept(draft.submission)
+    } catch {
+      throw Problem(error)
+    }
   }
 
   // MARK: Idempotency
@@ -94,21 +140,35 @@ extension Service {
     (1...longestIdempotencyKey).contains(key.utf8.count) && key.utf8.allSatisfy { (0x20...0x7e).contains($0) }
   }
 
+  /// What a key stands for. While the first request with it is at work, its answer is waited for: for at most
+  /// `keyMilliseconds`, then `.inProgress`.
   func lookUp(_ idempotency: (key: String, digest: [UInt8]), _ app: AppID) async throws(Problem) -> Acceptance? {
+    let deadline = loop.now + Self.keyMilliseconds
+    var wait = Self.firstKeyWait
     do throws(StoreError) {
-      return try await store.lookUp(idempotencyKey: idempotency.key, digest: idempotency.digest, app: app)
+      while true {
+        let found = try await store.lookUp(idempotencyKey: idempotency.key, digest: idempotency.digest, app: app)
+        guard case .inProgress? = found, loop.now < deadline else { return found }
+        await loop.sleep(milliseconds: wait)
+        wait = min(2 * wait, Self.longestKeyWait)
+      }
     } catch {
       throw Problem(error)
     }
   }
+  private static let keyMilliseconds: Int64 = 5_000
+  private static let firstKeyWait: Int64 = 5
+  private static let longestKeyWait: Int64 = 100
 
   /// The answer to an acceptance; targets and warnings are known only to the request that made the message.
   func became(_ acceptance: Acceptance, of draft: Draft?, _ app: AppID) async throws(Problem) -> AcceptedMessage {
     switch acceptance {
     case .accepted(let id):
-      return AcceptedMessage(
+      var accepted = AcceptedMessage(
         id: id, state: draft?.state ?? .completed, targets: draft?.count ?? 0,
         startsAt: draft?.submission.schedule?.startAt, warnings: draft?.warnings ?? [], isRepeated: false)
+      accepted.startsLocally = draft?.submission.schedule?.local != nil
+      return accepted
     case .repeated(let id):
       let report: MessageReport?
       do throws(StoreError) {
@@ -116,22 +176,30 @@ extension Service {
       } catch {
         throw Problem(error)
       }
-      return AcceptedMessage(
+      var accepted = AcceptedMessage(
         id: id, state: report?.state ?? .completed, targets: report?.total,
-        startsAt: report?.state == .scheduled ? report?.startsAt : nil, warnings: [], isRepeated: true)
+        startsAt: report?.state == .scheduled ? report?.startsAt : nil,
+        warnings: report?.state == .cancelled ? [.ofCancelled(id)] : [], isRepeated: true)
+      accepted.startsLocally = report?.startsAtLocal != nil
+      return accepted
     case .unconfirmed(let id, let replicas, _):
       var problem = Problem(
         .durabilityUnconfirmed,
-        "The message is stored and will be sent; \(replicas) replicas had it in time, fewer than `durability` asks for. "
-          + "Repeat it with the same `Idempotency-Key` to have it confirmed: nothing is sent twice", retryAfter: 1)
+        "Redis has the message and it will be sent, unless that Redis is lost first: \(replicas) replicas had it in time, fewer "
+          + "than `durability` asks for. Repeat it with the same `Idempotency-Key` to have it confirmed: no second message is made "
+          + "of it", retryAfter: 1)
       problem.id = id
       throw problem
     case .keyReused:
       throw Problem(
-        .idempotencyKeyReused, "This idempotency key came with another body before: use a new key for a new message")
+        .idempotencyKeyReused,
+        "This idempotency key came with another body before: use a new key for a new message. Bodies are compared byte by "
+          + "byte, spaces and the order of members too: repeat the body as it was sent")
     case .inProgress:
       throw Problem(
-        .requestInProgress, "The first request with this idempotency key is still at work: try again soon",
+        .requestInProgress,
+        "The first request with this idempotency key is still at work after \(Self.keyMilliseconds / 1_000) seconds: repeat "
+          + "this one soon, with the same key",
         retryAfter: 1)
     }
   }

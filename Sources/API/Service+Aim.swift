@@ -10,12 +10,12 @@ extension Service {
   private static let partitionsAbreast = 16
 
   /// Aims a message. A small audience becomes a list of its devices, an empty one a list of none: never everybody.
-  func aim(_ message: Message, _ call: Call, document: JSONValue, owners: [TokenOwner]? = nil) async throws(Problem)
-    -> Aim
-  {
+  /// `keepsDevices`: something of the message depends on what is registered of each target.
+  func aim(
+    _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: [TokenOwner]? = nil
+  ) async throws(Problem) -> Aim {
     guard let (expression, pointer) = try expression(of: message, document) else {
-      let (targets, warnings) = try await resolve(message, call.app, owners: owners)
-      return Aim(targets: targets, warnings: warnings)
+      return try await resolve(message, call.app, keepsDevices: keepsDevices, owners: owners)
     }
     let tenant = try tenant(call.app)
     let fates = fates(tenant, message)
@@ -31,32 +31,35 @@ extension Service {
       throw Problem(error)
     }
     if Schedule(message, now: call.now) != nil {
-      return later(count, resolved, message, credentials(of: count, fates), at: pointer)
+      var aim = later(count, selection, message, counts(of: count, fates), at: pointer)
+      if count.total == 0 { aim.warnings += try await tagHints(resolved, call, at: pointer) }
+      return aim
     }
     guard count.total > settings.urgentTargets else {
       let devices = try await members(selection, fates, call, partitions: count.byPartition.keys.sorted())
-      var aim = Aim(targets: devices.map(fates.target))
+      var aim = Aim(targets: devices.map(fates.target), devices: devices)
       if devices.isEmpty {
         aim.warnings.append(
           Notice(pointer: pointer, code: "no_recipients", detail: "no device is in this audience now: nobody gets it"))
+        aim.warnings += try await tagHints(resolved, call, at: pointer)
       }
       return aim
     }
     let audience = SubmissionAudience(
       expression: resolved.canonical, reach: message.reach, counts: count.byPartition)
-    return Aim(audience: audience, credentials: credentials(of: count, fates))
+    return Aim(audience: audience, selection, count, countsByCredential: counts(of: count, fates))
   }
 
   /// Who will be in it is decided when it starts: every partition gets a part.
   private func later(
-    _ count: AudienceCount, _ expression: AudienceExpression, _ message: Message, _ credentials: [CredentialID],
+    _ count: AudienceCount, _ selection: AudienceSelection, _ message: Message, _ byCredential: [CredentialID: Int],
     at pointer: String
   ) -> Aim {
     var counts = count.byPartition
     for partition in 0..<store.settings.partitions { counts[partition, default: 0] += 0 }
     var aim = Aim(
-      audience: SubmissionAudience(expression: expression.canonical, reach: message.reach, counts: counts),
-      credentials: credentials)
+      audience: SubmissionAudience(expression: selection.expression.canonical, reach: message.reach, counts: counts),
+      selection, count, countsByCredential: byCredential)
     if count.total == 0 {
       aim.warnings.append(
         Notice(
@@ -74,7 +77,8 @@ extension Service {
     case .devices, .users, .tokens, .channel: return nil
     case .everyone: return (.everyone, "/to/everyone")
     case .audience(let canonical):
-      let pointer = document["to"]?["filters"] == nil ? "/to/audience" : "/to/filters"
+      let to = document["to"]
+      let pointer = to?["filters"] != nil ? "/to/filters" : to?["activity"] != nil ? "/to/activity" : "/to/audience"
       do throws(AudienceFault) {
         return (try AudienceExpression(parsing: canonical), pointer)
       } catch {
@@ -129,9 +133,10 @@ extension Service {
     return targets
   }
 
-  /// The devices of the audience in these partitions, those that went meanwhile left out.
-  private func members(
-    _ selection: AudienceSelection, _ fates: Fates, _ call: Call, partitions: [Int]
+  /// The devices of the audience in these partitions, those that went meanwhile left out. `sample`: of each partition only so many,
+  /// evenly spread over those that the message can go to.
+  func members(
+    _ selection: AudienceSelection, _ fates: Fates, _ call: Call, partitions: [Int], sample: Int? = nil
   ) async throws(Problem) -> [StoredDevice] {
     let found = Members(count: partitions.count)
     await loop.abreast(partitions.count, width: Self.partitionsAbreast) { [store] index in
@@ -139,7 +144,11 @@ extension Service {
       do throws(StoreError) {
         let groups = try await store.members(
           selection, app: call.app, partition: partitions[index], now: call.now, carries: fates.carries)
-        let numbers = groups.flatMap(\.numbers).map(Int.init).sorted()
+        let chosen = sample == nil ? groups : groups.filter { fates.carries($0.route.address) }
+        var numbers = chosen.flatMap(\.numbers).map(Int.init).sorted()
+        if let sample, numbers.count > sample {
+          numbers = (0..<sample).map { numbers[$0 * numbers.count / sample] }
+        }
         found.devices[index] = try await store.devices(
           numbers: numbers, partition: partitions[index], app: call.app, bornBefore: nil
         ).compactMap { $0 }
@@ -152,12 +161,12 @@ extension Service {
   }
 
   /// The accounts that some of the members go through: no other has a say in whether the message is refused.
-  private func credentials(of count: AudienceCount, _ fates: Fates) -> [CredentialID] {
-    var found = Set<CredentialID>()
-    for route in count.byRoute.keys {
-      if case .queue(let credential) = fates.fate(of: route.address) { found.insert(credential) }
+  private func counts(of count: AudienceCount, _ fates: Fates) -> [CredentialID: Int] {
+    var found: [CredentialID: Int] = [:]
+    for (route, members) in count.byRoute {
+      if case .queue(let credential) = fates.fate(of: route.address) { found[credential, default: 0] += members }
     }
-    return found.sorted { $0.rawValue < $1.rawValue }
+    return found
   }
 }
 

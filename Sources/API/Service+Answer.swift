@@ -61,6 +61,7 @@ extension Service {
     requestsAtWork += 1
     defer { requestsAtWork -= 1 }
 
+    do throws(StoreError) { try await store.makeSure() } catch { throw Problem(error) }
     let key = try await authenticate(request, scopes)
     try checkQuery(request, endpoint)
     try checkBody(request, endpoint)
@@ -73,19 +74,13 @@ extension Service {
     return endpoint.access
   }
 
-  private func checkQuery(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
-    for parameter in request.query where !endpoint.query.contains(parameter.name) {
-      let near = Suggestion.nearest(to: parameter.name, among: endpoint.query).map { "; did you mean `\($0)`?" } ?? ""
-      throw Problem(.invalidParameter, "Unknown query parameter `\(parameter.name.prefix(40))`\(near)")
-    }
-  }
-
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
     guard !request.body.isEmpty else { return }
     guard let type = request.header("content-type") else { return }
-    let wanted = endpoint.takesLines ? Lines.mediaType : "application/json"
-    guard type == wanted || type.prefix(while: { $0 != ";" }).lowercased().filter({ $0 != " " }) == wanted else {
-      throw Problem(.unsupportedMediaType, "Send the body with `content-type: \(wanted)`")
+    let wanted = endpoint.bodyTypes
+    guard wanted.contains(type) || wanted.contains(Call.mediaType(type)) else {
+      throw Problem(
+        .unsupportedMediaType, "Send the body with `content-type: \(wanted.joined(separator: "` or `"))`")
     }
   }
 
@@ -118,6 +113,7 @@ extension Service {
       case .readTestList: return try await readTestList(call)
       case .putTestList: return try await putTestList(call)
       case .deleteTestList: return try await deleteTestList(call)
+      case .listDevices: return try await listDevices(call)
       case .registerDevice: return try await registerDevice(call)
       case .registerDevices: return try await registerDevices(call)
       case .putDevice: return try await putDevice(call)

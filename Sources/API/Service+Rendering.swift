@@ -11,6 +11,9 @@ extension Message {
 }
 
 extension Service {
+  /// Told of one message; more are left out.
+  private static let maximumNotices = 200
+
   /// Renders the message once for each account that it will go through, in each language: a message that one provider
   /// would refuse is refused as a whole, naming the provider and what is too much. What is mapped or left out becomes a
   /// warning.
@@ -18,7 +21,9 @@ extension Service {
     _ contents: [VariantTexts], _ credentials: [CredentialID], _ now: WallTime
   ) throws(Problem) -> [Notice] {
     var violations: [Violation] = []
+    var told: Set<Violation> = []
     var notices: [Notice] = []
+    var noticed: Set<Notice> = []
     for (variant, texts) in contents {
       for credential in credentials {
         // It may have left the configuration a moment ago: its deliveries wait like all of that credential.
@@ -27,13 +32,13 @@ extension Service {
           do throws(RenderFault) {
             for warning in try account.render(texts.sample(choice), startedAt: now).warnings {
               let notice = Notice(pointer: warning.pointer, code: "mapped", detail: warning.note)
-              if !notices.contains(notice) { notices.append(notice) }
+              if notices.count < Self.maximumNotices, noticed.insert(notice).inserted { notices.append(notice) }
             }
           } catch {
             let language = texts.language(of: choice).map { " (in `\($0)`)" } ?? ""
             let name = variant.map { " (variant `\($0)`)" } ?? ""
             let violation = Violation(error.pointer, error.code, error.detail + language + name)
-            if !violations.contains(violation), violations.count < Intake.maximumViolations {
+            if violations.count < Intake.maximumViolations, told.insert(violation).inserted {
               violations.append(violation)
             }
           }

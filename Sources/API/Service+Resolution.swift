@@ -8,28 +8,41 @@ typealias TokenOwner = (id: DeviceID, owner: StoredDevice?)
 extension Service {
   /// Who is meant, each device once, in the order asked for, and what becomes of it.
   func resolve(
-    _ message: Message, _ app: AppID, owners: [TokenOwner]? = nil
-  ) async throws(Problem) -> (targets: [SubmissionTarget], warnings: [Notice]) {
+    _ message: Message, _ app: AppID, keepsDevices: Bool, owners: [TokenOwner]? = nil
+  ) async throws(Problem) -> Aim {
     let tenant = try tenant(app)
     let fates = fates(tenant, message)
     var targets: [SubmissionTarget] = []
+    var kept: [StoredDevice?] = []
+    var others: [Forecast.Exclusion: Int] = [:]
     var warnings: [Notice] = []
     do throws(StoreError) {
       switch message.to {
       case .devices(let ids):
         let stored = try await store.devices(ids, app: app)
         targets = zip(ids, stored).map { fates.target($0, $1) }
+        if keepsDevices { kept = stored }
       case .tokens(let addresses):
         let found: [TokenOwner]
         if let owners { found = owners } else { found = try await store.ownersAndIDs(of: addresses, app: app) }
         targets = zip(addresses, found).map { address, found in
           found.owner.map(fates.target) ?? fates.target(address, id: found.id)
         }
+        if keepsDevices { kept = found.map(\.owner) }
       case .users(let users):
         let found = try await store.devices(ofUsers: users, app: app)
-        for devices in found { targets += devices.map(fates.target) }
+        for device in found.joined() {
+          if let reason = fates.reasonForNoTarget(device) {
+            others[Forecast.Exclusion(nil, reason), default: 0] += 1
+          } else {
+            targets.append(fates.target(device))
+            if keepsDevices { kept.append(device) }
+          }
+        }
         warnings = Notice.ofUsersWithoutDevices(found.map(\.isEmpty))
-      case .channel(let address): targets = [fates.target(address)]
+      case .channel(let address):
+        targets = [fates.target(address)]
+        if keepsDevices { kept = [nil] }
       case .audience, .everyone: preconditionFailure("an audience is counted, not listed")
       }
     } catch {
@@ -37,13 +50,19 @@ extension Service {
     }
     if targets.count > 1 {
       var seen = Set<DeviceID>(minimumCapacity: targets.count)
-      targets.removeAll { !seen.insert($0.device).inserted }
+      let first = targets.map { seen.insert($0.device).inserted }
+      if seen.count < targets.count {
+        if keepsDevices { kept = zip(kept, first).filter(\.1).map(\.0) }
+        targets = zip(targets, first).filter(\.1).map(\.0)
+      }
     }
     guard targets.count <= settings.maximumTargets else {
       let detail = "these users have \(targets.count) devices; a message may have \(settings.maximumTargets) targets"
       throw Problem(
         .invalidMessage, detail, violations: [Violation("/to/users", Violation.Code.tooMany, detail)])
     }
-    return (targets, warnings)
+    var aim = Aim(targets: targets, devices: kept, warnings: warnings)
+    aim.others = others
+    return aim
   }
 }

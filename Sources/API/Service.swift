@@ -8,11 +8,15 @@ package import Telemetry
 package struct ServiceSettings: Sendable {
   /// `maximumBody` holds for all requests but messages and bulk calls.
   package var server = HTTPServerSettings()
-  /// Ten thousand tokens of the usual length fit.
+  /// Of messages.
   package var maximumMessageBody = 4 << 20
-  /// Of NDJSON calls: as many lines as they take fit, each of two kilobytes.
+  /// Of NDJSON calls.
   package var maximumBulkBody = 20 << 20
   package var maximumTargets = 10_000
+  /// Recipients for each subscriber, of providers whose vendors have a rule of that.
+  package var timesSubscribers: [ProviderName: Int] = [:]
+  /// Deliveries of one replay: all that a message may hold.
+  package var maximumReplayed = 65_535
   /// Direct sends with more targets are bulk (design D7).
   package var urgentTargets = 500
   /// Of an app.
@@ -23,6 +27,10 @@ package struct ServiceSettings: Sendable {
   package var maximumRequests = 2_000
   /// Only what needs no key is served: a process that sends tells how it is.
   package var onlyOpen = false
+  /// Of forecasts that are asked for, and of those that only warn.
+  package var forecasts = (
+    answer: ForecastBounds(exact: 10_000, sample: 4_000), warning: ForecastBounds(exact: 1_000, sample: 1_000)
+  )
   /// True: `/metrics` needs a key with scope `read`.
   package var metricsNeedKey = false
   /// Calls to providers: PEM file of authorities (nil: the system's), and their connections.
@@ -37,7 +45,7 @@ package struct ServiceSettings: Sendable {
   }
 }
 
-/// The HTTP API of one loop: routes, keys, problem documents (design section 4). Belongs to the loop.
+/// The HTTP API of one loop: routes, keys, problem documents. Belongs to the loop.
 package final class Service {
   let loop: EventLoop
   let store: Store
@@ -52,6 +60,7 @@ package final class Service {
   let providerNames: [ProviderName]
   let channels: ChannelDesk
   let zones: ZoneBook
+  let subscribers = SubscriberBook()
   var requestsAtWork = 0
   /// What is wrong with the configuration that was refused last; nil: the one at work is the last one.
   var refusedConfiguration: String?
@@ -77,6 +86,11 @@ package final class Service {
     providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
     store.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
+    }
+    store.onClockSkew { skew in
+      log(
+        skew == nil ? .info : .warning, skew == nil ? "clock_agrees" : "clock_skew",
+        skew.map { ["detail": $0.text] } ?? [:])
     }
   }
 

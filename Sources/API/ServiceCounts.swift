@@ -53,7 +53,7 @@ final class ServiceCounts {
     last = (key, counter, histogram)
   }
 
-  /// Members of an audience are queued, as far as is known at accept.
+  /// Members of an audience are queued, as far as is known at accept. How deliveries end is counted where they end.
   func acceptedMessage(_ submission: Submission) {
     accepted[submission.urgency]?.add()
     if submission.targets.count == 1, case .queue = submission.targets[0].fate { return queuedTargets.add() }
@@ -62,7 +62,7 @@ final class ServiceCounts {
     for target in submission.targets {
       switch target.fate {
       case .queue: counts["queued", default: 0] += 1
-      case .ended(let outcome, _): counts[outcome.rawValue, default: 0] += 1
+      case .ended: counts["ended", default: 0] += 1
       }
     }
     for (fate, count) in counts { counter(of: fate).add(count) }

@@ -33,22 +33,26 @@ extension Service {
 
   /// `GET /v1/tags`: tags in use, with how many devices have them.
   func listTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let limit = try call.limit()
     let prefix = call.request.query("prefix") ?? ""
-    let cursor = try call.cursor(marked: Self.tagMark)
-    let page: (items: [TagCount], next: String?)
-    do throws(StoreError) {
-      page = try await store.tags(call.app, prefix: prefix, limit: limit, cursor: cursor)
-    } catch {
-      throw Problem(error)
-    }
-    return Answer.json { writer in
-      writer.objects("items", page.items) { writer, item in
+    let listing = Listing<TagCount>(
+      write: { item, writer in
+        writer.beginObject()
         writer.member("tag", item.tag)
         writer.member("devices", item.devices)
-      }
-      writer.nextCursor(page.next, marked: Self.tagMark)
-    }
+        writer.endObject()
+      }, columns: ["tag", "devices"], row: { [$0.tag, String($0.devices)] },
+      page: { [self] cursor, limit throws(Problem) in
+        let place = try cursor.map { cursor throws(Problem) in
+          try Call.place(of: cursor, marked: Self.tagMark) { $0 }
+        }
+        do throws(StoreError) {
+          let page = try await store.tags(call.app, prefix: prefix, limit: limit, cursor: place)
+          return ListingPage(items: page.items, next: page.next.map { Call.cursor(at: $0, marked: Self.tagMark) })
+        } catch {
+          throw Problem(error)
+        }
+      })
+    return try await listing.answer(call)
   }
 
   private static let tagMark = "t:"

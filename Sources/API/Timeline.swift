@@ -7,26 +7,42 @@ extension Service {
   private static let timelineMark = "e:"
 
   /// `GET /v1/devices/{id}/timeline`: every message aimed at the device within retention, newest first, and what became of it
-  /// there. Also of a device that was deleted, as far as messages named it.
+  /// there. Also of a device that was deleted, as far as messages named it. A page that says `partial` was cut where too much is kept to
+  /// be searched in one call: what follows may be newer.
   func timeline(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try deviceID(of: call)
-    let limit = try call.limit()
-    let cursor = try call.cursor(marked: Self.timelineMark)
-    let page: (items: [TimelineEntry], next: String?)
-    do throws(StoreError) {
-      page = try await store.timeline(id, app: call.app, cursor: cursor, limit: limit)
-    } catch {
-      throw Problem(error)
-    }
-    return Answer.json { writer in
-      writer.objects("items", page.items) { writer, entry in
+    let listing = Listing<TimelineEntry>(
+      write: { entry, writer in
+        writer.beginObject()
         writer.member("message", entry.message.description)
         writer.member("kind", entry.kind.rawValue)
         writer.member("accepted_at", entry.message.acceptedAt.rfc3339)
-        writer.member("to", entry.toAudience ? "audience" : "listed")
+        writer.member("to", entry.origin)
         entry.delivery.writeMembers(to: &writer)
-      }
-      writer.nextCursor(page.next, marked: Self.timelineMark)
-    }
+        writer.endObject()
+      },
+      columns: ["message", "kind", "accepted_at", "to"] + DeliveryReport.columns,
+      row: { entry in
+        [entry.message.description, entry.kind.rawValue, entry.message.acceptedAt.rfc3339, entry.origin]
+          + entry.delivery.row
+      },
+      page: { [self] cursor, limit throws(Problem) in
+        let place = try cursor.map { cursor throws(Problem) in
+          try Call.place(of: cursor, marked: Self.timelineMark) { TimelinePlace(text: $0) }
+        }
+        do throws(StoreError) {
+          let page = try await store.timeline(id, app: call.app, cursor: place, limit: limit)
+          return ListingPage(
+            items: page.items, next: page.next.map { Call.cursor(at: $0.text, marked: Self.timelineMark) },
+            isPartial: page.isPartial)
+        } catch {
+          throw Problem(error)
+        }
+      })
+    return try await listing.answer(call)
   }
+}
+
+extension TimelineEntry {
+  fileprivate var origin: String { toAudience ? "audience" : "listed" }
 }

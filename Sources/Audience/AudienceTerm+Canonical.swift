@@ -14,6 +14,8 @@ extension AudienceTerm {
         .appVersion,
         Bare.isVersion(version.text) ? comparison.rawValue + version.text : Self.quoted(version.text))
     case .seen(let recency, let days): Self.pair(.seen, "\(recency.rawValue)\(days)d")
+    case .permission(let name): Self.pair(.permission, name)
+    case .activity(let name): Self.pair(.activity, Bare.isValue(name) ? name : Self.quoted(name))
     case .present(let field): Self.pair(field, "*")
     case .audience(let name): "\(Key.audience):\(name)"
     }
@@ -63,6 +65,9 @@ enum Bare {
     guard let colon = tag.utf8.firstIndex(of: UInt8(ascii: ":")) else { return true }
     return !Key.all.contains(tag[..<colon].lowercased())
   }
+
+  /// True if it reads as itself behind a key and its colon.
+  static func isValue(_ text: String) -> Bool { !text.isEmpty && text.unicodeScalars.allSatisfy(isPlain) }
 
   static func isVersion(_ text: String) -> Bool {
     !text.isEmpty && text.unicodeScalars.allSatisfy { $0.isASCII && isPlain($0) }

@@ -12,6 +12,10 @@ package enum AudienceTerm: Sendable {
   case appVersion(Comparison, Version)
   /// Whole days since the device was last seen, or registered if it was never seen.
   case seen(Recency, days: Int)
+  /// What the device's notifications may do.
+  case permission(String)
+  /// The Live Activity that the device shows.
+  case activity(String)
   /// `lang:*`: the device has told this fact.
   case present(AudienceField)
   /// A named audience. Gone after `resolving`.
@@ -43,6 +47,8 @@ package enum AudienceField: String, Hashable, Sendable, CaseIterable {
   case zone = "tz"
   case appVersion = "app_version"
   case seen
+  case permission = "auth"
+  case activity
 }
 
 /// Terms are the same if their canonical texts are, byte by byte: two spellings of `é` are two tags.
@@ -63,6 +69,8 @@ extension AudienceTerm {
     case .zone: .zone
     case .appVersion: .appVersion
     case .seen: .seen
+    case .permission: .permission
+    case .activity: .activity
     case .present(let field): field
     case .audience: nil
     }
@@ -71,7 +79,9 @@ extension AudienceTerm {
   /// The single value that matches; nil where several may: then all values are asked that begin with `valuePrefix`.
   package var soleValue: String? {
     switch self {
-    case .tag(let value), .provider(let value), .platform(let value), .zone(let value): value
+    case .tag(let value), .provider(let value), .platform(let value), .zone(let value), .permission(let value),
+      .activity(let value):
+      value
     case .appVersion(.exact, let version): version.text
     case .tagPrefix, .language, .appVersion, .seen, .present, .audience: nil
     }
@@ -90,7 +100,9 @@ extension AudienceTerm {
   /// which needs the day, and of a named audience.
   package func matches(_ value: String) -> Bool {
     switch self {
-    case .tag(let own), .provider(let own), .platform(let own), .zone(let own): same(value, own)
+    case .tag(let own), .provider(let own), .platform(let own), .zone(let own), .permission(let own),
+      .activity(let own):
+      same(value, own)
     case .tagPrefix(let prefix): value.utf8.starts(with: prefix.utf8)
     case .language(let language):
       value.utf8.starts(with: language.utf8)

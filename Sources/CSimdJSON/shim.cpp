@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 namespace {
@@ -14,12 +15,28 @@ using Node = fanfare_json_node;
 
 /// More than this is given back after each document, so that one large request does not stay in memory for ever.
 constexpr size_t kept_bytes = 4 << 20;
+/// Bytes of a pointer that is told.
+constexpr size_t longest_pointer = 256;
 
 struct Reader {
     simdjson::dom::parser parser;
     std::unique_ptr<uint8_t[]> padded;
     size_t capacity = 0;
     std::vector<Node> nodes;
+    fanfare_json_limits limits{};
+    /// Of the value that is too much; steps are put before it on the way out.
+    std::string pointer;
+
+    void step(std::string_view key) {
+        std::string escaped = "/";
+        for (char letter : key.substr(0, longest_pointer)) {
+            if (letter == '~') escaped += "~0";
+            else if (letter == '/') escaped += "~1";
+            else if (letter == 0) escaped += "\xEF\xBF\xBD";
+            else escaped += letter;
+        }
+        pointer.insert(0, escaped);
+    }
 
     /// simdjson reads past the end of what it is given.
     const uint8_t *pad(const uint8_t *bytes, size_t count) {
@@ -35,9 +52,9 @@ struct Reader {
         return padded.get();
     }
 
-    /// False if the value is nested too deeply.
-    bool add(simdjson::dom::element value, std::string_view key, uint32_t depth_left) {
+    fanfare_json_result add(simdjson::dom::element value, std::string_view key, uint32_t depth_left) {
         size_t index = nodes.size();
+        if (index >= limits.values) return fanfare_json_too_many_values;
         Node node{};
         node.key = reinterpret_cast<const uint8_t *>(key.data());
         node.key_length = static_cast<uint32_t>(key.size());
@@ -66,35 +83,40 @@ struct Reader {
             break;
         }
         case element_type::ARRAY: {
-            if (depth_left == 0) return false;
+            if (depth_left == 0) return fanfare_json_too_deep;
             node.type = fanfare_json_array;
             nodes.push_back(node);
             uint32_t children = 0;
             // A name of its own: a loop keeps only the reference that value_unsafe() gives, into a result that is gone.
             simdjson::dom::array items = value.get_array().value_unsafe();
             for (auto item : items) {
-                if (!add(item, {}, depth_left - 1)) return false;
+                fanfare_json_result result = add(item, {}, depth_left - 1);
+                if (result == fanfare_json_too_many_members) step(std::to_string(children));
+                if (result != fanfare_json_parsed) return result;
                 children++;
             }
             nodes[index].children = children;
-            return true;
+            return fanfare_json_parsed;
         }
         case element_type::OBJECT: {
-            if (depth_left == 0) return false;
+            if (depth_left == 0) return fanfare_json_too_deep;
             node.type = fanfare_json_object;
             nodes.push_back(node);
             uint32_t children = 0;
             simdjson::dom::object members = value.get_object().value_unsafe();
             for (auto member : members) {
-                if (!add(member.value, member.key, depth_left - 1)) return false;
+                if (children >= limits.members) return fanfare_json_too_many_members;
+                fanfare_json_result result = add(member.value, member.key, depth_left - 1);
+                if (result == fanfare_json_too_many_members) step(member.key);
+                if (result != fanfare_json_parsed) return result;
                 children++;
             }
             nodes[index].children = children;
-            return true;
+            return fanfare_json_parsed;
         }
         }
         nodes.push_back(node);
-        return true;
+        return fanfare_json_parsed;
     }
 };
 
@@ -112,8 +134,8 @@ thread_local bool oversized = false;
 
 } // namespace
 
-extern "C" int fanfare_json_parse(const uint8_t *bytes, size_t count, uint32_t maximum_depth,
-                                  const struct fanfare_json_node **nodes) {
+extern "C" int fanfare_json_parse(const uint8_t *bytes, size_t count, struct fanfare_json_limits limits,
+                                  const struct fanfare_json_node **nodes, const char **pointer) {
     try {
         Reader &mine = reader(oversized);
         oversized = count > kept_bytes;
@@ -125,9 +147,13 @@ extern "C" int fanfare_json_parse(const uint8_t *bytes, size_t count, uint32_t m
         default: return fanfare_json_refused;
         }
         mine.nodes.clear();
-        if (!mine.add(root, {}, maximum_depth)) return fanfare_json_too_deep;
+        mine.limits = limits;
+        mine.pointer.clear();
+        fanfare_json_result result = mine.add(root, {}, limits.depth);
+        if (mine.pointer.size() > longest_pointer) mine.pointer.resize(longest_pointer);
+        *pointer = mine.pointer.c_str();
         *nodes = mine.nodes.data();
-        return fanfare_json_parsed;
+        return result;
     } catch (const std::bad_alloc &) {
         return fanfare_json_no_memory;
     } catch (...) {

@@ -1,9 +1,9 @@
 package import Domain
 
 extension Configuration {
-  /// Reads and checks a whole file. `providers`: the settings that a credential of each provider takes.
+  /// Reads and checks a whole file. `providers`: what each of them takes and asks for.
   package static func load(
-    path: String, providers: [ProviderName: [CredentialSetting]]
+    path: String, providers: [ProviderName: ProviderTerms]
   ) throws(ConfigurationFaults) -> Configuration {
     guard let bytes = FileContent.read(path, upTo: Files.maximumBytes) else {
       throw ConfigurationFaults(
@@ -20,11 +20,20 @@ extension Configuration {
 
   /// `folder`: where relative paths start. `file`: how faults call it.
   package static func parse(
-    _ bytes: [UInt8], folder: String, file: String, providers: [ProviderName: [CredentialSetting]]
+    _ bytes: [UInt8], folder: String, file: String, providers: [ProviderName: ProviderTerms]
   ) throws(ConfigurationFaults) -> Configuration {
     let node: Node
     do { node = try Node.parse(bytes) } catch { throw ConfigurationFaults(file: file, faults: [error]) }
     let faults = FaultList()
+    let configuration = read(node, folder: folder, providers: providers, faults)
+    guard faults.faults.isEmpty else { throw ConfigurationFaults(file: file, faults: faults.faults) }
+    return configuration
+  }
+
+  /// Reads what can be read; what is wrong, and which settings were asked for, lands in `faults`.
+  static func read(
+    _ node: Node, folder: String, providers: [ProviderName: ProviderTerms], _ faults: FaultList
+  ) -> Configuration {
     var root = Section(node, at: "", faults)
     var configuration = Configuration()
     let files = Files(folder: folder, faults: faults)
@@ -43,31 +52,34 @@ extension Configuration {
       monitor.read(root.section("monitor"))
       configuration.monitor = monitor
     }
-    readQuotas(root.section("quotas"), Array(providers.keys), into: &configuration.quotas)
-    readRetry(root.section("retry"), Array(providers.keys), into: &configuration.retry)
+    configuration.quotas = of(providers, root.section("quotas"), \.quota) { $0.read($1) }
+    configuration.retry = of(providers, root.section("retry"), \.retry) { $0.read($1) }
     if let name = root.text("ca_file"), files.open(name, at: "/ca_file") != nil {
       configuration.caFile = files.path(name)
     }
     configuration.logLevel = root.word("log_level", of: LogLevel.self) ?? configuration.logLevel
-    configuration.apps = AppsReader(files: files, providers: providers, replicas: configuration.durability.replicas)
-      .read(root.list("apps"))
+    configuration.apps = AppsReader(
+      files: files, providers: providers.mapValues(\.settings), replicas: configuration.durability.replicas
+    )
+    .read(root.list("apps"))
     root.close()
     if configuration.apps.isEmpty, !root.has("apps") {
       faults.add("/apps", "no app is configured", fix: "Add at least one app with its credentials")
     }
-    guard faults.faults.isEmpty else { throw ConfigurationFaults(file: file, faults: faults.faults) }
     return configuration
   }
 
-  private static func readRetry(
-    _ section: Section, _ providers: [ProviderName], into rules: inout [ProviderName: RetryRules]
-  ) {
+  /// What each vendor asks for, with single values replaced by those of its section.
+  private static func of<Terms>(
+    _ providers: [ProviderName: ProviderTerms], _ section: Section, _ terms: (ProviderTerms) -> Terms,
+    read: (inout Terms, Section) -> Void
+  ) -> [ProviderName: Terms] {
     var section = section
-    for provider in providers.sorted(by: { $0.rawValue < $1.rawValue }) {
-      var own = rules[provider] ?? RetryRules()
-      own.read(section.section(provider.rawValue))
-      rules[provider] = own
+    var all = providers.mapValues(terms)
+    for provider in providers.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      read(&all[provider]!, section.section(provider.rawValue))
     }
     section.close()
+    return all
   }
 }

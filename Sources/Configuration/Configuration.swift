@@ -8,8 +8,9 @@ package struct Configuration: Sendable {
   package var partitions = 16
   package var retention = Retention()
   package var lanes = Lanes()
-  package var retry: [ProviderName: RetryRules] = RetryRules.vendors
-  package var quotas: [ProviderName: Quota] = Quota.vendors
+  /// Of every provider, what its vendor asks for unless the file says otherwise.
+  package var retry: [ProviderName: RetryRules] = [:]
+  package var quotas: [ProviderName: Quota] = [:]
   package var http2 = HTTP2()
   package var workers = Workers()
   package var pruneBrake = PruneBrake()
@@ -80,6 +81,8 @@ package struct Configuration: Sendable {
     package var keyFile: String?
     package var certificate: [UInt8]?
     package var key: [UInt8]?
+    /// True: `/metrics` of the API needs a key with scope `read`.
+    package var metricsNeedKey = false
   }
 
   package struct Retention: Hashable, Sendable {
@@ -101,7 +104,12 @@ package struct Configuration: Sendable {
   }
 
   package struct Limits: Hashable, Sendable {
+    /// Bytes of a request's body, where none of the next two holds.
     package var body = 1 << 20
+    /// Of a message. Ten thousand tokens of the usual length fit. Follows `body` where only that is given.
+    package var messageBody = 4 << 20
+    /// Of an NDJSON call. As many lines as it takes fit, each of two kilobytes.
+    package var bulkBody = 20 << 20
     package var targets = 10_000
     package var urgentTargets = 500
     package var connections = 10_000
@@ -111,25 +119,6 @@ package struct Configuration: Sendable {
     package var draftBody = 256 << 10
     package var devicesPerUser = 500
   }
-}
-
-/// When to try again: a first wait per cause, then exponential backoff with jitter. Milliseconds.
-package struct RetryRules: Hashable, Sendable {
-  package var floors: [Retry.Cause: Int64]
-  package var base: Int64 = 1_000
-  package var maximum: Int64 = 3_600_000
-  package var attempts = 10
-
-  /// What the vendors ask for.
-  package static let vendors: [ProviderName: RetryRules] = [
-    .apns: RetryRules(floors: [.serverFault: 900_000]),
-    .fcm: RetryRules(floors: [
-      .serverFault: 10_000, .unknownOutcome: 10_000, .quota: 60_000, .tokenBusy: 60_000,
-    ]),
-    .oneSignal: RetryRules(floors: [.serverFault: 1_000, .unknownOutcome: 2_000, .quota: 1_000]),
-  ]
-
-  package init(floors: [Retry.Cause: Int64] = [:]) { self.floors = floors }
 }
 
 /// An app as configured: its routes and rules, and its credentials with the contents of their key files, not yet opened.

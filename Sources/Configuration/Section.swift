@@ -3,6 +3,8 @@ import Domain
 /// The faults found so far; shared by all sections of one reading.
 final class FaultList {
   var faults: [ConfigurationFault] = []
+  /// Places of the keys that readers asked for.
+  var asked: Set<String> = []
   func add(_ pointer: String, _ problem: String, fix: String) {
     faults.append(ConfigurationFault(pointer: pointer, problem: problem, fix: fix))
   }
@@ -43,6 +45,7 @@ struct Section {
 
   /// Refuses the keys that nobody took.
   func close() {
+    faults.asked.formUnion(known.map(place))
     for key in members.keys.sorted() where !known.contains(key) {
       let near = Suggestion.nearest(to: key, among: known)
       let fix =

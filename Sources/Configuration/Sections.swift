@@ -70,7 +70,7 @@ struct HostPort {
     let nameEnd = host.hasPrefix("[") ? host.firstIndex(of: "]") : host.startIndex
     guard let nameEnd else { return nil }
     if let colon = host[nameEnd...].lastIndex(of: ":") {
-      guard let number = Int(host[host.index(after: colon)...]), Bounds.port.contains(number) else { return nil }
+      guard let number = Whole.read(host[host.index(after: colon)...], in: Bounds.port) else { return nil }
       port = number
       host = host[..<colon]
     }
@@ -105,6 +105,7 @@ extension Configuration.Listen {
       keyFile = files.path(name)
       key = files.secret(name, at: section.place("key_file"))
     }
+    metricsNeedKey = section.bool("metrics_need_key") ?? metricsNeedKey
     if (certificateFile == nil) != (keyFile == nil) {
       section.faults.add(
         section.pointer, "certificate_file and key_file belong together", fix: "Give both for HTTPS, or none")
@@ -188,9 +189,13 @@ extension Configuration.HTTP2 {
 }
 
 extension Configuration.Limits {
+  private static let bodies: ClosedRange<Int64> = 4_096...(64 << 20)
+
   mutating func read(_ section: Section) {
     var section = section
-    body = section.size("body", in: 4_096...(64 << 20)).map { Int($0) } ?? body
+    if let size = section.size("body", in: Self.bodies) { (body, messageBody) = (Int(size), Int(size)) }
+    messageBody = section.size("message_body", in: Self.bodies).map { Int($0) } ?? messageBody
+    bulkBody = section.size("bulk_body", in: Self.bodies).map { Int($0) } ?? bulkBody
     targets = section.integer("targets", in: 1...10_000) ?? targets
     urgentTargets = section.integer("urgent_targets", in: 1...10_000) ?? urgentTargets
     connections = section.integer("connections", in: 1...100_000) ?? connections
@@ -206,7 +211,13 @@ extension RetryRules {
     var section = section
     base = section.duration("base", in: Bounds.wait) ?? base
     maximum = section.duration("maximum", in: Bounds.wait) ?? maximum
-    attempts = section.integer("attempts", in: 1...100) ?? attempts
+    attempts = section.integer("attempts", in: 1...100_000) ?? attempts
+    giveUpAfter = section.duration("give_up_after", in: 1_000...(30 * 86_400_000)) ?? giveUpAfter
+    var resends = section.section("resends_at_once")
+    for cause in Self.resendable {
+      if let count = resends.integer(Self.key(cause), in: 0...5) { resendsAtOnce[cause] = count }
+    }
+    resends.close()
     var waits = section.section("floors")
     for cause in Retry.Cause.allCases {
       if let floor = waits.duration(Self.key(cause), in: 0...86_400_000) { floors[cause] = floor }
@@ -214,6 +225,9 @@ extension RetryRules {
     waits.close()
     section.close()
   }
+
+  /// Causes after which a vendor may set a bound on what goes again at once.
+  private static let resendable: [Retry.Cause] = [.closing, .unknownOutcome]
 
   /// `serverFault` is written `server_fault`.
   static func key(_ cause: Retry.Cause) -> String {

@@ -1,3 +1,5 @@
+import Domain
+
 /// Finds the first thing that is no JSON5, and keys that stand twice: the decoder refuses the former without saying where
 /// and takes the first of the latter in silence.
 struct SyntaxCheck {
@@ -81,7 +83,8 @@ struct SyntaxCheck {
   private static func isNumber(_ word: String) -> Bool {
     let digits = word.drop { $0 == "+" || $0 == "-" }
     guard let first = digits.first, first.isNumber || first == "." else { return false }
-    return digits.hasPrefix("0x") ? Int(digits.dropFirst(2), radix: 16) != nil : Double(digits) != nil
+    return digits.hasPrefix("0x")
+      ? Whole.read(digits.dropFirst(2), in: 0...Int.max, radix: 16) != nil : Double(digits) != nil
   }
 
   /// Everything up to the next mark or blank.

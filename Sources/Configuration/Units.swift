@@ -1,3 +1,5 @@
+import Domain
+
 /// Durations and sizes are written as text with a unit, so that no number needs a guess.
 enum Units {
   static let durationHelp = "Write a duration with its unit, as \"250ms\", \"60s\", \"15m\", \"1h\" or \"7d\""
@@ -16,7 +18,7 @@ enum Units {
   private static func scaled(_ text: String, by units: [String: Int64]) -> Int64? {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     let unit = String(text.dropFirst(digits.count).drop { $0 == " " })
-    guard let count = Int64(digits), let scale = units[unit] else { return nil }
+    guard let count = Whole.read(digits, in: 0...Int64.max), let scale = units[unit] else { return nil }
     let (product, overflow) = count.multipliedReportingOverflow(by: scale)
     return overflow ? nil : product
   }

@@ -4,8 +4,14 @@ import Domain
 /// alone sends, so what it knows is all there is.
 struct CapBook {
   private var counts: [UInt8]
+  /// Taken for deliveries that are in memory: until they have left it, the book stays.
+  private(set) var out = 0
+  var lastUsed: Instant
 
-  init(_ counts: [UInt8]) { self.counts = counts }
+  init(_ counts: [UInt8], now: Instant) {
+    self.counts = counts
+    lastUsed = now
+  }
 
   func count(_ number: Int) -> Int { number < counts.count ? Int(counts[number]) : 0 }
 
@@ -13,6 +19,7 @@ struct CapBook {
   mutating func take(_ number: Int, limit: Int) -> Bool {
     guard count(number) < limit else { return false }
     add(number)
+    out += 1
     return true
   }
 
@@ -24,7 +31,8 @@ struct CapBook {
   }
 
   mutating func giveBack(_ number: Int) {
-    precondition(count(number) > 0, "more came back than was taken")
+    guard out > 0, count(number) > 0 else { return }
+    out -= 1
     counts[number] -= 1
   }
 }

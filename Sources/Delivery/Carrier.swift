@@ -9,6 +9,16 @@ protocol Carrier: AnyObject {
   func berth(avoiding: Int?, reserve: Double) -> Int?
   /// Work waits that found no berth: connect, and tell the owner when there is room.
   func demand()
+  /// A connection aside from the others' for one more suspect, with less than `together` at work on it.
+  func asideBerth(together: Int) -> Int?
+  /// So many suspects wait: as `demand`.
+  func demandAside(waiting: Int)
+  /// No suspect waits.
+  func restAside()
+  /// The next request goes alone over this connection, and those before it brought no answer: another one than its first in turn may.
+  func wantsAnother(berth: Int) -> Bool
+  /// Requests, but for those on connections for suspects, that have been waiting for their answer for so many milliseconds.
+  func requests(olderThan milliseconds: Int64) -> Int
   /// Needs a berth given just now. The owner hears `answered` or `failed` once per tag, never from inside.
   func send(_ request: ProviderRequest, tag: Int, berth: Int)
   /// It knows `prepare` and `push`.
@@ -50,4 +60,10 @@ enum CarrierFailure: Hashable, Sendable {
   /// The peer surely did not process it.
   case notProcessed(String)
   case unknown(String)
+  /// Unknown: it was at work when its connection ended, and so were `beside` others.
+  case lost(String, beside: Int)
+  /// Unknown: nothing came over its connection as long as it waited.
+  case silent(String)
+  /// It can be sent to nobody, ever.
+  case unsendable(String)
 }

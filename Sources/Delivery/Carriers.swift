@@ -21,7 +21,8 @@ struct Carriers {
     tls = try TLSContext.client(caFile: settings.caFile, alpn: ["h2"])
   }
 
-  /// Connections of its own: APNs binds each to the first team, key and environment that it sees (section 6).
+  /// Connections of its own: APNs binds each to the first team, key and environment that it sees
+  /// (protocols/apns.md section 6).
   func make(_ account: any ProviderAccount) throws(TLSFault) -> any Carrier {
     switch account.wire {
     case .http2(let cautious):

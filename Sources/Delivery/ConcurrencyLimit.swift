@@ -22,7 +22,9 @@ struct ConcurrencyLimit {
   private(set) var bound: Int?
   /// Of answers that were given under no strain, in milliseconds.
   private(set) var usual: Double?
-  private var window = (count: 0, failures: 0, time: 0.0, most: 0)
+  private var window = (count: 0, failures: 0, unanswered: 0, time: 0.0, most: 0)
+  /// Of the last answers, in milliseconds.
+  private var recent = 0.0
   /// Requests begun before it say nothing new.
   private var lowered: Instant?
 
@@ -39,23 +41,32 @@ struct ConcurrencyLimit {
     return bound - Int(Double(bound) * reserve) - atWork
   }
 
+  /// Milliseconds after which an answer is late as others are not: who waits for it takes up no place of theirs.
+  var patience: Int64 { Int64(max(settings.calm, settings.slow * recent)) }
+
   /// A request has ended; `atWork`: how many were at work, it among them; `capacity`: how many the peer allows.
   mutating func answered(
     _ verdict: Verdict, took milliseconds: Double, began: Instant, atWork: Int, capacity: @autoclosure () -> Int,
     now: Instant
   ) {
     if let lowered, began < lowered { return }
-    var isFailure = false
+    var (isFailure, isAnswer) = (false, true)
     if case .retry(let retry) = verdict {
       switch retry.cause {
       case .quota: return lower(to: 0.5, atWork: atWork, now: now)
-      case .serverFault, .unknownOutcome: isFailure = true
+      case .serverFault: isFailure = true
+      case .unknownOutcome: (isFailure, isAnswer) = (true, false)
       case .authorizationExpired, .authorizationTooNew, .closing, .notProcessed, .wrongConnection, .revised, .tokenBusy:
         break
       }
     }
     window.count += 1
-    window.time += milliseconds
+    if isAnswer {
+      window.time += milliseconds
+      recent += 0.1 * (milliseconds - recent)
+    } else {
+      window.unanswered += 1
+    }
     window.most = max(window.most, atWork)
     if isFailure { window.failures += 1 }
     if window.count >= min(settings.window, max(settings.minimum, bound ?? .max)) {
@@ -64,13 +75,15 @@ struct ConcurrencyLimit {
   }
 
   private mutating func judge(capacity: Int, now: Instant) {
-    let (count, failures, time, most) = window
-    window = (0, 0, 0, 0)
-    let mean = time / Double(count)
+    let (count, failures, unanswered, time, most) = window
+    window = (0, 0, 0, 0, 0)
+    // What nobody answered took as long as it was waited for: it is a failure, and tells nothing of how long answers take.
+    let mean = time / Double(max(1, count - unanswered))
     let isSlow = mean > max(settings.calm, settings.slow * (usual ?? mean))
     if isSlow || Double(failures) >= settings.overload * Double(count) {
       return lower(to: 2.0 / 3, atWork: most, now: now)
     }
+    guard unanswered < count else { return }
     // Slowly, so that strain that grows over minutes does not become usual.
     usual = usual.map { $0 + (mean - $0) * (mean < $0 ? 0.1 : 0.01) } ?? mean
     guard let bound else { return }
@@ -84,6 +97,6 @@ struct ConcurrencyLimit {
     let from = min(bound ?? atWork, max(atWork, settings.minimum))
     bound = max(settings.minimum, Int(Double(from) * share))
     lowered = now
-    window = (0, 0, 0, 0)
+    window = (0, 0, 0, 0, 0)
   }
 }

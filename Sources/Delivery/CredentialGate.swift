@@ -32,16 +32,28 @@ struct CredentialGate {
 
   static let noAuthorization = "authorization unavailable"
 
+  /// What stands against the credential, also while a probe finds out whether it still does, or while it sends all the same.
+  struct Trouble: Hashable {
+    var state: CredentialCondition.State
+    var reason: String
+    /// Nil: others are sent meanwhile.
+    var nextTry: Instant?
+    /// Until when the provider has asked to wait.
+    var until: Instant?
+  }
+
   private(set) var state = State.open
+  private(set) var trouble: Trouble?
   private var settings: GateSettings
   private var policy: RetryPolicy
   private var quotas = 0
   /// Failures in a row, without any other answer between them; and how often in a row they made the credential wait.
   private var failures = 0
   private var breaks = 0
+  /// Refusals of messages in a row for one reason, without any other answer between them.
+  private var refusals = (count: 0, reason: "")
   /// When the authorization was last refused as expired, until a request begun later was accepted.
   private var expiredAt: Instant?
-  private var closedAt: Instant?
 
   init(settings: GateSettings, policy: RetryPolicy) {
     self.settings = settings
@@ -49,17 +61,11 @@ struct CredentialGate {
   }
 
   var isOpen: Bool { state == .open }
+  /// It waits because one failed after the other: each second probe had better be another delivery than the one whose turn it is.
+  var wantsAnother: Bool { breaks % 2 == 1 }
 
   /// An acceptance may change something: only then it has to be told.
-  var heedsAcceptance: Bool { state != .open || expiredAt != nil || failures > 0 }
-
-  /// Why the operator is needed.
-  var blockedReason: String? {
-    switch state {
-    case .blocked(let reason, _), .probing(let reason, true): reason
-    case .open, .waiting, .probing: nil
-    }
-  }
+  var heedsAcceptance: Bool { state != .open || expiredAt != nil || failures > 0 || refusals.count > 0 }
 
   /// What comes back now would be let through, be it as the probe.
   func mayPass(now: Instant) -> Bool {
@@ -91,14 +97,26 @@ struct CredentialGate {
     }
   }
 
+  /// The next delivery may try at once.
+  mutating func hurry(now: Instant) {
+    switch state {
+    case .waiting(_, let reason): state = .waiting(until: now, reason: reason)
+    case .blocked(let reason, _): state = .blocked(reason: reason, until: now)
+    case .open, .probing: break
+    }
+  }
+
   /// The probe that was allowed did not go out after all.
   mutating func withdrawn(now: Instant) {
     guard case .probing(let reason, let operatorsFault) = state else { return }
     state = operatorsFault ? .blocked(reason: reason, until: now) : .waiting(until: now, reason: reason)
   }
 
-  /// An answer, or the lack of one, to a request that began at `began`. `probe`: it was the one allowed through.
-  mutating func answered(_ verdict: Verdict, began: Instant, probe: Bool, now: Instant, jitter: Double) -> Change {
+  /// An answer, or the lack of one, to a request that began at `began`. `probe`: it was the one allowed through. `isTelling`: a
+  /// failure tells of the provider; that of a delivery which has failed before tells of nothing but the delivery.
+  mutating func answered(
+    _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, now: Instant, jitter: Double
+  ) -> Change {
     switch verdict {
     case .blocked(let reason): return block(reason, began: began, probe: probe, now: now)
     case .retry(let retry):
@@ -106,7 +124,8 @@ struct CredentialGate {
       case .quota, .authorizationTooNew: return wait(retry, began: began, probe: probe, now: now, jitter: jitter)
       case .authorizationExpired: return expired(retry.reason, began: began, probe: probe, now: now)
       case .serverFault, .unknownOutcome:
-        if let change = failed(retry, probe: probe, now: now, jitter: jitter) { return change }
+        guard isTelling || probe else { return .none }
+        if let change = failed(retry, probe: probe, isTelling: isTelling, now: now, jitter: jitter) { return change }
       case .notProcessed, .closing, .wrongConnection: return letAnother(probe, now: now)
       case .tokenBusy, .revised: break
       }
@@ -114,17 +133,34 @@ struct CredentialGate {
     }
     if let refused = expiredAt, refused < began { expiredAt = nil }
     if case .retry = verdict {} else { failures = 0 }
-    guard probe, case .probing = state else { return .none }
-    quotas = 0
-    breaks = 0
-    state = .open
-    return .reopened
+    let reopens = if probe, case .probing = state { true } else { false }
+    if reopens {
+      quotas = 0
+      breaks = 0
+      state = .open
+    }
+    if state == .open, failures == 0 { trouble = nil }
+    refused(verdict)
+    return reopens ? .reopened : .none
   }
 
-  /// No authorization can be had before `until`; `blocked`: because of the operator.
-  mutating func unavailable(blocked: String?, until: Instant) -> Change {
+  /// Many refusals in a row for one reason tell of the credential, or of what it is asked: that is told, and it sends on.
+  private mutating func refused(_ verdict: Verdict) {
+    switch verdict {
+    case .rejected(let reason):
+      refusals = (refusals.reason == reason ? refusals.count + 1 : 1, reason)
+      guard state == .open, refusals.count >= settings.refusalsToTell else { return }
+      trouble = Trouble(state: .failing, reason: "every request is refused: \(reason)")
+    case .accepted, .dead: refusals = (0, "")
+    case .retry, .blocked: break
+    }
+  }
+
+  /// No authorization can be had before `until`; `blocked`: because of the operator; `passing`: what else is known.
+  mutating func unavailable(blocked: String?, passing: String? = nil, until: Instant) -> Change {
     let before = state
-    let reason = blocked ?? Self.noAuthorization
+    let reason = blocked ?? passing.map { "\(Self.noAuthorization): \($0)" } ?? Self.noAuthorization
+    trouble = Trouble(state: blocked == nil ? .failing : .blocked, reason: reason, nextTry: until)
     state = blocked == nil ? .waiting(until: until, reason: reason) : .blocked(reason: reason, until: until)
     switch before {
     case .blocked(reason, _), .probing(reason, _), .waiting(_, reason): return .none
@@ -140,15 +176,24 @@ struct CredentialGate {
 
   /// A 5xx, or no answer. After many in a row nothing but a probe goes, as each would cost its delivery an attempt. Nil: the answer
   /// shows at least that what stood against the credential has passed.
-  private mutating func failed(_ retry: Retry, probe: Bool, now: Instant, jitter: Double) -> Change? {
-    if state == .open { failures += 1 }
+  private mutating func failed(
+    _ retry: Retry, probe: Bool, isTelling: Bool, now: Instant, jitter: Double
+  ) -> Change? {
+    if state == .open {
+      failures += 1
+      if failures >= settings.failuresToTell { trouble = Trouble(state: .failing, reason: retry.reason) }
+    }
     guard (state == .open && failures >= settings.failuresInARow) || (probe && breaks > 0) else {
       return retry.cause == .unknownOutcome ? letAnother(probe, now: now) : nil
     }
-    breaks += 1
-    let base = policy.settings.base
-    let span = min(settings.probeInterval, base << Int64(min(breaks - 1, 20)))
-    state = .waiting(until: now + span + Int64(jitter * Double(span) / 4), reason: retry.reason)
+    // A delivery that has failed before is no reason to wait longer than the others have made it.
+    if isTelling { breaks += 1 }
+    let first = min(policy.settings.base, settings.firstPause)
+    let span = min(settings.probeInterval, first << Int64(min(max(0, breaks - settings.quickProbes), 20)))
+    let asked = retry.retryAfter.map { now + seconds($0) }
+    let due = earliest(max(now + span + Int64(jitter * Double(span) / 4), asked ?? now), now: now)
+    state = .waiting(until: due, reason: retry.reason)
+    trouble = Trouble(state: .failing, reason: retry.reason, nextTry: due, until: asked)
     return breaks == 1 ? .suspended(reason: retry.reason) : Change.none
   }
 
@@ -161,9 +206,18 @@ struct CredentialGate {
       retry.cause, times: quotas, retryAfter: retry.retryAfter, maximum: settings.maximumWait, jitter: jitter)
     var until = now + span
     if case .waiting(let earlier, _) = state { until = echo ? max(earlier, now + seconds(retry.retryAfter)) : until }
+    // What was asked for stands, also where the answer to a probe says nothing of time.
+    let before = trouble?.until.flatMap { $0 > now ? $0 : nil }
+    let asked = retry.retryAfter.map { now + seconds($0) }
+    let wish = echo ? [before, asked].compactMap { $0 }.max() : asked ?? before
+    until = earliest(max(until, wish ?? until), now: now)
     state = .waiting(until: until, reason: retry.reason)
+    trouble = Trouble(state: .waiting, reason: retry.reason, nextTry: until, until: wish)
     return echo ? .none : .suspended(reason: retry.reason)
   }
+
+  /// However long a provider asks to wait: one delivery tries before.
+  private func earliest(_ until: Instant, now: Instant) -> Instant { min(until, now + settings.longestPause) }
 
   private func seconds(_ count: Int?) -> Int64 { Int64(min(max(0, count ?? 0), 31_536_000)) * 1000 }
 
@@ -172,6 +226,7 @@ struct CredentialGate {
     let known: Bool
     if case .probing(let earlier, true) = state { known = earlier == reason } else { known = false }
     state = .blocked(reason: reason, until: now + settings.probeInterval)
+    trouble = Trouble(state: .blocked, reason: reason, nextTry: now + settings.probeInterval)
     return known ? .none : .blocked(reason: reason)
   }
 

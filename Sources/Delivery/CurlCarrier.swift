@@ -12,7 +12,10 @@ final class CurlCarrier: Carrier {
   private let maximum: Int
   private let timeout: Int64
   private let pool: PoolSettings
-  private var atWork = 0
+  /// When those at work were sent.
+  private var began: [Int: Instant] = [:]
+  /// What an answer takes in the mean, in milliseconds.
+  private var usual = 0.0
   private var backoff: Backoff
   private var retry: Timer?
   private var closing = false
@@ -30,17 +33,33 @@ final class CurlCarrier: Carrier {
   }
 
   var streams: Int { maximum }
-  var connections: Int { atWork }
+  var connections: Int { began.count }
 
   func berth(avoiding: Int?, reserve: Double) -> Int? {
     guard !closing, backoff.mayTry(now: loop.now) else { return nil }
     // One at a time until the peer has been reached again.
     let allowed = backoff.failures > 0 ? 1 : maximum - (maximum > 1 ? Int(Double(maximum) * reserve) : 0)
-    return atWork < allowed ? 0 : nil
+    if began.count < allowed { return 0 }
+    // Nobody waits for those that are not answered in time, each of which has a connection of its own.
+    let late = requests(olderThan: patience)
+    return began.count - min(late, pool.lateMaximum) < allowed ? 0 : nil
   }
 
+  /// Milliseconds until an answer is late.
+  private var patience: Int64 { max(pool.latePatience, Int64(4 * usual)) }
+  func requests(olderThan milliseconds: Int64) -> Int { began.values.count { loop.now - $0 > milliseconds } }
+  // Each request has a connection of its own.
+  func asideBerth(together: Int) -> Int? { berth(avoiding: nil, reserve: 0) }
+  func demandAside(waiting: Int) { demand() }
+  func restAside() {}
+  func wantsAnother(berth: Int) -> Bool { false }
+
   func demand() {
-    guard !closing, retry == nil, let until = backoff.until, until > loop.now else { return }
+    guard !closing, retry == nil else { return }
+    // A place is free when the next one is late, if not before.
+    let late = began.values.map { $0 + (patience + 1) }.filter { $0 > loop.now }.min()
+    let until = backoff.until.flatMap { $0 > loop.now ? $0 : nil } ?? late
+    guard let until else { return }
     retry = loop.after(milliseconds: until - loop.now) { [weak self] in
       self?.retry = nil
       self?.owner?.hasRoom()
@@ -48,7 +67,7 @@ final class CurlCarrier: Carrier {
   }
 
   func send(_ request: ProviderRequest, tag: Int, berth: Int) {
-    atWork += 1
+    began[tag] = loop.now
     let call = HTTPClientRequest(
       method: request.method, url: "https://\(origin.authority)\(request.path)", headers: request.headers,
       body: request.body, timeout: timeout)
@@ -63,14 +82,17 @@ final class CurlCarrier: Carrier {
   }
 
   private func ended(_ tag: Int, _ result: Result<ProviderAnswer, HTTPClientFailure>) {
-    atWork -= 1
+    let took = began.removeValue(forKey: tag).map { loop.now - $0 } ?? 0
     switch result {
     case .success(let answer):
+      usual += 0.2 * (Double(took) - usual)
       if !closing, backoff.failures > 0 { owner?.reached() }
       backoff.succeeded()
       owner?.answered(tag, answer)
     case .failure(let failure) where failure.processed:
       owner?.failed(tag, .unknown(failure.reason))
+    case .failure(let failure) where failure.isOfRequest:
+      owner?.failed(tag, .unsendable(failure.reason))
     case .failure(let failure):
       backoff.failed(now: loop.now, jitter: .random(in: 0...1))
       if !closing, backoff.failures == pool.failuresToReport { owner?.unreachable(failure.reason) }
@@ -83,7 +105,7 @@ final class CurlCarrier: Carrier {
   func retire(_ berth: Int) {}
 
   func drain() { close() }
-  var isDone: Bool { atWork == 0 }
+  var isDone: Bool { began.isEmpty }
 
   func close() {
     closing = true

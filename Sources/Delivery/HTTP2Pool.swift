@@ -16,7 +16,7 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   private var plan: PoolPlan
   private var open: [PoolPlan.Berth: HTTP2ClientConnection] = [:]
   private var berths: [ObjectIdentifier: PoolPlan.Berth] = [:]
-  private var retry: Timer?
+  private var retry: (timer: Timer, due: Instant)?
   private var closing = false
   private var lines = RateLimit(perSecond: 1)
 
@@ -34,36 +34,63 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   }
 
   var connections: Int { plan.usable }
-  var streams: Int { open.values.reduce(0) { $0 + $1.streamLimit } }
+  var streams: Int { open.reduce(0) { $0 + (plan.isAside($1.key) ? 0 : $1.value.streamLimit) } }
 
   func berth(avoiding: Int?, reserve: Double) -> Int? {
-    plan.berth(avoiding: avoiding, reserve: reserve) { berth in
-      guard let connection = open[berth] else { return (0, 0) }
-      return (connection.openable, connection.streamLimit)
+    plan.berth(avoiding: avoiding, reserve: reserve, room: room)
+  }
+  private func room(_ berth: Int) -> (free: Int, limit: Int) {
+    guard let connection = open[berth] else { return (0, 0) }
+    return (connection.openable, connection.streamLimit)
+  }
+
+  func asideBerth(together: Int) -> Int? { plan.asideBerth(together: together, room: room) }
+  func demandAside(waiting: Int) {
+    guard !closing else { return }
+    while true {
+      let action = plan.demandedAside(waiting: waiting, now: loop.now)
+      carryOut(action)
+      guard case .connect = action else { return }
     }
+  }
+  func restAside() { for berth in plan.idleAsides { retire(berth) } }
+  func wantsAnother(berth: Int) -> Bool { plan.wantsAnother(berth, now: loop.now) }
+  func requests(olderThan milliseconds: Int64) -> Int {
+    open.reduce(0) { $0 + (plan.isAside($1.key) ? 0 : $1.value.streams(olderThan: milliseconds)) }
   }
 
   func demand() {
     guard !closing else { return }
-    switch plan.demanded(now: loop.now) {
+    carryOut(plan.demanded(now: loop.now))
+  }
+
+  private func carryOut(_ action: PoolPlan.Action) {
+    switch action {
     case .none: break
     case .connect(let berth):
       let connection = HTTP2ClientConnection(loop: loop, origin: origin, tls: tls, settings: settings)
       open[berth] = connection
       berths[ObjectIdentifier(connection)] = berth
       connection.delegate = self
-    case .wait(let until):
-      guard retry == nil else { return }
-      retry = loop.after(milliseconds: until - loop.now) { [weak self] in
-        self?.retry = nil
-        self?.owner?.hasRoom()
-      }
+    case .wait(let until): look(at: until)
     }
+  }
+
+  private func look(at time: Instant) {
+    if let retry {
+      if retry.due <= time { return }
+      loop.cancel(retry.timer)
+    }
+    let timer = loop.after(milliseconds: max(1, time - loop.now)) { [weak self] in
+      self?.retry = nil
+      self?.owner?.hasRoom()
+    }
+    retry = (timer, time)
   }
 
   func send(_ request: ProviderRequest, tag: Int, berth: Int) {
     guard let connection = open[berth] else { preconditionFailure("a berth without a connection") }
-    plan.submitted(berth)
+    plan.submitted(berth, now: loop.now)
     connection.submit(request, tag: UInt64(tag))
   }
 
@@ -77,7 +104,7 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
 
   func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, berth: Int) {
     guard let connection = open[berth] else { preconditionFailure("a berth without a connection") }
-    plan.submitted(berth)
+    plan.submitted(berth, now: loop.now)
     connection.submit(push, token: token, id: id, body: body, tag: UInt64(tag))
   }
 
@@ -90,14 +117,14 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
 
   func drain() {
     closing = true
-    if let retry { loop.cancel(retry) }
+    if let retry { loop.cancel(retry.timer) }
     for berth in open.keys { retire(berth) }
   }
   var isDone: Bool { open.isEmpty }
 
   func close() {
     closing = true
-    if let retry { loop.cancel(retry) }
+    if let retry { loop.cancel(retry.timer) }
     for connection in open.values { connection.close() }
   }
 
@@ -125,10 +152,17 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   }
 
   func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure) {
-    if let berth = berths[ObjectIdentifier(connection)] { plan.ended(berth, answered: false) }
+    let berth = berths[ObjectIdentifier(connection)]
+    if let berth { plan.ended(berth, answered: false) }
     switch failure {
     case .notProcessed(let reason): owner?.failed(Int(tag), .notProcessed(reason))
     case .unknown(let reason): owner?.failed(Int(tag), .unknown(reason))
+    case .lost(let reason, let beside): owner?.failed(Int(tag), .lost(reason, beside: beside))
+    case .silent(let reason):
+      // Who is silent to all is asked no more.
+      if let berth { retire(berth) }
+      owner?.failed(Int(tag), .silent(reason))
+    case .unsendable(let reason): owner?.failed(Int(tag), .unsendable(reason))
     }
   }
 

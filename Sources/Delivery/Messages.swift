@@ -42,8 +42,7 @@ final class LoadedMessage {
 
   static let unreadable = "unreadable_message"
 
-  /// `ttl: 0` means one attempt at once; this is how long "at once" may take.
-  static let atOnce: Int64 = 10_000
+  static let atOnce = Message.atOnce
 
   init(_ stored: StoredMessage, content: Message?, timing: Timing? = nil) {
     self.timing = timing
@@ -107,7 +106,7 @@ final class LoadedMessage {
   func departure(_ zone: String?, now: WallTime) -> (message: LoadedMessage, until: WallTime?)? {
     guard let timing else { return (self, nil) }
     guard case .go = timing.decide(zone, now: now) else { return nil }
-    return (timing.start(zone).map(begun) ?? self, timing.pause(zone, after: now)?.from)
+    return (timing.start(zone).map(begun) ?? self, timing.closing(zone, after: now))
   }
 
   /// Of two the later one holds; false: it is known, or a later one is.
@@ -183,6 +182,9 @@ final class Messages {
   func forgetRenderings(of credential: CredentialID) {
     for message in known.values { message.forgetRenderings(of: credential) }
   }
+
+  /// What is known of them, their control above all, may be untrue: those that are needed are read again.
+  func forgetAll() { known = [:] }
 
   func inMemory(_ id: MessageID) -> LoadedMessage? { known[id] }
   func isLoading(_ id: MessageID) -> Bool { loading[id] != nil }

@@ -17,12 +17,11 @@ final class Parcel {
   let content: Int
   /// The number of its lane.
   var lane = 0
-  /// Requests made since the claim.
-  var attempts: [Attempt] = []
-  /// Attempts that count, those before the claim among them.
-  var spent: Int
+  /// All requests made, those before the claim among them.
+  private(set) var attempts: AttemptLog
+  /// Some were made since the claim.
+  private(set) var isTried = false
   var atOnce = 0
-  var resends = 0
   /// Later ones passed it while it waited.
   var overtaken = false
   /// The connection to go round.
@@ -37,9 +36,8 @@ final class Parcel {
   var isOfEarlierAccount = false
   /// It counts towards a cap.
   var cap: CapUse?
-
-  /// Kept per delivery; beyond it the last one is replaced.
-  static let attemptsKept = 100
+  /// When its last request began.
+  var began: Instant?
 
   init(
     _ target: ClaimedTarget, address: Address, message: LoadedMessage, partition: Partition, sender: Sender,
@@ -56,7 +54,7 @@ final class Parcel {
     self.urgency = urgency
     content = message.content(for: target.device)
     slice = target.slice
-    spent = target.attempts.count { $0.verdict != Self.deferred }
+    attempts = target.attempts
   }
 
   /// It keeps nobody behind it waiting any more.
@@ -85,25 +83,35 @@ final class Parcel {
   }
   var history: RetryPolicy.History {
     .init(
-      spent: spent, atOnce: atOnce, resends: resends, expiresAt: message.expiresAt, startBy: message.startBy,
-      isCancelled: message.isCancelled)
+      spent: attempts.spent, unanswered: attempts.unanswered, atOnce: atOnce, firstAttempt: firstOwnAttempt,
+      expiresAt: message.expiresAt, startBy: message.startBy, isCancelled: message.isCancelled)
   }
 
-  /// It may not be sent any more.
-  func isExpired(now: WallTime) -> Bool { spent == 0 ? message.startBy < now : message.expiresAt <= now }
-  var lastReason: String? { attempts.last?.reason ?? target.attempts.last?.reason }
-  var isFirst: Bool { attempts.isEmpty && target.attempts.isEmpty }
+  /// How it ends as it may not be sent any more; nil: it may.
+  func end(now: WallTime) -> (outcome: Outcome, reason: String?)? {
+    if attempts.spent == 0 ? message.startBy < now : message.expiresAt <= now { return (.expired, expiryReason) }
+    guard sender.policy.isGivenUp(firstAttempt: firstOwnAttempt, now: now) else { return nil }
+    return (.failed, RetryPolicy.givenUp(lastReason))
+  }
+  var lastReason: String? { attempts.last?.reason }
+  /// What kept it from going before its time was over: its own last answer, or what stands against its credential.
+  var expiryReason: String? { lastReason ?? sender.told.condition?.reason }
+  var isFirst: Bool { attempts.isEmpty }
+  /// It was at work when a connection ended, and was not answered since; or nothing but it was.
+  var isSuspect: Bool { !attempts.isEmpty && Suspicion.isSuspect(lastReason) }
+  var isBlamed: Bool { Suspicion.isBlamed(lastReason) }
   /// When its first request was made.
-  var firstAttempt: WallTime? { target.attempts.first?.at ?? attempts.first?.at }
-
-  /// The word for a request whose answer made the connection or the credential wait: it was made, and does not count.
-  static let deferred = "deferred"
+  var firstAttempt: WallTime? { attempts.first?.at }
+  /// When the first request was made that counts: with it the time begins after which its vendor wants no more. A request
+  /// that only made the credential wait is not one, so nobody is given up for that wait.
+  var firstOwnAttempt: WallTime? { attempts.firstThatCounts?.at }
+  /// What is to be written down: nothing, if nothing has happened since the claim.
+  var news: AttemptLog { isTried ? attempts : AttemptLog() }
 
   func record(_ verdict: Verdict, counts: Bool, status: Int, at: WallTime) {
-    let word = counts ? verdict.word : Self.deferred
-    if attempts.count >= Self.attemptsKept { attempts.removeLast() }
-    attempts.append(Attempt(at: at, verdict: word, reason: verdict.reason, status: status))
-    if counts { spent += 1 }
+    let word = counts ? verdict.word : Attempt.deferred
+    attempts.add(Attempt(at: at, verdict: word, reason: verdict.reason, status: status))
+    isTried = true
   }
 }
 
@@ -147,6 +155,8 @@ final class Flight {
   let at: WallTime
   /// The one that a suspended credential let through.
   let probe: Bool
+  /// Over a connection for suspects.
+  let isAside: Bool
   /// Of its sender's account and connections.
   let generation: Int
 
@@ -162,11 +172,13 @@ final class Flight {
     began = pass.now
     at = pass.wall
     probe = pass.probe
+    isAside = pass.isAside
     generation = pass.generation
   }
 
   /// A member's, who went the short way.
   init(_ parcel: Parcel, _ flight: MemberFlights.Flight) {
+    parcel.began = flight.began
     parcels = [parcel]
     recipients = [parcel.address]
     slice = nil
@@ -175,12 +187,16 @@ final class Flight {
     began = flight.began
     at = flight.at
     probe = false
+    isAside = false
     generation = flight.generation
   }
 
   /// One of members whose parcels these are now.
   init(_ flight: Flight, _ parcels: [Parcel], of slice: StoredSlice?) {
-    for parcel in parcels { parcel.slice = slice }
+    for parcel in parcels {
+      parcel.slice = slice
+      parcel.began = flight.began
+    }
     self.parcels = parcels
     self.slice = slice
     members = []
@@ -189,6 +205,7 @@ final class Flight {
     began = flight.began
     at = flight.at
     probe = flight.probe
+    isAside = flight.isAside
     generation = flight.generation
   }
 }

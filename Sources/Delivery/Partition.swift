@@ -25,6 +25,9 @@ final class Partition {
   /// Settled while the retry set was being read: what is read may still show them as due.
   var settledMeanwhile: Set<DeliveryID> = []
   var flushing = false
+  /// Under which ends were asked for, until that is answered.
+  var tallyNumber: UInt64?
+  var countsEnds = false
   /// Audiences' jobs of which more members are to be claimed.
   var audienceJobs: [JobID: JobAtWork] = [:]
   /// Jobs of paused messages.
@@ -34,6 +37,8 @@ final class Partition {
   var startRang = false
   /// When something starts before the next sweep.
   var startTimer: Timer?
+  /// How far the streams of credentials that are not configured were searched for what is over.
+  var unsent: [StreamID: JobID] = [:]
   /// Lanes whose next delivery, and slices that, found the lease past its deadline.
   var parkedLanes: [Int] = []
   var parkedSlices: [(sender: Sender, slice: SlicePlan<Parcel>.Closed)] = []

@@ -2,6 +2,9 @@ import Domain
 
 /// Which connections one credential keeps, and which takes the next stream (design D2, D14). Connections open on demand,
 /// another one when those there are full; a draining one is replaced at once; failures wait longer each time.
+///
+/// What was at work when a connection ended may have ended it: such suspects go over connections aside from the others', whose end
+/// costs nobody else anything (decision 0049). A connection that ends is replaced at once, as long as answers come at all.
 struct PoolPlan {
   /// Names a connection; never used twice.
   typealias Berth = Int
@@ -22,6 +25,15 @@ struct PoolPlan {
     var streams = 0
     /// An answer has come over it.
     var useful = false
+    /// First requests that proved nothing, one after the other.
+    var unproven = 0
+    /// A request has gone over it.
+    var used = false
+    /// For suspects only; and this one for nobody beside the one at work.
+    var isAside = false
+    var isSole = false
+    /// When the request went on which all others wait: the first of a connection, or one that goes alone.
+    var provingSince: Instant?
   }
 
   enum Action: Hashable {
@@ -34,26 +46,77 @@ struct PoolPlan {
   private(set) var connections: [Berth: Connection] = [:]
   private var last: Berth = 0
   private(set) var backoff: Backoff
+  /// Waits between connections that come about and end with their first request, again and again.
+  private(set) var refusals: Backoff
+  /// The same of connections for suspects.
+  private(set) var asideRefusals: Backoff
+  /// Connections that ended with a request at work, in a row, while nothing was answered on any.
+  private(set) var fruitless = 0
   private let maximum: Int
   private let cautious: Bool
+  private let settings: PoolSettings
 
   init(maximum: Int, cautious: Bool, settings: PoolSettings) {
     self.maximum = max(1, maximum)
     self.cautious = cautious
+    self.settings = settings
     backoff = Backoff(base: settings.reconnectBase, maximum: settings.reconnectMaximum)
+    refusals = Backoff(base: settings.reconnectBase, maximum: min(settings.refusedMaximum, settings.reconnectMaximum))
+    asideRefusals = Backoff(base: settings.reconnectBase, maximum: settings.reconnectMaximum)
   }
 
-  private var lasting: Int { connections.values.count { $0.state != .leaving } }
-  var isConnecting: Bool { connections.values.contains { $0.state == .connecting || $0.state == .proving } }
   var usable: Int { connections.values.count { $0.state == .ready || $0.state == .proving } }
+
+  /// The next request goes alone, and had better be another than the one whose turn it is: those before it brought no answer. Each
+  /// second time, as nobody knows on which side those stand that are to blame.
+  func wantsAnother(_ berth: Berth, now: Instant) -> Bool {
+    guard let connection = connections[berth], connection.state == .proving else { return false }
+    let stuck = connections.values.count { !$0.isAside && isStuck($0, now: now) }
+    return (fruitless + connection.unproven + stuck) % 2 == 1
+  }
+
+  /// Its first request is not answered in time: others need not wait for that.
+  private func isStuck(_ connection: Connection, now: Instant) -> Bool {
+    guard connection.state == .proving || connection.isAside, let since = connection.provingSince else { return false }
+    return now - since >= settings.provePatience
+  }
 
   /// Work waits and no berth is free.
   mutating func demanded(now: Instant) -> Action {
+    let others = connections.values.filter { !$0.isAside && $0.state != .leaving }
+    let stuck = others.count { isStuck($0, now: now) }
+    guard stuck < settings.stuckMaximum else { return .none }
     // While one connects or proves itself its streams may be all that is needed.
-    guard lasting < maximum, !isConnecting else { return .none }
-    if let until = backoff.until, now < until { return .wait(until: until) }
+    if let opening = others.first(where: {
+      $0.state == .connecting || ($0.state == .proving && !isStuck($0, now: now))
+    }) {
+      return opening.provingSince.map { .wait(until: $0 + settings.provePatience) } ?? .none
+    }
+    guard others.count - stuck < maximum else { return .none }
+    if let until = [backoff.until, refusals.until].compactMap({ $0 }).max(), now < until { return .wait(until: until) }
+    return connect(isAside: false)
+  }
+
+  /// So many suspects wait and none of them can go.
+  mutating func demandedAside(waiting: Int, now: Instant) -> Action {
+    let asides = connections.values.filter { $0.isAside && $0.state != .leaving }
+    // Who waits for an answer for long leaves the others their turn.
+    let stuck = asides.count { isStuck($0, now: now) }
+    guard stuck < settings.stuckMaximum else { return .none }
+    guard asides.count - stuck < settings.asideMaximum else {
+      let next = asides.filter { !isStuck($0, now: now) }.compactMap(\.provingSince).min()
+      return next.map { .wait(until: $0 + settings.provePatience) } ?? .none
+    }
+    guard asides.count(where: { $0.streams == 0 }) < waiting else { return .none }
+    if let until = [backoff.until, asideRefusals.until].compactMap({ $0 }).max(), now < until {
+      return .wait(until: until)
+    }
+    return connect(isAside: true)
+  }
+
+  private mutating func connect(isAside: Bool) -> Action {
     last += 1
-    connections[last] = Connection()
+    connections[last] = Connection(isAside: isAside)
     return .connect(last)
   }
 
@@ -62,7 +125,7 @@ struct PoolPlan {
   func berth(avoiding: Berth?, reserve: Double, room: (Berth) -> (free: Int, limit: Int)) -> Berth? {
     var best: (berth: Berth, free: Int)?
     var fallback: Berth?
-    for (berth, connection) in connections {
+    for (berth, connection) in connections where !connection.isAside {
       let usable = Self.usable(connection, room(berth), reserve: reserve)
       guard usable > 0 else { continue }
       if berth == avoiding {
@@ -73,6 +136,31 @@ struct PoolPlan {
     }
     return best?.berth ?? fallback
   }
+
+  /// A connection for one more suspect; `together`: how many may be at work on it.
+  mutating func asideBerth(together: Int, room: (Berth) -> (free: Int, limit: Int)) -> Berth? {
+    var best: Berth?
+    for (berth, connection) in connections where connection.isAside {
+      guard
+        connection.streams == 0 || (connection.streams < together && !connection.isSole),
+        Self.usable(connection, room(berth), reserve: 0) > 0
+      else { continue }
+      // Its end must not become others': the emptiest, and of those the oldest.
+      guard let known = best, let other = connections[known] else {
+        best = berth
+        continue
+      }
+      if (connection.streams, berth) < (other.streams, known) { best = berth }
+    }
+    if let best, connections[best]?.streams == 0 { connections[best]?.isSole = together == 1 }
+    return best
+  }
+
+  /// Connections for suspects that have nothing to do.
+  var idleAsides: [Berth] {
+    connections.filter { $0.value.isAside && $0.value.streams == 0 && $0.value.state != .leaving }.map(\.key)
+  }
+  func isAside(_ berth: Berth) -> Bool { connections[berth]?.isAside ?? false }
 
   /// Streams that this connection may open now.
   func room(at berth: Berth, reserve: Double, _ room: (free: Int, limit: Int)) -> Int {
@@ -87,11 +175,20 @@ struct PoolPlan {
     }
   }
 
+  /// Behind connections that brought no answer the first request goes alone at every peer.
   mutating func connected(_ berth: Berth) {
-    connections[berth]?.state = cautious ? .proving : .ready
+    guard var connection = connections[berth], connection.state == .connecting else { return }
+    connection.state = cautious || fruitless > 0 || connection.isAside ? .proving : .ready
+    connections[berth] = connection
   }
 
-  mutating func submitted(_ berth: Berth) { connections[berth]?.streams += 1 }
+  mutating func submitted(_ berth: Berth, now: Instant) {
+    guard var connection = connections[berth] else { return }
+    connection.streams += 1
+    connection.used = true
+    if connection.state == .proving || (connection.isAside && connection.streams == 1) { connection.provingSince = now }
+    connections[berth] = connection
+  }
 
   /// Streams ended; `answered`: by an answer that shows that the peer takes our requests.
   mutating func ended(_ berth: Berth, answered: Bool, count: Int = 1) {
@@ -101,17 +198,33 @@ struct PoolPlan {
     if answered {
       connection.useful = true
       if connection.state == .proving { connection.state = .ready }
+      fruitless = 0
       backoff.succeeded()
+      refusals.succeeded()
+      asideRefusals.succeeded()
+    } else if connection.state == .proving {
+      connection.unproven += 1
     }
+    if connection.streams == 0 { connection.provingSince = nil }
     connections[berth] = connection
   }
 
   /// GOAWAY, or our own wish: no more streams on it.
   mutating func left(_ berth: Berth) { connections[berth]?.state = .leaving }
 
-  /// The connection is gone. A connection that never was of use counts as a failure, whatever it ended by.
+  /// The connection is gone. One that never was of use counts as a failure, whatever it ended by: without a request it was the peer's;
+  /// with one it may have been the request's, and some of these are replaced at once.
   mutating func closed(_ berth: Berth, failed: Bool, now: Instant, jitter: Double) {
     guard let connection = connections.removeValue(forKey: berth) else { return }
-    if failed || (!connection.useful && connection.state != .leaving) { backoff.failed(now: now, jitter: jitter) }
+    if failed { return backoff.failed(now: now, jitter: jitter) }
+    guard !connection.useful, connection.state != .leaving else { return }
+    guard connection.used else { return backoff.failed(now: now, jitter: jitter) }
+    fruitless += 1
+    guard fruitless > settings.replacedAtOnce else { return }
+    if connection.isAside {
+      asideRefusals.failed(now: now, jitter: jitter)
+    } else {
+      refusals.failed(now: now, jitter: jitter)
+    }
   }
 }

@@ -17,12 +17,10 @@ package struct PruneBrakeSettings: Sendable {
   package init() {}
 }
 
-/// Whether one credential's prunes are carried out or put aside (design D13). A cumulative sum of log-likelihood ratios compares the
-/// share of verdicts that say dead with the highest that is normal: it falls with normal traffic and passes its bound within
-/// some twenty verdicts when all tokens are called dead, whatever went before. Requests that are at work together are answered in any
-/// order, the dead often first (they need no delivery) or last (their answers have a body): among them the sum keeps what the living
-/// have earned, and counts those that are still at work as alive. Verdicts on deliveries that were neither accepted nor dead tell
-/// nothing about tokens and do not enter.
+/// Whether one credential's prunes are carried out, wait, or are put aside for the operator (decision 0019). It compares the share of
+/// verdicts that say dead with the highest that is normal, twice: among the requests that are at work, which is soon seen and makes
+/// prunes wait in memory (`isSuspicious`), and among all deliveries in memory, as those to dead tokens may stand next to each other:
+/// that puts the brake on. Verdicts on deliveries that were neither accepted nor dead tell nothing about tokens and do not enter.
 struct PruneBrake {
   enum State: Hashable {
     /// Exits: `tripped` by a jump, `held` when another worker has put it on.
@@ -33,18 +31,33 @@ struct PruneBrake {
     case held
   }
 
+  /// What may still be answered beside the verdict at hand.
+  struct Ahead: Hashable {
+    /// By requests at work.
+    var atWork: Int
+    /// Of all deliveries in memory.
+    var inMemory: Int
+  }
+
   private(set) var state = State.off
   private let settings: PruneBrakeSettings
-  private var weights: (dead: Double, alive: Double) = (0, 0)
+  private var weights = JumpSum.Weights()
   private(set) var norm = 0.0
-  /// Of a jump: falls below 0 as far as what is at work together can bring it.
-  private var sum = 0.0
-  /// Of a doubt: falls a little below 0, so that a dead token right behind some that live is believed.
-  private var doubt = 0.0
-  private var flight = Flight()
-  /// Since a living token last left the sum at 0 or less.
-  private var run = (seen: 0, dead: 0)
+  /// The highest share of dead tokens that is normal.
+  private(set) var normal = 0.0
+  private var jump = JumpSum()
+  private var suspicion = JumpSum()
+  /// Verdicts since prunes began to wait, those that made them wait among them; nil: they do not wait.
+  private var suspected: (seen: Int, dead: Int)?
+  private var doubt: Doubt?
   private var unreported = (seen: 0, dead: 0)
+
+  /// Doubtful prunes that are being judged: what a wrong setting brings to one token it brings to all, and so only requests that began
+  /// behind the last of these words tell whether the credential still reaches any.
+  private struct Doubt {
+    var since: Instant
+    var sum: Double
+  }
 
   init(_ settings: PruneBrakeSettings) {
     self.settings = settings
@@ -53,79 +66,64 @@ struct PruneBrake {
 
   /// Prunes are put aside.
   var isOn: Bool { state != .off }
+  /// Prunes wait: it may be a jump, or dead tokens that stand next to each other.
+  var isSuspicious: Bool { suspected != nil }
+  /// Doubtful prunes that were to be judged are not yet believed.
+  var isJudging: Bool { doubt.map { $0.sum > 0 } ?? false }
 
-  /// What is believed of tokens called dead, while the brake is off.
-  enum Trust: Hashable, Comparable {
-    /// What only a dead token brings.
-    case certain
-    /// What a wrong setting of the credential would bring as well.
-    case doubtful
-  }
-
-  var trust: Trust { doubt <= 0 ? .doubtful : .certain }
-
-  /// The token took a push. `outstanding`: requests still at work. True: more is believed now than before.
-  mutating func alive(outstanding: Int) -> Bool {
+  /// The token took a push whose request began then. True: more is believed now than before.
+  mutating func alive(began: Instant, ahead: Ahead) -> Bool {
     unreported.seen += 1
-    flight.saw(outstanding)
-    let before = trust
-    doubt = max(doubt + weights.alive, -weights.dead)
-    run.seen += 1
-    sum += weights.alive
-    bottom(outstanding)
-    if sum <= 0 { run = (0, 0) }
-    return state == .off && trust > before
+    jump.alive(weights, ahead: ahead.inMemory)
+    suspicion.alive(weights, ahead: ahead.atWork)
+    var isMore = false
+    if let known = doubt, known.sum > 0, began >= known.since {
+      doubt?.sum += weights.alive
+      isMore = !isJudging
+    }
+    if let known = suspected {
+      let now = (seen: known.seen + 1, dead: known.dead)
+      let isNormal = Double(now.dead) <= normal * Double(now.seen)
+      suspected = isNormal ? nil : now
+      isMore = isMore || isNormal
+    }
+    return state == .off && isMore
   }
 
   /// The token was called dead. True: the brake has just gone on.
-  mutating func dead(outstanding: Int) -> Bool {
+  mutating func dead(began: Instant, ahead: Ahead) -> Bool {
     unreported.seen += 1
     unreported.dead += 1
-    flight.saw(outstanding)
-    doubt += weights.dead
-    run.seen += 1
-    run.dead += 1
-    sum += weights.dead
-    let isJump = run.seen >= settings.minimumSample && sum + weights.alive * Double(outstanding) >= bound
-    bottom(outstanding)
-    guard state == .off, isJump else { return false }
+    if let known = doubt, began >= known.since { doubt?.sum += weights.dead }
+    if let known = suspected { suspected = (known.seen + 1, known.dead + 1) }
+    let least = (
+      jump: jump.dead(weights, ahead: ahead.inMemory), suspicion: suspicion.dead(weights, ahead: ahead.atWork)
+    )
+    if suspected == nil, suspicion.run.seen >= settings.minimumSample, least.suspicion >= bound {
+      suspected = suspicion.run
+    }
+    guard state == .off, jump.run.seen >= settings.minimumSample, least.jump >= bound else { return false }
     state = .tripped
     return true
   }
 
-  /// What was earned by requests that ended before any now at work began counts no more.
-  private mutating func bottom(_ outstanding: Int) {
-    if outstanding == 0 { flight = Flight() }
-    sum = max(sum, min(-weights.dead, weights.alive * Double(flight.width)))
-  }
-
-  /// How many requests were at work together, at most, while those that are now began.
-  private struct Flight {
-    private var before = 0
-    private var now = 0
-    private var verdicts = 0
-    var width: Int { max(before, now) }
-
-    mutating func saw(_ outstanding: Int) {
-      now = max(now, outstanding + 1)
-      verdicts += 1
-      guard verdicts >= width else { return }
-      (before, now, verdicts) = (now, outstanding + 1, 0)
-    }
+  /// So many doubtful prunes are judged by what is sent from now on.
+  mutating func judge(_ count: Int, from now: Instant) {
+    doubt = count == 0 ? nil : Doubt(since: now, sum: Double(count) * weights.dead)
   }
 
   /// The credential has other settings: that its tokens were reached with those before proves nothing now.
   mutating func renewed() {
-    doubt = max(0, doubt)
-    sum = max(0, sum)
-    flight = Flight()
+    doubt = nil
+    jump.forget()
+    suspicion.forget()
   }
 
   /// What put it on. With the brake on, reports are added to this: the next one tells neither of it nor of what came before it, which
   /// the norm, no exact number, can miss.
   mutating func braked(at now: WallTime) -> Braked {
     unreported = (0, 0)
-    return Braked(since: now, seen: run.seen, dead: run.dead, norm: norm)
+    return Braked(since: now, seen: jump.run.seen, dead: jump.run.dead, norm: norm, normal: normal)
   }
 
   /// All workers know of it.
@@ -139,7 +137,7 @@ struct PruneBrake {
       return true
     case (.held, false):
       state = .off
-      calm()
+      (jump, suspicion, suspected, doubt) = (JumpSum(), JumpSum(), nil, nil)
       return true
     case (.off, false), (.held, true), (.tripped, _): return false
     }
@@ -160,21 +158,14 @@ struct PruneBrake {
   mutating func learned(_ norm: PruneNorm) {
     let seen = norm.seen + settings.priorWeight
     self.norm = (norm.dead + settings.priorShare * settings.priorWeight) / seen
-    let normal = min(Self.highestNormal, max(settings.floorShare, settings.factor * self.norm))
+    normal = min(Self.highestNormal, max(settings.floorShare, settings.factor * self.norm))
     let jump = min((1 + normal) / 2, 4 * normal)
-    let new = (dead: log(jump / normal), alive: log((1 - jump) / (1 - normal)))
-    weights = new
+    weights = .init(dead: log(jump / normal), alive: log((1 - jump) / (1 - normal)))
   }
 
   /// Where nearly all are dead as a rule there is no jump to be seen.
   private static let highestNormal = 0.9
 
-  /// The sum's bound: from a share that is just normal it takes the exponential of it on average.
+  /// The sums' bound: from a share that is just normal it takes the exponential of it on average.
   private var bound: Double { log(settings.falseAlarm) }
-
-  private mutating func calm() {
-    (sum, doubt) = (0, 0)
-    flight = Flight()
-    run = (0, 0)
-  }
 }

@@ -17,6 +17,9 @@ struct ReadySlices {
   mutating func prepend(_ slice: Slice) {
     if slice.members[0].urgency == .urgent { urgent.prepend(slice) } else { bulk.prepend(slice) }
   }
+  var first: Slice? { urgent.first ?? bulk.first }
   mutating func popFirst() -> Slice? { urgent.popFirst() ?? bulk.popFirst() }
+  /// The youngest of those whose turn it is.
+  mutating func popLast() -> Slice? { urgent.popLast() ?? bulk.popLast() }
   mutating func takeAll() -> [Slice] { urgent.takeAll() + bulk.takeAll() }
 }

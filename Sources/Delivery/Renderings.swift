@@ -8,7 +8,7 @@ enum Unrenderable: Error, Hashable {
   var outcome: (Outcome, reason: String) {
     switch self {
     case .refused(let code): (.failed, code)
-    case .attributeMissing: (.skipped, "attribute_missing")
+    case .attributeMissing: (.skipped, SkipReason.attributeMissing.rawValue)
     }
   }
 }

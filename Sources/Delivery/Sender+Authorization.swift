@@ -17,10 +17,18 @@ extension Sender {
     case .wait: return nil
     case .unavailable(let until, let blocked):
       let wait = min(max(1, until - wall), worker.settings.gate.maximumWait)
-      tell(gate.unavailable(blocked: blocked, until: now + wait))
+      tell(gate.unavailable(blocked: blocked, passing: authorization.difficulty, until: now + wait))
       wake(at: now + wait, now: now)
       return nil
     }
+  }
+
+  /// The operator may have acted: what was refused or waits is tried at once, by one delivery.
+  func tryAgain() {
+    guard !isRemoved, !gate.isOpen else { return }
+    authorization.retry()
+    gate.hurry(now: worker.loop.now)
+    worker.wake(self)
   }
 
   private func fetch(_ fetch: TokenFetch) {
@@ -31,7 +39,9 @@ extension Sender {
       if case .failure(let failure) = result {
         worker.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])
       }
-      authorization.fetched(try? result.get(), now: worker.loop.wallNow)
+      var answer = try? result.get()
+      answer?.receivedAt = worker.loop.wallNow
+      authorization.fetched(answer, now: worker.loop.wallNow)
       worker.wake(self)
     }
   }

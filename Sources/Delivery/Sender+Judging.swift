@@ -1,31 +1,88 @@
 import Domain
 import Loop
+import Store
+import Telemetry
 
 /// What an answer, or the lack of one, does to its deliveries, its connection and the credential.
 extension Sender {
-  func conclude(_ flight: Flight, _ judgement: Judgement, status: Int) {
+  func answered(_ tag: Int, _ answer: ProviderAnswer) {
+    let flight = endFlight(tag)
+    if flight.isAside { suspectEnded(isAnswered: true) }
+    var answer = answer
+    answer.receivedAt = worker.loop.wallNow
+    let judgement = account(of: flight).judge(answer, recipients: flight.recipients)
+    conclude(flight, judgement, status: answer.status)
+  }
+
+  func failed(_ tag: Int, _ failure: CarrierFailure) {
+    if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.wake(self) }
+    let flight = parcelled(endFlight(tag))
+    if flight.isAside { suspectEnded(isAnswered: false) }
+    func unanswered(_ reason: String, tells: Bool = true) {
+      conclude(flight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0, tells: tells)
+    }
+    switch failure {
+    case .notProcessed(let reason):
+      conclude(flight, Judgement(.retry(Retry(.notProcessed, reason: reason))), status: 0)
+    case .unknown(let reason): unanswered(reason)
+    // The end of one connection is one event, however many were at work.
+    case .lost(let reason, let beside): unanswered(Suspicion.ofEnd(reason, alone: beside == 0), tells: beside == 0)
+    case .silent(let reason): unanswered(Suspicion.ofSilence(reason, alone: flight.isAside))
+    case .unsendable(let reason): reject(flight, reason: reason)
+    case .unreachable:
+      metrics.withdrawn()
+      if flight.probe, flight.generation == generation {
+        gate.withdrawn(now: worker.loop.now + policy.settings.base)
+      }
+      goAgain(flight)
+    }
+    worker.wake(self)
+  }
+
+  /// `tells`: that there was no answer says something of the provider, where it is a delivery's first.
+  func conclude(_ flight: Flight, _ judgement: Judgement, status: Int, tells: Bool = true) {
     let flight = judgement.isAcceptance ? flight : parcelled(flight)
     let verdict = judgement.common
     // One recipient named is the verdict on a request for one.
     let named = flight.recipients.count == 1 && !judgement.exceptions.isEmpty
     let judged = named ? judgement.exceptions[flight.recipients[0].token] ?? verdict : verdict
     for parcel in flight.parcels { parcel.isOfEarlierAccount = flight.generation != generation }
-    heed(judged, began: flight.began, probe: flight.probe, berth: flight.berth, generation: flight.generation)
+    let isFirst = flight.parcels.first.map { $0.attempts.spent == 0 } ?? true
+    heed(
+      judged, began: flight.began, probe: flight.probe, isTelling: tells && isFirst && !flight.isAside,
+      isAside: flight.isAside, berth: flight.berth, generation: flight.generation)
+    settle(flight, judgement, judged, status: status)
+  }
+
+  /// No peer will ever see the request: that says nothing of the credential.
+  func reject(_ flight: Flight, reason: String) {
+    if flight.probe, flight.generation == generation { gate.withdrawn(now: worker.loop.now) }
+    let verdict = Verdict.rejected(reason: "the request cannot be sent: \(reason)")
+    worker.log(.error, "request_not_sent", ["credential": id.rawValue, "reason": reason])
+    metrics.ended(verdict, seconds: 0)
+    settle(flight, Judgement(verdict), verdict, status: 0)
+  }
+
+  private func settle(_ flight: Flight, _ judgement: Judgement, _ judged: Verdict, status: Int) {
     let wall = worker.loop.wallNow
     if !flight.members.isEmpty {
-      concludeMembers(flight, verdict, status: status)
+      concludeMembers(flight, judgement.common, status: status)
     } else if flight.slice != nil {
       concludeSlice(flight, judgement, status: status, now: wall)
     } else {
       let parcel = flight.parcels[0]
-      let decision = policy.decide(judged, parcel.history, now: wall, jitter: jitter.next())
+      let decision = policy.decide(
+        judged, parcel.history, asked: flight.at, now: wall, jitter: jitter.next())
       parcel.record(judged, counts: decision.counts, status: status, at: flight.at)
       settle(parcel, judged, decision, flight)
     }
   }
 
   /// What a request's end says of the credential, of the connection, and of how much may be at work.
-  private func heed(_ verdict: Verdict, began: Instant, probe: Bool, berth: Int, generation: Int) {
+  private func heed(
+    _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, isAside: Bool = false, berth: Int,
+    generation: Int
+  ) {
     let now = worker.loop.now
     let seconds = Double(now.nanoseconds - began.nanoseconds) / 1e9
     metrics.ended(verdict, seconds: seconds)
@@ -34,11 +91,15 @@ extension Sender {
     if case .retry(let retry) = verdict, gate.renews(verdict, began: began) {
       authorization.refused(retry.cause, now: worker.loop.wallNow)
     }
-    tell(gate.answered(verdict, began: began, probe: probe, now: now, jitter: jitter.next()))
-    limit.answered(
-      verdict, took: seconds * 1000, began: began, atWork: atWork + 1, capacity: carrier.streams, now: now)
-    if !gathersSlices {
-      window.answered(took: seconds * 1000, began: began, atWork: atWork + 1, capacity: carrier.streams, now: now)
+    tell(
+      gate.answered(
+        verdict, began: began, probe: probe, isTelling: isTelling, now: now, jitter: jitter.next()))
+    if !isAside, isTelling || !verdict.isFailure {
+      limit.answered(
+        verdict, took: seconds * 1000, began: began, atWork: occupied + 1, capacity: carrier.streams, now: now)
+      if !gathersSlices, !verdict.isFailure {
+        window.answered(took: seconds * 1000, began: began, atWork: occupied + 1, capacity: carrier.streams, now: now)
+      }
     }
     if limit.bound != nil || window.bound != nil { worker.wake(self) }
     if verdict.provesCredential { isTaken() }
@@ -71,12 +132,12 @@ extension Sender {
     case .wait(let due):
       metrics.retried()
       worker.rest(parcel, until: due, reason: verdict.reason ?? "")
-    case .again(let spends):
+    case .again:
       metrics.retried()
       parcel.atOnce += 1
-      if spends { parcel.resends += 1 }
       parcel.avoiding = flight.berth
-      worker.goBack(parcel)
+      // What spent an attempt goes behind those that have not.
+      worker.goBack(parcel, first: !decision.counts)
     case .stay:
       worker.goBack(parcel)
     }
@@ -116,6 +177,12 @@ extension Verdict {
     case .accepted, .dead: true
     case .retry, .rejected, .blocked: false
     }
+  }
+
+  /// A 5xx, or no answer.
+  fileprivate var isFailure: Bool {
+    guard case .retry(let retry) = self else { return false }
+    return retry.cause == .serverFault || retry.cause == .unknownOutcome
   }
 
   /// The connection that brought it is of no more use.

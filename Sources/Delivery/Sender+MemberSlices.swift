@@ -139,11 +139,10 @@ extension Sender {
     let members = flight.members
     var run = Worker.Run()
     for ticket in members.dropFirst() {
-      if brake.alive(outstanding: outstanding) { worker.settleUnproven(of: self) }
       worker.accepted(worker.memberFlights.end(ticket.tag), &run, self)
+      if brake.alive(began: flight.began, ahead: ahead) { worker.settleUnproven(of: self) }
     }
     worker.close(&run, self)
-    metrics.delivered(.accepted, times: members.count - 1)
     let first = parcel(of: members[0])
     first.slice = flight.slice
     first.record(verdict, counts: true, status: status, at: flight.at)

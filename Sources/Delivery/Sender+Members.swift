@@ -31,7 +31,7 @@ extension Sender {
     }
     let room = min(
       limit, carrier.room(at: pass.berth, reserve: Self.reserve),
-      self.limit.room(atWork: atWork, reserve: Self.reserve), window.room(atWork: atWork))
+      self.limit.room(atWork: occupied, reserve: Self.reserve), window.room(atWork: occupied))
     var sent = 0
     while sent < room, batch.waiting > 0 {
       let place = batch.takeNext()
@@ -121,9 +121,8 @@ extension Sender {
       let flight = worker.memberFlights.end(Int(tag))
       accepted += 1
       if !unproven.isEmpty, let device = flight.batch.members.target(at: flight.place, wholly: false)?.device {
-        unproven[device] = nil
+        unproven.reached(device)
       }
-      if brake.alive(outstanding: outstanding) { worker.settleUnproven(of: self) }
       let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
       metrics.answered(seconds: seconds)
       if flight.generation == generation {
@@ -131,14 +130,15 @@ extension Sender {
           tell(gate.answered(.accepted(id: nil), began: flight.began, probe: false, now: now, jitter: 0))
         }
         self.limit.answered(
-          .accepted(id: nil), took: seconds * 1000, began: flight.began, atWork: atWork, capacity: carrier.streams,
+          .accepted(id: nil), took: seconds * 1000, began: flight.began, atWork: occupied, capacity: carrier.streams,
           now: now)
         window.answered(
-          took: seconds * 1000, began: flight.began, atWork: atWork, capacity: carrier.streams, now: now)
+          took: seconds * 1000, began: flight.began, atWork: occupied, capacity: carrier.streams, now: now)
         isTaken()
       }
       membersAtWork -= 1
       worker.accepted(flight, &run, self)
+      if brake.alive(began: flight.began, ahead: ahead) { worker.settleUnproven(of: self) }
     }
     worker.close(&run, self)
     guard accepted > 0 else { return }

@@ -19,23 +19,27 @@ extension Sender {
     replace(account: account, carrier: carrier)
     isRemoved = false
     worker.log(.info, "credential_renewed", ["credential": id.rawValue])
-    show(nil)
+    tellCondition()
+    isTaken()
     worker.wake(self)
   }
 
   /// The account, or what its vendor lets it send, is another now.
   func renewQuota() {
     quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
+    subscriberLimit?.end()
+    subscriberLimit = SubscriberLimit(worker.quotas[provider], account.subscriberRule, sender: self)
     worker.wake(self)
   }
 
-  /// It left the configuration: nothing goes out any more, nothing is claimed, what is queued stays where it is.
+  /// It left the configuration: nothing goes out any more, nothing is claimed, what is queued stays where it is until its time
+  /// is over.
   func remove() {
     guard !isRemoved else { return }
     retire()
     isRemoved = true
     worker.log(.warning, "credential_removed", ["credential": id.rawValue])
-    show(Self.notConfigured)
+    tellCondition()
   }
 
   private func retire() {

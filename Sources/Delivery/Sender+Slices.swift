@@ -114,7 +114,7 @@ extension Sender {
 
   /// Sends the first slice that may go; false: it ended otherwise.
   func sendSlice(_ pass: Pass) -> Bool {
-    guard let closed = closedSlices.popFirst() else { return false }
+    guard let closed = pass.takesYoungest ? closedSlices.popLast() : closedSlices.popFirst() else { return false }
     let first = closed.members[0]
     guard first.partition.mayWork else {
       worker.abandon(closed.members)
@@ -125,8 +125,8 @@ extension Sender {
       return false
     }
     if first.message.isStopped, worker.stop(closed.members, now: pass.wall) { return false }
-    if first.isExpired(now: pass.wall) {
-      worker.end(closed.members, .expired, reason: first.lastReason)
+    if let end = first.end(now: pass.wall) {
+      worker.end(closed.members, end.outcome, reason: end.reason)
       return false
     }
     let likeness = likeness(of: first)
@@ -166,12 +166,13 @@ extension Sender {
   /// One verdict for all members, so that they stay together; those named have their own.
   func concludeSlice(_ flight: Flight, _ judgement: Judgement, status: Int, now: WallTime) {
     guard let slice = flight.slice, let first = flight.parcels.first else { return }
-    let common = policy.decide(judgement.common, first.history, now: now, jitter: jitter.next())
+    let common = policy.decide(
+      judgement.common, first.history, asked: flight.at, now: now, jitter: jitter.next())
     var piece = Settlement()
     var rest: [Parcel] = []
     for parcel in flight.parcels {
       if let own = judgement.exceptions[parcel.address.token] {
-        let decision = policy.decide(own, parcel.history, now: now, jitter: 0)
+        let decision = policy.decide(own, parcel.history, asked: flight.at, now: now, jitter: 0)
         parcel.record(own, counts: true, status: status, at: flight.at)
         piece.add(parcel, own, decision, now: now)
         continue
@@ -179,9 +180,8 @@ extension Sender {
       parcel.record(judgement.common, counts: common.counts, status: status, at: flight.at)
       switch common {
       case .end, .wait: piece.add(parcel, judgement.common, common, now: now)
-      case .again(let spends):
+      case .again:
         parcel.atOnce += 1
-        if spends { parcel.resends += 1 }
         rest.append(parcel)
       case .stay: rest.append(parcel)
       }

@@ -21,8 +21,7 @@ final class Sender: CarrierOwner {
   let metrics: SenderMetrics
   var gate: CredentialGate
   var brake: PruneBrake
-  /// Prunes that wait until other tokens of the credential were reached, none of them once more is known of their own.
-  var unproven: [DeviceID: UnprovenPrune] = [:]
+  var unproven = UnprovenPrunes()
   var limit: ConcurrencyLimit
   var window: BulkWindow
   var authorization: any Authorization
@@ -31,6 +30,9 @@ final class Sender: CarrierOwner {
   /// Lanes that may start a delivery, in the order in which they could.
   private var urgent = FIFO<Int>()
   private var bulk = FIFO<Int>()
+  /// What was at work when a connection ended, and how much of it is at work again.
+  var suspects = Suspects()
+  var suspectsAtWork = 0
   /// Members of audiences on their short way, and how many of them are at work.
   var batches = FIFO<MemberBatch>()
   var membersAtWork = 0
@@ -47,18 +49,20 @@ final class Sender: CarrierOwner {
   var closedMembers = FIFO<SlicePlan<MemberTicket>.Closed>()
   var storingSlices = 0
   var sliceTimer: (timer: Timer, due: Instant)?
-  private var wakeTimer: Timer?
+  private var wakeTimer: (timer: Timer, due: Instant)?
   /// Deliveries in memory, and those that wait for a retry and left a hold.
   var inMemory = 0
   var holds = 0
   /// Of those in memory: they wait for the pace of their message or app.
   var paced = 0
+  /// Of those in memory: accepted, and soon written down as one group.
+  var grouped = 0
   var quota: SenderQuota?
-  /// What the world was told.
-  private var shown: String?
-  /// What the store says of this credential is this process's word, not that of one before it.
-  private var hasSpoken = false
-  private var telling = false
+  var subscriberLimit: SubscriberLimit?
+  /// Why nothing goes although the credential is good.
+  var heldReason: String?
+  /// What everybody may know of what stands against it.
+  var told = ToldCondition()
   /// Stands in the worker's list of senders with something to send.
   var isAwake = false
 
@@ -71,17 +75,18 @@ final class Sender: CarrierOwner {
     self.carrier = carrier
     id = account.credential
     provider = account.provider
-    policy = RetryPolicy(settings.retry[provider] ?? .vendor(provider))
+    policy = RetryPolicy(settings.retry[provider] ?? RetryRules())
     gate = CredentialGate(settings: settings.gate, policy: policy)
     brake = PruneBrake(settings.brake)
     limit = ConcurrencyLimit(settings.concurrency)
     window = BulkWindow(settings.bulkWindow)
-    authorization = account.makeAuthorization()
+    authorization = account.makeAuthorization(probeInterval: settings.gate.probeInterval)
     slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     memberSlices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     metrics = SenderMetrics(worker.metrics, provider: provider)
     carrier.owner = self
     quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
+    subscriberLimit = SubscriberLimit(worker.quotas[provider], account.subscriberRule, sender: self)
   }
 
   var gathersSlices: Bool { account.recipientLimit > 1 }
@@ -89,23 +94,26 @@ final class Sender: CarrierOwner {
   var concurrency: Int { min(limit.bound ?? .max, carrier.streams) }
   /// Requests at work.
   var atWork: Int { flights.count + membersAtWork }
-  var hasWaiting: Bool {
+  var hasWaiting: Bool { hasWaitingOthers || !suspects.isEmpty }
+  /// Others than suspects.
+  var hasWaitingOthers: Bool {
     !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty || !closedSlices.isEmpty || !closedMembers.isEmpty
   }
   var isIdle: Bool { atWork == 0 && storingSlices == 0 }
 
   func replace(account: any ProviderAccount, carrier: any Carrier) {
     generation += 1
+    unreachableReason = nil
     self.account = account
     self.carrier = carrier
     carrier.owner = self
-    authorization = account.makeAuthorization()
+    authorization = account.makeAuthorization(probeInterval: worker.settings.gate.probeInterval)
     gate = CredentialGate(settings: worker.settings.gate, policy: policy)
     limit = ConcurrencyLimit(worker.settings.concurrency)
     window = BulkWindow(worker.settings.bulkWindow)
     brake.renewed()
     // The settings may have been what was wrong, and not the tokens: the next send tells.
-    unproven = [:]
+    unproven.forgetDoubtful()
     slices.limit = account.recipientLimit
     memberSlices.limit = account.recipientLimit
     renewQuota()
@@ -113,16 +121,17 @@ final class Sender: CarrierOwner {
 
   // MARK: Queues
 
-  /// The lane may start a delivery. `first`: it is to go before the others.
-  func enqueue(lane: Int, _ urgency: Urgency, first: Bool = false) {
-    if urgency == .urgent { window.urgentCame(now: worker.loop.now) }
-    switch (urgency, first) {
+  /// The lane may start this delivery. `first`: it is to go before the others.
+  func enqueue(lane: Int, _ next: Parcel, first: Bool = false) {
+    defer { worker.wake(self) }
+    guard gathersSlices || !next.isSuspect else { return suspects.add(lane, isBlamed: next.isBlamed) }
+    if next.urgency == .urgent { window.urgentCame(now: worker.loop.now) }
+    switch (next.urgency, first) {
     case (.urgent, false): urgent.append(lane)
     case (.urgent, true): urgent.prepend(lane)
     case (.bulk, false): bulk.append(lane)
     case (.bulk, true): bulk.prepend(lane)
     }
-    worker.wake(self)
   }
 
   /// Urgent sends stand ready.
@@ -134,16 +143,20 @@ final class Sender: CarrierOwner {
       gather()
       gatherMembers()
     }
+    defer { if !onlyUrgent { dispatchSuspects() } }
     var left = quantum
     let now = worker.loop.now
     let wall = worker.loop.wallNow
     while left > 0 {
-      guard worker.mayOpen, !isRemoved, hasReady else { return false }
+      guard worker.mayOpen, !isRemoved, hasReady else {
+        if !hasReady { subscriberLimit?.rest() }
+        return false
+      }
       let isUrgent = hasUrgent
       guard isUrgent || !onlyUrgent else { return true }
       let reserve = isUrgent || gathersSlices ? 0 : Self.reserve
-      guard limit.mayBegin(atWork: atWork, reserve: reserve) else { return false }
-      guard reserve == 0 || window.room(atWork: atWork) > 0 else { return false }
+      guard mayBegin(reserve: reserve, now: now) else { return false }
+      guard reserve == 0 || window.room(atWork: occupied) > 0 else { return false }
       guard let berth = carrier.berth(avoiding: nil, reserve: reserve) else {
         carrier.demand()
         // A token can be fetched while the connection opens.
@@ -162,12 +175,15 @@ final class Sender: CarrierOwner {
         if probe { gate.withdrawn(now: now) }
         return false
       }
-      if let quota, !quota.mayGo(urgent: isUrgent, waiting: ready(urgent: isUrgent), now: now) {
+      guard subscriberLimit?.mayGo(nextRecipients, now: now) ?? true,
+        quota?.mayGo(urgent: isUrgent, waiting: ready(urgent: isUrgent), now: now) ?? true
+      else {
         if probe { gate.withdrawn(now: now) }
         return false
       }
-      let pass = Pass(
+      var pass = Pass(
         header: header, berth: berth, probe: probe, now: now, wall: wall, generation: generation)
+      pass.takesYoungest = (probe && gate.wantsAnother) || carrier.wantsAnother(berth: berth)
       if takesBatch(isUrgent: isUrgent) {
         // The probe is judged by itself.
         if probe, let batch = batches.first {
@@ -186,7 +202,10 @@ final class Sender: CarrierOwner {
         !gathersSlices
         ? sendNext(urgent: isUrgent, pass) : closedSlices.isEmpty ? sendMemberSlice(pass) : sendSlice(pass)
       if probe, !sent { gate.withdrawn(now: now) }
-      if sent { quota?.spend(1, urgent: isUrgent) }
+      if sent {
+        quota?.spend(1, urgent: isUrgent)
+        subscriberLimit?.spend()
+      }
       left -= 1
     }
     return hasReady
@@ -218,15 +237,30 @@ final class Sender: CarrierOwner {
     var now: Instant
     var wall: WallTime
     var generation: Int
+    /// Over a connection for suspects.
+    var isAside = false
+    /// Those whose turn it is may be what goes wrong: another one tells more.
+    var takesYoungest = false
   }
 
-  /// The next delivery of the next lane; nil when there is none left. It has passed all checks but its rendering.
-  func takeNext(urgent isUrgent: Bool, now: Instant, wall: WallTime) -> Parcel? {
-    guard let lane = isUrgent ? urgent.popFirst() : bulk.popFirst() else { return nil }
+  /// The next delivery of the next lane, or of the youngest; nil when there is none left.
+  func takeNext(urgent isUrgent: Bool, youngest: Bool = false, now: Instant, wall: WallTime) -> Parcel? {
+    let lane =
+      switch (isUrgent, youngest) {
+      case (true, false): urgent.popFirst()
+      case (true, true): urgent.popLast()
+      case (false, false): bulk.popFirst()
+      case (false, true): bulk.popLast()
+      }
+    return lane.flatMap { take($0, asSuspect: false, now: now, wall: wall) }
+  }
+
+  /// The next delivery of this lane, if it may go. It has passed all checks but its rendering.
+  func take(_ lane: Int, asSuspect: Bool, now: Instant, wall: WallTime) -> Parcel? {
     let concurrency = worker.settings.lane.concurrency
     guard let parcel = worker.lanes.startNext(lane, concurrency: concurrency, now: wall) else { return nil }
-    guard parcel.sender === self else {
-      // Its next one came under another credential of the same app: that one's turn.
+    guard parcel.sender === self, gathersSlices || parcel.isSuspect == asSuspect else {
+      // Its next one came under another credential of the same app, or belongs into the other queue: that one's turn.
       worker.goBack(parcel)
       return nil
     }
@@ -236,8 +270,8 @@ final class Sender: CarrierOwner {
       return nil
     }
     if parcel.message.isStopped, worker.stop([parcel], now: wall) { return nil }
-    if parcel.isExpired(now: wall) {
-      worker.end(parcel, .expired, reason: parcel.lastReason)
+    if let end = parcel.end(now: wall) {
+      worker.end(parcel, end.outcome, reason: end.reason)
       return nil
     }
     if let timing = parcel.message.timing {
@@ -259,10 +293,17 @@ final class Sender: CarrierOwner {
 
   var hasLanes: (urgent: Bool, bulk: Bool) { (!urgent.isEmpty, !bulk.isEmpty) }
 
-  static let noLiveActivityToken = "no_live_activity_token"
+  static let noLiveActivityToken = SkipReason.noLiveActivityToken.rawValue
 
   private func sendNext(urgent isUrgent: Bool, _ pass: Pass) -> Bool {
-    guard let parcel = takeNext(urgent: isUrgent, now: pass.now, wall: pass.wall) else { return false }
+    guard
+      let parcel = takeNext(urgent: isUrgent, youngest: pass.takesYoungest, now: pass.now, wall: pass.wall)
+    else { return false }
+    return send(parcel, pass)
+  }
+
+  /// False: it ended otherwise.
+  func send(_ parcel: Parcel, _ pass: Pass) -> Bool {
     switch parcel.message.rendering(account, parcel.content, for: parcel.target.facts) {
     case .failure(let why):
       worker.end(parcel, why.outcome.0, reason: why.outcome.reason)
@@ -273,7 +314,7 @@ final class Sender: CarrierOwner {
         return false
       }
       var berth = pass.berth
-      if parcel.avoiding == berth { berth = carrier.berth(avoiding: berth, reserve: 0) ?? berth }
+      if parcel.avoiding == berth, !pass.isAside { berth = carrier.berth(avoiding: berth, reserve: 0) ?? berth }
       let recipients = [parcel.address]
       let request = account.request(
         rendering, to: recipients, id: parcel.id.requestID, authorization: pass.header)
@@ -287,103 +328,61 @@ final class Sender: CarrierOwner {
   func send(_ request: ProviderRequest, _ flight: Flight) {
     for parcel in flight.parcels {
       if parcel.isFirst { metrics.firstAttempt(after: flight.at - parcel.message.startedAt) }
+      parcel.began = flight.began
       if parcel.permission != nil { parcel.spent(at: flight.began) }
     }
     metrics.began()
+    if flight.isAside { suspectsAtWork += 1 }
     let berth = flight.berth
     carrier.send(request, tag: flights.begin(flight), berth: berth)
   }
 
   /// Look again at that time; nil: an answer will do it.
   func wake(at time: Instant?, now: Instant) {
-    guard let time, wakeTimer == nil else { return }
-    wakeTimer = worker.loop.after(milliseconds: max(1, time - now)) { [weak self] in
+    guard let time else { return }
+    if let set = wakeTimer {
+      if set.due <= time { return }
+      worker.loop.cancel(set.timer)
+    }
+    let timer = worker.loop.after(milliseconds: max(1, time - now)) { [weak self] in
       guard let self else { return }
       self.wakeTimer = nil
       self.worker.wake(self)
     }
+    wakeTimer = (timer, time)
   }
 
   // MARK: What the carrier tells
 
   func hasRoom() { worker.wake(self) }
 
-  private static let unreachable = "unreachable"
-  /// The peer could not be reached the last times.
-  var isUnreachable: Bool { shown?.hasPrefix(Self.unreachable) == true }
-  var toldReason: String? { shown }
-  func unreachable(_ reason: String) { show("\(Self.unreachable): \(reason)") }
+  /// Why no connection came about the last times.
+  private(set) var unreachableReason: String?
+  var isUnreachable: Bool { unreachableReason != nil }
+  func unreachable(_ reason: String) {
+    unreachableReason = "unreachable: \(reason)"
+    tellCondition()
+  }
 
   func reached() {
-    if isUnreachable { show(gate.blockedReason) }
-  }
-
-  func answered(_ tag: Int, _ answer: ProviderAnswer) {
-    let flight = endFlight(tag)
-    let judgement = account(of: flight).judge(answer, recipients: flight.recipients)
-    conclude(flight, judgement, status: answer.status)
-  }
-
-  func failed(_ tag: Int, _ failure: CarrierFailure) {
-    if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.wake(self) }
-    let flight = parcelled(endFlight(tag))
-    switch failure {
-    case .notProcessed(let reason):
-      conclude(flight, Judgement(.retry(Retry(.notProcessed, reason: reason))), status: 0)
-    case .unknown(let reason):
-      conclude(flight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0)
-    case .unreachable:
-      metrics.withdrawn()
-      if flight.probe, flight.generation == generation {
-        gate.withdrawn(now: worker.loop.now + policy.settings.base)
-      }
-      goAgain(flight)
-    }
-    worker.wake(self)
+    guard unreachableReason != nil else { return }
+    unreachableReason = nil
+    tellCondition()
   }
 
   // MARK: Telling the world
 
   func tell(_ change: CredentialGate.Change) {
+    defer { tellCondition() }
     switch change {
     case .none: return
     case .suspended(let reason):
       worker.log(.warning, "credential_waits", ["credential": id.rawValue, "reason": reason])
-      show(nil)
     case .blocked(let reason):
       worker.log(.error, "credential_blocked", ["credential": id.rawValue, "reason": reason])
-      show(reason)
     case .reopened:
       worker.log(.info, "credential_reopened", ["credential": id.rawValue])
-      show(nil)
     }
     worker.wake(self)
-  }
-
-  /// An answer has shown that the credential is taken: what an earlier process said against it holds no more.
-  func isTaken() {
-    if !hasSpoken { show(gate.blockedReason) }
-  }
-
-  func show(_ reason: String?) {
-    guard shown != reason || !hasSpoken else { return }
-    hasSpoken = true
-    shown = reason
-    metrics.blocked(reason != nil)
-    guard !telling else { return }
-    telling = true
-    worker.background {
-      var told: String?? = .none
-      while told != .some(self.shown), !self.worker.isStopped {
-        let reason = self.shown
-        do throws(StoreError) {
-          try await self.worker.store.setBlocked(self.id, reason: reason)
-          told = .some(reason)
-        } catch {
-          await self.worker.loop.sleep(milliseconds: self.worker.settings.flush.repeatAfter)
-        }
-      }
-      self.telling = false
-    }
   }
 }

@@ -11,14 +11,14 @@ final class SenderQuota {
   private var all: RateGrant
   private var bulk: RateGrant
 
-  init?(_ settings: QuotaSettings?, group: String, sender: Sender) {
+  init?(_ settings: Quota?, group: String, sender: Sender) {
     guard let settings, settings.perMinute > 0 else { return nil }
     self.sender = sender
     let rate = settings.perSecond
     quota = [sender.worker.store.rate(of: group, "quota", perSecond: rate)]
     bulkBuckets =
-      settings.ramp > 0
-      ? quota + [sender.worker.store.rate(of: group, "ramp", perSecond: rate, ramp: settings.ramp)] : quota
+      settings.rampUp > 0
+      ? quota + [sender.worker.store.rate(of: group, "ramp", perSecond: rate, ramp: settings.rampUp)] : quota
     all = RateGrant(perSecond: rate)
     bulk = RateGrant(perSecond: rate)
   }
@@ -59,4 +59,9 @@ final class SenderQuota {
       worker.wake(sender)
     }
   }
+}
+
+extension Quota {
+  /// A minute's quota in 61 seconds, so that what is granted ahead stays within it.
+  fileprivate var perSecond: Double { Double(perMinute) / 61 }
 }

@@ -4,8 +4,8 @@ package import HTTP2
 /// What a worker needs to know; see each policy for its vendor's values. Times are milliseconds throughout.
 package struct WorkerSettings: Sendable {
   package var lane = LaneSettings()
-  /// Replaces the vendor's values (`RetrySettings.vendor`) of a provider.
-  package var retry: [ProviderName: RetrySettings] = [:]
+  /// Of every provider: what it declares, or what the operator has put in its place.
+  package var retry: [ProviderName: RetryRules] = [:]
   package var gate = GateSettings()
   package var brake = PruneBrakeSettings()
   package var concurrency = ConcurrencySettings()
@@ -19,7 +19,7 @@ package struct WorkerSettings: Sendable {
   /// Deliveries a second of an app; without an entry as fast as it goes.
   package var rates: [AppID: Int] = [:]
   /// Requests that a vendor's account may make; without an entry as many as go.
-  package var quotas: [ProviderName: QuotaSettings] = [:]
+  package var quotas: [ProviderName: Quota] = [:]
   /// PEM file of authorities for providers; nil: the system's.
   package var caFile: String?
   /// A request over HTTP/1.1 without an answer after this long has an unknown outcome (OneSignal advises at least 60 s).
@@ -33,19 +33,6 @@ package struct WorkerSettings: Sendable {
   package init() {}
 }
 
-package struct QuotaSettings: Hashable, Sendable {
-  /// 0: no quota, and no ramp.
-  package var perMinute: Int
-  /// Milliseconds in which bulk grows to the whole quota; 0: it begins with that.
-  package var ramp: Int64
-  package init(perMinute: Int, ramp: Int64) {
-    self.perMinute = perMinute
-    self.ramp = ramp
-  }
-  /// A minute's quota in 61 seconds, so that what is granted ahead stays within it.
-  var perSecond: Double { Double(perMinute) / 61 }
-}
-
 package struct LaneSettings: Sendable {
   /// Requests at work per token. Ordered direct sends go one after the other whatever this says.
   package var concurrency = 1
@@ -54,60 +41,43 @@ package struct LaneSettings: Sendable {
   package init() {}
 }
 
-/// How long a delivery waits before it goes again.
-package struct RetrySettings: Sendable {
-  /// First wait per cause, a floor that jitter never undercuts.
-  package var floors: [Retry.Cause: Int64] = [:]
-  package var base: Int64 = 1_000
-  package var maximum: Int64 = 3_600_000
-  /// Attempts that count: those answered by a wait of the connection or the credential do not.
-  package var attempts = 10
-  /// After an unknown outcome: go again at once, with the same id, this often before waiting.
-  package var resendsAtOnce = 0
-  package init() {}
-
-  /// The vendors' values: `protocols/apns.md` section 10, `fcm.md` section 5, `onesignal.md` section 7.
-  package static func vendor(_ provider: ProviderName) -> RetrySettings {
-    var settings = RetrySettings()
-    switch provider {
-    case .apns:
-      settings.floors = [
-        .serverFault: 900_000, .tokenBusy: 30_000, .quota: 60_000, .closing: 0, .authorizationTooNew: 60_000,
-      ]
-      settings.maximum = 14_400_000
-      settings.resendsAtOnce = 1
-    case .fcm:
-      settings.floors = [
-        .serverFault: 10_000, .tokenBusy: 60_000, .quota: 60_000, .unknownOutcome: 10_000,
-        .authorizationTooNew: 60_000,
-      ]
-      settings.base = 10_000
-    case .oneSignal:
-      // Its API answers within 100 s at most: after that no first request can still be at work beside a second.
-      settings.floors = [.serverFault: 2_000, .quota: 2_000, .unknownOutcome: 100_000]
-      settings.base = 2_000
-      settings.maximum = 600_000
-    default:
-      settings.floors = [.serverFault: 10_000, .tokenBusy: 30_000, .quota: 60_000]
-    }
-    return settings
-  }
-}
-
 package struct GateSettings: Sendable {
   /// A blocked credential is tried with one delivery this often.
   package var probeInterval: Int64 = 30_000
-  /// After so many 5xx or lost answers without any other between them only probes go, at first after the retry policy's base, then
-  /// twice as long each time, up to `probeInterval`.
+  /// After so many deliveries whose first request got a 5xx or no answer, without any other answer between them, only probes go.
   package var failuresInARow = 50
+  /// The first of these probes wait so long each, or for the retry policy's base if that is less; the later ones twice as long each
+  /// time, up to `probeInterval`.
+  package var firstPause: Int64 = 250
+  package var quickProbes = 8
   /// The longest wait of a credential that runs into its quota again and again.
   package var maximumWait: Int64 = 900_000
+  /// However long a provider asks to wait, one delivery tries after this.
+  package var longestPause: Int64 = 3_600_000
+  /// So many failures in a row are told of as a condition of the credential, though it sends on.
+  package var failuresToTell = 5
+  /// The same of refusals of messages for one reason.
+  package var refusalsToTell = 20
   package init() {}
 }
 
 package struct PoolSettings: Sendable {
   package var reconnectBase: Int64 = 250
   package var reconnectMaximum: Int64 = 30_000
+  /// Connections that end with their first request, in a row and without an answer on any other, before the next one waits; and the
+  /// longest of these waits, where the peer can be reached.
+  package var replacedAtOnce = 4
+  package var refusedMaximum: Int64 = 1_000
+  /// Connections for suspects at a time, beside those of all others.
+  package var asideMaximum = 4
+  /// The first request of a connection keeps the others waiting for so long, and then another connection is opened; at most so many
+  /// wait for such an answer.
+  package var provePatience: Int64 = 500
+  package var stuckMaximum = 16
+  /// Over HTTP/1.1, where a request has a connection of its own: without an answer for so long it takes up no place, and at most
+  /// so many are at work beside those that do.
+  package var latePatience: Int64 = 250
+  package var lateMaximum = 120
   /// Failed connects in a row before the credential is shown as blocked.
   package var failuresToReport = 3
   package init() {}

@@ -5,13 +5,13 @@ package import TLS
 /// A configuration that changed while the worker runs.
 extension Worker {
   /// Takes on the accounts of a new configuration: `changed` names those that are new or were opened from other settings.
-  /// What is queued or at work stays; credentials that are gone keep what they hold, and send nothing. Throws before it
+  /// What is queued or at work stays; credentials that are gone keep what they hold until its time is over, and send nothing. Throws before it
   /// changes anything. `fates`: of audiences that start from now on,
   /// `clocks`: of messages that are read from now on; nil: as before.
   package func adopt(
     _ accounts: [CredentialID: any ProviderAccount], changed: Set<CredentialID>,
     fates: ((AppID, Message) -> (Address) -> Fate)? = nil, clocks: ((AppID) -> AppClock)? = nil,
-    rates: [AppID: Int]? = nil, quotas: [ProviderName: QuotaSettings]? = nil
+    rates: [AppID: Int]? = nil, quotas: [ProviderName: Quota]? = nil
   ) throws(TLSFault) {
     guard mayBegin else { return }
     var fresh: [(account: any ProviderAccount, carrier: any Carrier)] = []
@@ -34,9 +34,11 @@ extension Worker {
       } else {
         senders[id] = Sender(worker: self, account: account, carrier: carrier, settings: settings)
         strangers.remove(id)
-        background { try? await self.store.setBlocked(id, reason: nil) }
+        background { try? await self.store.setCondition(id, nil) }
       }
     }
+    // Also where nothing changed here: what was wrong may have been mended at the provider.
+    for sender in senders.values where !changed.contains(sender.id) { sender.tryAgain() }
     // Jobs of credentials that were unknown until now rang no bell that was heard.
     for partition in partitions.values { look(at: partition) }
   }

@@ -9,48 +9,37 @@ extension Worker {
   /// still holds this token (design D13).
   func prune(_ parcel: Parcel, _ verdict: Verdict?) -> Flush.Prune? {
     let sender = parcel.sender
+    let began = parcel.began ?? Instant(nanoseconds: 0)
     switch verdict {
     case .accepted:
       guard parcel.target.registered else { return nil }
-      sender.unproven[parcel.target.device] = nil
-      if sender.brake.alive(outstanding: sender.outstanding) { settleUnproven(of: sender) }
+      sender.unproven.reached(parcel.target.device)
+      if sender.brake.alive(began: began, ahead: sender.ahead) { settleUnproven(of: sender) }
       return nil
     case .dead(let death):
-      if parcel.isOfEarlierAccount, death.trust == .doubtful { return nil }
-      if parcel.target.registered, sender.brake.dead(outstanding: sender.outstanding) { tripped(sender) }
+      if parcel.isOfEarlierAccount, death.isDoubtful { return nil }
+      if parcel.target.registered, sender.brake.dead(began: began, ahead: sender.ahead) { tripped(sender) }
       var prune = Flush.Prune(
         app: parcel.message.app, device: parcel.target.device, token: death.token ?? parcel.address.token,
         reason: death.reason, since: death.since, at: loop.wallNow)
       prune.credential = sender.id
       prune.message = parcel.message.id
       prune.isHeld = sender.brake.isOn
-      if prune.isHeld || death.trust <= sender.brake.trust { return prune }
-      // Beyond the limit the next send tells again.
-      if sender.unproven.count < Self.unprovenAtMost {
-        sender.unproven[prune.device] = .init(prune: prune, needs: death.trust, partition: parcel.partition)
-      }
+      if prune.isHeld || (!death.isDoubtful && !sender.brake.isSuspicious) { return prune }
+      sender.unproven.add(.init(prune: prune, partition: parcel.partition), isDoubtful: death.isDoubtful)
+      if !sender.brake.isJudging { settleUnproven(of: sender) }
       return nil
     default: return nil
     }
   }
 
-  /// Prunes of a credential that wait in memory for others of its tokens to be reached. They are lost with the worker: the next send
-  /// tells again.
-  private static let unprovenAtMost = 10_000
-
   /// More is believed now, or the brake is on: what waits is carried out, or put aside.
   func settleUnproven(of sender: Sender) {
     guard !sender.unproven.isEmpty else { return }
-    let waiting = sender.unproven
-    sender.unproven = [:]
     var pieces: [Int: FlushPlan.Piece] = [:]
-    for (device, var wait) in waiting where wait.partition.mayWork {
-      wait.prune.isHeld = sender.brake.isOn
-      if wait.prune.isHeld || wait.needs <= sender.brake.trust {
-        pieces[wait.partition.number, default: .init()].prunes.append(wait.prune)
-      } else {
-        sender.unproven[device] = wait
-      }
+    for var entry in sender.unproven.take(&sender.brake, now: loop.now) where entry.partition.mayWork {
+      entry.prune.isHeld = sender.brake.isOn
+      pieces[entry.partition.number, default: .init()].prunes.append(entry.prune)
     }
     for (number, piece) in pieces {
       guard let partition = partitions[number] else { continue }
@@ -119,17 +108,9 @@ extension Worker {
 }
 
 extension Sender {
-  /// Deliveries whose answers may come in any order with the one at hand. Requests for many tell of all of theirs at once.
-  var outstanding: Int { gathersSlices ? inMemory : atWork }
-}
-
-/// A prune that is not believed yet.
-struct UnprovenPrune {
-  var prune: Flush.Prune
-  var needs: PruneBrake.Trust
-  var partition: Partition
-}
-
-extension Death {
-  fileprivate var trust: PruneBrake.Trust { isDoubtful ? .doubtful : .certain }
+  /// Requests for many tell of all of theirs at once. What waits for its pace comes much later.
+  var ahead: PruneBrake.Ahead {
+    let inMemory = max(0, self.inMemory - paced - grouped)
+    return .init(atWork: gathersSlices ? inMemory : atWork, inMemory: inMemory)
+  }
 }

@@ -23,10 +23,10 @@ extension Worker {
     do throws(StoreError) {
       let counts = try await store.capCounts(count, partition: partition.number)
       guard partition.caps[count] == nil else { return true }
-      // Periods that are over are of no use.
-      let now = loop.wallNow
-      partition.caps = partition.caps.filter { $0.key.period.end(of: $0.key.number) + Self.capsKept > now }
-      partition.caps[count] = CapBook(counts)
+      // Periods that are over are asked for no more. Which they are the wall clock does not say: it may jump, and come back.
+      let now = loop.now
+      partition.caps = partition.caps.filter { $0.value.out > 0 || now - $0.value.lastUsed < Self.capsKept }
+      partition.caps[count] = CapBook(counts, now: now)
       return true
     } catch {
       failed(error, partition)
@@ -34,7 +34,7 @@ extension Worker {
     }
   }
 
-  /// Deliveries of the last period may still be at work.
+  /// What is not used for so long has been written down; it is read again when it is asked for.
   private static let capsKept: Int64 = 3_600_000
 
   enum CapFate {
@@ -50,6 +50,7 @@ extension Worker {
     guard let cap = message.content?.cap, let number = target.number else { return .free }
     let count = CapCount(cap, app: message.app, now: loop.wallNow)
     guard partition.caps[count] != nil else { return .unknown }
+    partition.caps[count]!.lastUsed = loop.now
     guard partition.caps[count]!.take(number, limit: cap.limit) else { return .full }
     return .counted(CapUse(count: count, number: number))
   }
@@ -58,6 +59,7 @@ extension Worker {
   func giveBackCap(of parcel: Parcel) {
     guard let use = parcel.cap else { return }
     parcel.partition.caps[use.count]?.giveBack(use.number)
+    parcel.partition.caps[use.count]?.lastUsed = loop.now
   }
 
   /// … as accepted: it is counted, here and by its flush.

@@ -12,16 +12,6 @@ extension Worker {
     for claim in claims.next(room: { senders[$0]?.room ?? (0, 0) }) { make(claim) }
   }
 
-  /// A stream of a credential that is not configured stays as it is, and the operator is told.
-  func knows(_ credential: CredentialID) -> Bool {
-    if senders[credential] != nil { return true }
-    if strangers.insert(credential).inserted {
-      log(.error, "credential_not_configured", ["credential": credential.rawValue])
-      background { try? await self.store.setBlocked(credential, reason: "not configured") }
-    }
-    return false
-  }
-
   private func make(_ claim: ClaimPlan.Claim) {
     guard let partition = partitions[claim.stream.partition], partition.takesWork,
       let lease = leases[partition.number]?.lease
@@ -137,10 +127,11 @@ extension Worker {
     }
     guard let address = target.address else {
       // Taken away by its owner, or dead at its provider: the first is nobody's failure.
-      let deleted = target.gone == nil || target.gone == "device_deleted" || target.gone == "device_disabled"
+      let gone = target.gone ?? SkipReason.deviceDeleted.rawValue
+      let deleted = SkipReason(rawValue: gone) != nil
       if let slice = target.slice { sender.absent(from: slice) }
       return write(
-        target, deleted ? .skipped : .dead, reason: target.gone ?? "device_deleted", sender: sender, job: job,
+        target, deleted ? .skipped : .dead, reason: gone, sender: sender, job: job,
         partition: partition)
     }
     if message.isCancelled {
@@ -236,12 +227,14 @@ extension Worker {
       do throws(StoreError) {
         for (stream, _) in try await self.store.readyStreams(lease) where !partition.isLost {
           if self.knows(stream.credential) { self.claims.rang(stream) }
+          try await self.expireUnsent(stream, of: partition, lease)
         }
         self.claim()
         self.startAudiences(of: partition)
         if !partition.isLost { try await self.lookAside(partition, lease) }
         if !partition.isLost { self.tell(try await self.store.sweepBrakes(lease)) }
         if !partition.isLost { try await self.store.sweep(lease, now: self.loop.wallNow) }
+        if !partition.isLost { try await self.countEnds(of: partition, lease) }
         if !partition.isLost, !partition.readsRetries, let due = try await self.store.nextRetry(lease) {
           self.expectRetry(of: partition, at: due)
         }
@@ -302,7 +295,9 @@ extension Worker {
 
   /// What its credential cannot take now goes back to the set at once: it must not hold up the others' retries.
   private func enterRetry(_ target: ClaimedTarget, _ message: LoadedMessage?, partition: Partition) {
-    guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
+    guard let sender = senders[target.credential], !sender.isRemoved else {
+      return postpone(target, of: message, partition: partition)
+    }
     if let message, message.isHeld(now: loop.wallNow) { return park(target, partition: partition) }
     guard sender.takesRetries else { return postpone(target, partition: partition) }
     let pacer = pacer(of: message)
@@ -311,11 +306,11 @@ extension Worker {
   }
 
   /// Retries of a credential that is not configured look again this often.
-  private static let strangerPause: Int64 = 60_000
+  static let strangerPause: Int64 = 60_000
   /// Retries of a paced message that has enough in memory look again this often.
   private static let pacedPause: Int64 = 5_000
 
-  private func postpone(_ target: ClaimedTarget, pause given: Int64? = nil, partition: Partition) {
+  func postpone(_ target: ClaimedTarget, pause given: Int64? = nil, partition: Partition) {
     let sender = senders[target.credential].flatMap { $0.isRemoved ? nil : $0 }
     let pause = given ?? sender?.gate.pause(now: loop.now) ?? Self.strangerPause
     let wait = pause + .random(in: 0...max(1, pause / 4))
@@ -330,21 +325,28 @@ extension Worker {
   /// Deliveries that wait for their retry hold later ones of their token, also under a new owner (design D6): it learns of
   /// them before it claims anything. Returns when that is done, or the partition is lost.
   func recallHolds(of partition: Partition) async {
-    while !partition.isLost, !isStopped, let lease = leases[partition.number]?.lease {
+    var place: Store.RetryPlace?
+    var left = settings.claim.holds
+    while left > 0, !partition.isLost, !isStopped, let lease = leases[partition.number]?.lease {
       do throws(StoreError) {
-        let waiting = try await store.waitingRetries(lease, limit: settings.claim.holds)
-        let ids = Set(waiting.map(\.target.delivery.message))
+        let waiting = try await store.waitingRetries(lease, after: place, limit: min(left, Self.retriesPerRead))
+        let ids = Set(waiting.found.map(\.target.delivery.message))
         guard let messages = await load(ids, for: partition) else { return }
-        for (target, due) in waiting {
+        for (target, due) in waiting.found {
           if let message = messages[target.delivery.message] { recall(target, message, due: due) }
         }
-        return
+        guard let next = waiting.next else { return }
+        place = next
+        left -= Self.retriesPerRead
       } catch {
         failed(error, partition)
         await loop.sleep(milliseconds: settings.flush.repeatAfter)
       }
     }
   }
+
+  /// Retries that a new owner reads at a time.
+  private static let retriesPerRead = 500
 
   private func recall(_ target: ClaimedTarget, _ message: LoadedMessage, due: WallTime) {
     guard let sender = senders[target.credential], let address = target.address else { return }

@@ -100,7 +100,7 @@ extension Worker {
     guard let job = parcel.job else {
       var target = parcel.target
       target.slice = parcel.slice
-      return park(target, attempts: parcel.attempts, partition: partition)
+      return park(target, attempts: parcel.news, partition: partition)
     }
     setAside(job, of: parcel.message.id, partition)
     if let done = job.one() { settleSoon(done, partition) }
@@ -181,7 +181,7 @@ extension Worker {
   // MARK: Retries
 
   /// A retry of a paused message stays in the retry set, out of turn.
-  func park(_ target: ClaimedTarget, attempts: [Attempt] = [], partition: Partition) {
+  func park(_ target: ClaimedTarget, attempts: AttemptLog = [], partition: Partition) {
     let entry = Flush.RetryEntry(
       target: target, due: Store.parked, reason: attempts.last?.reason ?? target.attempts.last?.reason ?? "paused",
       attempts: attempts)

@@ -126,6 +126,8 @@ extension Worker {
       do throws(StoreError) {
         let workers = try await self.store.beat(self.report)
         guard self.mayBegin else { return }
+        try await self.store.watchLeases(of: self.leases.filter { $0.value.lease == nil }.map(\.key))
+        guard self.mayBegin else { return }
         self.share.heard(workers: workers, own: self.serial)
         self.counts.workers.set(Int64(workers.count))
         self.shareOut()
@@ -220,6 +222,18 @@ extension Worker {
       }
     }
     return false
+  }
+
+  /// Redis has lost writes that were confirmed to this worker: nothing in memory is known to be stored, in no partition, as lanes
+  /// of one may hold what has superseded deliveries of another. All of it is dropped, and read again under new leases.
+  func historyEnded(_ words: String) {
+    log(.error, "store_went_back", ["detail": words])
+    messages.forgetAll()
+    for partition in Array(partitions.values) {
+      guard let lease = leases[partition.number]?.lease else { continue }
+      lost(partition)
+      background { try? await self.store.release(lease) }
+    }
   }
 
   func lost(_ partition: Partition) {

@@ -105,6 +105,7 @@ extension Worker {
       run.firstAttempt = flight.batch.firstAttempt ?? flight.at
     }
     run.indexes.append(UInt32(flight.batch.members.index(at: flight.place)))
+    sender.grouped += 1
   }
 
   func close(_ run: inout Run, _ sender: Sender) {
@@ -113,6 +114,7 @@ extension Worker {
     let indexes = run.indexes
     run.batch = nil
     run.indexes = []
+    sender.grouped -= indexes.count
     release(indexes.count, of: batch, sender)
     guard !partition.isLost else { return counts.forgotten.add(UInt64(indexes.count)) }
     partition.flush.add(
@@ -127,7 +129,8 @@ extension Worker {
     for place in batch.takeWaiting() {
       if !batch.partition.isLost {
         write(
-          batch.members.target(at: place) ?? batch.members.bare(at: place), outcome, reason: nil, sender: sender,
+          batch.members.target(at: place) ?? batch.members.bare(at: place), outcome,
+          reason: outcome == .expired ? sender.told.condition?.reason : nil, sender: sender,
           job: batch.job, partition: batch.partition)
       }
       release(1, of: batch, sender)

@@ -54,7 +54,7 @@ extension Worker {
   private func retry(_ parcel: Parcel, due: WallTime, reason: String) -> Flush.RetryEntry {
     var target = parcel.target
     target.slice = parcel.slice
-    return .init(target: target, due: due, reason: reason, attempts: parcel.attempts)
+    return .init(target: target, due: due, reason: reason, attempts: parcel.news)
   }
 
   /// All that one request settled, in one piece: the members of a slice stay together.
@@ -66,7 +66,6 @@ extension Worker {
     for (parcel, verdict, outcome, reason) in settlement.ended {
       lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
       if leaves(parcel) {
-        count(parcel, outcome)
         piece.finals.append(final(parcel, outcome, reason: reason, verdict: verdict))
         if let prune = prune(parcel, verdict) { piece.prunes.append(prune) }
         if let job = parcel.job?.one() { piece.finishedJobs.append(job) }
@@ -107,8 +106,8 @@ extension Worker {
   }
 
   /// A started delivery goes again as soon as it can.
-  func goBack(_ parcel: Parcel) {
-    if putBack(parcel) { requeue(parcel.lane, first: true) }
+  func goBack(_ parcel: Parcel, first: Bool = true) {
+    if putBack(parcel) { requeue(parcel.lane, first: first) }
   }
 
   /// Into its lane without a place in a queue; false: it ended instead.
@@ -143,8 +142,6 @@ extension Worker {
       supersedeResting(hold, provider: parcel.address.provider)
     }
     if result.entering { finish(parcel, .superseded, reason: nil) }
-    let count = result.waiting.count + result.resting.count + (result.entering ? 1 : 0)
-    if count > 0 { counts.superseded.add(UInt64(count)) }
   }
 
   private func supersedeResting(_ hold: Lane<Parcel>.Hold, provider: ProviderName) {
@@ -155,19 +152,17 @@ extension Worker {
       overtaken: hold.overtaken)
     partition.flush.add(final, prune: nil, finishedJob: nil)
     unflushed += 1
-    senders[hold.credential]?.metrics.delivered(.superseded)
     flushSoon(partition)
   }
 
   /// Waiting deliveries whose time is over end, and holds that ended let others go.
   func sweepLanes() {
     let now = loop.wallNow
-    for parcel in takeWaiting(where: { $0.isExpired(now: now) }) {
-      finish(parcel, .expired, reason: parcel.lastReason)
+    for parcel in takeWaiting(where: { $0.end(now: now) != nil }) {
+      if let end = parcel.end(now: now) { finish(parcel, end.outcome, reason: end.reason) }
     }
     for sender in senders.values {
-      let members = sender.takeSlices(where: { $0.isExpired(now: now) }, members: { $0.message.startBy < now })
-      endSlices(members, .expired)
+      expire(sender.takeSlices(where: { $0.end(now: now) != nil }, members: { $0.message.startBy < now }), now: now)
     }
     endBatches(.expired) { $0.message.startBy < now }
     for lane in lanes.withHolds { requeue(lane) }
@@ -175,8 +170,17 @@ extension Worker {
 
   /// Members of slices end together.
   func endSlices(_ members: [Parcel], _ outcome: Outcome) {
+    for (_, members) in Dictionary(grouping: members, by: \.partition.number) { end(members, outcome, reason: nil) }
+  }
+
+  private func expire(_ members: [Parcel], now: WallTime) {
     for (_, members) in Dictionary(grouping: members, by: \.partition.number) {
-      end(members, outcome, reason: outcome == .expired ? members[0].lastReason : nil)
+      var settlement = Settlement()
+      for parcel in members {
+        let end = parcel.end(now: now) ?? (.expired, parcel.expiryReason)
+        settlement.ended.append((parcel, nil, end.outcome, end.reason))
+      }
+      settle(settlement)
     }
   }
 
@@ -194,7 +198,7 @@ extension Worker {
   /// Puts the lane into its sender's queue if it may start something.
   func requeue(_ lane: Int, first: Bool = false) {
     guard let next = lanes.enqueue(lane, concurrency: settings.lane.concurrency, now: loop.wallNow) else { return }
-    next.sender.enqueue(lane: lane, next.urgency, first: first)
+    next.sender.enqueue(lane: lane, next, first: first)
   }
 
   // MARK: Writing down
@@ -202,7 +206,6 @@ extension Worker {
   /// A delivery that has left its lane has its outcome.
   func finish(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
     guard leaves(parcel) else { return }
-    count(parcel, outcome)
     parcel.partition.flush.add(
       final(parcel, outcome, reason: reason, verdict: verdict), prune: prune(parcel, verdict),
       finishedJob: parcel.job?.one())
@@ -210,16 +213,12 @@ extension Worker {
     flushSoon(parcel.partition)
   }
 
-  private func count(_ parcel: Parcel, _ outcome: Outcome) {
-    parcel.sender.metrics.delivered(outcome)
-  }
-
   private func final(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict?) -> Flush.Final {
     var providerID: String?
     if case .accepted(let id)? = verdict { providerID = id }
     var final = Flush.Final(
       delivery: parcel.id, device: parcel.target.device, provider: parcel.address.provider, outcome: outcome,
-      reason: reason, platform: parcel.target.facts?.platform, providerID: providerID, attempts: parcel.attempts,
+      reason: reason, platform: parcel.target.facts?.platform, providerID: providerID, attempts: parcel.news,
       overtaken: parcel.overtaken)
     if outcome == .accepted, parcel.cap != nil { final.cap = countCap(of: parcel) }
     final.slice = parcel.slice?.key
@@ -232,7 +231,6 @@ extension Worker {
     partition: Partition
   ) {
     dropHold(of: target.delivery)
-    sender.metrics.delivered(outcome)
     var final = Flush.Final(
       delivery: target.delivery, device: target.device, provider: sender.provider, outcome: outcome, reason: reason,
       platform: target.facts?.platform)

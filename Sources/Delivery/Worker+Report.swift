@@ -25,7 +25,7 @@ extension Sender {
 
   fileprivate var sending: WorkerReport.Sending {
     var (state, reason) = gate.told
-    if gate.isOpen, isUnreachable { (state, reason) = ("unreachable", toldReason) }
+    if gate.isOpen, let unreachableReason { (state, reason) = ("unreachable", unreachableReason) }
     return .init(
       credential: id, state: state, reason: reason, connections: carrier.connections, atWork: atWork,
       limit: concurrency, inMemory: inMemory)

@@ -40,7 +40,7 @@ package final class Worker {
   /// Of paced messages and apps.
   var pacers: [PacerName: Pacer] = [:]
   var rates: [AppID: Int]
-  var quotas: [ProviderName: QuotaSettings]
+  var quotas: [ProviderName: Quota]
   /// Outcomes that no flush has confirmed, over all partitions.
   var unflushed = 0
   var flushTimer: Timer?
@@ -86,6 +86,8 @@ package final class Worker {
       membersAtOnce: settings.claim.membersAtOnce)
     var client = HTTPClientSettings()
     client.caFile = settings.caFile
+    // Those that wait for a late answer have connections beside the others'.
+    client.connectionsPerHost += settings.pool.lateMaximum
     http = HTTPClient(loop: loop, settings: client)
     carriers = try Carriers(loop: loop, http: http, settings: settings, log: log)
     messages.timing = { Timing($1, clocks($0), zones) }
@@ -98,6 +100,11 @@ package final class Worker {
     store.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
     }
+    store.onClockSkew { skew in
+      log(
+        skew == nil ? .info : .warning, skew == nil ? "clock_agrees" : "clock_skew",
+        skew.map { ["detail": $0.text] } ?? [:])
+    }
   }
 
   // MARK: Life
@@ -105,6 +112,8 @@ package final class Worker {
   /// Works until `stop`; returns when drained: nothing at work, everything flushed, leases released.
   package func run() async {
     store.onBell { [weak self] bell in self?.heard(bell) }
+    store.onHistoryEnd = { [weak self] words in self?.historyEnded(words) }
+    store.onOtherHistory = { [weak self] in self?.leaseAll(hurry: true) }
     everyBeat()
     everySweep()
     // To wait takes a turn of the loop: what is waited for may have come by then, here as below.

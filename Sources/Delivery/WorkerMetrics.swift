@@ -1,4 +1,5 @@
 import Domain
+import Store
 import Telemetry
 
 /// Upper bounds in seconds, from a quick answer on loopback to a provider's time-out.
@@ -18,7 +19,6 @@ struct WorkerMetrics {
   let workers: Gauge
   let lanes: Gauge
   let unflushed: Gauge
-  let superseded: Counter
   let errorBrakes: Counter
   let forgotten: Counter
   let rateLost: Counter
@@ -44,12 +44,22 @@ struct WorkerMetrics {
     unflushed = metrics.gauge("fanfare_outcomes_unflushed", "Outcomes not yet written.")
     errorBrakes = metrics.counter(
       "fanfare_error_brakes_total", "Messages paused because too many of their deliveries failed.")
-    superseded = metrics.counter("fanfare_superseded_total", "Deliveries replaced by a newer one before they went.")
     rateLost = metrics.counter(
       "fanfare_rate_lost_total",
       "Permissions of a message's or an app's rate that sent nothing, as this machine, Redis or a connection was late.")
     forgotten = metrics.counter(
       "fanfare_outcomes_forgotten_total", "Answers to requests of a partition that another worker took meanwhile.")
+  }
+
+  /// Deliveries that became final, as the store counted them when it wrote their outcomes: by whatever they ended, each once.
+  func ended(_ tally: Tally) {
+    Self.deliveries(metrics, tally.provider, tally.outcome).add(UInt64(max(0, tally.count)))
+  }
+
+  fileprivate static func deliveries(_ metrics: Metrics, _ provider: ProviderName?, _ outcome: Outcome) -> Counter {
+    metrics.counter(
+      "fanfare_deliveries_total", "Deliveries by how they ended, as reports of messages tell it.",
+      [("provider", provider?.rawValue ?? "unknown"), ("outcome", outcome.rawValue)])
   }
 }
 
@@ -61,7 +71,6 @@ final class SenderMetrics {
   private let rejected: Counter
   private let blocked: Counter
   private let unreachable: Counter
-  private let outcomes: [Outcome: Counter]
   private let untilFirst: Histogram
   private let answer: Histogram
   private let atWork: Gauge
@@ -85,14 +94,8 @@ final class SenderMetrics {
     rejected = attempts("rejected")
     blocked = attempts("blocked")
     unreachable = attempts("unreachable")
-    outcomes = Dictionary(
-      uniqueKeysWithValues: Outcome.allCases.map { outcome in
-        (
-          outcome,
-          metrics.counter(
-            "fanfare_deliveries_total", "Deliveries by how they ended.", [label, ("outcome", outcome.rawValue)])
-        )
-      })
+    // They are there from the start, at 0.
+    for outcome in Outcome.allCases { _ = WorkerMetrics.deliveries(metrics, provider, outcome) }
     untilFirst = metrics.histogram(
       "fanfare_accept_to_attempt_seconds", "From acceptance to the first request.", bounds: latencyBounds, [label])
     answer = metrics.histogram(
@@ -107,8 +110,6 @@ final class SenderMetrics {
     blockedGauge = metrics.gauge(
       "fanfare_credentials_blocked", "Credentials that wait for the operator.", [label])
   }
-
-  func delivered(_ outcome: Outcome, times: Int = 1) { outcomes[outcome]?.add(UInt64(times)) }
 
   func firstAttempt(after milliseconds: Int64) { firstAttempts(1, after: milliseconds) }
   func firstAttempts(_ count: Int, after milliseconds: Int64) {
@@ -126,7 +127,6 @@ final class SenderMetrics {
   func accepted(_ count: Int) {
     atWork.add(-Int64(count))
     accepted.add(UInt64(count))
-    outcomes[.accepted]?.add(UInt64(count))
   }
 
   func retried() { retries.add() }

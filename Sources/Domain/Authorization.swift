@@ -7,6 +7,15 @@ package protocol Authorization: Sendable {
   mutating func fetched(_ answer: ProviderAnswer?, now: WallTime)
   /// The provider refused the header as expired or invalid: the next `need` renews it where the rules allow.
   mutating func refused(_ cause: Retry.Cause, now: WallTime)
+  /// An operator may have mended what was refused: the next `need` does not wait for the end of a rest.
+  mutating func retry()
+  /// Why the last fetch brought nothing, where it may soon; fit for a log.
+  var difficulty: String? { get }
+}
+
+extension Authorization {
+  package var difficulty: String? { nil }
+  package mutating func retry() {}
 }
 
 package enum AuthorizationNeed: Sendable {

@@ -14,7 +14,7 @@ package struct Cap: Hashable, Sendable {
 
   /// Counters have four bits.
   package static let maximum = 15
-  package static let reason = "capped"
+  package static let reason = SkipReason.capped.rawValue
 
   package init(limit: Int, period: Period, topic: String) {
     self.limit = limit

@@ -45,7 +45,8 @@ package struct ChannelRefusal: Hashable, Sendable {
 
 /// An account whose provider has channels to manage. Pure, as all of a provider is.
 package protocol ChannelAccount: ProviderAccount {
-  var channelOrigin: Origin { get }
+  /// Where channels are managed. Nil: `origin` replaces the vendor's host, and nothing is said of this one; the vendor is not asked.
+  var channelOrigin: Origin? { get }
   /// `bundleID`: nil means the account's own.
   func request(_ call: ChannelCall, bundleID: String?, id: UUIDBytes, authorization: String) -> ProviderRequest
   func read(_ answer: ProviderAnswer, to call: ChannelCall) -> ChannelReply

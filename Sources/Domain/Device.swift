@@ -68,6 +68,8 @@ package struct Device: Hashable, Sendable {
   /// Values are strings, numbers or booleans.
   package var attributes: [JSONMember]
   package var enabled: Bool
+  /// What its notifications may do; empty: not told.
+  package var permissions = Permissions()
   package var liveActivityToken: String? {
     get { address.liveActivityToken }
     set { address.liveActivityToken = newValue }

@@ -21,7 +21,8 @@ package struct Errand: Hashable, Sendable {
     // A vendor that keeps the activities itself is told the device.
     case (.liveActivity, .start): [.pushToStart, .device, .fid]
     case (.liveActivity, _): [.activity, .channel, .device, .fid]
-    case (.voip, _): [.voip]
+    // A vendor without tokens of its own for calls reaches them by the device's.
+    case (.voip, _): [.voip, .device, .fid]
     case (.location, _): [.location]
     case (.complication, _): [.complication]
     case (.fileProvider, _): [.fileProvider]

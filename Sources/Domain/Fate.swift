@@ -2,7 +2,7 @@
 package enum Fate: Hashable, Sendable {
   /// To be sent by this credential.
   case queue(CredentialID)
-  /// Ended before it began: `skipped: kind_unsupported`, `dead: Unregistered`.
+  /// Ended before it began: `skipped: token_kind`, `dead: Unregistered`.
   case ended(Outcome, reason: String)
 
   /// It is to be sent.

@@ -18,20 +18,30 @@ package struct Fates: Sendable {
   /// Looks at the route only: an address without its token gets the same answer.
   package func fate(of address: Address) -> Fate {
     if let wanted = message.providers, !wanted.contains(address.provider) {
-      return .ended(.skipped, reason: "provider_excluded")
+      return .skipped(.providerExcluded)
     }
     let errand = message.errand
-    guard errand.tokenKinds.contains(address.tokenKind), let provider = providers[address.provider],
-      provider.carries(errand, to: address)
-    else {
-      return .ended(.skipped, reason: "kind_unsupported")
+    guard let provider = providers[address.provider] else { return .skipped(.kindUnsupported) }
+    guard errand.tokenKinds.contains(address.tokenKind), provider.carries(errand, to: address) else {
+      return .skipped(provider.carries(errand, toAnyLike: address) ? .tokenKind : .kindUnsupported)
     }
     guard let credential = app.credential(for: address), accounts.contains(credential) else {
-      return .ended(.skipped, reason: "no_credential")
+      return .skipped(.noCredential)
     }
     return .queue(credential)
   }
 
   /// The message can go there.
   package func carries(_ address: Address) -> Bool { fate(of: address).isQueued }
+}
+
+extension PushProvider {
+  /// The provider has such a push; it goes to a token of another kind than this one, where `address` has not the right one.
+  fileprivate func carries(_ errand: Errand, toAnyLike address: Address) -> Bool {
+    errand.tokenKinds.contains { kind in
+      var other = address
+      other.tokenKind = kind
+      return carries(errand, to: other)
+    }
+  }
 }

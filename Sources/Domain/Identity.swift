@@ -16,6 +16,9 @@ package struct DeviceID: RawRepresentable, Hashable, Sendable {
 package struct CredentialID: RawRepresentable, Hashable, Sendable {
   package let rawValue: String
   package init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Whose it is: what stands before the slash.
+  package var app: AppID { AppID(rawValue: String(rawValue.prefix { $0 != "/" })) }
 }
 
 /// The name of a push provider as clients write it. An open set: a fourth provider needs no change here.

@@ -1,4 +1,4 @@
-/// One normalized send, valid in every field that its kind allows (design section 4). Made by Intake only.
+/// One normalized send, valid in every field that its kind allows. Made by Intake only.
 package struct Message: Hashable, Sendable {
   package var to: Recipients
   package var kind: Kind
@@ -6,7 +6,7 @@ package struct Message: Hashable, Sendable {
   /// The members of `data`: beside `aps` on APNs, JSON text for non-strings on FCM.
   package var data: [JSONMember]
   package var contentAvailable: Bool
-  /// Absent: set only where an image or an encrypted body asks for it.
+  /// Absent: set only where an image, buttons or an encrypted body ask for it.
   package var mutableContent: Bool?
   /// Text that only the app can read: its service extension puts it in place of what the notification says. Carried as it
   /// is, under the key `encrypted_body`.
@@ -38,6 +38,8 @@ package struct Message: Hashable, Sendable {
   /// Absent: as the app has it. A share of 0: none.
   package var errorBrake: ErrorBrake?
   package var labels: [JSONMember]
+  /// What people call it; no provider is told.
+  package var name: String?
   /// Names the send in the vendors' own reports.
   package var analyticsLabel: String?
   package var overrides: Overrides
@@ -51,7 +53,11 @@ package struct Message: Hashable, Sendable {
   package var holdout: Int
 
   package static let defaultTTL = 259_200
+  /// Milliseconds. `ttl: 0` means one attempt at once; this is how long "at once" may take.
+  package static let atOnce: Int64 = 10_000
   package static let maximumTTL = 2_419_200
+  /// Bytes of a name, also of a draft's.
+  package static let longestName = 128
   package static let maximumRate: Int64 = 1_000_000
 
   package init(to: Recipients, kind: Kind) {

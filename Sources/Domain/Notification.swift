@@ -5,6 +5,7 @@ package struct Notification: Hashable, Sendable {
   package var body: String?
   /// An https URL.
   package var image: String?
+  /// A URL of any scheme.
   package var link: String?
   package var category: String?
   package var threadID: String?
@@ -39,6 +40,30 @@ package struct Notification: Hashable, Sendable {
   package var localized: [LocalizedText] = []
 
   package init() {}
+
+  /// The category by which an Apple app knows the buttons: its own, or for buttons without one their ids with a plus sign
+  /// between them (`yes+no`).
+  package var effectiveCategory: String? {
+    if category != nil || buttons.isEmpty { return category }
+    return buttons.map(\.id).joined(separator: "+")
+  }
+
+  /// An app's service extension has something to do: load the image, register the buttons, or put the encrypted text in place.
+  package func asksExtension(encryptedBody: String?) -> Bool {
+    image != nil || !buttons.isEmpty || encryptedBody != nil
+  }
+
+  /// The buttons as data for the app: what it can show and open by itself.
+  package var buttonData: JSONValue? {
+    if buttons.isEmpty { return nil }
+    return .array(
+      buttons.map { button in
+        var members = [JSONMember("id", .string(button.id)), JSONMember("text", .string(button.text))]
+        members.set("icon", button.icon)
+        members.set("url", button.url)
+        return .object(members)
+      })
+  }
 }
 
 package struct Sound: Hashable, Sendable {

@@ -1,11 +1,16 @@
-/// A push provider: pure (design D1). It opens no socket, reads no clock, knows no Redis and no retry timing.
+/// A push provider: pure (design D1). It opens no socket, reads no clock and knows no Redis; when to try again it declares, and others
+/// do it.
 package protocol PushProvider: Sendable {
   var name: ProviderName { get }
   /// The settings a credential of this provider takes, for the configuration's check.
   var settings: [CredentialSetting] { get }
+  /// What the vendor asks of those who try again.
+  var retry: RetryRules { get }
+  /// What the vendor lets one account send.
+  var quota: Quota { get }
 
   /// True if such a message may go to such an address (its token itself is of no account): one of `errand.tokenKinds`.
-  /// False becomes `skipped: kind_unsupported`.
+  /// False becomes `skipped: token_kind`, or `kind_unsupported` where no kind of token would do.
   func carries(_ errand: Errand, to address: Address) -> Bool
   /// Opens a credential: parses keys, checks identifiers.
   func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount
@@ -84,7 +89,8 @@ package struct CredentialFault: Error, Hashable, Sendable {
 }
 
 package enum Wire: Sendable {
-  /// HTTP/2, one stream per request. `cautiousStart`: the first request of a connection goes alone (APNs section 8).
+  /// HTTP/2, one stream per request. `cautiousStart`: the first request of a connection goes alone
+  /// (protocols/apns.md section 8).
   case http2(cautiousStart: Bool)
   /// HTTP/1.1 by libcurl, at most `connections` requests at a time.
   case http1(connections: Int)
@@ -102,6 +108,8 @@ package protocol ProviderAccount: Sendable {
   var choosesLanguage: Bool { get }
   /// What the vendor counts requests by: accounts of one group share its quota.
   var quotaGroup: String { get }
+  /// Recipients that it may reach for each of its subscribers; nil: the vendor has no such rule.
+  var subscriberRule: SubscriberRule? { get }
   /// The addresses it may send to.
   var coverage: Coverage { get }
   /// Shown in the handshake of its connections, which are its own then.
@@ -126,18 +134,26 @@ package protocol ProviderAccount: Sendable {
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement
   /// An answer to a framed request that is an acceptance, whatever its headers say. False: it has to be judged.
   func isAcceptance(status: Int, body: [UInt8]) -> Bool
-  /// A fresh source of authorization headers; the caller keeps one per credential and shares it over connections.
-  func makeAuthorization() -> any Authorization
+  /// A call by which the vendor shows whether it takes this credential, and which sends and changes nothing.
+  func probe(authorization: String) -> ProviderRequest
+  /// What the answer to `probe` shows.
+  func read(probe answer: ProviderAnswer) -> ProbeFinding
+  /// A fresh source of authorization headers; the caller keeps one per credential and shares it over connections. What was refused is
+  /// asked for again after `probeInterval` milliseconds.
+  func makeAuthorization(probeInterval: Int64) -> any Authorization
 }
 
 extension ProviderAccount {
   package var choosesLanguage: Bool { false }
   package var quotaGroup: String { credential.rawValue }
+  package var subscriberRule: SubscriberRule? { nil }
   package var coverage: Coverage { .everything }
   package var clientCertificate: ClientCertificate? { nil }
   package func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? { nil }
   package func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8] { rendering.head }
   package func isAcceptance(status: Int, body: [UInt8]) -> Bool { false }
+  /// For a single use.
+  package func makeAuthorization() -> any Authorization { makeAuthorization(probeInterval: 30_000) }
 }
 
 /// What all recipients of a message share at one credential.
@@ -198,7 +214,7 @@ package struct Header: Hashable, Sendable {
   /// Lower case.
   package var name: String
   package var value: String
-  /// False: a literal without indexing (APNs section 1 for values that never repeat).
+  /// False: a literal without indexing (protocols/apns.md section 1 for values that never repeat).
   package var indexed: Bool
   package init(_ name: String, _ value: String, indexed: Bool = true) {
     self.name = name
@@ -226,12 +242,30 @@ package struct ProviderAnswer: Hashable, Sendable {
   package var headers: [Header]
   /// Cut off by the transport at its limit; may be empty, HTML or anything.
   package var body: [UInt8]
-  package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
+  /// When it came, by this machine's clock; nil where nobody asks.
+  package var receivedAt: WallTime?
+  package init(status: Int, headers: [Header] = [], body: [UInt8] = [], receivedAt: WallTime? = nil) {
     self.status = status
     self.headers = headers
     self.body = body
+    self.receivedAt = receivedAt
   }
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
-  /// `Retry-After` in whole seconds; the date form is not used by these providers and reads as nil.
-  package var retryAfter: Int? { header("retry-after").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
+
+  /// Seconds that `Retry-After` asks for, 0…`longestRetryAfter`; nil: it is missing, or not in a form of RFC 9110. A date counts from the
+  /// answer's own `Date`, as the peer's clock may be wrong, or else from when it came.
+  package var retryAfter: Int? {
+    guard let text = header("retry-after") else { return nil }
+    if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      return Whole.read(text, in: 0...Self.longestRetryAfter) ?? Self.longestRetryAfter
+    }
+    let here = receivedAt ?? WallTime(milliseconds: 0)
+    let sent = header("date").flatMap { HTTPDate.parse($0, now: here) }
+    guard let from = sent ?? receivedAt, let until = HTTPDate.parse(text, now: from) else { return nil }
+    let span = max(0, until - from)
+    return Int(min(span / 1_000 + (span % 1_000 > 0 ? 1 : 0), Int64(Self.longestRetryAfter)))
+  }
+
+  /// A peer that asks for more than a year is not believed.
+  package static let longestRetryAfter = 31_536_000
 }

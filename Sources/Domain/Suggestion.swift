@@ -11,7 +11,8 @@ package enum Suggestion {
     var best: (word: String, distance: Int)?
     for candidate in candidates {
       let other = plain(candidate)
-      let isCutOff = word.count > 2 && other.starts(with: word)
+      // Half of it at least: `push` is no slip for `push_to_talk`.
+      let isCutOff = word.count > 2 && word.count * 2 >= other.count && other.starts(with: word)
       let distance = isCutOff ? 1 : distance(word, other)
       let allowed = max(1, min(3, other.count / 3))
       if distance <= allowed, distance < best?.distance ?? .max { best = (candidate, distance) }

@@ -2,7 +2,11 @@
 package struct WallTime: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
   package init(milliseconds: Int64) { self.milliseconds = milliseconds }
-  package init(seconds: Int64) { milliseconds = seconds * 1000 }
+  /// What lies beyond the end of time is taken for the end.
+  package init(seconds: Int64) {
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    milliseconds = overflow ? (seconds < 0 ? .min : .max) : product
+  }
 
   package var seconds: Int64 { milliseconds / 1000 }
 

@@ -40,13 +40,13 @@ package struct Retry: Hashable, Sendable {
     case quota
     /// 5xx: the token waits the vendor's floor.
     case serverFault
-    /// The peer closes in good order: at once on another connection.
+    /// The server goes away and says so: at once on another connection.
     case closing
     /// The authorization was too old: renew it, then once more on a new connection.
     case authorizationExpired
     /// The authorization was renewed too often: go back to the earlier one, the credential waits.
     case authorizationTooNew
-    /// The connection belongs to another key: at once on a new connection.
+    /// The connection belongs to another key, or was idle for too long: at once on a new connection.
     case wrongConnection
     /// The members refused by name are left out; the rest goes again at once under a new key (OneSignal 4, A8).
     case revised
@@ -97,7 +97,7 @@ package struct Judgement: Hashable, Sendable {
   }
 }
 
-/// How a delivery ended (design section 4). For every message the outcomes and the unfinished add up to its audience.
+/// How a delivery ended. For every message the outcomes and the unfinished add up to its audience.
 package enum Outcome: String, Hashable, Sendable, CaseIterable {
   case accepted
   case failed

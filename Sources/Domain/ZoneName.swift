@@ -1,6 +1,9 @@
 /// The names of IANA time zones. They are part of the program, so that every machine takes and refuses the same ones: a
 /// server may carry no time zone database.
 package enum ZoneName {
+  /// Whose clock an instant of a start is shown by: UTC, or for one by each device's own clock the zone that has it first.
+  package static func ofStart(isLocal: Bool) -> String { isLocal ? LocalTime.earliestZone : "UTC" }
+
   private static let all: Set<String> = Set(list.split { $0 == " " || $0 == "\n" }.map(String.init))
 
   package static func exists(_ name: String) -> Bool { all.contains(name) }

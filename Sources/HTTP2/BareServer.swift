@@ -47,7 +47,7 @@ package final class BareServer {
   private func accepted(_ socket: Socket) {
     guard let session = try? TLSSession(server: tls, fd: socket.fd) else { return socket.close() }
     last += 1
-    let channel = SecureChannel(loop: loop, socket: socket, session: session, connecting: false)
+    let channel = SecureChannel(loop: loop, socket: socket, session: .tls(session), connecting: false)
     connections[last] = BareConnection(self, number: last, loop: loop, channel: channel, streams: streams)
     delegate?.opened()
   }

@@ -68,6 +68,12 @@ enum ClientCallbacks {
     Int(bitPattern: nghttp2_session_get_stream_user_data(session, stream)) - 1
   }
 
+  /// What kept HEADERS from being sent lies in them; all else lies in the connection.
+  private static func isOfRequest(_ code: Int32) -> Bool {
+    [NGHTTP2_ERR_FRAME_SIZE_ERROR, NGHTTP2_ERR_HEADER_COMP, NGHTTP2_ERR_INVALID_ARGUMENT, NGHTTP2_ERR_HTTP_HEADER]
+      .contains { $0.rawValue == code }
+  }
+
   private static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, length, flags, source, context in
     let connection = connection(context)
     let index = Int(bitPattern: source!.pointee.ptr) - 1
@@ -95,11 +101,14 @@ enum ClientCallbacks {
       return 0
     }
 
-    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { session, frame, _, context in
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { session, frame, code, context in
       guard frame!.pointee.hd.type == UInt8(NGHTTP2_HEADERS.rawValue) else { return 0 }
       let index = slot(session, frame!.pointee.hd.stream_id)
       let connection = connection(context)
-      if index >= 0, connection.table[index].condition == .working { connection.table[index].condition = .notSent }
+      if index >= 0, connection.table[index].condition == .working {
+        connection.table[index].condition =
+          isOfRequest(code) ? .unsendable(String(cString: nghttp2_strerror(code))) : .notSent
+      }
       return 0
     }
 

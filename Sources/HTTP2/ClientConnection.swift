@@ -95,6 +95,10 @@ package final class HTTP2ClientConnection {
     return max(0, min(streamLimit - table.count, settings.maximumRequests - requests))
   }
   package var openStreams: Int { table.count }
+  /// Requests that have been waiting for their answer for so many milliseconds.
+  package func streams(olderThan milliseconds: Int64) -> Int {
+    table.count(dueWithin: max(0, settings.answerTimeout - milliseconds), now: loop.now)
+  }
 
   /// Needs `openable > 0`. Written at the end of the turn together with its neighbours. `tag` is the caller's.
   package func submit(_ request: ProviderRequest, tag: UInt64) {
@@ -132,7 +136,7 @@ package final class HTTP2ClientConnection {
       table[index].stream = stream
     } else {
       _ = table.remove(index)
-      events.append(.failed(tag, .notProcessed(String(cString: nghttp2_strerror(stream)))))
+      events.append(.failed(tag, .unsendable(String(cString: nghttp2_strerror(stream)))))
     }
     if requests == settings.maximumRequests {
       phase = .draining
@@ -266,9 +270,10 @@ package final class HTTP2ClientConnection {
     dialer?.cancel()
     dialer = nil
     let written = channel?.written ?? 0
-    for slot in table.removeAll() where slot.condition != .reported {
-      events.append(slot.outcome(lostBecause: reason.text, written: written))
-    }
+    let slots = table.removeAll().filter { $0.condition != .reported }
+    var beside: Int?
+    if case .lost = reason { beside = max(0, slots.count { $0.isAtWork(written: written) } - 1) }
+    for slot in slots { events.append(slot.outcome(lostBecause: reason.text, written: written, beside: beside)) }
     channel?.close()
     channel = nil
     // Kept alive until the owner has heard everything.
@@ -300,7 +305,8 @@ package final class HTTP2ClientConnection {
       guard deadline <= now else { return armAnswerTimer(milliseconds: deadline - now) }
       table.stopWaiting(index)
       let slot = table[index]
-      events.append(slot.timedOut(after: settings.answerTimeout))
+      let isSilent = lastHeard + settings.answerTimeout <= slot.deadline
+      events.append(slot.timedOut(after: settings.answerTimeout, isSilent: isSilent))
       table[index].condition = .reported
       nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.stream, NGHTTP2_CANCEL.rawValue)
       // A silent peer is asked at once whether it lives.

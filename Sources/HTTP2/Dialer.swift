@@ -56,7 +56,7 @@ final class Dialer: SecureChannelOwner {
     do {
       let socket = try Socket.connect(to: address)
       let session = try TLSSession(client: tls, host: origin.host, fd: socket.fd)
-      let channel = SecureChannel(loop: loop, socket: socket, session: session, connecting: true)
+      let channel = SecureChannel(loop: loop, socket: socket, session: .tls(session), connecting: true)
       self.channel = channel
       channel.start(owner: self)
     } catch let failure as SocketFailure {

@@ -2,7 +2,7 @@ import Glibc
 import Loop
 
 /// Stands between a client and a server that is to seem slow: what the server says passes a byte at a time, or never. What
-/// the client says passes at once. Ends when either side does.
+/// the client says passes at once. Ends with the client, or behind the server's last byte.
 final class Drip {
   private let loop: EventLoop
   private let outer: Socket
@@ -13,6 +13,8 @@ final class Drip {
   private var forClient = FIFO<UInt8>()
   private var timer: Timer?
   private var isOver = false
+  /// The server has closed its side. What it said before still goes out.
+  private var serverEnded = false
   private static let readSize = 16 * 1024
 
   /// `every`: milliseconds between bytes; nil: the server says nothing at all, and no server is needed. Second: the
@@ -64,20 +66,30 @@ final class Drip {
         forServer.prepend(byte)
         loop.after(milliseconds: 1) { [weak self] in self?.passOn() }
         return
-      case .ended, .failed: return close()
+      // The server takes no more; what it said is still on its way to the client.
+      case .ended, .failed: return
       }
     }
   }
 
   private func serverSpoke() {
-    guard let inner, let bytes = take(from: inner) else { return close() }
-    for byte in bytes { forClient.append(byte) }
+    guard let inner else { return }
+    if let bytes = take(from: inner) {
+      for byte in bytes { forClient.append(byte) }
+    } else {
+      serverEnded = true
+      loop.unwatch(inner.fd)
+    }
     if timer == nil { fall() }
   }
 
   private func fall() {
     timer = nil
-    guard !isOver, let byte = forClient.popFirst() else { return }
+    guard !isOver else { return }
+    guard let byte = forClient.popFirst() else {
+      if serverEnded { close() }
+      return
+    }
     switch withUnsafeBytes(of: byte, { outer.write($0) }) {
     case .moved: break
     case .blocked: forClient.prepend(byte)

@@ -89,8 +89,8 @@ package final class HTTP2Caller: HTTP2ClientDelegate {
   package func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure) {
     let told: HTTP2CallFailure =
       switch failure {
-      case .notProcessed(let reason): .init(reason: reason, processed: false)
-      case .unknown(let reason): .init(reason: reason, processed: true)
+      case .notProcessed(let reason), .unsendable(let reason): .init(reason: reason, processed: false)
+      case .unknown(let reason), .lost(let reason, _), .silent(let reason): .init(reason: reason, processed: true)
       }
     atWork.removeValue(forKey: tag)?.resume(returning: .failure(told))
   }

@@ -26,8 +26,14 @@ extension HTTP2ClientDelegate {
 package enum StreamFailure: Hashable, Sendable {
   /// Surely not processed: above GOAWAY's last-stream-id, REFUSED_STREAM, or never written.
   case notProcessed(String)
-  /// It may have been processed: lost connection, time-out, other RST_STREAM codes, headers beyond their limit.
+  /// It may have been processed: time-out, other RST_STREAM codes, headers beyond their limit, a connection that we closed.
   case unknown(String)
+  /// It may have been processed: it was at work when the peer or the network ended the connection, and so were `beside` others.
+  case lost(String, beside: Int)
+  /// It may have been processed: it timed out, and nothing at all was heard on its connection since it was made.
+  case silent(String)
+  /// No peer will ever see it: it cannot be written.
+  case unsendable(String)
 }
 
 package enum ConnectionEnd: Hashable, Sendable {

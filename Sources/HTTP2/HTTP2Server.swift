@@ -2,25 +2,25 @@ package import Domain
 package import Loop
 package import TLS
 
-/// An HTTP/2 server over TLS for the sandbox, tests and benchmarks, with the misbehaviour they need. Recognises the
-/// preface of clients that negotiate no ALPN. Owned by one loop. Calls that name a stream or connection that has gone do
-/// nothing.
+/// An HTTP/2 server for the sandbox, tests and benchmarks, with the misbehaviour they need. Speaks HTTP/1.1 too if its
+/// settings say so: by ALPN, and without ALPN to all that do not begin with HTTP/2's preface. Every fault has a form in both.
+/// Owned by one loop. Calls that name a stream or connection that has gone do nothing.
 package final class HTTP2Server {
   package weak var delegate: (any HTTP2ServerDelegate)?
   /// The port it listens on, also when 0 was asked for.
   package let port: Int
 
   private let loop: EventLoop
-  private let tls: TLSContext
+  private let tls: TLSContext?
   private let settings: HTTP2ServerSettings
   private let listener: Listener
   private var connections: [UInt64: ServerConnection] = [:]
   private var drips: [ObjectIdentifier: Drip] = [:]
   private var last: UInt64 = 0
 
-  /// Listens on 127.0.0.1, or `address` (an IPv4 or IPv6 address). Throws if the port is taken.
+  /// Listens on 127.0.0.1, or `address` (an IPv4 or IPv6 address). `tls`: nil for plain TCP. Throws if the port is taken.
   package init(
-    loop: EventLoop, address: String = "127.0.0.1", port: Int, tls: TLSContext, settings: HTTP2ServerSettings
+    loop: EventLoop, address: String = "127.0.0.1", port: Int, tls: TLSContext?, settings: HTTP2ServerSettings
   ) throws(ListenFailure) {
     self.loop = loop
     self.tls = tls
@@ -50,10 +50,14 @@ package final class HTTP2Server {
     return server
   }
 
-  private func serve(_ socket: Socket, _ tls: TLSContext) {
-    guard let session = try? TLSSession(server: tls, fd: socket.fd) else { return socket.close() }
+  private func serve(_ socket: Socket, _ tls: TLSContext?) {
+    var security = ChannelSecurity.plain(socket)
+    if let tls {
+      guard let session = try? TLSSession(server: tls, fd: socket.fd) else { return socket.close() }
+      security = .tls(session)
+    }
     last += 1
-    let channel = SecureChannel(loop: loop, socket: socket, session: session, connecting: false)
+    let channel = SecureChannel(loop: loop, socket: socket, session: security, connecting: false)
     let connection = ServerConnection(number: last, loop: loop, channel: channel, settings: settings) { [weak self] in
       self?.happened($0)
     }
@@ -84,13 +88,13 @@ package final class HTTP2Server {
     connections[stream.connection]?.respond(stream.stream, status: status, headers: headers, body: [], filler: bytes)
   }
 
-  /// Answers with a header block of so many bytes in HEADERS and CONTINUATION frames; nil: until the client leaves. The
-  /// connection says nothing else meanwhile.
+  /// Answers with a header block of so many bytes, in HEADERS and CONTINUATION frames or in lines; nil: until the client
+  /// leaves. The connection says nothing else meanwhile.
   package func floodHeaders(_ stream: HTTP2ServerStream, bytes: Int?) {
     connections[stream.connection]?.floodHeaders(stream.stream, bytes: bytes)
   }
 
-  /// Answers with a header block that no HPACK decoder takes.
+  /// Answers with a header block that no HPACK decoder takes; over HTTP/1.1 with a line that is no status line.
   package func respondMalformed(_ stream: HTTP2ServerStream) {
     connections[stream.connection]?.respondMalformed(stream.stream)
   }
@@ -100,17 +104,18 @@ package final class HTTP2Server {
     connections[connection]?.clientCertificate
   }
 
-  /// RST_STREAM with an HTTP/2 error code (7: REFUSED_STREAM).
+  /// RST_STREAM with an HTTP/2 error code (7: REFUSED_STREAM); over HTTP/1.1 the TCP connection ends with RST.
   package func reset(_ stream: HTTP2ServerStream, code: UInt32) {
     connections[stream.connection]?.reset(stream.stream, code: code)
   }
 
-  /// GOAWAY; streams above `lastStream` (default: the last one received) are dropped unanswered, the rest may finish, then the
+  /// GOAWAY (over HTTP/1.1 its like: no further request is taken); streams above `lastStream` (default: the last one received) are dropped unanswered, the rest may finish, then the
   /// connection closes.
   package func goaway(_ connection: UInt64, code: UInt32, debug: [UInt8], lastStream: Int32? = nil) {
     connections[connection]?.goaway(code: code, debug: debug, lastStream: lastStream)
   }
 
+  /// Nothing over HTTP/1.1, which has one request at a time.
   package func setMaximumConcurrentStreams(_ limit: Int, on connection: UInt64) {
     connections[connection]?.setMaximumConcurrentStreams(limit)
   }

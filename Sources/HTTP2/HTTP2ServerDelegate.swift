@@ -4,18 +4,33 @@ package import TLS
 package struct HTTP2ServerRequest: Sendable {
   package var stream: HTTP2ServerStream
   package var method: String
+  /// With the query.
   package var path: String
   package var authority: String
   /// Regular headers, lower-case names, in order.
   package var headers: [Header]
   package var body: [UInt8]
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+  package init(
+    stream: HTTP2ServerStream, method: String, path: String, authority: String, headers: [Header], body: [UInt8]
+  ) {
+    self.stream = stream
+    self.method = method
+    self.path = path
+    self.authority = authority
+    self.headers = headers
+    self.body = body
+  }
 }
 
-/// Names one stream of one connection of a server.
+/// Names one stream of one connection of a server; over HTTP/1.1 `stream` counts the connection's requests from 1.
 package struct HTTP2ServerStream: Hashable, Sendable {
   package var connection: UInt64
   package var stream: Int32
+  package init(connection: UInt64, stream: Int32) {
+    self.connection = connection
+    self.stream = stream
+  }
 }
 
 /// What a client showed in its handshake.
@@ -61,5 +76,7 @@ package struct HTTP2ServerSettings: Sendable {
   package var maximumConcurrentStreams = 1000
   package var maximumBody = 1 << 20
   package var maximumHeaderBytes = 1 << 16
+  /// Clients may speak HTTP/1.1. The TLS context must offer `http/1.1` by ALPN.
+  package var speaksHTTP1 = false
   package init() {}
 }

@@ -15,8 +15,8 @@ protocol SecureChannelOwner: AnyObject {
   func channelEnded(_ reason: String?)
 }
 
-/// TLS over a socket on a loop: the handshake, reads as they come, and a buffer in which frames gather so that each TLS
-/// record is full (design D2).
+/// TLS (or plain TCP) over a socket on a loop: the handshake, reads as they come, and a buffer in which frames gather so that
+/// each TLS record is full (design D2).
 final class SecureChannel {
   private enum Phase {
     case handshaking
@@ -33,7 +33,7 @@ final class SecureChannel {
 
   private let loop: EventLoop
   private let socket: Socket
-  private let session: TLSSession
+  private let session: ChannelSecurity
   private var phase = Phase.handshaking
   private var output: [UInt8] = []
   private var start = 0
@@ -51,7 +51,7 @@ final class SecureChannel {
   private static let lingerTime: Int64 = 1_000
 
   /// `connecting`: the socket's connect is still under way.
-  init(loop: EventLoop, socket: Socket, session: TLSSession, connecting: Bool) {
+  init(loop: EventLoop, socket: Socket, session: ChannelSecurity, connecting: Bool) {
     self.loop = loop
     self.socket = socket
     self.session = session
@@ -200,6 +200,13 @@ final class SecureChannel {
     if let lingerTimer { loop.cancel(lingerTimer) }
     loop.unwatch(socket.fd)
     socket.close()
+  }
+
+  /// Closes at once with RST: the peer loses what it has not read.
+  func reset() {
+    guard phase != .closed else { return }
+    socket.resetOnClose()
+    close()
   }
 
   /// Says goodbye behind what is written and closes when the peer has ended its side, or after a second. The owner hears

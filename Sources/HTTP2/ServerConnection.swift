@@ -34,7 +34,12 @@ final class ServerConnection {
   let settings: HTTP2ServerSettings
   var streams: [Int32: Stream] = [:]
   var events: [Event] = []
+  /// HTTP/2's state; nil before the protocol is known, and for HTTP/1.1.
   var session: OpaquePointer?
+  /// HTTP/1.1's state; nil before the protocol is known, and for HTTP/2.
+  private var http1: HTTP1Machine?
+  /// What came of a client without ALPN, while it may still become HTTP/2's preface.
+  private var opening: [UInt8] = []
   private(set) var isOpen = false
   private(set) var clientCertificate: HTTP2ClientCertificate?
   /// Raw frames that go out when nghttp2 has nothing to say, and the flood behind which it says nothing more.
@@ -80,6 +85,11 @@ final class ServerConnection {
     streams[stream]?.isSettled = true
     streams[stream]?.answer = body
     streams[stream]?.filler = filler
+    if http1 != nil {
+      streams[stream] = nil
+      http1?.respond(status: status, headers: headers, body: body, filler: filler)
+      return scheduleFlush()
+    }
     scratch.removeAll()
     scratch.append(":status", String(status))
     for header in headers { scratch.append(header) }
@@ -90,6 +100,10 @@ final class ServerConnection {
   func floodHeaders(_ stream: Int32, bytes: Int?) {
     guard !isClosed, flood == nil else { return }
     streams[stream]?.isSettled = true
+    if http1 != nil {
+      http1?.floodHeaders(bytes: bytes)
+      return scheduleFlush()
+    }
     flood = HostileFrames.HeaderFlood(stream: stream, bytes: bytes)
     scheduleFlush()
   }
@@ -97,6 +111,10 @@ final class ServerConnection {
   func respondMalformed(_ stream: Int32) {
     guard !isClosed else { return }
     streams[stream]?.isSettled = true
+    if http1 != nil {
+      http1?.respondMalformed()
+      return scheduleFlush()
+    }
     raw += HostileFrames.badHPACK(stream)
     scheduleFlush()
   }
@@ -104,11 +122,21 @@ final class ServerConnection {
   func reset(_ stream: Int32, code: UInt32) {
     guard !isClosed, streams[stream] != nil else { return }
     streams[stream]?.isSettled = true
+    if http1 != nil {
+      channel.reset()
+      return end()
+    }
     nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream, code)
     scheduleFlush()
   }
 
   func goaway(code: UInt32, debug: [UInt8], lastStream: Int32?) {
+    if !isClosed, let http1 {
+      let stays = http1.isAtWork && lastStream ?? http1.number >= http1.number
+      if !stays { streams[http1.number]?.isSettled = true }
+      if stays { self.http1?.end() } else { self.http1?.drop() }
+      return scheduleFlush()
+    }
     guard !isClosed, let session else { return }
     var last = nghttp2_session_get_last_proc_stream_id(session)
     if let lastStream { last = min(last, max(0, lastStream)) }
@@ -151,6 +179,10 @@ final class ServerConnection {
 
   private func settle() {
     deliver()
+    if let http1, !isClosed, http1.isOver, !channel.hasOutput {
+      channel.finish()
+      end()
+    }
     guard !isClosed, let session else { return }
     if nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0, !channel.hasOutput {
       channel.finish()
@@ -195,25 +227,62 @@ extension ServerConnection: SecureChannelOwner {
     clientCertificate = channel.peer.map {
       HTTP2ClientCertificate(certificate: $0.certificate, isTrusted: $0.isTrusted)
     }
-    session = ServerCallbacks.makeSession(for: self)
     isOpen = true
     events.append(.opened(number))
+    switch channel.agreedProtocol {
+    case nil where settings.speaksHTTP1: break
+    case "http/1.1": http1 = HTTP1Machine(settings: settings)
+    default: session = ServerCallbacks.makeSession(for: self)
+    }
     scheduleFlush()
   }
 
+  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+  /// Without ALPN the first bytes tell: HTTP/2 begins with its preface.
+  private func recognize(_ bytes: UnsafeRawBufferPointer) {
+    opening += bytes
+    if opening.count < Self.preface.count, Self.preface.starts(with: opening) { return }
+    if opening.starts(with: Self.preface) {
+      session = ServerCallbacks.makeSession(for: self)
+    } else {
+      http1 = HTTP1Machine(settings: settings)
+    }
+    let first = opening
+    opening = []
+    first.withUnsafeBytes { channelReceived($0) }
+  }
+
+  /// HTTP/1.1 has one request at a time: the next one comes when the one before is answered.
+  private func takeRequest() {
+    guard let request = http1?.next(on: number) else { return }
+    streams[request.stream.stream] = Stream(isReceived: true)
+    events.append(.received(request))
+  }
+
   func channelReceived(_ bytes: UnsafeRawBufferPointer) {
-    guard !isClosed, let session else { return }
+    guard !isClosed else { return }
+    if http1 != nil {
+      if http1?.receive(bytes) == false { return close() }
+      takeRequest()
+      if http1?.hasOutput == true { scheduleFlush() }
+      return
+    }
+    guard let session else { return recognize(bytes) }
     let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     if nghttp2_session_mem_recv(session, start, bytes.count) < 0 { close() }
   }
 
   func channelSettled() {
     settle()
-    guard !isClosed, let session, channel.canWrite else { return }
+    guard !isClosed, channel.canWrite else { return }
+    if http1?.hasOutput == true { return scheduleFlush() }
+    guard let session else { return }
     if nghttp2_session_want_write(session) != 0 || flood != nil || !raw.isEmpty { scheduleFlush() }
   }
 
   func channelFills() {
+    if http1 != nil { return fillHTTP1() }
     guard let session else { return }
     while channel.wantsMore, !isFlooding {
       var frame: UnsafePointer<UInt8>?
@@ -222,6 +291,16 @@ extension ServerConnection: SecureChannelOwner {
       channel.append(UnsafeRawBufferPointer(start: frame, count: count))
     }
     fillRaw()
+  }
+
+  private static let pieceOfBody = 16 * 1024
+
+  private func fillHTTP1() {
+    while channel.wantsMore {
+      guard let piece = http1?.take(Self.pieceOfBody), !piece.isEmpty else { break }
+      piece.withUnsafeBytes { channel.append($0) }
+    }
+    takeRequest()
   }
 
   /// Between two frames of nghttp2, which gives whole ones; a header block must not be interrupted.

@@ -41,12 +41,14 @@ struct StreamTable {
     var isRequestSent: Bool { requestSent == requestBody.count }
   }
 
-  enum Condition {
+  enum Condition: Equatable {
     case working
     /// The whole answer is here, or as much of it as is taken: it counts, whatever happens to the stream.
     case answered
-    /// nghttp2 could not send the request.
+    /// The connection went away before nghttp2 sent the request.
     case notSent
+    /// nghttp2 can send it on no connection.
+    case unsendable(String)
     /// The answer's headers went beyond their limit.
     case tooLarge
     /// The owner has been told already; the slot waits for nghttp2 to close the stream.
@@ -121,6 +123,17 @@ struct StreamTable {
 
   /// The slot whose deadline comes first.
   var first: Int? { oldest == Self.none ? nil : oldest }
+
+  /// Requests that are waited for, and whose deadline comes within these milliseconds.
+  func count(dueWithin milliseconds: Int64, now: Instant) -> Int {
+    var count = 0
+    var index = oldest
+    while index != Self.none, slots[index].deadline - now <= milliseconds {
+      count += 1
+      index = slots[index].next
+    }
+    return count
+  }
 
   /// The slots in use.
   var indices: [Int] { slots.indices.filter { slots[$0].used } }

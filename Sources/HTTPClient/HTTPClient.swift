@@ -6,8 +6,8 @@ package import Loop
 /// HTTP/1.1 by libcurl's multi interface on the loop, for OAuth, OneSignal and webhooks. Keeps connections; follows no
 /// redirect; uses no proxy.
 ///
-/// Belongs to its loop. A request on a kept connection that the peer closes before it answers anything is sent once
-/// more by libcurl: requests must bear repetition, for example by an idempotency key.
+/// Belongs to its loop. A request is sent once: where libcurl would send it again, because the peer has closed a kept connection
+/// without an answer, it fails as processed. Only requests without a body, which ask and do not tell, may go again.
 package final class HTTPClient {
   private let loop: EventLoop
   private let settings: HTTPClientSettings
@@ -58,7 +58,7 @@ package final class HTTPClient {
     _ done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void
   ) {
     guard let multi else { return fail("the client is closed", done) }
-    if let fault = request.fault { return fail(fault, done) }
+    if let fault = request.fault { return fail(fault, isOfRequest: true, done) }
     guard let easy = spare.popLast() ?? curl_easy_init() else { return fail("no memory for a request", done) }
     let transfer = Transfer(easy: easy, settings: settings, receive: receive, done: done)
     transfer.prepare(request, settings)
@@ -76,8 +76,12 @@ package final class HTTPClient {
     return try result.get()
   }
 
-  private func fail(_ reason: String, _ done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void) {
-    loop.after(milliseconds: 0) { done(.failure(HTTPClientFailure(reason: reason, processed: false))) }
+  private func fail(
+    _ reason: String, isOfRequest: Bool = false,
+    _ done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void
+  ) {
+    let failure = HTTPClientFailure(reason: reason, processed: false, isOfRequest: isOfRequest)
+    loop.after(milliseconds: 0) { done(.failure(failure)) }
   }
 
   /// Fails what is at work, then frees libcurl's handles. Nothing may be sent after it.

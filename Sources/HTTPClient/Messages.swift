@@ -20,12 +20,15 @@ package struct HTTPClientRequest: Sendable {
 }
 
 /// `processed`: false if the request surely never reached the peer (name, connect, TLS), so that it may go again at once.
+/// `isOfRequest`: it will reach no peer, as it cannot be written.
 package struct HTTPClientFailure: Error, Hashable, Sendable {
   package var reason: String
   package var processed: Bool
-  package init(reason: String, processed: Bool) {
+  package var isOfRequest: Bool
+  package init(reason: String, processed: Bool, isOfRequest: Bool = false) {
     self.reason = reason
     self.processed = processed
+    self.isOfRequest = isOfRequest
   }
 }
 

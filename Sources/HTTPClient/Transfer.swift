@@ -11,6 +11,8 @@ final class Transfer {
   private let maximumBody: Int
   private let problem = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   private var lines: UnsafeMutablePointer<curl_slist>?
+  /// What goes out, and how much of it has gone.
+  private var request: (body: [UInt8], sent: Int) = ([], 0)
   private var headers: [Header] = []
   private var headSize = 0
   private var body: [UInt8] = []
@@ -79,12 +81,12 @@ final class Transfer {
     default:
       set(CURLOPT_POST, 1)
       fanfare_curl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count))
-      request.body.withUnsafeBytes { body in
-        var nothing: UInt8 = 0
-        _ = withUnsafePointer(to: &nothing) { nothing in
-          fanfare_curl_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, body.baseAddress ?? UnsafeRawPointer(nothing))
-        }
-      }
+      self.request = (request.body, 0)
+      fanfare_curl_set_senders(
+        easy, { Transfer.from($3).sendPiece($0, $1 * $2) },
+        // What has gone out goes out once: libcurl gives up in place of sending it again.
+        { context, _, _ in Transfer.from(context).request.sent == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL },
+        Unmanaged.passUnretained(self).toOpaque())
       if request.method != "POST" { set(CURLOPT_CUSTOMREQUEST, request.method) }
     }
   }
@@ -119,6 +121,17 @@ final class Transfer {
 
   private static func from(_ context: UnsafeMutableRawPointer?) -> Transfer {
     Unmanaged<Transfer>.fromOpaque(context!).takeUnretainedValue()
+  }
+
+  /// How much of the body is given, 0 at its end.
+  private func sendPiece(_ start: UnsafeMutablePointer<CChar>?, _ room: Int) -> Int {
+    let count = min(room, request.body.count - request.sent)
+    guard let start, count > 0 else { return 0 }
+    request.body.withUnsafeBytes { body in
+      UnsafeMutableRawPointer(start).copyMemory(from: body.baseAddress! + request.sent, byteCount: count)
+    }
+    request.sent += count
+    return count
   }
 
   /// What is taken; less makes libcurl fail the transfer. So does `receivePiece`.
@@ -160,9 +173,12 @@ final class Transfer {
       let status = fanfare_curl_number(easy, CURLINFO_RESPONSE_CODE)
       return .success(ProviderAnswer(status: status, headers: headers, body: body))
     }
+    if code == CURLE_SEND_FAIL_REWIND { return .failure(HTTPClientFailure(reason: Self.closed, processed: true)) }
     if hasLongHead { return .failure(failure("the answer's head is larger than \(maximumHead) bytes")) }
     return .failure(failure(String(cString: problem.pointee == 0 ? curl_easy_strerror(code) : UnsafePointer(problem))))
   }
+
+  private static let closed = "the connection was closed without an answer"
 
   /// What is sent of a request's head counts: without it the peer can have processed nothing.
   func failure(_ reason: String) -> HTTPClientFailure {

@@ -23,6 +23,7 @@ struct Fields {
 
   private static func unknown(_ field: String, in schema: Schema) -> String {
     let shown = field.utf8.count <= 64 ? field : String(field.prefix(40)) + "…"
+    if let known = VendorName.meaning(of: field, in: schema) { return "unknown field `\(shown)`; \(known)" }
     if let there = schema.belongs(field) { return "unknown field `\(shown)`; did you mean `\(there)`?" }
     if let near = Suggestion.nearest(to: field, among: schema.fields) {
       return "unknown field `\(shown)`; did you mean `\(near)`?"
@@ -79,6 +80,23 @@ struct Fields {
     return nil
   }
 
+  /// A time in seconds since 1970. Many systems count milliseconds.
+  func seconds(_ name: String, in range: ClosedRange<Int64>, _ findings: inout Findings) -> Int64? {
+    if case .integer(let number)? = self[name], number > range.upperBound, range.contains(number / 1_000) {
+      findings.refuse(
+        place.member(name), .outOfRange,
+        "`\(name)` is in seconds since 1970, and this looks like milliseconds: \(number / 1_000)")
+      return nil
+    }
+    if case .integer(let number)? = self[name], !range.contains(number) {
+      findings.refuse(
+        place.member(name), .outOfRange,
+        "`\(name)` is in seconds since 1970, and must lie in \(range.lowerBound)…\(range.upperBound)")
+      return nil
+    }
+    return integer(name, in: range, &findings)
+  }
+
   func number(_ name: String, in range: ClosedRange<Double>, _ findings: inout Findings) -> Double? {
     guard let value = self[name] else { return nil }
     let number: Double
@@ -108,10 +126,10 @@ struct Fields {
     }
     if let choice = Choice(rawValue: word) { return choice }
     let words = Choice.allCases.map(\.rawValue)
-    let hint =
-      Suggestion.nearest(to: word, among: words).map { "did you mean `\($0)`?" }
-      ?? "use one of \(words.joined(separator: ", "))"
-    findings.refuse(place.member(name), .unknownValue, "`\(name)` has an unknown value; \(hint)")
+    let near = Suggestion.nearest(to: word, among: words).map { "did you mean `\($0)`? There are" } ?? "use one of"
+    findings.refuse(
+      place.member(name), .unknownValue,
+      "`\(name)` has an unknown value `\(word.prefix(40))`; \(near) \(words.joined(separator: ", "))")
     return nil
   }
 
@@ -149,12 +167,14 @@ struct Fields {
     return texts
   }
 
-  /// The members of a free object.
-  func members(_ name: String, _ findings: inout Findings) -> [JSONMember]? {
+  /// The members of a free object; nil if it is missing, no object, or has more in it than it may.
+  func members(_ name: String, _ freedom: Freedom, _ findings: inout Findings) -> [JSONMember]? {
     guard let value = self[name] else { return nil }
-    if case .object(let members) = value { return members }
-    wrong(name, value, "an object", &findings)
-    return nil
+    guard case .object(let members) = value else {
+      wrong(name, value, "an object", &findings)
+      return nil
+    }
+    return freedom.allows(value, named: name, at: place.member(name), &findings) ? members : nil
   }
 
   /// An object with a schema of its own.

@@ -1,7 +1,7 @@
 import Domain
 
 extension Intake {
-  /// APNs tokens have no fixed length; this much hex is taken (APNs sheet section 12).
+  /// APNs tokens have no fixed length; this much hex is taken (protocols/apns.md section 12).
   private static let longestHexToken = 512
   private static let longestToken = 4_096
   private static let longestAliasPart = 128

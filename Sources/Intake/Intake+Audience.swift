@@ -19,6 +19,9 @@ extension Intake {
     guard let fields = Fields(document, at: .root, of: schema, &findings) else { return nil }
     let reach = fields.choice("reach", Reach.self, &findings) ?? .allDevices
     let names = readProviders(fields, &findings)
+    if let message = fields["message"], message.object == nil {
+      findings.refuse(fields.place.member("message"), .wrongType, "must be an object, not \(message.article)")
+    }
     let ways = ["audience", "filters", "everyone"].filter { schema.has($0) }
     let given = ways.filter { fields.has($0) }
     guard given.count == 1, let way = given.first else {
@@ -79,7 +82,9 @@ extension Intake {
       }
     // Where `to` itself could not be read, nothing is said about what it asks for.
     guard
-      fields["to"]?.object?.contains(where: { $0.key == "audience" || $0.key == "filters" || $0.key == "everyone" })
+      fields["to"]?.object?.contains(where: {
+        $0.key == "audience" || $0.key == "filters" || $0.key == "everyone" || $0.key == "activity"
+      })
         != true || isAudience
     else { return }
     if !isAudience, message.reach != .allDevices {

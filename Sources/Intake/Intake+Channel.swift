@@ -2,7 +2,7 @@ import Domain
 
 extension Intake {
   /// APNs keeps the newest message of a channel that keeps any for at most 8 hours; a channel that keeps none takes no
-  /// other `ttl` than 0 (APNs sheet section 9).
+  /// other `ttl` than 0 (protocols/apns.md section 9).
   private static let longestChannelTTL = 8 * 3_600
 
   /// `to.channel`: a broadcast channel of Live Activities.

@@ -2,12 +2,10 @@ import Domain
 import JSON
 
 extension Intake {
-  /// No provider carries more: 5,120 bytes is the largest body of all (APNs VoIP).
-  private static let maximumDataBytes = 5_120
   private static let maximumLabels = 32
 
   static func readData(_ fields: Fields, _ findings: inout Findings) -> [JSONMember] {
-    guard let data = fields.members("data", &findings) else { return [] }
+    guard let data = fields.members("data", .payload, &findings) else { return [] }
     let place = fields.place.member("data")
     for member in data {
       if member.key.isEmpty {
@@ -18,23 +16,17 @@ extension Intake {
           "`aps` is APNs' own: use the fields of this API, or `overrides.apns.aps`")
       }
     }
-    let size = JSONValue.object(data).encoded.count
-    if size > maximumDataBytes {
-      findings.refuse(
-        place, .tooLong,
-        "`data` has \(size) bytes, \(size - maximumDataBytes) more than any provider carries; send a reference instead")
-    }
     return data
   }
 
   static func readLabels(_ fields: Fields, _ findings: inout Findings) -> [JSONMember] {
-    guard let labels = fields.members("labels", &findings) else { return [] }
+    guard let labels = fields.members("labels", .document, &findings) else { return [] }
     let place = fields.place.member("labels")
     readFlat(labels, at: place, maximum: maximumLabels, longestValue: 256, &findings)
     return labels
   }
 
-  /// The name of a send in the vendors' reports (FCM sheet section 3).
+  /// The name of a send in the vendors' reports (protocols/fcm.md section 3).
   static func readAnalyticsLabel(_ fields: Fields, _ findings: inout Findings) -> String? {
     guard let label = fields.text("analytics_label", .line(50), &findings) else { return nil }
     guard label.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "-_.~%".utf8.contains($0) }) else {

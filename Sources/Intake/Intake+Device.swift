@@ -16,7 +16,8 @@ extension Intake {
     let (document, schema) = isImported ? (document, Schema.importedDevice) : (withoutRegisteredAt(document), .device)
     guard let fields = Fields(document, at: .root, of: schema, &findings) else { return nil }
     let address = readAddress(fields, &findings)
-    let id = readID(fields, path: id, &findings)
+    let path = id
+    let id = readID(fields, path: path, &findings)
     let placeholder = Address(provider: .apns, token: "")
     var device = Device(id: id ?? DeviceID(rawValue: ""), address: address ?? placeholder, registeredAt: now)
     device.platform = readPlatform(fields, &findings)
@@ -25,17 +26,20 @@ extension Intake {
     device.timeZone = readZone(fields, &findings)
     if fields["user"] != .null { device.user = fields.text("user", .line(longestUser), &findings) }
     device.tags = readTags(fields, "tags", &findings) ?? []
-    device.attributes = fields.members("attributes", &findings) ?? []
+    device.attributes = fields.members("attributes", .document, &findings) ?? []
     readFlat(
       device.attributes, at: fields.place.member("attributes"), maximum: maximumAttributes,
       longestValue: longestAttribute, &findings)
     device.enabled = fields.flag("enabled", &findings) ?? true
-    device.activityID = fields.text("activity_id", .line(256), &findings)
+    device.activityID = fields.text("activity_id", .line(longestActivity), &findings)
+    device.permissions = readPermissions(fields, &findings)
     device.lastSeen = readLastSeen(fields, now: now, &findings)
     device.registeredAt = readRegisteredAt(fields, now: now, &findings) ?? now
+    let installation = readInstallation(fields, path: path, &findings)
     let signature = fields.text("user_signature", .identifier(128), &findings)
     guard address != nil else { return nil }
-    return DeviceReading(device: device, given: Set(fields.names), userSignature: signature, warnings: [])
+    return DeviceReading(
+      device: device, given: Set(fields.names), userSignature: signature, installation: installation, warnings: [])
   }
 
   private static func withoutRegisteredAt(_ document: JSONValue) -> JSONValue {
@@ -50,11 +54,19 @@ extension Intake {
       findings.refuse(.root, fault.code, "the device id in the path \(fault.detail)")
     }
     let body = fields.text("id", .identifier(longestDeviceID), &findings).map(DeviceID.init(rawValue:))
+    if let body, reservedIDs.contains(body.rawValue) {
+      findings.refuse(
+        fields.place.member("id"), .notAllowed,
+        "`\(body.rawValue)` is a word of the API's paths and can be no id: choose another")
+    }
     if let path, let body, path != body {
       findings.refuse(fields.place.member("id"), .notAllowed, "differs from the id in the path: leave it out")
     }
     return path ?? body
   }
+
+  /// What a path of the API says something else by, or what is no path at all.
+  package static let reservedIDs: Set<String> = ["bulk", "export", "count", ".", ".."]
 
   /// True if a device may be called so; what a path names otherwise does not exist.
   package static func isDeviceID(_ text: String) -> Bool { TextRule.identifier(longestDeviceID).fault(in: text) == nil }
@@ -80,6 +92,54 @@ extension Intake {
       return nil
     }
     return language
+  }
+
+  /// `authorization`: one word, or a list of them.
+  private static func readPermissions(_ fields: Fields, _ findings: inout Findings) -> Permissions {
+    let name = "authorization"
+    let words = Permission.allCases.map(\.rawValue)
+    var permissions = Permissions()
+    func take(_ value: JSONValue, at place: Place, _ findings: inout Findings) {
+      guard case .string(let text) = value else {
+        findings.refuse(place, .wrongType, "must be a word such as `provisional`, not \(value.article)")
+        return
+      }
+      guard let permission = Permission(rawValue: text) else {
+        let hint = Suggestion.nearest(to: text, among: words).map { "; did you mean `\($0)`?" } ?? ""
+        findings.refuse(place, .unknownValue, "is one of \(words.joined(separator: ", "))\(hint)")
+        return
+      }
+      if permission.isStatus, permissions.hasStatus, !permissions.contains(permission) {
+        findings.refuse(place, .notAllowed, "a device has one status: give the one that the system tells now")
+      }
+      permissions.insert(permission)
+    }
+    if case .string? = fields[name], let value = fields[name] {
+      take(value, at: fields.place.member(name), &findings)
+    } else {
+      for (index, item) in (fields.items(name, maximum: 16, &findings) ?? []).enumerated() {
+        take(item, at: fields.place.member(name).element(index), &findings)
+      }
+    }
+    return permissions
+  }
+
+  private static func readInstallation(_ fields: Fields, path: DeviceID?, _ findings: inout Findings) -> InstallationID?
+  {
+    let name = "installation"
+    guard let text = fields.text(name, .identifier(InstallationID.longest), &findings) else { return nil }
+    let place = fields.place.member(name)
+    guard let installation = InstallationID(text) else {
+      findings.refuse(
+        place, .invalidFormat,
+        "could be guessed: let the app make it at random, of \(InstallationID.shortest) characters or more, and keep it"
+      )
+      return nil
+    }
+    if path != nil || fields.has("id") {
+      findings.refuse(place, .notAllowed, "stands in place of an id: give one of them")
+    }
+    return installation
   }
 
   private static func readZone(_ fields: Fields, _ findings: inout Findings) -> String? {

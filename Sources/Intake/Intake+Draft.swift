@@ -1,8 +1,6 @@
 package import Domain
 
 extension Intake {
-  private static let longestDraftName = 128
-
   /// A draft as `POST /v1/drafts` and `PUT /v1/drafts/{id}` take it. Its message may be incomplete; what it says must be
   /// valid.
   package static func draft(
@@ -14,7 +12,7 @@ extension Intake {
     var message = JSONValue.object([])
     var missing: [Violation] = []
     if let fields = Fields(document, at: .root, of: .draft, &findings) {
-      name = fields.text("name", .line(longestDraftName), &findings)
+      name = fields.text("name", .line(Message.longestName), &findings)
       if let given = fields["message"] {
         message = given
         var inner = Findings(like: findings, mayBeIncomplete: true)

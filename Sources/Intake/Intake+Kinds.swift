@@ -12,11 +12,11 @@ extension Intake {
     ("mdm", [.mdm], "is for no device management"),
   ]
 
-  /// Priorities that APNs takes for a kind (APNs sheet section 3).
+  /// Priorities that APNs takes for a kind (protocols/apns.md section 3).
   private static func priorities(of kind: Kind) -> [Priority] {
     switch kind {
-    case .alert: [.high, .normal, .low]
-    case .background: [.normal, .low]
+    // APNs takes no urgent background push: there it goes as normal, with a warning.
+    case .alert, .background: [.high, .normal, .low]
     case .voip, .pushToTalk, .mdm: [.high]
     case .liveActivity, .location, .complication, .fileProvider, .widgets, .controls: [.high, .normal]
     }

@@ -3,24 +3,24 @@ import Domain
 extension Intake {
   private static let seconds: ClosedRange<Int64> = 0...4_102_444_800
   private static let finite = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
-  /// A device removes an ended activity after this time at the latest (APNs sheet section 5).
+  /// A device removes an ended activity after this time at the latest (protocols/apns.md section 5).
   private static let longestDismissal: Int64 = 4 * 3_600
 
   static func readLiveActivity(_ message: Fields, _ findings: inout Findings) -> LiveActivity? {
     guard let fields = message.object("live_activity", of: .liveActivity, &findings) else { return nil }
-    for name in ["event", "timestamp"] where !fields.has(name) {
-      findings.refuse(fields.place.member(name), .required, "a live activity needs `\(name)`")
+    if !fields.has("event") {
+      findings.refuse(fields.place.member("event"), .required, "a live activity needs `event`: start, update or end")
     }
     let event = fields.choice("event", LiveActivity.Event.self, &findings)
-    let timestamp = fields.integer("timestamp", in: seconds, &findings)
+    let timestamp = fields.seconds("timestamp", in: seconds, &findings)
     var activity = LiveActivity(
-      event: event ?? .update, contentState: fields.members("content_state", &findings) ?? [],
+      event: event ?? .update, contentState: fields.members("content_state", .payload, &findings) ?? [],
       timestamp: timestamp ?? 0)
     activity.activityID = fields.text("activity_id", .identifier(256), &findings)
     activity.attributesType = fields.text("attributes_type", .identifier(256), &findings)
-    activity.attributes = fields.members("attributes", &findings) ?? []
-    activity.staleDate = fields.integer("stale_date", in: seconds, &findings)
-    activity.dismissalDate = fields.integer("dismissal_date", in: seconds, &findings)
+    activity.attributes = fields.members("attributes", .payload, &findings) ?? []
+    activity.staleDate = fields.seconds("stale_date", in: seconds, &findings)
+    activity.dismissalDate = fields.seconds("dismissal_date", in: seconds, &findings)
     activity.relevanceScore = fields.number("relevance_score", in: finite, &findings)
     activity.inputPushToken = fields.flag("input_push_token", &findings) ?? false
     activity.inputPushChannel = fields.text("input_push_channel", .base64, &findings)

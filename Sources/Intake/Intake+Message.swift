@@ -18,7 +18,7 @@ extension Intake {
     message.mdm = readMDM(fields, &findings)
     message.priority = fields.choice("priority", Priority.self, &findings)
     message.ttl = readTTL(fields, of: message, &findings)
-    // 64 bytes, not characters: APNs sheet section 2.
+    // 64 bytes, not characters: protocols/apns.md section 2.
     message.collapseKey = fields.text("collapse_key", .line(64), &findings)
     message.ordered = fields.flag("ordered", &findings) ?? true
     message.providers = readProviders(fields, &findings)
@@ -26,6 +26,7 @@ extension Intake {
       .integer("replicas", in: 0...16, &findings).map(Int.init)
     message.ratePerSecond = fields.integer("rate_per_second", in: 1...Message.maximumRate, &findings).map(Int.init)
     message.errorBrake = readErrorBrake(fields, &findings)
+    message.name = fields.text("name", .line(Message.longestName), &findings)
     message.labels = readLabels(fields, &findings)
     message.analyticsLabel = readAnalyticsLabel(fields, &findings)
     message.overrides = readOverrides(fields, &findings)
@@ -43,6 +44,22 @@ extension Intake {
     checkNotification(message, fields, &findings)
     checkDefaults(message, fields, &findings)
     checkChannel(message, fields, &findings)
+    checkActivity(message, fields, &findings)
+  }
+
+  /// Only devices that show it already can be found by an activity.
+  private static func checkActivity(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+    guard fields["to"]?.object?.contains(where: { $0.key == "activity" }) == true else { return }
+    let place = fields.place.member("to").member("activity")
+    guard message.kind == .liveActivity else {
+      return findings.refuse(
+        place, .notAllowed, "only a `live_activity` push goes to an activity: name the recipients otherwise")
+    }
+    if message.liveActivity?.event == .start {
+      findings.refuse(
+        place, .notAllowed,
+        "no device shows the activity before its start: send that to `devices`, `users` or an `audience`")
+    }
   }
 
   private static func readTTL(_ fields: Fields, of message: Message, _ findings: inout Findings) -> Int {

@@ -12,7 +12,7 @@ extension Intake {
     notification.subtitle = text("subtitle", fields, &findings)
     notification.body = text("body", fields, &findings)
     notification.image = readURL("image", fields, &findings)
-    notification.link = readURL("link", fields, &findings)
+    notification.link = readLink("link", fields, &findings)
     notification.category = fields.text("category", .line(256), &findings)
     notification.threadID = fields.text("thread_id", .line(256), &findings)
     notification.badge = fields.integer("badge", in: 0...Int64(Int32.max), &findings).map(Int.init)
@@ -31,6 +31,7 @@ extension Intake {
     notification.color = readColor(fields, &findings)
     notification.buttons = readButtons(fields, &findings)
     notification.localized = readLocalized(fields, &findings)
+    warnOfMixedLanguages(notification, fields.place.member("localized"), &findings)
     checkPlaceholderCount(notification, fields.place, &findings)
     return notification
   }
@@ -104,7 +105,7 @@ extension Intake {
       let id = button.text("id", .line(64), &findings)
       let label = button.text("text", .line(128), &findings)
       let icon = button.text("icon", .line(2_048), &findings)
-      let url = readURL("url", button, &findings)
+      let url = readLink("url", button, &findings)
       if let label { refusePlaceholders(in: label, at: place.member("text"), &findings) }
       guard let id, let label else { continue }
       if buttons.contains(where: { $0.id == id }) {
@@ -115,9 +116,29 @@ extension Intake {
     return buttons
   }
 
+  /// A text that a language leaves out is shown in the message's own: a German title above an English body.
+  private static func warnOfMixedLanguages(
+    _ notification: Notification, _ place: Place, _ findings: inout Findings
+  ) {
+    let entries = notification.localized
+    let languages = entries.map(\.language)
+    for entry in entries {
+      let wider = LanguageMatch.matches(for: entry.language, among: languages).map { entries[$0] } + [entry]
+      let missing = [
+        ("title", notification.title, wider.contains { $0.title != nil }),
+        ("subtitle", notification.subtitle, wider.contains { $0.subtitle != nil }),
+        ("body", notification.body, wider.contains { $0.body != nil }),
+      ].filter { $0.1 != nil && !$0.2 }.map { "`\($0.0)`" }
+      guard !missing.isEmpty else { continue }
+      findings.warn(
+        place.member(entry.language), "partly_localized",
+        "devices of this language get the message's own \(missing.joined(separator: " and ")): give it here too")
+    }
+  }
+
   /// Texts by language.
   private static func readLocalized(_ fields: Fields, _ findings: inout Findings) -> [LocalizedText] {
-    guard let members = fields.members("localized", &findings) else { return [] }
+    guard let members = fields.members("localized", .document, &findings) else { return [] }
     let place = fields.place.member("localized")
     guard members.count <= maximumLanguages else {
       findings.refuse(place, .tooMany, "has \(members.count) languages; the limit is \(maximumLanguages)")

@@ -27,25 +27,46 @@ extension Intake {
     var overrides = Overrides()
     guard let fields = message.object("overrides", of: .overrides, &findings) else { return overrides }
     if let apns = fields.object("apns", of: .apnsOverrides, &findings) {
-      overrides.aps = apns.members("aps", &findings) ?? []
-      overrides.apnsHeaders = apns.members("headers", &findings) ?? []
-      checkHeaders(overrides.apnsHeaders, at: apns.place.member("headers"), lowerCase: true, &findings)
+      overrides.aps = apns.members("aps", .payload, &findings) ?? []
+      overrides.apnsHeaders = readAPNsHeaders(apns, &findings)
     }
     if let fcm = fields.object("fcm", of: .fcmOverrides, &findings) {
-      overrides.fcmAndroid = fcm.members("android", &findings) ?? []
-      overrides.fcmWebpush = fcm.members("webpush", &findings) ?? []
-      overrides.fcmAPNs = fcm.members("apns", &findings) ?? []
+      overrides.fcmAndroid = fcm.members("android", .payload, &findings) ?? []
+      overrides.fcmWebpush = fcm.members("webpush", .payload, &findings) ?? []
+      overrides.fcmAPNs = fcm.members("apns", .payload, &findings) ?? []
       overrides.fcmValidateOnly = fcm.flag("validate_only", &findings) ?? false
       checkHeaders(of: overrides.fcmWebpush, at: fcm.place.member("webpush"), &findings)
       checkHeaders(of: overrides.fcmAPNs, at: fcm.place.member("apns"), &findings)
     }
-    overrides.oneSignal = fields.members("onesignal", &findings) ?? []
+    overrides.oneSignal = fields.members("onesignal", .oneSignal, &findings) ?? []
     for member in overrides.oneSignal where isReserved(oneSignal: member.key) {
       findings.refuse(
         fields.place.member("onesignal").member(member.key), .notAllowed,
         "`\(member.key)` is set by Fanfare: it decides who gets the message, when, and only once")
     }
     return overrides
+  }
+
+  /// More than APNs takes with one request would fail at each attempt.
+  private static func readAPNsHeaders(_ apns: Fields, _ findings: inout Findings) -> [JSONMember] {
+    let place = apns.place.member("headers")
+    guard let headers = apns.members("headers", .document, &findings) else { return [] }
+    guard headers.count <= HeaderBounds.count else {
+      findings.refuse(
+        place, .tooMany, "has \(headers.count) headers; the limit is \(HeaderBounds.count): leave some out")
+      return []
+    }
+    checkHeaders(headers, at: place, lowerCase: true, &findings)
+    let size = headers.reduce(0) {
+      $0 + $1.key.utf8.count + ($1.value.string?.utf8.count ?? 0) + HeaderBounds.bytesOfEach
+    }
+    if size > HeaderBounds.bytes {
+      findings.refuse(
+        place, .tooLong,
+        "the headers have \(size) bytes, \(HeaderBounds.bytesOfEach) of them for each one beside its name and value; the "
+          + "limit is \(HeaderBounds.bytes): shorten them")
+    }
+    return headers
   }
 
   /// FCM hands headers on to APNs and to browsers: the block's own `headers`.

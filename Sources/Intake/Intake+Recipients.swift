@@ -4,6 +4,7 @@ import Domain
 extension Intake {
   static let longestDeviceID = 128
   static let longestUser = 256
+  static let longestActivity = 256
 
   /// `to`: exactly one way to name recipients, each of them once.
   static func readRecipients(_ message: Fields, _ findings: inout Findings) -> Recipients? {
@@ -16,7 +17,8 @@ extension Intake {
     guard fields.names.count == 1, let way = fields.names.first else {
       findings.refuse(
         place, fields.names.isEmpty ? .required : .notAllowed,
-        "`to` takes exactly one of `devices`, `users`, `tokens`, `audience`, `filters`, `channel`, `everyone`")
+        "`to` takes exactly one of `devices`, `users`, `tokens`, `audience`, `filters`, `activity`, `channel`, `everyone`"
+      )
       return nil
     }
     switch way {
@@ -27,6 +29,10 @@ extension Intake {
       return readNames(way, .line(longestUser), fields, &findings).map { .users($0) }
     case "tokens": return readTokens(fields, &findings).map { .tokens($0) }
     case "audience", "filters": return readExpression(way, fields, &findings).map { .audience($0.canonical) }
+    case "activity":
+      return fields.text(way, .line(Self.longestActivity), &findings).map {
+        .audience(AudienceExpression.term(.activity($0)).canonical)
+      }
     case "channel":
       return readChannel(fields, &findings).map { .channel($0) }
     default: return readEveryone(fields, &findings)
@@ -79,7 +85,16 @@ extension Intake {
   }
 
   private static func readTargets(_ way: String, _ fields: Fields, _ findings: inout Findings) -> [JSONValue]? {
-    guard let items = fields.items(way, maximum: findings.maximumTargets, &findings) else { return nil }
+    let maximum = findings.maximumTargets
+    if let given = fields[way]?.array, given.count > maximum {
+      findings.refuse(
+        fields.place.member(way), .tooMany,
+        "`\(way)` has \(given.count) entries; the limit is \(maximum) (`limits.targets` of the configuration): "
+          + "register them with a tag of their own (`fanfare devices import`) and send to that: "
+          + "`\"to\": { \"audience\": \"the-tag\" }`; or send several messages")
+      return nil
+    }
+    guard let items = fields.items(way, maximum: maximum, &findings) else { return nil }
     guard !items.isEmpty else {
       findings.refuse(fields.place.member(way), .empty, "`\(way)` names nobody: a message needs at least one target")
       return nil

@@ -5,6 +5,8 @@ package struct ReplaySelection: Hashable, Sendable {
   package var outcomes: Set<Outcome>
   /// Nil: whatever the reason.
   package var reasons: Set<String>?
+  /// Where an earlier replay stopped, as it said; nil: from the beginning.
+  package var after: String?
 
   package static let defaultOutcomes: Set<Outcome> = [.failed, .expired]
 
@@ -37,6 +39,7 @@ extension Intake {
         }
         selection.reasons = Set(reasons)
       }
+      selection.after = fields.text("after", .identifier(256), &findings)
     }
     try findings.refuse()
     return selection

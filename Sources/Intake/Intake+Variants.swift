@@ -110,7 +110,7 @@ extension Intake {
         continue
       }
       var merged = members[section]?.object ?? []
-      for member in changes { merged.set(member.key, member.value) }
+      merged.set(changes)
       members.set(section, .object(merged))
     }
     return .object(members)

@@ -60,5 +60,7 @@ package struct DeviceReading: Sendable {
   package var given: Set<String>
   /// Hex HMAC-SHA256 over `user`; checked by the caller, who knows the key.
   package var userSignature: String?
+  /// In place of an id.
+  package var installation: InstallationID?
   package var warnings: [Warning]
 }

@@ -19,11 +19,12 @@ package struct Schema: Sendable {
       "to", "kind", "notification", "data", "content_available", "mutable_content", "encrypted_body", "live_activity",
       "file_provider", "mdm", "priority", "ttl", "collapse_key", "ordered", "send_at", "send_at_local",
       "rate_per_second", "error_brake", "quiet_hours", "cap", "variants", "holdout",
-      "reach", "onesignal_targeting", "topic", "labels", "analytics_label", "providers", "keep_receipts", "durability",
+      "reach", "onesignal_targeting", "topic", "name", "labels", "analytics_label", "providers", "keep_receipts",
+      "durability",
       "overrides",
     ])
   package static let recipients = Schema(
-    "to", ["devices", "users", "tokens", "audience", "filters", "channel", "everyone"])
+    "to", ["devices", "users", "tokens", "audience", "filters", "activity", "channel", "everyone"])
   package static let token = Schema(
     "token", ["provider", "token", "environment", "bundle_id", "token_kind", "live_activity_token"])
   package static let channel = Schema("to.channel", ["id", "bundle_id", "environment"])
@@ -55,7 +56,7 @@ package struct Schema: Sendable {
   package static let cap = Schema("cap", ["max", "per"])
   /// What may change of a message until it starts.
   package static let schedule = Schema("schedule", ["send_at", "send_at_local", "version"])
-  package static let replay = Schema("replay", ["outcomes", "reasons"])
+  package static let replay = Schema("replay", ["outcomes", "reasons", "after"])
   package static let variant = Schema("variant", ["name", "weight", "notification", "data"])
   package static let errorBrake = Schema("error_brake", ["share", "minimum"])
   package static let durability = Schema("durability", ["replicas"])
@@ -64,12 +65,14 @@ package struct Schema: Sendable {
     [
       "id", "provider", "token", "token_kind", "environment", "bundle_id", "platform", "app_version", "language", "tz",
       "user", "user_signature", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen",
+      "authorization", "installation",
     ])
   /// A line of `POST /v1/devices/bulk`.
   package static let importedDevice = Schema("device", device.fields + ["registered_at"])
 
   /// An expression that is counted.
-  package static let audience = Schema("audience", ["audience", "filters", "everyone", "reach", "providers"])
+  package static let audience = Schema(
+    "audience", ["audience", "filters", "everyone", "reach", "providers", "message"])
   /// An expression that is kept under a name.
   package static let namedAudience = Schema("audience", ["audience", "filters"])
 

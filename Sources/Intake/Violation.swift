@@ -3,11 +3,13 @@ package struct Violation: Error, Hashable, Sendable {
   /// The codes that Intake gives; renderers have their own beside them.
   package enum Code: String, Sendable, CaseIterable {
     case unknownField = "unknown_field"
+    case unknownParameter = "unknown_parameter"
     case wrongType = "wrong_type"
     case required
     case outOfRange = "out_of_range"
     case tooLong = "too_long"
     case tooMany = "too_many"
+    case tooDeep = "too_deep"
     case empty
     case invalidFormat = "invalid_format"
     case invalidPlaceholder = "invalid_placeholder"
@@ -26,6 +28,8 @@ package struct Violation: Error, Hashable, Sendable {
   package var detail: String
   /// Of an expression: where in its text, in characters, from 1.
   package var column: Int?
+  /// Of a query: the parameter. The pointer is empty then.
+  package var parameter: String?
   package init(_ pointer: String, _ code: String, _ detail: String) {
     self.pointer = pointer
     self.code = code

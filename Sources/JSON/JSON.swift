@@ -1,20 +1,43 @@
 import CSimdJSON
 package import Domain
 
+/// How much one document may hold. Counted before any value is made.
+package struct JSONLimits: Sendable {
+  /// Nested arrays and objects; at most 1,000.
+  package var depth: Int
+  /// Members of one object.
+  package var members: Int
+  /// Values of the whole document: objects and arrays count as well.
+  package var values: Int
+
+  package init(depth: Int = 64, members: Int = 10_000, values: Int = Int(Int32.max)) {
+    self.depth = depth
+    self.members = members
+    self.values = values
+  }
+}
+
 /// Reads JSON strictly (RFC 8259, UTF-8 only, no duplicate keys).
 package enum JSON {
-  /// Parses one document. `maximumDepth` counts nested arrays and objects; at most 1,000.
+  package static func parse(_ bytes: [UInt8], maximumDepth: Int) throws(JSONFault) -> JSONValue {
+    try parse(bytes, JSONLimits(depth: maximumDepth))
+  }
+
+  /// Parses one document.
   ///
   /// Whole numbers from -2^63 to 2^64-1 stay exact; others are refused, as are numbers beyond a double. Two keys that
   /// Unicode holds equal (a letter with its accent, composed or not) count as one.
-  package static func parse(_ bytes: [UInt8], maximumDepth: Int = 64) throws(JSONFault) -> JSONValue {
-    precondition((0...1000).contains(maximumDepth), "simdjson nests 1,024 deep")
+  package static func parse(_ bytes: [UInt8], _ limits: JSONLimits = JSONLimits()) throws(JSONFault) -> JSONValue {
+    precondition((0...1000).contains(limits.depth), "simdjson nests 1,024 deep")
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
       throw JSONFault(detail: "The text starts with a byte order mark: send plain UTF-8 without one.", offset: 0)
     }
     var nodes: UnsafePointer<fanfare_json_node>?
+    var pointer: UnsafePointer<CChar>?
+    let bounds = fanfare_json_limits(
+      depth: UInt32(limits.depth), members: UInt32(limits.members), values: UInt32(limits.values))
     let result = bytes.withUnsafeBufferPointer { buffer in
-      fanfare_json_parse(buffer.baseAddress, buffer.count, UInt32(maximumDepth), &nodes)
+      fanfare_json_parse(buffer.baseAddress, buffer.count, bounds, &nodes, &pointer)
     }
     switch fanfare_json_result(rawValue: UInt32(result)) {
     case fanfare_json_parsed:
@@ -22,8 +45,14 @@ package enum JSON {
       return try tree.value()
     case fanfare_json_no_memory:
       throw JSONFault(detail: "The text is too large to read.")
+    case fanfare_json_too_many_members:
+      throw JSONFault(
+        detail: "An object has more than \(limits.members) members: no request needs as many; leave some out.",
+        crowded: pointer.map { String(cString: $0) } ?? "")
+    case fanfare_json_too_many_values:
+      throw JSONFault(detail: "The text holds more than \(limits.values) values: send it in parts.", crowded: "")
     default:
-      throw FaultFinder.fault(in: bytes, maximumDepth: maximumDepth)
+      throw FaultFinder.fault(in: bytes, maximumDepth: limits.depth)
     }
   }
 }
@@ -78,8 +107,11 @@ package struct JSONFault: Error, Hashable, Sendable {
   package var detail: String
   /// Byte offset, where known.
   package var offset: Int?
-  package init(detail: String, offset: Int? = nil) {
+  /// JSON pointer of what holds more than it may; nil where that is not the fault.
+  package var crowded: String?
+  package init(detail: String, offset: Int? = nil, crowded: String? = nil) {
     self.detail = detail
     self.offset = offset
+    self.crowded = crowded
   }
 }

@@ -179,9 +179,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   package var now: Instant { Self.monotonicNow }
 
+  /// Goes on while the machine is suspended, so that a worker that wakes knows what has ended meanwhile.
   package static var monotonicNow: Instant {
     var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
+    clock_gettime(CLOCK_BOOTTIME, &time)
     return Instant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
   }
 

@@ -42,6 +42,17 @@ package struct FIFO<Element> {
     return element
   }
 
+  /// The youngest.
+  @inlinable package mutating func popLast() -> Element? {
+    guard head < items.count else { return nil }
+    let element = items.removeLast()
+    if head == items.count {
+      items.removeAll(keepingCapacity: true)
+      head = 0
+    }
+    return element
+  }
+
   /// Takes all, in order.
   @inlinable package mutating func takeAll() -> [Element] {
     defer {

@@ -99,6 +99,12 @@ package final class Socket {
   /// Tells the peer that nothing more comes; reading goes on.
   package func endWriting() { shutdown(fd, Int32(SHUT_WR)) }
 
+  /// The next `close` ends the TCP connection with RST: the peer loses what it has not read. No effect on a unix socket.
+  package func resetOnClose() {
+    var immediate = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &immediate, socklen_t(MemoryLayout<linger>.size))
+  }
+
   /// Closes at once; a second call has no effect.
   package func close() {
     guard fd >= 0 else { return }

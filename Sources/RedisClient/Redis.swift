@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import Loop
 
 /// Commands to one Redis, pipelined over one connection that comes back by itself. Commands are never queued while it is
@@ -28,6 +28,8 @@ package final class Redis {
   package private(set) var generation = 0
   /// Why the last handshake was refused, in Redis' words.
   package private(set) var lastRefusal: RedisRefusal?
+  /// When Redis last said anything.
+  package private(set) var heardAt: Instant
   /// Called on the loop when `isReady` changes.
   package var onChange: (Bool) -> Void = { _ in }
 
@@ -39,6 +41,7 @@ package final class Redis {
     self.endpoint = endpoint
     self.settings = settings
     self.scripts = scripts
+    heardAt = loop.now
     link = RedisLink(loop: loop, endpoint: endpoint, settings: settings)
     link.onUp = { [weak self] in self?.shakeHands() }
     link.onReply = { [weak self] in self?.answered($0) }
@@ -156,6 +159,7 @@ package final class Redis {
 
   private func answered(_ reply: RedisReply) {
     guard let first = waiting.popFirst() else { return link.restart() }
+    heardAt = loop.now
     bytesInFlight -= first.size
     guard let done = first.done else { return }
     if case .error(let refusal) = reply { done(.failure(.refused(refusal))) } else { done(.success(reply)) }

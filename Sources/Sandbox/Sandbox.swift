@@ -25,9 +25,8 @@ package final class Sandbox {
   /// OneSignal's API key, as in `onesignal.key`.
   package let oneSignalKey: String
 
-  private let fronts: [HTTP2Front]
-  private let http1: HTTP1Front
-  private let servers: [HTTPServer]
+  private let fronts: [VendorFront]
+  private let controlServer: HTTPServer
 
   package init(loop: EventLoop, settings: SandboxSettings) throws(SandboxFailure) {
     let folder = try KeyFolder(settings, now: loop.wallNow)
@@ -37,90 +36,81 @@ package final class Sandbox {
         capacity: settings.logEntries, keepBodiesUpTo: settings.logBodiesUpTo, bodyBudget: settings.logBodyBytes))
     stage.rules = RuleBook(settings.rules)
     let tokens = AccessTokens()
-    let http2 = try HTTP2Ports(stage: stage, settings: settings, authority: folder.authority)
+    let vendors = try VendorPorts(stage: stage, settings: settings, authority: folder.authority)
 
     // APNs: two environments, each with its channels; what is known of device tokens is known in both.
     let register = TokenRegister()
-    var fronts: [HTTP2Front] = []
+    var fronts: [VendorFront] = []
+    func serve(
+      _ versions: VendorPorts.Versions, port: Int, address: String? = nil, streams: Int, _ vendor: (Int) -> any Vendor
+    ) throws(SandboxFailure) -> Int {
+      let served = try vendors.serve(versions, port: port, address: address, streams: streams, vendor)
+      fronts.append(served.front)
+      return served.port
+    }
     func serveAPNs(
       _ environment: APNsEnvironment, port: Int, channelsPort: Int
     ) throws(SandboxFailure) -> (pushes: Int, channels: Int) {
       let registry = ChannelRegistry(bundles: Set(settings.bundleIDs.prefix(1)), maximum: settings.maximumChannels)
       let door = APNsDoor(environment: environment, keys: folder.apnsKeys)
-      let pushes = try http2.serve(
-        APNsVendor(
-          door: door, register: register, channels: registry, streams: settings.apnsStreams, seed: SecureRandom.word()),
+      let pushes = APNsVendor(
+        door: door, register: register, channels: registry, streams: settings.apnsStreams, seed: SecureRandom.word())
+      let management = ChannelVendor(door: door, channels: registry, seed: SecureRandom.word())
+      return (
         // "1 stream until one request with a valid token has been accepted"
-        port: port, streams: 1)
-      let management = try http2.serve(
-        ChannelVendor(door: door, channels: registry, seed: SecureRandom.word()), port: channelsPort,
-        streams: settings.apnsStreams)
-      fronts += [pushes.front, management.front]
-      return (pushes.port, management.port)
+        try serve(.http2, port: port, streams: 1) { _ in pushes },
+        try serve(.http2, port: channelsPort, streams: settings.apnsStreams) { _ in management }
+      )
     }
     let production = try serveAPNs(.production, port: settings.apnsPort, channelsPort: settings.channelsPort)
     let development = try serveAPNs(
       .development, port: settings.developmentPort, channelsPort: settings.developmentChannelsPort)
-    let fcm = try http2.serve(
-      FCMVendor(project: settings.projectID, tokens: tokens), port: settings.fcmPort, streams: settings.fcmStreams)
-    fronts.append(fcm.front)
-
-    let reception = Reception()
-    let oneSignalServer = try Self.listen(settings.oneSignalPort, settings) { port throws(HTTPServerFailure) in
-      var server = HTTPServerSettings()
-      server.address = settings.address
-      server.port = port
-      server.maximumBody = 8 << 20
-      server.certificate = http2.leaf.certificate
-      server.key = http2.leaf.key
-      return try HTTPServer(loop: loop, settings: server) { await reception.handle($0) }
+    let fcm = try serve(.both, port: settings.fcmPort, streams: settings.fcmStreams) { _ in
+      FCMVendor(project: settings.projectID, tokens: tokens)
     }
-    let audiences = Set(
-      ["localhost", "127.0.0.1", "[::1]"].map { "https://\($0):\(oneSignalServer.port)\(TokenEndpoint.path)" }
-        + ["https://oauth2.googleapis.com/token"])
     let account = folder.accountEmail
-    let front = HTTP1Front(
-      stage: stage,
-      oneSignal: OneSignalVendor(
-        appID: settings.oneSignalAppID, apiKey: folder.oneSignalKey, legacyKey: folder.oneSignalLegacyKey,
-        seed: SecureRandom.word()),
-      oauth: OAuthDesk(
-        tokenEndpoint: TokenEndpoint(
-          key: folder.accountKey, account: account, keyID: KeyFolder.accountKeyID, audiences: audiences, tokens: tokens),
-        workload: WorkloadIdentity(key: folder.workloadKey, account: account, tokens: tokens),
-        metadata: MetadataServer(account: account, project: settings.projectID, tokens: tokens)))
-    reception.front = front
-    let metadataServer = try Self.listen(settings.metadataPort, settings) { port throws(HTTPServerFailure) in
-      var server = HTTPServerSettings()
-      server.port = port
-      return try HTTPServer(loop: loop, settings: server) { await front.handleMetadata($0) }
+    let oneSignal = try serve(.both, port: settings.oneSignalPort, streams: settings.fcmStreams) { port in
+      let audiences = Set(
+        ["localhost", "127.0.0.1", "[::1]"].map { "https://\($0):\(port)\(TokenEndpoint.path)" }
+          + ["https://oauth2.googleapis.com/token"])
+      return OneSignalPort(
+        oneSignal: OneSignalVendor(
+          appID: settings.oneSignalAppID, apiKey: folder.oneSignalKey, legacyKey: folder.oneSignalLegacyKey,
+          seed: SecureRandom.word()),
+        oauth: OAuthDesk(
+          tokenEndpoint: TokenEndpoint(
+            key: folder.accountKey, account: account, keyID: KeyFolder.accountKeyID, audiences: audiences,
+            tokens: tokens),
+          workload: WorkloadIdentity(key: folder.workloadKey, account: account, tokens: tokens)))
+    }
+    let metadata = try serve(
+      .plain, port: settings.metadataPort, address: "127.0.0.1", streams: settings.fcmStreams
+    ) { _ in
+      MetadataServer(account: account, project: settings.projectID, tokens: tokens)
     }
 
     let control = ControlAPI(stage: stage)
-    let controlServer = try Self.listen(settings.controlPort, settings) { port throws(HTTPServerFailure) in
+    controlServer = try Self.listen(settings.controlPort, settings) { port throws(HTTPServerFailure) in
       var server = HTTPServerSettings()
       server.port = port
       return try HTTPServer(loop: loop, settings: server) { control.handle($0) }
     }
     ports = Ports(
-      apns: production.pushes, fcm: fcm.port, oneSignal: oneSignalServer.port, control: controlServer.port,
+      apns: production.pushes, fcm: fcm, oneSignal: oneSignal, control: controlServer.port,
       channels: production.channels, development: development.pushes, developmentChannels: development.channels,
-      metadata: metadataServer.port)
+      metadata: metadata)
     try folder.write(ports, settings)
     control.about = KeyFolder.description(ports, settings, folder.oneSignalKey).encoded
     self.stage = stage
     self.settings = settings
     self.fronts = fronts
-    http1 = front
-    servers = [oneSignalServer, metadataServer, controlServer]
     oneSignalKey = folder.oneSignalKey
   }
 
   /// Closes every port and connection.
   package func stop() async {
     for front in fronts { front.stop() }
-    http1.stop()
-    for server in servers { await server.stop() }
+    await controlServer.stop()
   }
 
   /// Listens on the port asked for, or on a free one if it is busy and that is allowed.
@@ -138,14 +128,5 @@ package final class Sandbox {
     case let failure as HTTPServerFailure: failure.reason
     default: "\(failure)"
     }
-  }
-}
-
-/// Leads requests to the front, which needs the port before it can be made.
-private final class Reception {
-  var front: HTTP1Front?
-  func handle(_ request: HTTPServerRequest) async -> HTTPServerResponse {
-    guard let front else { return HTTPServerResponse(status: 503) }
-    return await front.handle(request)
   }
 }

@@ -17,5 +17,6 @@ package enum SandboxProvider: Int, CaseIterable, Hashable, Sendable {
     guard let match = Self.allCases.first(where: { $0.word == word }) else { return nil }
     self = match
   }
-  var speaksHTTP2: Bool { self == .apns || self == .fcm || self == .channels }
+  /// Clients show a credential that a vendor can let expire.
+  var hasExpiringCredentials: Bool { self == .apns || self == .fcm || self == .channels }
 }

@@ -13,34 +13,36 @@ package final class Stage {
     self.log = log
   }
 
-  /// Writes one entry for a request to one token, counts it, and answers its number. `answered` is nil where no answer
-  /// goes out.
+  /// Writes one entry for each token of a request, counts the request, and answers the entries' numbers. `answered` is nil
+  /// where no answer goes out.
   func record(
     _ provider: SandboxProvider, connection: UInt64, request: UInt64, _ examination: Examination, body: [UInt8],
     answered: VendorAnswer?, fault: FaultKind?, accepted: Bool
-  ) -> UInt64 {
-    let entry = append(
-      provider, connection: connection, request: request, examination, body: body, answered: answered, fault: fault,
-      accepted: accepted)
-    count(provider, answered: answered, fault: fault, accepted: accepted, duplicate: entry.duplicate)
-    return entry.number
-  }
-
-  /// Writes one entry without counting a request: one member of many.
-  func append(
-    _ provider: SandboxProvider, connection: UInt64, request: UInt64, _ examination: Examination, body: [UInt8],
-    answered: VendorAnswer?, fault: FaultKind?, accepted: Bool
-  ) -> (number: UInt64, duplicate: Bool) {
+  ) -> ClosedRange<UInt64> {
     let (kept, digest) = log.digest(body)
-    return log.append(
-      LogEntry(
-        time: loop.wallNow, provider: provider, connection: connection, request: request, token: examination.token,
-        id: examination.id, topic: examination.topic, bodySize: body.count, bodyDigest: digest, body: kept,
-        status: answered?.status ?? 0, reason: answered?.reason ?? "", name: answered?.name ?? "", fault: fault,
-        accepted: accepted))
+    let out = examination.outOfReach
+    var numbers: ClosedRange<UInt64>?
+    var duplicate = false
+    for token in examination.members.isEmpty ? [examination.token] : examination.members {
+      let isOut = out?.members.contains(token) ?? false
+      let appended = log.append(
+        LogEntry(
+          time: loop.wallNow, provider: provider, connection: connection, request: request, token: token,
+          id: examination.id, topic: examination.topic, bodySize: body.count, bodyDigest: digest, body: kept,
+          status: answered?.status ?? 0, reason: answered.map { (isOut ? out?.reason : nil) ?? $0.reason } ?? "",
+          name: answered?.name ?? "", fault: isOut ? .reply : fault, accepted: accepted && !isOut))
+      numbers = (numbers?.lowerBound ?? appended.number)...appended.number
+      duplicate = duplicate || appended.duplicate
+    }
+    var answered = answered
+    if let out { answered?.reason = out.reason }
+    count(
+      provider, answered: answered, fault: fault ?? (out == nil ? nil : .reply), accepted: accepted,
+      duplicate: duplicate)
+    return numbers ?? 0...0
   }
 
-  func count(
+  private func count(
     _ provider: SandboxProvider, answered: VendorAnswer?, fault: FaultKind?, accepted: Bool, duplicate: Bool
   ) {
     statistics[provider].requests += 1

@@ -17,7 +17,7 @@ struct VendorAnswer {
 struct Examination {
   /// True if the vendor takes the request for delivery.
   var valid: Bool
-  /// A dry run: answered like a real one, delivered never.
+  /// Answered like others, delivered never: a dry run, a question, a token.
   var rehearsal = false
   /// What the vendor answers when no rule speaks.
   var answer: VendorAnswer
@@ -25,6 +25,20 @@ struct Examination {
   /// `apns-id` or the idempotency key.
   var id = ""
   var topic = ""
+  /// Whom the request was for, where its port has several.
+  var provider: SandboxProvider?
+  /// Whom a request for many is for; `token` is empty then.
+  var members: [String] = []
+  /// Of these, who is not reached, and the vendor's word for it.
+  struct OutOfReach {
+    var reason: String
+    var members: Set<String>
+  }
+  var outOfReach: OutOfReach?
+  /// The idempotency key had been used: the first result is answered again.
+  var replayed = false
+  /// The body is a credential: only that it came is kept.
+  var isSecret = false
   /// The request proved itself: the connection may carry more streams from now on.
   var raisesStreams = false
   /// For many devices: its token names a channel.

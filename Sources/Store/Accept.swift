@@ -23,6 +23,9 @@ package struct Submission: Sendable {
   package var keepReceipts = false
   /// `Idempotency-Key` and the SHA-256 of the body.
   package var idempotency: (key: String, digest: [UInt8])?
+  package var labels = Labels()
+  /// When that key ends, in milliseconds of Redis' clock; known once it is reserved.
+  var keyedUntil: Int64?
   package var replayOf: MessageID?
   /// The draft that is sent, or that is tried out.
   package var draftOf: DraftID?
@@ -93,8 +96,8 @@ package struct SubmissionTarget: Sendable {
 
 package enum Acceptance: Hashable, Sendable {
   case accepted(MessageID)
-  /// Stored, and sent; but so many replicas of those asked for had it when the time was over. Repeating it with the same
-  /// idempotency key asks once more and sends nothing twice.
+  /// The primary has it, and it is sent unless that is lost first; so many replicas of those asked for had it when the time was
+  /// over. Repeating it with the same idempotency key asks once more, and makes no second message of one that is there.
   case unconfirmed(MessageID, replicas: Int, isRepeated: Bool)
   /// The idempotency key was used before with this body: the id of then.
   case repeated(MessageID)

@@ -23,6 +23,8 @@ final class AcceptQueue {
     var life: Int64
     /// It may have been stored by an earlier request; never true of a single.
     var mayBeKnown = false
+    /// When its idempotency key ends, in milliseconds of Redis' clock; nil: it has none.
+    var keyedUntil: Int64?
   }
   private struct Waiting {
     var entry: Entry
@@ -44,15 +46,15 @@ final class AcceptQueue {
   private let redis: Redis
   private let loop: EventLoop
   private let keys: Keys
-  private let retention: Int64
+  private let settings: StoreSettings
   private var rows: [Lane: Row] = [:]
   private var due: [(lane: Lane, row: Row)] = []
 
-  init(redis: Redis, loop: EventLoop, keys: Keys, retention: Int64) {
+  init(redis: Redis, loop: EventLoop, keys: Keys, settings: StoreSettings) {
     self.redis = redis
     self.loop = loop
     self.keys = keys
-    self.retention = retention
+    self.settings = settings
   }
 
   /// Returns when it is stored.
@@ -112,21 +114,14 @@ final class AcceptQueue {
   }
 
   private func send(_ batch: [Waiting], _ row: Row, _ lane: Lane) {
-    if let stream = lane.stream {
-      return redis.send(Scripts.acceptSingles, run(batch, lane, stream)) { [self] result in
-        settle(batch, result, lane)
-        goOn(row, lane)
-      }
-    }
-    let look = batch.contains { $0.entry.mayBeKnown }
-    redis.send(Scripts.acceptHere, run(batch, lane, look: look)) { [self] result in
-      guard case .failure(.refused) = result, batch.count > 1 else {
+    store(batch, lane, look: batch.contains { $0.entry.mayBeKnown }) { [self] result in
+      guard isOfSome(result, lane), batch.count > 1 else {
         settle(batch, result, lane)
         return goOn(row, lane)
       }
       // What is wrong with one must not refuse the others. Those that were stored are found.
       for (place, waiting) in batch.enumerated() {
-        redis.send(Scripts.acceptHere, run([waiting], lane, look: true)) { [self] result in
+        store([waiting], lane, look: true) { [self] result in
           settle([waiting], result, lane)
           if place == batch.count - 1 { goOn(row, lane) }
         }
@@ -134,9 +129,33 @@ final class AcceptQueue {
     }
   }
 
+  private func store(
+    _ batch: [Waiting], _ lane: Lane, look: Bool, done: @escaping (Result<RedisReply, RedisFault>) -> Void
+  ) {
+    if let stream = lane.stream {
+      redis.send(Scripts.acceptSingles, run(batch, lane, stream), done)
+    } else {
+      redis.send(Scripts.acceptHere, run(batch, lane, look: look), done)
+    }
+  }
+
+  /// What it says may be the fault of some of a batch. Of singles all or none are stored.
+  private func isOfSome(_ result: Result<RedisReply, RedisFault>, _ lane: Lane) -> Bool {
+    switch result {
+    case .failure(.refused): lane.stream == nil
+    case .failure: false
+    case .success(let reply): reply.integer == Self.tooLate
+    }
+  }
+  /// A script's word for a key that may have ended: nothing was done.
+  private static let tooLate: Int64 = 0
+
   private func settle(_ batch: [Waiting], _ result: Result<RedisReply, RedisFault>, _ lane: Lane) {
     var fault: StoreError?
-    if case .failure(let failure) = result { fault = StoreError(failure, lane.partition) }
+    switch result {
+    case .failure(let failure): fault = StoreError(failure, lane.partition)
+    case .success(let reply): if reply.integer == Self.tooLate { fault = Store.keyHasEnded }
+    }
     for waiting in batch { waiting.done(fault) }
   }
 
@@ -156,6 +175,8 @@ final class AcceptQueue {
     run.keys.append(keys.listing(partition, app, hour))
     run.keys.append(keys.hours(partition, app))
     run.keys.append(keys.stream(partition, stream.name))
+    run.keys.append(keys.keyed(partition, hour))
+    run.keys.append(keys.hourEnds(partition, app))
     var (life, size) = (Int64(0), 128 + 24 * batch.count)
     for waiting in batch {
       life = max(life, waiting.entry.life)
@@ -170,8 +191,19 @@ final class AcceptQueue {
     run.arguments.append(length: batch.count * Store.rawIDLength) { wire in
       for waiting in batch { waiting.entry.id.appendRaw(to: &wire) }
     }
+    appendKeyed(batch, to: &run.arguments)
     for waiting in batch { run.arguments.append(waiting.entry.arguments) }
     return run
+  }
+
+  /// As `Fragment.keyed` takes them.
+  private func appendKeyed(_ batch: [Waiting], to arguments: inout RedisCommand) {
+    let keyed = batch.filter { $0.entry.keyedUntil != nil }
+    arguments.append(settings.idempotencySeconds)
+    arguments.append(keyed.compactMap(\.entry.keyedUntil).min() ?? 0)
+    arguments.append(length: keyed.count * Store.rawIDLength) { wire in
+      for waiting in keyed { waiting.entry.id.appendRaw(to: &wire) }
+    }
   }
 
   private func run(_ batch: [Waiting], _ lane: Lane, look: Bool) -> ScriptRun {
@@ -189,20 +221,24 @@ final class AcceptQueue {
     run.keys.append(keys.listing(partition, app, hour))
     run.keys.append(keys.hours(partition, app))
     run.keys.append(keys.singles(partition))
+    run.keys.append(keys.keyed(partition, hour))
+    run.keys.append(keys.hourEnds(partition, app))
     run.arguments.append(hour)
-    run.arguments.append(retention)
+    run.arguments.append(settings.retentionSeconds)
     run.arguments.append(batch.reduce(0) { max($0, $1.entry.life) })
     run.arguments.append(keys.bell)
     run.arguments.append(partition)
     run.arguments.append(look ? "1" : "0")
     run.arguments.append(batch.count)
     run.arguments.append(batch.reduce(0) { $0 + $1.entry.deliveries })
+    appendKeyed(batch, to: &run.arguments)
     for waiting in batch { run.arguments.append(waiting.entry.id.raw) }
     for waiting in batch {
       run.keys.append(waiting.entry.keys)
       run.arguments.append(waiting.entry.arguments.count + 1)
       run.arguments.append(waiting.entry.arguments)
     }
+    run.keys.append(keys.tallies(partition))
     return run
   }
 }

@@ -9,7 +9,7 @@ struct MessageParts {
   var work: [Int: Fields] = [:]
   var deliveries: [Int: Fields] = [:]
   /// Parts that have told home how they ended, and the sum of their counters.
-  var told: Set<Int> { Set((text("told") ?? "").split(separator: ",").compactMap { Int($0) }) }
+  var told: Set<Int> { Set((text("told") ?? "").split(separator: ",").compactMap { StoredNumber.partition($0) }) }
   var toldCounters: Fields { message[Array("tc".utf8)].map { Self.fields($0) } ?? [:] }
 
   func text(_ name: String) -> String? { message[Array(name.utf8)].map { String(decoding: $0, as: UTF8.self) } }
@@ -17,7 +17,7 @@ struct MessageParts {
   var split: VariantSplit? {
     message[Array(VariantSplit.field.utf8)].flatMap { try? VariantSplit(packed: $0) }
   }
-  var partitions: [Int] { (text("parts") ?? "").split(separator: ",").compactMap { Int($0) } }
+  var partitions: [Int] { (text("parts") ?? "").split(separator: ",").compactMap { StoredNumber.partition($0) } }
 
   /// Members of an audience: known of parts that were started, as counted at accept of others. Nil for a direct send.
   var audienceTotal: Int? {
@@ -50,7 +50,7 @@ struct MessageParts {
 extension Store {
   private static let reportFields = [
     "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", "ctl", "pat", "pr", "rps",
-    VariantSplit.field, "dr", "te", "at", "v", "sl",
+    VariantSplit.field, "dr", "te", "at", "v", "sl", Labels.field,
   ]
 
   /// Nil where there is none, in the order asked for.

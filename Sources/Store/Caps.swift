@@ -42,6 +42,22 @@ extension Store {
     return packed.flatMap { [$0 >> 4, $0 & 15] }
   }
 
+  /// Those of these devices that have had as many of the topic as the cap allows, or more.
+  package func full(_ cap: Cap, among devices: [DeviceID], app: AppID, now: WallTime) async throws(StoreError)
+    -> Set<DeviceID>
+  {
+    let count = CapCount(cap, app: app, now: now)
+    let found = try await find(devices, app: app).compactMap { $0 }
+    var full: Set<DeviceID> = []
+    for (partition, devices) in Dictionary(grouping: found, by: \.place.partition) {
+      let counts = try await capCounts(count, partition: partition)
+      for device in devices where device.place.number < counts.count && counts[device.place.number] >= cap.limit {
+        full.insert(device.device.id)
+      }
+    }
+    return full
+  }
+
   /// What the flush scripts take: keys that are counted in, and for each delivery its key, that key's life, the place of its
   /// message, its index, and the device's number.
   func capArguments(_ entries: [(id: MessageID, outcomes: MessageOutcomes)], _ partition: Int) -> (

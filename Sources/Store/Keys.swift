@@ -1,7 +1,7 @@
 import Domain
 import RedisClient
 
-/// Every key name. All keys of a partition share its hash tag.
+/// Every key name, made of its family (`KeyFamily`). All keys of a partition share its hash tag.
 struct Keys {
   let prefix: String
   private let stems: [String]
@@ -13,80 +13,99 @@ struct Keys {
     self.prefix = prefix
     self.partitions = partitions
     stems = Slots.tags(partitions: partitions).map { "\(prefix):{\($0)}:" }
-    messageStems = stems.map { ($0 + "m:", $0 + "w:", $0 + "d:") }
+    messageStems = stems.map { stem in
+      func begin(_ family: KeyFamily) -> String { "\(stem)\(family.rawValue):" }
+      return (begin(.message), begin(.work), begin(.deliveries))
+    }
+  }
+
+  private func whole(_ family: KeyFamily, _ partition: Int = 0) -> String { stems[partition] + family.rawValue }
+  private func key(_ family: KeyFamily, _ partition: Int, _ name: String) -> String {
+    "\(stems[partition])\(family.rawValue):\(name)"
   }
 
   func partition(_ parts: (String, String)) -> Int { Int(Slots.hash(parts.0, parts.1) % UInt64(partitions)) }
 
   // Of the whole store, kept in partition 0.
-  var layout: String { stems[0] + "layout" }
+  var layout: String { whole(.layout) }
   /// Serials of workers by their last heartbeat.
-  var workers: String { stems[0] + "workers" }
+  var workers: String { whole(.workers) }
   /// By serial what each tells of itself.
-  var workerReports: String { stems[0] + "reports" }
-  var blocked: String { stems[0] + "blocked" }
+  var workerReports: String { whole(.reports) }
+  var conditions: String { whole(.conditions) }
   /// By credential how many verdicts told whether a token lives, and how many said dead, older ones weighing less.
-  var norms: String { stems[0] + "norms" }
+  var norms: String { whole(.norms) }
   /// By credential whose prunes are held: since when, and what has been seen since.
-  var brakes: String { stems[0] + "brakes" }
+  var brakes: String { whole(.brakes) }
   /// hash of secret → key
-  var apiKeys: String { stems[0] + "keys" }
+  var apiKeys: String { whole(.apiKeys) }
   /// The pub/sub channel of doorbells.
   var bell: String { "\(prefix):bell" }
 
   // Of a partition.
-  /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned, w the
-  /// worker
-  func lease(_ partition: Int) -> String { stems[partition] + "lease" }
-  func sequence(_ partition: Int) -> String { stems[partition] + "seq" }
+  /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned, v last script of the owner (`LeaseFence`),
+  /// w the worker
+  func lease(_ partition: Int) -> String { whole(.lease, partition) }
+  func sequence(_ partition: Int) -> String { whole(.sequence, partition) }
   /// Names of streams that hold jobs.
-  func ready(_ partition: Int) -> String { stems[partition] + "ready" }
+  func ready(_ partition: Int) -> String { whole(.ready, partition) }
   /// Names of streams whose owner has claimed all and waits to be rung.
-  func waiting(_ partition: Int) -> String { stems[partition] + "waiting" }
-  func stream(_ partition: Int, _ name: String) -> String { stems[partition] + "q:" + name }
+  func waiting(_ partition: Int) -> String { whole(.waiting, partition) }
+  func stream(_ partition: Int, _ name: String) -> String { key(.stream, partition, name) }
+  /// Raw ids of messages of that hour that were stored under an idempotency key. Lives longer than any of their keys.
+  func keyed(_ partition: Int, _ hour: Int64) -> String { key(.keyed, partition, String(hour)) }
   /// Messages of one delivery that wait for it, by raw id.
-  func singles(_ partition: Int) -> String { stems[partition] + "one" }
+  func singles(_ partition: Int) -> String { whole(.singles, partition) }
   /// Members: message and index; scores: due times.
-  func retry(_ partition: Int) -> String { stems[partition] + "retry" }
+  func retry(_ partition: Int) -> String { whole(.retry, partition) }
   /// Parts that are done and have not told home: by message a flag for failures and the counters.
-  func finished(_ partition: Int) -> String { stems[partition] + "finished" }
+  func finished(_ partition: Int) -> String { whole(.finished, partition) }
   /// Messages at home here that wait for their time.
-  func scheduled(_ partition: Int) -> String { stems[partition] + "scheduled" }
-  func spreading(_ partition: Int) -> String { stems[partition] + "spreading" }
+  func scheduled(_ partition: Int) -> String { whole(.scheduled, partition) }
+  func spreading(_ partition: Int) -> String { whole(.spreading, partition) }
   /// How many jobs, retries and parts could not be read.
-  func odd(_ partition: Int) -> String { stems[partition] + "odd" }
+  func odd(_ partition: Int) -> String { whole(.odd, partition) }
+  /// Outcomes that became final and that no worker has taken yet, by provider and outcome …
+  func tallies(_ partition: Int) -> String { whole(.tallies, partition) }
+  /// … and those that a worker was handed.
+  func takenTallies(_ partition: Int) -> String { whole(.takenTallies, partition) }
   /// Prunes put aside by the brake, by device.
-  func held(_ partition: Int, _ credential: CredentialID) -> String { stems[partition] + "z:" + credential.rawValue }
+  func held(_ partition: Int, _ credential: CredentialID) -> String { key(.held, partition, credential.rawValue) }
   /// Tombstones by their time: app and device, a zero between.
-  func buried(_ partition: Int) -> String { stems[partition] + "t" }
+  func buried(_ partition: Int) -> String { whole(.buried, partition) }
+  /// Devices that hold their token from the next step of their registration on, by when that began: app and device, a zero between.
+  func arrivals(_ partition: Int) -> String { whole(.arrivals, partition) }
   /// Finished records by hour of acceptance.
-  func segment(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "g:\(hour)" }
+  func segment(_ partition: Int, _ hour: Int64) -> String { key(.segment, partition, String(hour)) }
   /// Segments and their bytes.
-  func segments(_ partition: Int) -> String { stems[partition] + "g" }
+  func segments(_ partition: Int) -> String { whole(.segments, partition) }
   /// Raw ids of finished parts of that hour whose keys stayed where they are until they expire.
-  func kept(_ partition: Int, _ hour: Int64) -> String { stems[partition] + "k:\(hour)" }
+  func kept(_ partition: Int, _ hour: Int64) -> String { key(.kept, partition, String(hour)) }
   /// Audience parts that are still to be started, by their time; with an index behind the id, the job of it that begins
   /// there.
-  func starts(_ partition: Int) -> String { stems[partition] + "starts" }
+  func starts(_ partition: Int) -> String { whole(.starts, partition) }
   /// Messages of this home whose control some partition may not know yet.
-  func controlled(_ partition: Int) -> String { stems[partition] + "controlled" }
+  func controlled(_ partition: Int) -> String { whole(.controlled, partition) }
   /// Messages of this home that an error brake looks after, by when they came.
-  func watched(_ partition: Int) -> String { stems[partition] + "watched" }
+  func watched(_ partition: Int) -> String { whole(.watched, partition) }
   /// Messages with retries that a pause put out of turn, and how often.
-  func parked(_ partition: Int) -> String { stems[partition] + "parked" }
+  func parked(_ partition: Int) -> String { whole(.parked, partition) }
   /// A rate that is shared: when its next permission is due, and when its ramp began.
-  func rate(_ partition: Int, _ name: String) -> String { stems[partition] + "r:" + name }
+  func rate(_ partition: Int, _ name: String) -> String { key(.rate, partition, name) }
   /// Audience parts at work, by when what is left of them ends: no first attempt begins after it.
-  func ends(_ partition: Int) -> String { stems[partition] + "ends" }
+  func ends(_ partition: Int) -> String { whole(.ends, partition) }
   /// Of a topic in a period: four bits for each device number.
   func caps(_ partition: Int, _ count: CapCount) -> String {
-    "\(stems[partition])z:\(count.app.rawValue):\(count.period.rawValue.prefix(1))\(count.number):\(count.topic)"
+    key(
+      .caps, partition, "\(count.app.rawValue):\(count.period.rawValue.prefix(1))\(count.number):\(count.topic)")
   }
   func listing(_ partition: Int, _ app: AppID, _ hour: Int64) -> String {
-    stems[partition] + "l:\(app.rawValue):\(hour)"
+    key(.listing, partition, "\(app.rawValue):\(hour)")
   }
-  /// Hours that have a listing.
-  func hours(_ partition: Int, _ app: AppID) -> String { stems[partition] + "h:\(app.rawValue)" }
+  /// Hours that have a listing, by themselves …
+  func hours(_ partition: Int, _ app: AppID) -> String { key(.hours, partition, app.rawValue) }
+  /// … and by when their listing ends: with it they leave both sets.
+  func hourEnds(_ partition: Int, _ app: AppID) -> String { key(.hourEnds, partition, app.rawValue) }
 
   // Of a message.
   /// Of one that is accepted: message, work and deliveries at home. The text of an id costs more than all else here.
@@ -97,14 +116,14 @@ struct Keys {
     command.append(stems.work, text)
     command.append(stems.deliveries, text)
   }
-  func message(_ id: MessageID) -> String { stems[home(id)] + "m:\(id)" }
-  func spread(_ id: MessageID) -> String { stems[home(id)] + "x:\(id)" }
-  func work(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "w:\(id)" }
-  func deliveries(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "d:\(id)" }
-  func slices(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "s:\(id)" }
+  func message(_ id: MessageID) -> String { key(.message, home(id), id.description) }
+  func spread(_ id: MessageID) -> String { key(.spread, home(id), id.description) }
+  func work(_ partition: Int, _ id: MessageID) -> String { key(.work, partition, id.description) }
+  func deliveries(_ partition: Int, _ id: MessageID) -> String { key(.deliveries, partition, id.description) }
+  func slices(_ partition: Int, _ id: MessageID) -> String { key(.slices, partition, id.description) }
   /// Of an audience: who is in it, and four bits of outcome for each of them.
-  func snapshot(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "p:\(id)" }
-  func codes(_ partition: Int, _ id: MessageID) -> String { stems[partition] + "y:\(id)" }
+  func snapshot(_ partition: Int, _ id: MessageID) -> String { key(.snapshot, partition, id.description) }
+  func codes(_ partition: Int, _ id: MessageID) -> String { key(.codes, partition, id.description) }
   /// All that a part may have.
   func part(_ partition: Int, _ id: MessageID) -> [String] {
     [
@@ -112,24 +131,26 @@ struct Keys {
       codes(partition, id),
     ]
   }
+  /// Where what an app has but once is kept.
+  private func home(of app: AppID) -> Int { partition((app.rawValue, "")) }
   /// Ids come from outside and may name a partition that this store has not.
   func home(_ id: MessageID) -> Int { id.homePartition % partitions }
 
   func idempotency(_ app: AppID, _ key: String) -> String {
-    stems[partition((app.rawValue, key))] + "i:\(app.rawValue):\(key)"
+    self.key(.idempotency, partition((app.rawValue, key)), "\(app.rawValue):\(key)")
   }
 
   /// Expressions by name.
-  func audiences(_ app: AppID) -> String { stems[partition((app.rawValue, ""))] + "e:\(app.rawValue)" }
+  func audiences(_ app: AppID) -> String { key(.audiences, home(of: app), app.rawValue) }
 
   /// Recipients of test lists by name.
-  func testLists(_ app: AppID) -> String { stems[partition((app.rawValue, ""))] + "test:\(app.rawValue)" }
+  func testLists(_ app: AppID) -> String { key(.testLists, home(of: app), app.rawValue) }
   /// Ids of drafts by when they were made.
-  func drafts(_ app: AppID) -> String { stems[partition((app.rawValue, ""))] + "drafts:\(app.rawValue)" }
-  func draft(_ app: AppID, _ id: DraftID) -> String { drafts(app) + ":\(id)" }
+  func drafts(_ app: AppID) -> String { key(.drafts, home(of: app), app.rawValue) }
+  func draft(_ app: AppID, _ id: DraftID) -> String { key(.draft, home(of: app), "\(app.rawValue):\(id)") }
   /// The message that a draft became.
   func sentDraft(_ app: AppID, _ id: DraftID) -> String {
-    stems[partition((app.rawValue, ""))] + "sent:\(app.rawValue):\(id)"
+    key(.sentDraft, home(of: app), "\(app.rawValue):\(id)")
   }
 
   // Of the registry.
@@ -146,10 +167,10 @@ struct Keys {
   }
   /// At most 16: the places in a bucket have four bits.
   static let recordsPerBucket = 16
-  func lastNumber(_ partition: Int, _ app: AppID) -> String { stems[partition] + "n:\(app.rawValue)" }
-  func freeNumbers(_ partition: Int, _ app: AppID) -> String { stems[partition] + "f:\(app.rawValue)" }
+  func lastNumber(_ partition: Int, _ app: AppID) -> String { key(.lastNumber, partition, app.rawValue) }
+  func freeNumbers(_ partition: Int, _ app: AppID) -> String { key(.freeNumbers, partition, app.rawValue) }
   /// What imports are about to enter into sets, by name of the intent.
-  func intents(_ partition: Int) -> String { stems[partition] + "in" }
+  func intents(_ partition: Int) -> String { whole(.intents, partition) }
   /// Devices by hashes of tokens that are registered under a chosen id.
   func alias(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {
     stem(partition, .alias, app) + String(bucket)
@@ -165,9 +186,9 @@ struct Keys {
   }
   static let userBuckets = 4_096
   /// Counts the changes of users' entries.
-  func userEdition(_ partition: Int, _ app: AppID) -> String { stems[partition] + "u:\(app.rawValue)" }
+  func userEdition(_ partition: Int, _ app: AppID) -> String { key(.userEdition, partition, app.rawValue) }
   /// Words of records and their numbers.
-  func words(_ partition: Int, _ app: AppID) -> String { stems[partition] + "o:\(app.rawValue)" }
+  func words(_ partition: Int, _ app: AppID) -> String { key(.words, partition, app.rawValue) }
   /// By name of a set what it holds of a block: few numbers, or where they are.
   func setBucket(_ partition: Int, _ app: AppID, _ name: SetName, block: Int) -> String {
     setBucket(partition, app, bucket: name.bucket.text, block: block)
@@ -202,14 +223,14 @@ private final class RegistryStems {
   enum Kind: Int, CaseIterable {
     case index, record, alias, user, setBucket, set
 
-    var letter: String {
+    var family: KeyFamily {
       switch self {
-      case .index: "n"
-      case .record: "v"
-      case .alias: "a"
-      case .user: "u"
-      case .setBucket: "b"
-      case .set: "c"
+      case .index: .index
+      case .record: .record
+      case .alias: .alias
+      case .user: .user
+      case .setBucket: .setBucket
+      case .set: .set
       }
     }
   }
@@ -222,7 +243,7 @@ private final class RegistryStems {
     if last.stems.isEmpty || last.app != app {
       let stems =
         made[app]
-        ?? partitions.flatMap { stem in Kind.allCases.map { "\(stem)\($0.letter):\(app.rawValue):" } }
+        ?? partitions.flatMap { stem in Kind.allCases.map { "\(stem)\($0.family.rawValue):\(app.rawValue):" } }
       made[app] = stems
       last = (app, stems)
     }

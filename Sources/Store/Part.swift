@@ -1,9 +1,11 @@
 import Domain
 import RedisClient
 
-/// What one partition gets of a message: the arguments of the `addPart` fragment, and the streams they name.
+/// What one partition gets of a message, or one step of it: the arguments of the `addPart` fragment, and the streams they name.
 struct Part {
   let partition: Int
+  /// Index of its first delivery among those of the partition.
+  private(set) var first = 0
   /// From the count on; id, channel and partition come before.
   private(set) var arguments: [[UInt8]]
   private(set) var streams: [String]
@@ -11,9 +13,11 @@ struct Part {
   private(set) var count: Int
 
   init(
-    partition: Int, targets: [SubmissionTarget], urgency: Urgency, targetsPerJob: Int
+    partition: Int, targets: some Collection<SubmissionTarget>, from first: Int = 0, urgency: Urgency,
+    targetsPerJob: Int
   ) {
     self.partition = partition
+    self.first = first
     count = targets.count
     var list: [TargetList.Entry] = []
     var ended: [[UInt8]] = []
@@ -36,7 +40,8 @@ struct Part {
       open[place] = OpenJob(credential: job.credential)
     }
 
-    for (index, target) in targets.enumerated() {
+    for (place, target) in targets.enumerated() {
+      let index = first + place
       let provider = target.address?.provider
       switch target.fate {
       case .ended(let outcome, let reason):
@@ -87,9 +92,44 @@ struct Part {
 
   private static func digits(_ number: Int) -> [UInt8] { Array(String(number).utf8) }
 
+  /// What one script takes, so that it stays well below a millisecond or two.
+  static let targetsPerStep = 1_000
+  static let bytesPerStep = 256 << 10
+
+  /// All that a partition gets, in steps that one script each can take.
+  static func steps(partition: Int, targets: [SubmissionTarget], urgency: Urgency, targetsPerJob: Int) -> [Part] {
+    var steps: [Part] = []
+    var rest = targets[...]
+    repeat {
+      var bytes = 0
+      let some = rest.prefix(targetsPerStep).prefix { target in
+        // In the list and in its job.
+        let size = 2 * target.device.rawValue.utf8.count + (target.registered ? 0 : target.address?.size ?? 0) + 48
+        defer { bytes += size }
+        return bytes == 0 || bytes + size <= bytesPerStep
+      }
+      steps.append(
+        Part(
+          partition: partition, targets: some, from: targets.count - rest.count, urgency: urgency,
+          targetsPerJob: targetsPerJob))
+      rest = rest.dropFirst(some.count)
+    } while !rest.isEmpty
+    return steps
+  }
+
+  /// In place of a step that cannot be read: nothing is known of its deliveries but how many they were.
+  static func lost(partition: Int, from first: Int, count: Int) -> Part {
+    let target = SubmissionTarget(
+      device: DeviceID(rawValue: ""), registered: false, address: nil,
+      fate: .ended(.failed, reason: Store.corruptReason))
+    return Part(
+      partition: partition, targets: repeatElement(target, count: count), from: first, urgency: .bulk, targetsPerJob: 1)
+  }
+
   /// For the spread record at home.
   var packed: [UInt8] {
     var packer = Packer()
+    packer.number(first)
     packer.number(streams.count)
     for stream in streams { packer.text(stream) }
     packer.number(arguments.count)
@@ -103,6 +143,8 @@ struct Part {
     arguments = []
     var reader = Unpacker(packed)
     count = 0
+    first = try reader.int()
+    guard first <= Int(UInt16.max) else { throw Corrupt() }
     for _ in 0..<(try reader.int()) { streams.append(try reader.text()) }
     for _ in 0..<(try reader.int()) { arguments.append(try reader.blob()) }
     guard reader.isAtEnd else { throw Corrupt() }
@@ -117,27 +159,30 @@ struct Part {
       return argument
     }
     func number(below limit: Int) throws(Corrupt) -> Int {
-      guard let number = Int(String(decoding: try next(), as: UTF8.self)), (0..<limit).contains(number) else {
+      guard let number = StoredNumber.index(try next()), number < limit else {
         throw Corrupt()
       }
       return number
     }
     count = try number(below: Int(UInt16.max) + 1)
     guard try TargetList(packed: try next()).entries.count == count else { throw Corrupt() }
+    let range = first..<first + count
     var seen: Set<Int> = []
     for _ in 0..<(try number(below: count + 1)) {
-      let index = try number(below: count)
+      let index = try number(below: range.upperBound)
       _ = try DeliveryRecord(packed: try next())
-      guard CounterName(field: try next()) != nil, seen.insert(index).inserted else { throw Corrupt() }
+      guard CounterName(field: try next()) != nil, range.contains(index), seen.insert(index).inserted else {
+        throw Corrupt()
+      }
     }
     for _ in 0..<(try number(below: count + 1)) {
       let stream = try number(below: streams.count)
       let name = String(decoding: try next(), as: UTF8.self)
-      let first = try number(below: count)
+      let begin = try number(below: range.upperBound)
       let indexes = Self.indexes(try next())
       let targets = try PackedTarget.readAll(try next())
-      guard name == streams[stream], StreamID(partition: partition, name: name) != nil, indexes.first == first,
-        indexes == targets.map(\.index), indexes.allSatisfy({ $0 < count && seen.insert($0).inserted })
+      guard name == streams[stream], StreamID(partition: partition, name: name) != nil, indexes.first == begin,
+        indexes == targets.map(\.index), indexes.allSatisfy({ range.contains($0) && seen.insert($0).inserted })
       else { throw Corrupt() }
     }
     guard rest.isEmpty, seen.count == count else { throw Corrupt() }
@@ -156,4 +201,11 @@ struct Part {
   }
   /// Bytes of that, about.
   var size: Int { arguments.reduce(16) { $0 + $1.count + 8 } }
+}
+
+extension Address {
+  /// Bytes of it in a job, about.
+  fileprivate var size: Int {
+    token.utf8.count + (bundleID?.utf8.count ?? 0) + (liveActivityToken?.utf8.count ?? 0) + 40
+  }
 }

@@ -38,8 +38,8 @@ package struct MessageReport: Sendable {
   /// Final deliveries.
   package var counts: [Key: Int]
   package var retrying: Int
-  /// Neither final nor retrying, and held up by a blocked credential: by its reason. Told of a single message only.
-  package var blocked: [String: Int] = [:]
+  /// Neither final nor retrying, of credentials that something stands against. Told of a single message only.
+  package var waits: [CredentialWait] = []
   /// When the first request was made and when the last outcome came, as far as flushed: rate and predicted end follow. Nil
   /// for a direct send that ended at once.
   package var firstAttemptAt: WallTime?
@@ -49,8 +49,23 @@ package struct MessageReport: Sendable {
   package var pausedReason: String?
   /// The pace that it keeps; nil: none.
   package var ratePerSecond: Int?
+  package var labels = Labels()
   /// How its devices are shared out; nil: everyone gets the same.
   package var split: VariantSplit?
+}
+
+extension MessageReport {
+  /// Held up by a blocked credential: by its reason.
+  package var blocked: [String: Int] {
+    waits.filter(\.condition.blocks).reduce(into: [:]) { $0[$1.condition.reason, default: 0] += $1.count }
+  }
+}
+
+/// Deliveries of a message that have not begun, and what stands against their credential.
+package struct CredentialWait: Hashable, Sendable {
+  package var credential: CredentialID
+  package var condition: CredentialCondition
+  package var count: Int
 }
 
 package struct DeliveryReport: Sendable {
@@ -65,7 +80,7 @@ package struct DeliveryReport: Sendable {
   package var state: String
   package var reason: String?
   /// Of successes of an audience only where receipts are kept.
-  package var attempts: [Attempt]
+  package var attempts: AttemptLog
   /// What the provider called it: FCM name, OneSignal id.
   package var providerID: String?
   /// The id under which it was requested, or its slice: APNs' `apns-id`, OneSignal's idempotency key. Derived, so that it is
@@ -73,6 +88,8 @@ package struct DeliveryReport: Sendable {
   package var requestID: UUIDBytes?
   package var nextAttemptAt: WallTime?
   package var overtaken: Bool
+  /// Of what an audience's success keeps no record of: when its partition had its first attempt and its last outcome.
+  package var attemptedBetween: ClosedRange<WallTime>? = nil
 }
 
 /// Which deliveries to list; nil: any.

@@ -72,20 +72,29 @@ extension Store {
     precondition(submission.targets.count <= Int(UInt16.max), "more targets than a message takes")
     try checkCondition()
     precondition(submission.targets.isEmpty || submission.audience == nil, "a message has targets or an audience")
+    var submission = submission
     var id = submission.id ?? identify(submission)
     var repeated = false
     if let idempotency = submission.idempotency {
       switch try await reserve(idempotency.key, digest: idempotency.digest, id: id, app: submission.app) {
-      case .new: break
-      case .again(let earlier):
+      case .new(let until): submission.keyedUntil = until
+      case .again(let earlier, let until):
         id = earlier
         repeated = true
+        submission.keyedUntil = until
       case .is(let acceptance): return .settled(acceptance)
       }
     }
-    if !repeated, submission.id == nil, let single = Single(submission) {
-      try await acceptQueue.store(entry(of: single, id), in: lane(of: single, id, submission.urgency))
-      return .stored(id, isRepeated: false)
+    try await place(submission, as: id, isRepeated: repeated)
+    return .stored(id, isRepeated: repeated)
+  }
+
+  /// Stores a message whose idempotency key, if it has one, is reserved. Once for each key, whoever comes when.
+  func place(_ submission: Submission, as id: MessageID, isRepeated: Bool) async throws(StoreError) {
+    if !isRepeated, submission.id == nil, let single = Single(submission) {
+      var entry = entry(of: single, id)
+      entry.keyedUntil = submission.keyedUntil
+      return try await acceptQueue.store(entry, in: lane(of: single, id, submission.urgency))
     }
     if let brake = submission.errorBrake, submission.count >= brake.minimum { try await watch(id) }
     if let audience = submission.audience, !Self.parts(of: audience).isEmpty {
@@ -96,9 +105,8 @@ extension Store {
         byPartition = byPartition.mapValues { targets in targets.map { $0.shared(out: split) } }
       }
       try await store(
-        submission, id: id, byPartition: byPartition, mayBeKnown: repeated || submission.id != nil)
+        submission, id: id, byPartition: byPartition, mayBeKnown: isRepeated || submission.id != nil)
     }
-    return .stored(id, isRepeated: repeated)
   }
 
   /// Its home is the partition of its only device.
@@ -146,13 +154,17 @@ extension Store {
     redis.send(Scripts.confirm, keys: [key], [.bytes(id.raw), isConfirmed ? "d" : "u"]) { _ in }
   }
 
-  private enum Reservation {
-    case new
-    case again(MessageID)
+  /// A message is stored for a key only while that lives.
+  static let keyHasEnded = StoreError.unavailable(
+    "the request took longer than its Idempotency-Key is remembered", retryAfter: 1)
+
+  enum Reservation {
+    case new(until: Int64)
+    case again(MessageID, until: Int64)
     case `is`(Acceptance)
   }
 
-  private func reserve(_ key: String, digest: [UInt8], id: MessageID, app: AppID) async throws(StoreError)
+  func reserve(_ key: String, digest: [UInt8], id: MessageID, app: AppID) async throws(StoreError)
     -> Reservation
   {
     let reply = try await ask(
@@ -160,13 +172,15 @@ extension Store {
       [
         .bytes(digest), .bytes(id.raw), .number(settings.idempotencySeconds), .number(Self.workMilliseconds),
       ])
-    guard let word = reply.array?.first?.text, let held = reply.array?.last?.bytes.flatMap({ MessageID(raw: $0) })
+    guard let answer = reply.array, answer.count > 1, let word = answer[0].text,
+      let held = answer[1].bytes.flatMap({ MessageID(raw: $0) })
     else {
       throw .unavailable("an idempotency record is damaged", retryAfter: 60)
     }
+    let until = answer.count > 2 ? answer[2].integer ?? 0 : 0
     switch word {
-    case "new": return .new
-    case "again": return .again(held)
+    case "new": return .new(until: until)
+    case "again": return .again(held, until: until)
     case "done": return .is(.repeated(held))
     case "busy": return .is(.inProgress)
     default: return .is(.keyReused)
@@ -179,17 +193,23 @@ extension Store {
     let home = keys.home(id)
     let partitions = byPartition.isEmpty ? [home] : byPartition.keys.sorted()
     let parts = partitions.map {
-      Part(
+      Part.steps(
         partition: $0, targets: byPartition[$0] ?? [], urgency: submission.urgency,
         targetsPerJob: settings.targetsPerJob)
     }
-    var fields = messageFields(submission, id, partitions)
-    if partitions == [home], submission.schedule == nil {
-      return try await storeHere(submission, id, &fields, parts[0], mayBeKnown: mayBeKnown)
+    let spreads = partitions != [home] || submission.schedule != nil || parts[0].count > 1
+    var fields = messageFields(submission, id, partitions, spreads: spreads)
+    if !spreads {
+      fields.append("b", submission.body)
+      return try await storeHere(submission, id, &fields, parts[0][0], mayBeKnown: mayBeKnown)
     }
     fields.append("left", parts.count)
-    fields.append("pn", parts.map { String($0.count) }.joined(separator: ","))
-    let fresh = try await storeHome(id, submission, fields, parts.map { ($0.partition, $0.packed) })
+    fields.append("pn", parts.map { $0.map { String($0.count) }.joined(separator: "+") }.joined(separator: ","))
+    let fresh = try await storeHome(
+      id, submission, fields,
+      parts.flatMap { steps in
+        steps.enumerated().map { (Self.spreadField($1.partition, $0), $1.packed) }
+      })
     guard submission.schedule == nil else { return }
     if fresh {
       try await spread(id, parts, ttl: submission.ttl)
@@ -205,11 +225,10 @@ extension Store {
   ) async throws(StoreError) {
     let home = part.partition
     fields.append("st", "q")
-    // It will tell, as parts elsewhere do.
-    if part.count > Fragment.movedAtMost { fields.append("left", 1) }
     var entry = AcceptQueue.Entry(
       id: id, keys: RedisCommand(), arguments: RedisCommand(), deliveries: part.count,
-      life: Int64(submission.ttl) + settings.retentionSeconds, mayBeKnown: mayBeKnown)
+      life: Int64(submission.ttl) + settings.retentionSeconds, mayBeKnown: mayBeKnown, keyedUntil: submission.keyedUntil
+    )
     keys.appendMessage(id, to: &entry.keys)
     for stream in part.streams { entry.keys.append(keys.stream(home, stream)) }
     entry.arguments.reserve(bytes: fields.pairs.size + part.size + 64)
@@ -220,13 +239,30 @@ extension Store {
     try await acceptQueue.store(entry, in: AcceptQueue.Lane(partition: home, app: submission.app))
   }
 
-  /// False: it was stored before.
+  /// Seconds that are left to store a message of which something was staged.
+  private static let stagedSeconds: Int64 = 3_600
+
+  /// False: it was stored before. What one script cannot take is staged before it, piece by piece.
   func storeHome(
-    _ id: MessageID, _ submission: Submission, _ fields: MessageFields, _ parts: [(partition: Int, packed: [UInt8])]
+    _ id: MessageID, _ submission: Submission, _ fields: MessageFields, _ parts: [(field: String, packed: [UInt8])]
   ) async throws(StoreError) -> Bool {
     let home = keys.home(id)
     let schedule = submission.schedule
     var fields = fields
+    var parts = parts
+    var staged: Int64 = 0
+    if parts.reduce(submission.body.count, { $0 + $1.packed.count }) > Part.bytesPerStep {
+      for (field, value) in [("b", submission.body)] + parts {
+        let stage = try await ask(
+          Scripts.stage, keys: [keys.message(id), keys.spread(id)],
+          [.number(Self.stagedSeconds), .text(field), .bytes(value)], partition: home)
+        if stage.integer == 0 { return false }
+        staged += 1
+      }
+      parts = []
+    } else {
+      fields.append("b", submission.body)
+    }
     fields.append("st", schedule == nil ? "s" : Self.waitingState)
     if let schedule {
       fields.append("at", schedule.startAt.milliseconds)
@@ -239,6 +275,7 @@ extension Store {
         keys.message(id), keys.spread(id), schedule == nil ? keys.spreading(home) : keys.scheduled(home),
         keys.segment(home, id.hour),
         keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app), keys.singles(home),
+        keys.keyed(home, id.hour), keys.hourEnds(home, submission.app),
       ],
       [
         .bytes(id.raw), .number(id.hour), .number(life), .number((schedule?.startAt ?? loop.wallNow).milliseconds),
@@ -247,23 +284,32 @@ extension Store {
     run.arguments.append(fields.pairs)
     run.arguments.append(parts.count)
     for part in parts {
-      run.arguments.append(part.partition)
+      run.arguments.append(part.field)
       run.arguments.append(part.packed)
     }
-    return try await ask(Scripts.acceptHome, [run], partition: home).first?.integer == 1
+    run.arguments.append(staged)
+    run.arguments.append(settings.idempotencySeconds)
+    run.arguments.append(submission.keyedUntil ?? 0)
+    if submission.keyedUntil == nil { run.arguments.append("") } else { run.arguments.append(id.raw) }
+    switch try await ask(Scripts.acceptHome, [run], partition: home).first?.integer {
+    case 1: return true
+    case 0: return false
+    case -2: throw .unavailable("the request took longer than what was stored of it is kept", retryAfter: 1)
+    default: throw Self.keyHasEnded
+    }
   }
 
-  func messageFields(_ submission: Submission, _ id: MessageID, _ partitions: [Int]) -> MessageFields {
+  /// All but the request itself. `spreads`: it tells home how each part ended, even if it has but one, as it may spread twice.
+  func messageFields(_ submission: Submission, _ id: MessageID, _ partitions: [Int], spreads: Bool) -> MessageFields {
     var fields = MessageFields(reserving: submission.body.count + 256)
     fields.append("app", submission.app.rawValue)
-    fields.append("b", submission.body)
     fields.append("k", submission.kind.rawValue)
     fields.append("ttl", submission.ttl)
     fields.append("tot", submission.count)
-    // A scheduled message tells home how each part ended, even if it has but one: it spreads, and may do so twice.
-    fields.append("np", submission.schedule == nil ? partitions.count : max(2, partitions.count))
+    fields.append("np", spreads ? max(2, partitions.count) : partitions.count)
     fields.append("parts", partitions.map(String.init).joined(separator: ","))
     if let split = submission.split(id) { fields.append(VariantSplit.field, split.packed) }
+    if !submission.labels.isEmpty { fields.append(Labels.field, submission.labels.packed) }
     if let draft = submission.draftOf { fields.append("dr", draft.description) }
     if let draft = submission.testOf { fields.append("te", draft.description) }
     // A campaign is looked at and copied after it has ended.

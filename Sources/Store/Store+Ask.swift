@@ -11,12 +11,8 @@ extension Store {
   func ask(
     _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], partition: Int = 0
   ) async throws(StoreError) -> RedisReply {
-    do throws(RedisFault) {
-      return try await redis.call(script, keys: keys, arguments)
-    } catch {
-      let error = StoreError(error, partition)
-      if case .leaseLost = error { forget(partition) }
-      throw error
+    do throws(RedisFault) { return try await redis.call(script, keys: keys, arguments) } catch {
+      throw StoreError(error, partition)
     }
   }
   func ask(
@@ -35,13 +31,14 @@ extension Store {
     try await replies(redis.begin(script, next), partition: partition)
   }
   /// Of what was begun.
-  func replies(_ pipeline: RedisPipeline, partition: Int = 0) async throws(StoreError) -> [RedisReply] {
+  func replies(_ pipeline: RedisPipeline, partition: Int = 0, under lease: Lease? = nil) async throws(StoreError)
+    -> [RedisReply]
+  {
     do throws(RedisFault) {
       return try await pipeline.replies()
     } catch {
-      let error = StoreError(error, partition)
-      if case .leaseLost = error { forget(partition) }
-      throw error
+      if let lease { throw refused(error, lease) }
+      throw StoreError(error, partition)
     }
   }
   /// What these keys hold, strings all, in order; read together by partition.
@@ -78,7 +75,7 @@ extension StoreError {
     case .unusable(let text): self = .unusable(text)
     case .refused(let refusal):
       switch refusal.code {
-      case _ where refusal.word == "LEASE": self = .leaseLost(partition: partition)
+      case _ where refusal.word == "LEASE" || refusal.word == Store.historyWord: self = .leaseLost(partition: partition)
       case .noAuthentication, .wrongPassword, .noPermission:
         self = .unusable("Redis refuses this account: \(refusal.text)")
       case .outOfMemory: self = .unavailable("Redis is full: \(refusal.text)", retryAfter: 10)

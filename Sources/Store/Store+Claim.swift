@@ -53,19 +53,19 @@ extension Store {
       return try await claimAgain(place.job, message, lease)
     }
     while true {
-      let from = after.map { "\($0.member == nil ? "(" : "")\($0.job.sequence)-1" }
+      // Behind a job, whatever message stands there; or from one on.
+      let from = after.map { $0.member == nil ? "(\($0.job.sequence)-\(UInt64.max)" : String($0.job.sequence) }
       let reply =
         try await ask(
           Scripts.claim,
           keys: [
             keys.lease(lease.partition), keys.stream(lease.partition, stream.name), keys.waiting(lease.partition),
             keys.singles(lease.partition),
-          ], [.text(lease.owner), .text(from ?? "-"), .number(Int64(jobs)), .text(stream.name)],
-          partition: lease.partition
+          ], [.text(from ?? "-"), .number(Int64(jobs)), .text(stream.name)], under: lease
         ).array ?? []
       let found = reply.first?.array ?? []
       guard !found.isEmpty else { return [] }
-      if let place = after, place.member != nil, found[0].array?.first?.text != "\(place.job.sequence)-1" { return [] }
+      if let place = after, place.member != nil, Self.sequence(of: found[0]) != place.job.sequence { return [] }
       let (claims, looked, last) = try await open(
         found, singles: reply.last?.array ?? [], lease, stream, after: after, targets: targets, packed: packed, heard)
       if !claims.isEmpty || looked < jobs || after?.member != nil { return claims }
@@ -87,7 +87,7 @@ extension Store {
     var values = values[...]
     for entry in found {
       guard let name = entry.array?.first?.text else { continue }
-      last = UInt64(name.prefix { $0 != "-" }) ?? last
+      last = Self.sequence(of: entry) ?? last
       let isOfSingles = entry.array?.last?.array?.first?.text == "s"
       let row = isOfSingles ? values.popFirst() : nil
       if let singles = Self.singles(entry, row, stream) {
@@ -194,9 +194,13 @@ extension Store {
     return (claims, empty, odd)
   }
 
-  private static func read(_ entry: RedisReply, _ stream: StreamID) -> StoredJob? {
+  static func sequence(of entry: RedisReply) -> UInt64? {
+    entry.array?.first?.text.flatMap { StreamID.sequence(of: $0) }
+  }
+
+  static func read(_ entry: RedisReply, _ stream: StreamID) -> StoredJob? {
     guard let parts = entry.array, parts.count == 2, let name = parts[0].text,
-      let sequence = UInt64(name.prefix { $0 != "-" }), let fields = parts[1].array, fields.count >= 6,
+      let sequence = sequence(of: entry), let fields = parts[1].array, fields.count >= 6,
       let message = fields[1].bytes.flatMap({ MessageID(raw: $0) }), let first = fields[3].integer
     else { return nil }
     let id = JobID(stream: stream, sequence: sequence)
@@ -239,7 +243,6 @@ extension Store {
       Scripts.dropJobs,
       keys: [
         keys.lease(partition), keys.stream(partition, stream.name), keys.ready(partition), keys.odd(partition),
-      ], [.text(lease.owner), .text(stream.name), .number(Int64(odd))] + entries.map { .text($0) },
-      partition: partition)
+      ], [.text(stream.name), .number(Int64(odd))] + entries.map { .text($0) }, under: lease)
   }
 }

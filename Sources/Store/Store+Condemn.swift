@@ -8,16 +8,17 @@ extension Store {
   func condemnLost(of message: MessageID, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
     let partition = lease.partition
     let work = try await ask(
-      RedisCommand("HMGET", keys.work(partition, message), "s", "n", "t", "a"), partition: partition)
+      RedisCommand("HMGET", keys.work(partition, message), "s", "n", "z", "a"), partition: partition)
     if let fields = work.array, fields.count == 4, !fields[3].isNull {
       return try await condemnLostMembers(of: message, lease, stream)
     }
     guard let fields = work.array, fields.count == 4, let base = fields[0].integer, let count = fields[1].integer,
-      let list = fields[2].bytes.flatMap({ try? TargetList(packed: $0) })
+      let list = try await targets(of: message, partition)
     else { return }
+    let last = fields[2].integer ?? base + count
     // A message's jobs have the places that its part was given.
     let entries = try await ask(
-      RedisCommand("XRANGE", keys.stream(partition, stream.name), String(base), String(base + count)),
+      RedisCommand("XRANGE", keys.stream(partition, stream.name), String(base), String(last)),
       partition: partition)
     let carried = Self.carried(entries, of: message, stream)
     let lost = list.entries.indices.filter {
@@ -103,7 +104,7 @@ extension Store {
   /// Deliveries in the retry set whose record cannot be read.
   func condemnWaiting(of message: MessageID, _ indexes: [Int], _ lease: Lease) async throws(StoreError) {
     let partition = lease.partition
-    if audienceMessages[partition]?.contains(message) == true {
+    if try await isAudience(message, partition) {
       var flush = Flush(lease: lease, number: 0)
       flush.finals = indexes.map {
         Flush.Final(
@@ -114,9 +115,14 @@ extension Store {
       _ = try await ask(RedisCommand("INCRBY", keys.odd(partition), String(indexes.count)), partition: partition)
       return
     }
-    let packed = try await ask(RedisCommand("HGET", keys.work(partition, message), "t"), partition: partition).bytes
-    let list = packed.flatMap { try? TargetList(packed: $0) } ?? TargetList()
+    let list = try await targets(of: message, partition) ?? TargetList()
     try await condemn(message, indexes, list, lease, odd: indexes.count, waiting: true)
+  }
+
+  /// The list of a part as it stands; nil: there is none that can be read.
+  func targets(of message: MessageID, _ partition: Int) async throws(StoreError) -> TargetList? {
+    let work = try await ask(RedisCommand("HGETALL", keys.work(partition, message)), partition: partition)
+    return TargetList(work: MessageParts.fields(work))
   }
 
   private func condemn(
@@ -126,7 +132,7 @@ extension Store {
     let partition = lease.partition
     let here = keys.home(message) == partition
     var arguments: [RedisArgument] = [
-      .text(lease.owner), .bytes(message.raw), .number(message.hour), .number(settings.retentionSeconds),
+      .bytes(message.raw), .number(message.hour), .number(settings.retentionSeconds),
       here ? "1" : "0", .number(Int64(odd)), waiting ? "1" : "0",
     ]
     for index in indexes {
@@ -144,8 +150,8 @@ extension Store {
         keys.lease(partition), keys.finished(partition), keys.retry(partition), keys.segments(partition),
         keys.odd(partition), keys.work(partition, message), keys.deliveries(partition, message),
         keys.slices(partition, message), here ? keys.message(message) : keys.work(partition, message),
-        keys.segment(partition, message.hour), keys.kept(partition, message.hour),
-      ], arguments, partition: partition)
+        keys.segment(partition, message.hour), keys.kept(partition, message.hour), keys.tallies(partition),
+      ], arguments, under: lease)
     tellHome(endings(told), from: partition)
   }
 }

@@ -4,8 +4,8 @@ import RedisClient
 /// Messages that replicas must have before they count as accepted. They are written over a connection of their own, so that
 /// nobody else waits behind its WAIT; WAIT tells of the connection that wrote, and of no other.
 extension Store {
-  /// As `accept`, and then until so many replicas have it. `.unconfirmed`: it is stored and will be sent; that the replicas
-  /// have it is not known.
+  /// As `accept`, and then until so many replicas have it. `.unconfirmed`: the primary has it and will
+  /// send it unless it is lost first; that the replicas have it is not known.
   func acceptConfirmed(_ submission: Submission) async throws(StoreError) -> Acceptance {
     let writer = try await confirmer()
     let connection = writer.redis.generation

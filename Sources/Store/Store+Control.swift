@@ -57,10 +57,10 @@ extension Store {
   func spreadControl(_ id: MessageID) async throws(StoreError) {
     let home = keys.home(id)
     let held = try await ask(RedisCommand("HMGET", keys.message(id), "ctl", "parts", "told")).array ?? []
-    let told = Set((held.last?.text ?? "").split(separator: ",").compactMap { Int($0) })
+    let told = Set((held.last?.text ?? "").split(separator: ",").compactMap { StoredNumber.partition($0) })
     let control = held.first?.text.flatMap { Control(packed: $0) }
     if let control {
-      let partitions = (held[1].text ?? "").split(separator: ",").compactMap { Int($0) }
+      let partitions = (held[1].text ?? "").split(separator: ",").compactMap { StoredNumber.partition($0) }
       _ = try await ask(
         Scripts.controlPart,
         partitions.filter { !told.contains($0) && (0..<settings.partitions).contains($0) }

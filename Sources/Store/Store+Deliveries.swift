@@ -12,13 +12,12 @@ extension Store {
   /// left out, though the report still counts it, and so are audiences that were not started. A page may be short or empty
   /// though more follow: nil as `next` is the end.
   package func deliveries(
-    _ id: MessageID, app: AppID, filter: DeliveryFilter = DeliveryFilter(), cursor: String?, limit: Int
-  ) async throws(StoreError) -> (items: [DeliveryReport], next: String?)? {
+    _ id: MessageID, app: AppID, filter: DeliveryFilter = DeliveryFilter(), cursor: DeliveryPlace?, limit: Int
+  ) async throws(StoreError) -> (items: [DeliveryReport], next: DeliveryPlace?)? {
     guard let parts = try await find([id])[0], parts.text("app") == app.rawValue else { return nil }
     let partitions = parts.partitions.filter { (0..<settings.partitions).contains($0) }.sorted()
-    let words = (cursor ?? "").split(separator: ".").compactMap { Int($0) }
-    var (partition, index) = words.count == 2 && words[1] >= 0 ? (words[0], words[1]) : (partitions.first ?? 0, 0)
-    let blocked = try await blockedCredentials()
+    var (partition, index) = (cursor?.partition ?? partitions.first ?? 0, cursor?.index ?? 0)
+    let conditions = try await conditions()
     var items: [DeliveryReport] = []
     var left = Self.lookedAtPerCall
     while items.count < limit, left > 0 {
@@ -31,25 +30,26 @@ extension Store {
       let next: Int?
       if work[Self.audienceField] != nil {
         let members = Members(id: id, app: app, partition: partition, work: work)
-        next = try await list(members, filter, blocked, from: index, into: &items, limit: room, left: &left)
+        next = try await list(members, filter, conditions, from: index, into: &items, limit: room, left: &left)
       } else {
-        let list = work[Self.listField].flatMap { try? TargetList(packed: $0) } ?? TargetList()
+        let list = TargetList(work: work) ?? TargetList()
         let range = min(index, list.entries.count)..<min(list.entries.count, index + max(room, Self.window))
-        next = try await add(list, range, of: found[0].parts, id, partition, filter, blocked, to: &items, limit: room)
+        next = try await add(
+          list, range, of: found[0].parts, id, partition, filter, conditions, to: &items, limit: room)
         left -= range.count
       }
       if let next { index = next } else { (partition, index) = (partition + 1, 0) }
     }
     let ended = !partitions.contains { $0 >= partition }
-    return (items, ended ? nil : "\(partition).\(index)")
+    return (items, ended ? nil : DeliveryPlace(partition: partition, index: index))
   }
   private static let audienceField = Array("a".utf8)
-  private static let listField = Array("t".utf8)
 
   /// Of a direct send. The index to go on at; nil: the part has no more.
   private func add(
     _ list: TargetList, _ range: Range<Int>, of parts: MessageParts, _ id: MessageID, _ partition: Int,
-    _ filter: DeliveryFilter, _ blocked: [CredentialID: String], to items: inout [DeliveryReport], limit: Int
+    _ filter: DeliveryFilter, _ conditions: [CredentialID: CredentialCondition], to items: inout [DeliveryReport],
+    limit: Int
   ) async throws(StoreError) -> Int? {
     let records = try await records(id, parts, partition, range)
     let split = parts.split
@@ -58,7 +58,8 @@ extension Store {
       guard items.count < full else { return index }
       let entry = list.entries[index]
       let delivery = DeliveryID(message: id, partition: partition, index: index)
-      var report = DeliveryReport(delivery, entry.device, record, blocked: entry.credential.flatMap { blocked[$0] })
+      var report = DeliveryReport(
+        delivery, entry.device, record, condition: entry.credential.flatMap { conditions[$0] })
       report.provider = report.provider ?? entry.provider
       report.platform = entry.platform
       report.variant = entry.variant(split)
@@ -86,9 +87,9 @@ extension Store {
 }
 
 extension DeliveryReport {
-  /// As its record has it; without one it is pending, or blocked for the given reason. One that waits for its time, and was
-  /// never attempted, is pending as well.
-  init(_ delivery: DeliveryID, _ device: DeviceID, _ record: DeliveryRecord?, blocked: String?) {
+  /// As its record has it; without one it is pending or blocked, with what stands against its credential. One that waits for its
+  /// time, and was never attempted, is pending as well.
+  init(_ delivery: DeliveryID, _ device: DeviceID, _ record: DeliveryRecord?, condition: CredentialCondition?) {
     self.init(
       device: device, provider: record?.provider, platform: nil, variant: nil, state: DeliveryState.pending.rawValue,
       reason: nil,
@@ -105,9 +106,10 @@ extension DeliveryReport {
       self.reason = reason
       nextAttemptAt = due < Store.parked ? due : nil
     case nil:
-      guard let blocked else { break }
-      state = DeliveryState.blocked.rawValue
-      reason = blocked
+      guard let condition else { break }
+      if condition.blocks { state = DeliveryState.blocked.rawValue }
+      reason = condition.reason
+      nextAttemptAt = condition.nextTry
     }
   }
 }

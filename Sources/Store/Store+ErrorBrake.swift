@@ -24,14 +24,17 @@ extension Store {
     _ = try await ask(command)
   }
 
-  /// Pauses messages whose failures are too many. What had failed when one was resumed counts no more, so that the
+  /// Pauses messages whose failures are too many: of those that are watched some with each call, all of them in turn. What had failed when one was resumed counts no more, so that the
   /// operator's word stands until so many have failed again.
   package func sweepBrakes(_ lease: Lease) async throws(StoreError) -> [ErrorBraked] {
     let watched = keys.watched(lease.partition)
+    let first = brakesLooked[lease.partition] ?? 0
     let all =
       try await ask(
-        RedisCommand("ZRANGE", watched, "0", String(Self.watchedPerSweep - 1), "WITHSCORES")
+        RedisCommand("ZRANGE", watched, String(first), String(first + Self.watchedPerSweep - 1), "WITHSCORES")
       ).array ?? []
+    // The next ones come with the next sweep. Those that are forgotten meanwhile move some to the next round.
+    brakesLooked[lease.partition] = all.count < 2 * Self.watchedPerSweep ? nil : first + Self.watchedPerSweep
     var braked: [ErrorBraked] = []
     for place in stride(from: 0, to: all.count - 1, by: 2) {
       guard let id = all[place].bytes.flatMap({ MessageID(raw: $0) }) else { continue }
@@ -49,7 +52,7 @@ extension Store {
       }
       guard control.word == .running, let report = try await report(id, app: AppID(rawValue: app)) else { continue }
       let (failed, decided) = report.decided
-      let since = (fields[3].text ?? "0,0").split(separator: ",").map { Int($0) ?? 0 }
+      let since = (fields[3].text ?? "0,0").split(separator: ",").map { StoredNumber.read(Array($0.utf8)) ?? 0 }
       guard since.count == 2, brake.trips(failed: failed - since[0], decided: decided - since[1]) else { continue }
       let answer = try await self.control(id, .paused, reason: Self.brakeReason, answering: control.version)
       if answer == .changed {

@@ -66,7 +66,8 @@ extension Store {
       try await write(rest, into: &result)
     }
     try await finish(singles, flush.lease)
-    for job in asked.finishedJobs { claimed[partition]?[job] = nil }
+    let messages = Set(asked.finishedJobs.compactMap { claimed[partition]?.removeValue(forKey: $0) })
+    if audienceMessages[partition]?.isEmpty == false { for id in messages { forgetAudience(id, partition) } }
     return result
   }
 
@@ -79,7 +80,7 @@ extension Store {
       let reply = try await chunk.aimed ? sendAimed(chunk, flush, result.pruned) : send(chunk, flush, result.pruned)
       result.pruned = max(result.pruned, reply.pruned)
       result.controls.merge(reply.controls) { $0.version > $1.version ? $0 : $1 }
-      for (id, _) in reply.told { self.audiences[partition]?[id] = nil }
+      for (id, _) in reply.told { partEnded(id, partition) }
       tellHome(reply.told, from: partition)
     }
   }
@@ -136,8 +137,7 @@ extension Store {
       keys.segments(partition),
     ]
     var arguments: [RedisArgument] = [
-      .text(lease.owner), .number(Int64(flush.number)), .number(Int64(chunk.number)),
-      .number(settings.retentionSeconds),
+      .number(Int64(flush.number)), .number(Int64(chunk.number)), .number(settings.retentionSeconds),
       .number(Int64(pruned)), .number(Int64(partition)), .number(Int64(entries.count)),
     ]
     for (id, outcomes) in entries {
@@ -158,13 +158,13 @@ extension Store {
     for job in jobs {
       names.append(keys.stream(partition, job.id.stream.name))
       arguments += [
-        .number(Int64(places[job.message] ?? 0)), .text("\(job.id.sequence)-1"), .text(job.id.stream.name),
+        .number(Int64(places[job.message] ?? 0)), .text(job.id.entry(of: job.message)), .text(job.id.stream.name),
       ]
     }
     let caps = capArguments(entries, partition)
-    names += caps.names
+    names += caps.names + [keys.tallies(partition)]
     arguments.append(.bytes(caps.packed))
-    return try flushed(try await ask(Scripts.flush, keys: names, arguments, partition: partition))
+    return try flushed(try await ask(Scripts.flush, keys: names, arguments, under: lease))
   }
 
   func flushed(_ reply: RedisReply) throws(StoreError) -> FlushReply {
@@ -183,7 +183,7 @@ extension Store {
       provider: final.provider, outcome: final.outcome, reason: final.reason, platform: final.platform)
     return [
       .number(Int64(final.delivery.index)), .bytes(DeliveryRecord(final).head),
-      .bytes(DeliveryRecord.pack(final.attempts)),
+      .bytes(final.attempts.packed),
       .bytes(counter.field),
     ]
   }
@@ -198,7 +198,7 @@ extension Store {
         due: retry.due, reason: retry.reason, sequence: target.sequence, credential: target.credential, packed),
       provider: target.address?.provider, slice: target.slice?.key)
     return [
-      .number(Int64(target.delivery.index)), .bytes(record.head), .bytes(DeliveryRecord.pack(retry.attempts)),
+      .number(Int64(target.delivery.index)), .bytes(record.head), .bytes(retry.attempts.packed),
       .number(retry.due.milliseconds),
     ]
   }
@@ -211,7 +211,7 @@ extension Store {
     var read: [JobID: MessageID] = [:]
     let replies = try await ask(
       unknown.map { job in
-        let entry = "\(job.sequence)-1"
+        let entry = String(job.sequence)
         return RedisCommand("XRANGE", keys.stream(job.stream.partition, job.stream.name), entry, entry)
       })
     var others: Set<JobID> = []

@@ -5,8 +5,10 @@ import RedisClient
 extension Store {
   /// Version of the keys and records described in this module. 5: schedules, waves, caps, variants, drafts, counted
   /// rates and intents of imports, which an earlier one would not see. 6: who waits without an attempt is counted apart. 8: messages of one
-  /// delivery are kept whole.
-  private static let layoutVersion = "8"
+  /// delivery are kept whole. 9: entries of streams are marked with their message, and parts know the quiet
+  /// hours of each day. 10: each family of keys has a word of its own, and hours of listings have an end; devices arrive
+  /// before they hold their token.
+  private static let layoutVersion = "10"
   private static let openPollMilliseconds: Int64 = 5
 
   /// Waits for Redis (at most `timeout`, and for as long as it loads its data), creates or checks the layout: version,
@@ -34,7 +36,7 @@ extension Store {
   private func checkServer() async throws(StoreError) {
     let server = InfoFields(try await ask(RedisCommand("INFO", "server")).text ?? "")
     let version = server["redis_version"] ?? "unknown"
-    guard let major = Int(version.prefix { $0 != "." }), major >= 7 else {
+    guard Whole.read(version.prefix { $0 != "." }, in: 7...Int(UInt16.max)) != nil else {
       throw .unusable("Redis is version \(version): Fanfare needs 7.0 or later")
     }
     pulse.read(try await ask(RedisCommand("INFO", "memory", "replication")).text ?? "")
@@ -51,7 +53,7 @@ extension Store {
     let stored = try await ask(RedisCommand("HMGET", keys.layout, "version", "partitions")).array ?? []
     guard let version = stored.first?.text, version == Self.layoutVersion else {
       let version = stored.first?.text ?? "?"
-      let isNewer = (Int(version) ?? 0) > (Int(Self.layoutVersion) ?? 0)
+      let isNewer = (StoredNumber.read(version) ?? 0) > (StoredNumber.read(Self.layoutVersion) ?? 0)
       throw .unusable(
         "the store's layout is version \(version) and this Fanfare reads \(Self.layoutVersion): "
           + (isNewer ? "a newer Fanfare has written it, so start that one" : "start the older Fanfare that wrote it")

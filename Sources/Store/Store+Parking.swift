@@ -20,7 +20,7 @@ extension Store {
     let partition = flush.lease.partition
     _ = try await ask(
       Scripts.park, keys: [keys.lease(partition), keys.parked(partition)],
-      [.text(flush.lease.owner)] + parked.map { .bytes($0.raw) }, partition: partition)
+      parked.map { .bytes($0.raw) }, under: flush.lease)
   }
 
   /// Messages that may have retries out of turn.
@@ -59,7 +59,7 @@ extension Store {
     guard parking[partition]?[message] == nil else { return }
     _ = try await ask(
       Scripts.unparked, keys: [keys.lease(partition), keys.parked(partition)],
-      [.text(lease.owner), .bytes(message.raw), .text(count)], partition: partition)
+      [.bytes(message.raw), .text(count)], under: lease)
   }
 
   /// Records read at a time.
@@ -79,7 +79,7 @@ extension Store {
         ).array ?? []
       var waiting: [(Int, DeliveryRecord)] = []
       for (name, packed) in pairs(page.last?.array ?? []) {
-        guard let index = Int(String(decoding: name, as: UTF8.self)), let record = try? DeliveryRecord(packed: packed),
+        guard let index = StoredNumber.index(name), let record = try? DeliveryRecord(packed: packed),
           case .retrying = record.state
         else { continue }
         waiting.append((index, record))

@@ -9,15 +9,16 @@ extension Store {
     }
     // Between two reads some may have begun.
     var waiting = max(0, report.total - report.counts.values.reduce(0, +) - report.retrying)
-    for (reason, count) in try await blocked(id, found.parts, app: app).sorted(by: { $0.key < $1.key }) {
-      let told = min(count, waiting)
-      if told > 0 { report.blocked[reason] = told }
-      waiting -= told
+    for var wait in try await waits(id, found.parts, app: app) {
+      wait.count = min(wait.count, waiting)
+      guard wait.count > 0 else { continue }
+      report.waits.append(wait)
+      waiting -= wait.count
     }
     return report
   }
 
-  private func reports(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [MessageReport] {
+  func reports(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [MessageReport] {
     var reports: [MessageReport] = []
     for found in try await parts(ids, app: app) {
       if let report = try await report(found, app) { reports.append(report) }
@@ -113,50 +114,56 @@ extension Store {
       lastOutcomeAt: last,
       pausedAt: state == .paused ? parts.number("pat").map { WallTime(milliseconds: $0) } : nil,
       pausedReason: state == .paused ? parts.text("pr") : nil, ratePerSecond: parts.number("rps").map { Int($0) },
-      split: parts.split)
+      labels: parts.labels, split: parts.split)
   }
   private static let retryingField = Array("r".utf8)
   private static let heldField = Array("h".utf8)
   private static let firstField = Array("fa".utf8)
   private static let lastField = Array("lo".utf8)
 
-  /// Newest first, before `cursor`.
-  package func messages(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageReport] {
-    guard limit > 0 else { return [] }
-    var reports: [MessageReport] = []
-    var place = cursor
-    while reports.count < limit {
-      let ids = try await identifiers(app: app, before: place, limit: limit - reports.count)
-      guard let last = ids.last else { break }
-      reports += try await self.reports(ids, app: app)
-      place = last
+  /// Hours of each partition that are read at a time.
+  private static let hoursPerStep = 24
+
+  /// Listed ids, newest first; some may be beyond retention. Hours are read from the latest on, a day of them at a time.
+  func identifiers(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageID] {
+    let partitions = Array(0..<settings.partitions)
+    var bound = cursor.map { String($0.hour) } ?? "+inf"
+    while true {
+      let replies = try await ask(
+        partitions.map {
+          RedisCommand(
+            "ZRANGE", keys.hours($0, app), bound, "-inf", "BYSCORE", "REV", "LIMIT", "0", String(Self.hoursPerStep))
+        })
+      var byHour: [Int64: [Int]] = [:]
+      // Where a partition may have more hours, what is older than the last of these comes with the next step.
+      var oldest = Int64.min
+      for (partition, reply) in zip(partitions, replies) {
+        let hours = (reply.array ?? []).compactMap(\.integer)
+        for hour in hours { byHour[hour, default: []].append(partition) }
+        if hours.count == Self.hoursPerStep, let last = hours.last { oldest = max(oldest, last) }
+      }
+      for hour in byHour.keys.filter({ $0 >= oldest }).sorted(by: >) {
+        let ids = try await identifiers(app, hour, of: byHour[hour]!, before: cursor, limit: limit)
+        // Later hours of the cursor's own list were asked for as well: an empty hour leads to the one before.
+        if !ids.isEmpty { return ids }
+      }
+      guard oldest > .min else { return [] }
+      bound = String(oldest - 1)
     }
-    return reports
   }
 
-  /// Listed ids, newest first; some may be beyond retention.
-  private func identifiers(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageID] {
-    let partitions = Array(0..<settings.partitions)
-    let bound = cursor.map { String($0.hour) } ?? "+inf"
-    let replies = try await ask(
-      partitions.map { RedisCommand("ZRANGEBYSCORE", keys.hours($0, app), "-inf", bound) })
-    var byHour: [Int64: [Int]] = [:]
-    for (partition, reply) in zip(partitions, replies) {
-      for hour in (reply.array ?? []).compactMap(\.integer) { byHour[hour, default: []].append(partition) }
-    }
-    for hour in byHour.keys.sorted(by: >) {
-      let listings = try await ask(
-        byHour[hour]!.map { partition in
-          var command = RedisCommand("ZREVRANGEBYLEX", keys.listing(partition, app, hour))
-          if let cursor { command.append([UInt8(ascii: "(")] + cursor.raw) } else { command.append("+") }
-          for word in ["-", "LIMIT", "0", String(limit)] { command.append(word) }
-          return command
-        })
-      let ids = listings.flatMap { $0.array ?? [] }.compactMap { $0.bytes.flatMap { MessageID(raw: $0) } }
-      // Later hours of the cursor's own list were asked for as well: an empty hour leads to the one before.
-      if !ids.isEmpty { return Array(ids.sorted(by: >).prefix(limit)) }
-    }
-    return []
+  private func identifiers(
+    _ app: AppID, _ hour: Int64, of partitions: [Int], before cursor: MessageID?, limit: Int
+  ) async throws(StoreError) -> [MessageID] {
+    let listings = try await ask(
+      partitions.map { partition in
+        var command = RedisCommand("ZREVRANGEBYLEX", keys.listing(partition, app, hour))
+        if let cursor { command.append([UInt8(ascii: "(")] + cursor.raw) } else { command.append("+") }
+        for word in ["-", "LIMIT", "0", String(limit)] { command.append(word) }
+        return command
+      })
+    let ids = listings.flatMap { $0.array ?? [] }.compactMap { $0.bytes.flatMap { MessageID(raw: $0) } }
+    return Array(ids.sorted(by: >).prefix(limit))
   }
 
   // MARK: Queue and credentials
@@ -180,24 +187,5 @@ extension Store {
       }
     }
     return status
-  }
-
-  /// Writes or clears why a credential is suspended, shown on its pending deliveries and by `/readyz`.
-  package func setBlocked(_ credential: CredentialID, reason: String?) async throws(StoreError) {
-    let command =
-      if let reason {
-        RedisCommand("HSET", keys.blocked, credential.rawValue, reason)
-      } else {
-        RedisCommand("HDEL", keys.blocked, credential.rawValue)
-      }
-    _ = try await ask(command)
-  }
-
-  package func blockedCredentials() async throws(StoreError) -> [CredentialID: String] {
-    var blocked: [CredentialID: String] = [:]
-    for (name, reason) in pairs(try await ask(RedisCommand("HGETALL", keys.blocked)).array ?? []) {
-      blocked[CredentialID(rawValue: String(decoding: name, as: UTF8.self))] = String(decoding: reason, as: UTF8.self)
-    }
-    return blocked
   }
 }

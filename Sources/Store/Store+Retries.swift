@@ -11,14 +11,32 @@ extension Store {
     return try await retries(members, lease).map(\.target)
   }
 
-  /// All that wait for a retry, for the holds of a new owner (design D6), at most `limit`, earliest first.
-  package func waitingRetries(_ lease: Lease, limit: Int) async throws(StoreError) -> [(
-    target: ClaimedTarget, due: WallTime
-  )] {
-    guard limit > 0 else { return [] }
-    let command = RedisCommand("ZRANGE", keys.retry(lease.partition), "0", String(limit - 1))
-    let members = (try await ask(command).array ?? []).compactMap(\.bytes)
-    return try await retries(members, lease)
+  /// How far those that wait for a retry were read.
+  package struct RetryPlace: Sendable {
+    fileprivate var score: String
+    /// Members of that due time that were read.
+    fileprivate var skipping: Int
+  }
+
+  /// Those that wait for a retry, for the holds of a new owner (design D6), earliest first, at most `limit` of them. `next`: to
+  /// go on with; nil: there are no more.
+  package func waitingRetries(_ lease: Lease, after place: RetryPlace? = nil, limit: Int) async throws(StoreError) -> (
+    found: [(target: ClaimedTarget, due: WallTime)], next: RetryPlace?
+  ) {
+    guard limit > 0 else { return ([], nil) }
+    let replies =
+      try await ask(
+        RedisCommand(
+          "ZRANGE", keys.retry(lease.partition), place?.score ?? "-inf", "+inf", "BYSCORE", "LIMIT",
+          String(place?.skipping ?? 0), String(limit), "WITHSCORES")
+      ).array ?? []
+    let members = stride(from: 0, to: replies.count - 1, by: 2).compactMap { replies[$0].bytes }
+    let found = try await retries(members, lease)
+    guard members.count == limit, let last = replies.last?.text else { return (found, nil) }
+    let scores = stride(from: 1, to: replies.count, by: 2).map { replies[$0].text }
+    let same = scores.count { $0 == last }
+    let before = place?.score == last ? place?.skipping ?? 0 : 0
+    return (found, RetryPlace(score: last, skipping: before + same))
   }
 
   /// When the next retry of the partition is due; none of a paused message.
@@ -95,7 +113,7 @@ extension Store {
     if !odd.isEmpty {
       _ = try await ask(
         Scripts.dropRetries, keys: [keys.lease(partition), keys.retry(partition), keys.odd(partition)],
-        [.text(lease.owner)] + odd.map { .bytes($0) }, partition: partition)
+        odd.map { .bytes($0) }, under: lease)
     }
     var targets = found.map(\.target)
     try await readAddresses(&targets, lease)

@@ -66,10 +66,12 @@ extension Store {
       Scripts.reschedule,
       keys: [
         keys.message(id), keys.scheduled(home), keys.listing(home, app, id.hour), keys.hours(home, app),
+        keys.hourEnds(home, app),
       ],
       [
         .bytes(id.raw), .number(Int64(version)), .number(schedule.startAt.milliseconds), .bytes(body),
         schedule.local.map { .number($0.seconds) } ?? "", .number(life), .text(keys.bell), .number(Int64(home)),
+        .number(id.hour),
       ], partition: home)
     switch answer.integer {
     case 1: return .done
@@ -103,7 +105,7 @@ extension Store {
       let begun = try await ask(
         Scripts.begin,
         keys: [keys.lease(partition), keys.message(id), keys.scheduled(partition), keys.spreading(partition)],
-        [.text(lease.owner), .bytes(member), .number(now.milliseconds)], partition: partition)
+        [.bytes(member), .number(now.milliseconds)], under: lease)
       if begun.integer == 1 { try await finishSpreading(id) }
     }
     return due.count

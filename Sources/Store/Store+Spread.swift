@@ -3,7 +3,43 @@ import RedisClient
 
 /// Bringing a message of several partitions from its home to where its jobs belong (design D10).
 extension Store {
-  func spread(_ id: MessageID, _ parts: [Part], ttl: Int) async throws(StoreError) {
+  /// What a partition gets, in steps.
+  typealias Steps = [Part]
+
+  /// Short lists go at once, long ones step by step, so that what others ask of Redis comes between. Who finds it half-way goes on with
+  /// it: a step that is there changes nothing.
+  func spread(_ id: MessageID, _ parts: [Steps], ttl: Int) async throws(StoreError) {
+    try await spreadWhole(id, parts.filter { $0.count == 1 }.map { $0[0] }, ttl: ttl)
+    for steps in parts where steps.count > 1 {
+      let total = steps.reduce(0) { $0 + $1.count }
+      for (number, step) in steps.enumerated() { try await add(step, number, of: total, id, ttl: ttl) }
+    }
+    _ = try await ask(
+      Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])
+  }
+
+  private func add(_ step: Part, _ number: Int, of total: Int, _ id: MessageID, ttl: Int) async throws(StoreError) {
+    let partition = step.partition
+    var run = ScriptRun(
+      keys: [
+        keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
+        keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
+        keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
+        keys.kept(partition, id.hour),
+      ],
+      [
+        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
+        .number(Int64(partition)), .number(Int64(number)), .number(Int64(step.first)), .number(Int64(total)),
+      ])
+    for stream in step.streams { run.keys.append(keys.stream(partition, stream)) }
+    run.keys.append(keys.tallies(partition))
+    step.append(to: &run.arguments, ttl: ttl)
+    let replies = try await ask(Scripts.addStep, [run], partition: partition)
+    if let ending = replies.first?.bytes { tellHome([(id, ending)], from: partition) }
+  }
+
+  private func spreadWhole(_ id: MessageID, _ parts: [Part], ttl: Int) async throws(StoreError) {
+    guard !parts.isEmpty else { return }
     let replies = try await ask(
       Scripts.addPart,
       parts.map { part in
@@ -19,11 +55,10 @@ extension Store {
             .number(Int64(partition)),
           ])
         for stream in part.streams { run.keys.append(keys.stream(partition, stream)) }
+        run.keys.append(keys.tallies(partition))
         part.append(to: &run.arguments, ttl: ttl)
         return run
       })
-    _ = try await ask(
-      Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])
     for (part, reply) in zip(parts, replies) {
       if let ending = reply.bytes { tellHome([(id, ending)], from: part.partition) }
     }
@@ -32,19 +67,16 @@ extension Store {
   /// Carries on where an accept stopped half-way. Repeatable, and safe beside the one that is still at work. A part that
   /// cannot be read ends as `failed: corrupt_record`, so that the message completes and its sums hold.
   func finishSpreading(_ id: MessageID) async throws(StoreError) {
-    let replies = try await ask([
-      RedisCommand("HGETALL", keys.spread(id)),
-      RedisCommand("HMGET", keys.message(id), "parts", "pn", "told", "ttl", "an", "at", "rc", "st"),
-    ])
-    var stored: [Int: [UInt8]] = [:]
-    for (name, value) in pairs(replies[0].array ?? []) {
-      if let partition = Int(String(decoding: name, as: UTF8.self)) { stored[partition] = value }
-    }
-    let fields = replies[1].array ?? []
+    let fields =
+      try await ask(
+        RedisCommand("HMGET", keys.message(id), "parts", "pn", "told", "ttl", "an", "at", "rc", "st")
+      ).array ?? []
     // It waits for its time.
     if fields.count == 8, fields[7].text == Self.waitingState { return }
     func numbers(_ place: Int) -> [Int] {
-      (fields.count == 8 ? fields[place].text ?? "" : "").split(separator: ",").compactMap { Int($0) }
+      (fields.count == 8 ? fields[place].text ?? "" : "").split(separator: ",").compactMap {
+        StoredNumber.partition($0)
+      }
     }
     let told = Set(numbers(2))
     let ttl = numbers(3).first ?? Message.defaultTTL
@@ -59,18 +91,42 @@ extension Store {
           AudienceShare(partition: $0, count: $1, startAt: start, ttl: ttl, keepsReceipts: !fields[6].isNull)
         })
     }
-    var parts: [Part] = []
-    for (partition, count) in zip(numbers(0), numbers(1))
+    // By partition: deliveries of each step.
+    let counts = (fields.count == 8 ? fields[1].text ?? "" : "").split(separator: ",").map { steps in
+      steps.split(separator: "+").compactMap { StoredNumber.index(Array($0.utf8)) }
+    }
+    for (partition, counts) in zip(numbers(0), counts)
     where !told.contains(partition) && (0..<settings.partitions).contains(partition) {
-      if let packed = stored[partition], let part = try? Part(partition: partition, packed: packed),
-        part.count == count
-      {
-        parts.append(part)
+      try await finishSpreading(id, partition, counts, ttl: ttl)
+    }
+    try await spread(id, [], ttl: ttl)
+  }
+
+  /// One partition's part, read step by step.
+  private func finishSpreading(_ id: MessageID, _ partition: Int, _ counts: [Int], ttl: Int) async throws(StoreError) {
+    var first = 0
+    for (number, count) in counts.enumerated() {
+      let field = Self.spreadField(partition, number)
+      let packed = try await ask(RedisCommand("HGET", keys.spread(id), field), partition: keys.home(id)).bytes
+      let step = packed.flatMap { try? Part(partition: partition, packed: $0) }
+        .flatMap { $0.count == count && $0.first == first ? $0 : nil }
+      if counts.count > 1 {
+        if step == nil { _ = try await ask(RedisCommand("INCR", keys.odd(partition)), partition: partition) }
+        try await add(
+          step ?? Part.lost(partition: partition, from: first, count: count), number, of: counts.reduce(0, +), id,
+          ttl: ttl)
+      } else if let step {
+        try await spreadWhole(id, [step], ttl: ttl)
       } else {
         try await lose(id, partition, count, ttl: ttl)
       }
+      first += count
     }
-    try await spread(id, parts, ttl: ttl)
+  }
+
+  /// Where a step of a partition's part stands in the spread record.
+  static func spreadField(_ partition: Int, _ step: Int) -> String {
+    step == 0 ? "\(partition)" : "\(partition).\(step)"
   }
 
   private func lose(_ id: MessageID, _ partition: Int, _ count: Int, ttl: Int) async throws(StoreError) {
@@ -79,7 +135,7 @@ extension Store {
       Scripts.losePart,
       keys: [
         keys.work(partition, id), keys.segment(partition, id.hour), keys.segments(partition),
-        keys.finished(partition), keys.odd(partition),
+        keys.finished(partition), keys.odd(partition), keys.tallies(partition),
       ],
       [
         .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds + Int64(ttl)), .bytes(counter.field),

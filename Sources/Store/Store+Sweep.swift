@@ -7,7 +7,8 @@ extension Store {
   private static let sweepLimit = 100
 
   /// Repairs and ends: messages whose spreading stopped half-way, partitions that did not learn of a control, ones that
-  /// finished and did not tell home, records and tombstones beyond retention, imports that were cut off. Called each second per owned partition.
+  /// finished and did not tell home, records and tombstones beyond retention, imports and
+  /// registrations that were cut off. Called each second per owned partition.
   package func sweep(_ lease: Lease, now: WallTime) async throws(StoreError) {
     let partition = lease.partition
     let limit = String(Self.sweepLimit)
@@ -20,7 +21,7 @@ extension Store {
         RedisCommand("ZRANGE", keys.segments(partition), "0", "-1", "WITHSCORES"),
       ], partition: partition)
     tellHome(endings(replies[1]), from: partition)
-    try await dropSegments(replies[2], partition)
+    try await dropSegments(replies[2], partition, now: now)
     var trouble: StoreError?
     for id in (replies[0].array ?? []).compactMap({ $0.bytes.flatMap { MessageID(raw: $0) } }) {
       // One that cannot be finished now does not keep the others from it.
@@ -30,11 +31,12 @@ extension Store {
     try await sweepControls(lease)
     try await purgeTombstones(partition, now: now)
     try await undoOrphans(partition, now: now)
+    try await settleArrivals(partition, now: now)
     if let trouble { throw trouble }
   }
 
   /// Oldest first, until the partition's share of the byte bound holds; also what Redis has expired.
-  private func dropSegments(_ reply: RedisReply, _ partition: Int) async throws(StoreError) {
+  private func dropSegments(_ reply: RedisReply, _ partition: Int, now: WallTime) async throws(StoreError) {
     let items = reply.array ?? []
     var segments: [(hour: Int64, bytes: Double)] = stride(from: 0, to: items.count - 1, by: 2).compactMap { place in
       guard let hour = items[place].integer, let bytes = items[place + 1].text.flatMap({ Double($0) }) else {
@@ -45,18 +47,47 @@ extension Store {
     segments.sort { $0.hour < $1.hour }
     var bytes = segments.reduce(0) { $0 + $1.bytes }
     let bound = Double(settings.retentionBytes) / Double(settings.partitions)
-    let exist = try await ask(
-      segments.map {
-        RedisCommand("EXISTS", keys.segment(partition, $0.hour), keys.kept(partition, $0.hour))
-      })
-    var commands: [RedisCommand] = []
-    for (segment, lives) in zip(segments, exist) where lives.integer == 0 || bytes > bound {
+    let gone = try await expired(segments.map(\.hour), partition, now: now)
+    for segment in segments where bytes > bound || gone.contains(segment.hour) {
+      let isOver = bytes > bound
       bytes -= segment.bytes
-      try await dropKept(partition, segment.hour)
-      commands.append(RedisCommand("UNLINK", keys.segment(partition, segment.hour)))
-      commands.append(RedisCommand("ZREM", keys.segments(partition), String(segment.hour)))
+      segmentEnds[partition]?[segment.hour] = nil
+      try await drop(partition, hour: segment.hour, bytes: segment.bytes, isOver: isOver)
     }
-    _ = try await ask(commands, partition: partition)
+  }
+
+  /// Hours of which Redis has expired all. Each is asked when it ends, and again only then: what is archived later makes it end later.
+  private func expired(_ hours: [Int64], _ partition: Int, now: WallTime) async throws(StoreError) -> Set<Int64> {
+    let known = segmentEnds[partition] ?? [:]
+    segmentEnds[partition] = known.filter { hours.contains($0.key) }
+    let due = hours.filter { known[$0].map { $0 <= now } ?? true }
+    guard !due.isEmpty else { return [] }
+    let ends = try await ask(
+      due.flatMap { hour in
+        [keys.segment(partition, hour), keys.kept(partition, hour)].map { RedisCommand("PEXPIRETIME", $0) }
+      }, partition: partition)
+    var gone: Set<Int64> = []
+    for (place, hour) in due.enumerated() {
+      let times = [ends[place * 2], ends[place * 2 + 1]].map { $0.integer ?? Self.isMissing }
+      if times.allSatisfy({ $0 == Self.isMissing }) {
+        gone.insert(hour)
+      } else {
+        segmentEnds[partition, default: [:]][hour] = WallTime(milliseconds: max(0, times.max()!))
+      }
+    }
+    return gone
+  }
+  /// What Redis says of a key that does not exist.
+  private static let isMissing: Int64 = -2
+
+  /// `bytes`: what the hour held as this was decided; with more in it now it is left to the next sweep. `isOver`: it goes though it holds
+  /// something.
+  func drop(_ partition: Int, hour: Int64, bytes: Double, isOver: Bool) async throws(StoreError) {
+    if isOver { try await dropKept(partition, hour) }
+    _ = try await ask(
+      Scripts.dropSegment,
+      keys: [keys.segment(partition, hour), keys.kept(partition, hour), keys.segments(partition)],
+      [.number(hour), .text("\(bytes)"), isOver ? 1 : 0], partition: partition)
   }
 
   /// Finished parts whose keys stayed where they are.

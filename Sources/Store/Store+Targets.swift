@@ -26,7 +26,7 @@ extension Store {
       let found = try await find(places.map { targets[$0].device }, app: app)
       for (place, found) in zip(places, found) {
         targets[place].number = found?.place.number
-        Self.fill(&targets[place], found?.record.stored)
+        Self.fill(&targets[place], found?.record.visible)
       }
     }
   }
@@ -63,8 +63,8 @@ extension Store {
   /// another device gets it.
   func bornBefore(_ part: AudiencePart) -> WallTime { part.snapshot.takenAt + settings.retentionSeconds * 500 }
 
-  static let deletedReason = "device_deleted"
-  private static let disabledReason = "device_disabled"
+  static let deletedReason = SkipReason.deviceDeleted.rawValue
+  private static let disabledReason = SkipReason.deviceDisabled.rawValue
 
   private func apps(of messages: Set<MessageID>) async throws(StoreError) -> [MessageID: AppID] {
     let ids = Array(messages)
@@ -102,14 +102,14 @@ extension Store {
     _ = try await ask(
       Scripts.storeSlice,
       keys: [keys.lease(partition), keys.slices(partition, slice.message), keys.work(partition, slice.message)],
-      [.text(lease.owner), .number(Int64(slice.number)), .bytes(slice.packed)], partition: partition)
+      [.number(Int64(slice.number)), .bytes(slice.packed)], under: lease)
     audiences[partition]?[slice.message]?.stored(slice)
   }
 
   /// The members of a stored slice whose deliveries have no outcome yet.
   package func unfinishedMembers(of slice: StoredSlice) async throws(StoreError) -> Set<Int> {
     guard let first = slice.members.min(), let last = slice.members.max() else { return [] }
-    if audienceMessages[slice.partition]?.contains(slice.message) == true {
+    if try await isAudience(slice.message, slice.partition) {
       let codes = try await codes(slice.message, slice.partition, first..<last + 1)
       return Set(slice.members.filter { codes[$0].outcome == nil })
     }
@@ -119,10 +119,15 @@ extension Store {
     return Set(zip(slice.members, records).filter { $1.bytes?.first != DeliveryRecord.finalMark }.map(\.0))
   }
 
+  /// As its part says, which outlives the work at it.
+  func isAudience(_ message: MessageID, _ partition: Int) async throws(StoreError) -> Bool {
+    try await !ask(RedisCommand("HGET", keys.work(partition, message), "a"), partition: partition).isNull
+  }
+
   /// What cannot be read is left out.
   func slices(_ reply: RedisReply, of message: MessageID, _ partition: Int) -> [StoredSlice] {
     pairs(reply.array ?? []).compactMap { name, value in
-      Int(String(decoding: name, as: UTF8.self)).flatMap {
+      StoredNumber.index(name).flatMap {
         try? StoredSlice(message: message, partition: partition, number: $0, packed: value)
       }
     }

@@ -9,149 +9,88 @@ package struct TimelineEntry: Sendable {
   package var delivery: DeliveryReport
 }
 
-private struct DeviceSearch {
-  var partition: Int
-  var device: DeviceID
-  /// Of a registered device: members of audiences are found by it.
-  var number: Int?
-  var before: MessageID?
-  var found: Set<MessageID> = []
-  var steps = 0
-
-  mutating func add(_ id: MessageID?) {
-    if let id, before.map({ id < $0 }) ?? true { found.insert(id) }
-  }
+/// A page of a timeline.
+package struct TimelinePage: Sendable {
+  /// Newest first.
+  package var items: [TimelineEntry]
+  /// Where the next page begins; nil: there is none.
+  package var next: TimelinePlace?
+  /// There was too much to search for this call: pages that follow may hold what is newer than this one.
+  package var isPartial = false
 }
 
 /// Every message aimed at a device within retention (design D17). Sending writes nothing for it: the partition of the device
 /// is searched, in script runs of less than a millisecond. It costs about a millisecond of Redis for 2,000 finished messages
 /// or waiting jobs of the partition, and the reading of a snapshot, 8 to 80 kB, for each audience.
 extension Store {
-  /// Parts, jobs or retries looked at by one script run.
-  private static let partsPerStep = 200
-  private static let listsPerStep = 20
-  /// Steps of one call; an hour that was begun is finished.
-  private static let stepsPerCall = 500
-
-  /// Newest first; `cursor` is what the last call returned. A page may be short though more follow.
-  package func timeline(_ device: DeviceID, app: AppID, cursor: String?, limit: Int) async throws(StoreError)
-    -> (items: [TimelineEntry], next: String?)
-  {
+  /// Newest first; `cursor` is what the last call returned. A page may be short though more follow. A call searches for no more
+  /// than `timelineSteps`. Where that does not reach through all that waits in the partition, or through one of its hours, the search
+  /// goes on in parts, in the order in which things are stored.
+  package func timeline(
+    _ device: DeviceID, app: AppID, cursor: TimelinePlace? = nil, limit: Int
+  ) async throws(StoreError) -> TimelinePage {
     let partition = partition(of: device, in: app)
-    var search = DeviceSearch(
-      partition: partition, device: device, number: try await number(of: device, app: app),
-      before: cursor.flatMap { MessageID($0) })
-    try await searchLive(&search)
-    let listed = try await ask(RedisCommand("ZRANGE", keys.segments(partition), "0", "-1"), partition: partition)
-    let hours = (listed.array ?? []).compactMap(\.integer).filter { $0 <= search.before?.hour ?? .max }.sorted(by: >)
+    let search = DeviceSearch(
+      partition: partition, device: device, number: try await number(of: device, app: app), before: cursor?.before,
+      within: cursor?.within)
+    if cursor?.spot == nil, let page = try await newest(search, app, limit: limit) { return page }
+    return try await part(search, from: cursor?.spot ?? Self.searchStart, app, limit: limit)
+  }
+
+  /// All that waits, and then hour by hour. Nil: that is too much for one call.
+  private func newest(_ start: DeviceSearch, _ app: AppID, limit: Int) async throws(StoreError) -> TimelinePage? {
+    var search = start
+    var spot: TimelinePlace.Spot? = Self.searchStart
     // All that is not older than this has been found.
     var bound: MessageID?
-    for hour in hours {
-      try await self.search(hour: hour, &search)
-      bound = MessageID(acceptedAt: WallTime(seconds: hour * 3600), partition: 0, random: 0)
-      if search.steps >= Self.stepsPerCall || search.found.filter({ $0 >= bound! }).count >= limit { break }
-    }
-    if bound?.hour == hours.last { bound = nil }
-    let complete = search.found.filter { bound == nil || $0 >= bound! }.sorted(by: >)
-    let page = Array(complete.prefix(limit))
-    let items = try await entries(page, search, app)
-    if page.count < complete.count { return (items, page.last?.description) }
-    return (items, bound?.description)
-  }
-
-  /// What has not ended: jobs, retries, audiences at work.
-  private func searchLive(_ search: inout DeviceSearch) async throws(StoreError) {
-    let partition = search.partition
-    try await scan(keys.singles(partition), ["1"], &search)
-    for (stream, _) in try await streams(of: partition) {
-      var from = "-"
-      while true {
-        let reply =
-          try await ask(
-            Scripts.scanStream, keys: [keys.stream(partition, stream.name)],
-            [.text(from), .number(Int64(Self.listsPerStep)), .text(search.device.rawValue)], partition: partition
-          ).array ?? []
-        search.steps += 1
-        guard let last = reply.first?.text, !last.isEmpty else { break }
-        for id in reply.dropFirst() { search.add(id.bytes.flatMap { MessageID(raw: $0) }) }
-        from = "(" + last
-      }
-    }
-    var waiting: Set<MessageID> = []
-    var first = 0
-    while true {
-      let members =
-        try await ask(
-          RedisCommand("ZRANGE", keys.retry(partition), String(first), String(first + Self.partsPerStep - 1)),
-          partition: partition
-        ).array ?? []
-      search.steps += 1
-      for member in members.compactMap(\.bytes) {
-        if let id = MessageID(raw: Array(member.prefix(16))) { waiting.insert(id) }
-      }
-      guard members.count == Self.partsPerStep else { break }
-      first += members.count
-    }
-    let atWork = try await ask(RedisCommand("ZRANGE", keys.ends(partition), "0", "-1"), partition: partition).array
-    for id in atWork ?? [] { if let id = id.bytes.flatMap({ MessageID(raw: $0) }) { waiting.insert(id) } }
-    try await look(at: waiting.subtracting(search.found), &search)
-  }
-
-  /// Those in a hash whose value holds the device. `last`: of the script's arguments.
-  private func scan(_ key: String, _ last: [RedisArgument], _ search: inout DeviceSearch) async throws(StoreError) {
-    var cursor = "0"
-    repeat {
-      let reply =
-        try await ask(
-          Scripts.scanSegment, keys: [key],
-          [.text(cursor), .number(Int64(Self.partsPerStep)), .text(search.device.rawValue)] + last,
-          partition: search.partition
-        ).array ?? []
-      search.steps += 1
-      cursor = reply.first?.text ?? "0"
-      for id in reply.dropFirst() { search.add(id.bytes.flatMap { MessageID(raw: $0) }) }
-    } while cursor != "0"
-  }
-
-  private func search(hour: Int64, _ search: inout DeviceSearch) async throws(StoreError) {
-    let partition = search.partition
-    try await scan(keys.segment(partition, hour), [], &search)
-    var cursor = "0"
-    repeat {
-      let page =
-        try await ask(
-          RedisCommand("SSCAN", keys.kept(partition, hour), cursor, "COUNT", String(Self.partsPerStep)),
-          partition: partition
-        ).array ?? []
-      search.steps += 1
-      cursor = page.first?.text ?? "0"
-      let ids = (page.last?.array ?? []).compactMap { $0.bytes.flatMap { MessageID(raw: $0) } }
-      try await look(at: Set(ids), &search)
-    } while cursor != "0"
-  }
-
-  /// Parts whose keys stand where they were made.
-  private func look(at ids: Set<MessageID>, _ search: inout DeviceSearch) async throws(StoreError) {
-    var rest = Array(ids)[...]
-    while !rest.isEmpty {
-      let step = Array(rest.prefix(Self.listsPerStep))
-      rest = rest.dropFirst(step.count)
-      let kinds =
-        try await ask(
-          Scripts.aimedParts, keys: step.map { keys.work(search.partition, $0) }, [.text(search.device.rawValue)],
-          partition: search.partition
-        ).array ?? []
-      search.steps += 1
-      for (id, kind) in zip(step, kinds.map(\.integer)) {
-        if kind == 1 {
-          search.add(id)
-        } else if kind == 2, let number = search.number, let snapshot = try await snapshot(id, search.partition),
-          snapshot.index(of: number) != nil
-        {
-          search.add(id)
+    func isComplete(_ id: MessageID) -> Bool { bound.map { id >= $0 } ?? false }
+    while let now = spot {
+      let next = try await step(now, &search)
+      if let hour = now.hour, next?.hour != hour {
+        bound = MessageID(acceptedAt: WallTime(seconds: hour * 3600), partition: 0, random: 0)
+        if search.found.count(where: isComplete) >= limit {
+          spot = next
+          break
         }
       }
+      spot = next
+      if spot != nil, search.steps >= timelineSteps {
+        if bound == nil { return nil }
+        break
+      }
     }
+    let complete = search.found.filter { spot == nil || isComplete($0) }.sorted(by: >)
+    let page = Array(complete.prefix(limit))
+    let items = try await entries(page, search, app)
+    if page.count < complete.count { return TimelinePage(items: items, next: TimelinePlace(before: page.last)) }
+    return TimelinePage(items: items, next: spot == nil ? nil : TimelinePlace(before: bound))
+  }
+
+  /// Some steps of the search, in the order in which things are stored.
+  private func part(
+    _ start: DeviceSearch, from: TimelinePlace.Spot, _ app: AppID, limit: Int
+  ) async throws(StoreError) -> TimelinePage {
+    var search = start
+    var spot: TimelinePlace.Spot? = from
+    var place = TimelinePlace(before: start.before)
+    var told: [MessageID] = []
+    while let now = spot, search.steps < timelineSteps, told.count < limit {
+      let before = search.found
+      spot = try await step(now, &search)
+      let new = search.found.subtracting(before).sorted(by: >)
+      search.within = nil
+      told += new.prefix(limit - told.count)
+      place.spot = spot
+      if let last = told.last, new.last.map({ $0 < last && new.contains(last) }) == true {
+        // More of this step comes with the next page.
+        place.spot = now
+        place.within = last
+        spot = now
+        break
+      }
+    }
+    let items = try await entries(told.sorted(by: >), search, app)
+    return TimelinePage(items: items, next: spot == nil ? nil : place, isPartial: true)
   }
 
   private func entries(_ ids: [MessageID], _ search: DeviceSearch, _ app: AppID) async throws(StoreError)
@@ -163,7 +102,7 @@ extension Store {
     }
     let partition = search.partition
     try await readWork(&found) { $1 == partition }
-    let blocked = try await blockedCredentials()
+    let conditions = try await conditions()
     var entries: [TimelineEntry] = []
     for (id, parts) in found {
       guard let kind = parts.text("k").flatMap({ Kind(rawValue: $0) }), let work = parts.work[partition] else {
@@ -173,15 +112,16 @@ extension Store {
       if members.isStarted, let number = search.number, let snapshot = try await snapshot(id, partition),
         let index = snapshot.index(of: number), let segment = snapshot.segment(of: index)
       {
-        for delivery in try await reports([index], members, segment, blocked) where delivery.device == search.device {
+        for delivery in try await reports([index], members, segment, conditions) where delivery.device == search.device
+        {
           entries.append(TimelineEntry(message: id, kind: kind, toAudience: true, delivery: delivery))
         }
-      } else if let list = work[Array("t".utf8)].flatMap({ try? TargetList(packed: $0) }) {
+      } else if let list = TargetList(work: work) {
         for (index, entry) in list.entries.enumerated() where entry.device == search.device {
           let record = try await records(id, parts, partition, index..<index + 1)[0]
           var delivery = DeliveryReport(
             DeliveryID(message: id, partition: partition, index: index), entry.device, record,
-            blocked: entry.credential.flatMap { blocked[$0] })
+            condition: entry.credential.flatMap { conditions[$0] })
           delivery.provider = delivery.provider ?? entry.provider
           delivery.platform = entry.platform
           delivery.variant = entry.variant(parts.split)

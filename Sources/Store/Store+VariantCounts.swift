@@ -8,8 +8,7 @@ extension Store {
     try await readWork(&found) { _, _ in true }
     var counts: [MessageReport.Key: Int] = [:]
     for partition in parts.partitions where (0..<settings.partitions).contains(partition) {
-      guard let packed = found[0].parts.work[partition]?[Self.targetsField], let list = try? TargetList(packed: packed)
-      else { return }
+      guard let work = found[0].parts.work[partition], let list = TargetList(work: work) else { return }
       let records = try await records(report.id, found[0].parts, partition, list.entries.indices)
       for (entry, record) in zip(list.entries, records) {
         guard let record, case .final(let outcome, let reason, _) = record.state else { continue }
@@ -22,5 +21,4 @@ extension Store {
     }
     report.counts = counts
   }
-  private static let targetsField = Array("t".utf8)
 }

@@ -1,3 +1,4 @@
+import Domain
 import RedisClient
 
 /// Workers find each other by heartbeat (design D5).
@@ -8,8 +9,11 @@ extension Store {
     let reply = try await ask(
       Scripts.beat, keys: [keys.workers, keys.workerReports],
       [.number(settings.leaseMilliseconds), .text(report.name), .bytes(report.packed)])
-    return (reply.array ?? []).compactMap { $0.text.flatMap { UInt64($0, radix: 16) } }
+    return (reply.array ?? []).compactMap { $0.text.flatMap { Self.serial($0) } }
   }
+
+  /// A worker's serial as its name has it.
+  static func serial(_ name: String) -> UInt64? { Whole.read(name, in: 0...UInt64.max, radix: 16) }
 
   /// Its share goes to the others at once.
   package func leave(worker serial: UInt64) async throws(StoreError) {

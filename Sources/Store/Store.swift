@@ -48,17 +48,28 @@ package final class Store {
   /// This store over the connection of messages that replicas must confirm, once there was one.
   var confirming: Store?
   private var subscriber: RedisSubscriber?
+  /// By partition: what ties the lease that was granted last to the history that granted it.
+  var fences: [Int: LeaseFence] = [:]
+  /// Called with Redis' words when Redis has lost writes that it had confirmed to an owner here.
+  package var onHistoryEnd: (String) -> Void = { _ in }
+  /// Called when Redis may have: its data has another history than before. Each renewal of a lease tells.
+  package var onOtherHistory: () -> Void = {}
   /// By partition: whose message a claimed job is, until a flush finishes it or the lease is gone.
   var claimed: [Int: [JobID: MessageID]] = [:]
   /// By partition: singles that were claimed.
   var singles: [Int: SingleBook] = [:]
   /// By partition: audience parts at work, until they end or the lease is gone.
   var audiences: [Int: [MessageID: AudiencePart]] = [:]
-  /// … and which messages are audiences. Deliveries reach the owner only through doors that enter theirs here, so one that
-  /// is missing is a direct send.
+  /// … and which messages are audiences, until their part has ended and their jobs are finished. Deliveries reach the owner only
+  /// through doors that enter theirs here, so one that is missing is a direct send, or has nothing left to do.
   var audienceMessages: [Int: Set<MessageID>] = [:]
+  /// By partition and hour: when the finished records of that hour end, as Redis told it last.
+  var segmentEnds: [Int: [Int64: WallTime]] = [:]
+  /// By partition: how many of the messages that an error brake looks after were looked at in this round.
+  var brakesLooked: [Int: Int] = [:]
   /// By partition: messages whose retries a flush at work puts out of turn, and how many flushes.
   var parking: [Int: [MessageID: Int]] = [:]
+  var leaseWatch = LeaseWatch()
   var snapshots = SnapshotCache()
   var keyCache = KeyCache()
   var shelf = WordShelf()
@@ -66,6 +77,8 @@ package final class Store {
   // Tests have fewer tags and devices.
   var tagListingLimit = TagListing.longest
   var devicesPerStep = Store.usualStep
+  /// Script runs of one search for a timeline.
+  var timelineSteps = 500
   var randomWords = RandomWords()
 
   /// Connects in the background and again whenever the connection is lost.
@@ -79,15 +92,21 @@ package final class Store {
     redis = Redis(loop: loop, endpoint: endpoint, scripts: Scripts.all)
     pulse = Pulse(loop: loop, redis: redis, settings: settings)
     receipts = ReplicaReceipts(redis: redis)
-    acceptQueue = AcceptQueue(redis: redis, loop: loop, keys: keys, retention: settings.retentionSeconds)
+    acceptQueue = AcceptQueue(redis: redis, loop: loop, keys: keys, settings: settings)
     redis.onChange = { [weak self] isReady in
-      self?.shelf.clear()
+      self?.forgetRead()
       self?.pulse.connectionChanged(isReady: isReady)
+    }
+    pulse.onOtherHistory = { [weak self] in
+      self?.forgetRead()
+      self?.onOtherHistory()
     }
   }
 
   package func close() {
     pulse.stop()
+    onHistoryEnd = { _ in }
+    onOtherHistory = {}
     confirming?.close()
     subscriber?.close()
     subscriber = nil
@@ -102,6 +121,31 @@ package final class Store {
 
   /// Called on the loop when another kind of condition begins.
   package func onCondition(_ changed: @escaping (StoreCondition) -> Void) { pulse.onChange = changed }
+
+  /// Has Redis say that it is there, unless it has only just said something. Ask before work that somebody waits for: a Redis that
+  /// does not answer, as one that is stopped, is found within `soundMilliseconds`, and whoever asks while that is known is
+  /// refused at once.
+  package func makeSure() async throws(StoreError) {
+    if !condition.takesQuestions { try checkCondition() }
+    guard loop.now - redis.heardAt > Self.freshMilliseconds else { return }
+    do throws(RedisFault) {
+      _ = try await redis.call(RedisCommand("PING"), timeout: Self.soundMilliseconds)
+    } catch {
+      switch error {
+      case .timedOut:
+        pulse.silent(for: Self.soundMilliseconds)
+        try checkCondition()
+      // It answers, if only to say that it is busy: what is asked next is told so.
+      case .refused: return
+      default: break
+      }
+      throw StoreError(error, 0)
+    }
+  }
+  /// An answer so young shows that Redis is there.
+  private static let freshMilliseconds: Int64 = 20
+  /// With the accuracy of timeouts and the rest of a request less than a second.
+  private static let soundMilliseconds: Int64 = 750
 
   /// Nothing is asked of a Redis that would refuse it or not answer: what is refused here waits nowhere.
   func checkCondition() throws(StoreError) {
@@ -119,7 +163,17 @@ package final class Store {
     return DeviceID(
       rawValue: UUIDBytes.v5(namespace: tokenNamespace, name: Array(name.joined(separator: "\0").utf8)).description)
   }
-  /// Part of the stored layout.
+
+  /// The id of what an installation registers. It tells nothing of the installation, whose id nobody can guess.
+  package static func derivedID(of device: Device, in app: AppID, of installation: InstallationID) -> DeviceID {
+    let name = [app.rawValue, installation.text, installation.slot(of: device)]
+    return DeviceID(
+      rawValue: UUIDBytes.v5(namespace: installationNamespace, name: Array(name.joined(separator: "\0").utf8))
+        .description)
+  }
+
+  /// Part of the stored layout, as the next.
+  private static let installationNamespace = UUIDBytes(high: 0x6661_6e66_6172_6540, low: 0x8069_6e73_7461_6c31)
   private static let tokenNamespace = UUIDBytes(high: 0x6661_6e66_6172_6540, low: 0x8074_6f6b_656e_7331)
 
   /// What was claimed under a lease that is gone is of no use.
@@ -128,6 +182,14 @@ package final class Store {
     singles[partition] = nil
     audiences[partition] = nil
     audienceMessages[partition] = nil
+    segmentEnds[partition] = nil
+    brakesLooked[partition] = nil
+  }
+
+  /// A Redis that was connected anew may be another one, or may have lost its last writes: what was read of it may be untrue.
+  private func forgetRead() {
+    shelf.clear()
+    snapshots = SnapshotCache()
   }
 
   // MARK: Doorbells
@@ -150,21 +212,22 @@ extension Bell {
     let words = String(decoding: payload, as: UTF8.self).split(separator: " ", maxSplits: 2)
     switch words.first {
     case "w":
-      guard words.count == 3, let partition = Int(words[1]),
+      guard words.count == 3, let partition = StoredNumber.partition(words[1]),
         let stream = StreamID(partition: partition, name: String(words[2]))
       else { return nil }
       self = .work(stream)
     case "s":
-      guard words.count == 2, let partition = Int(words[1]) else { return nil }
+      guard words.count == 2, let partition = StoredNumber.partition(words[1]) else { return nil }
       self = .start(partition)
     case "c":
       let parts = words.last?.split(separator: " ") ?? []
-      guard words.count == 3, parts.count == 2, let partition = Int(words[1]), let id = MessageID(String(parts[0])),
+      guard words.count == 3, parts.count == 2, let partition = StoredNumber.partition(words[1]),
+        let id = MessageID(String(parts[0])),
         let control = Control(packed: parts[1])
       else { return nil }
       self = .controlled(id, partition: partition, control)
     case "l":
-      guard words.count == 2, let partition = Int(words[1]) else { return nil }
+      guard words.count == 2, let partition = StoredNumber.partition(words[1]) else { return nil }
       self = .released(partition)
     case "b": self = .braked
     default: return nil

@@ -51,6 +51,14 @@ package enum StoreCondition: Hashable, Sendable {
     }
   }
 
+  /// Something can be asked.
+  package var takesQuestions: Bool {
+    switch self {
+    case .away, .stalled, .loading: false
+    case .ready, .slow, .readOnly, .full, .busy, .diskFault, .refused: true
+    }
+  }
+
   /// For operators: what it is, and what mends it.
   package var detail: String {
     switch self {
@@ -111,7 +119,14 @@ final class Pulse {
   private(set) var memory = MemoryWatch()
   /// Replicas that follow, when last asked.
   private(set) var replicas = 0
+  /// Redis' name for the history of its data, when last asked: another one after a failover or a restart.
+  private var history: String?
+  var onOtherHistory: () -> Void = {}
+  /// Milliseconds by which this machine's clock is ahead of Redis'.
+  private(set) var clockOffset: Int64?
+  private(set) var skew: ClockSkew?
   var onChange: (StoreCondition) -> Void = { _ in }
+  var onSkew: (ClockSkew?) -> Void = { _ in }
 
   init(loop: EventLoop, redis: Redis, settings: StoreSettings) {
     self.loop = loop
@@ -125,6 +140,8 @@ final class Pulse {
     if let timer { loop.cancel(timer) }
     timer = nil
     onChange = { _ in }
+    onOtherHistory = {}
+    onSkew = { _ in }
   }
 
   var condition: StoreCondition {
@@ -151,7 +168,17 @@ final class Pulse {
   func read(_ info: String) {
     let fields = InfoFields(info)
     memory.read(fields)
-    replicas = fields["connected_slaves"].flatMap { Int($0) } ?? replicas
+    replicas = fields["connected_slaves"].flatMap { StoredNumber.read(Array($0.utf8)) } ?? replicas
+    guard let id = fields["master_replid"], id != history else { return }
+    let isFirst = history == nil
+    history = id
+    if !isFirst { onOtherHistory() }
+  }
+
+  /// Somebody asked it and got no answer.
+  func silent(for milliseconds: Int64) {
+    seen = .stalled(milliseconds: milliseconds)
+    tell()
   }
 
   private func beat() {
@@ -165,6 +192,7 @@ final class Pulse {
 
   private func ask() {
     let began = loop.now
+    let wallBegan = loop.wallNow
     asked = began
     redis.send(Scripts.probe, keys: [], []) { [weak self] result in
       guard let self, asked == began else { return }
@@ -172,10 +200,36 @@ final class Pulse {
       answered(result, after: loop.now - began)
       tell()
     }
+    redis.send(RedisCommand("TIME")) { [weak self] result in
+      guard let self, case .success(let time) = result else { return }
+      compareClocks(time, began, wallBegan)
+    }
     redis.send(RedisCommand("INFO", "memory", "replication")) { [weak self] result in
       guard case .success(let reply) = result, let text = reply.text else { return }
       self?.read(text)
     }
+  }
+
+  private func compareClocks(_ time: RedisReply, _ began: Instant, _ wallBegan: WallTime) {
+    // Half the round trip is unknown, and this machine's own clock may have jumped in it.
+    let wallNow = loop.wallNow
+    let (wait, span) = (loop.now - began, wallNow - wallBegan)
+    guard wait < Self.stalledAfter, span >= 0, span < 2 * Self.stalledAfter,
+      let offset = Self.offset(of: time, asked: wallBegan, answered: wallNow)
+    else { return }
+    clockOffset = offset
+    let before = skew
+    skew = ClockSkew.told(before, offset: offset)
+    if (skew == nil) != (before == nil) { onSkew(skew) }
+  }
+
+  /// Milliseconds by which this machine's clock was ahead of Redis' when that answered TIME.
+  static func offset(of time: RedisReply, asked: WallTime, answered: WallTime) -> Int64? {
+    let halfway = asked + (answered - asked) / 2
+    guard let time = time.array, time.count == 2, let seconds = time[0].integer, let microseconds = time[1].integer,
+      (0..<1 << 40).contains(seconds), (0..<1_000_000).contains(microseconds)
+    else { return nil }
+    return halfway - WallTime(milliseconds: seconds * 1_000 + microseconds / 1_000)
   }
 
   private func answered(_ result: Result<RedisReply, RedisFault>, after milliseconds: Int64) {

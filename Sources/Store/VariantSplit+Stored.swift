@@ -32,7 +32,7 @@ extension VariantSplit {
 
 extension Submission {
   /// `id`: its own.
-  func split(_ id: MessageID) -> VariantSplit? { shares.map { VariantSplit(shares: $0, seed: sharedAs ?? id) } }
+  package func split(_ id: MessageID) -> VariantSplit? { shares.map { VariantSplit(shares: $0, seed: sharedAs ?? id) } }
 }
 
 extension SubmissionTarget {

@@ -19,6 +19,9 @@ package struct StreamID: Hashable, Sendable {
     self.credential = credential
     self.urgency = urgency
   }
+
+  /// The sequence in the name of an entry, `sequence-1`.
+  static func sequence(of entry: String) -> UInt64? { Whole.read(entry.prefix { $0 != "-" }, in: 0...UInt64.max) }
 }
 
 package struct JobID: Hashable, Sendable {
@@ -93,7 +96,7 @@ package struct ClaimedTarget: Sendable {
   /// Of a registered device that is not gone.
   package var number: Int?
   /// Attempts already made and flushed.
-  package var attempts: [Attempt]
+  package var attempts: AttemptLog
   /// The stored slice it belongs to, if one was stored before (OneSignal): it goes again with the same members and key.
   package var slice: StoredSlice?
 }
@@ -181,8 +184,8 @@ package struct Flush: Sendable {
     package var platform: String?
     /// The provider's own id (FCM name, OneSignal id).
     package var providerID: String?
-    /// Attempts since the claim; earlier ones are kept already.
-    package var attempts: [Attempt]
+    /// All of them; empty: none since the claim, and earlier ones stay as they are kept.
+    package var attempts: AttemptLog
     /// Later ones passed it while it waited (design D6).
     package var overtaken: Bool
     /// It counts towards a cap, if it is accepted.
@@ -191,7 +194,7 @@ package struct Flush: Sendable {
     package var slice: UUIDBytes?
     package init(
       delivery: DeliveryID, device: DeviceID, provider: ProviderName, outcome: Outcome, reason: String?,
-      platform: String? = nil, providerID: String? = nil, attempts: [Attempt] = [], overtaken: Bool = false
+      platform: String? = nil, providerID: String? = nil, attempts: AttemptLog = [], overtaken: Bool = false
     ) {
       self.delivery = delivery
       self.device = device
@@ -223,8 +226,9 @@ package struct Flush: Sendable {
     package var target: ClaimedTarget
     package var due: WallTime
     package var reason: String
-    package var attempts: [Attempt]
-    package init(target: ClaimedTarget, due: WallTime, reason: String, attempts: [Attempt]) {
+    /// As `Final.attempts`.
+    package var attempts: AttemptLog
+    package init(target: ClaimedTarget, due: WallTime, reason: String, attempts: AttemptLog) {
       self.target = target
       self.due = due
       self.reason = reason

@@ -1,6 +1,7 @@
 import Configuration
 import Domain
 import Glibc
+import Synchronization
 
 /// How a command ends; documented in docs/operations.md and never renumbered.
 enum ExitCode: Int32, Error {
@@ -28,9 +29,10 @@ enum Tool {
     ServeCommand.command,
     SendCommand.command, CheckCommand.command, StatusCommand.command, KeysCommand.command, DevicesCommand.command,
     ChannelsCommand.command, AudienceCommand.command,
-    DraftsCommand.command, TestListsCommand.command, MessagesCommand.command, RenderCommand.command,
+    UsersCommand.command, UsersCommand.tags, DraftsCommand.command, TestListsCommand.command, MessagesCommand.command,
+    RenderCommand.command,
     SandboxCommand.command, BenchCommand.command,
-    VersionCommand.command,
+    LoginCommand.login, LoginCommand.logout, LoginCommand.list, VersionCommand.command,
   ]
 
   static func run() -> Never {
@@ -49,20 +51,23 @@ enum Tool {
     let wanted = name == "--version" ? "version" : name
     guard let command = commands.first(where: { $0.name == wanted }) else {
       let near = Suggestion.nearest(to: name, among: commands.map(\.name))
-      Terminal.complain("there is no command \"\(name)\"", near.map { "did you mean \"\($0)\"?" } ?? "see fanfare help")
+      Terminal.complain(
+        "there is no command \"\(name)\"", near.map { "did you mean \"\($0)\"?" } ?? "see fanfare help",
+        code: "usage")
       return .usage
     }
     let rest = words.dropFirst()
+    if rest.contains(Command.json.name) { Terminal.speaksJSON.store(true, ordering: .relaxed) }
     if rest.contains("--help") || rest.contains("-h") { return help(command.name) }
     do {
       return try command.run(try Arguments(Array(rest), for: command))
     } catch let problem as UsageProblem {
-      Terminal.complain(problem.text, "see fanfare help \(command.name)")
+      Terminal.complain(problem.text, "see fanfare help \(command.name)", code: "usage")
       return .usage
     } catch let code as ExitCode {
       return code
     } catch {
-      Terminal.complain("\(error)", "this is a fault of Fanfare itself")
+      Terminal.complain("\(error)", "this is a fault of Fanfare itself", code: "internal_error")
       return .failure
     }
   }

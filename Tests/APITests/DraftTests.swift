@@ -116,8 +116,8 @@ struct DraftTests {
       let id = try create(gateway, Self.message)
       let path = "/v1/drafts/\(id)"
       let count = gateway.ask("POST", path + "/count", nil, as: .read)
-      #expect(count.json["total"]?.integer == 4, "\(count.text)")
-      #expect(count.json["by_platform"]?.array?.first?["platform"]?.string == "ios")
+      #expect(count.json["forecast"]?["would_be_sent"]?.integer == 4, "\(count.text)")
+      #expect(count.json["forecast"]?["by_provider"]?.array?.first?["provider"]?.string == "apns")
       let dry = gateway.ask("POST", path + "/send?dry_run=true")
       #expect(dry.status == 200 && dry.json["requests"]?.array?.first?["body"]?["shown"]?.string == "T", "\(dry.text)")
       #expect(gateway.ask("POST", path + "/send", nil, as: .send, ["if-match": "\"7\""]).status == 412)

@@ -4,6 +4,8 @@ import Domain
 struct FakeProvider: PushProvider {
   var name: ProviderName
   var settings: [CredentialSetting] { [] }
+  var retry: RetryRules { RetryRules() }
+  var quota: Quota { Quota() }
   func carries(_ errand: Errand, to address: Address) -> Bool {
     (errand.kind == .alert || errand.kind == .background) && [.device, .fid].contains(address.tokenKind)
   }
@@ -13,6 +15,8 @@ struct FakeProvider: PushProvider {
 }
 
 struct FakeAccount: ProviderAccount {
+  func probe(authorization: String) -> ProviderRequest { ProviderRequest(path: "/", headers: [], body: []) }
+  func read(probe answer: ProviderAnswer) -> ProbeFinding { .unclear("nobody is asked") }
   var facts: CredentialFacts { CredentialFacts(kind: "test", name: credential.rawValue) }
   static let apns = CredentialID(rawValue: "shop/apns:production")
   static let fcm = CredentialID(rawValue: "shop/fcm")
@@ -20,7 +24,7 @@ struct FakeAccount: ProviderAccount {
 
   var credential: CredentialID
   var name: String
-  var channelOrigin = Origin(host: "localhost", port: 1)
+  var channelOrigin: Origin? = Origin(host: "localhost", port: 1)
   var provider: ProviderName { ProviderName(rawValue: name) }
   var origin: Origin { Origin(host: "localhost", port: 1) }
   var wire: Wire { .http2(cautiousStart: false) }
@@ -50,7 +54,7 @@ struct FakeAccount: ProviderAccount {
       body: rendering.head + Array("}".utf8))
   }
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement { Judgement(.accepted(id: nil)) }
-  func makeAuthorization() -> any Authorization { FakeAuthorization() }
+  func makeAuthorization(probeInterval: Int64) -> any Authorization { FakeAuthorization() }
 }
 
 struct FakeAuthorization: Authorization {

@@ -54,7 +54,7 @@ struct FatesTests {
     #expect(word(fates().target(stored { $0.enabled = false })) == "skipped: device_disabled")
     #expect(word(fates().target(StoredDevice(device: device(), tombstone: tombstone))) == "dead: Unregistered")
     #expect(word(fates { $0.providers = [.fcm] }.target(stored { _ in })) == "skipped: provider_excluded")
-    #expect(word(fates().target(stored { $0.address.tokenKind = .voip })) == "skipped: kind_unsupported")
+    #expect(word(fates().target(stored { $0.address.tokenKind = .voip })) == "skipped: token_kind")
     #expect(word(fates { $0.kind = .voip }.target(stored { _ in })) == "skipped: kind_unsupported")
     #expect(word(fates().target(stored { $0.address.environment = .sandbox })) == "skipped: no_credential")
     #expect(word(fates().target(Address(provider: .oneSignal, token: "x"))) == "skipped: no_credential")

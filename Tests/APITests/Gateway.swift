@@ -53,7 +53,7 @@ final class Gateway: @unchecked Sendable {
       // Longer than any test: nothing here ends because a machine is slow.
       settingsOfStore.leaseMilliseconds = 600_000
       let store = Store(loop: loop, redis: redis.endpoint, settings: settingsOfStore)
-      try await store.open()
+      try await store.open(timeout: 60_000)
       var shop = App(id: Self.shop)
       shop.credentials = [
         Route(credential: FakeAccount.apns, provider: .apns, environment: .production),

@@ -29,7 +29,8 @@ struct MessageCallTests {
     "a bad page is refused",
     arguments: [
       ("limit=0", "invalid_parameter"), ("limit=1001", "invalid_parameter"), ("limit=x", "invalid_parameter"),
-      ("cursor=nonsense", "invalid_cursor"), ("limt=5", "invalid_parameter"),
+      ("cursor=nonsense", "invalid_cursor"), ("limt=5", "invalid_parameter"), ("label=spring", "invalid_parameter"),
+      ("label=:spring", "invalid_parameter"), ("label=", "invalid_parameter"),
     ])
   func badPage(_ query: String, _ code: String) async throws {
     try await Gateway.running { gateway in

@@ -1,5 +1,6 @@
 import API
 import Domain
+import Foundation
 import JSON
 import Loop
 import Store
@@ -32,7 +33,7 @@ struct OperationTests {
       #expect(metrics.header("content-type")?.hasPrefix("text/plain") == true)
       for line in [
         #"fanfare_accepted_messages_total{urgency="urgent"} 1"#, #"fanfare_accepted_targets_total{fate="queued"} 1"#,
-        #"fanfare_accepted_targets_total{fate="skipped"} 1"#, "fanfare_store_available 1",
+        #"fanfare_accepted_targets_total{fate="ended"} 1"#, "fanfare_store_available 1",
         #"fanfare_http_requests_total{method="POST",route="/v1/messages",status="202"} 1"#,
         #"fanfare_queue_jobs{credential="shop/apns:production",urgency="urgent"} 1"#,
         #"fanfare_queue_jobs{credential="shop/fcm",urgency="bulk"} 0"#,
@@ -49,14 +50,43 @@ struct OperationTests {
   func blocked() async throws {
     try await Gateway.running { gateway in
       try await gateway.own()
-      try await gateway.withStore { try await $0.setBlocked(FakeAccount.apns, reason: "InvalidProviderToken") }
+      let since = WallTime(milliseconds: 1_790_000_000_000)
+      try await gateway.withStore {
+        try await $0.setCondition(
+          FakeAccount.apns, CredentialCondition(.blocked, reason: "InvalidProviderToken", since: since))
+      }
       let ready = gateway.ask("GET", "/readyz", as: nil)
       #expect(ready.status == 200)
       #expect(ready.json["status"] == .string("degraded"))
       #expect(ready.json["reasons"]?.array?.count == 1)
       #expect(ready.json["reasons"]?.array?.first?["code"] == .string("credential_blocked"))
       #expect(ready.text.contains("InvalidProviderToken"))
-      try await gateway.withStore { try await $0.setBlocked(FakeAccount.apns, reason: nil) }
+      try await gateway.withStore { try await $0.setCondition(FakeAccount.apns, nil) }
+      #expect(gateway.ask("GET", "/readyz", as: nil).json["status"] == .string("ready"))
+    }
+  }
+
+  @Test("what makes a credential wait is told with its reason and its times, until it has passed")
+  func waiting() async throws {
+    try await Gateway.running { gateway in
+      try await gateway.own()
+      let now = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+      for state in [CredentialCondition.State.waiting, .failing] {
+        let condition = CredentialCondition(
+          state, reason: "Too much", since: now, nextTry: now + 3_600_000, until: now + 86_400_000)
+        try await gateway.withStore { try await $0.setCondition(FakeAccount.apns, condition) }
+        let ready = gateway.ask("GET", "/readyz", as: nil)
+        #expect(ready.status == 200 && ready.json["status"] == .string("degraded"))
+        let reason = ready.json["reasons"]?.array?.first
+        #expect(reason?["code"] == .string("credential_\(state.rawValue)"))
+        for part in ["Too much", now.rfc3339, (now + 3_600_000).rfc3339, (now + 86_400_000).rfc3339] {
+          #expect(reason?["detail"]?.string?.contains(part) == true, "\(part) in \(ready.text)")
+        }
+      }
+      // Its worker is gone, or has nothing left to send: after a while nobody knows.
+      let past = CredentialCondition(
+        .waiting, reason: "Too much", since: now + -1_000_000, nextTry: now + -CredentialCondition.memory + -1)
+      try await gateway.withStore { try await $0.setCondition(FakeAccount.apns, past) }
       #expect(gateway.ask("GET", "/readyz", as: nil).json["status"] == .string("ready"))
     }
   }

@@ -121,4 +121,38 @@ struct ReplayTests {
       #expect(reply.json["detail"]?.string?.contains("not kept") == true)
     }
   }
+
+  @Test("what one message cannot hold is replayed in parts, that lose and repeat nothing")
+  func parts() async throws {
+    var settings = ServiceSettings()
+    settings.maximumReplayed = 3
+    try await Gateway.running(settings: settings) { gateway in
+      let devices = (0..<11).map { "d\($0)" }
+      for device in devices { gateway.register(device) }
+      let list = devices.map { "\"\($0)\"" }.joined(separator: ",")
+      let parent = try await ended(
+        gateway, #"{"to":{"devices":[\#(list)]},"notification":{"title":"T"},"ttl":60}"#,
+        ["*": (.failed, "ServiceUnavailable"), "d4": (.accepted, nil), "d9": (.dead, "Unregistered")])
+      var replayed: [String] = []
+      var after: String?
+      var parts = 0
+      repeat {
+        let body = after.map { #"{"after":"\#($0)"}"# } ?? "{}"
+        let key = ["idempotency-key": "part-\(parts)"]
+        let answer = gateway.ask("POST", "/v1/messages/\(parent)/replay", body, as: .send, key)
+        #expect(answer.status == 202, "\(answer.text)")
+        let again = gateway.ask("POST", "/v1/messages/\(parent)/replay", body, as: .send, key)
+        #expect(again.json["id"] == answer.json["id"] && again.json["next_after"] == answer.json["next_after"])
+        let own = targets(gateway, of: answer.json["id"]?.string ?? "")
+        #expect(own.count <= 3)
+        replayed += own
+        after = answer.json["next_after"]?.string
+        parts += 1
+      } while after != nil && parts < 20
+      #expect(replayed.sorted() == devices.filter { $0 != "d4" && $0 != "d9" }.sorted())
+      #expect(parts >= 3)
+      let wrong = gateway.ask("POST", "/v1/messages/\(parent)/replay", #"{"after":"x"}"#, as: .send)
+      #expect(wrong.status == 400 && wrong.code == "invalid_cursor", "\(wrong.text)")
+    }
+  }
 }

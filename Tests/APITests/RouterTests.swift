@@ -1,5 +1,6 @@
 import API
 import Domain
+import Intake
 import Testing
 
 @Suite("Requests find their way")
@@ -36,6 +37,12 @@ struct RouterTests {
     ])
   func match(_ method: String, _ path: String, _ expected: String) {
     #expect(found(method, path) == expected)
+  }
+
+  @Test("words that paths say something else by are refused as ids")
+  func words() {
+    #expect(Router.words.isSubset(of: Intake.reservedIDs), "\(Router.words)")
+    #expect(found("PUT", "/v1/devices/export") == "method_not_allowed")
   }
 
   @Test("a wrong method is told which ones there are")

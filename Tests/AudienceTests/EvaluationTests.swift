@@ -10,6 +10,8 @@ private struct Sample {
   var language: String?
   var zone: String?
   var version: String?
+  var permissions: Set<String>
+  var activity: String?
   var day: Int
 
   static let today = 20_000
@@ -21,6 +23,8 @@ private struct Sample {
     language = random.pick(["de", "de-at", "de-at-1996", "den", "fr", "zh-hans", nil])
     zone = random.pick(["Europe/Vienna", "UTC", nil])
     version = random.pick(RandomTrees.versions + ["2.1 (451)", "dev"] + [nil])
+    permissions = Set(["provisional", "time-sensitive", "critical"].filter { _ in Bool.random(using: &random) })
+    activity = random.pick(["match-7", "Match 7", "*", nil])
     day = Self.today - Int.random(in: 0...45, using: &random)
   }
 
@@ -59,6 +63,9 @@ private struct Sample {
     case .present(.zone): zone != nil
     case .present(.platform): platform != nil
     case .present(.appVersion): version != nil
+    case .permission(let name): permissions.contains(name)
+    case .activity(let name): activity == name
+    case .present(.permission): !permissions.isEmpty
     case .present, .audience: false
     }
   }
@@ -83,6 +90,8 @@ private struct Sample {
     case .language: language.map { [$0] } ?? []
     case .zone: zone.map { [$0] } ?? []
     case .appVersion: version.map { [$0] } ?? []
+    case .permission: Array(permissions)
+    case .activity: activity.map { [$0] } ?? []
     case .seen: []
     }
   }

@@ -43,7 +43,7 @@ struct GrammarTests {
     "a fault names column and remedy",
     arguments: [
       ("", 1, nil), ("plan=pro", 5, "plan:pro"), ("plan!=pro", 5, "!plan:pro"), ("a && plan==pro", 10, "plan:pro"),
-      ("a AND b", 3, "and"), ("NOT a", 1, "not"), ("a & b", 3, "&&"), ("a | b", 3, "||"), ("\"plan:pro", 1, nil),
+      ("a And b", 3, "and"), ("Not a", 1, "not"), ("a & b", 3, "&&"), ("a | b", 3, "||"), ("\"plan:pro", 1, nil),
       ("(a && b", 1, nil), ("a && b)", 7, nil), ("a &&", 5, nil), ("&& a", 1, nil), ("a b", 3, nil), ("()", 2, nil),
       ("plan:", 1, "plan:*"), ("a && lang:", 6, nil), ("seen:30", 6, "seen:<30d"), ("seen:<30", 6, "seen:<30d"),
       ("seen:<2w", 6, "seen:<14d"), ("seen:>=30d", 6, "seen:>30d"), ("seen:soon", 6, nil),

@@ -5,10 +5,12 @@ import Testing
 
 @Suite("The annotated example")
 struct ExampleTests {
-  private func example() -> String {
+  private func example() -> String { text(of: "Config/fanfare.example.json5") }
+
+  private func text(of name: String) -> String {
     let path = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    let file = open("/\(path)/Config/fanfare.example.json5", O_RDONLY)
-    precondition(file >= 0, "the example is missing")
+    let file = open("/\(path)/\(name)", O_RDONLY)
+    precondition(file >= 0, "\(name) is missing")
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: 1 << 20)
     let count = bytes.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
@@ -35,6 +37,7 @@ struct ExampleTests {
     #expect(configuration.retention == plain.retention)
     #expect(configuration.lanes == plain.lanes)
     #expect(configuration.retry == plain.retry)
+    #expect(configuration.quotas == plain.quotas)
     #expect(configuration.http2 == plain.http2)
     #expect(configuration.limits == plain.limits)
     #expect(configuration.workers == plain.workers)
@@ -42,6 +45,51 @@ struct ExampleTests {
     #expect(configuration.durability == plain.durability)
     #expect(configuration.logLevel == plain.logLevel)
     #expect(configuration.caFile == nil)
+  }
+
+  @Test("its waits and quotas are the vendors', and each of them stands there")
+  func vendors() throws {
+    // Read by somebody who knows none of them.
+    let blank = providers.mapValues { terms in
+      ProviderTerms(
+        settings: terms.settings, retry: RetryRules(base: 7, maximum: 7),
+        quota: Quota(perMinute: 7, rampUp: 7, timesSubscribers: terms.quota.timesSubscribers > 0 ? 7 : 0))
+    }
+    let read = try withKeys().parse(example(), blank)
+    for provider in allProviders {
+      #expect(read.retry[provider.name] == provider.retry, "\(provider.name.rawValue)")
+      #expect(read.quotas[provider.name] == provider.quota, "\(provider.name.rawValue)")
+    }
+    #expect(read.retry.count == allProviders.count)
+  }
+
+  @Test("the table of waits and quotas in docs/operations.md is the vendors'")
+  func documented() {
+    let page = text(of: "docs/operations.md")
+    func time(_ milliseconds: Int64) -> String {
+      switch milliseconds {
+      case let time where time % 3_600_000 == 0: "\(time / 3_600_000) h"
+      case let time where time % 60_000 == 0: "\(time / 60_000) min"
+      default: "\(milliseconds / 1_000) s"
+      }
+    }
+    func list<Value>(_ values: [Retry.Cause: Value], _ text: (Value) -> String) -> String {
+      let words = values.map { cause, value in
+        let word = cause.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : String($1) }
+        return "`\(word)` \(text(value))"
+      }
+      return words.isEmpty ? "–" : words.sorted().joined(separator: ", ")
+    }
+    for provider in allProviders {
+      let (retry, quota) = (provider.retry, provider.quota)
+      let cells = [
+        "`\(provider.name.rawValue)`", time(retry.base), list(retry.floors, time), time(retry.maximum),
+        list(retry.resendsAtOnce) { "\($0)" }, retry.giveUpAfter.map(time) ?? "–",
+        quota.perMinute > 0 ? "\(quota.perMinute) a minute" : "–", quota.rampUp > 0 ? time(quota.rampUp) : "–",
+      ]
+      let row = "| \(cells.joined(separator: " | ")) |"
+      #expect(page.contains(row), "\(row)")
+    }
   }
 
   @Test("an APNs key for both environments becomes two credentials, and devices find theirs")

@@ -1,21 +1,33 @@
+import APNs
 import Configuration
 import Domain
+import FCM
 import Glibc
+import OneSignal
 
-/// What the three providers take, as the configuration is told by whoever wires them.
-let providers: [ProviderName: [CredentialSetting]] = [
-  .apns: [
-    CredentialSetting("key_file", .secretFile, required: true, help: "the .p8 key"),
-    CredentialSetting("key_id", required: true, help: "the key's id"),
-    CredentialSetting("team_id", required: true, help: "the team's id"),
-    CredentialSetting("topic", required: true, help: "the bundle id"),
-  ],
-  .fcm: [CredentialSetting("service_account_file", .secretFile, required: true, help: "the key file")],
-  .oneSignal: [
-    CredentialSetting("app_id", required: true, help: "the app's id"),
-    CredentialSetting("api_key_file", .secretFile, required: true, help: "the key"),
-  ],
-]
+/// The providers themselves.
+let allProviders: [any PushProvider] = [APNsProvider(), FCMProvider(), OneSignalProvider()]
+
+/// What the three providers take and ask for, as the configuration is told by whoever wires them.
+let providers: [ProviderName: ProviderTerms] = {
+  let settings: [ProviderName: [CredentialSetting]] = [
+    .apns: [
+      CredentialSetting("key_file", .secretFile, required: true, help: "the .p8 key"),
+      CredentialSetting("key_id", required: true, help: "the key's id"),
+      CredentialSetting("team_id", required: true, help: "the team's id"),
+      CredentialSetting("topic", required: true, help: "the bundle id"),
+    ],
+    .fcm: [CredentialSetting("service_account_file", .secretFile, required: true, help: "the key file")],
+    .oneSignal: [
+      CredentialSetting("app_id", required: true, help: "the app's id"),
+      CredentialSetting("api_key_file", .secretFile, required: true, help: "the key"),
+    ],
+  ]
+  return Dictionary(
+    uniqueKeysWithValues: allProviders.map {
+      ($0.name, ProviderTerms(settings: settings[$0.name] ?? [], retry: $0.retry, quota: $0.quota))
+    })
+}()
 
 /// A folder with key files, removed with the test.
 final class Folder {
@@ -59,8 +71,8 @@ final class Folder {
     } catch { return error.faults }
   }
 
-  func parse(_ text: String) throws -> Configuration {
-    try Configuration.parse(Array(text.utf8), folder: path, file: "test", providers: providers)
+  func parse(_ text: String, _ terms: [ProviderName: ProviderTerms] = providers) throws -> Configuration {
+    try Configuration.parse(Array(text.utf8), folder: path, file: "test", providers: terms)
   }
 
   static let app = """

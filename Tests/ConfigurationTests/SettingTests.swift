@@ -46,6 +46,33 @@ struct SettingTests {
     }
   }
 
+  @Test("each value of a vendor's waits can be replaced alone, and all others stay in force")
+  func single() throws {
+    let vendors = providers.mapValues(\.retry)
+    typealias Change = (setting: String, make: (inout RetryRules) -> Void)
+    let changes: [Change] = [
+      (#"base: "3s""#, { $0.base = 3_000 }), (#"maximum: "2m""#, { $0.maximum = 120_000 }),
+      ("attempts: 4", { $0.attempts = 4 }), (#"give_up_after: "5m""#, { $0.giveUpAfter = 300_000 }),
+      (#"floors: { server_fault: "9s" }"#, { $0.floors[.serverFault] = 9_000 }),
+      (#"floors: { authorization_too_new: "0s" }"#, { $0.floors[.authorizationTooNew] = 0 }),
+      ("resends_at_once: { unknown_outcome: 0 }", { $0.resendsAtOnce[.unknownOutcome] = 0 }),
+      ("resends_at_once: { closing: 5 }", { $0.resendsAtOnce[.closing] = 5 }), ("", { _ in }),
+    ]
+    for provider in [ProviderName.apns, .fcm, .oneSignal] {
+      for change in changes {
+        var expected = vendors
+        change.make(&expected[provider]!)
+        let read = try parse("retry: { \(provider.rawValue): { \(change.setting) } }").retry
+        #expect(read == expected, "\(provider.rawValue): \(change.setting)")
+      }
+    }
+    for wrong in [
+      "attempts: 0", "resends_at_once: { closing: 6 }", "resends_at_once: { quota: 1 }", "give_up_after: 60",
+    ] {
+      #expect(throws: ConfigurationFaults.self) { try parse("retry: { apns: { \(wrong) } }") }
+    }
+  }
+
   @Test("a changed floor leaves the vendor's other floors in force")
   func floors() throws {
     let rules = try parse("retry: { fcm: { attempts: 3, floors: { server_fault: \"1s\" } } }").retry
@@ -57,7 +84,7 @@ struct SettingTests {
 
   @Test("a changed quota leaves the ramp that its vendor asks for; 0 turns both off; APNs may be given one")
   func quotas() throws {
-    #expect(try parse("partitions: 16").quotas == Quota.vendors)
+    #expect(try parse("partitions: 16").quotas == providers.mapValues(\.quota))
     let quotas = try parse(
       "quotas: { fcm: { per_minute: 9000 }, onesignal: { per_minute: 0 }, apns: { per_minute: 100 } }"
     )
@@ -65,6 +92,10 @@ struct SettingTests {
     #expect(quotas[.fcm]?.perMinute == 9_000 && quotas[.fcm]?.rampUp == 60_000)
     #expect(quotas[.oneSignal]?.perMinute == 0 && quotas[.apns]?.perMinute == 100)
     #expect(quotas[.apns]?.rampUp == 0)
+    // What was not said stays, also where the quota of requests is off.
+    #expect(quotas[.oneSignal]?.timesSubscribers == 10 && quotas[.fcm]?.timesSubscribers == 0)
+    let calm = try parse("quotas: { onesignal: { times_subscribers: 0 } }").quotas
+    #expect(calm[.oneSignal]?.timesSubscribers == 0 && calm[.oneSignal]?.perMinute == 360_000)
   }
 
   @Test("an app has its clock, its rate and its brake")

@@ -1,7 +1,7 @@
 import Domain
 import Testing
 
-/// Sections 11 and 15: every status and reason.
+/// protocols/apns.md sections 11 and 15: every status and reason.
 @Suite("APNs answers")
 struct APNsAnswerVectors {
   private func verdict(_ status: Int, _ body: String, retryAfter: Int? = nil) throws -> Verdict {
@@ -54,7 +54,7 @@ struct APNsAnswerVectors {
     arguments: [
       (403, "ExpiredProviderToken", Retry.Cause.authorizationExpired), (429, "TooManyRequests", .tokenBusy),
       (429, "TooManyProviderTokenUpdates", .authorizationTooNew), (503, "Shutdown", .closing),
-      (400, "IdleTimeout", .closing), (403, "UnrelatedKeyIdInToken", .wrongConnection),
+      (400, "IdleTimeout", .wrongConnection), (403, "UnrelatedKeyIdInToken", .wrongConnection),
       (500, "InternalServerError", .serverFault), (503, "ServiceUnavailable", .serverFault),
     ])
   func retries(_ status: Int, _ reason: String, _ cause: Retry.Cause) throws {

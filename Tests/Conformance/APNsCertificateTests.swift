@@ -3,7 +3,7 @@ import Domain
 import TLS
 import Testing
 
-/// Section 7.
+/// protocols/apns.md section 7.
 @Suite("APNs certificates")
 struct APNsCertificateTests {
   private let authority = CertificateAuthority(name: "Test authority")

@@ -2,16 +2,17 @@ import APNs
 import Domain
 import Testing
 
-/// Sections 9.1 and 9.4.
+/// protocols/apns.md sections 9.1 and 9.4.
 @Suite("APNs channels")
 struct APNsChannelVectors {
   private let channel = "dGVzdC1jaGFu+/=="
 
-  private func account(_ environment: Domain.Environment = .production, origin: String? = nil) throws
-    -> any ChannelAccount
-  {
+  private func account(
+    _ environment: Domain.Environment = .production, origin: String? = nil, at host: Origin? = nil
+  ) throws -> any ChannelAccount {
     var credential = ProviderUnderTest.apns.credential
     credential.environment = environment
+    credential.origin = host
     credential.texts["channels_origin"] = origin
     return try #require(try APNsProvider().open(credential) as? any ChannelAccount)
   }
@@ -29,6 +30,9 @@ struct APNsChannelVectors {
     #expect(try account().channelOrigin == Origin(host: "api-manage-broadcast.push.apple.com", port: 2196))
     #expect(
       try account(.sandbox).channelOrigin == Origin(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195))
+    #expect(
+      try account(at: Origin(host: "localhost", port: 8443)).channelOrigin == nil, "not Apple's beside another host")
+    #expect(try account(at: Origin(host: "api.push.apple.com", port: 2197)).channelOrigin?.port == 2196)
     #expect(try account(origin: "localhost:8447").channelOrigin == Origin(host: "localhost", port: 8447))
     for wrong in ["localhost", "localhost:x", ":1", "a b:1", "https://x:1", "x:70000"] {
       let fault = #expect(throws: CredentialFault.self) { try account(origin: wrong) }

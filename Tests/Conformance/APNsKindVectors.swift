@@ -1,7 +1,8 @@
 import Domain
 import Testing
 
-/// Section 14, R7 to R12, and the kinds of section 3 that have no vector there: from the API's words to the wire.
+/// protocols/apns.md section 14, R7 to R12, and the kinds of its section 3 that have no vector there: from the API's
+/// words to the wire.
 @Suite("APNs requests of every kind")
 struct APNsKindVectors {
   private func request(_ kind: String, _ members: String = "") throws

@@ -1,7 +1,7 @@
 import Domain
 import Testing
 
-/// Section 14 of the vendor's facts, for the kinds sent now.
+/// protocols/apns.md section 14, for the kinds sent now.
 @Suite("APNs requests")
 struct APNsRequestVectors {
   private let ttl = 86_400

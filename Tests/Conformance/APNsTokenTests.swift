@@ -3,7 +3,7 @@ import JSON
 import TLS
 import Testing
 
-/// Section 6.
+/// protocols/apns.md section 6.
 @Suite("The APNs provider token")
 struct APNsTokenTests {
   private func machine() throws -> any Authorization { try ProviderUnderTest.apns.account().makeAuthorization() }

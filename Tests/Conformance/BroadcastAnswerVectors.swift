@@ -1,7 +1,7 @@
 import Domain
 import Testing
 
-/// Section 9.4: every status and reason of a broadcast channel.
+/// protocols/apns.md section 9.4: every status and reason of a broadcast channel.
 @Suite("APNs answers to broadcasts")
 struct BroadcastAnswerVectors {
   private func judgement(_ status: Int, _ reason: String, headers: [Header] = []) throws -> Judgement {

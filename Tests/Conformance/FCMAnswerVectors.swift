@@ -1,7 +1,7 @@
 import Domain
 import Testing
 
-/// Sections 5 and 11.
+/// protocols/fcm.md sections 5 and 11.
 @Suite("FCM answers")
 struct FCMAnswerVectors {
   private func verdict(_ status: Int, _ body: String, retryAfter: Int? = nil) throws -> Verdict {

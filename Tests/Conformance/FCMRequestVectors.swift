@@ -2,8 +2,9 @@ import Domain
 import JSON
 import Testing
 
-/// Section 10 of the vendor's facts (R7 and R8 aim at topics, R9 asks for a trial, R11: `FCMTokenTests`). Fanfare always says how long, how urgently and as what a
-/// message goes; where a vector leaves that to the vendor's defaults, these members are the named extras.
+/// protocols/fcm.md section 10 (R7 and R8 aim at topics, R9 asks for a trial, R11: `FCMTokenTests`). Fanfare always
+/// says how long, how urgently and as what a message goes; where a vector leaves that to the vendor's defaults, these
+/// members are the named extras.
 @Suite("FCM requests")
 struct FCMRequestVectors {
   private static let always: Set<String> = [
@@ -187,7 +188,7 @@ struct FCMRequestVectors {
       #expect(provider.carries(Errand(.liveActivity, event), to: fid))
     }
     #expect(provider.carries(Errand(.alert), to: fid))
-    #expect(!provider.carries(Errand(.voip), to: fid))
+    #expect(!provider.carries(Errand(.pushToTalk), to: fid))
     let account = try ProviderUnderTest.fcm.account()
     #expect(try account.render(.activity(.update), startedAt: started).needsLiveActivityToken)
     #expect(try !account.render(.alert(), startedAt: started).needsLiveActivityToken)
@@ -268,7 +269,7 @@ struct FCMRequestVectors {
     try expectJSON(
       request(message, to: Address(provider: .fcm, token: "eWeb…")).body,
       #"{"message":{"token":"eWeb…","webpush":{"headers":{"TTL":"300","Urgency":"high"},"notification":{"title":"Hi","body":"There","icon":"https://example.com/i.png"},"fcm_options":{"link":"https://example.com/inbox"}}}}"#,
-      extras: ["/message/notification", "/message/android", "/message/apns"])
+      extras: ["/message/notification", "/message/android", "/message/apns", "/message/data"])
   }
 
   @Test("now or never: both zeros")

@@ -3,7 +3,7 @@ import FCM
 import JSON
 import Testing
 
-/// Sections 2.2 and 2.3.
+/// protocols/fcm.md sections 2.2 and 2.3.
 @Suite("FCM access tokens without a key")
 struct FCMSourceTests {
   private static let audience = "//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/x"

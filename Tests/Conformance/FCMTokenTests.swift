@@ -3,7 +3,7 @@ import JSON
 import TLS
 import Testing
 
-/// Section 2.1.
+/// protocols/fcm.md section 2.1.
 @Suite("The FCM access token")
 struct FCMTokenTests {
   private func machine() throws -> any Authorization { try ProviderUnderTest.fcm.account().makeAuthorization() }
@@ -104,15 +104,33 @@ struct FCMTokenTests {
     }
   }
 
-  @Test("A15 invalid_grant blocks with the endpoint's words, and is tried again after minutes only")
+  @Test(
+    "A15 invalid_grant blocks with the endpoint's words, and is tried again when a probe is due, or an operator asks")
   func invalidGrant() throws {
-    var machine = try machine()
+    var machine = try ProviderUnderTest.fcm.account().makeAuthorization(probeInterval: 30_000)
     _ = try fetch(machine.need(now: started))
     machine.fetched(
       ProviderAnswer(400, #"{"error":"invalid_grant","error_description":"Invalid JWT Signature."}"#), now: started)
     #expect(try blocked(machine.need(now: seconds(1))) == "token endpoint: invalid_grant: Invalid JWT Signature.")
-    #expect(try blocked(machine.need(now: seconds(299))).contains("invalid_grant"))
-    _ = try fetch(machine.need(now: seconds(300)))
+    #expect(try blocked(machine.need(now: seconds(29))).contains("invalid_grant"))
+    _ = try fetch(machine.need(now: seconds(30)))
+    machine.fetched(ProviderAnswer(403, #"{"error":"access_denied"}"#), now: seconds(31))
+    #expect(try blocked(machine.need(now: seconds(32))).contains("access_denied"))
+    machine.retry()
+    _ = try fetch(machine.need(now: seconds(32)))
+  }
+
+  @Test("a redirection is a passing fault, whatever stands in it", arguments: [301, 302, 303, 307, 308])
+  func redirected(_ status: Int) throws {
+    var machine = try machine()
+    _ = try fetch(machine.need(now: started))
+    machine.fetched(ProviderAnswer(status, #"{"error":"invalid_grant"}"#), now: started)
+    guard case .unavailable(let until, nil) = machine.need(now: started) else {
+      Issue.record("not resting, or blocked")
+      return
+    }
+    #expect(until == seconds(1))
+    #expect(machine.difficulty == "token endpoint: HTTP \(status)")
   }
 
   @Test("an endpoint that sends the assertion back puts nothing of it into the reason")

@@ -3,8 +3,8 @@ import JSON
 import OneSignal
 import Testing
 
-/// Section 11 of the vendor's facts (R3, R5 and R6 aim at segments and filters, R9 and R10 are other calls). A ttl is always
-/// sent, and a browser's topic with a collapse id; where a vector leaves them out they are the named extras.
+/// protocols/onesignal.md section 11 (R3, R5 and R6 aim at segments and filters, R9 and R10 are other calls). A ttl is
+/// always sent, and a browser's topic with a collapse id; where a vector leaves them out they are the named extras.
 @Suite("OneSignal requests")
 struct OneSignalRequestVectors {
   private func address(_ token: String) -> Address { Address(provider: .oneSignal, token: token) }

@@ -107,6 +107,8 @@ struct Accident: Sendable, CustomTestStringConvertible {
 
 /// Requests as plain as can be, judged by a vendor's own table.
 struct JudgedAccount: ProviderAccount {
+  func probe(authorization: String) -> ProviderRequest { ProviderRequest(path: "/", headers: [], body: []) }
+  func read(probe answer: ProviderAnswer) -> ProbeFinding { .unclear("nobody is asked") }
   var plain: PlainAccount
   var judge: any ProviderAccount
   var facts: CredentialFacts { plain.facts }
@@ -128,5 +130,7 @@ struct JudgedAccount: ProviderAccount {
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement {
     judge.judge(answer, recipients: recipients)
   }
-  func makeAuthorization() -> any Authorization { plain.makeAuthorization() }
+  func makeAuthorization(probeInterval: Int64) -> any Authorization {
+    plain.makeAuthorization(probeInterval: probeInterval)
+  }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Known accidents prune nothing", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
+@Suite("Known accidents prune nothing", .serialized, .timeLimit(.minutes(6 * Sanitizer.slowness)))
 struct AccidentTests {
   private static let devices = 40
 
@@ -138,7 +138,68 @@ struct AccidentTests {
     }
   }
 
-  private static func register(_ post: Post, _ provider: ProviderName) async throws {
+  @Test("37 dead tokens of 2,777, answered one after the other with few requests at work, never brake, and are pruned")
+  func campaign() async throws {
+    try await withPost { post in
+      var narrow = HTTP2ServerSettings()
+      narrow.maximumConcurrentStreams = 4
+      let responder = try Responder(post.loop, settings: narrow)
+      var answered = 0
+      responder.reply = { _, _ in
+        answered += 1
+        return (1_000..<1_037).contains(answered) ? .status(410) : .status(200)
+      }
+      let account = post.account(responder)
+      let worker = try post.work([account])
+      try await Self.register(post, .apns, 2_777)
+      let id = try await post.sendToAll(PlainMessage(title: "campaign"), 2_777)
+      #expect(try await post.done(id) == [.accepted: 2_740, .dead: 37])
+      #expect(worker.senders[account.credential]?.brake.isOn == false)
+      #expect(try await post.store.brakes().isEmpty)
+      try await post.until("the prunes") { post.metric("fanfare_pruned_total") == 37 }
+      await post.finish(worker)
+    }
+  }
+
+  @Test(
+    "a crash between a prune and its outcome: the delivery ends as dead, with the reason and without another request")
+  func crash() async throws {
+    try await withPost { post in
+      try await Self.register(post, .apns)
+      let body = PlainMessage(title: "crash").body
+      var submission = Submission(
+        app: Post.app, body: body, kind: .alert, urgency: .urgent, acceptedAt: post.loop.wallNow)
+      submission.targets = (0..<Self.devices).map { number in
+        let address = Address(provider: .apns, token: "t\(number)")
+        return SubmissionTarget(
+          device: DeviceID(rawValue: "d\(number)"), registered: true, address: address, fate: Post.fate(address))
+      }
+      guard case .accepted(let id) = try await post.store.accept(submission) else {
+        throw Post.Failure("not accepted")
+      }
+      let dead = DeviceID(rawValue: "d7")
+      // As far as a worker comes that dies there.
+      let lease = try #require(try await post.store.lease(post.store.partition(of: dead, in: Post.app)))
+      var flush = Flush(lease: lease, number: 1)
+      flush.prunes = [
+        Flush.Prune(app: Post.app, device: dead, token: "t7", reason: "Unregistered", since: nil, at: post.loop.wallNow)
+      ]
+      #expect(try await post.store.flush(flush).pruned == 1)
+      try await post.store.release(lease)
+
+      let responder = try Responder(post.loop)
+      responder.reply = { _, _ in .status(200) }
+      let worker = try post.work([post.account(responder)])
+      let done = try await post.done(id)
+      #expect(done[.accepted] == Self.devices - 1 && done.values.reduce(0, +) == Self.devices, "\(done)")
+      let delivery = try #require(try await post.deliveries(id).first { $0.device == dead })
+      #expect(delivery.state == "dead" && delivery.attempts.isEmpty, "\(delivery)")
+      #expect(!responder.pushes.contains { $0.token == "t7" })
+      await post.finish(worker)
+    }
+  }
+
+  private static func register(_ post: Post, _ provider: ProviderName, _ devices: Int = devices) async throws {
     try await post.register(devices) { device, number in
       device.address = Address(provider: provider, token: "t\(number)")
       // Long before any instant that an accident may name.

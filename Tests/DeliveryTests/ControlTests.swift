@@ -9,7 +9,7 @@ import Testing
 
 @Suite(
   "Messages are paused, resumed and cancelled while they are sent", .serialized,
-  .timeLimit(.minutes(3 * Sanitizer.slowness)))
+  .timeLimit(.minutes(6 * Sanitizer.slowness)))
 struct ControlTests {
   @Test(
     "whoever pauses, resumes, cancels, hands over or takes over, whenever: nobody is lost, and nobody gets it twice but by a take-over",
@@ -78,7 +78,9 @@ struct ControlTests {
           if !rude { #expect(counts.values.allSatisfy { $0 == 1 }, "\(titles[id]!), seed \(seed)") }
         }
       }
-      #expect(Set(server.pushes.flatMap(\.tokens)).count == 300, "seed \(seed)")
+      let members = server.accepted.flatMap(\.tokens)
+      #expect(Set(members).count == 300, "seed \(seed)")
+      if !rude { #expect(members.count == 300, "seed \(seed)") }
       let status = try await post.store.queueStatus()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
       // What was at work for a partition when that was lost ends unheard, and may do so last.

@@ -1,4 +1,5 @@
 import Domain
+import FCM
 import Testing
 
 @testable import Delivery
@@ -6,7 +7,7 @@ import Testing
 @Suite("The gate of a credential")
 struct CredentialGateTests {
   private func gate() -> CredentialGate {
-    CredentialGate(settings: GateSettings(), policy: RetryPolicy(.vendor(.fcm)))
+    CredentialGate(settings: GateSettings(), policy: RetryPolicy(FCMProvider().retry))
   }
   private func quota(_ retryAfter: Int? = nil) -> Verdict {
     .retry(Retry(.quota, reason: "QUOTA_EXCEEDED", retryAfter: retryAfter))
@@ -128,7 +129,9 @@ struct CredentialGateTests {
       #expect(gate.answered(failure(), began: at(5), probe: false, now: at(20), jitter: 0) == .none)
     }
     var due: UInt64 = 10
-    for wait in [10_000, 20_000, 30_000, 30_000] as [UInt64] {
+    // The first probes come quickly: it may have been those at work that failed, and not the provider.
+    let quick = [UInt64](repeating: 250, count: GateSettings().quickProbes)
+    for wait in quick + [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] {
       #expect(gate.passage(now: at(due + wait - 1)) == .wait(until: at(due + wait)))
       due += wait
       #expect(gate.passage(now: at(due)) == .probe)
@@ -141,6 +144,26 @@ struct CredentialGateTests {
         == .reopened)
     #expect(gate.answered(failure(), began: at(due), probe: false, now: at(due + 30_002), jitter: 0) == .none)
     #expect(gate.isOpen)
+  }
+
+  @Test("deliveries that have failed before suspend nothing, and make nobody wait longer")
+  func failedBefore() {
+    var gate = gate()
+    func fail(isTelling: Bool, probe: Bool = false, at time: UInt64) {
+      _ = gate.answered(failure(), began: at(time), probe: probe, isTelling: isTelling, now: at(time), jitter: 0)
+    }
+    for _ in 0..<2_000 { fail(isTelling: false, at: 1) }
+    #expect(gate.isOpen && gate.trouble == nil && !gate.heedsAcceptance)
+    for _ in 0..<GateSettings().failuresInARow { fail(isTelling: true, at: 2) }
+    #expect(!gate.isOpen)
+    // As the only ones that are there they probe, again and again at the first pause.
+    var now: UInt64 = 2
+    for _ in 0..<100 {
+      now += 250
+      #expect(gate.passage(now: at(now)) == .probe)
+      fail(isTelling: false, probe: true, at: now)
+    }
+    #expect(gate.passage(now: at(now + 249)) == .wait(until: at(now + 250)))
   }
 
   @Test("failures with other answers between them suspend nothing")
@@ -166,5 +189,68 @@ struct CredentialGateTests {
       }
     }
     #expect(gate.isOpen)
+  }
+
+  @Test("a Retry-After of a day is obeyed, with one delivery each hour that tries, and all of it is told")
+  func day() throws {
+    var gate = gate()
+    let hour: UInt64 = 3_600_000
+    _ = gate.answered(quota(86_400), began: at(0), probe: false, now: at(0), jitter: 0)
+    #expect(gate.trouble?.state == .waiting && gate.trouble?.reason == "QUOTA_EXCEEDED")
+    #expect(gate.trouble?.nextTry == at(hour) && gate.trouble?.until == at(24 * hour))
+    for number in 1...3 as ClosedRange<UInt64> {
+      let now = at(number * hour)
+      #expect(gate.passage(now: at(number * hour - 1)) == .wait(until: now))
+      #expect(gate.passage(now: now) == .probe)
+      #expect(gate.passage(now: now) == .wait(until: nil))
+      // One that says nothing of time changes nothing of what was asked for.
+      let left = 86_400 - Int(number) * 3_600
+      _ = gate.answered(quota(number == 2 ? nil : left), began: now, probe: true, now: now, jitter: 0)
+      #expect(gate.trouble?.nextTry == at((number + 1) * hour) && gate.trouble?.until == at(24 * hour))
+    }
+    #expect(gate.passage(now: at(4 * hour)) == .probe)
+    _ = gate.answered(.accepted(id: nil), began: at(4 * hour), probe: true, now: at(4 * hour), jitter: 0)
+    #expect(gate.isOpen && gate.trouble == nil)
+    // No answer makes it overflow.
+    _ = gate.answered(quota(.max), began: at(5 * hour), probe: false, now: at(5 * hour), jitter: 1)
+    #expect(gate.trouble?.nextTry == at(6 * hour))
+  }
+
+  @Test("failures and refusals in a row are told before anything waits for them, and no longer than they last")
+  func told() {
+    var gate = gate()
+    for _ in 1..<GateSettings().failuresToTell {
+      _ = gate.answered(failure(), began: at(0), probe: false, now: at(1), jitter: 0)
+      #expect(gate.trouble == nil)
+    }
+    _ = gate.answered(failure(), began: at(0), probe: false, now: at(1), jitter: 0)
+    #expect(gate.isOpen && gate.trouble?.state == .failing && gate.trouble?.reason == "InternalServerError")
+    #expect(gate.heedsAcceptance)
+    _ = gate.answered(.accepted(id: nil), began: at(0), probe: false, now: at(1), jitter: 0)
+    #expect(gate.trouble == nil)
+
+    let refusal = Verdict.rejected(reason: "TopicDisallowed")
+    for _ in 1..<GateSettings().refusalsToTell {
+      _ = gate.answered(refusal, began: at(0), probe: false, now: at(1), jitter: 0)
+      #expect(gate.trouble == nil)
+    }
+    _ = gate.answered(refusal, began: at(0), probe: false, now: at(1), jitter: 0)
+    #expect(gate.isOpen && gate.trouble?.state == .failing)
+    #expect(gate.trouble?.reason.contains("TopicDisallowed") == true)
+    #expect(gate.heedsAcceptance)
+    _ = gate.answered(.accepted(id: nil), began: at(0), probe: false, now: at(1), jitter: 0)
+    #expect(gate.trouble == nil)
+  }
+
+  @Test("an operator's wish lets one try at once, whatever the gate waits for")
+  func hurry() {
+    for verdict in [quota(86_400), .blocked(reason: "BadKey")] {
+      var gate = gate()
+      _ = gate.answered(verdict, began: at(0), probe: false, now: at(0), jitter: 0)
+      #expect(gate.passage(now: at(1)) != .probe)
+      gate.hurry(now: at(1))
+      #expect(gate.passage(now: at(1)) == .probe)
+      #expect(gate.passage(now: at(1)) == .wait(until: nil))
+    }
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("The worker among faults", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
+@Suite("The worker among faults", .serialized, .timeLimit(.minutes(6 * Sanitizer.slowness)))
 struct FaultTests {
   @Test("GOAWAY in the middle loses nothing and doubles nothing")
   func goaway() async throws {
@@ -37,7 +37,7 @@ struct FaultTests {
       #expect(try await post.done(id) == [.accepted: 20])
       #expect(responder.pushes.count == 60)
       #expect(Set(responder.pushes.map(\.id)).count == 20)
-      #expect(try await post.deliveries(id)[0].attempts.map(\.verdict) == ["deferred", "deferred", "accepted"])
+      #expect(try await post.deliveries(id)[0].attempts.kept.map(\.verdict) == ["deferred", "deferred", "accepted"])
       await post.finish(worker)
     }
   }
@@ -53,6 +53,42 @@ struct FaultTests {
       #expect(responder.pushes.count == 2)
       #expect(responder.pushes[0].id == responder.pushes[1].id)
       #expect(responder.pushes[0].connection != responder.pushes[1].connection)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a request that cannot be written ends at once with its reason, and others on its connection go on")
+  func unsendable() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let worker = try post.work([post.account(responder)])
+      let long = String(repeating: "x", count: 100_000)
+      let id = try await post.send("x", to: tokens(20) + [long] + tokens(20, "u"))
+      #expect(try await post.done(id) == [.accepted: 40, .failed: 1])
+      let failed = try await post.deliveries(id).filter { $0.attempts.last?.verdict == "rejected" }
+      #expect(failed.count == 1)
+      #expect(failed.first?.attempts.kept.map { $0.reason?.hasPrefix("the request cannot be sent: ") } == [true])
+      #expect(responder.connections == 1 && responder.pushes.count == 40)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("members of an audience whose requests end their connection cost the others no more than another attempt")
+  func poisonedMembers() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let poisoned: Set = ["t17", "t800", "t801", "t1999"]
+      responder.reply = { push, _ in poisoned.contains(push.token) ? .close : .status(200) }
+      let worker = try post.work([post.account(responder, cautious: true)])
+      let members = 2_000
+      try await post.register(members)
+      let id = try await post.sendToAll(PlainMessage(title: "campaign", ttl: 86_400), members)
+      #expect(try await post.done(id) == [.accepted: members - poisoned.count, .failed: poisoned.count])
+      #expect(Set(responder.accepted.map(\.token)).count == members - poisoned.count)
+      // Alone from the second on, and as often as the policy wants it.
+      for token in poisoned { #expect(responder.pushes.count { $0.token == token } == 10) }
+      let others = Dictionary(grouping: responder.pushes.filter { !poisoned.contains($0.token) }, by: \.token)
+      #expect((others.values.map(\.count).max() ?? 0) <= 4)
       await post.finish(worker)
     }
   }
@@ -79,13 +115,15 @@ struct FaultTests {
       let worker = try post.work([post.account(responder, cautious: true)])
       let id = try await post.send("x", to: tokens(50))
       try await post.until("the block") {
-        try await post.store.blockedCredentials() == [CredentialID(rawValue: "shop/apns"): "InvalidProviderToken"]
+        try await post.store.conditions().mapValues(\.reason) == [
+          CredentialID(rawValue: "shop/apns"): "InvalidProviderToken"
+        ]
       }
       try await post.until("probes") { responder.pushes.count >= 3 }
       #expect(responder.pushes.count < 10)
       healed = true
       #expect(try await post.done(id) == [.accepted: 50])
-      try await post.until("all clear") { try await post.store.blockedCredentials().isEmpty }
+      try await post.until("all clear") { try await post.store.conditions().isEmpty }
       await post.finish(worker)
     }
   }
@@ -124,7 +162,7 @@ struct FaultTests {
       #expect(try await post.report(stuck).counts.isEmpty)
       #expect(try await post.report(lost).counts.isEmpty)
       try await post.until("the report of the dead one") {
-        try await post.store.blockedCredentials()[dead.credential]?.hasPrefix("unreachable") == true
+        try await post.store.conditions()[dead.credential]?.reason.hasPrefix("unreachable") == true
       }
       await post.finish(worker)
     }
@@ -161,7 +199,7 @@ struct FaultTests {
   func lostReply() async throws {
     let redis = RedisServer()
     defer { redis.stop() }
-    let relay = Relay(to: redis.socketPath)
+    let relay = RedisRelay(to: redis.socketPath)
     defer { relay.stop() }
     try await withLoop { loop in
       let post = try await Post(loop, redis: redis, through: relay.endpoint)

@@ -28,7 +28,7 @@ struct HoldTests {
 
   private func holds(_ worker: Worker) -> [Int] { [worker.lanes.holds] + worker.senders.values.map(\.holds) }
 
-  @Test("its device is deleted or gets another token meanwhile", .timeLimit(.minutes(3 * Sanitizer.slowness)))
+  @Test("its device is deleted or gets another token meanwhile", .timeLimit(.minutes(6 * Sanitizer.slowness)))
   func gone() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)
@@ -54,7 +54,7 @@ struct HoldTests {
 
   @Test(
     "its message is cancelled: while it is in memory, when it has left that, and while its request is at work",
-    .timeLimit(.minutes(3 * Sanitizer.slowness)), arguments: [1_000, 0])
+    .timeLimit(.minutes(6 * Sanitizer.slowness)), arguments: [1_000, 0])
   func cancelled(idleMessages: Int) async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)

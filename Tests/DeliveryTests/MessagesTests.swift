@@ -6,7 +6,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Messages in memory", .serialized, .timeLimit(.minutes(2 * Sanitizer.slowness)))
+@Suite("Messages in memory", .serialized, .timeLimit(.minutes(6 * Sanitizer.slowness)))
 struct MessagesTests {
   @Test(
     "many ask for a message that is forgotten at once: it is read again and again, each gets it, and none waits for ever"

@@ -11,7 +11,7 @@ import Testing
 
 /// A provider is away for many times the longest wait of its credential, as an hour would be in service, while a campaign to it and to
 /// another one is queued.
-@Suite("A provider is away during a campaign", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
+@Suite("A provider is away during a campaign", .serialized, .timeLimit(.minutes(6 * Sanitizer.slowness)))
 struct OutageTests {
   enum Ailment: String, CaseIterable {
     /// Nobody listens.
@@ -128,11 +128,11 @@ struct OutageTests {
     var filter = DeliveryFilter()
     filter.provider = .fcm
     var sum = 0
-    var cursor: String?
+    var cursor: DeliveryPlace?
     repeat {
       guard let page = try await post.store.deliveries(id, app: Post.app, filter: filter, cursor: cursor, limit: 1_000)
       else { break }
-      sum += page.items.reduce(0) { $0 + $1.attempts.count { $0.verdict != Parcel.deferred } }
+      sum += page.items.reduce(0) { $0 + $1.attempts.spent }
       cursor = page.next
     } while cursor != nil
     return sum

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Messages and apps go at their pace", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
+@Suite("Messages and apps go at their pace", .serialized, .timeLimit(.minutes(6 * Sanitizer.slowness)))
 struct PaceTests {
   @Test("grants: asked for as many as wait, spent once, void when they are old, and nothing goes without one")
   func grants() {
@@ -58,7 +58,7 @@ struct PaceTests {
     -> (worker: Worker, store: Store, run: Task<Void, Never>)
   {
     let store = Store(loop: post.loop, redis: post.redis.endpoint, settings: Post.quick())
-    try await store.open()
+    try await store.open(timeout: 60_000)
     let worker = try Worker(
       loop: post.loop, store: store, accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.credential, $0) }),
       settings: settings, metrics: post.metrics, log: .init(minimum: .error), decode: { PlainMessage.decode($0) },
@@ -165,7 +165,7 @@ struct PaceTests {
     try await withPost { post in
       let responder = try Responder(post.loop)
       var settings = Post.settings()
-      settings.quotas = [.apns: QuotaSettings(perMinute: 61 * 400, ramp: 2_000)]
+      settings.quotas = [.apns: Quota(perMinute: 61 * 400, rampUp: 2_000)]
       let worker = try post.work([post.account(responder)], settings)
       let began = post.loop.now
       let bulk = try await post.send(PlainMessage(title: "bulk", ordered: false), to: tokens(600, "b"), urgency: .bulk)
@@ -187,7 +187,7 @@ struct PaceTests {
     try await withPost { post in
       let server = try SliceServer(post.loop)
       var settings = Post.settings()
-      settings.quotas = [.oneSignal: QuotaSettings(perMinute: 61 * 400, ramp: 60_000)]
+      settings.quotas = [.oneSignal: Quota(perMinute: 61 * 400, rampUp: 60_000)]
       let account = server.account(limit: 1)
       let worker = try post.work([account], settings)
       let bulk = try await post.send(

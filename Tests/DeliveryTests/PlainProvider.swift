@@ -5,6 +5,8 @@ import Synchronization
 
 /// A provider as plain as can be: the path names the token, the body is the message's title, the status is the verdict.
 struct PlainAccount: ProviderAccount {
+  func probe(authorization: String) -> ProviderRequest { ProviderRequest(path: "/", headers: [], body: []) }
+  func read(probe answer: ProviderAnswer) -> ProbeFinding { .unclear("nobody is asked") }
   var facts: CredentialFacts { CredentialFacts(kind: "test", name: credential.rawValue) }
   var credential: CredentialID
   var provider: ProviderName
@@ -68,7 +70,7 @@ struct PlainAccount: ProviderAccount {
     }
   }
 
-  func makeAuthorization() -> any Authorization { Numbered(pass: pass) }
+  func makeAuthorization(probeInterval: Int64) -> any Authorization { Numbered(pass: pass) }
 
   /// A new header for each renewal.
   struct Numbered: Authorization {

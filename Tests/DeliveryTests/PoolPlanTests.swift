@@ -28,14 +28,14 @@ struct PoolPlanTests {
     _ = plan.demanded(now: at(0))
     plan.connected(1)
     #expect(plan.berth(avoiding: nil, reserve: 0.1, room: wide) == 1)
-    plan.submitted(1)
+    plan.submitted(1, now: at(1))
     #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == nil)
-    #expect(plan.demanded(now: at(1)) == .none)
+    #expect(plan.demanded(now: at(1)) == .wait(until: at(1 + 500)))
     plan.ended(1, answered: false)
     #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
-    plan.submitted(1)
+    plan.submitted(1, now: at(1))
     plan.ended(1, answered: true)
-    plan.submitted(1)
+    plan.submitted(1, now: at(1))
     #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
   }
 
@@ -67,7 +67,7 @@ struct PoolPlanTests {
     var plan = plan(maximum: 1)
     _ = plan.demanded(now: at(0))
     plan.connected(1)
-    plan.submitted(1)
+    plan.submitted(1, now: at(1))
     plan.left(1)
     #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == nil)
     #expect(plan.demanded(now: at(1)) == .connect(2))
@@ -98,12 +98,113 @@ struct PoolPlanTests {
     var plan = plan()
     _ = plan.demanded(now: at(0))
     plan.connected(1)
-    plan.submitted(1)
+    plan.submitted(1, now: at(1))
     plan.ended(1, answered: true)
     plan.closed(1, failed: false, now: at(1), jitter: 1)
     #expect(plan.demanded(now: at(1)) == .connect(2))
     plan.connected(2)
     plan.closed(2, failed: false, now: at(2), jitter: 1)
     #expect(plan.demanded(now: at(2)) == .wait(until: at(252)))
+  }
+
+  /// One connection after the other that ends with its first request: what the plan says each time.
+  private func refuse(_ plan: inout PoolPlan, times: Int, from now: inout UInt64) -> [Int64] {
+    var waits: [Int64] = []
+    for _ in 0..<times {
+      var action = plan.demanded(now: at(now))
+      if case .wait(let until) = action {
+        waits.append(until - at(now))
+        now += UInt64(until - at(now))
+        action = plan.demanded(now: at(now))
+      } else {
+        waits.append(0)
+      }
+      guard case .connect(let berth) = action else { return waits }
+      plan.connected(berth)
+      plan.submitted(berth, now: at(now))
+      plan.ended(berth, answered: false)
+      plan.closed(berth, failed: false, now: at(now), jitter: 1)
+    }
+    return waits
+  }
+
+  @Test("connections that end with their first request are replaced at once a few times, and then wait up to a second")
+  func refusals() {
+    var plan = plan(cautious: true)
+    var now: UInt64 = 0
+    #expect(refuse(&plan, times: 10, from: &now) == [0, 0, 0, 0, 0, 250, 500, 1_000, 1_000, 1_000])
+    // One answer, and nothing waits.
+    now += 1_000
+    guard case .connect(let berth) = plan.demanded(now: at(now)) else { return #expect(Bool(false), "no connection") }
+    plan.connected(berth)
+    plan.submitted(berth, now: at(now))
+    plan.ended(berth, answered: true)
+    plan.closed(berth, failed: false, now: at(now), jitter: 1)
+    #expect(refuse(&plan, times: 5, from: &now) == [0, 0, 0, 0, 0])
+  }
+
+  @Test("who goes first over a new connection is the oldest and the youngest in turns while none is answered")
+  func turns() {
+    var plan = plan(cautious: true)
+    var found: [Bool] = []
+    for number in 1...4 {
+      _ = plan.demanded(now: at(0))
+      plan.connected(number)
+      found.append(plan.wantsAnother(number, now: at(0)))
+      plan.submitted(number, now: at(0))
+      plan.ended(number, answered: false)
+      plan.closed(number, failed: false, now: at(0), jitter: 0)
+    }
+    #expect(found == [false, true, false, true])
+    // The same where the requests end and the connection stays.
+    _ = plan.demanded(now: at(0))
+    plan.connected(5)
+    found = []
+    for _ in 0..<4 {
+      found.append(plan.wantsAnother(5, now: at(0)))
+      plan.submitted(5, now: at(0))
+      plan.ended(5, answered: false)
+    }
+    #expect(found == [false, true, false, true])
+  }
+
+  @Test("a first request that is not answered keeps the others waiting for half a second, not for its whole time")
+  func stuck() {
+    var plan = plan(maximum: 1, cautious: true)
+    _ = plan.demanded(now: at(0))
+    plan.connected(1)
+    plan.submitted(1, now: at(10))
+    #expect(plan.demanded(now: at(11)) == .wait(until: at(510)))
+    #expect(plan.demanded(now: at(510)) == .connect(2))
+    plan.connected(2)
+    #expect(plan.wantsAnother(2, now: at(511)))
+    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 2)
+    plan.ended(1, answered: false)
+  }
+
+  @Test("suspects go alone over connections aside, of which there are few, and whose ends hold up nobody")
+  func asides() {
+    var plan = plan(maximum: 1)
+    _ = plan.demanded(now: at(0))
+    plan.connected(1)
+    plan.submitted(1, now: at(0))
+    plan.ended(1, answered: true)
+    #expect(plan.demandedAside(waiting: 2, now: at(1)) == .connect(2))
+    #expect(plan.demandedAside(waiting: 2, now: at(1)) == .connect(3))
+    #expect(plan.demandedAside(waiting: 2, now: at(1)) == .none)
+    plan.connected(2)
+    plan.connected(3)
+    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
+    #expect(plan.asideBerth(together: 1, room: wide) == 2)
+    plan.submitted(2, now: at(1))
+    #expect(plan.asideBerth(together: 1, room: wide) == 3)
+    plan.submitted(3, now: at(1))
+    #expect(plan.asideBerth(together: 8, room: wide) == nil)
+    for berth in [2, 3] {
+      plan.ended(berth, answered: false)
+      plan.closed(berth, failed: false, now: at(2), jitter: 1)
+    }
+    #expect(plan.demandedAside(waiting: 1, now: at(2)) == .connect(4))
+    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
   }
 }

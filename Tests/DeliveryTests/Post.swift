@@ -26,7 +26,7 @@ final class Post {
     self.loop = loop
     self.redis = redis
     store = Store(loop: loop, redis: redis.endpoint, settings: settings)
-    try await store.open()
+    try await store.open(timeout: 60_000)
     workStore = endpoint.map { Store(loop: loop, redis: $0, settings: settings) } ?? store
     if endpoint != nil { try await workStore.open() }
   }
@@ -42,10 +42,9 @@ final class Post {
   static func settings() -> WorkerSettings {
     var settings = WorkerSettings()
     settings.caFile = Trust.file
-    var retry = RetrySettings()
-    retry.floors = [.serverFault: 40, .tokenBusy: 40, .quota: 100, .unknownOutcome: 40]
-    retry.base = 20
-    retry.resendsAtOnce = 1
+    let retry = RetryRules(
+      base: 20, floors: [.serverFault: 40, .tokenBusy: 40, .quota: 100, .unknownOutcome: 40],
+      resendsAtOnce: [.unknownOutcome: 1], attempts: 10)
     settings.retry = [.apns: retry, .fcm: retry, .oneSignal: retry]
     settings.gate.probeInterval = 100
     settings.pool.reconnectBase = 20

@@ -108,17 +108,18 @@ struct PruneBrakeTests {
     for livesFollow in [true, false] {
       var brake = brake()
       for number in 0..<100 { #expect(brake.dead(outstanding: 999 - number) == false) }
-      var rose: [PruneBrake.Trust] = []
+      brake.judge(100, from: at(1))
+      var rose = 0
       var wentOn = false
       for number in 0..<900 {
         if livesFollow {
-          if brake.alive(outstanding: 899 - number) { rose.append(brake.trust) }
+          if brake.alive(outstanding: 899 - number) { rose += 1 }
         } else if brake.dead(outstanding: 899 - number) {
           wentOn = true
         }
       }
       #expect(wentOn == !livesFollow)
-      #expect(rose == (livesFollow ? [.doubtful] : []))
+      #expect(rose == (livesFollow ? 1 : 0) && brake.isJudging == !livesFollow)
     }
   }
 
@@ -142,18 +143,83 @@ struct PruneBrakeTests {
     }
   }
 
-  @Test("a doubtful word is believed behind tokens that were just reached, but not with other settings")
+  @Test(
+    "a doubtful word is believed once others were reached behind it, and never for those reached before or beside it")
   func doubt() {
     var brake = brake()
-    #expect(brake.trust == .doubtful, "before the first word")
-    _ = brake.dead(outstanding: 0)
-    #expect(brake.trust == .certain)
-    for _ in 0..<10 { _ = brake.alive(outstanding: 0) }
-    _ = brake.dead(outstanding: 0)
-    #expect(brake.trust == .doubtful)
-    for _ in 0..<10 { _ = brake.alive(outstanding: 0) }
+    for _ in 0..<10_000 { _ = brake.alive(outstanding: 100) }
+    _ = brake.dead(outstanding: 100)
+    brake.judge(1, from: at(10))
+    #expect(brake.isJudging)
+    // At work when the word came: the setting may have changed since they were looked at.
+    for _ in 0..<100 { #expect(brake.alive(began: at(9), ahead: .init(atWork: 100, inMemory: 100)) == false) }
+    #expect(brake.isJudging)
+    var needed = 1
+    while !brake.alive(began: at(10), ahead: .init(atWork: 100, inMemory: 100)) { needed += 1 }
+    #expect(!brake.isJudging && (2...3).contains(needed), "\(needed)")
+    // With other settings nothing is judged any more.
+    brake.judge(1, from: at(20))
     brake.renewed()
-    _ = brake.dead(outstanding: 0)
-    #expect(brake.trust == .certain)
+    #expect(!brake.isJudging)
+  }
+
+  @Test("when every token is called dead by a doubtful word, none of the words is ever believed")
+  func allDoubtful() {
+    var brake = brake()
+    for _ in 0..<5_000 { _ = brake.alive(outstanding: 50) }
+    for number in 0..<1_000 {
+      if number == 0 { brake.judge(1, from: at(10)) }
+      _ = brake.dead(began: at(10 + UInt64(number)), ahead: .init(atWork: 50, inMemory: 50))
+      #expect(brake.isJudging || brake.isOn)
+    }
+    #expect(brake.isOn)
+  }
+
+  @Test(
+    "a campaign with a few percent of dead tokens never brakes, wherever they stand, and its prunes wait no longer than needed",
+    arguments: [0, 1_370, 2_740])
+  func cluster(start: Int) {
+    // 37 of 2,777, one after the other, at any place, with few requests at work.
+    var brake = brake(norm: 0.0001)
+    var wasSuspicious = false
+    for number in 0..<2_777 {
+      let ahead = PruneBrake.Ahead(atWork: min(7, 2_776 - number), inMemory: 2_776 - number)
+      if (start..<start + 37).contains(number) {
+        #expect(brake.dead(began: at(0), ahead: ahead) == false)
+      } else {
+        _ = brake.alive(began: at(0), ahead: ahead)
+      }
+      wasSuspicious = wasSuspicious || brake.isSuspicious
+    }
+    #expect(!brake.isOn && wasSuspicious)
+    // Those at the very end wait for the next send.
+    for _ in 0..<200 { _ = brake.alive(began: at(0), ahead: .init(atWork: 0, inMemory: 0)) }
+    #expect(!brake.isOn && !brake.isSuspicious)
+  }
+
+  @Test("an accident in the midst of a large campaign makes prunes wait at once, and brakes when it has gone on")
+  func largeAccident() {
+    var brake = brake(norm: 0.01)
+    for _ in 0..<100_000 { _ = brake.alive(began: at(0), ahead: .init(atWork: 100, inMemory: 8_000)) }
+    var carriedOut = 0
+    var count = 0
+    while !brake.isOn, count < 100_000 {
+      _ = brake.dead(began: at(0), ahead: .init(atWork: 100, inMemory: 8_000))
+      if !brake.isSuspicious { carriedOut += 1 }
+      count += 1
+    }
+    #expect(carriedOut < 180 && count < 12_000, "\(carriedOut) of \(count)")
+    let braked = brake.braked(at: wall(0))
+    #expect(braked.first.share > braked.normal && braked.normal == 0.2)
+  }
+}
+
+extension PruneBrake {
+  /// So many ahead at work, and no others in memory.
+  fileprivate mutating func alive(outstanding count: Int) -> Bool {
+    alive(began: at(5), ahead: .init(atWork: count, inMemory: count))
+  }
+  fileprivate mutating func dead(outstanding count: Int) -> Bool {
+    dead(began: at(5), ahead: .init(atWork: count, inMemory: count))
   }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Credentials that change under a worker", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
+@Suite("Credentials that change under a worker", .serialized, .timeLimit(.minutes(6 * Sanitizer.slowness)))
 struct RenewalTests {
   private func accounts(_ list: PlainAccount...) -> [CredentialID: any ProviderAccount] {
     Dictionary(uniqueKeysWithValues: list.map { ($0.credential, $0) })
@@ -56,13 +56,13 @@ struct RenewalTests {
       let worker = try post.work([old], settings)
       let id = try await post.send("x", to: tokens(30))
       try await post.until("the block") {
-        try await post.store.blockedCredentials()[old.credential] == "InvalidProviderToken"
+        try await post.store.conditions()[old.credential]?.reason == "InvalidProviderToken"
       }
       var new = old
       new.pass = "new"
       try worker.adopt(accounts(new), changed: [old.credential])
       #expect(try await post.done(id) == [.accepted: 30])
-      try await post.until("the end of the block") { try await post.store.blockedCredentials().isEmpty }
+      try await post.until("the end of the block") { try await post.store.conditions().isEmpty }
       await post.finish(worker)
     }
   }
@@ -76,12 +76,12 @@ struct RenewalTests {
       let worker = try post.work([apple])
       let waiting = try await post.send("later", to: tokens(5), .fcm)
       try await post.until("the stranger") {
-        try await post.store.blockedCredentials()[google.credential] == "not configured"
+        try await post.store.conditions()[google.credential]?.reason == "not configured"
       }
       try worker.adopt(accounts(google), changed: [google.credential])
       #expect(try await post.done(waiting) == [.accepted: 5])
       try await post.until("the removal") {
-        try await post.store.blockedCredentials() == [apple.credential: "not configured"]
+        try await post.store.conditions().mapValues(\.reason) == [apple.credential: "not configured"]
       }
       let kept = try await post.send("kept", to: tokens(5))
       let other = try await post.send("other", to: tokens(5), .fcm)
@@ -90,7 +90,7 @@ struct RenewalTests {
       try worker.adopt(accounts(apple, google), changed: [])
       #expect(try await post.done(kept) == [.accepted: 5])
       #expect(responder.pushes.count == 15)
-      try await post.until("the return") { try await post.store.blockedCredentials().isEmpty }
+      try await post.until("the return") { try await post.store.conditions().isEmpty }
       await post.finish(worker)
     }
   }

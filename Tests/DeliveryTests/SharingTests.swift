@@ -8,7 +8,7 @@ import Testing
 
 @testable import Delivery
 
-@Suite("Workers share the partitions", .serialized, .timeLimit(.minutes(3 * Sanitizer.slowness)))
+@Suite("Workers share the partitions", .serialized, .timeLimit(.minutes(6 * Sanitizer.slowness)))
 struct SharingTests {
   @Test("shares are even, cover all partitions, and are asked for at different places", arguments: 1...20)
   func quotas(workers: Int) {
@@ -35,7 +35,7 @@ struct SharingTests {
   /// Another worker over the same Redis, with a store of its own.
   private func colleague(of post: Post, _ account: any ProviderAccount) async throws -> (worker: Worker, store: Store) {
     let store = Store(loop: post.loop, redis: post.redis.endpoint, settings: Post.quick())
-    try await store.open()
+    try await store.open(timeout: 60_000)
     let worker = try Worker(
       loop: post.loop, store: store, accounts: [account.credential: account], settings: Post.settings(),
       metrics: post.metrics, log: .init(minimum: .error), decode: { PlainMessage.decode($0) },

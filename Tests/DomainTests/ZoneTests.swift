@@ -110,11 +110,34 @@ struct ZoneTests {
     // Their end comes twice; in the second hour it lies ahead again.
     let short = QuietHours(from: 60, to: 150)
     #expect(short.opening(at: try time("2026-10-25T01:10:00Z"), berlin) == (try time("2026-10-25T01:30:00Z")))
-    let pause = QuietPause(from: try time("2026-12-02T21:00:00Z"), to: try time("2026-12-03T07:00:00Z"))
-    #expect(pause.end(now: try time("2026-12-02T20:00:00Z")) == nil)
-    #expect(pause.end(now: try time("2026-12-03T01:00:00Z")) == pause.to)
-    #expect(pause.end(now: try time("2026-12-03T08:00:00Z")) == nil)
-    #expect(pause.end(now: try time("2026-12-05T22:00:00Z")) == (try time("2026-12-06T07:00:00Z")))
+  }
+
+  @Test("quiet hours come each day, also on those of 23 and 25 hours")
+  func pause() throws {
+    func time(_ text: String) throws -> WallTime { try #require(WallTime(rfc3339: text)) }
+    var message = Message(to: .everyone, kind: .alert)
+    message.quietHours = .own(QuietHours(from: 22 * 60, to: 8 * 60))
+    let timing = try #require(Timing(message, AppClock(), Self.book()))
+    let start = try time("2026-12-02T12:00:00Z")
+    let winter = try #require(timing.pause("Europe/Berlin", after: start, until: start + 2_419_200_000))
+    #expect(winter.times.count == 28)
+    #expect(winter.end(now: try time("2026-12-02T20:00:00Z")) == nil)
+    #expect(winter.end(now: try time("2026-12-03T01:00:00Z")) == (try time("2026-12-03T07:00:00Z")))
+    #expect(winter.end(now: try time("2026-12-03T08:00:00Z")) == nil)
+    #expect(winter.end(now: try time("2026-12-05T22:00:00Z")) == (try time("2026-12-06T07:00:00Z")))
+    for (start, spring) in [("2027-03-26T12:00:00Z", true), ("2027-10-29T12:00:00Z", false)] {
+      let start = try time(start)
+      let pause = try #require(timing.pause("Europe/Berlin", after: start, until: start + 5 * 86_400_000))
+      let berlin = try rules("Europe/Berlin")
+      for minute in 0..<(5 * 1_440) {
+        let now = start + Int64(minute) * 60_000
+        let local = berlin.local(now).secondOfDay
+        #expect((pause.end(now: now) != nil) == (local >= 22 * 3_600 || local < 8 * 3_600), "\(now.rfc3339)")
+      }
+      // On these days the hours differ from those of the day before, by UTC.
+      #expect(Set(pause.times.map { $0.from.seconds % 86_400 }).count == 2, "\(spring)")
+    }
+    #expect(timing.pause("Europe/Berlin", after: start, until: start + 3_600_000) == nil)
   }
 
   @Test("a message's own clock: held until it shows the time, skipped or held in quiet hours, `ttl` from the start on")

@@ -1,23 +1,44 @@
+import Configuration
+import Domain
 import Foundation
 import Testing
+
+@testable import fanfare
 
 @Suite("What is written down is proven")
 struct PromiseTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// Titles of the tests in each file.
-  private static func titles() throws -> [String: [String]] {
-    var found: [String: [String]] = [:]
-    let files = FileManager.default.enumerator(at: root.appending(path: "Tests"), includingPropertiesForKeys: nil)
+  /// The test files by their names, each with its module (the folder in `Tests`) and the titles of its tests.
+  private static func files() throws -> [String: [(module: String, titles: [String])]] {
+    let tests = root.appending(path: "Tests")
+    var found: [String: [(module: String, titles: [String])]] = [:]
+    let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
     while let file = files?.nextObject() as? URL {
       guard file.pathExtension == "swift" else { continue }
       let text = try String(contentsOf: file, encoding: .utf8)
-      let name = file.deletingPathExtension().lastPathComponent
-      found[name, default: []] += text.matches(of: /@Test\(\s*"((?:[^"\\]|\\.)*)"/).map { String($0.1) }
+      let titles = text.matches(of: /@Test\(\s*"((?:[^"\\]|\\.)*)"/).map { String($0.1) }
+      let module = file.pathComponents[tests.pathComponents.count]
+      found[file.deletingPathExtension().lastPathComponent, default: []].append((module, titles))
     }
     return found
   }
+
+  /// The titles of the file that a page names, as `Name` or, where several have that name, as `Module/Name`.
+  private static func titles(
+    of name: Substring, in files: [String: [(module: String, titles: [String])]]
+  ) -> Result<[String], Ambiguity> {
+    let parts = name.split(separator: "/")
+    let found = files[String(parts.last ?? "")] ?? []
+    let meant = parts.count == 1 ? found : found.filter { $0.module == parts[0] }
+    switch meant.count {
+    case 0: return .failure(Ambiguity(text: "no test file is called \(name)"))
+    case 1: return .success(meant[0].titles)
+    default: return .failure(Ambiguity(text: "name one of \(meant.map { "\($0.module)/\(name)" }.sorted())"))
+    }
+  }
+  private struct Ambiguity: Error { var text: String }
 
   /// Rows of two columns: what is said, and its proof.
   private static func rows(of page: String) throws -> [(promise: String, proof: String)] {
@@ -29,23 +50,28 @@ struct PromiseTests {
   }
 
   private func check(_ page: String, everyRow: Bool) throws {
-    let titles = try Self.titles()
+    let files = try Self.files()
     for (promise, proof) in try Self.rows(of: page) where proof != " Proven by " && proof != " Shown by " {
-      var file: String?
+      var file = ""
+      var titles: [String] = []
       var proofs = 0
-      for part in proof.matches(of: /`(\w+)`|"([^"]+)"/) {
+      for part in proof.matches(of: /`([\w\/]+)`|"([^"]+)"/) {
         if let name = part.1 {
           guard name.first?.isUppercase == true else { continue }
-          file = String(name)
+          (file, titles) = (String(name), [])
           proofs += 1
-          #expect(titles[String(name)] != nil, "\(page): no test file is called \(name)")
-        } else if let title = part.2, let file {
-          let known = titles[file] ?? []
-          let isKnown = known.contains { $0 == title || title.hasSuffix("…") && $0.hasPrefix(title.dropLast()) }
+          switch Self.titles(of: name, in: files) {
+          case .success(let found): titles = found
+          case .failure(let fault): Issue.record("\(page): \(fault.text)")
+          }
+        } else if let title = part.2, !file.isEmpty {
+          let isKnown = titles.contains { $0 == title || title.hasSuffix("…") && $0.hasPrefix(title.dropLast()) }
           #expect(isKnown, "\(page): \(file) has no test \"\(title)\"")
         }
       }
-      if everyRow { #expect(proofs > 0, "\(page): nothing proves\(promise)") }
+      // What is not promised need not be shown.
+      let needsNone = promise.hasPrefix(" **") && proof == " – "
+      if everyRow, !needsNone { #expect(proofs > 0, "\(page): nothing proves\(promise)") }
     }
   }
 
@@ -53,6 +79,21 @@ struct PromiseTests {
   func guarantees() throws {
     #expect(try Self.rows(of: "docs/guarantees.md").count > 30)
     try check("docs/guarantees.md", everyRow: true)
+  }
+
+  @Test(
+    "each setting has a row with a test that shows what it changes, and no row is about a setting that is not there")
+  func settings() throws {
+    let rows = try Self.rows(of: "docs/settings.md")
+    let named = rows.flatMap { $0.promise.matches(of: /`([a-z0-9_.]+)`/).map { String($0.1) } }
+    #expect(named.count == Set(named).count, "a setting stands in two rows")
+    // A provider's own are on its page, and proven by its conformance suite.
+    let own = Set(Providers.terms.values.flatMap(\.settings).map { "apps.credentials.\($0.name)" })
+    let known = Configuration.names(providers: Providers.terms).subtracting(own)
+    #expect(known.count > 50)
+    #expect(known.subtracting(named).sorted() == [])
+    #expect(Set(named).subtracting(known).sorted() == [])
+    try check("docs/settings.md", everyRow: true)
   }
 
   @Test("the tests that the README names exist")

@@ -3,6 +3,7 @@ import HTTPClient
 import HTTPServer
 import Loop
 import Support
+import Synchronization
 import Testing
 
 @Suite("What becomes of requests that fail")
@@ -124,6 +125,44 @@ struct FailureTests {
   func protocols(url: String) async throws {
     let fault = try await failure(HTTPClientRequest(method: "GET", url: url))
     #expect(!fault.processed)
+  }
+
+  @Test(
+    "what a kept connection took and did not answer goes out once: it may have been processed",
+    arguments: [10, 200_000])
+  func oneRequest(size: Int) async throws {
+    let seen = Mutex(0)
+    let take: @Sendable (Int32) -> Bool = { socket in
+      guard ScriptedPeer.read(socket, until: "the end") != nil else { return false }
+      seen.withLock { $0 += 1 }
+      return true
+    }
+    let peer = ScriptedPeer(connections: 3) { socket in
+      // The second request of a connection gets no answer.
+      guard take(socket) else { return }
+      ScriptedPeer.write(socket, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      _ = take(socket)
+    }
+    let port = peer.port
+    try await withLoop { loop in
+      let client = HTTPClient(loop: loop, settings: HTTPClientSettings())
+      defer { client.close() }
+      let body = Array((String(repeating: "x", count: size) + "the end").utf8)
+      let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/", body: body)
+      let first = try await client.send(request)
+      #expect(first.status == 200)
+      do throws(HTTPClientFailure) {
+        _ = try await client.send(request)
+        Issue.record("the request went out again")
+      } catch {
+        #expect(error.processed && error.reason.contains("without an answer"), "\(error.reason)")
+      }
+      #expect(seen.withLock { $0 } == 2)
+      // The next one finds a connection again.
+      let next = try await client.send(request)
+      #expect(next.status == 200)
+    }
+    withExtendedLifetime(peer) {}
   }
 
   @Test("closing fails what is at work, once, and nothing goes out after it")

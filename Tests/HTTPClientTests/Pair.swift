@@ -81,16 +81,26 @@ final class ScriptedPeer: Sendable {
     close(listening)
   }
 
-  /// Reads until `ending` has come; nil at the end of the stream before it.
+  /// Reads up to and including `ending`, and nothing behind it; nil at the end of the stream before it.
   @discardableResult
   static func read(_ socket: Int32, until ending: String) -> String? {
-    var text = ""
-    var byte: UInt8 = 0
-    while !text.hasSuffix(ending) {
-      guard recv(socket, &byte, 1, 0) == 1 else { return nil }
-      text.unicodeScalars.append(Unicode.Scalar(byte))
+    let ending = Array(ending.utf8)
+    var bytes: [UInt8] = []
+    var ahead = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      // A look ahead first, so that what follows the ending is left in the socket.
+      let seen = recv(socket, &ahead, ahead.count, Int32(MSG_PEEK))
+      guard seen > 0 else { return nil }
+      // The ending may have begun in what was read before.
+      let searched = max(0, bytes.count - ending.count + 1)
+      var tail = bytes[searched...] + ahead[..<seen]
+      let end = tail.firstRange(of: ending)?.upperBound
+      let taken = end.map { $0 - tail.startIndex - (bytes.count - searched) } ?? seen
+      tail = []
+      guard recv(socket, &ahead, taken, 0) == taken else { return nil }
+      bytes += ahead[..<taken]
+      if end != nil { return String(decoding: bytes, as: UTF8.self) }
     }
-    return text
   }
   static func write(_ socket: Int32, _ text: String) { _ = send(socket, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
 }

@@ -12,7 +12,7 @@ struct DeviceTests {
         {"id":"d1","provider":"apns","token":"AB12","token_kind":"device","environment":"sandbox",
          "bundle_id":"com.example.app","platform":"iOS","app_version":"2.1","language":"de-AT","tz":"Europe/Vienna",
          "user":"u 17","tags":["plan:pro","plan:pro","x"],"attributes":{"first_name":"Ana","n":1.5,"ok":true},
-         "enabled":false,"live_activity_token":"80a1","activity_id":"m7","last_seen":"2026-11-21T09:00:00.5+01:00"}
+         "enabled":false,"live_activity_token":"80a1","activity_id":"m7","authorization":["time-sensitive","provisional"],"last_seen":"2026-11-21T09:00:00.5+01:00"}
         """#), id: DeviceID(rawValue: "d1"), now: noon)
     #expect(
       device.address
@@ -30,6 +30,7 @@ struct DeviceTests {
     #expect(!device.enabled)
     #expect(device.liveActivityToken == "80a1")
     #expect(device.activityID == "m7")
+    #expect(device.permissions.all == [.provisional, .timeSensitive])
     #expect(device.registeredAt == noon)
     #expect(device.lastSeen?.rfc3339 == "2026-11-21T08:00:00.500Z")
   }
@@ -82,6 +83,18 @@ struct DeviceTests {
       (registration(#""tagz":[]"#), ["/tagz unknown_field"]),
       (registration(#""id":"a b""#), ["/id invalid_format"]),
       (registration(#""platform":"i os""#), ["/platform invalid_format"]),
+      (registration(#""authorization":"alowed""#), ["/authorization unknown_value"]),
+      (registration(#""authorization":7"#), ["/authorization wrong_type"]),
+      (
+        registration(#""authorization":["denied","critical","authorized",null,"x"]"#),
+        ["/authorization/2 not_allowed", "/authorization/3 wrong_type", "/authorization/4 unknown_value"]
+      ),
+      (registration(#""installation":"4f5c1b2a""#), ["/installation invalid_format"]),
+      (registration(#""installation":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa""#), ["/installation invalid_format"]),
+      (registration(#""installation":"a b""#), ["/installation invalid_format"]),
+      (
+        registration(#""id":"d1","installation":"3f1f6d7c-0a4e-4c8f-9b1e-6f0c2d5a7e91""#), ["/installation not_allowed"]
+      ),
       (registration(#""language":"de_DE""#), ["/language invalid_format"]),
       (registration(#""language":"german!""#), ["/language invalid_format"]),
       (registration(#""tz":"Vienna""#), ["/tz unknown_value"]),

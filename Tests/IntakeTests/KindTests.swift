@@ -117,8 +117,8 @@ struct KindTests {
       ),
       // Live Activities
       (
-        alert(#""kind":"live_activity","live_activity":{"event":"update","content_state":{}}"#),
-        ["/live_activity/timestamp required"]
+        alert(#""kind":"live_activity","live_activity":{"content_state":{}}"#),
+        ["/live_activity/event required"]
       ),
       (
         alert(

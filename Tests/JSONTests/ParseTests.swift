@@ -118,4 +118,23 @@ struct ParseTests {
     #expect(try parse("[1]") == .array([.integer(1)]))
     #expect(try parse("[2]") == .array([.integer(2)]))
   }
+
+  @Test("an object with too many members is refused before its values are made, and named")
+  func members() throws {
+    func object(_ count: Int) -> String { "{" + (0..<count).map { "\"k\($0)\":0" }.joined(separator: ",") + "}" }
+    let limits = JSONLimits(members: 100)
+    #expect(try JSON.parse(Array(object(100).utf8), limits).object?.count == 100)
+    let text = #"{"a":[1,{"b/c":\#(object(101))}],"z":{}}"#
+    let crowded = #expect(throws: JSONFault.self) { try JSON.parse(Array(text.utf8), limits) }
+    #expect(crowded?.crowded == "/a/1/b~1c")
+    #expect(crowded?.detail.contains("more than 100 members") == true)
+    #expect(throws: JSONFault.self) { try JSON.parse(Array(object(10_001).utf8)) }
+  }
+
+  @Test("a document with too many values is refused before they are made")
+  func values() throws {
+    let list = Array(("[" + String(repeating: "0,", count: 98) + "0]").utf8)
+    #expect(try JSON.parse(list, JSONLimits(values: 100)).array?.count == 99)
+    #expect(throws: JSONFault.self) { try JSON.parse(list, JSONLimits(values: 99)) }
+  }
 }

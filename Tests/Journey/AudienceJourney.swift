@@ -27,6 +27,7 @@ extension Journeys {
     }
 
     var seen = Set<String>()
+    var batched = 0
     for (expression, members) in [
       ("plan:pro && lang:de && !churned", tokens { $0 < 700 && $0 % 3 == 0 && $0 % 7 != 0 }),
       ("plan:pro && !churned", tokens { $0 < 700 && $0 % 7 != 0 }),
@@ -38,12 +39,30 @@ extension Journeys {
         #"{"to":{"audience":"\#(expression)"},"notification":{"body":"For you"}}"#)
       let report = try await gateway.completed(id)
       #expect(report["outcomes"]?["accepted"]?.integer == Int64(members.count), "\(report)")
+      // Where no record is kept of a success, it tells when its batch went.
+      let accepted = try #require(report["accepted_at"]?.string)
+      for delivery in try await gateway.deliveries(id) {
+        guard let times = delivery["attempted_between"]?.array?.compactMap(\.string) else {
+          #expect(delivery["attempts"]?.array?.isEmpty == false, "\(delivery)")
+          continue
+        }
+        #expect(times.count == 2 && accepted <= times[0] && times[0] <= times[1], "\(delivery)")
+        #expect(delivery["attempts"]?.array?.isEmpty == true)
+        batched += 1
+      }
       let entries = try await world.sandbox.log().dropFirst(before)
       #expect(Set(entries.map(\.token)) == members, "\(expression)")
       #expect(entries.count == members.count, "nobody gets it twice")
       seen.formUnion(members)
     }
     #expect(seen.count < 700)
+    #expect(batched > 0)
+    let kept = try await gateway.send(
+      #"{"to":{"audience":"plan:free"},"notification":{"body":"For the record"},"keep_receipts":true}"#)
+    _ = try await gateway.completed(kept)
+    for delivery in try await gateway.deliveries(kept) {
+      #expect(delivery["attempts"]?.array?.count == 1 && delivery["attempted_between"] == nil, "\(delivery)")
+    }
 
     let before = try await world.sandbox.log().count
     let id = try await gateway.send(
@@ -57,5 +76,6 @@ extension Journeys {
     let filters =
       #"[{"field":"tag","key":"plan","relation":"=","value":"pro"},{"field":"tag","key":"churned","relation":"not_exists"}]"#
     #expect(body["filters"] == (try JSON.parse(Array(filters.utf8))), "\(body)")
+    try await gateway.metricsAgreeWithReports()
   }
 }

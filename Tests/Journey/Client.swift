@@ -28,14 +28,28 @@ struct Client: Sendable {
     http = try await OnLoop(loop) { [settings] in HTTPClient(loop: $0, settings: settings) }
   }
 
+  /// Without the key.
+  func stranger() -> Client { Client(base: base, key: nil, http) }
+
+  private init(base: String, key: String?, _ http: OnLoop<HTTPClient>) {
+    self.base = base
+    self.key = key
+    self.http = http
+  }
+
   func call(_ method: String, _ path: String, _ body: String? = nil, headers: [Header] = []) async throws -> Answer {
     var all = headers
-    if let key { all.append(Header("authorization", "Bearer \(key)")) }
     if body != nil, !all.contains(where: { $0.name == "content-type" }) {
       all.append(Header("content-type", "application/json"))
     }
-    let request = HTTPClientRequest(
-      method: method, url: base + path, headers: all, body: Array((body ?? "").utf8), timeout: 60_000)
+    return try await send(method, path, all, Array((body ?? "").utf8))
+  }
+
+  /// As it is, but for the key.
+  func send(_ method: String, _ path: String, _ headers: [Header], _ body: [UInt8]) async throws -> Answer {
+    var all = headers
+    if let key { all.append(Header("authorization", "Bearer \(key)")) }
+    let request = HTTPClientRequest(method: method, url: base + path, headers: all, body: body, timeout: 60_000)
     let answer = try await http { try await $0.send(request) }
     return Answer(status: answer.status, headers: answer.headers, body: answer.body)
   }

@@ -190,9 +190,9 @@ extension Journeys {
     // A record that nobody can read stays, and is told each time.
     let length = try await redis(
       """
-      local counter = redis.call('KEYS', '*}:n:shop')[1]
+      local counter = redis.call('KEYS', '*}:last:shop')[1]
       local number = redis.call('INCR', counter) - 1
-      local key = string.sub(counter, 1, -string.len('n:shop') - 1) .. 'v:shop:' .. math.floor(number / 16)
+      local key = string.sub(counter, 1, -string.len('last:shop') - 1) .. 'v:shop:' .. math.floor(number / 16)
       local head = (number % 16) * 2 ^ 28 + 3
       return redis.call('APPEND', key, struct.pack('>I4', head) .. string.char(1, 2, 3))
       """)

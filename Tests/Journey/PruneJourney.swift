@@ -46,6 +46,7 @@ extension Journeys {
         ($0["device"]?.string ?? "", $0["state"]?.string ?? "")
       })
     #expect(states == ["old": "accepted"])
+    try await gateway.metricsAgreeWithReports()
   }
 
   @Test("a wrong key suspends the credential, prunes nothing, and the deliveries go out once it is mended")
@@ -71,5 +72,6 @@ extension Journeys {
     let report = try await gateway.completed(id)
     #expect(report["state"]?.string == "completed")
     #expect(try await gateway.deliveries(id).first?["state"]?.string == "accepted")
+    try await gateway.metricsAgreeWithReports()
   }
 }

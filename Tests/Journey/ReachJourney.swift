@@ -69,5 +69,6 @@ extension Journeys {
         #expect(counted.json["total"]?.integer == Int64(reached.count), "\(counted.text)")
       }
     }
+    try await gateway.metricsAgreeWithReports()
   }
 }

@@ -13,7 +13,7 @@ extension Journeys {
   private final class Over: Sendable { let flag = Mutex(false) }
 
   /// As a client should: until it is accepted, always with the same key.
-  private static func insist(_ gateway: Gateway, _ message: String, key: String) async throws -> String {
+  static func insist(_ gateway: Gateway, _ message: String, key: String) async throws -> String {
     for _ in 0..<2_000 {
       let answer = try? await gateway.client.post("/v1/messages", message, headers: [Header("idempotency-key", key)])
       if let answer, answer.status == 202, let id = answer.json["id"]?.string { return id }
@@ -102,6 +102,116 @@ extension Journeys {
     for place in survivors { _ = try await gateway.completed(sent[place].id) }
     #expect(try await world.sandbox.log().filter(\.accepted).count == survivors.count * 3)
     _ = worker
+  }
+
+  @Test(
+    "Redis goes back to an older copy under a living worker: what was accepted in between is lost, and that alone",
+    arguments: ["always", "everysec"])
+  func olderCopy(policy: String) async throws {
+    let world = try await World(redis: RedisServer(durable: true, ["--appendfsync", policy]))
+    let gateway = try await world.gateway()
+    // What is claimed waits in memory.
+    try await world.sandbox.play(#"[{"provider":"apns","status":403,"reason":"InvalidProviderToken"}]"#)
+    func send(_ range: Range<Int>) async throws -> [String] {
+      var ids: [String] = []
+      for number in range {
+        ids.append(try await gateway.send(Self.lasting(number)))
+      }
+      try await gateway.until("claims") { try await $0.metric("fanfare_claimed_jobs_total") >= range.upperBound }
+      return ids
+    }
+    let kept = try await send(0..<60)
+    world.redis.copy()
+    _ = try await send(60..<120)
+    world.redis.restartFromCopy()
+    var later: [String] = []
+    for number in 120..<180 {
+      later.append(
+        try await Self.insist(gateway, Self.lasting(number), key: "later-\(number)"))
+    }
+    _ = try await gateway.process.line { $0.contains("store_went_back") }
+    try await world.sandbox.play("[]")
+    for id in kept + later { #expect(try await gateway.completed(id)["state"]?.string == "completed") }
+    let accepted = try await world.sandbox.log().filter(\.accepted).map(\.token)
+    let wanted = Set(((0..<60).map { $0 } + (120..<180)).map(Tokens.apns))
+    #expect(wanted.isSubset(of: accepted), "\(wanted.subtracting(accepted).count) never arrived")
+    #expect(Set(accepted).count == accepted.count, "nobody gets it twice")
+  }
+
+  @Test(
+    "a failover to a replica that was behind, under a living worker: what was confirmed is sent; without durability what it had not received is lost, and that alone",
+    arguments: [true, false])
+  func failover(durable: Bool) async throws {
+    let ports = [RedisServer.freePort(), RedisServer.freePort()]
+    func server(_ port: Int, _ more: [String] = []) -> RedisServer {
+      RedisServer(
+        durable: true,
+        ["--port", String(port), "--bind", "127.0.0.1", "--repl-diskless-sync-delay", "0"] + more)
+    }
+    let primary = server(ports[0])
+    let heir = server(ports[1], ["--replicaof", "127.0.0.1", String(ports[0])])
+    let world = try await World(
+      more: durable ? #"durability: { replicas: 1, timeout: "500ms" },"# : "", redis: primary)
+    let gateway = try await world.gateway()
+    func send(_ range: Range<Int>) async throws -> [String] {
+      var ids: [String] = []
+      for number in range { ids.append(try await Self.insist(gateway, Self.lasting(number), key: "key-\(number)")) }
+      return ids
+    }
+    // What is claimed waits in memory.
+    try await world.sandbox.play(#"[{"provider":"apns","status":403,"reason":"InvalidProviderToken"}]"#)
+    let kept = try await send(0..<60)
+    try await gateway.until("claims") { try await $0.metric("fanfare_claimed_jobs_total") >= 60 }
+    try await Self.replication(of: primary, to: heir)
+
+    _ = try await Self.ask(heir, "REPLICAOF", "NO", "ONE")
+    // The former primary goes on for a while, and dies.
+    var lost: [String] = []
+    for number in 60..<(durable ? 65 : 120) {
+      let key = Header("idempotency-key", "key-\(number)")
+      let answer = try await gateway.client.post("/v1/messages", Self.lasting(number), headers: [key])
+      #expect(answer.status == (durable ? 503 : 202), "\(answer.text)")
+      lost.append(answer.json["id"]?.string ?? "")
+    }
+    try await gateway.until("claims") { [count = lost.count] in
+      try await $0.metric("fanfare_claimed_jobs_total") >= 60 + count
+    }
+    heir.takeOver(from: primary)
+    let next = durable ? server(RedisServer.freePort(), ["--replicaof", "127.0.0.1", String(ports[1])]) : nil
+    // A client repeats what was not confirmed to it.
+    let later = try await send(durable ? 60..<125 : 120..<180)
+    _ = try await gateway.process.line { $0.contains("store_went_back") }
+    try await world.sandbox.play("[]")
+    for id in kept + later { #expect(try await gateway.completed(id)["state"]?.string == "completed") }
+    for id in lost { #expect(try await gateway.client.get("/v1/messages/\(id)").status == 404) }
+    let accepted = try await world.sandbox.log().filter(\.accepted).map(\.token)
+    let sent = durable ? Array(0..<125) : Array(0..<60) + Array(120..<180)
+    #expect(accepted.sorted() == sent.map(Tokens.apns).sorted())
+    _ = next
+  }
+
+  /// To one token, with a day to live.
+  private static func lasting(_ number: Int) -> String { alert([Tokens.apns(number)], more: #","ttl":86400"#) }
+
+  private static func ask(_ server: RedisServer, _ words: String...) async throws -> String {
+    let tool = try ChildProcess(
+      URL(fileURLWithPath: "/usr/bin/env"), ["redis-cli", "-s", server.socketPath] + words)
+    guard await tool.waitForExit() == 0 else { throw ChildFailure(reason: tool.text) }
+    return tool.text
+  }
+
+  /// Returns when the replica has all that the primary had when this was called.
+  private static func replication(of primary: RedisServer, to replica: RedisServer) async throws {
+    func offset(_ server: RedisServer, _ name: String) async throws -> Int {
+      let info = try await ask(server, "INFO", "replication")
+      let line = info.split(whereSeparator: \.isNewline).first { $0.hasPrefix(name + ":") }
+      return line.flatMap { Int($0.dropFirst(name.count + 1)) } ?? -1
+    }
+    let wanted = try await offset(primary, "master_repl_offset")
+    let deadline = ContinuousClock.now + .seconds(Gateway.patience)
+    while try await offset(replica, "slave_repl_offset") < wanted {
+      guard ContinuousClock.now < deadline else { throw ChildFailure(reason: "the replica never followed") }
+    }
   }
 
   @Test(

@@ -42,11 +42,11 @@ final class Sandbox: Sendable {
   let facts: Facts
   private let control: Client
 
-  init(directory: URL, loop: EventLoop) async throws {
-    process = try ChildProcess(
-      World.program,
-      ["sandbox", "--free-ports", "--dir", directory.path])
+  init(directory: URL, loop: EventLoop, clock: FastClock? = nil) async throws {
+    let arguments = ["sandbox", "--free-ports", "--dir", directory.path]
+    process = try clock?.start(World.program, arguments) ?? ChildProcess(World.program, arguments)
     _ = try await process.line { $0.contains("listen") }
+    clock?.tidy(process.id)
     let told = try JSON.parse(Array(Data(contentsOf: directory.appending(path: "sandbox.json"))))
     func port(_ name: String) -> Int { told["\(name)_port"]?.integer.map(Int.init) ?? 0 }
     func text(_ name: String) -> String { told[name]?.string ?? "" }
@@ -93,6 +93,10 @@ final class Sandbox: Sendable {
   func faults(_ provider: String) async throws -> [String: Int] {
     let counts = try await control.get("/stats").json[provider]?["faults"]?.object ?? []
     return Dictionary(uniqueKeysWithValues: counts.map { ($0.key, Int($0.value.integer ?? 0)) })
+  }
+
+  func statistic(_ provider: String, _ name: String) async throws -> Int {
+    Int(try await control.get("/stats").json[provider]?[name]?.integer ?? -1)
   }
 
   /// Waits until the log holds at least so many accepted entries.

@@ -95,6 +95,7 @@ extension Journeys {
     #expect(accepted == 60)
     let other = try await gateway.send(offer.replacing("offers", with: "news"))
     #expect(try await gateway.completed(other)["outcomes"]?["accepted"] == .integer(30))
+    try await gateway.metricsAgreeWithReports()
   }
 }
 

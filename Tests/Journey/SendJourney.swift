@@ -27,6 +27,7 @@ extension Journeys {
     let log = try await world.sandbox.log().filter(\.accepted)
     #expect(Set(log.map(\.provider)) == ["apns", "fcm", "onesignal"])
     #expect(log.count == 3)
+    try await gateway.metricsAgreeWithReports()
   }
 
   @Test("each retry class ends in one accepted delivery, with its attempts told")
@@ -60,6 +61,7 @@ extension Journeys {
       "\(deliveries.filter { $0["state"]?.string != "accepted" })")
     let accepted = try await world.sandbox.log().filter(\.accepted)
     #expect(Set(accepted.map(\.token)).count == 11)
+    try await gateway.metricsAgreeWithReports()
   }
 
   @Test("GOAWAY in the middle loses nothing and doubles nothing")
@@ -78,6 +80,7 @@ extension Journeys {
     let accepted = log.filter(\.accepted)
     #expect(Set(accepted.map(\.token)) == Set(tokens), "\(report)")
     #expect(accepted.count == tokens.count)
+    try await gateway.metricsAgreeWithReports()
   }
 
   @Test("sends to one token arrive in the order of their acceptance, over retries")
@@ -101,6 +104,7 @@ extension Journeys {
     let bodies = log.filter(\.accepted).map(\.body)
     #expect(bodies.count == 12)
     for (number, body) in bodies.enumerated() { #expect(body.contains("Number \(number)\""), "\(bodies)") }
+    try await gateway.metricsAgreeWithReports()
   }
 
   @Test("a newer message with the same collapse key supersedes what still waits for the token")
@@ -125,6 +129,7 @@ extension Journeys {
     #expect(states == ["superseded", "accepted"])
     let accepted = try await world.sandbox.log().filter(\.accepted)
     #expect(accepted.count == 1 && accepted[0].body.contains("2:0"))
+    try await gateway.metricsAgreeWithReports()
   }
 
   @Test("a provider that answers nothing leaves the others at their speed")
@@ -147,5 +152,6 @@ extension Journeys {
     #expect(report["state"]?.string != "completed")
     let accepted = try await world.sandbox.log().filter { $0.provider == "apns" && $0.accepted }
     #expect(accepted.count == 2_000)
+    try await gateway.metricsAgreeWithReports()
   }
 }

@@ -153,4 +153,43 @@ extension Journeys {
     #expect(await refused.waitForExit() == 1)
     #expect(refused.text.contains("16 partitions and 32 are configured: set `partitions` back"), "\(refused.text)")
   }
+
+  @Test(
+    "a worker cut off from Redis for longer than its lease sends nothing more, writes nothing afterwards, and is replaced",
+    arguments: [RedisRelay.Silence.commands, .answers])
+  func cutOff(_ silence: RedisRelay.Silence) async throws {
+    let world = try await World(more: Self.workers)
+    let api = try await world.gateway(["--api-only"])
+    let relay = RedisRelay(to: world.redis.socketPath)
+    defer { relay.stop() }
+    try world.edit { $0.replacing("unix:\(world.redis.socketPath)", with: "unix:\(relay.path)") }
+    let first = try await world.worker()
+    try world.edit { $0.replacing("unix:\(relay.path)", with: "unix:\(world.redis.socketPath)") }
+    let second = try await world.worker()
+    for worker in [first, second] {
+      try await worker.until("half of the partitions") { try await $0.metric("fanfare_partitions_owned") == 8 }
+    }
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":700,"when":"after"}]"#)
+    let tokens = (0..<3_000).map(Tokens.apns)
+    let id = try await api.send(Self.alert(tokens))
+    _ = try await world.sandbox.accepted(atLeast: 400)
+
+    await relay.silence(silence)
+    try await second.until("the partitions of the one cut off") {
+      try await $0.metric("fanfare_partitions_owned") == Self.partitions
+    }
+    try await world.sandbox.play("[]")
+    _ = try await api.completed(id)
+    let record = try await api.deliveries(id)
+    let log = try await world.sandbox.log()
+
+    await relay.goOn()
+    try await first.until("its loss") { $0.process.text.contains("event=lease_lost") }
+    try await first.until("its share") { try await $0.metric("fanfare_partitions_owned") == 8 }
+    #expect(try await world.sandbox.log().count == log.count, "it sent afterwards")
+    #expect(try await api.deliveries(id) == record, "it wrote afterwards")
+    let accepted = log.filter(\.accepted)
+    #expect(Set(accepted.map(\.token)) == Set(tokens))
+    #expect(accepted.count - tokens.count <= 2_000, "what was in flight or not flushed may be doubled")
+  }
 }

@@ -11,24 +11,39 @@ final class World: Sendable {
   let sandbox: Sandbox
   let directory: TemporaryDirectory
   let loop: EventLoop
+  private let clock: FastClock?
+  private let retries: Retries
   private let thread: LoopThread
 
-  /// The built program stands beside the test bundle.
+  /// What the configuration says of retries and of vendors' quotas.
+  enum Retries {
+    /// Floors are shortened, as the vendors' are minutes, and nobody counts.
+    case shortened
+    /// Nothing: all is as installed.
+    case shipped
+  }
+
+  /// The built program stands beside the test bundle. `FANFARE_PROGRAM`: another build of it.
   static var program: URL {
-    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    if let other = ProcessInfo.processInfo.environment["FANFARE_PROGRAM"] { return URL(fileURLWithPath: other) }
+    return URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
       .appending(path: "fanfare")
   }
 
-  /// `more`: settings beside those below, each with a comma behind it. `credentials`: in place of the usual three.
+  /// `more`: settings beside those below, each with a comma behind it. `clock`: what all its processes live by; nil: the
+  /// machine's. `credentials`: in place of the usual three.
   init(
-    more: String = "", redis: RedisServer = RedisServer(durable: true),
+    more: String = "", retries: Retries = .shortened, clock: FastClock? = nil, redis: RedisServer? = nil,
     credentials: ((Sandbox, _ folder: String) -> String)? = nil
   ) async throws {
+    self.retries = retries
+    self.clock = clock
     directory = try TemporaryDirectory()
     loop = EventLoop(name: "journey")
     thread = loop.start()
-    self.redis = redis
-    sandbox = try await Sandbox(directory: directory.file("sandbox"), loop: loop)
+    // Turns of Redis' own clock come less often in a time that runs faster.
+    self.redis = redis ?? RedisServer(durable: true, clock == nil ? [] : ["--hz", "1"], clock: clock)
+    sandbox = try await Sandbox(directory: directory.file("sandbox"), loop: loop, clock: clock)
     try configure(more: more, credentials)
   }
 
@@ -39,16 +54,52 @@ final class World: Sendable {
       to: directory.file("fanfare.json5"), atomically: true, encoding: .utf8)
   }
 
+  /// Changes the configuration's text; a gateway that starts after it has it.
+  func edit(_ change: (String) -> String) throws {
+    let file = directory.file("fanfare.json5")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let changed = change(text)
+    guard changed != text else { throw ChildFailure(reason: "nothing to change in the configuration") }
+    try changed.write(to: file, atomically: true, encoding: .utf8)
+  }
+
+  /// What a database of this world's Redis holds: names, and seconds to live (-1: for ever).
+  func redisKeys(database: Int, password: String) async throws -> [(name: String, secondsLeft: Int)] {
+    let script = """
+      local found = {}
+      for _, key in ipairs(redis.call('KEYS', '*')) do found[#found + 1] = key .. ' ' .. redis.call('TTL', key) end
+      return found
+      """
+    let run = try ChildProcess(
+      URL(filePath: "/usr/bin/redis-cli"),
+      ["--raw", "-s", redis.socketPath, "-n", "\(database)", "EVAL", script, "0"],
+      environment: ["REDISCLI_AUTH": password])
+    guard await run.waitForExit() == 0 else { throw ChildFailure(reason: run.text) }
+    return run.text.split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: " ")
+      return parts.count == 2 ? Int(parts[1]).map { (String(parts[0]), $0) } : nil
+    }
+  }
+
   deinit {
     loop.stop()
     thread.join()
   }
 
-  /// Floors are shortened, as the vendors' are minutes; everything else is as installed.
-  private func configuration(_ more: String, _ credentials: String) -> String {
+  /// `more` may have quotas of its own.
+  private func retrySettings(beside more: String) -> String {
+    guard retries == .shortened else { return "" }
     let floors =
-      #"{ server_fault: "300ms", token_busy: "300ms", quota: "500ms", unknown_outcome: "300ms", authorization_too_new: "300ms" }"#
+      #"{ server_fault: "300ms", closing: "300ms", token_busy: "300ms", quota: "500ms", unknown_outcome: "300ms", authorization_too_new: "300ms" }"#
     let rules = #"{ base: "100ms", maximum: "2s", attempts: 20, floors: \#(floors) }"#
+    let quotas = more.contains("quotas:") ? "" : "quotas: { fcm: { per_minute: 0 }, onesignal: { per_minute: 0 } },"
+    return """
+      \(quotas)
+      retry: { apns: \(rules), fcm: \(rules), onesignal: \(rules) },
+      """
+  }
+
+  private func configuration(_ more: String, _ credentials: String) -> String {
     let folder = directory.file("sandbox").path
     return """
       {
@@ -56,8 +107,7 @@ final class World: Sendable {
         listen: { address: "127.0.0.1", port: 0 },
         \(more)
         ca_file: "\(folder)/ca.pem",
-        quotas: { fcm: { per_minute: 0 }, onesignal: { per_minute: 0 } },
-        retry: { apns: \(rules), fcm: \(rules), onesignal: \(rules) },
+        \(retrySettings(beside: more))
         apps: [{
           id: "shop",
           register_tags: ["lang:*"],
@@ -82,22 +132,31 @@ final class World: Sendable {
   }
 
   /// `fanfare serve`, as far as it has come.
-  func serve(_ arguments: [String] = []) throws -> ChildProcess {
-    try ChildProcess(Self.program, ["serve", "--config", directory.file("fanfare.json5").path] + arguments)
+  func serve(_ arguments: [String] = [], environment: [String: String] = [:]) throws -> ChildProcess {
+    let arguments = ["serve", "--config", directory.file("fanfare.json5").path] + arguments
+    if let clock { return try clock.start(Self.program, arguments) }
+    if environment.isEmpty { return try ChildProcess(Self.program, arguments) }
+    // By `env`: libfaketime changes the environment of the first process that it is loaded into, by which Swift loses the
+    // arguments; not that of the next one.
+    return try ChildProcess(
+      URL(fileURLWithPath: "/usr/bin/env"), [Self.program.path] + arguments, environment: environment)
   }
 
   /// Where a process listens, once it does.
   private func base(of process: ChildProcess) async throws -> String {
-    let line = try await process.line { $0.contains("http://127.0.0.1:") }
-    guard let base = line.firstMatch(of: /http:\/\/127\.0\.0\.1:\d+/)?.0 else {
+    let line = try await process.line { $0.contains("http://127.0.0.") }
+    guard let base = line.firstMatch(of: /http:\/\/127\.0\.0\.\d:\d+/)?.0 else {
       throw ChildFailure(reason: "no address in: \(line)")
     }
+    clock?.tidy(process.id)
     return String(base)
   }
 
   /// A running process that only sends; its client asks its monitor.
-  func worker() async throws -> Gateway {
-    let process = try serve(["--worker-only", "--monitor", "0"])
+  func worker(
+    _ arguments: [String] = ["--monitor", "0"], environment: [String: String] = [:]
+  ) async throws -> Gateway {
+    let process = try serve(["--worker-only"] + arguments, environment: environment)
     return Gateway(process: process, client: try await Client(base: try await base(of: process), loop: loop))
   }
 
@@ -105,17 +164,21 @@ final class World: Sendable {
   func gateway(_ arguments: [String] = []) async throws -> Gateway {
     let process = try serve(arguments)
     let base = try await base(of: process)
+    let key = try await key(scopes: "send,devices,read,admin")
+    return Gateway(process: process, client: try await Client(base: base, key: key, loop: loop))
+  }
+
+  /// A new key of the app.
+  func key(scopes: String) async throws -> String {
     let keys = try ChildProcess(
       Self.program,
       [
-        "keys", "create", "--app", "shop", "--scopes", "send,devices,read,admin", "--json", "--config",
+        "keys", "create", "--app", "shop", "--scopes", scopes, "--json", "--config",
         directory.file("fanfare.json5").path,
       ])
     let key = try await keys.line { $0.contains("fk_") }
     guard let secret = key.firstMatch(of: /fk_[A-Za-z0-9_-]+/)?.0 else { throw ChildFailure(reason: key) }
-    return Gateway(
-      process: process,
-      client: try await Client(base: base, key: String(secret), loop: loop))
+    return String(secret)
   }
 }
 

@@ -7,7 +7,7 @@ import Testing
 
 private func token(_ number: Int) -> String { String(repeating: "0", count: 62) + String(number + 10) }
 
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct APNsCredentialTests {
+@Suite(.timeLimit(.minutes(6 * Sanitizer.slowness))) struct APNsCredentialTests {
   private func reason(_ reply: VendorClient.Reply) -> String {
     (reply.body ?? "\(reply)").replacing(#"{"reason":""#, with: "").replacing(#""}"#, with: "")
   }

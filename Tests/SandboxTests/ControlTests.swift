@@ -6,7 +6,7 @@ import Sandbox
 import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct ControlTests {
+@Suite(.timeLimit(.minutes(6 * Sanitizer.slowness))) struct ControlTests {
   private func text(_ answer: ProviderAnswer) -> String { String(decoding: answer.body, as: UTF8.self) }
 
   @Test("rules come back as given, with their counts; bad ones change nothing")

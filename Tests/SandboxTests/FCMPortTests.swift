@@ -5,7 +5,7 @@ import Sandbox
 import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct FCMPortTests {
+@Suite(.timeLimit(.minutes(6 * Sanitizer.slowness))) struct FCMPortTests {
   @Test("a token from the endpoint opens the door; the message gets a name; the log has it")
   func accepted() async throws {
     try await SandboxRig.run { rig in

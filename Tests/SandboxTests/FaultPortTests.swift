@@ -7,9 +7,12 @@ import Testing
 
 /// Faults that no vendor's library could make, as the gateway's own client sees them: it gives up in time, keeps little,
 /// and says why.
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct FaultPortTests {
+@Suite(.timeLimit(.minutes(6 * Sanitizer.slowness))) struct FaultPortTests {
   private func unknown(_ reply: VendorClient.Reply) -> String? {
-    if case .failed(.unknown(let reason)) = reply { reason } else { nil }
+    switch reply {
+    case .failed(.unknown(let reason)), .failed(.lost(let reason, _)), .failed(.silent(let reason)): reason
+    default: nil
+    }
   }
 
   @Test("headers: too many of them fail the stream; without end, and undecodable, they end the connection")

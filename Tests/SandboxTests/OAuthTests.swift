@@ -5,7 +5,7 @@ import Sandbox
 import Support
 import Testing
 
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct OAuthTests {
+@Suite(.timeLimit(.minutes(6 * Sanitizer.slowness))) struct OAuthTests {
   private func opensFCM(_ token: String?, _ rig: SandboxRig) async throws -> Int? {
     let client = try rig.connect(port: rig.sandbox.ports.fcm)
     defer { client.close() }

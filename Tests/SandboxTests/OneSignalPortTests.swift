@@ -10,7 +10,7 @@ private let ids = (0..<4).map { UUIDBytes(high: 7, low: UInt64($0)).description 
 private let list = #""include_subscription_ids":["\#(ids.joined(separator: "\",\""))"],"contents":{"en":"x"}"#
 private let key = #""idempotency_key":"0f8a1f0e-5d0a-4c8b-8a55-8f3f5f1d2c11""#
 
-@Suite(.timeLimit(.minutes(2 * Sanitizer.slowness))) struct OneSignalPortTests {
+@Suite(.timeLimit(.minutes(6 * Sanitizer.slowness))) struct OneSignalPortTests {
   private func text(_ answer: ProviderAnswer) -> String { String(decoding: answer.body, as: UTF8.self) }
 
   @Test("one line a member; a repeated key replays the first result and is a duplicate")

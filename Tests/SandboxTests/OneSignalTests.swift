@@ -2,7 +2,7 @@ import Domain
 import JSON
 import Testing
 
-@testable import HTTPServer
+@testable import HTTP2
 @testable import Sandbox
 
 private let app = "8250eaf6-1a58-489e-b136-7c74a864b434"
@@ -14,18 +14,19 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
 
   private func examine(
     _ body: String, method: String = "POST", path: String = "/notifications", key: String? = "Key os_v2_app_x",
-    query: [(name: String, value: String)] = []
-  ) -> OneSignalExamination {
+    query: String = ""
+  ) -> Examination {
     var headers = [Header("content-type", "application/json")]
     if let key { headers.append(Header("authorization", key)) }
-    let request = HTTPServerRequest(
-      method: method, path: path, query: query, headers: headers, body: Array(body.utf8), peer: "127.0.0.1")
+    let request = HTTP2ServerRequest(
+      stream: HTTP2ServerStream(connection: 1, stream: 1), method: method, path: path + query, authority: "localhost",
+      headers: headers, body: Array(body.utf8))
     let examination = vendor.examine(request, now: now)
-    if examination.base.valid { vendor.processed(examination, now: now) }
+    if examination.valid { vendor.processed(examination, now: now) }
     return examination
   }
-  private func text(_ examination: OneSignalExamination) -> String {
-    String(decoding: examination.base.answer.body, as: UTF8.self)
+  private func text(_ examination: Examination) -> String {
+    String(decoding: examination.answer.body, as: UTF8.self)
   }
 
   @Test(
@@ -40,9 +41,9 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
     ])
   func vectors(_ body: String) {
     let examination = examine(body)
-    #expect(examination.base.valid)
-    #expect(examination.base.answer.status == 200)
-    #expect(UUIDBytes(examination.base.answer.name) != nil)
+    #expect(examination.valid)
+    #expect(examination.answer.status == 200)
+    #expect(UUIDBytes(examination.answer.name) != nil)
     #expect(!examination.members.isEmpty)
   }
 
@@ -51,23 +52,23 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
     let legacy = examine(
       #"{"app_id":"\#(app)","include_player_ids":["\#(id)"],"contents":{"en":"Hi"}}"#, path: "/api/v1/notifications",
       key: "Basic legacy")
-    #expect(legacy.base.valid)
+    #expect(legacy.valid)
     #expect(legacy.members == [id])
-    #expect(text(legacy) == #"{"id":"\#(legacy.base.answer.name)","external_id":null}"#)
+    #expect(text(legacy) == #"{"id":"\#(legacy.answer.name)","external_id":null}"#)
     let update = examine(
       #"{"event":"update","name":"goal","event_updates":{"home":2,"away":1},"contents":{"en":"Goal"},"headings":{"en":"2-1"},"priority":5,"stale_date":1767223600}"#,
       path: "/apps/\(app)/live_activities/match-7/notifications")
-    #expect(update.base.answer.status == 201)
+    #expect(update.answer.status == 201)
     let start = examine(
       #"{"event":"start","activity_id":"match-7","name":"kickoff","include_aliases":{"external_id":["u-17"]},"event_attributes":{"matchId":"m7"},"event_updates":{"home":0,"away":0},"contents":{"en":"Kick-off"},"headings":{"en":"Reds v Blues"},"idempotency_key":"e9d8c7b6-a5f4-4e3d-8c2b-1a0f9e8d7c06"}"#,
       path: "/apps/\(app)/activities/activity/MatchAttributes")
-    #expect(start.base.answer.status == 201)
+    #expect(start.answer.status == 201)
     let tags = examine(
       #"{"properties":{"tags":{"plan":"pro","level":"8"}}}"#, method: "PATCH",
       path: "/apps/\(app)/users/by/external_id/u-17")
-    #expect(tags.base.answer.status == 202)
+    #expect(tags.answer.status == 202)
     let cancel = {
-      self.examine("", method: "DELETE", path: "/notifications/\(legacy.base.answer.name)", query: [("app_id", app)])
+      self.examine("", method: "DELETE", path: "/notifications/\(legacy.answer.name)", query: "?app_id=\(app)")
     }
     #expect(text(cancel()) == #"{"success":true}"#)
     #expect(text(cancel()) == #"{"errors":["Notification not found"]}"#)
@@ -116,24 +117,24 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
     ])
   func faults(_ members: String, _ status: Int, _ text: String) {
     let examination = examine(#"{"app_id":"\#(app)",\#(members)}"#)
-    #expect(examination.base.answer.status == status)
+    #expect(examination.answer.status == status)
     #expect(self.text(examination).contains(text), "\(self.text(examination))")
   }
 
   @Test("keys, apps and paths")
   func access() {
     let body = #"{"app_id":"\#(app)","include_subscription_ids":["\#(id)"],"contents":{"en":"x"}}"#
-    #expect(examine(body, key: nil).base.answer.status == 403)
+    #expect(examine(body, key: nil).answer.status == 403)
     #expect(text(examine(body, key: "Key wrong")).contains("Access denied.  Please include"))
-    #expect(examine(body, key: "Bearer os_v2_app_x").base.answer.status == 403)
-    #expect(examine(body, key: "Key legacy").base.answer.status == 403)
-    #expect(examine(body, key: "Basic os_v2_app_x").base.valid)
+    #expect(examine(body, key: "Bearer os_v2_app_x").answer.status == 403)
+    #expect(examine(body, key: "Key legacy").answer.status == 403)
+    #expect(examine(body, key: "Basic os_v2_app_x").valid)
     let tags = #"{"properties":{"tags":{"journey":"x"}}}"#
-    #expect(examine(tags, method: "PATCH", path: "/apps/\(app)/users/by/external_id/u-17").base.answer.status == 400)
-    #expect(examine(body.replacing("8250eaf6", with: "9250eaf6")).base.answer.status == 404)
-    #expect(examine(body, path: "/notification").base.answer.status == 404)
-    #expect(examine(body, method: "PUT").base.answer.status == 405)
-    #expect(examine("{").base.answer.status == 400)
+    #expect(examine(tags, method: "PATCH", path: "/apps/\(app)/users/by/external_id/u-17").answer.status == 400)
+    #expect(examine(body.replacing("8250eaf6", with: "9250eaf6")).answer.status == 404)
+    #expect(examine(body, path: "/notification").answer.status == 404)
+    #expect(examine(body, method: "PUT").answer.status == 405)
+    #expect(examine("{").answer.status == 400)
   }
 
   @Test("20,000 ids and not one more; 2,000 in the old list")
@@ -142,10 +143,10 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
       let ids = (0..<count).map { "\"\(UUIDBytes(high: 1, low: UInt64($0)))\"" }.joined(separator: ",")
       return #"{"app_id":"\#(app)","\#(field)":[\#(ids)],"contents":{"en":"x"}}"#
     }
-    #expect(examine(body("include_subscription_ids", 20_000)).base.valid)
-    #expect(!examine(body("include_subscription_ids", 20_001)).base.valid)
-    #expect(examine(body("include_player_ids", 2_000)).base.valid)
-    #expect(!examine(body("include_player_ids", 2_001)).base.valid)
+    #expect(examine(body("include_subscription_ids", 20_000)).valid)
+    #expect(!examine(body("include_subscription_ids", 20_001)).valid)
+    #expect(examine(body("include_player_ids", 2_000)).valid)
+    #expect(!examine(body("include_player_ids", 2_001)).valid)
   }
 
   @Test("a repeated key answers the first result, whatever the body, for 30 days")
@@ -158,11 +159,11 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
     let second = examine(body("b"))
     #expect(!first.replayed)
     #expect(second.replayed)
-    #expect(second.base.answer.body == first.base.answer.body)
-    #expect(second.base.answer.headers.contains { $0.name == "idempotent-replayed" && $0.value == "true" })
+    #expect(second.answer.body == first.answer.body)
+    #expect(second.answer.headers.contains { $0.name == "idempotent-replayed" && $0.value == "true" })
     #expect(text(first).contains(#""external_id":"\#(key)""#))
     var replays = Replays()
-    replays.remember("K", first.base.answer, now: now)
+    replays.remember("K", first.answer, now: now)
     #expect(replays.answer(for: "k", now: now + (Replays.lifetime - 1)) != nil)
     #expect(replays.answer(for: "k", now: now + Replays.lifetime) == nil)
   }
@@ -172,7 +173,7 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
     let examination = examine(
       #"{"app_id":"\#(app)","include_aliases":{"external_id":["u-17","u-18"]},"target_channel":"push","contents":{"en":"x"}}"#
     )
-    let name = examination.base.answer.name
+    let name = examination.answer.name
     func body(_ answer: VendorAnswer) -> String { String(decoding: answer.body, as: UTF8.self) }
     #expect(
       body(vendor.partial("invalid_aliases", ["alias:external_id:u-18", "alias:external_id:u-18"], examination))

@@ -94,7 +94,7 @@ import Testing
       (#"[{"status":500,"share":2}]"#, "0…1"), (#"[{"provider":"apple","status":500}]"#, "must be one of: apns"),
       (#"[{"status":500,"action":"close"}]"#, "one or the other"),
       (#"[{"action":"explode"}]"#, "must be one of: certificate"),
-      (#"[{"provider":"onesignal","action":"goaway"}]"#, "HTTP/1.1"), (#"[{"status":400,"timestamp":1}]"#, "410"),
+      (#"[{"provider":"onesignal","action":"expire"}]"#, "access tokens"), (#"[{"status":400,"timestamp":1}]"#, "410"),
       (#"[{"delay_ms":1,"code":3}]"#, "needs action"), (#"[{"action":"settings"}]"#, "missing"),
       (#"[{"status":200,"reason":"invalid_player_ids"}]"#, "onesignal"), ("[", "not JSON"),
       (#"[{"status":500,"when":"never"}]"#, "before or after"), (#"[{"status":500,"times":0}]"#, "1…"),

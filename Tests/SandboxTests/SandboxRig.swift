@@ -89,7 +89,7 @@ final class SandboxRig {
   }
 
   /// An access token from the token endpoint, or its refusal.
-  func accessToken() async throws -> ProviderAnswer {
+  func accessToken(timeout: Int64 = 30_000) async throws -> ProviderAnswer {
     let account = try JSON.parse(content(of: "service-account.json"))
     let uri = try #require(account["token_uri"]?.string)
     let key = try SigningKey(pem: Array(try #require(account["private_key"]?.string).utf8), for: .rs256)
@@ -104,7 +104,9 @@ final class SandboxRig {
     let form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)"
     return try await http.send(
       HTTPClientRequest(
-        url: uri, headers: [Header("content-type", "application/x-www-form-urlencoded")], body: Array(form.utf8)))
+        url: uri,
+        headers: [Header("content-type", "application/x-www-form-urlencoded"), Header("connection", "close")],
+        body: Array(form.utf8), timeout: timeout))
   }
 
   func bearer() async throws -> String {

@@ -215,6 +215,20 @@ struct AudienceStories {
     }
   }
 
+  @Test("a member that is tried for weeks keeps its first and its last attempts, and their number")
+  func triedForWeeks() async throws {
+    try await withAudience(3) { store, loop, lease, id in
+      let now = loop.wallNow
+      try await store.startAll(lease, now: now)
+      let stream = try #require(try await store.readyStreams(lease).first?.stream)
+      let job = try #require(try await store.claim(lease, stream, after: nil, jobs: 1, targets: 5).first)
+      try await Weeks.tryForWeeks(store, lease, job.targets[0], of: nil, from: now)
+      let items = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 5)).items
+      let item = try #require(items.first { $0.attempts.count > 0 })
+      Weeks.expectBounded(item.attempts, from: now)
+    }
+  }
+
   @Test("what is left when its time is over expires, claimed or not")
   func expired() async throws {
     try await withAudience(50) { store, loop, lease, id in
@@ -300,7 +314,7 @@ struct AudienceStories {
       let open = try await direct(device, hoursAgo: 0)
       aimed.append(open)
       var found: [TimelineEntry] = []
-      var cursor: String?
+      var cursor: TimelinePlace?
       repeat {
         let page = try await store.timeline(device, app: shop, cursor: cursor, limit: 2)
         #expect(page.items.count <= 2)

@@ -54,7 +54,7 @@ struct DamageStories {
   func largeNumbers(number: Int64) async throws {
     try await withStore(quickSettings(partitions: Self.partitions)) { store, loop in
       try await Self.fill(store, loop)
-      let reports = try await store.messages(app: shop, before: nil, limit: 10)
+      let reports = try await store.messages(app: shop, before: nil, limit: 10).reports
       #expect(reports.count == 4, "three lists and an audience")
       for report in reports {
         for partition in 0..<Self.partitions {
@@ -84,7 +84,7 @@ struct DamageStories {
 
   private static func fill(_ store: Store, _ loop: EventLoop) async throws {
     _ = try await store.ask(RedisCommand("FLUSHALL"))
-    try await store.open()
+    try await store.open(timeout: 60_000)
     let crowd = try await Crowd.register(members, in: store)
     for number in 0..<8 {
       var device = device("user\(number)", token: "u\(number)")
@@ -239,7 +239,7 @@ struct DamageStories {
   /// All that the API reads.
   private static func read(_ store: Store, _ loop: EventLoop) async {
     let messages = await attempt { () throws(StoreError) in
-      try await store.messages(app: shop, before: nil, limit: 20)
+      try await store.messages(app: shop, before: nil, limit: 20).reports
     }
     for report in messages ?? [] {
       _ = await attempt { () throws(StoreError) in try await store.report(report.id, app: shop) }

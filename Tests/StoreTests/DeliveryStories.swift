@@ -65,16 +65,16 @@ struct DeliveryStories {
       }
       #expect(report.state == .completed && report.ended == 50 && report.count(.accepted) == 49)
       var states: [String] = []
-      var cursor: String?
+      var cursor: DeliveryPlace?
       repeat {
         let page = try #require(try await store.deliveries(id, app: shop, cursor: cursor, limit: 7))
         states += page.items.map(\.state)
         cursor = page.next
       } while cursor != nil
       #expect(states.count == 50 && states.filter { $0 == "accepted" }.count == 49)
-      let listed = try await store.messages(app: shop, before: nil, limit: 10)
+      let listed = try await store.messages(app: shop, before: nil, limit: 10).reports
       #expect(listed.map(\.id) == [id])
-      #expect(try await store.messages(app: shop, before: id, limit: 10).isEmpty)
+      #expect(try await store.messages(app: shop, before: id, limit: 10).reports.isEmpty)
     }
   }
 
@@ -132,7 +132,7 @@ struct DeliveryStories {
       try await store.release(lease)
       lease = try await store.take(0)
       #expect(try await store.claimAll(lease).isEmpty)
-      #expect(try await store.waitingRetries(lease, limit: 10).map(\.due) == [now + 500])
+      #expect(try await store.waitingRetries(lease, limit: 10).found.map(\.due) == [now + 500])
       let due = try await store.dueRetries(lease, now: now + 500, limit: 10)
       let target = try #require(due.first)
       #expect(target.attempts == [first] && target.address == address("a"))
@@ -140,14 +140,29 @@ struct DeliveryStories {
       flush = Flush(lease: lease, number: 1)
       flush.finals = [
         final(
-          target, .failed, reason: "exhausted", attempts: [Attempt(at: now, verdict: "retry", reason: nil, status: 0)])
+          target, .failed, reason: "exhausted",
+          attempts: [first, Attempt(at: now, verdict: "retry", reason: nil, status: 0)])
       ]
       _ = try await store.flush(flush)
       #expect(try await store.nextRetry(lease) == nil)
       let report = try #require(try await store.report(id, app: shop))
       #expect(report.state == .completed && report.count(.failed) == 1 && report.retrying == 0)
       let items = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 5)).items
-      #expect(items.first?.attempts.map(\.status) == [503, 0])
+      #expect(items.first?.attempts.kept.map(\.status) == [503, 0])
+    }
+  }
+
+  @Test("a delivery that is tried for weeks keeps its first and its last attempts, and their number")
+  func triedForWeeks() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let now = loop.wallNow
+      let id = try #require(try await store.accept(submission(tokens: ["a"], at: now)).id)
+      let lease = try await store.take(0)
+      let job = try #require(try await store.claimAll(lease).first)
+      try await Weeks.tryForWeeks(store, lease, job.targets[0], of: job, from: now)
+      let item = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 5)?.items.first)
+      #expect(item.state == "accepted")
+      Weeks.expectBounded(item.attempts, from: now)
     }
   }
 
@@ -297,12 +312,24 @@ struct DeliveryStories {
       let id = try #require(try await store.accept(submission(tokens: ["a"], at: now)).id)
       let status = try await store.queueStatus()
       #expect(status.jobs.values.reduce(0, +) == 1 && status.oldest == now && status.retries == 0)
-      try await store.setBlocked(apnsCredential, reason: "InvalidProviderToken")
-      #expect(try await store.blockedCredentials() == [apnsCredential: "InvalidProviderToken"])
+      try await store.setCondition(
+        apnsCredential, CredentialCondition(.blocked, reason: "InvalidProviderToken", since: now))
+      #expect(try await store.conditions().mapValues(\.reason) == [apnsCredential: "InvalidProviderToken"])
       let items = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 5)).items
       #expect(items.map(\.state) == ["blocked"] && items[0].reason == "InvalidProviderToken")
-      try await store.setBlocked(apnsCredential, reason: nil)
-      #expect(try await store.blockedCredentials().isEmpty)
+
+      // What passes by itself leaves them pending, with the reason and the time.
+      let waiting = CredentialCondition(
+        .waiting, reason: "Too much", since: now, nextTry: now + 60_000, until: now + 86_400_000)
+      try await store.setCondition(apnsCredential, waiting)
+      #expect(try await store.conditions() == [apnsCredential: waiting])
+      let pending = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 5)).items
+      #expect(pending.map(\.state) == ["pending"] && pending[0].reason == "Too much")
+      #expect(pending[0].nextAttemptAt == now + 60_000)
+      let waits = try #require(try await store.report(id, app: shop)).waits
+      #expect(waits == [CredentialWait(credential: apnsCredential, condition: waiting, count: 1)])
+      try await store.setCondition(apnsCredential, nil)
+      #expect(try await store.conditions().isEmpty)
     }
   }
 }

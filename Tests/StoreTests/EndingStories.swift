@@ -89,7 +89,57 @@ struct EndingStories {
       #expect(kept.first == ids.first, "the unfinished one went")
       let finished = Array(kept.dropFirst())
       #expect((1..<8).contains(finished.count) && finished == Array(ids.suffix(finished.count)))
-      #expect(try await store.messages(app: shop, before: nil, limit: 20).map(\.id) == kept.reversed())
+      #expect(try await store.messages(app: shop, before: nil, limit: 20).reports.map(\.id) == kept.reversed())
+    }
+  }
+
+  @Test("what is archived while its hour is dropped stays, at whatever step of the sweep")
+  func archivedMeanwhile() async throws {
+    var isDone = false
+    var steps = 0
+    while !isDone {
+      let limit = steps
+      isDone = try await Self.archiveMeanwhile(after: limit)
+      steps += 1
+      try #require(steps < 60)
+    }
+    #expect(steps > 5)
+  }
+
+  /// True if a sweep has no more than so many commands.
+  private static func archiveMeanwhile(after limit: Int) async throws -> Bool {
+    let server = RedisServer()
+    let relay = RedisRelay(to: server.socketPath)
+    defer { relay.stop() }
+    return try await withStore(quickSettings(partitions: 1), server: server) { store, loop in
+      let sweeper = Store(loop: loop, redis: relay.endpoint, settings: quickSettings(partitions: 1))
+      try await sweeper.open()
+      defer { sweeper.close() }
+      let lease = try await store.take(0)
+      let now = loop.wallNow
+      func archive(_ token: String) async throws -> MessageID {
+        let id = try #require(try await store.accept(submission(tokens: [token], at: now + -7_200_000)).id)
+        #expect(try await finish(store, lease, only: id) == 1)
+        return id
+      }
+      let old = try await archive("old")
+      // As if Redis had expired it.
+      _ = try await store.redis.call(RedisCommand("DEL", store.keys.segment(0, old.hour)))
+      await relay.pass(limit, then: .waits)
+      let swept = Box(false)
+      loop.spawn {
+        try? await sweeper.sweep(lease, now: now)
+        swept.value = true
+      }
+      while await !relay.isAtEnd(), !swept.value { await loop.sleep(milliseconds: 1) }
+      let isDone = swept.value
+      let new = try await archive("new")
+      await relay.goOn()
+      while !swept.value { await loop.sleep(milliseconds: 1) }
+      #expect(try await store.report(new, app: shop)?.state == .completed, "after \(limit) commands")
+      let hours = try await store.redis.call(RedisCommand("ZCARD", store.keys.segments(0)))
+      #expect(hours == .integer(1), "after \(limit) commands")
+      return isDone
     }
   }
 
@@ -102,7 +152,7 @@ struct EndingStories {
       try await store.accept(submission(tokens: (0..<40).map { "t\($0)" }, at: loop.wallNow))
     }
     _ = try await redis.call(RedisCommand("DEL", sequence))
-    return try #require(try await store.messages(app: shop, before: nil, limit: 1).first).id
+    return try #require(try await store.messages(app: shop, before: nil, limit: 1).reports.first).id
   }
 
   @Test("a spread that stopped half-way is finished by the sweep of its home")

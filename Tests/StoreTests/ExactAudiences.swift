@@ -21,7 +21,7 @@ struct ExactAudiences {
   }
 
   @Test(
-    "whatever is repeated, lost, taken over, cancelled or deleted: each member ends once, and counters are the sum",
+    "whatever is repeated, lost, taken over, cancelled or deleted: each member ends once, is tallied once, and counters are the sum",
     arguments: [UInt64.random(in: 0..<1 << 32), 11, 20_261])
   func schedule(seed: UInt64) async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
@@ -35,6 +35,7 @@ struct ExactAudiences {
       var cancelled: Set<MessageID> = []
       var outcomes: [DeliveryID: Outcome] = [:]
       var devices: [DeliveryID: DeviceID] = [:]
+      let tallies = TallySums()
 
       func claim(_ owner: Owner, _ targets: Int) async throws {
         try await store.startAll(owner.lease, now: loop.wallNow) { address in
@@ -93,7 +94,7 @@ struct ExactAudiences {
         for id in messages {
           let report = try #require(try await store.report(id, app: shop))
           var items: [DeliveryReport] = []
-          var cursor: String?
+          var cursor: DeliveryPlace?
           repeat {
             let page = try #require(try await store.deliveries(id, app: shop, cursor: cursor, limit: 37))
             items += page.items
@@ -150,7 +151,9 @@ struct ExactAudiences {
           let new = DeviceID(rawValue: "new\(step)")
           _ = try await store.put(self.device(new, step), app: shop)
           present.insert(new)
-        default: try await store.sweep(owner.lease, now: loop.wallNow)
+        default:
+          try await store.sweep(owner.lease, now: loop.wallNow)
+          try await tallies.take(store, owner.lease, &random)
         }
         if step % 35 == 34 { try await check() }
       }
@@ -168,8 +171,11 @@ struct ExactAudiences {
         left = try await store.queueStatus().retries
       } while rounds < 30 || (left > 0 && rounds < 1_000)
       try await check()
+      for owner in owners { try await tallies.take(store, owner.lease, &random) }
+      var sums: [Outcome: Int] = [:]
       for id in messages {
         let report = try await store.completed(id)
+        for (key, count) in report.counts { sums[key.outcome, default: 0] += count }
         #expect(report.ended == report.total && report.retrying == 0, "seed \(seed)")
         var told: [Outcome: Int] = [:]
         for (delivery, outcome) in outcomes where delivery.message == id { told[outcome, default: 0] += 1 }
@@ -187,6 +193,7 @@ struct ExactAudiences {
           #expect(state == outcome.rawValue, "\(device.rawValue), seed \(seed)")
         }
       }
+      #expect(tallies.sums == sums, "seed \(seed)")
       let status = try await store.queueStatus()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
     }

@@ -38,6 +38,10 @@ struct ExactSets {
         new.language = maybe(["de", "de-AT", "fr", "den"])
         new.timeZone = maybe(["Europe/Vienna", "UTC"])
         new.appVersion = maybe(["1.2", "2.0", "v10"])
+        for permission in Permission.allCases where Int.random(in: 0..<4, using: &random) == 0 {
+          new.permissions.insert(permission)
+        }
+        new.activityID = maybe(["match-7", "match-8", "zo\u{e9}"])
         new.attributes = [JSONMember(some(["first_name", "age"]), .integer(3))]
         new.enabled = Int.random(in: 0..<5, using: &random) != 0
         new.lastSeen = maybe([WallTime(milliseconds: clock - Int64.random(in: 0...400_000_000, using: &random))])
@@ -71,7 +75,8 @@ struct ExactSets {
           .platform("ios"),
           .language("de"), .language("de-at"), .zone("UTC"), .appVersion(.greaterOrEqual, Version("2")),
           .appVersion(.exact, Version("1.2")), .seen(.within, days: 3), .seen(.olderThan, days: 3),
-          .present(.language), .present(.appVersion), .tag("nobody"),
+          .present(.language), .present(.appVersion), .tag("nobody"), .permission("provisional"), .activity("match-7"),
+          .activity("zoe\u{301}"), .present(.permission), .activity("none"),
         ]
         let (a, b) = (AudienceExpression.term(some(terms)), AudienceExpression.term(some(terms)))
         return [.everyone, a, .not(a), .all([a, .not(b)]), .any([.not(a), b])]

@@ -18,7 +18,7 @@ struct ExactSums {
   }
 
   @Test(
-    "whatever is repeated, lost or taken over: outcomes and unfinished add up, and no outcome changes",
+    "whatever is repeated, lost or taken over: outcomes and unfinished add up, no outcome changes, and each is tallied once",
     arguments: [UInt64.random(in: 0..<1 << 32), 7, 4242])
   func interleavings(seed: UInt64) async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
@@ -27,6 +27,7 @@ struct ExactSums {
       for partition in 0..<2 { owners.append(Owner(try await store.take(partition))) }
       var messages: [MessageID: Int] = [:]
       var outcomes: [DeliveryID: Outcome] = [:]
+      let tallies = TallySums()
 
       func claim(_ owner: Owner) async throws {
         for ready in try await store.readyStreams(owner.lease) {
@@ -99,7 +100,9 @@ struct ExactSums {
           owner.jobs = [:]
           owner.last = nil
           if let old { await #expect(throws: StoreError.self) { try await store.flush(old) } }
-        default: try await store.sweep(owner.lease, now: loop.wallNow)
+        default:
+          try await store.sweep(owner.lease, now: loop.wallNow)
+          try await tallies.take(store, owner.lease, &random)
         }
         if step % 20 == 19 { try await check() }
       }
@@ -118,6 +121,8 @@ struct ExactSums {
         for (key, count) in report.counts { sums[key.outcome, default: 0] += count }
       }
       #expect(sums == outcomes.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }, "seed \(seed)")
+      for owner in owners { try await tallies.take(store, owner.lease, &random) }
+      #expect(tallies.sums == sums, "seed \(seed)")
       let status = try await store.queueStatus()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
     }

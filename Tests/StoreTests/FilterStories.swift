@@ -11,7 +11,7 @@ struct FilterStories {
     -> [DeliveryReport]
   {
     var items: [DeliveryReport] = []
-    var cursor: String?
+    var cursor: DeliveryPlace?
     repeat {
       let page = try #require(
         try await store.deliveries(id, app: shop, filter: filter, cursor: cursor, limit: 50))
@@ -73,7 +73,10 @@ struct FilterStories {
       }
       let id = try #require(try await store.accept(submission).id)
       try await Self.endSome(store)
-      if isBlocked { try await store.setBlocked(apnsCredential, reason: "Revoked") }
+      if isBlocked {
+        try await store.setCondition(
+          apnsCredential, CredentialCondition(.blocked, reason: "Revoked", since: loop.wallNow))
+      }
       let whole = try await Self.all(store, id)
       #expect(Set(whole.map(\.device)) == Set(crowd.devices) && whole.count == count)
 

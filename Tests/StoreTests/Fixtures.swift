@@ -16,7 +16,7 @@ func withStore<Value: Sendable>(
 ) async throws -> Value {
   try await withLoop { loop in
     let store = Store(loop: loop, redis: server.endpoint, settings: settings)
-    try await store.open()
+    try await store.open(timeout: 60_000)
     defer { store.close() }
     let value = try await body(store, loop)
     _ = server
@@ -49,7 +49,7 @@ func submission(tokens: [String], at now: WallTime, credential: CredentialID = a
   return submission
 }
 
-func final(_ target: ClaimedTarget, _ outcome: Outcome = .accepted, reason: String? = nil, attempts: [Attempt] = [])
+func final(_ target: ClaimedTarget, _ outcome: Outcome = .accepted, reason: String? = nil, attempts: AttemptLog = [])
   -> Flush.Final
 {
   Flush.Final(

@@ -1,10 +1,11 @@
 import Domain
 import Loop
 import RedisClient
-import Store
 import Support
 import TLS
 import Testing
+
+@testable import Store
 
 @Suite("Idempotency, keys and opening")
 struct IdempotencyStories {
@@ -20,7 +21,7 @@ struct IdempotencyStories {
       message.idempotency = ("order 1", Digest.sha256([2]))
       #expect(try await store.accept(message) == .keyReused)
       #expect(try await store.lookUp(idempotencyKey: "order 1", digest: Digest.sha256([2]), app: shop) == .keyReused)
-      #expect(try await store.messages(app: shop, before: nil, limit: 10).count == 1)
+      #expect(try await store.messages(app: shop, before: nil, limit: 10).reports.count == 1)
       #expect(try await store.queueStatus().jobs.values.reduce(0, +) <= 4)
     }
   }
@@ -41,6 +42,110 @@ struct IdempotencyStories {
       let status = try await store.queueStatus()
       #expect(status.jobs.values.reduce(0, +) == 1)
     }
+  }
+
+  /// Lets others come between the reservation of a key and the storing of its message.
+  private func reserved(_ message: Submission, _ store: Store) async throws -> (Submission, MessageID) {
+    let id = store.identify(message)
+    guard case .new(let until) = try await store.reserve("k", digest: [1], id: id, app: shop) else {
+      throw StoreError.unusable("the key is known")
+    }
+    var message = message
+    message.keyedUntil = until
+    return (message, id)
+  }
+
+  @Test(
+    "who has reserved a key and stores late, when another has stored its message and it has ended and gone, stores nothing",
+    arguments: [1, 3, 9])
+  func late(targets: Int) async throws {
+    try await withStore(quickSettings(partitions: targets == 9 ? 4 : 1)) { store, loop in
+      var message = submission(tokens: (0..<targets).map { "t\($0)" }, at: loop.wallNow)
+      message.idempotency = ("k", [1])
+      let (own, id) = try await reserved(message, store)
+      // Another one takes the reservation over, stores the message, and dies before it says so.
+      try await store.place(own, as: id, isRepeated: true)
+      var leases: [Lease] = []
+      for partition in 0..<store.settings.partitions { leases.append(try await store.take(partition)) }
+      #expect(try await end(store, leases) == targets)
+      for partition in 0..<store.settings.partitions {
+        _ = try await store.ask(RedisCommand("UNLINK", store.keys.segment(partition, id.hour)))
+      }
+      #expect(try await store.report(id, app: shop) == nil)
+      // The first one wakes up; so does one whose confirmation was lost.
+      for isRepeated in [false, true] {
+        try await store.place(own, as: id, isRepeated: isRepeated)
+        #expect(try await end(store, leases) == 0, "it is sent once")
+      }
+    }
+  }
+
+  @Test("one message that two store at once for a key is stored once, in one script or in two", arguments: [1, 3])
+  func together(targets: Int) async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      var message = submission(tokens: (0..<targets).map { "t\($0)" }, at: loop.wallNow)
+      message.idempotency = ("k", [1])
+      let (own, id) = try await reserved(message, store)
+      let answers = Bag()
+      // The first is at work alone; the others come together behind it.
+      for _ in 0..<5 {
+        loop.spawn {
+          try? await store.place(own, as: id, isRepeated: false)
+          answers.add(nil)
+        }
+      }
+      try await until(loop) { answers.items.count == 5 }
+      #expect(try await end(store, [try await store.take(0)]) == targets)
+    }
+  }
+
+  @Test("for a key that has ended nothing is stored, and the others of its script are", arguments: [1, 3])
+  func ended(targets: Int) async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let message = submission(tokens: (0..<targets).map { "t\($0)" }, at: loop.wallNow)
+      var (own, id) = try await reserved(message, store)
+      let others = Bag()
+      own.keyedUntil = loop.wallNow.milliseconds - 1
+      for number in 0..<3 {
+        let other = submission(tokens: (0..<targets).map { "o\(number) \($0)" }, at: loop.wallNow)
+        loop.spawn { others.add(try? await store.accept(other)) }
+      }
+      let late = own
+      await #expect(throws: Store.keyHasEnded) { try await store.place(late, as: id, isRepeated: false) }
+      try await until(loop) { others.items.count == 3 }
+      #expect(others.items.allSatisfy { if case .accepted = $0 { true } else { false } })
+      #expect(try await end(store, [try await store.take(0)]) == targets * 3)
+      #expect(try await store.report(id, app: shop) == nil)
+    }
+  }
+
+  @Test("what is remembered of a key lives as long as the key, and no longer than two hours more")
+  func evidence() async throws {
+    var settings = quickSettings(partitions: 1)
+    settings.idempotencySeconds = 600
+    try await withStore(settings) { store, loop in
+      var message = submission(tokens: ["t"], at: loop.wallNow)
+      message.idempotency = ("k", [1])
+      let id = try #require(try await store.accept(message).id)
+      let life = try await store.ask(RedisCommand("TTL", store.keys.keyed(0, id.hour))).integer ?? 0
+      #expect((600...7_800).contains(life))
+    }
+  }
+
+  /// Sends whatever there is to send; how many deliveries that was.
+  private func end(_ store: Store, _ leases: [Lease]) async throws -> Int {
+    var count = 0
+    for lease in leases {
+      let jobs = try await store.claimAll(lease)
+      var flush = Flush(lease: lease, number: 0)
+      for job in jobs {
+        count += job.targets.count
+        flush.finals += job.targets.map { final($0) }
+        flush.finishedJobs.append(job.id)
+      }
+      if !jobs.isEmpty { _ = try await store.flush(flush) }
+    }
+    return count
   }
 
   @Test("an API key is found by its secret only, listed without it, and dies when revoked")
@@ -120,7 +225,7 @@ struct IdempotencyStories {
         while try await store.report(id, app: shop)?.state != .completed { await loop.sleep(milliseconds: 1) }
         #expect(try await store.report(id, app: shop)?.count(.accepted) == total)
       }
-      #expect(try await store.messages(app: shop, before: nil, limit: 10).count == 2)
+      #expect(try await store.messages(app: shop, before: nil, limit: 10).reports.count == 2)
 
       _ = try await redis.call(RedisCommand("CONFIG", "SET", "maxmemory", "1gb"))
       // The share of memory in use is looked at every second.

@@ -35,7 +35,7 @@ struct PackingStories {
       }
 
       let delivery = random.deliveryRecord()
-      let packed = delivery.head + DeliveryRecord.pack(delivery.attempts)
+      let packed = delivery.head + delivery.attempts.packed
       let back = try DeliveryRecord(packed: packed)
       #expect(back.head == delivery.head && back.attempts == delivery.attempts, "seed \(seed)")
       #expect(back.slice == delivery.slice, "seed \(seed)")
@@ -62,7 +62,7 @@ struct PackingStories {
     ("device", { (try? DeviceRecord(packed: $0, WordBook())).map { $0.packed(WordBook()) } }),
     (
       "delivery",
-      { (try? DeliveryRecord(packed: $0)).map { $0.head + DeliveryRecord.pack($0.attempts) } }
+      { (try? DeliveryRecord(packed: $0)).map { $0.head + $0.attempts.packed } }
     ),
     (
       "targets of a job",
@@ -210,6 +210,9 @@ extension Seeded {
     device.lastSeen = maybe { WallTime(milliseconds: $0.time()) }
     device.platform = maybe { $0.text() }
     device.appVersion = maybe { $0.text() }
+    for permission in Permission.allCases where Int.random(in: 0..<4, using: &self) == 0 {
+      device.permissions.insert(permission)
+    }
     device.language = maybe { $0.text() }
     device.timeZone = maybe { $0.text() }
     device.user = maybe { $0.text() }
@@ -236,9 +239,9 @@ extension Seeded {
         due: WallTime(milliseconds: time()), reason: text(), sequence: next() >> 8,
         credential: CredentialID(rawValue: text()), target(Int.random(in: 0..<65_535, using: &self)))
     }
-    var attempts: [Attempt] = []
-    for _ in 0..<Int.random(in: 0..<4, using: &self) {
-      attempts.append(
+    var attempts = AttemptLog()
+    for _ in 0..<Int.random(in: 0..<(Bool.random(using: &self) ? 4 : 60), using: &self) {
+      attempts.add(
         Attempt(
           at: WallTime(milliseconds: time()), verdict: text(), reason: maybe { $0.text() },
           status: Int.random(in: 0..<600, using: &self)))
@@ -276,7 +279,7 @@ extension Seeded {
     case "device": return DeviceRecord(storedDevice(), bornAt: WallTime(milliseconds: time())).packed(WordBook())
     case "delivery":
       let record = deliveryRecord()
-      return record.head + DeliveryRecord.pack(record.attempts)
+      return record.head + record.attempts.packed
     case "targets of a job":
       var packer = Packer()
       for index in 0..<Int.random(in: 1..<9, using: &self) { target(index).write(to: &packer) }

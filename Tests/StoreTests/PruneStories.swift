@@ -53,8 +53,12 @@ struct PruneStories {
       let ids = (0..<120).map { "d\($0)" }
       try await Self.register(ids, store)
       let old = try await store.take(0)
-      await loop.sleep(milliseconds: 80)
-      let new = try await store.take(0)
+      var taken: Lease?
+      try await until(loop) {
+        taken = try await store.lease(0)
+        return taken != nil
+      }
+      let new = try #require(taken)
       for held in [false, true] {
         var flush = Flush(lease: old, number: 1)
         flush.prunes = ids.map { Self.prune($0, held: held) }

@@ -31,7 +31,7 @@ struct RateStories {
   /// What came late is given to nobody twice: neither to who rested nor to who asks at every moment.
   @Test(
     "in any ten seconds a message's bucket gives ten seconds' worth at most, and hardly less",
-    .timeLimit(.minutes(1 * Sanitizer.slowness)))
+    .timeLimit(.minutes(6 * Sanitizer.slowness)))
   func counted() async throws {
     try await withStore { store, loop in
       let rate = 700
@@ -49,6 +49,53 @@ struct RateStories {
         let sum = grants[place...].prefix { $0.at - at < 10_000 }.reduce(0) { $0 + $1.count }
         #expect(sum <= rate * 10)
         if began + 1_900 > at { #expect(Double(sum) >= Double(rate * 10) * 0.9, "\(sum)") }
+      }
+    }
+  }
+
+  @Test(
+    "Redis' clock jumps an hour back or forward: every bucket goes on within eleven seconds, and in ten seconds around it a counted one gives ten seconds' worth, or twice that after a jump forward",
+    .enabled(if: !Sanitizer.isOn, "a sanitizer and libfaketime both want to be the first library"),
+    arguments: [-3_600, 3_600])
+  func jumpingClock(seconds: Int) async throws {
+    let clock = MovableClock()
+    try await withStore(server: RedisServer(clock: clock)) { store, loop in
+      let counted = store.rate(of: shop, perSecond: 50)
+      let buckets = [
+        counted, store.rate(of: "account", "plain", perSecond: 50),
+        store.rate(of: "account", "ramped", perSecond: 50, ramp: 300),
+      ]
+      var grants: [(at: Instant, count: Int)] = []
+      /// All that each bucket gives meanwhile; when each first gave some.
+      func draw(for milliseconds: Int64) async throws -> [Instant?] {
+        var first = [Instant?](repeating: nil, count: buckets.count)
+        let began = loop.now
+        while loop.now - began < milliseconds {
+          for (number, bucket) in buckets.enumerated() {
+            let before = loop.now
+            let (count, wait) = try await store.grant(1_000, from: [bucket])
+            #expect(wait <= 11_000, "\(bucket)")
+            if number == 0, count > 0 { grants.append((before, count)) }
+            if count > 0, first[number] == nil { first[number] = loop.now }
+          }
+          await loop.sleep(milliseconds: 20)
+        }
+        return first
+      }
+      _ = try await draw(for: 8_000)
+      let drawn = grants.reduce(0) { $0 + $1.count }
+      #expect(drawn > 300, "\(drawn)")
+      clock.move(to: seconds)
+      let moved = loop.now
+      for (bucket, first) in zip(buckets, try await draw(for: 13_000)) {
+        let first = try #require(first, "\(bucket) stands")
+        #expect(first - moved < 12_000, "\(bucket)")
+      }
+      // A clock that jumped forward has left the ten seconds before it behind.
+      let most = seconds < 0 ? 500 : 1_000
+      for (place, (at, _)) in grants.enumerated() {
+        let sum = grants[place...].prefix { $0.at - at < 10_000 }.reduce(0) { $0 + $1.count }
+        #expect(sum <= most, "\(sum)")
       }
     }
   }

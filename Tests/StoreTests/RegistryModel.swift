@@ -64,6 +64,8 @@ struct RegistryModel {
       case .language, .present(.language): return device.language.map { term.matches($0.lowercased()) } ?? false
       case .zone, .present(.zone): return device.timeZone.map { term.matches($0) } ?? false
       case .appVersion, .present(.appVersion): return device.appVersion.map { term.matches($0) } ?? false
+      case .permission, .present(.permission): return device.permissions.all.contains { term.matches($0.rawValue) }
+      case .activity, .present(.activity): return device.activityID.map { term.matches($0) } ?? false
       case .present(.seen): return true
       case .seen:
         let day = (device.lastSeen ?? device.registeredAt).milliseconds / 86_400_000

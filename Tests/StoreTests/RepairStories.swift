@@ -330,8 +330,10 @@ extension Store {
       try await call("HSET", keys.setBucket(0, shop, name, block: 0), name.text, bytes: SetBlock.packed([5]))
     case .missingInIndex: try await call("DEL", indexKey)
     case .foreignInIndex: try await call("APPEND", indexKey, bytes: index.rawHash + raw32(60_000))
-    case .missingAlias: try await unpoint([(Store.derivedID(of: found.device.address, in: shop), place)], app: shop)
-    case .foreignAlias: _ = try await point([(DeviceID(rawValue: "nobody"), nobody)], app: shop)
+    case .missingAlias: try await unname(found)
+    case .foreignAlias:
+      let pointer = Pointer(derived: DeviceID(rawValue: "nobody"), entry: AliasEntry(place: nobody, tag: 7))
+      _ = try await point([pointer], app: shop)
     case .missingInUser: try await leave([("u1", place)], app: shop)
     case .foreignInUser: _ = try await join([("u29", nobody)], app: shop)
     case .oldUserTags:
@@ -346,7 +348,7 @@ extension Store {
       thief.stored.device.address.token = found.device.address.token
       let write = DeviceWrite(place: other.place, id: other.device.id, before: other, after: thief)
       #expect(try await self.write([write], app: shop)[0].isDone)
-      try await unpoint([(Store.derivedID(of: other.device.address, in: shop), other.place)], app: shop)
+      try await unname(other)
     case .unlistedTombstone: for partition in 0..<2 { try await call("DEL", keys.buried(partition)) }
     case .lostNumber: try await call("INCR", keys.lastNumber(1, shop))
     case .unreadableRecord:
@@ -357,5 +359,12 @@ extension Store {
         "APPEND", keys.record(partition, shop, broken.number),
         bytes: raw32(RecordBucket.head(broken.number, length: 3)) + [1, 2, 3])
     }
+  }
+
+  /// The alias of its token forgets it.
+  private func unname(_ found: FoundDevice) async throws {
+    let derived = Store.derivedID(of: found.device.address, in: shop)
+    let entries = try await entries(of: [(derived, found.place)], app: shop)[0]
+    try await unpoint(entries.map { (derived, $0) }, app: shop)
   }
 }

@@ -36,7 +36,7 @@ struct ReplicaStories {
     return submission
   }
 
-  @Test("a confirmed message is on the replica, which takes over and sends it; many at once share their WAIT")
+  @Test("a confirmed message is on the replica, and there when that takes over; many at once share their WAIT")
   func confirmed() async throws {
     let pair = Pair()
     try await withStore(Self.settings(patience: 60_000), server: pair.primary) { store, loop in
@@ -108,7 +108,7 @@ struct ReplicaStories {
       try await until(loop) {
         try await store.lookUp(idempotencyKey: "k", digest: digest, app: shop) == .repeated(id)
       }
-      #expect(try await store.messages(app: shop, before: nil, limit: 100).count == 3)
+      #expect(try await store.messages(app: shop, before: nil, limit: 100).reports.count == 3)
     }
     _ = pair
   }
@@ -143,7 +143,7 @@ struct ReplicaStories {
         return
       }
       #expect(again != lost)
-      #expect(try await after.messages(app: shop, before: nil, limit: 100).count == 2)
+      #expect(try await after.messages(app: shop, before: nil, limit: 100).reports.count == 2)
       after.close()
       heir.close()
     }

@@ -133,7 +133,7 @@ struct ScheduleStories {
         Scripts.begin,
         keys: [
           store.keys.lease(home), store.keys.message(orphan), store.keys.scheduled(home), store.keys.spreading(home),
-        ], [.text(leases[home].owner), .bytes(orphan.raw), .number((now + Self.hour).milliseconds)], partition: home)
+        ], [.bytes(orphan.raw), .number((now + Self.hour).milliseconds)], under: leases[home])
       #expect(try await store.queueStatus().jobs.isEmpty)
       try await store.sweep(leases[home], now: now + Self.hour + 11_000)
       var sent = 0

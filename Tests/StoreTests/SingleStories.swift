@@ -88,7 +88,7 @@ struct SingleStories {
       #expect(try await !exists(store, store.keys.singles(0)))
       let device = Store.derivedID(of: address("t99"), in: shop)
       #expect(try await store.timeline(device, app: shop, cursor: nil, limit: 5).items.map(\.message) == [ids[99]])
-      #expect(try await store.messages(app: shop, before: nil, limit: 200).count == 100)
+      #expect(try await store.messages(app: shop, before: nil, limit: 200).reports.count == 100)
     }
   }
 

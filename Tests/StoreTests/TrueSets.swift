@@ -12,7 +12,7 @@ extension Store {
   func setsInRedis(app: AppID) async throws -> [SetName: Members] {
     var sets: [SetName: Members] = [:]
     for partition in 0..<settings.partitions {
-      let stem = keys.lastNumber(partition, app).dropLast("n:\(app.rawValue)".count)
+      let stem = keys.lastNumber(partition, app).dropLast("last:\(app.rawValue)".count)
       var apart = Set<String>()
       for key in try await names("\(stem)b:\(app.rawValue):*") {
         let words = key.split(separator: ":")
@@ -72,7 +72,7 @@ extension Store {
     for name in Set(wanted.keys).union(held.keys) { #expect(held[name] == wanted[name], comment) }
     let byID = try await find(records.map(\.device.id), app: app)
     #expect(byID.map { $0?.place } == records.map(\.place), comment)
-    let living = records.filter { $0.record.stored.tombstone == nil }
+    let living = records.filter(\.record.isLiving)
     let owners = try await findOwners(of: living.map(\.device.address), app: app)
     #expect(owners.map { $0?.place } == living.map(\.place), comment)
   }

@@ -6,6 +6,7 @@ package import RedisClient
 package final class RedisServer: @unchecked Sendable {
   package let directory: String
   private let arguments: [String]
+  private let clock: (any FakeClock)?
   private var shell: pid_t = 0
   /// The shell below ends Redis when this closes, however that comes about.
   private var lifeline: Int32 = -1
@@ -13,8 +14,10 @@ package final class RedisServer: @unchecked Sendable {
   package var socketPath: String { "\(directory)/redis.sock" }
   package var endpoint: RedisEndpoint { RedisEndpoint(.unix(path: socketPath)) }
 
-  /// `durable`: every write is on disk before its answer, so that `restart` finds it.
-  package init(durable: Bool = false, _ more: [String] = []) {
+  /// `durable`: every write is on disk before its answer, so that `restart` finds it. `clock`: what it lives by; nil: the
+  /// machine's.
+  package init(durable: Bool = false, _ more: [String] = [], clock: (any FakeClock)? = nil) {
+    self.clock = clock
     var template = Array("/tmp/ffredis.XXXXXX".utf8CString)
     precondition(mkdtemp(&template) != nil, "no temporary directory")
     directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -72,7 +75,8 @@ package final class RedisServer: @unchecked Sendable {
     precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
     lifeline = ends[1]
     // A file that may not grow is an error of its write, as on a full disk, and not the end of Redis.
-    let script = "trap '' XFSZ; redis-server \"$@\" & child=$!; read line; kill -9 $child"
+    let words = (clock?.environment ?? [:]).map { "\($0.key)='\($0.value)' " }.joined()
+    let script = "trap '' XFSZ; \(words)redis-server \"$@\" & child=$!; read line; kill -9 $child"
     shell = spawn("/bin/sh", ["-c", script, "sh"] + arguments, input: ends[0])
     close(ends[0])
     for _ in 0..<5_000 {
@@ -85,6 +89,7 @@ package final class RedisServer: @unchecked Sendable {
   /// Kills Redis as a crash would.
   package func stop() {
     guard shell != 0 else { return }
+    clock?.tidy(processID)
     close(lifeline)
     var status: Int32 = 0
     waitpid(shell, &status, 0)
@@ -95,6 +100,26 @@ package final class RedisServer: @unchecked Sendable {
   package func restart() {
     stop()
     start()
+  }
+
+  /// Copies its append-only files as they are now, as a backup or a replica that lags behind has them.
+  package func copy() {
+    run("/bin/rm", ["-rf", "\(directory)/copy"])
+    run("/bin/cp", ["-a", "\(directory)/appendonlydir", "\(directory)/copy"])
+  }
+
+  /// Kills Redis and starts it with the copy: what was written since is lost.
+  package func restartFromCopy() {
+    stop()
+    run("/bin/rm", ["-rf", "\(directory)/appendonlydir"])
+    run("/bin/cp", ["-a", "\(directory)/copy", "\(directory)/appendonlydir"])
+    start()
+  }
+
+  /// Ends the former server, and from now on is found where that one was.
+  package func takeOver(from former: RedisServer) {
+    former.stop()
+    precondition(rename(socketPath, former.socketPath) == 0, "no socket to take over with")
   }
 
   private var listens: Bool {

@@ -20,8 +20,9 @@ extension Service {
 
   func createDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let reading = try reading(of: call)
+    let notices = await notices(of: reading, call)
     let draft = try await keep(reading.message.encoded, name: reading.name, copyOf: nil, call)
-    return answer(201, draft, reading.warnings)
+    return answer(201, draft, notices)
   }
 
   func readDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
@@ -47,8 +48,33 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    try Self.check(change)
-    return answer(200, try await foundDraft(id, call.app), reading.warnings)
+    try await check(change, call.app)
+    return answer(200, try await foundDraft(id, call.app), await notices(of: reading, call))
+  }
+
+  /// What is to be known of a draft's message when it is written, long before it is sent. What cannot be said yet is left out: no
+  /// draft is refused for it.
+  private func notices(of reading: DraftReading, _ call: Call) async -> [Notice] {
+    let notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
+    var found: [Notice] = []
+    do throws(Problem) {
+      found = try await foreseen(of: reading.message, call)
+    } catch {
+      // It is told when the draft is counted or sent.
+    }
+    for index in found.indices { found[index].pointer = "/message" + found[index].pointer }
+    return notices + found
+  }
+
+  /// Of a message that names nobody yet only what is wrong for everybody.
+  private func foreseen(of message: JSONValue, _ call: Call) async throws(Problem) -> [Notice] {
+    if message["to"] != nil {
+      return try await count(try read(message, call).message, call, document: message, .warning).warnings
+    }
+    var members = message.object ?? []
+    members.set("to", .object([JSONMember("everyone", .bool(true))]))
+    let contents = try read(.object(members), call).message.textsByVariant
+    return Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call.app))
   }
 
   func deleteDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
@@ -60,7 +86,7 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    try Self.check(change)
+    try await check(change, call.app)
     return HTTPServerResponse(status: 204)
   }
 
@@ -77,7 +103,7 @@ extension Service {
     let report: MessageReport?
     do throws(StoreError) {
       body = try await store.body(of: id, app: call.app)
-      report = body == nil ? try await store.report(id, app: call.app) : nil
+      report = try await store.report(id, app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -88,16 +114,17 @@ extension Service {
         "The content of this message is not kept any more: that of an ended message stays only where it went to an "
           + "audience, came from a draft, or had deliveries that failed or expired")
     }
-    return answer(201, try await keep(body, name: nil, copyOf: id.description, call))
+    let name = report?.labels.name.map { Self.copyName($0) }
+    // The copy is called otherwise.
+    let nameless = (try? JSON.parse(body, maximumDepth: Call.maximumDepth))?.without(["name"]).encoded
+    return answer(201, try await keep(nameless ?? body, name: name, copyOf: id.description, call))
   }
 
   // MARK: Parts
 
-  private static let longestName = 128
-
   private static func copyName(_ name: String) -> String {
     let copy = "Copy of \(name)"
-    return copy.utf8.count <= longestName ? copy : name
+    return copy.utf8.count <= Message.longestName ? copy : name
   }
 
   private func reading(of call: Call) throws(Problem) -> DraftReading {
@@ -141,15 +168,30 @@ extension Service {
     }
     switch state {
     case .found(let draft): return draft
-    case .sent(let message): throw Self.sent(message)
+    case .sent(let message): throw try await sent(message, app)
     case .unknown: throw Self.noDraft
     }
   }
 
   static var noDraft: Problem { Problem(.notFound, "There is no such draft: it may be another app's, or deleted") }
 
-  static func sent(_ message: MessageID) -> Problem {
-    Problem(.draftSent, "This draft was sent as \(message): that message can be read, cancelled and duplicated")
+  /// With what became of its message.
+  func sent(_ message: MessageID, _ app: AppID) async throws(Problem) -> Problem {
+    let report: MessageReport?
+    do throws(StoreError) {
+      report = try await store.report(message, app: app)
+    } catch {
+      throw Problem(error)
+    }
+    return Self.sent(message, isCancelled: report?.state == .cancelled)
+  }
+
+  private static func sent(_ message: MessageID, isCancelled: Bool) -> Problem {
+    Problem(
+      .draftSent,
+      isCancelled
+        ? "This draft was sent as \(message), which was cancelled: that message can be read and duplicated"
+        : "This draft was sent as \(message): that message can be read, cancelled and duplicated")
   }
 
   static func conflict(_ version: Int) -> Problem {
@@ -158,15 +200,15 @@ extension Service {
       headers: [Header("etag", "\"\(version)\"")])
   }
 
-  private static func check(_ change: DraftChange) throws(Problem) {
+  private func check(_ change: DraftChange, _ app: AppID) async throws(Problem) {
     switch change {
     case .done: return
-    case .conflict(let version): throw conflict(version)
+    case .conflict(let version): throw Self.conflict(version)
     case .sending(let message):
       throw Problem(
         .draftSent, "This draft is being sent as \(message): ask to send it again to learn how, or duplicate it")
-    case .sent(let message): throw sent(message)
-    case .unknown: throw noDraft
+    case .sent(let message): throw try await sent(message, app)
+    case .unknown: throw Self.noDraft
     }
   }
 
@@ -185,13 +227,13 @@ extension Service {
     if text == "*" { return Match() }
     let digits =
       text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 2 ? String(text.dropFirst().dropLast()) : text
-    guard let version = Int(digits), version > 0 else {
+    guard let version = Whole.read(digits, in: 1...Int(Int32.max)) else {
       throw Problem(.invalidParameter, "`If-Match` must be the `etag` that the draft was read with, or `*`")
     }
     return Match(version: version)
   }
 
-  private func answer(_ status: Int, _ draft: StoredDraft, _ warnings: [Warning] = []) -> HTTPServerResponse {
+  private func answer(_ status: Int, _ draft: StoredDraft, _ warnings: [Notice] = []) -> HTTPServerResponse {
     var headers = [Header("etag", "\"\(draft.version)\"")]
     if status == 201 { headers.append(Header("location", "/v1/drafts/\(draft.id)")) }
     let message = (try? JSON.parse(draft.body, maximumDepth: Call.maximumDepth)) ?? .object([])
@@ -204,9 +246,7 @@ extension Service {
       writer.endArray()
       writer.key("warnings")
       writer.beginArray()
-      for warning in warnings {
-        Notice(pointer: warning.pointer, code: warning.code, detail: warning.detail).write(to: &writer)
-      }
+      for warning in warnings { warning.write(to: &writer) }
       writer.endArray()
     }
   }

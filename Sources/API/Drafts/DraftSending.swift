@@ -14,11 +14,11 @@ extension Service {
     let draft = try await foundDraft(try draftID(of: call), call.app)
     let document = try document(of: draft)
     let message = try Self.readingMessage { () throws(Problem) in try self.read(document, call).message }
-    let (count, warnings) = try await Self.inMessage { () async throws(Problem) in
+    let (forecast, warnings) = try await Self.inMessage { () async throws(Problem) in
       try await self.count(message, call, document: document)
     }
     return Answer.json { writer in
-      count.write(to: &writer)
+      forecast.write(to: &writer)
       writer.key("warnings")
       writer.beginArray()
       for warning in warnings { warning.write(to: &writer) }
@@ -29,14 +29,14 @@ extension Service {
   /// `POST /v1/drafts/{id}/send`: its message, and nothing is left of the draft. Whoever asks again, at once or later, gets
   /// the same message.
   func sendDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let isDryRun = try isDryRun(call)
+    let isDryRun = call.flag("dry_run")
     let id = try draftID(of: call)
     let match = try match(of: call)
     let stored: StoredDraft
     switch try await state(of: id, call.app) {
     case .unknown: throw Self.noDraft
     case .sent(let message):
-      guard !isDryRun else { throw Self.sent(message) }
+      guard !isDryRun else { throw try await sent(message, call.app) }
       return Answer.accepted(try await became(.repeated(message), of: nil, call.app))
     case .found(let found): stored = found
     }
@@ -45,14 +45,15 @@ extension Service {
 
     let document = try document(of: stored)
     let ready = try await Self.inMessage { () async throws(Problem) in
-      try await self.draft(document, body: stored.body, call)
+      try await self.draft(document, body: stored.body, call, for: isDryRun ? .answer : .warning)
     }
     if isDryRun { return try await dryRun(ready, call) }
     ready.submission.draftOf = id
+    ready.submission.labels.name = ready.submission.labels.name ?? stored.name
     let reservation: DraftReservation
     do throws(StoreError) {
       reservation = try await store.reserveDraft(
-        id, version: stored.version, as: store.identify(ready.submission), app: call.app)
+        id, version: stored.version, as: ready.submission.id ?? store.identify(ready.submission), app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -120,7 +121,7 @@ extension Service {
       throw error.inMessage
     }
   }
-  private static func readingMessage<Value>(_ work: () throws(Problem) -> Value) throws(Problem) -> Value {
+  static func readingMessage<Value>(_ work: () throws(Problem) -> Value) throws(Problem) -> Value {
     do throws(Problem) {
       return try work()
     } catch {
@@ -128,30 +129,16 @@ extension Service {
     }
   }
 
-  private func count(_ message: Message, _ call: Call, document: JSONValue) async throws(Problem)
-    -> (AudienceCount, [Notice])
+  /// What would come of this message, and what is to be known of it before it is sent.
+  func count(_ message: Message, _ call: Call, document: JSONValue, _ purpose: ForecastPurpose = .answer)
+    async throws(Problem) -> (forecast: Forecast, warnings: [Notice])
   {
-    if let (expression, pointer) = try expression(of: message, document), message.oneSignalTargeting == .fanfare {
-      let resolved = try await writtenOut(
-        expression, call.app, at: pointer, text: document["to"]?["audience"]?.string, .invalidDraft)
-      let selection = AudienceSelection(expression: resolved, reach: message.reach, providers: message.providers)
-      let fates = fates(try tenant(call.app), message)
-      do throws(StoreError) {
-        let count = try await store.count(selection, app: call.app, now: call.now, carries: fates.carries)
-        return (count, [])
-      } catch {
-        throw Problem(error)
-      }
-    }
-    let aim = try await aim(message, call, document: document)
-    var count = AudienceCount()
-    for target in aim.targets {
-      guard case .queue = target.fate, let provider = target.address?.provider else { continue }
-      count.total += 1
-      count.byProvider[provider, default: 0] += 1
-      count.byPlatform[target.platform ?? "", default: 0] += 1
-    }
-    return (count, aim.warnings)
+    let contents = message.textsByVariant
+    let outlook = outlook(of: message, contents, call)
+    let aim = try await aim(message, call, document: document, keepsDevices: outlook.asksDevices)
+    let forecast = try await forecast(aim, outlook, call, purpose)
+    let unknown = Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call.app))
+    return (forecast, aim.warnings + unknown + Notice.of(forecast))
   }
 }
 

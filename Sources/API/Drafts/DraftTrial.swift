@@ -81,8 +81,7 @@ extension Service {
       members.set("to", recipients.document)
       let document = JSONValue.object(members)
       let reading = try self.read(document, call)
-      let (targets, warnings) = try await self.resolve(recipients, as: reading.message, call.app)
-      let aim = Aim(targets: targets, warnings: warnings)
+      let aim = try await self.resolve(recipients, as: reading.message, call.app)
       let contents = reading.message.textsByVariant
       try await self.checkAttributes(contents, call.app)
       var notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
@@ -92,25 +91,32 @@ extension Service {
         reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices,
         errorBrake: nil, self.settings)
       draft.submission.testOf = id
+      try await self.foresee(draft, aim, self.outlook(of: reading.message, contents, call), call, .warning)
       return draft
     }
   }
 
   /// Each device once, whichever way it is named.
   private func resolve(_ recipients: TestRecipients, as message: Message, _ app: AppID) async throws(Problem)
-    -> (targets: [SubmissionTarget], warnings: [Notice])
+    -> Aim
   {
-    var targets: [SubmissionTarget] = []
-    var warnings: [Notice] = []
+    var all = Aim(targets: [])
     for to in recipients.ways {
       var message = message
       message.to = to
-      let found = try await resolve(message, app)
-      targets += found.targets
-      warnings += found.warnings
+      let found = try await resolve(message, app, keepsDevices: true)
+      all.targets += found.targets
+      all.devices += found.devices
+      all.warnings += found.warnings
+      all.others.merge(found.others, uniquingKeysWith: +)
     }
     var seen: Set<DeviceID> = []
-    return (targets.filter { seen.insert($0.device).inserted }, warnings)
+    let first = all.targets.map { seen.insert($0.device).inserted }
+    var aim = Aim(
+      targets: zip(all.targets, first).filter(\.1).map(\.0), devices: zip(all.devices, first).filter(\.1).map(\.0),
+      warnings: all.warnings)
+    aim.others = all.others
+    return aim
   }
 }
 

@@ -35,6 +35,7 @@ extension Service {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
       throw Problem(.invalidTestList, "The name in the path must be 1–64 letters, digits, `_`, `-` and `.`")
     }
+    try Self.checkName(name, .invalidTestList)
     let document = try call.document()
     do throws(Refusal) {
       _ = try Intake.testList(from: document, providers: providerNames)

@@ -140,7 +140,7 @@ extension AudienceExpression {
   }
 
   private static func lastSession(_ relation: String, _ text: String) throws(TermFault) -> Self {
-    guard let hours = Int(text), hours > 0, hours.isMultiple(of: 24) else {
+    guard let hours = Whole.read(text, in: 1...Int(Int32.max)), hours.isMultiple(of: 24) else {
       throw TermFault("`hours_ago` must be whole days here: a multiple of 24")
     }
     return .term(try TermReading(providers: nil).value("\(relation)\(hours / 24)d", of: .seen, offset: 0))

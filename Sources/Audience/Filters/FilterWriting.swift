@@ -83,7 +83,8 @@ extension AudienceTerm {
     case .seen(let recency, let days):
       let within = (recency == .within) != negated
       return single(OneSignalFilter.Entry(.lastSession, within ? "<" : ">", String(days * 24)))
-    case .provider, .platform, .zone: throw unknown("OneSignal's filters do not know this of a device")
+    case .provider, .platform, .zone, .permission, .activity:
+      throw unknown("OneSignal's filters do not know this of a device")
     case .present: throw unknown("OneSignal's filters cannot ask whether a device has told this")
     case .audience: throw unknown("a named audience must be written out first")
     }

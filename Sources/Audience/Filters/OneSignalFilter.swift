@@ -1,6 +1,6 @@
 import Domain
 
-/// OneSignal's `filters` (sheet section 2.2), as far as tags and facts of devices have a counterpart.
+/// OneSignal's `filters` (protocols/onesignal.md section 2.2), as far as tags and facts of devices have a counterpart.
 enum OneSignalFilter {
   static let maximumEntries = 200
   static let maximumList = 20

@@ -93,9 +93,9 @@ struct Lexer {
     }
     let small = word.lowercased()
     switch word {
-    case Keyword.and: return Token(kind: .and, start: start)
-    case Keyword.or: return Token(kind: .or, start: start)
-    case Keyword.not: return Token(kind: .not, start: start)
+    case Keyword.and, "AND": return Token(kind: .and, start: start)
+    case Keyword.or, "OR": return Token(kind: .or, start: start)
+    case Keyword.not, "NOT": return Token(kind: .not, start: start)
     case _ where Keyword.all.contains(small) && word != small:
       throw fault(
         at: start, "`\(small)` is written in small letters, and in quotes if a tag is called so", suggestion: small)

@@ -2,6 +2,7 @@ import Domain
 
 /// The values of the keys that ask for facts of the device.
 extension TermReading {
+  private static let longestActivity = 256
   private static let longestSpan = 36_500
 
   func value(_ value: String, of field: AudienceField, offset: Int) throws(TermFault) -> AudienceTerm {
@@ -13,6 +14,10 @@ extension TermReading {
     case .zone: return .zone(try zone(value, offset))
     case .appVersion: return try version(value, offset)
     case .seen: return try seen(value, offset)
+    case .permission: return .permission(try permission(value, offset))
+    case .activity:
+      try refuseSigns(value)
+      return try activity(value, offset: offset)
     case .tag: preconditionFailure("tags have no key of their own")
     }
   }
@@ -21,7 +26,28 @@ extension TermReading {
     guard field != .provider, field != .seen else {
       throw TermFault("every device has this", suggestion: Keyword.everyone)
     }
+    guard field != .activity else { throw TermFault("an activity is asked for by its name") }
     return .present(field)
+  }
+
+  func activity(_ name: String, offset: Int) throws(TermFault) -> AudienceTerm {
+    guard (1...Self.longestActivity).contains(name.utf8.count), !name.unicodeScalars.contains(where: \.breaksLine)
+    else {
+      throw TermFault(
+        "an activity's name has 1…\(Self.longestActivity) bytes and no control characters", offset: offset)
+    }
+    return .activity(name)
+  }
+
+  private func permission(_ value: String, _ offset: Int) throws(TermFault) -> String {
+    let names = Permission.allCases.map(\.rawValue)
+    guard names.contains(value) else {
+      let near = Suggestion.nearest(to: value.lowercased(), among: names)
+        .map { "\(AudienceField.permission.rawValue):\($0)" }
+      throw TermFault(
+        "`\(Shown.short(value))` is none of \(names.joined(separator: ", "))", suggestion: near, offset: offset)
+    }
+    return value
   }
 
   private func provider(_ value: String, _ offset: Int) throws(TermFault) -> String {
@@ -97,7 +123,7 @@ extension TermReading {
     let digits = span.prefix { $0.isASCII && $0.isNumber }
     let unit = span.dropFirst(digits.count).lowercased()
     let field = AudienceField.seen.rawValue
-    guard let number = Int(digits), number <= Self.longestSpan, number > 0 || sign == ">" else {
+    guard let number = Whole.read(digits, in: 0...Self.longestSpan), number > 0 || sign == ">" else {
       let example = "\(field):<30d (seen in the last 30 days) or \(field):>30d"
       throw TermFault(
         digits.isEmpty

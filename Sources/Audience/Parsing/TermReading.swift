@@ -45,6 +45,8 @@ struct TermReading {
     case .field(.appVersion):
       if let fault = Tag.fault(in: value) { throw TermFault("this version \(fault)") }
       return .appVersion(.exact, Version(value))
+    // Whatever it holds is its name.
+    case .field(.activity): return try activity(value, offset: word.unicodeScalars.count + 1)
     case .field(let field): return try self.value(value, of: field, offset: word.unicodeScalars.count + 1)
     case .audience: return .audience(try audienceName(value))
     }
@@ -106,7 +108,7 @@ struct TermReading {
   }
 
   /// Signs of a grammar that is not ours.
-  private func refuseSigns(_ word: String) throws(TermFault) {
+  func refuseSigns(_ word: String) throws(TermFault) {
     guard let fault = NearMiss.fault(in: word) else { return }
     throw fault
   }

@@ -24,6 +24,14 @@ static inline void fanfare_curl_set_receivers(CURL *easy, curl_write_callback he
     curl_easy_setopt(easy, CURLOPT_PRIVATE, context);
 }
 
+/// `read` is asked for the body piece by piece, and `seek` to go back to its beginning, both with `context`.
+static inline void fanfare_curl_set_senders(CURL *easy, curl_read_callback read, curl_seek_callback seek, void *context) {
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, read);
+    curl_easy_setopt(easy, CURLOPT_READDATA, context);
+    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek);
+    curl_easy_setopt(easy, CURLOPT_SEEKDATA, context);
+}
+
 static inline long fanfare_curl_number(CURL *easy, CURLINFO info) {
     long value = 0;
     curl_easy_getinfo(easy, info, &value);

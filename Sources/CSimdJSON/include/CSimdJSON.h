@@ -36,11 +36,24 @@ enum fanfare_json_result {
     fanfare_json_refused,
     fanfare_json_too_deep,
     fanfare_json_no_memory,
+    fanfare_json_too_many_members,
+    fanfare_json_too_many_values,
 };
 
-/// Parses one document with this thread's parser. `nodes` stay valid until the thread's next call.
-int fanfare_json_parse(const uint8_t *bytes, size_t count, uint32_t maximum_depth,
-                       const struct fanfare_json_node **nodes);
+/// What a document may hold; it is counted while nodes are made, and nothing is made beyond it.
+struct fanfare_json_limits {
+    uint32_t depth;
+    /// Of one object.
+    uint32_t members;
+    /// Of the whole document: objects and arrays count as well.
+    uint32_t values;
+};
+
+/// Parses one document with this thread's parser. `nodes` stay valid until the thread's next call. After
+/// `fanfare_json_too_many_members` `pointer` is the JSON pointer of the object, cut off where it is long; it ends with NUL and
+/// stays valid as `nodes` do.
+int fanfare_json_parse(const uint8_t *bytes, size_t count, struct fanfare_json_limits limits,
+                       const struct fanfare_json_node **nodes, const char **pointer);
 
 #ifdef __cplusplus
 }

@@ -23,6 +23,8 @@ package struct LocalTime: Hashable, Comparable, Sendable {
   var secondOfDay: Int64 { (seconds % Self.secondsPerDay + Self.secondsPerDay) % Self.secondsPerDay }
 
   /// No clock on earth shows it earlier or later than this, in any zone.
+  /// The zone whose clocks show a time first.
+  package static let earliestZone = "Pacific/Kiritimati"
   package var earliest: WallTime { WallTime(seconds: seconds - 14 * 3_600) }
   package var latest: WallTime { WallTime(seconds: seconds + 12 * 3_600) }
 }

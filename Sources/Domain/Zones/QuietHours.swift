@@ -26,7 +26,7 @@ package struct QuietHours: Hashable, Sendable {
   package static func minutes(_ text: String) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 && $0.utf8.allSatisfy { (48...57).contains($0) } }),
-      let hours = Int(parts[0]), let minutes = Int(parts[1]), hours < 24, minutes < 60
+      let hours = Whole.read(parts[0], in: 0...23), let minutes = Whole.read(parts[1], in: 0...59)
     else { return nil }
     return hours * 60 + minutes
   }

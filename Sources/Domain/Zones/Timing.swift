@@ -25,7 +25,7 @@ package struct Timing {
     case skip
   }
 
-  package static let quietReason = "quiet_hours"
+  package static let quietReason = SkipReason.quietHours.rawValue
   package static let localReason = "local_time"
 
   /// Nil: the message goes to all devices at the same time.
@@ -59,31 +59,71 @@ package struct Timing {
     return quiet.action == .skip ? .skip : .hold(until: opening)
   }
 
-  /// For a device that may go at `time`: the next quiet hours, which come each day.
-  package func pause(_ zone: String?, after time: WallTime) -> QuietPause? {
+  /// What becomes of a device that has not been tried yet.
+  package enum Plan: Hashable, Sendable {
+    /// At once, and not behind `end`.
+    case go(end: WallTime)
+    case hold(until: WallTime, end: WallTime)
+    case ended(Outcome, reason: String?)
+  }
+
+  /// `startedAt`: the message. `life`: milliseconds in which a first attempt may begin. `now`: not before the message has started.
+  package func plan(_ zone: String?, startedAt: WallTime, life: Int64, now: WallTime) -> Plan {
+    let end = (start(zone) ?? startedAt) + life
+    guard end >= now else { return .ended(.expired, reason: local == nil ? nil : Self.localReason) }
+    switch decide(zone, now: now) {
+    case .go: return .go(end: end)
+    case .hold(let due): return due <= end ? .hold(until: due, end: end) : .ended(.expired, reason: Self.quietReason)
+    case .skip: return .ended(.skipped, reason: Self.quietReason)
+    }
+  }
+
+  /// Some device may get nothing for its time: its quiet hours skip it, or end behind what the message has to live.
+  package func mayExclude(life: Int64) -> Bool {
+    local != nil || quiet?.action == .skip || life < Self.longestQuiet
+  }
+  /// Hours of a day on which clocks are put back.
+  private static let longestQuiet: Int64 = 25 * 3_600_000
+
+  /// For a device that may go at `time`: the quiet hours that begin before `end`.
+  package func pause(_ zone: String?, after time: WallTime, until end: WallTime) -> QuietPause? {
     guard let quiet else { return nil }
     let rules = quietRules(zone)
-    let closing = quiet.closing(after: time, rules)
-    return QuietPause(from: closing, to: max(quiet.opening(at: closing, rules) ?? closing, closing + 60_000))
+    var times: [QuietPause.Time] = []
+    var from = quiet.closing(after: time, rules)
+    while from < end, times.count < QuietPause.mostTimes {
+      let to = max(quiet.opening(at: from, rules) ?? from, from + 60_000)
+      times.append(QuietPause.Time(from: from, to: to))
+      from = quiet.closing(after: to, rules)
+    }
+    return times.isEmpty ? nil : QuietPause(times)
+  }
+
+  /// For a device that may go at `time`: when its quiet hours begin.
+  package func closing(_ zone: String?, after time: WallTime) -> WallTime? {
+    quiet?.closing(after: time, quietRules(zone))
   }
 }
 
-/// Quiet hours of one day for devices whose clocks agree; a day later they come again.
+/// The quiet hours of each day in which a message is under way, for devices whose clocks agree. Each day's own, as a day on
+/// which clocks change has 23 hours or 25.
 package struct QuietPause: Hashable, Sendable {
-  package var from: WallTime
-  package var to: WallTime
-  package init(from: WallTime, to: WallTime) {
-    self.from = from
-    self.to = to
+  package struct Time: Hashable, Sendable {
+    package var from: WallTime
+    package var to: WallTime
+    package init(from: WallTime, to: WallTime) {
+      self.from = from
+      self.to = to
+    }
   }
+  /// In their order; none overlap.
+  package let times: [Time]
+  package init(_ times: [Time]) { self.times = times }
+  package init(from: WallTime, to: WallTime) { times = [Time(from: from, to: to)] }
 
-  private static let day: Int64 = 86_400_000
+  /// A message lives for four weeks at most, and waits for its local time for a day more.
+  package static let mostTimes = 32
 
   /// When they end, if they are now.
-  package func end(now: WallTime) -> WallTime? {
-    guard now >= from else { return nil }
-    let days = (now - from) / Self.day
-    let end = to + days * Self.day
-    return now < end ? end : nil
-  }
+  package func end(now: WallTime) -> WallTime? { times.first { now < $0.to }.flatMap { $0.from <= now ? $0.to : nil } }
 }

@@ -2,7 +2,7 @@ import Domain
 import HTTP2
 
 /// Plays APNs in one environment: pushes to devices and broadcasts to channels.
-final class APNsVendor: HTTP2Vendor {
+final class APNsVendor: Vendor {
   let provider = SandboxProvider.apns
   let raisedStreams: Int?
   private var door: APNsDoor
@@ -94,7 +94,7 @@ final class APNsVendor: HTTP2Vendor {
     return examination
   }
 
-  func processed(_ examination: Examination) {
+  func processed(_ examination: Examination, now: WallTime) {
     if !examination.isBroadcast { register.learn(examination.token, examination.topic, door.environment) }
   }
 

@@ -3,7 +3,7 @@ import HTTP2
 import JSON
 
 /// Plays APNs' management of broadcast channels in one environment, on a port of its own.
-final class ChannelVendor: HTTP2Vendor {
+final class ChannelVendor: Vendor {
   let provider = SandboxProvider.channels
   let raisedStreams: Int? = nil
   private var door: APNsDoor
@@ -110,7 +110,7 @@ final class ChannelVendor: HTTP2Vendor {
     return nil
   }
 
-  func processed(_ examination: Examination) { examination.effect?() }
+  func processed(_ examination: Examination, now: WallTime) { examination.effect?() }
 
   func expire(_ request: HTTP2ServerRequest) -> Bool {
     guard let authorization = request.header("authorization"), !door.hasCertificate(request.stream.connection) else {

@@ -3,9 +3,8 @@ import HTTP2
 import JSON
 
 /// Plays FCM HTTP v1.
-final class FCMVendor: HTTP2Vendor {
+final class FCMVendor: Vendor {
   let provider = SandboxProvider.fcm
-  let raisedStreams: Int? = nil
   private let project: String
   private let tokens: AccessTokens
   private var messages: UInt64 = 0
@@ -14,9 +13,6 @@ final class FCMVendor: HTTP2Vendor {
     self.project = project
     self.tokens = tokens
   }
-
-  func opened(_ connection: UInt64, _ certificate: HTTP2ClientCertificate?) {}
-  func closed(_ connection: UInt64) {}
 
   func examine(_ request: HTTP2ServerRequest, now: WallTime) -> Examination {
     var examination = Examination(valid: false, answer: VendorAnswer(status: 200))
@@ -120,7 +116,4 @@ final class FCMVendor: HTTP2Vendor {
     if let seconds = reply.retryAfter { answer.headers.append(Header("retry-after", String(seconds))) }
     return reply.filling(answer)
   }
-
-  /// "exceeded_max_concurrent_streams" and the like: plain text.
-  func farewell(_ reason: String) -> [UInt8] { Array(reason.utf8) }
 }

@@ -1,8 +1,10 @@
 import Domain
+import HTTP2
 import JSON
 
 /// The metadata server that machines of the vendor's cloud ask for their own access token.
-final class MetadataServer {
+final class MetadataServer: Vendor {
+  let provider = SandboxProvider.oauth
   static let root = "/computeMetadata/v1/"
   private let account: String
   private let project: String
@@ -14,16 +16,20 @@ final class MetadataServer {
     self.tokens = tokens
   }
 
-  func examine(method: String, path: String, flavor: String?, isForwarded: Bool, now: WallTime) -> Examination {
+  func examine(_ request: HTTP2ServerRequest, now: WallTime) -> Examination {
     var examination = Examination(valid: false, answer: VendorAnswer(status: 200))
+    let path = request.barePath
+    examination.rehearsal = true
+    examination.isSecret = true
     examination.token = account
     examination.answer.headers = [Header("metadata-flavor", "Google"), Header("content-type", "application/text")]
-    guard method == "GET" else {
+    guard request.method == "GET" else {
       examination.answer = Self.page(405)
       return examination
     }
     // What tells that the client means this server, and no other passed the request on.
-    guard path == "/" || flavor == "Google" && !isForwarded else {
+    let isMeant = request.header("metadata-flavor") == "Google" && request.header("x-forwarded-for") == nil
+    guard path == "/" || isMeant else {
       examination.answer = Self.page(403)
       return examination
     }
@@ -44,6 +50,10 @@ final class MetadataServer {
     default: examination.answer = Self.page(404)
     }
     return examination
+  }
+
+  func answer(_ reply: Rule.Reply, to examination: Examination) -> VendorAnswer {
+    TokenEndpoint.answer(reply, to: examination)
   }
 
   private static func page(_ status: Int) -> VendorAnswer {

@@ -1,19 +1,28 @@
 import Domain
-import HTTPServer
+import HTTP2
 
-/// All that gives out access tokens: the token endpoint of a service account, workload identity, the metadata server.
+/// What gives out access tokens over HTTPS: the token endpoint of a service account, and workload identity.
 struct OAuthDesk {
   let tokenEndpoint: TokenEndpoint
   let workload: WorkloadIdentity
-  let metadata: MetadataServer
 
-  /// True if a request to the HTTPS port is for the desk.
+  /// True if a request is for the desk.
   func takes(_ path: String) -> Bool {
     path == TokenEndpoint.path || path == WorkloadIdentity.exchangePath || path.hasSuffix(":generateAccessToken")
   }
 
-  func examine(_ request: HTTPServerRequest, now: WallTime) -> Examination {
-    if request.path == TokenEndpoint.path {
+  func examine(_ request: HTTP2ServerRequest, now: WallTime) -> Examination {
+    var examination = token(request, now)
+    examination.provider = .oauth
+    examination.rehearsal = true
+    // The assertion is a credential.
+    examination.isSecret = true
+    return examination
+  }
+
+  private func token(_ request: HTTP2ServerRequest, _ now: WallTime) -> Examination {
+    let path = request.barePath
+    if path == TokenEndpoint.path {
       return tokenEndpoint.examine(
         method: request.method, contentType: request.header("content-type"), body: request.body, now: now)
     }
@@ -22,7 +31,7 @@ struct OAuthDesk {
       examination.answer = VendorAnswer(status: 405, reason: "method_not_allowed", headers: [Header("allow", "POST")])
       return examination
     }
-    if request.path == WorkloadIdentity.exchangePath {
+    if path == WorkloadIdentity.exchangePath {
       guard request.header("content-type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true else {
         examination.answer = TokenEndpoint.refusal(
           "invalid_request", "The content type must be application/x-www-form-urlencoded")
@@ -30,18 +39,11 @@ struct OAuthDesk {
       }
       return workload.exchange(FormFields.read(request.body), now: now)
     }
-    guard Self.decoded(request.path) == workload.impersonationPath else {
+    guard Self.decoded(path) == workload.impersonationPath else {
       examination.answer = FCMError.named("NOT_FOUND", code: 404, project: "").answer
       return examination
     }
     return workload.impersonate(authorization: request.header("authorization"), body: request.body, now: now)
-  }
-
-  /// Requests to the metadata server's own port.
-  func examineMetadata(_ request: HTTPServerRequest, now: WallTime) -> Examination {
-    metadata.examine(
-      method: request.method, path: request.path, flavor: request.header("metadata-flavor"),
-      isForwarded: request.header("x-forwarded-for") != nil, now: now)
   }
 
   private static func decoded(_ path: String) -> String {

@@ -13,8 +13,6 @@ struct NotificationCheck {
   private(set) var errors: [String] = []
   /// As rules and log name them: subscription ids as they are, `alias:<label>:<id>`, `segment:<name>`, `filters`, addresses.
   private(set) var members: [String] = []
-  /// The field that held the members.
-  private(set) var targeting = ""
   private(set) var idempotencyKey = ""
 
   private let body: JSONValue
@@ -53,7 +51,6 @@ struct NotificationCheck {
           : "You may only use one targeting method at a time: \(methods.joined(separator: ", ")).")
       return
     }
-    targeting = method
     if isGiven("excluded_segments"), method != "included_segments" {
       errors.append("excluded_segments may only be combined with included_segments.")
     }

@@ -1,27 +1,16 @@
 import Domain
-import HTTPServer
+import HTTP2
 import JSON
 
-/// A OneSignal request as examined: as other vendors', and whom it was for.
-struct OneSignalExamination {
-  var base: Examination
-  var members: [String] = []
-  /// The field that held the members.
-  var targeting = ""
-  /// The key had been used: the first result is answered again.
-  var replayed = false
-}
-
-/// Plays the OneSignal REST API: creating and cancelling notifications, Live Activities, tags, and the legacy paths.
-final class OneSignalVendor {
+/// Plays the OneSignal REST API: creating, viewing and cancelling notifications, Live Activities, tags, and the legacy paths.
+final class OneSignalVendor: Vendor {
+  let provider = SandboxProvider.oneSignal
   private let appID: String
   private let apiKey: String
   private let legacyKey: String
   private var ids: UniqueIDs
   private var replays = Replays()
-  /// Notifications that can still be cancelled, newest last.
-  private var live: Set<String> = []
-  private static let maximumLive = 1_000_000
+  private var notifications = NotificationRegister()
 
   init(appID: String, apiKey: String, legacyKey: String, seed: UInt64) {
     self.appID = appID
@@ -30,30 +19,33 @@ final class OneSignalVendor {
     ids = UniqueIDs(seed: seed)
   }
 
-  func examine(_ request: HTTPServerRequest, now: WallTime) -> OneSignalExamination {
-    var path = request.path
+  func examine(_ request: HTTP2ServerRequest, now: WallTime) -> Examination {
+    var path = request.barePath
     if path.hasPrefix("/api/v1/") { path = String(path.dropFirst("/api/v1".count)) }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)
     let create = parts == ["notifications"]
-    var examination = OneSignalExamination(base: Examination(valid: false, answer: VendorAnswer(status: 200)))
-    examination.base.topic = appID
+    var examination = Examination(valid: false, answer: VendorAnswer(status: 200))
+    examination.topic = appID
     guard isAuthorized(request) else {
-      examination.base.answer = create || parts.first == "notifications" ? Self.denied : Self.unauthorized
+      examination.answer = create || parts.first == "notifications" ? Self.denied : Self.unauthorized
       if create, let body = try? JSON.parse(request.body) { describe(body, &examination) }
       return examination
     }
     switch (request.method, parts.count) {
     case ("POST", 1) where create: createNotification(request, &examination, now)
+    case ("GET", 1) where create: list(request.query, &examination, now)
+    case ("GET", 2) where parts[0] == "notifications":
+      view(parts[1], app: request.query["app_id"], &examination, now)
     case ("DELETE", 2) where parts[0] == "notifications":
-      examination.base.answer = cancel(parts[1], app: request.query("app_id"))
+      examination.answer = cancel(parts[1], app: request.query["app_id"], now)
     case ("POST", 5) where parts[0] == "apps" && parts[2] == "live_activities" && parts[4] == "notifications":
-      updateActivity(request, app: parts[1], activity: parts[3], &examination)
+      updateActivity(request, app: parts[1], activity: parts[3], &examination, now)
     case ("POST", 5) where parts[0] == "apps" && parts[2] == "activities" && parts[3] == "activity":
       startActivity(request, app: parts[1], &examination, now)
     case ("PATCH", 6) where parts[0] == "apps" && parts[2] == "users" && parts[3] == "by":
       patchUser(request, app: parts[1], alias: "alias:\(parts[4]):\(parts[5])", &examination)
     default:
-      examination.base.answer =
+      examination.answer =
         create
         ? Self.refusal(405, ["Method not allowed"]) : Self.refusal(404, ["Not found"])
     }
@@ -61,7 +53,7 @@ final class OneSignalVendor {
   }
 
   /// `Key` takes the app's current key only; `Basic` takes that and the legacy one, raw.
-  private func isAuthorized(_ request: HTTPServerRequest) -> Bool {
+  private func isAuthorized(_ request: HTTP2ServerRequest) -> Bool {
     guard let authorization = request.header("authorization") else { return false }
     let parts = authorization.split(separator: " ", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { return false }
@@ -72,32 +64,30 @@ final class OneSignalVendor {
     }
   }
 
-  private func describe(_ body: JSONValue, _ examination: inout OneSignalExamination) {
+  private func describe(_ body: JSONValue, _ examination: inout Examination) {
     let check = NotificationCheck(body)
     examination.members = check.members
-    examination.targeting = check.targeting
-    examination.base.id = check.idempotencyKey
+    examination.id = check.idempotencyKey
   }
 
   // MARK: Notifications
 
   private func createNotification(
-    _ request: HTTPServerRequest, _ examination: inout OneSignalExamination, _ now: WallTime
+    _ request: HTTP2ServerRequest, _ examination: inout Examination, _ now: WallTime
   ) {
     guard let body = parse(request, &examination) else { return }
     let check = NotificationCheck(body)
     examination.members = check.members
-    examination.targeting = check.targeting
-    examination.base.id = check.idempotencyKey
+    examination.id = check.idempotencyKey
     if let refusal = appRefusal(body["app_id"]?.string) {
-      examination.base.answer = refusal
+      examination.answer = refusal
       return
     }
     guard check.errors.isEmpty else {
-      examination.base.answer = Self.refusal(400, check.errors)
+      examination.answer = Self.refusal(400, check.errors)
       return
     }
-    accept(&examination, now) { id in
+    accept(body, &examination, now) { id in
       let echo: JSONValue = check.idempotencyKey.isEmpty ? .null : .string(check.idempotencyKey)
       return .object([JSONMember("id", .string(id)), JSONMember("external_id", echo)])
     }
@@ -105,33 +95,66 @@ final class OneSignalVendor {
 
   /// Takes the request for delivery, or finds the first result of its key.
   private func accept(
-    _ examination: inout OneSignalExamination, _ now: WallTime, status: Int = 200, _ body: (String) -> JSONValue
+    _ body: JSONValue, _ examination: inout Examination, _ now: WallTime, status: Int = 200,
+    _ answer: (String) -> JSONValue
   ) {
-    examination.base.valid = true
-    if !examination.base.id.isEmpty, let first = replays.answer(for: examination.base.id, now: now) {
-      examination.base.answer = first
-      examination.base.answer.headers.append(Header("idempotent-replayed", "true"))
+    examination.valid = true
+    if !examination.id.isEmpty, let first = replays.answer(for: examination.id, now: now) {
+      examination.answer = first
+      examination.answer.headers.append(Header("idempotent-replayed", "true"))
       examination.replayed = true
       return
     }
     let id = ids.next()
-    examination.base.answer = VendorAnswer(
-      status: status, headers: Self.headers, body: body(id).encoded, name: id)
+    examination.answer = VendorAnswer(
+      status: status, headers: Self.headers, body: answer(id).encoded, name: id)
+    examination.effect = { [unowned self] in notifications.remember(id, body, now: now) }
   }
 
-  /// The request was processed: its result is what its key stands for, and it can be cancelled.
-  func processed(_ examination: OneSignalExamination, now: WallTime) {
-    guard examination.base.valid, !examination.replayed else { return }
-    if !examination.base.id.isEmpty { replays.remember(examination.base.id, examination.base.answer, now: now) }
-    if !examination.base.answer.name.isEmpty {
-      if live.count >= Self.maximumLive { live.removeAll() }
-      live.insert(examination.base.answer.name)
+  /// The request was processed: its result is what its key stands for, and it can be viewed and cancelled.
+  func processed(_ examination: Examination, now: WallTime) {
+    guard examination.valid, !examination.replayed else { return }
+    if !examination.id.isEmpty { replays.remember(examination.id, examination.answer, now: now) }
+    examination.effect?()
+    let out = examination.outOfReach?.members ?? []
+    notifications.count(
+      examination.answer.name, reached: examination.members.count { !out.contains($0) },
+      unsubscribed: examination.members.count { out.contains($0) })
+  }
+
+  private func view(_ id: String, app: String?, _ examination: inout Examination, _ now: WallTime) {
+    if let refusal = appRefusal(app) {
+      examination.answer = refusal
+    } else if let notification = notifications.view(id, app: appID, now: now) {
+      examination.valid = true
+      examination.rehearsal = true
+      examination.answer = VendorAnswer(status: 200, headers: Self.headers, body: notification.encoded)
+    } else {
+      examination.answer = Self.refusal(404, ["Notification not found"])
     }
   }
 
-  private func cancel(_ id: String, app: String?) -> VendorAnswer {
+  private func list(_ query: [String: String], _ examination: inout Examination, _ now: WallTime) {
+    if let refusal = appRefusal(query["app_id"]) {
+      examination.answer = refusal
+      return
+    }
+    let limit = query["limit"].map { Int($0) ?? 0 } ?? Self.longestList
+    let offset = query["offset"].map { Int($0) ?? -1 } ?? 0
+    guard (1...Self.longestList).contains(limit), offset >= 0 else {
+      examination.answer = Self.refusal(400, ["limit must be 1 to \(Self.longestList), offset 0 or more"])
+      return
+    }
+    let list = notifications.list(app: appID, offset: offset, limit: limit, now: now)
+    examination.valid = true
+    examination.rehearsal = true
+    examination.answer = VendorAnswer(status: 200, headers: Self.headers, body: list.encoded)
+  }
+  private static let longestList = 50
+
+  private func cancel(_ id: String, app: String?, _ now: WallTime) -> VendorAnswer {
     if let refusal = appRefusal(app) { return refusal }
-    guard live.remove(id) != nil else { return Self.refusal(404, ["Notification not found"]) }
+    guard notifications.cancel(id, now: now) else { return Self.refusal(404, ["Notification not found"]) }
     return VendorAnswer(
       status: 200, headers: Self.headers, body: JSONValue.object([JSONMember("success", .bool(true))]).encoded)
   }
@@ -139,7 +162,7 @@ final class OneSignalVendor {
   // MARK: Live Activities and users
 
   private func updateActivity(
-    _ request: HTTPServerRequest, app: String, activity: String, _ examination: inout OneSignalExamination
+    _ request: HTTP2ServerRequest, app: String, activity: String, _ examination: inout Examination, _ now: WallTime
   ) {
     examination.members = ["activity:\(activity)"]
     guard let body = parse(request, &examination) else { return }
@@ -150,27 +173,27 @@ final class OneSignalVendor {
       errors.append("dismissal_date goes with the event end.")
     }
     guard settle(app, errors, &examination) else { return }
-    examination.base.valid = true
+    examination.valid = true
     let id = ids.next()
-    examination.base.answer = VendorAnswer(
+    examination.answer = VendorAnswer(
       status: 201, headers: Self.headers, body: JSONValue.object([JSONMember("id", .string(id))]).encoded, name: id)
+    examination.effect = { [unowned self] in notifications.remember(id, body, now: now) }
   }
 
   private func startActivity(
-    _ request: HTTPServerRequest, app: String, _ examination: inout OneSignalExamination, _ now: WallTime
+    _ request: HTTP2ServerRequest, app: String, _ examination: inout Examination, _ now: WallTime
   ) {
     guard let body = parse(request, &examination) else { return }
     let check = NotificationCheck(body, needsChannel: false)
     examination.members = check.members
-    examination.targeting = check.targeting
-    examination.base.id = check.idempotencyKey
+    examination.id = check.idempotencyKey
     var errors = check.errors + Self.activityErrors(body)
     if body["event"]?.string != "start" { errors.append("event must be start.") }
     if (body["activity_id"]?.string ?? "").isEmpty { errors.append("activity_id is required.") }
     if body["event_attributes"]?.object == nil { errors.append("event_attributes must be an object.") }
     for name in ["contents", "headings"] where body[name]?.object == nil { errors.append("\(name) is required.") }
     guard settle(app, errors, &examination) else { return }
-    accept(&examination, now, status: 201) { .object([JSONMember("notification_id", .string($0))]) }
+    accept(body, &examination, now, status: 201) { .object([JSONMember("notification_id", .string($0))]) }
   }
 
   private static func activityErrors(_ body: JSONValue) -> [String] {
@@ -192,7 +215,7 @@ final class OneSignalVendor {
   }
 
   private func patchUser(
-    _ request: HTTPServerRequest, app: String, alias: String, _ examination: inout OneSignalExamination
+    _ request: HTTP2ServerRequest, app: String, alias: String, _ examination: inout Examination
   ) {
     examination.members = [alias]
     guard let body = parse(request, &examination) else { return }
@@ -208,7 +231,7 @@ final class OneSignalVendor {
       }
     }
     guard settle(app, errors, &examination) else { return }
-    examination.base.answer = VendorAnswer(
+    examination.answer = VendorAnswer(
       status: 202, headers: Self.headers,
       body: JSONValue.object([JSONMember("properties", body["properties"] ?? .object([]))]).encoded)
   }
@@ -218,24 +241,24 @@ final class OneSignalVendor {
     "journey", "custom_data",
   ]
 
-  private func settle(_ app: String, _ errors: [String], _ examination: inout OneSignalExamination) -> Bool {
+  private func settle(_ app: String, _ errors: [String], _ examination: inout Examination) -> Bool {
     if let refusal = appRefusal(app) {
-      examination.base.answer = refusal
+      examination.answer = refusal
     } else if !errors.isEmpty {
-      examination.base.answer = Self.refusal(400, errors)
+      examination.answer = Self.refusal(400, errors)
     } else {
       return true
     }
     return false
   }
 
-  private func parse(_ request: HTTPServerRequest, _ examination: inout OneSignalExamination) -> JSONValue? {
+  private func parse(_ request: HTTP2ServerRequest, _ examination: inout Examination) -> JSONValue? {
     guard let type = request.header("content-type"), type.lowercased().hasPrefix("application/json") else {
-      examination.base.answer = Self.refusal(400, ["The content type must be application/json"])
+      examination.answer = Self.refusal(400, ["The content type must be application/json"])
       return nil
     }
     guard let body = try? JSON.parse(request.body), body.object != nil else {
-      examination.base.answer = Self.refusal(400, ["The body must be a JSON object"])
+      examination.answer = Self.refusal(400, ["The body must be a JSON object"])
       return nil
     }
     return body
@@ -244,74 +267,5 @@ final class OneSignalVendor {
   private func appRefusal(_ app: String?) -> VendorAnswer? {
     guard let app, UUIDBytes(app) != nil else { return Self.refusal(400, ["app_id must be a UUID"]) }
     return app.lowercased() == appID.lowercased() ? nil : Self.refusal(404, ["app_id not found"])
-  }
-
-  // MARK: Answers
-
-  static let headers = [Header("content-type", "application/json; charset=utf-8")]
-
-  private static func refusal(_ status: Int, _ errors: [String]) -> VendorAnswer {
-    VendorAnswer(
-      status: status, reason: String(errors[0].prefix(100)), headers: headers,
-      body: JSONValue.object([JSONMember("errors", .array(errors.map { .string($0) }))]).encoded)
-  }
-  private static let denied = refusal(
-    403,
-    [
-      "Access denied.  Please include an 'Authorization: ...' header with a valid API key (https://documentation.onesignal.com/docs/accounts-and-keys)."
-    ])
-  private static let unauthorized = VendorAnswer(
-    status: 401, reason: "auth-1", headers: headers,
-    body: Array(#"{"errors":[{"code":"auth-1","title":"Missing or invalid API key"}]}"#.utf8))
-  static let notSubscribed = "not_subscribed"
-
-  /// The answer of a rule.
-  func answer(_ reply: Rule.Reply, to examination: OneSignalExamination) -> VendorAnswer {
-    var answer: VendorAnswer
-    switch reply.status {
-    case 200, 201:
-      guard reply.reason == Self.notSubscribed else { return reply.filling(examination.base.answer) }
-      answer = VendorAnswer(
-        status: 200, reason: Self.notSubscribed, headers: Self.headers,
-        body: Array(#"{"id":"","errors":["All included players are not subscribed"]}"#.utf8))
-    case 401: answer = Self.unauthorized
-    case 403: answer = reply.reason.map { Self.refusal(403, [$0]) } ?? Self.denied
-    case 404: answer = Self.refusal(404, [reply.reason ?? "Notification not found"])
-    case 429: answer = Self.refusal(429, [reply.reason ?? "API rate limit exceeded"])
-    case 503: answer = Self.refusal(503, [reply.reason ?? "Service temporarily unavailable"])
-    case 500...: answer = VendorAnswer(status: reply.status, reason: reply.reason ?? "server error")
-    default: answer = Self.refusal(reply.status, [reply.reason ?? "Bad request"])
-    }
-    // "always present" with 429
-    if let seconds = reply.retryAfter ?? (reply.status == 429 ? 1 : nil) {
-      answer.headers.append(Header("retry-after", String(seconds)))
-    }
-    return reply.filling(answer)
-  }
-
-  /// The partial answer that names these members.
-  func partial(_ reason: String, _ picked: [String], _ examination: OneSignalExamination) -> VendorAnswer {
-    var answer = examination.base.answer
-    let errors: JSONValue
-    if reason == "invalid_aliases" {
-      var labels: [JSONMember] = []
-      for member in picked {
-        let parts = member.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts[0] == "alias" else { continue }
-        let place = labels.firstIndex { $0.key == parts[1] } ?? labels.count
-        if place == labels.count { labels.append(JSONMember(parts[1], .array([]))) }
-        labels[place].value = .array((labels[place].value.array ?? []) + [.string(parts[2])])
-      }
-      errors = .object(labels)
-    } else {
-      errors = .array(picked.map { .string($0) })
-    }
-    let echo: JSONValue = examination.base.id.isEmpty ? .null : .string(examination.base.id)
-    answer.body =
-      JSONValue.object([
-        JSONMember("id", .string(answer.name)), JSONMember("external_id", echo),
-        JSONMember("errors", .object([JSONMember(reason, errors)])),
-      ]).encoded
-    return answer
   }
 }

@@ -32,25 +32,24 @@ package struct Rule: Hashable, Sendable {
     }
   }
   package enum Action: Hashable, Sendable {
-    /// HTTP/2 only; OneSignal's connection closes instead.
+    /// Over HTTP/1.1 no further request is taken, and the connection ends.
     case goaway(code: UInt32, reason: String)
-    /// RST_STREAM; OneSignal's connection closes instead.
+    /// RST_STREAM; over HTTP/1.1 RST of the TCP connection.
     case reset(code: UInt32)
-    /// The whole connection falls silent, for `delay` or for good. Over HTTP/1.1: this request only.
+    /// The whole connection falls silent, for `delay` or for good.
     case stall
     /// The TCP connection ends without an answer.
     case close
-    /// An answer whose header block has so many bytes, in HEADERS and CONTINUATION frames; nil: until the client leaves.
-    /// HTTP/2 only.
+    /// An answer whose header block has so many bytes, in HEADERS and CONTINUATION frames or in lines; nil: until the client
+    /// leaves.
     case headers(bytes: Int?)
-    /// A header block that no HPACK decoder takes. HTTP/2 only.
+    /// A header block that no HPACK decoder takes; over HTTP/1.1 a line that is no status line.
     case hpack
     /// The credential of this request (provider token, access token) stops working from it on. APNs and FCM only.
     case expire
-    /// Meets connections: a server certificate that a careful client refuses. HTTP/2 only.
+    /// Meets connections: a server certificate that a careful client refuses. Nothing without TLS.
     case certificate(CertificateFault)
-    /// Meets connections: the server's side of the handshake comes a byte each so many milliseconds; nil: never. HTTP/2
-    /// only.
+    /// Meets connections: the server's side of the handshake comes a byte each so many milliseconds; nil: never.
     case handshake(every: Int64?)
     /// SETTINGS with another number of streams, then the usual answer. Nothing over HTTP/1.1.
     case streams(Int)

@@ -133,8 +133,8 @@ private struct OneRule {
     "code": ["goaway", "reset"], "streams": ["settings"], "bytes": ["headers"], "certificate": ["certificate"],
     "every_ms": ["handshake"],
   ]
-  private static let http2Actions: Set<String> = [
-    "goaway", "reset", "settings", "headers", "hpack", "expire", "certificate", "handshake",
+  private static let actions = [
+    "certificate", "close", "expire", "goaway", "handshake", "headers", "hpack", "reset", "settings", "stall",
   ]
 
   private mutating func readAction() {
@@ -170,11 +170,10 @@ private struct OneRule {
         fault(name, "\(word) meets connections, not requests")
       }
     }
-    if Self.http2Actions.contains(word), let provider = rule.provider, !provider.speaksHTTP2 {
-      fault("action", "\(word) is HTTP/2's: \(provider.word) speaks HTTP/1.1; use close")
+    if rule.action == .expire, let provider = rule.provider, !provider.hasExpiringCredentials {
+      fault("action", "expire is for provider and access tokens: apns, channels, fcm")
     }
   }
-  private static let actions = (http2Actions.union(["stall", "close"])).sorted()
 
   private mutating func readCertificate() {
     let words = Rule.CertificateFault.allCases.map(\.rawValue)

@@ -46,7 +46,7 @@ final class AudiencePart {
     return own &+ UInt64(index - first)
   }
   /// The entry of a job in its stream.
-  func entry(of job: Snapshot.Job) -> String { "\(sequence(of: job.range.lowerBound, in: job))-1" }
+  func entry(of job: Snapshot.Job) -> String { JobID.entry(sequence(of: job.range.lowerBound, in: job), id) }
   /// The job that stands at a place of its stream now.
   func job(at sequence: UInt64) -> Snapshot.Job? {
     jobs.first { self.sequence(of: $0.range.lowerBound, in: $0) == sequence }
@@ -104,7 +104,6 @@ extension Store {
   func audiencePart(_ id: MessageID, _ lease: Lease) async throws(StoreError) -> AudiencePart? {
     let partition = lease.partition
     if let part = audiences[partition]?[id] { return part }
-    audienceMessages[partition, default: []].insert(id)
     let replies = try await ask(
       [
         RedisCommand(words: ["HMGET", keys.work(partition, id)] + Self.partFields),
@@ -128,6 +127,7 @@ extension Store {
       keepsReceipts: !work[2].isNull,
       until: WallTime(milliseconds: until), slices: slices(replies[2], of: id, partition))
     audiences[partition, default: [:]][id] = part
+    audienceMessages[partition, default: []].insert(id)
     return part
   }
 
@@ -154,19 +154,32 @@ extension Store {
         keys.lease(partition), keys.work(partition, id), keys.starts(partition), keys.ends(partition),
         keys.finished(partition), keys.segments(partition), keys.kept(partition, id.hour), keys.odd(partition),
         keys.snapshot(partition, id), keys.codes(partition, id), keys.deliveries(partition, id),
-        keys.slices(partition, id),
+        keys.slices(partition, id), keys.tallies(partition),
       ],
       [
-        .text(lease.owner), .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds),
-        .bytes(counter.field), odd ? "1" : "0",
-      ], partition: partition)
+        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .bytes(counter.field), odd ? "1" : "0",
+      ], under: lease)
     ended(id, reply, partition)
   }
 
   /// A script's answer that is how a part ended, if it did.
   func ended(_ id: MessageID, _ reply: RedisReply, _ partition: Int) {
     guard let ending = reply.bytes else { return }
-    audiences[partition]?[id] = nil
+    partEnded(id, partition)
     tellHome([(id, ending)], from: partition)
+  }
+
+  /// Its jobs that were claimed still have to leave their streams.
+  func partEnded(_ id: MessageID, _ partition: Int) {
+    audiences[partition]?[id] = nil
+    forgetAudience(id, partition)
+  }
+
+  /// Nothing is left to do for an audience whose part has ended and whose jobs are finished.
+  func forgetAudience(_ id: MessageID, _ partition: Int) {
+    guard audienceMessages[partition]?.contains(id) == true, audiences[partition]?[id] == nil,
+      claimed[partition]?.values.contains(id) != true
+    else { return }
+    audienceMessages[partition]!.remove(id)
   }
 }

@@ -12,10 +12,12 @@ struct Snapshot {
   struct Wave: Hashable {
     /// Nil: at once.
     var due: WallTime?
-    /// Not in these hours of a day.
+    /// Not in these hours.
     var pause: QuietPause?
 
-    fileprivate var order: [String] { [due, pause?.from, pause?.to].map(Self.digits) }
+    fileprivate var order: [String] {
+      [Self.digits(due), (pause?.times ?? []).map { Self.digits($0.from) + Self.digits($0.to) }.joined()]
+    }
     /// As many for every time, so that their order is that of the times.
     private static func digits(_ time: WallTime?) -> String {
       guard let time else { return "" }
@@ -136,7 +138,7 @@ struct Snapshot {
 // MARK: Stored form
 
 extension Snapshot {
-  private static let version: UInt8 = 2
+  private static let version: UInt8 = 3
 
   var packed: [UInt8] {
     var packer = Packer()
@@ -150,8 +152,11 @@ extension Snapshot {
         packer.text(credential.rawValue)
         if let wave = segment.wave {
           packer.time(wave.due?.milliseconds ?? 0)
-          packer.time(wave.pause?.from.milliseconds ?? 0)
-          packer.time(wave.pause?.to.milliseconds ?? 0)
+          packer.number(wave.pause?.times.count ?? 0)
+          for time in wave.pause?.times ?? [] {
+            packer.time(time.from.milliseconds)
+            packer.time(time.to.milliseconds)
+          }
         }
       case .ended(let outcome, let reason):
         packer.byte(1)
@@ -178,11 +183,17 @@ extension Snapshot {
       case 0: fate = .queue(CredentialID(rawValue: try reader.text()))
       case 2:
         fate = .queue(CredentialID(rawValue: try reader.text()))
-        let times = (try reader.time(), try reader.time(), try reader.time())
+        let due = try reader.time()
+        let count = try reader.int()
+        guard (0...QuietPause.mostTimes).contains(count) else { throw Corrupt() }
+        var times: [QuietPause.Time] = []
+        for _ in 0..<count {
+          times.append(
+            QuietPause.Time(
+              from: WallTime(milliseconds: try reader.time()), to: WallTime(milliseconds: try reader.time())))
+        }
         wave = Wave(
-          due: times.0 == 0 ? nil : WallTime(milliseconds: times.0),
-          pause: times.1 == 0
-            ? nil : QuietPause(from: WallTime(milliseconds: times.1), to: WallTime(milliseconds: times.2)))
+          due: due == 0 ? nil : WallTime(milliseconds: due), pause: times.isEmpty ? nil : QuietPause(times))
       case 1:
         guard let outcome = Outcome(rawValue: try reader.text()) else { throw Corrupt() }
         fate = .ended(outcome, reason: try reader.optional())

@@ -22,7 +22,7 @@ extension Store {
   func store(_ submission: Submission, _ audience: SubmissionAudience, id: MessageID) async throws(StoreError) {
     let parts = Self.parts(of: audience)
     precondition(parts.allSatisfy { (0..<settings.partitions).contains($0.partition) }, "a partition that is none")
-    var fields = messageFields(submission, id, parts.map(\.partition))
+    var fields = messageFields(submission, id, parts.map(\.partition), spreads: submission.schedule != nil)
     fields.append("left", parts.count)
     fields.append("an", parts.map { String($0.count) }.joined(separator: ","))
     fields.append("au", audience.expression)

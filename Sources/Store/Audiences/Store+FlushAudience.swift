@@ -96,7 +96,7 @@ extension Store {
       keys.segments(partition), keys.ends(partition),
     ]
     var arguments: [RedisArgument] = [
-      .text(flush.lease.owner), .number(Int64(flush.number)), .number(Int64(chunk.number)),
+      .number(Int64(flush.number)), .number(Int64(chunk.number)),
       .number(settings.retentionSeconds), .number(Int64(pruned)), .number(Int64(entries.count)),
     ]
     var parts: [MessageID: AudiencePart] = [:]
@@ -115,15 +115,14 @@ extension Store {
       let own = part?.job(onceAt: job.id.sequence)
       arguments += [
         .number(Int64(places[job.message] ?? 0)),
-        .text(own.flatMap { part?.entry(of: $0) } ?? "\(job.id.sequence)-1"), .text(job.id.stream.name),
+        .text(own.flatMap { part?.entry(of: $0) } ?? job.id.entry(of: job.message)), .text(job.id.stream.name),
         .number(Int64(own?.range.lowerBound ?? 0)),
       ]
     }
     let caps = capArguments(entries, partition)
-    names += caps.names
+    names += caps.names + [keys.tallies(partition)]
     arguments.append(.bytes(caps.packed))
-    return try flushed(
-      try await ask(Scripts.flushAudience, keys: names, arguments, partition: partition))
+    return try flushed(try await ask(Scripts.flushAudience, keys: names, arguments, under: flush.lease))
   }
 
   private static func members(_ part: AudiencePart, _ outcomes: MessageOutcomes) -> MemberOutcomes {

@@ -17,7 +17,7 @@ extension Store {
     var earlier: [StoredDevice] = []
     for start in stride(from: 0, to: places.count, by: Self.latestPerStep) {
       let step = Array(places[start..<min(places.count, start + Self.latestPerStep)])
-      for stored in try await records(step, app: app).compactMap({ $0?.record.stored }) {
+      for stored in try await records(step, app: app).compactMap({ $0?.record.visible }) {
         guard let user = stored.device.user.map(ExactText.init) else { continue }
         guard let other = latest[user] else {
           latest[user] = stored

@@ -10,6 +10,11 @@ struct Members {
 
   func number(_ name: String) -> Int? { work[Array(name.utf8)].flatMap(StoredNumber.read) }
   var keepsReceipts: Bool { work[Array("rc".utf8)] != nil }
+  /// From the first attempt of any of them to the last outcome.
+  var attemptedBetween: ClosedRange<WallTime>? {
+    guard let first = number("fa"), let last = number("lo") else { return nil }
+    return WallTime(milliseconds: Int64(first))...WallTime(milliseconds: Int64(max(first, last)))
+  }
   var isStarted: Bool { number("n") != nil }
   /// Nothing of it changes any more.
   var hasEnded: Bool { number("x") == 0 }
@@ -49,7 +54,7 @@ extension Store {
 
   /// The index to go on at; nil: the part has no more.
   func list(
-    _ members: Members, _ filter: DeliveryFilter, _ blocked: [CredentialID: String], from index: Int,
+    _ members: Members, _ filter: DeliveryFilter, _ conditions: [CredentialID: CredentialCondition], from index: Int,
     into items: inout [DeliveryReport], limit: Int, left: inout Int
   ) async throws(StoreError) -> Int? {
     guard members.isStarted, let snapshot = try await snapshot(members.id, members.partition) else { return nil }
@@ -66,12 +71,12 @@ extension Store {
         var chosen = Array(window)
         if case .queue(let credential) = segment.fate, let states = filter.states {
           let codes = try await codes(members.id, members.partition, window)
-          chosen = window.filter { Self.takes(codes[$0], states, isBlocked: blocked[credential] != nil) }
+          chosen = window.filter { Self.takes(codes[$0], states, isBlocked: conditions[credential]?.blocks == true) }
         }
         var rest = chosen[...]
         while !rest.isEmpty, items.count < full {
           let page = Array(rest.prefix(full - items.count))
-          items += try await reports(page, members, segment, blocked).filter(filter.takes)
+          items += try await reports(page, members, segment, conditions).filter(filter.takes)
           rest = rest.dropFirst(page.count)
         }
         left -= window.count
@@ -97,7 +102,7 @@ extension Store {
 
   /// Members of one segment, in ascending order.
   func reports(
-    _ indexes: [Int], _ members: Members, _ segment: Snapshot.Segment, _ blocked: [CredentialID: String]
+    _ indexes: [Int], _ members: Members, _ segment: Snapshot.Segment, _ conditions: [CredentialID: CredentialCondition]
   ) async throws(StoreError) -> [DeliveryReport] {
     guard let first = indexes.first, let last = indexes.last else { return [] }
     let partition = members.partition
@@ -110,7 +115,7 @@ extension Store {
       guard case .ended(let outcome, let reason) = segment.fate else { return [] }
       return indexes.enumerated().map { place, index in
         var report = DeliveryReport(
-          DeliveryID(message: members.id, partition: partition, index: index), device(place), nil, blocked: nil)
+          DeliveryID(message: members.id, partition: partition, index: index), device(place), nil, condition: nil)
         (report.provider, report.platform, report.variant) = (segment.provider, segment.platform, segment.variant)
         (report.state, report.reason) = (outcome.rawValue, reason)
         return report
@@ -136,7 +141,7 @@ extension Store {
     if replies[0].array?.isEmpty == false {
       slices = slicesByMember(replies[0], of: members.id, partition)
       for (name, id) in pairs(replies[0].array ?? []) where name.first == UInt8(ascii: "i") {
-        if let slice = Int(String(decoding: name.dropFirst(), as: UTF8.self)) {
+        if let slice = StoredNumber.index(Array(name.dropFirst())) {
           sliceIDs[slice] = String(decoding: id, as: UTF8.self)
         }
       }
@@ -144,7 +149,7 @@ extension Store {
     return indexes.enumerated().map { place, index in
       let delivery = DeliveryID(message: members.id, partition: partition, index: index)
       var report = DeliveryReport(
-        delivery, device(place), records[index], blocked: codes[index] == .none ? blocked[credential] : nil)
+        delivery, device(place), records[index], condition: codes[index] == .none ? conditions[credential] : nil)
       (report.provider, report.platform, report.variant) = (segment.provider, segment.platform, segment.variant)
       if let outcome = codes[index].outcome {
         report.state = outcome.rawValue
@@ -159,6 +164,7 @@ extension Store {
       } else if codes[index] == .accepted {
         report.requestID = delivery.requestID
       }
+      if codes[index] == .accepted, records[index] == nil { report.attemptedBetween = members.attemptedBetween }
       return report
     }
   }

@@ -26,7 +26,7 @@ extension Store {
     repeat {
       let step = next..<min(range.upperBound, next + Self.membersPerStep)
       var arguments: [RedisArgument] = [
-        .text(lease.owner), .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds),
+        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds),
         .number(Int64(OutcomeCode(outcome).rawValue)), .number(Int64(job.range.lowerBound)),
         .text(part.entry(of: job)), .text(stream),
       ]
@@ -43,8 +43,8 @@ extension Store {
           keys.lease(partition), keys.work(partition, id), keys.codes(partition, id), keys.ends(partition),
           keys.finished(partition), keys.segments(partition), keys.kept(partition, id.hour), keys.ready(partition),
           keys.stream(partition, stream), keys.snapshot(partition, id), keys.deliveries(partition, id),
-          keys.slices(partition, id),
-        ], arguments, partition: partition)
+          keys.slices(partition, id), keys.tallies(partition),
+        ], arguments, under: lease)
       ended(id, reply, partition)
       next = step.upperBound
     } while next < range.upperBound

@@ -96,7 +96,8 @@ extension Store {
       }
       func split(_ words: [UInt64], _ route: RouteClass, _ platform: String?) {
         var left = words
-        for (zone, words) in members.zones {
+        // Devices that have told no zone are of a class that others may be of, too: a group's numbers ascend.
+        for (zone, words) in members.zones where zone != unknown {
           add(SetBlock.and(words, left), route, platform, zone, block: block)
           for place in left.indices { left[place] &= ~words[place] }
         }

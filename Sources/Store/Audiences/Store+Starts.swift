@@ -4,7 +4,7 @@ import RedisClient
 /// From an accepted audience to jobs: who is in it is decided when it starts, and stays.
 extension Store {
   /// No first attempt of a member begins later than this after the start, or the ttl if that is longer.
-  static let shortestStart: Int64 = 10_000
+  static let shortestStart = Message.atOnce
   /// Seconds; what says more is damaged.
   private static let longestLife: Int64 = 1 << 32
 
@@ -55,7 +55,7 @@ extension Store {
         Scripts.postpone,
         keys: [
           keys.lease(lease.partition), keys.work(lease.partition, message.id), keys.starts(lease.partition),
-        ], [.text(lease.owner), .bytes(message.id.raw), .number(later.milliseconds)], partition: lease.partition)
+        ], [.bytes(message.id.raw), .number(later.milliseconds)], under: lease)
       return
     }
     try await start(lease, message, groups, now: now, plans: plans, capped: capped, fate: fate)
@@ -111,7 +111,7 @@ extension Store {
       keys.ends(partition), keys.finished(partition), keys.segments(partition), keys.kept(partition, id.hour),
     ]
     var arguments: [RedisArgument] = [
-      .text(lease.owner), .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
+      .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
       .number(Int64(partition)), .number(Int64(snapshot.count)), .number(Int64(open)), .bytes(snapshot.packed),
       .number(max(until?.milliseconds ?? 0, startedAt + max(life, Self.shortestStart))), cancelled ? "1" : "0",
       .number(Int64(counters.count / 2)),
@@ -126,14 +126,15 @@ extension Store {
         job.wave?.due.map { .number($0.milliseconds) } ?? "",
       ]
     }
-    let reply = try await ask(Scripts.startAudience, keys: names, arguments, partition: partition)
+    names.append(keys.tallies(partition))
+    let reply = try await ask(Scripts.startAudience, keys: names, arguments, under: lease)
     ended(id, reply, partition)
     return reply.integer == 2
   }
 }
 
 extension Snapshot {
-  static let holdoutReason = "holdout"
+  static let holdoutReason = SkipReason.holdout.rawValue
 
   /// Members of the same fate, time, provider, platform and variant come together.
   fileprivate static func gather(

@@ -23,9 +23,9 @@ extension Store {
         keys.ready(partition), keys.waiting(partition), keys.stream(partition, stream),
       ],
       [
-        .text(lease.owner), .bytes(id.raw), entry(id, first), .text(keys.bell), .number(Int64(partition)),
+        .bytes(id.raw), entry(id, first), .text(keys.bell), .number(Int64(partition)),
         .text(stream), .number(Int64(first)), .number(Int64(job.range.count)),
-      ], partition: partition)
+      ], under: lease)
     if let sequence = place.integer, sequence > 0 { part.released(job, at: UInt64(sequence)) }
   }
 
@@ -40,9 +40,9 @@ extension Store {
         keys.lease(partition), keys.stream(partition, stream), keys.ready(partition), keys.starts(partition),
       ],
       [
-        .text(lease.owner), .text(part.entry(of: job)), .text(stream), entry(part.id, job.range.lowerBound),
+        .text(part.entry(of: job)), .text(stream), entry(part.id, job.range.lowerBound),
         .number(until.milliseconds),
-      ], partition: partition)
+      ], under: lease)
   }
 
   /// Who waits for a later time, and has moved to a zone whose clock shows the message's time already: these members go at

@@ -18,6 +18,8 @@ enum TermSets {
     case .zone: .zone
     case .appVersion: .version
     case .seen: .seen
+    case .permission: .permission
+    case .activity: .activity
     }
   }
 
@@ -34,7 +36,8 @@ enum TermSets {
     return values.filter { value in
       switch (field, term) {
       case (_, .present): true
-      case (.seen, _): Int(value).map { term.matches(day: $0, today: today) } ?? false
+      case (.seen, _):
+        Whole.read(value, in: Int(Int32.min)...Int(Int32.max)).map { term.matches(day: $0, today: today) } ?? false
       case (.provider, _): RouteClass(name: value).map { term.matches($0.provider.rawValue) } ?? false
       default: term.matches(value)
       }

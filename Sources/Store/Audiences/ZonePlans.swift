@@ -47,17 +47,14 @@ final class ZonePlans {
   }
 
   private func plan(_ zone: String?) -> Plan {
-    let end = (timing.start(zone) ?? startedAt) + life
-    guard end >= now else { return .ended(.expired, reason: timing.local == nil ? nil : Timing.localReason) }
-    switch timing.decide(zone, now: now) {
-    case .go:
+    switch timing.plan(zone, startedAt: startedAt, life: life, now: now) {
+    case .go(let end):
       until = max(until, end)
-      return .send(Snapshot.Wave(due: nil, pause: timing.pause(zone, after: now)))
-    case .hold(let due):
-      guard due <= end else { return .ended(.expired, reason: Timing.quietReason) }
+      return .send(Snapshot.Wave(due: nil, pause: timing.pause(zone, after: now, until: end)))
+    case .hold(let due, let end):
       until = max(until, end)
-      return .send(Snapshot.Wave(due: due, pause: timing.pause(zone, after: due)))
-    case .skip: return .ended(.skipped, reason: Timing.quietReason)
+      return .send(Snapshot.Wave(due: due, pause: timing.pause(zone, after: due, until: end)))
+    case .ended(let outcome, let reason): return .ended(outcome, reason: reason)
     }
   }
 

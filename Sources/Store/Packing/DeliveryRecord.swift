@@ -1,7 +1,7 @@
 import Domain
 
 /// What is kept of one delivery: a state byte that scripts look at (`F` final, `R` in the retry set), the length of the
-/// head in two bytes, the head, then attempts, to which scripts append.
+/// head in two bytes, the head, then attempts, which scripts keep or replace.
 struct DeliveryRecord {
   enum State {
     case final(Outcome, reason: String?, providerID: String?)
@@ -12,7 +12,7 @@ struct DeliveryRecord {
   var overtaken: Bool
   /// Key of the slice in which it was requested last; nil: it was requested by itself, or not at all.
   var slice: UUIDBytes?
-  var attempts: [Attempt]
+  var attempts: AttemptLog
 
   static let finalMark = UInt8(ascii: "F")
   private static let waitingMark = UInt8(ascii: "R")
@@ -53,19 +53,8 @@ struct DeliveryRecord {
     return [mark, UInt8(length >> 8), UInt8(length & 255)] + packer.bytes
   }
 
-  static func pack(_ attempts: [Attempt]) -> [UInt8] {
-    var packer = Packer()
-    for attempt in attempts {
-      packer.time(attempt.at.milliseconds)
-      packer.text(cut(attempt.verdict))
-      packer.optional(attempt.reason.map(cut))
-      packer.number(max(0, attempt.status))
-    }
-    return packer.bytes
-  }
-
   init(
-    state: State, provider: ProviderName?, overtaken: Bool = false, slice: UUIDBytes? = nil, attempts: [Attempt] = []
+    state: State, provider: ProviderName?, overtaken: Bool = false, slice: UUIDBytes? = nil, attempts: AttemptLog = []
   ) {
     self.state = state
     self.provider = provider
@@ -74,7 +63,7 @@ struct DeliveryRecord {
     self.attempts = attempts
   }
 
-  /// Without its attempts, which scripts append.
+  /// Without its attempts, which scripts add.
   init(_ final: Flush.Final) {
     self.init(
       state: .final(final.outcome, reason: final.reason, providerID: final.providerID), provider: final.provider,
@@ -100,18 +89,12 @@ struct DeliveryRecord {
         credential: CredentialID(rawValue: try reader.text()), try PackedTarget.read(&reader))
     default: throw Corrupt()
     }
-    // Scripts append behind the head by this length.
+    // Scripts find the attempts by this length.
     guard reader.place == length + 3 else { throw Corrupt() }
-    attempts = []
-    while !reader.isAtEnd {
-      attempts.append(
-        Attempt(
-          at: WallTime(milliseconds: try reader.time()), verdict: try reader.text(), reason: try reader.optional(),
-          status: try reader.int()))
-    }
+    attempts = try AttemptLog(&reader)
   }
 
-  private static func cut(_ text: String) -> String {
+  static func cut(_ text: String) -> String {
     text.utf8.count <= textLimit ? text : String(decoding: Array(text.utf8.prefix(textLimit)), as: UTF8.self)
   }
 }

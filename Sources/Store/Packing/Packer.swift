@@ -98,6 +98,13 @@ struct Unpacker {
     guard (-(1 << 52)...1 << 52).contains(time) else { throw Corrupt() }
     return time
   }
+  /// Passes this number, if it comes next.
+  mutating func next(is number: Int) -> Bool {
+    var ahead = self
+    guard (try? ahead.int()) == number else { return false }
+    self = ahead
+    return true
+  }
   mutating func blob() throws(Corrupt) -> [UInt8] { try take(try int()) }
   mutating func time(after base: Int64) throws(Corrupt) -> Int64 { try sensible(base &+ (try signed())) }
   mutating func signed() throws(Corrupt) -> Int64 {

@@ -14,6 +14,7 @@ struct Single {
   var platform: String?
   /// Index 0.
   var target: PackedTarget
+  var labels: Labels
   /// Empty: it is no more needed.
   var body: [UInt8]
   var ending: Ending?
@@ -50,6 +51,7 @@ struct Single {
     provider = aim.address?.provider
     platform = aim.platform
     target = PackedTarget(index: 0, device: aim.device, address: aim.registered ? nil : aim.address)
+    labels = submission.labels
     body = submission.body
   }
 
@@ -65,6 +67,7 @@ struct Single {
     packer.optional(provider?.rawValue)
     packer.optional(platform)
     target.write(to: &packer)
+    if !labels.isEmpty { packer.blob(labels.packed) }
     let length = packer.bytes.count - Self.border
     packer.append(body)
     var bytes = packer.bytes
@@ -85,6 +88,7 @@ struct Single {
     provider = try reader.optional().map { ProviderName(rawValue: $0) }
     platform = try reader.optional()
     target = try PackedTarget.read(&reader)
+    labels = reader.place < facts ? try Labels(packed: try reader.blob()) : Labels()
     guard target.index == 0, reader.place == facts else { throw Corrupt() }
     if hasEnded {
       let length = from32(try reader.slice(Self.border))
@@ -124,6 +128,7 @@ extension Single {
     var fields: MessageParts.Fields = [
       "app": app.rawValue, "k": kind.rawValue, "ttl": String(ttl), "tot": "1", "np": "1", "st": "q",
     ].bytes
+    if !labels.isEmpty { fields[Array(Labels.field.utf8)] = labels.packed }
     if !body.isEmpty || ending == nil { fields[Array("b".utf8)] = body }
     if let ending { fields[Array("don".utf8)] = Array(String(ending.at.milliseconds).utf8) }
     return fields

@@ -112,3 +112,17 @@ struct TargetList {
     guard reader.isAtEnd else { throw Corrupt() }
   }
 }
+
+extension TargetList {
+  /// Of a work hash; that of a long list has one for each step. Nil: it has none that can be read.
+  init?(work: MessageParts.Fields) {
+    guard let packed = work[Array("t".utf8)], let first = try? TargetList(packed: packed) else { return nil }
+    self = first
+    var step = 1
+    while let packed = work[Array("t\(step)".utf8)] {
+      guard let more = try? TargetList(packed: packed) else { return nil }
+      entries += more.entries
+      step += 1
+    }
+  }
+}

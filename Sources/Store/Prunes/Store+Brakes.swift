@@ -7,24 +7,39 @@ package struct Braked: Hashable, Sendable {
   /// Verdicts that told whether a token lives, in the run that put it on and since; and how many of them said dead.
   package var seen: Int
   package var dead: Int
-  /// The share of dead ones that was normal before.
+  /// The share of dead ones that was learned before, and up to which share no brake goes on.
   package var norm: Double
+  package var normal: Double
+  /// Of the run alone that put it on.
+  package var first: Count
 
-  package init(since: WallTime, seen: Int, dead: Int, norm: Double) {
+  package struct Count: Hashable, Sendable {
+    package var seen: Int
+    package var dead: Int
+    package var share: Double { seen > 0 ? Double(dead) / Double(seen) : 0 }
+  }
+
+  package init(since: WallTime, seen: Int, dead: Int, norm: Double, normal: Double = 0.2) {
     self.since = since
     self.seen = seen
     self.dead = dead
     self.norm = norm
+    self.normal = normal
+    first = Count(seen: seen, dead: dead)
   }
 
-  package var share: Double { seen > 0 ? Double(dead) / Double(seen) : 0 }
+  package var share: Double { Count(seen: seen, dead: dead).share }
 
+  /// `since seen dead norm normal first-seen first-dead`: the second and third grow.
   init?(stored: String) {
     let words = stored.split(separator: " ")
-    guard words.count == 4, let since = Int64(words[0]), let seen = Int(words[1]), let dead = Int(words[2]),
-      let norm = Double(words[3]), norm.isFinite
+    guard words.count == 7, let since = StoredNumber.read(String(words[0])),
+      let seen = StoredNumber.read(Array(words[1].utf8)), let dead = StoredNumber.read(Array(words[2].utf8)),
+      let norm = Double(words[3]), norm.isFinite, let normal = Double(words[4]), normal.isFinite,
+      let firstSeen = StoredNumber.read(Array(words[5].utf8)), let firstDead = StoredNumber.read(Array(words[6].utf8))
     else { return nil }
-    self.init(since: WallTime(milliseconds: since), seen: seen, dead: dead, norm: norm)
+    self.init(since: WallTime(milliseconds: since), seen: seen, dead: dead, norm: norm, normal: normal)
+    first = Count(seen: firstSeen, dead: firstDead)
   }
 }
 
@@ -66,7 +81,8 @@ extension Store {
       Scripts.brake, keys: [keys.brakes],
       [
         .text(credential.rawValue), .number(braked.since.milliseconds), .number(Int64(braked.seen)),
-        .number(Int64(braked.dead)), .text(String(braked.norm)), .text(keys.bell),
+        .number(Int64(braked.dead)),
+        .text("\(braked.norm) \(braked.normal) \(braked.first.seen) \(braked.first.dead)"), .text(keys.bell),
       ])
   }
 

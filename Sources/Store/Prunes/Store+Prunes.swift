@@ -22,6 +22,7 @@ extension Flush.Prune {
     guard record.stored.tombstone == nil else { return record.stored.tombstone == tombstone ? .stands : .none }
     if let since, record.stored.device.registeredAt >= since { return .none }
     new.stored.tombstone = tombstone
+    new.mark = nil
     return .changes(new)
   }
 }
@@ -93,14 +94,14 @@ extension Store {
         guard let credential else { continue }
         for start in stride(from: 0, to: prunes.count, by: Self.heldPerScript) {
           var arguments: [RedisArgument] = [
-            .text(lease.owner), .number(Int64(Self.heldAtMost)), .number(settings.retentionSeconds),
+            .number(Int64(Self.heldAtMost)), .number(settings.retentionSeconds),
           ]
           for prune in prunes[start..<min(prunes.count, start + Self.heldPerScript)] {
             arguments += [.text(prune.device.rawValue), .bytes(prune.packed)]
           }
           let reply = try await ask(
             Scripts.holdPrunes, keys: [keys.lease(lease.partition), keys.held(lease.partition, credential)],
-            arguments, partition: lease.partition)
+            arguments, under: lease)
           held += Int(reply.array?.first?.integer ?? 0)
         }
       }

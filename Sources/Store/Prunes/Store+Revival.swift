@@ -1,5 +1,6 @@
 package import Domain
 import RedisClient
+import TLS
 
 /// Which prunes to take back; nil: any.
 package struct RevivalFilter: Hashable, Sendable {
@@ -63,6 +64,7 @@ extension Store {
     revived: Int, kept: Int
   ) {
     var left = ids
+    var contested = Set<DeviceID>()
     var revived = 0
     var kept = 0
     for _ in 0..<Self.writeAttempts {
@@ -70,23 +72,74 @@ extension Store {
         $0.record.stored.tombstone.map(filter.takes) ?? false
       }
       let owners = try await owners(of: found.map(\.device.address), app: app)
-      var writes: [DeviceWrite] = []
-      for (found, owner) in zip(found, owners) {
-        if let owner, owner.tombstone == nil, owner.device.id != found.device.id {
-          kept += 1
-          continue
-        }
+      let open = zip(found, owners).filter { found, owner in
+        owner.map { $0.tombstone != nil || $0.device.id == found.device.id } ?? true
+      }.map(\.0)
+      kept += found.count - open.count
+      guard !open.isEmpty else { return (revived, kept) }
+      let writes = open.map { found in
         var record = found.record
         record.stored.tombstone = nil
-        writes.append(DeviceWrite(place: found.place, id: found.device.id, before: found, after: record))
+        let derived = Self.derivedID(of: found.device.address, in: app)
+        let isAlone = derived == found.device.id && !contested.contains(derived)
+        if !isAlone { record.mark = DeviceRecord.Mark(nonce: SecureRandom.word(), isArriving: true) }
+        return DeviceWrite(
+          place: found.place, id: found.device.id, before: found, after: record, derived: derived,
+          way: isAlone ? .alone : .arrives)
       }
-      guard !writes.isEmpty else { return (revived, kept) }
+      try await announce(writes.filter { $0.way == .arrives }.map { ($0.place, $0.id) }, app)
       left = []
+      var arriving: [DeviceWrite] = []
       for (write, done) in zip(writes, try await write(writes, app: app)) {
-        if done.isDone { revived += 1 } else { left.append(write.id) }
+        if !done.isDone {
+          left.append(write.id)
+          if let derived = write.derived { contested.insert(derived) }
+        } else if write.way == .arrives {
+          arriving.append(write)
+        } else {
+          revived += 1
+        }
+      }
+      for (write, hasToken) in zip(arriving, try await revive(arriving, app)) {
+        switch hasToken {
+        case true?: revived += 1
+        case false?: kept += 1
+        case nil: left.append(write.id)
+        }
       }
       if left.isEmpty { return (revived, kept) }
     }
     throw Self.tooBusy
+  }
+
+  /// Which of those that are arriving again have their tokens; where another one has it, the device is dead as before. Nil: it has
+  /// changed meanwhile.
+  private func revive(_ writes: [DeviceWrite], _ app: AppID) async throws(StoreError) -> [Bool?] {
+    var has = [Bool?](repeating: nil, count: writes.count)
+    let found = try await records(writes.map(\.place), app: app)
+    let own = writes.indices.filter { at in found[at].map { $0.record.mark == writes[at].after?.mark } ?? false }
+    let devices = own.compactMap { found[$0] }
+    var gone: [(derived: DeviceID, entry: AliasEntry)] = []
+    for ((at, device), result) in zip(zip(own, devices), try await arrive(devices, yields: true, app)) {
+      switch result {
+      case .won: has[at] = true
+      case .overtaken: break
+      case .yielded:
+        let mark = device.record.mark
+        let back = try await rewrite(device.device.id, app: app) { record in
+          guard record.mark == mark else { return nil }
+          var dead = record
+          dead.stored.tombstone = writes[at].before?.record.stored.tombstone
+          dead.mark = nil
+          return dead
+        }
+        guard let back, back.before.mark == mark else { continue }
+        has[at] = false
+        let token = Self.derivedID(of: device.device.address, in: app)
+        gone.append((token, AliasEntry(place: device.place, tag: mark?.tag ?? 0)))
+      }
+    }
+    try await unpoint(gone, app: app)
+    return has
   }
 }

@@ -3,8 +3,9 @@ import Domain
 /// A device as stored. Layout, version 3: the version byte; flags; registered-at in milliseconds; born-at and last-seen (if
 /// flagged) as differences from it; id and token as compact texts; the words provider, token kind, bundle id, platform, app
 /// version, language and time zone; if flagged the user with the version of its tags and the tags; if flagged live-activity
-/// token and activity id; the tags; the attributes, each a word, a type byte and a value; if flagged the tombstone's reason and
-/// time, the credential and, behind a byte that says whether there is one, the message that it came by. Numbers are LEB128.
+/// token and activity id; if flagged a byte of permissions; the tags; the attributes, each a word, a type byte and a value; if flagged the tombstone's reason and
+/// time, the credential and, behind a byte that says whether there is one, the message that it came by; if the version byte says so
+/// (`Mark`) eight bytes. Numbers are LEB128.
 struct DeviceRecord: Hashable {
   var stored: StoredDevice
   /// When the number was given: a delivery that names a number born later names another device.
@@ -14,7 +15,39 @@ struct DeviceRecord: Hashable {
   /// Its user may have other devices as well. True of a device that has become its user's only one does no harm.
   var isOneOfSeveral = false
 
+  /// Nil in a device that nobody is just registering.
+  var mark: Mark?
+
+  /// What registrations of one token tell each other by (`Store.contest`).
+  struct Mark: Hashable {
+    var nonce: UInt64
+    /// It holds its token as soon as those before it are buried, and until then it is no recipient. Else it says nothing: the record
+    /// was changed, so that what another process is about to write in its place is refused.
+    var isArriving: Bool
+    var tag: UInt16 { UInt16(truncatingIfNeeded: nonce) }
+    var raw: [UInt8] {
+      stride(from: UInt64(56), through: 0, by: -8).map { UInt8(truncatingIfNeeded: nonce >> $0) }
+    }
+
+    static let arriving: UInt8 = 0x80
+    static let length = 8
+    fileprivate static let shaken: UInt8 = 0x40
+    fileprivate static let bits = arriving | shaken
+  }
+
+  var isArriving: Bool { mark?.isArriving ?? false }
+  /// Receives.
+  var isLive: Bool { stored.isLive && !isArriving }
+  /// Has its token, whether it is enabled or not.
+  var isLiving: Bool { stored.tombstone == nil && !isArriving }
+  /// As others are told of it: one that is arriving is not there yet.
+  var visible: StoredDevice? { isArriving ? nil : stored }
+
   static let version: UInt8 = 3
+  /// What the first byte of a record tells; nil: it is of another version.
+  static func isArriving(_ head: UInt8) -> Bool? {
+    head & ~Mark.bits == version ? head & Mark.arriving != 0 : nil
+  }
 
   struct Flags: OptionSet {
     let rawValue: UInt8
@@ -25,6 +58,7 @@ struct DeviceRecord: Hashable {
     static let activity = Self(rawValue: 16)
     static let sandbox = Self(rawValue: 32)
     static let several = Self(rawValue: 64)
+    static let permissions = Self(rawValue: 128)
   }
 
   init(_ stored: StoredDevice, bornAt: WallTime) {
@@ -41,9 +75,10 @@ struct DeviceRecord: Hashable {
     if device.liveActivityToken != nil || device.activityID != nil { flags.insert(.activity) }
     if device.address.environment == .sandbox { flags.insert(.sandbox) }
     if isOneOfSeveral { flags.insert(.several) }
+    if !device.permissions.isEmpty { flags.insert(.permissions) }
     var packer = Packer()
     packer.reserve(192)
-    packer.byte(Self.version)
+    packer.byte(Self.version | (mark.map { $0.isArriving ? Mark.arriving : Mark.shaken } ?? 0))
     packer.byte(flags.rawValue)
     packer.time(device.registeredAt.milliseconds)
     packer.time(bornAt.milliseconds, after: device.registeredAt.milliseconds)
@@ -69,6 +104,7 @@ struct DeviceRecord: Hashable {
         if let text { packer.compact(text) }
       }
     }
+    if flags.contains(.permissions) { packer.byte(device.permissions.rawValue) }
     packer.number(device.tags.count)
     for tag in device.tags { packer.word(tag, words) }
     packer.number(device.attributes.count)
@@ -83,6 +119,7 @@ struct DeviceRecord: Hashable {
       packer.byte(tombstone.message == nil ? 0 : 1)
       if let message = tombstone.message { packer.append(message.raw) }
     }
+    if let mark { packer.append(mark.raw) }
     return packer.bytes
   }
 
@@ -115,7 +152,8 @@ struct DeviceRecord: Hashable {
 
   init(_ unpacker: Unpacker, _ words: WordBook) throws(Corrupt) {
     var reader = unpacker
-    guard try reader.byte() == Self.version else { throw Corrupt() }
+    let head = try reader.byte()
+    guard let isArriving = Self.isArriving(head) else { throw Corrupt() }
     let flags = Flags(rawValue: try reader.byte())
     let registeredAt = WallTime(milliseconds: try reader.time())
     let base = registeredAt.milliseconds
@@ -147,6 +185,10 @@ struct DeviceRecord: Hashable {
       device.liveActivityToken = try reader.flag() ? try reader.compact() : nil
       device.activityID = try reader.flag() ? try reader.compact() : nil
     }
+    if flags.contains(.permissions) {
+      guard let permissions = Permissions(rawValue: try reader.byte()) else { throw Corrupt() }
+      device.permissions = permissions
+    }
     let tags = try reader.int()
     device.tags.reserveCapacity(min(tags, Store.maximumTags))
     for _ in 0..<tags { device.tags.append(try reader.word(words)) }
@@ -160,6 +202,9 @@ struct DeviceRecord: Hashable {
       tombstone.credential = try reader.optionalWord(words).map { CredentialID(rawValue: $0) }
       if try reader.flag() { tombstone.message = MessageID(raw: try reader.take(16)) }
       stored.tombstone = tombstone
+    }
+    if head != Self.version {
+      mark = Mark(nonce: try reader.take(Mark.length).reduce(0) { $0 << 8 | UInt64($1) }, isArriving: isArriving)
     }
     guard reader.isAtEnd else { throw Corrupt() }
   }

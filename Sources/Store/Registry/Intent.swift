@@ -11,7 +11,9 @@ struct IntentName: Hashable {
   }
   init?(raw: String) {
     let parts = raw.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, let begun = Int64(parts[0]), let random = UInt64(parts[1]) else { return nil }
+    guard parts.count == 3, let begun = StoredNumber.read(String(parts[0])),
+      let random = Whole.read(parts[1], in: 0...UInt64.max)
+    else { return nil }
     self.init(app: AppID(rawValue: String(parts[2])), begun: WallTime(milliseconds: begun), random: random)
   }
   /// Beside it: how many scripts have filled its sets.

@@ -25,7 +25,7 @@ struct RecordGlance {
   init(_ packed: [UInt8], _ part: Range<Int>) throws(Corrupt) {
     var reader = Unpacker(packed, part)
     end = part.upperBound
-    guard try reader.byte() == DeviceRecord.version else { throw Corrupt() }
+    guard let isArriving = DeviceRecord.isArriving(try reader.byte()) else { throw Corrupt() }
     flags = DeviceRecord.Flags(rawValue: try reader.byte())
     let registeredAt = try reader.time()
     bornAt = WallTime(milliseconds: try reader.time(after: registeredAt))
@@ -38,7 +38,7 @@ struct RecordGlance {
     for _ in 0..<3 { try reader.skipWord() }
     route = start..<reader.place
     facts = reader.place
-    gone = flags.contains(.tombstone) ? .dead : flags.contains(.enabled) ? nil : .disabled
+    gone = flags.contains(.tombstone) || isArriving ? .dead : flags.contains(.enabled) ? nil : .disabled
   }
 
   func deviceID(_ packed: [UInt8]) throws(Corrupt) -> DeviceID {
@@ -88,6 +88,7 @@ struct RecordGlance {
     if flags.contains(.activity) {
       for _ in 0..<2 where try reader.flag() { try reader.skipCompact() }
     }
+    if flags.contains(.permissions) { _ = try reader.byte() }
     for _ in 0..<(try reader.int()) { try reader.skipWord() }
     for _ in 0..<(try reader.int()) {
       facts.attributes.append(JSONMember(try reader.word(words), try DeviceRecord.readValue(&reader, words)))

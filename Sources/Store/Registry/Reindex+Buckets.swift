@@ -64,17 +64,25 @@ extension Store {
       var entries: [(key: String, entry: [UInt8])] = []
       for (key, reply) in zip(buckets, try await ask(buckets.map { RedisCommand("GET", $0) })) {
         let bytes = reply.bytes ?? []
-        for at in stride(from: 0, to: bytes.count - 11, by: 12) { entries.append((key, Array(bytes[at..<at + 12]))) }
+        for at in stride(from: 0, through: bytes.count - AliasPlace.entryLength, by: AliasPlace.entryLength) {
+          entries.append((key, Array(bytes[at..<at + AliasPlace.entryLength])))
+        }
       }
-      let places = entries.map { DevicePlace(raw: $0.entry[6...]) }
+      let places = entries.map { AliasEntry(raw: $0.entry[4...]).place }
       for (entry, found) in zip(entries, try await records(places, app: app)) {
         if let found {
           let alias = alias(Self.derivedID(of: found.device.address, in: app), app)
           if alias.key == entry.key, entry.entry.starts(with: alias.hash) { continue }
         }
         report.note(.foreignAlias, "in \(entry.key)")
-        // Records come before their aliases: what names none now was left behind.
-        if repair { _ = try await ask(Scripts.unpoint, keys: [entry.key], [.bytes(entry.entry)]) }
+        // What names no record was left behind. One that is about to have the token is refused, and tries again.
+        if repair {
+          if let found, found.record.isLiving {
+            let write = DeviceWrite(place: found.place, id: found.device.id, before: found, after: shaken(found))
+            guard try await self.write([write], app: app)[0].isDone else { continue }
+          }
+          _ = try await ask(Scripts.unpoint, keys: [entry.key], [.bytes(entry.entry)])
+        }
       }
     }
   }

@@ -59,7 +59,10 @@ extension Store {
   {
     var report = ReindexReport()
     for (partition, blocks) in try await blockCounts(app: app).enumerated() {
-      if repair { try await undoOrphans(partition, now: loop.wallNow) }
+      if repair {
+        try await undoOrphans(partition, now: loop.wallNow)
+        try await settleArrivals(partition, now: loop.wallNow)
+      }
       for block in 0..<blocks {
         let last = try await ask(RedisCommand("GET", keys.lastNumber(partition, app))).integer ?? 0
         var check = BlockCheck()
@@ -157,11 +160,11 @@ extension Store {
   private func checkOwners(
     _ devices: [FoundDevice], _ app: AppID, _ repair: Bool, _ report: inout ReindexReport
   ) async throws(StoreError) {
-    let living = devices.filter { $0.record.stored.tombstone == nil }
+    let living = devices.filter(\.record.isLiving)
     let owners = try await findOwners(of: living.map(\.device.address), app: app)
     for (device, owner) in zip(living, owners) where owner?.place != device.place {
       guard try await find([device.device.id], app: app)[0]?.packed == device.packed else { continue }
-      if let owner, owner.record.stored.tombstone == nil {
+      if let owner, owner.record.isLiving {
         report.note(.sharedToken, "\(device.device.id.rawValue) and \(owner.device.id.rawValue)")
       } else {
         report.note(.missingAlias, device.device.id.rawValue)
@@ -191,12 +194,12 @@ extension Store {
     _ check: BlockCheck, _ block: Int, _ partition: Int, _ app: AppID, _ repair: Bool, _ report: inout ReindexReport
   ) async throws(StoreError) {
     var names = Set(check.wanted.keys)
-    let facets: [SetKind] = [.active, .route, .platform, .language, .zone, .version, .seen, .attribute]
+    let facets: [SetKind] = [.active, .route, .platform, .language, .zone, .version, .seen, .permission, .attribute]
     for (kind, values) in try await values(facets, block: block, partition: partition, app: app) {
       for value in values { names.insert(SetName(kind, value)) }
     }
     names.insert(SetName(.several))
-    for kind in [SetKind.tag, .tagKey] {
+    for kind in [SetKind.tag, .tagKey, .activity] {
       names.formUnion(try await self.names(kind, beginning: "", block: block, partition: partition, app: app))
     }
     let all = Array(names)

@@ -58,7 +58,7 @@ struct SetChanges {
   /// Of a new device what may be in sets before its record is there: all that shows it to nobody. Or only the rest.
   mutating func note(hidden: Bool, of record: DeviceRecord, number: Int) {
     guard hidden else {
-      if record.stored.isLive { Self.put(number, &changes[place(SetName(.active))].add) }
+      if record.isLive { Self.put(number, &changes[place(SetName(.active))].add) }
       return
     }
     enter(record, number, butActive: true)
@@ -77,6 +77,9 @@ struct SetChanges {
       if case .at(let key) = keyPlaces[place] { Self.put(number, &changes[key].add) }
     }
   }
+
+  /// A device that comes into this set alone.
+  mutating func enter(_ name: SetName, number: Int) { Self.put(number, &changes[place(name)].add) }
 
   /// Those of one bucket one behind the other.
   var byBucket: [(bucket: SetBucket, change: Change)] {

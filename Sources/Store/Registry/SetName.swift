@@ -2,7 +2,7 @@ import Domain
 
 /// What a set of devices has in common. The raw value begins the set's name.
 enum SetKind: String, CaseIterable {
-  /// Live and enabled: receives. The only set that a tombstone or a disabled device is not in.
+  /// Live and enabled: receives. The only set that a tombstone, a disabled device or one that is arriving is not in.
   case active = "!"
   /// One of several devices of its user, or was.
   case several = "&"
@@ -14,6 +14,10 @@ enum SetKind: String, CaseIterable {
   case version = "v"
   /// The day since 1970 on which it was last seen, or registered if it never was.
   case seen = "s"
+  /// What its notifications may do.
+  case permission = "n"
+  /// The Live Activity that it shows.
+  case activity = "c"
   /// Names of attributes.
   case attribute = "a"
   case tag = "t"
@@ -40,13 +44,14 @@ struct SetName: Hashable {
 
   func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
 
-  /// Tags and their keys are many: their entries are spread over this many buckets.
+  /// Tags, their keys and activities are many: their entries are spread over this many buckets.
   static let tagBuckets = 2_048
 
-  /// Where the set's entry stands: sets of one kind together, so that their names can be listed, but for tags.
+  /// Where the set's entry stands: sets of one kind together, so that their names can be listed, but for the many.
   var bucket: SetBucket {
     switch kind {
-    case .tag, .tagKey: SetBucket(number: Int(Slots.hash(kind.rawValue, value.text) % UInt64(Self.tagBuckets)))
+    case .tag, .tagKey, .activity:
+      SetBucket(number: Int(Slots.hash(kind.rawValue, value.text) % UInt64(Self.tagBuckets)))
     case .active, .several: SetBucket(of: .active)
     default: SetBucket(of: kind)
     }
@@ -95,7 +100,7 @@ extension DeviceRecord {
   }
   func forEachSetBesideTags(_ body: (SetName) -> Void) {
     let device = stored.device
-    if stored.isLive { body(SetName(.active)) }
+    if isLive { body(SetName(.active)) }
     if isOneOfSeveral { body(SetName(.several)) }
     body(SetName(.route, RouteClass(of: device.address).name))
     body(SetName(.seen, String(SetName.day(of: device))))
@@ -103,6 +108,8 @@ extension DeviceRecord {
     if let language = device.language { body(SetName(.language, language.lowercased())) }
     if let zone = device.timeZone { body(SetName(.zone, zone)) }
     if let version = device.appVersion { body(SetName(.version, version)) }
+    for permission in device.permissions.all { body(SetName(.permission, permission.rawValue)) }
+    if let activity = device.activityID { body(SetName(.activity, activity)) }
     for attribute in device.attributes { body(SetName(.attribute, attribute.key)) }
   }
 

@@ -1,11 +1,44 @@
 package import Domain
 import RedisClient
 
-/// What the alias of a token named beside the device that it points to now, and where there may be a device with the token's own
-/// id.
+/// What a token's alias names: where a device is, and a number that tells entries of one device apart.
+struct AliasEntry: Hashable {
+  var place: DevicePlace
+  var tag: UInt16
+
+  static let rawLength = DevicePlace.rawLength + 2
+  func append(to raw: inout [UInt8]) {
+    place.append(to: &raw)
+    raw.append16(Int(tag))
+  }
+  init(place: DevicePlace, tag: UInt16) { (self.place, self.tag) = (place, tag) }
+  init(raw: ArraySlice<UInt8>) {
+    place = DevicePlace(raw: raw.prefix(DevicePlace.rawLength))
+    tag = UInt16(truncatingIfNeeded: from32(raw.dropFirst(DevicePlace.rawLength)))
+  }
+  /// As `append`, one behind the other.
+  static func list(_ raw: ArraySlice<UInt8>) -> [AliasEntry] {
+    stride(from: raw.startIndex, through: raw.endIndex - rawLength, by: rawLength).map {
+      AliasEntry(raw: raw[$0..<$0 + rawLength])
+    }
+  }
+}
+
+/// What the alias of a token named before the device that it names now as well, and where there may be a device with the token's
+/// own id.
 struct Pointed {
-  var aliases: [DevicePlace] = []
+  var entries: [AliasEntry] = []
   var own: [DevicePlace] = []
+  var isEmpty: Bool { entries.isEmpty && own.isEmpty }
+}
+
+/// A device on its way into a token's alias.
+struct Pointer {
+  /// The id that the token gives.
+  var derived: DeviceID
+  var entry: AliasEntry
+  /// Another entry of the device will do.
+  var keepsAny = false
 }
 
 /// Tokens that are registered under a chosen id: from the hash of a token to places of devices. A place may be out of date;
@@ -25,7 +58,7 @@ extension Store {
     let partition = partition(of: derived, in: app)
     let key = keys.alias(partition, app, Int(hash % UInt64(Self.aliasBuckets)))
     return AliasPlace(
-      partition: partition, key: key, hash: (0..<6).map { UInt8(truncatingIfNeeded: hash >> UInt64(56 - 8 * $0)) })
+      partition: partition, key: key, hash: (0..<4).map { UInt8(truncatingIfNeeded: hash >> UInt64(56 - 8 * $0)) })
   }
 
   /// The devices that aliases of tokens name and that hold them, dead ones too. `held`: what the buckets of these places hold.
@@ -34,11 +67,7 @@ extension Store {
   ) async throws(StoreError) -> [[FoundDevice]] {
     var asked: [(token: Int, place: DevicePlace)] = []
     for (token, place) in places.enumerated() {
-      let bytes = held[token] ?? []
-      for at in stride(from: 0, to: bytes.count - 11, by: 12)
-      where bytes[at..<at + 6].elementsEqual(place.hash) {
-        asked.append((token, DevicePlace(raw: bytes[(at + 6)..<(at + 12)])))
-      }
+      for entry in place.entries(held[token] ?? []) { asked.append((token, entry.place)) }
     }
     var found = [[FoundDevice]](repeating: [], count: places.count)
     for (entry, record) in zip(asked, try await records(asked.map(\.place), app: app)) {
@@ -48,8 +77,8 @@ extension Store {
     return found
   }
 
-  /// Points tokens at the devices that hold them now.
-  func point(_ pointers: [(derived: DeviceID, to: DevicePlace)], app: AppID) async throws(StoreError) -> [Pointed] {
+  /// Enters devices for tokens, behind those that were entered before.
+  func point(_ pointers: [Pointer], app: AppID) async throws(StoreError) -> [Pointed] {
     let replies = try await askBatched(
       Scripts.point, pointers.map { partition(of: $0.derived, in: app) }
     ) { [self] chunk in
@@ -60,7 +89,8 @@ extension Store {
         run.keys.append(alias.key)
         run.keys.append(keys.index(index.partition, app, index.bucket))
         run.arguments.append(alias.hash)
-        run.arguments.append(length: DevicePlace.rawLength, pointers[at].to.append)
+        run.arguments.append(length: AliasEntry.rawLength, pointers[at].entry.append)
+        run.arguments.append(pointers[at].keepsAny ? 1 : 0)
         run.arguments.append(length: DevicePlace.rawLength) {
           $0.append16(index.partition)
           $0.append32(Int(index.hash))
@@ -69,24 +99,39 @@ extension Store {
       return run
     }
     return replies.map { reply in
-      guard let bytes = reply.bytes, let count = bytes.first else { return Pointed() }
-      let places = DevicePlace.list(Array(bytes.dropFirst()))
-      return Pointed(aliases: Array(places.prefix(Int(count))), own: Array(places.dropFirst(Int(count))))
+      guard let bytes = reply.bytes, bytes.count >= 2 else { return Pointed() }
+      let end = min(bytes.count, 2 + from32(bytes[..<2]) * AliasEntry.rawLength)
+      return Pointed(entries: AliasEntry.list(bytes[2..<end]), own: DevicePlace.list(Array(bytes[end...])))
     }
   }
 
-  func unpoint(_ pointers: [(derived: DeviceID, from: DevicePlace)], app: AppID) async throws(StoreError) {
+  /// What tokens' aliases say of devices at these places.
+  func entries(of pointers: [(derived: DeviceID, place: DevicePlace)], app: AppID) async throws(StoreError)
+    -> [[AliasEntry]]
+  {
+    let places = pointers.map { alias($0.derived, app) }
+    let held = try await read(places.map { ($0.partition, $0.key) })
+    return pointers.indices.map { at in
+      places[at].entries(held[at] ?? []).filter { $0.place == pointers[at].place }
+    }
+  }
+
+  /// Exactly these entries: one that was made meanwhile has another tag.
+  func unpoint(_ entries: [(derived: DeviceID, entry: AliasEntry)], app: AppID) async throws(StoreError) {
+    guard !entries.isEmpty else { return }
     _ = try await ask(
       Scripts.unpoint,
-      pointers.map { pointer in
-        let place = alias(pointer.derived, app)
-        return (keys: [place.key], arguments: [.bytes(place.hash + pointer.from.raw)])
+      entries.map { derived, entry in
+        let place = alias(derived, app)
+        var raw = place.hash
+        entry.append(to: &raw)
+        return (keys: [place.key], arguments: [.bytes(raw)])
       })
   }
 
   /// The registered owners of these tokens, in order; nil where a token is registered under no id.
   package func owners(of addresses: [Address], app: AppID) async throws(StoreError) -> [StoredDevice?] {
-    try await findOwners(of: addresses, app: app).map { $0?.record.stored }
+    try await findOwners(of: addresses, app: app).map { $0?.record.visible }
   }
 
   /// As `owners(of:app:)`, with the id that each token has by itself.
@@ -95,7 +140,7 @@ extension Store {
   {
     let derived = addresses.map { Self.derivedID(of: $0, in: app) }
     let owners = try await findOwners(of: addresses, derived: derived, app: app)
-    return zip(derived, owners).map { ($0, $1?.record.stored) }
+    return zip(derived, owners).map { ($0, $1?.record.visible) }
   }
 
   func findOwners(of addresses: [Address], app: AppID) async throws(StoreError) -> [FoundDevice?] {
@@ -111,21 +156,38 @@ extension Store {
     if held.allSatisfy({ $0 == nil }) { return derived.map { _ in nil } }
     var owners = try await aliased(aliases, Array(held.prefix(derived.count)), addresses, app: app)
       .map { $0.max { $0.rank < $1.rank } }
-    let missing = owners.indices.filter { owners[$0] == nil }
+    // Beside a dead device that the alias names one may live under the token's own id.
+    let missing = owners.indices.filter { !(owners[$0]?.record.isLiving ?? false) }
     let found = try await lookUp(
       missing.map { derived[$0] }, at: missing.map { own[$0] }, held: missing.map { held[derived.count + $0] }, app: app
     )
     for (at, found) in zip(missing, found) {
       guard let found = found.found, found.device.address.holdsSameToken(as: addresses[at]) else { continue }
-      owners[at] = found
+      if owners[at].map({ $0.rank.0 < found.rank.0 }) ?? true { owners[at] = found }
     }
     return owners
   }
 }
 
 extension FoundDevice {
-  /// Of several that hold one token the living one counts, then the one registered last.
-  var rank: (Int, Int64) { (record.stored.tombstone == nil ? 1 : 0, device.registeredAt.milliseconds) }
+  /// Of several that hold one token the living one counts, then one that is about to, then the one registered last.
+  var rank: (Int, Int64) {
+    (record.isLiving ? 2 : record.isArriving ? 1 : 0, device.registeredAt.milliseconds)
+  }
+}
+
+extension Store.AliasPlace {
+  static let entryLength = 4 + AliasEntry.rawLength
+
+  /// Of its bucket.
+  func entries(_ held: [UInt8]) -> [AliasEntry] {
+    var entries: [AliasEntry] = []
+    for at in stride(from: 0, through: held.count - Self.entryLength, by: Self.entryLength)
+    where held[at..<at + 4].elementsEqual(hash) {
+      entries.append(AliasEntry(raw: held[(at + 4)..<(at + Self.entryLength)]))
+    }
+    return entries
+  }
 }
 
 extension Address {

@@ -9,7 +9,7 @@ extension Store {
 
   /// In the order asked for; nil where there is none.
   package func devices(_ ids: [DeviceID], app: AppID) async throws(StoreError) -> [StoredDevice?] {
-    try await find(ids, app: app).map { $0?.record.stored }
+    try await find(ids, app: app).map { $0?.record.visible }
   }
 
   /// True if there was one.
@@ -24,9 +24,12 @@ extension Store {
 
   /// False: it has changed meanwhile.
   func remove(_ found: FoundDevice, app: AppID) async throws(StoreError) -> Bool {
+    let token = Self.derivedID(of: found.device.address, in: app)
+    let entries = try await entries(of: [(token, found.place)], app: app)[0]
     let write = DeviceWrite(place: found.place, id: found.device.id, before: found, after: nil)
     guard try await self.write([write], app: app)[0].isDone else { return false }
-    try await forget(found, keeping: nil, app: app)
+    try await unpoint(entries.map { (token, $0) }, app: app)
+    if let user = found.device.user { try await leave([(user, found.place)], app: app) }
     return true
   }
 

@@ -9,10 +9,10 @@ package struct ExportPlace: Hashable, Sendable {
   /// For a cursor.
   package var text: String { "\(partition).\(bucket)" }
   package init?(text: String) {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }
-    guard parts.count == 2, let partition = parts[0], let bucket = parts[1], partition >= 0, bucket >= 0 else {
-      return nil
-    }
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2, let partition = Whole.read(parts[0], in: 0...Int(UInt16.max)),
+      let bucket = Whole.read(parts[1], in: 0...Int(UInt32.max))
+    else { return nil }
     self.init(partition: partition, bucket: bucket)
   }
   init(partition: Int, bucket: Int) {
@@ -62,13 +62,13 @@ extension Store {
           let number = number * Keys.recordsPerBucket + part.slot
           return odd.append((DevicePlace(partition: partition, number: number), bucket, part))
         }
-        if tombstones || record.stored.tombstone == nil { devices.append(record.stored) }
+        if let stored = record.visible, tombstones || stored.tombstone == nil { devices.append(stored) }
       }
     }
     guard !odd.isEmpty else { return }
     // They have words that this process has not learned yet.
     devices += try await open(odd, app: app).compactMap { found in
-      guard let stored = found?.record.stored else { return nil }
+      guard let stored = found?.record.visible else { return nil }
       return tombstones || stored.tombstone == nil ? stored : nil
     }
   }

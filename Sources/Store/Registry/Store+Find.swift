@@ -181,7 +181,7 @@ extension Store {
     try await records(numbers.map { DevicePlace(partition: partition, number: $0) }, app: app).map { found in
       guard let found else { return nil }
       if let bornBefore, found.record.bornAt > bornBefore { return nil }
-      return found.record.stored
+      return found.record.visible
     }
   }
 }

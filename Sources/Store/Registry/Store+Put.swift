@@ -126,10 +126,19 @@ extension Store {
       guard let found = owners.max(by: { $0.rank < $1.rank }) else { continue }
       holders[at] = Holder(id: found.device.id, found: found)
     }
-    let open = holders.indices.filter { holders[$0].found == nil }
+    // Beside a dead device that the alias names one may live under the token's own id.
+    let open = holders.indices.filter { !(holders[$0].found?.record.isLiving ?? false) }
+    let ids = open.map { devices[some[$0]].id.rawValue.isEmpty ? derived[some[$0]] : devices[some[$0]].id }
     let looked = try await lookUp(
-      open.map { holders[$0].id }, at: open.map { index[$0] }, held: open.map { held[aliases.count + $0] }, app: app)
-    for (at, looked) in zip(open, looked) { (holders[at].found, holders[at].numbers) = looked }
+      ids, at: open.map { index[$0] }, held: open.map { held[aliases.count + $0] }, app: app)
+    for ((at, id), looked) in zip(zip(open, ids), looked) {
+      if let known = holders[at].found {
+        guard let found = looked.found, found.device.address.holdsSameToken(as: known.device.address),
+          known.rank.0 < found.rank.0
+        else { continue }
+      }
+      holders[at] = Holder(id: id, found: looked.found, numbers: looked.numbers)
+    }
     return holders
   }
 
@@ -138,9 +147,9 @@ extension Store {
     var left = Array(steps.indices)
     for _ in 0..<Self.writeAttempts {
       left = try await attempt(left, steps, incoming, app)
-      guard !left.isEmpty else { return try await moveTokens(steps, app) }
+      guard !left.isEmpty else { return }
       let looked = try await lookUp(left.map { steps[$0].id }, app: app)
-      for (at, looked) in zip(left, looked) { (steps[at].found, steps[at].numbers) = looked }
+      for (at, looked) in zip(left, looked) { steps[at].refused(looked.found, looked.numbers) }
     }
     throw Self.tooBusy
   }
@@ -179,6 +188,8 @@ extension Store {
         // An import may tell of an earlier registration: the later one goes on to keep the token from older verdicts.
         record.stored.device.registeredAt = max(known.registeredAt, record.stored.device.registeredAt)
       }
+      let way = step.way(to: record)
+      if way == .arrives { record.mark = step.mark }
       if let user = record.stored.device.user {
         if let old, old.stored.device.isOf(user) {
           record.userVersion = old.userVersion
@@ -198,7 +209,7 @@ extension Store {
       parts[part].append(
         DeviceWrite(
           place: place, id: step.id, before: step.found, after: record, expected: step.numbers, derived: step.derived,
-          step: at))
+          way: way, step: at))
     }
     return (parts, users)
   }
@@ -208,6 +219,7 @@ extension Store {
     _ left: [Int], _ steps: [Step], _ incoming: Incoming, _ app: AppID
   ) async throws(StoreError) -> [Int] {
     let (parts, joined) = try await prepare(left, steps, incoming, app)
+    try await claimTokens(parts.joined(), steps, app)
     let own = left.count > 1 ? try await foresee(parts, app) : nil
     var refused: [DeviceWrite] = []
     var written = [[DeviceWrite.Result]](repeating: [], count: parts.count)
@@ -225,7 +237,7 @@ extension Store {
       let results = written[at]
       guard !results.isEmpty else { return }
       try await self.end(parts[at], results, app)
-      let pointed = try await self.pointTokens(of: parts[at], results, app: app)
+      let pointed = try await self.pointTokens(of: parts[at], results, steps, app: app)
       for place in results.indices {
         let write = parts[at][place]
         if case .done(let aliased) = results[place] {
@@ -235,10 +247,13 @@ extension Store {
         }
       }
     }
+    let done = parts.joined().map { steps[$0.step] }.filter(\.isWritten)
+    try await moveTokens(done, app)
     if let failure { throw failure }
     var users = joined
     for write in refused { users.forget(write.place) }
     try await settle(users, app)
+    try await leaveUsers(done, app)
     return refused.map(\.step)
   }
 

@@ -42,7 +42,7 @@ extension Store {
     return max(0, count)
   }
 
-  /// Values of the sets of these kinds that have members in a block; `kinds` without tags and their keys.
+  /// Values of the sets of these kinds that have members in a block; `kinds` without those that are many.
   func values(
     _ kinds: [SetKind], block: Int, partition: Int, app: AppID
   ) async throws(StoreError) -> [SetKind: [String]] {
@@ -65,7 +65,7 @@ extension Store {
     try await names(.tag, beginning: prefix, block: block, partition: partition, app: app).map(\.value.text)
   }
 
-  /// Sets of tags, or of their keys.
+  /// Sets of tags, of their keys, or of activities.
   func names(
     _ kind: SetKind, beginning prefix: String, block: Int, partition: Int, app: AppID
   ) async throws(StoreError) -> [SetName] {

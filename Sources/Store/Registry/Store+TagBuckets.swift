@@ -18,8 +18,7 @@ struct TagPlace: Hashable {
     // By bytes: a mark that a tag begins with would make another character of the space.
     let parts = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
-    guard parts.count >= 2, parts[0].isEmpty, let bucket = Int(parts[1]),
-      (0...SetName.tagBuckets).contains(bucket)
+    guard parts.count >= 2, parts[0].isEmpty, let bucket = Whole.read(parts[1], in: 0...SetName.tagBuckets)
     else { return nil }
     self.init(bucket: bucket, behind: parts.count > 2 ? parts[2] : nil)
   }

@@ -1,6 +1,19 @@
 import Domain
 import Loop
 import RedisClient
+import TLS
+
+/// How a registration comes to hold its token.
+enum RegistrationWay {
+  /// The device lives and holds it already.
+  case keeps
+  /// Under the id that the token gives, at once, unless an alias of the token names anybody.
+  case alone
+  /// The device lives with another token: the alias names it first, and then one write puts this token in the other's place.
+  case changes
+  /// The device is new or dead: its record tells who comes, the alias names it, and only then it is a recipient.
+  case arrives
+}
 
 /// What writing one device has come to. Loop thread only.
 final class Step {
@@ -13,101 +26,162 @@ final class Step {
   var found: FoundDevice?
   /// Numbers that the index has under the hash of its id.
   var numbers: [Int]
+  /// An alias of its token may name somebody.
+  private var isContested = false
+  /// New with each attempt.
+  private(set) var mark = DeviceRecord.Mark(nonce: 0, isArriving: true)
+  private(set) var way = RegistrationWay.keeps
   /// As it was written, and where.
   private var write: DeviceWrite?
-  /// Whom aliases of its token named then, and where there may be a device with the token's own id.
-  fileprivate var aliased: [DevicePlace] = []
-  fileprivate var own: [DevicePlace] = []
+  /// Whom the alias of its token named before it.
+  fileprivate var told = Pointed()
+  /// What the alias of the token that it had says of it.
+  fileprivate var left: (derived: DeviceID, entries: [AliasEntry])?
+  /// Entries that name nobody who could have the token.
+  fileprivate var gone: [AliasEntry] = []
   fileprivate var movedFrom: DeviceID?
 
   init(at: Int, id: DeviceID, derived: DeviceID, found: FoundDevice?, numbers: [Int]) {
     (self.at, self.id, self.derived, self.found, self.numbers) = (at, id, derived, found, numbers)
   }
 
-  func written(_ write: DeviceWrite, _ aliased: [DevicePlace], _ pointed: Pointed) {
+  /// Others came between; this is what stands there now.
+  func refused(_ found: FoundDevice?, _ numbers: [Int]) {
+    (self.found, self.numbers) = (found, numbers)
+    isContested = true
+  }
+
+  /// Decides how it becomes `record`.
+  func way(to record: DeviceRecord) -> RegistrationWay {
+    mark.nonce = SecureRandom.word()
+    (told, left, gone) = (Pointed(), nil, [])
+    let isLiving = found?.record.isLiving ?? false
+    let keeps = found?.device.address.holdsSameToken(as: record.stored.device.address) ?? false
+    way = isLiving && keeps ? .keeps : id == derived && !isContested ? .alone : isLiving ? .changes : .arrives
+    return way
+  }
+
+  func written(_ write: DeviceWrite, _ aliased: [AliasEntry], _ pointed: Pointed?) {
     self.write = write
-    self.aliased = aliased + pointed.aliases
-    own = pointed.own
+    if let pointed { told = pointed }
+    told.entries += aliased
   }
 
   var isWritten: Bool { write != nil }
   var device: Device? { write?.after?.stored.device }
-  var address: Address? { write?.after?.stored.device.address }
 
   var result: PutResult {
     guard isWritten else { return .userIsFull }
     if let movedFrom { return .stored(id, .moved(from: movedFrom)) }
-    guard let found else { return .stored(id, .created) }
-    return .stored(id, found.record.stored.tombstone == nil ? .updated : .revived)
+    guard let found, let before = found.record.visible else { return .stored(id, .created) }
+    return .stored(id, before.tombstone == nil ? .updated : .revived)
+  }
+
+  fileprivate func claim(on place: DevicePlace, _ address: Address) -> TokenClaim {
+    let (way, mark, before) = (way, mark, found)
+    return TokenClaim(id: id, place: place, address: address, derived: derived, told: told, way: way) { found in
+      switch way {
+      case .arrives: found.record.mark == mark
+      case .changes: before.map { found.packed.elementsEqual($0.packed) } ?? false
+      case .keeps, .alone: found.record.isLiving && found.device.address.holdsSameToken(as: address)
+      }
+    }
   }
 }
 
 /// A token has one living owner: the device that registered it last.
 extension Store {
-  /// Of registrations that were written; for those under the id that their token gives there is nothing to point.
-  func pointTokens(of writes: [DeviceWrite], _ results: [DeviceWrite.Result], app: AppID) async throws(StoreError)
-    -> [Pointed]
-  {
-    var pointed = [Pointed](repeating: Pointed(), count: writes.count)
-    var pointers: [(at: Int, derived: DeviceID, to: DevicePlace)] = []
-    for at in writes.indices where results[at].isDone && !writes[at].tellsAliases {
-      if let derived = writes[at].derived { pointers.append((at, derived, writes[at].place)) }
+  /// Before anything is written: what aliases say of devices that lose a token; devices that are about to arrive are listed; and
+  /// those that change their token are entered for it, and those before them buried.
+  func claimTokens(
+    _ writes: some Sequence<DeviceWrite>, _ steps: [Step], _ app: AppID
+  ) async throws(StoreError) {
+    var losing: [(step: Step, derived: DeviceID, place: DevicePlace)] = []
+    var changing: [DeviceWrite] = []
+    var arriving: [(place: DevicePlace, id: DeviceID)] = []
+    for write in writes {
+      if let before = write.before {
+        let derived = Self.derivedID(of: before.device.address, in: app)
+        if derived != write.derived { losing.append((steps[write.step], derived, write.place)) }
+      }
+      if write.way == .changes { changing.append(write) }
+      if write.way == .arrives { arriving.append((write.place, write.id)) }
     }
-    let answers = try await point(pointers.map { ($0.derived, $0.to) }, app: app)
+    for (loser, entries) in zip(losing, try await entries(of: losing.map { ($0.derived, $0.place) }, app: app)) {
+      loser.step.left = (loser.derived, entries)
+    }
+    try await announce(arriving, app)
+    let pointed = try await point(
+      changing.map { write in
+        let step = steps[write.step]
+        return Pointer(derived: step.derived, entry: AliasEntry(place: write.place, tag: step.mark.tag))
+      }, app: app)
+    for (write, pointed) in zip(changing, pointed) {
+      let step = steps[write.step]
+      step.told = pointed
+      guard let address = write.after?.stored.device.address else { continue }
+      // Where it is lost the write is refused.
+      if case .won(let gone, let from) = try await contest(step.claim(on: write.place, address), app) {
+        step.gone = gone
+        step.movedFrom = step.movedFrom ?? from
+      }
+    }
+  }
+
+  /// Of registrations that were written; for those that are alone or were entered before there is nothing to point.
+  func pointTokens(of writes: [DeviceWrite], _ results: [DeviceWrite.Result], _ steps: [Step], app: AppID)
+    async throws(StoreError) -> [Pointed?]
+  {
+    var pointed = [Pointed?](repeating: nil, count: writes.count)
+    var pointers: [(at: Int, pointer: Pointer)] = []
+    for at in writes.indices where results[at].isDone && !writes[at].tellsAliases && writes[at].way != .changes {
+      guard let derived = writes[at].derived else { continue }
+      let entry = AliasEntry(place: writes[at].place, tag: steps[writes[at].step].mark.tag)
+      pointers.append((at, Pointer(derived: derived, entry: entry, keepsAny: writes[at].way == .keeps)))
+    }
+    let answers = try await point(pointers.map(\.pointer), app: app)
     for (pointer, answer) in zip(pointers, answers) { pointed[pointer.at] = answer }
     return pointed
   }
 
-  /// Tombstones for those whose tokens these are now, once all of them are written. An old owner is buried before its alias is
-  /// lost, so that what stops half-way is found again by the next registration. A device under its token's own id learns of
-  /// aliases with its own writing, one under a chosen id of all others with the writing of its alias: of two that
-  /// come at once, the later one knows of the other, and it alone.
+  /// Tombstones for those whose tokens these are now; then those that arrive have them. An old owner is buried before its alias is
+  /// lost, so that what stops half-way is found again by the next registration.
   func moveTokens(_ steps: [Step], _ app: AppID) async throws(StoreError) {
-    // Whether the place is an alias of the token, or the device that the token itself has made.
-    var others: [(step: Int, place: DevicePlace, isAlias: Bool)] = []
-    for at in steps.indices {
-      for place in steps[at].aliased { others.append((at, place, true)) }
-      for place in steps[at].own { others.append((at, place, false)) }
-    }
-    var unpointed: [(derived: DeviceID, from: DevicePlace)] = []
-    for (other, found) in zip(others, try await records(others.map(\.place), app: app)) {
-      guard let address = steps[other.step].address else { continue }
-      let holds = found?.device.address.holdsSameToken(as: address) ?? false
-      if let found, holds, found.device.id != steps[other.step].id {
-        try await bury(found, for: steps[other.step], app)
+    var landing: [Step] = []
+    var unpointed: [(derived: DeviceID, entry: AliasEntry)] = []
+    for step in steps {
+      guard let place = step.place, let address = step.device?.address else { continue }
+      if step.way != .changes, !step.told.isEmpty {
+        guard case .won(let gone, let from) = try await contest(step.claim(on: place, address), app) else { continue }
+        step.gone = gone
+        step.movedFrom = step.movedFrom ?? from
       }
-      // What names no device was left behind; one of another token has the same hash.
-      if other.isAlias, holds || found == nil { unpointed.append((steps[other.step].derived, other.place)) }
+      if step.way == .arrives { landing.append(step) }
+    }
+    let landings = landing.compactMap { step in
+      step.place.map { Landing(place: $0, id: step.id, mark: step.mark, isEnabled: step.device?.enabled ?? false) }
+    }
+    let landed = Set(zip(landing, try await land(landings, app)).filter(\.1).map { ObjectIdentifier($0.0) })
+    for step in steps where step.way != .arrives || landed.contains(ObjectIdentifier(step)) {
+      for entry in step.gone { unpointed.append((step.derived, entry)) }
+    }
+    for step in steps {
+      if let left = step.left { unpointed += left.entries.map { (left.derived, $0) } }
     }
     try await unpoint(unpointed, app: app)
-    for at in steps.indices where steps[at].found != nil {
-      if let device = steps[at].device, let before = steps[at].found {
-        try await forget(before, keeping: device, app: app)
+  }
+
+  /// Devices that changed their user leave the one before, once those they came to are settled: who is missing there is entered again.
+  func leaveUsers(_ steps: [Step], _ app: AppID) async throws(StoreError) {
+    for step in steps {
+      guard let device = step.device, let before = step.found, let user = before.device.user, !device.isOf(user) else {
+        continue
       }
+      try await leave([(user, before.place)], app: app)
     }
   }
+}
 
-  private func bury(_ other: FoundDevice, for step: Step, _ app: AppID) async throws(StoreError) {
-    guard let address = step.address else { return }
-    let owner = step.id
-    var buried = false
-    _ = try await rewrite(other.device.id, app: app) { record in
-      buried = false
-      guard record.stored.tombstone == nil, record.stored.device.address.holdsSameToken(as: address) else { return nil }
-      buried = true
-      var new = record
-      new.stored.tombstone = Tombstone(reason: "moved:\(owner.rawValue)", at: loop.wallNow)
-      return new
-    }
-    if buried, step.movedFrom == nil { step.movedFrom = other.device.id }
-  }
-
-  /// What the former state of a device left elsewhere: alias of its old token, place among its old user's devices.
-  func forget(_ old: FoundDevice, keeping new: Device?, app: AppID) async throws(StoreError) {
-    if let user = old.device.user, !(new?.isOf(user) ?? false) { try await leave([(user, old.place)], app: app) }
-    let derived = Self.derivedID(of: old.device.address, in: app)
-    if derived != old.device.id, derived != new.map({ Self.derivedID(of: $0.address, in: app) }) {
-      try await unpoint([(derived, old.place)], app: app)
-    }
-  }
+extension Step {
+  fileprivate var place: DevicePlace? { write?.place }
 }

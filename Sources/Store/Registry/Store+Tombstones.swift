@@ -10,6 +10,14 @@ extension Store {
     Array(app.rawValue.utf8) + [0] + Array(id.rawValue.utf8)
   }
 
+  static func device(ofMember member: [UInt8]) -> (app: AppID, id: DeviceID) {
+    let words = member.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
+    return (
+      AppID(rawValue: String(decoding: words.first ?? [], as: UTF8.self)),
+      DeviceID(rawValue: words.count > 1 ? String(decoding: words[1], as: UTF8.self) : "")
+    )
+  }
+
   /// Deletes tombstones beyond retention, oldest first, a bounded number at a time.
   func purgeTombstones(_ partition: Int, now: WallTime) async throws(StoreError) {
     let bound = now.milliseconds - settings.retentionSeconds * 1000
@@ -18,9 +26,7 @@ extension Store {
         "ZRANGEBYSCORE", keys.buried(partition), "-inf", String(bound), "WITHSCORES", "LIMIT", "0",
         String(Self.purgesPerSweep)), partition: partition)
     for (member, time) in pairs(listed.array ?? []) {
-      let words = member.split(separator: 0, maxSplits: 1, omittingEmptySubsequences: false)
-      let app = AppID(rawValue: String(decoding: words[0], as: UTF8.self))
-      let id = DeviceID(rawValue: words.count > 1 ? String(decoding: words[1], as: UTF8.self) : "")
+      let (app, id) = Self.device(ofMember: member)
       if let found = try await find([id], app: app)[0], let tombstone = found.record.stored.tombstone,
         tombstone.at.milliseconds <= bound
       {

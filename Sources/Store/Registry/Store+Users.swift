@@ -139,7 +139,7 @@ extension Store {
     var at = 0
     return zip(users, entries).map { user, entry in
       defer { at += entry.places.count }
-      return found[at..<at + entry.places.count].compactMap { $0?.record.stored }.filter { $0.device.isOf(user) }
+      return found[at..<at + entry.places.count].compactMap { $0?.record.visible }.filter { $0.device.isOf(user) }
         .sorted { $0.device.id.rawValue < $1.device.id.rawValue }
     }
   }

@@ -86,7 +86,7 @@ extension Store {
       RedisCommand("HGETALL", keys.words(place.partition, place.app)), partition: place.partition)
     var book = WordBook()
     for (text, number) in pairs(reply.array ?? []) {
-      if let number = Int(String(decoding: number, as: UTF8.self)) {
+      if let number = StoredNumber.read(number) {
         book.learn(String(decoding: text, as: UTF8.self), number)
       }
     }

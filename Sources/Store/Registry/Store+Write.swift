@@ -16,7 +16,8 @@ final class DeviceWrite {
   let expected: [Int]
   /// Of a registration: the id that its token gives.
   let derived: DeviceID?
-  /// What aliases of its token name is answered.
+  let way: RegistrationWay
+  /// What aliases of its token name is answered, or refused.
   let tellsAliases: Bool
   /// A new device that this has entered into its sets already, but for `active`.
   var intent: OpenIntent?
@@ -25,11 +26,11 @@ final class DeviceWrite {
 
   init(
     place: DevicePlace, id: DeviceID, before: FoundDevice?, after: DeviceRecord?, expected: [Int] = [],
-    derived: DeviceID? = nil, step: Int = 0
+    derived: DeviceID? = nil, way: RegistrationWay = .keeps, step: Int = 0
   ) {
     (self.place, self.id, self.before, self.after) = (place, id, before, after)
-    (self.expected, self.derived, self.step) = (expected, derived, step)
-    tellsAliases = derived == id
+    (self.expected, self.derived, self.way, self.step) = (expected, derived, way, step)
+    tellsAliases = derived == id && (way == .keeps || way == .alone)
     isNew = before == nil && after != nil
   }
 
@@ -38,7 +39,7 @@ final class DeviceWrite {
     case refused
     /// Another one has taken its intent over, with its number.
     case overtaken
-    case done(aliased: [DevicePlace])
+    case done(aliased: [AliasEntry])
 
     var isDone: Bool { if case .done = self { true } else { false } }
   }
@@ -64,14 +65,14 @@ extension DeviceWrite {
     let tombstone = after?.stored.tombstone
     let changesTombstone = tombstone != nil || before?.record.stored.tombstone != nil
     let act: UInt8 = after == nil ? UInt8(ascii: "d") : UInt8(ascii: before == nil ? "c" : "u")
-    arguments.append(length: 18) { head in
+    arguments.append(length: 16) { head in
       head.append(act)
       head.append(UInt8(bucket))
-      head.append(token == nil ? 0 : 1)
+      head.append(token == nil ? 0 : way == .alone ? 2 : 1)
       head.append(changesTombstone ? 1 : 0)
       head.append32(place.number)
       head.append32(Int(index))
-      if let token { head += token } else { for _ in 0..<6 { head.append(0) } }
+      if let token { head += token } else { head.append32(0) }
     }
     if let before { arguments.append(before.entry) } else { arguments.append("") }
     if let packed {
@@ -144,7 +145,7 @@ extension Store {
         run(chunk, writes, app, under: lease)
       }
       all += written
-      let replies = try await replies(entering) + replies(writing, partition: lease?.partition ?? 0)
+      let replies = try await replies(entering) + replies(writing, under: lease)
       left = []
       for (written, reply) in zip(all, replies) {
         if reply.integer == -2 {
@@ -162,7 +163,7 @@ extension Store {
         if kind == 0 {
           for at in stride(from: 1, to: answer.count - 1, by: 2) {
             let place = written[Int(answer[at].integer ?? 1) - 1]
-            results[place] = .done(aliased: DevicePlace.list(answer[at + 1].bytes ?? []))
+            results[place] = .done(aliased: AliasEntry.list((answer[at + 1].bytes ?? [])[...]))
           }
           continue
         }
@@ -256,7 +257,7 @@ extension Store {
     var script = ScriptRun()
     if let lease {
       script.keys.append(keys.lease(lease.partition))
-      script.arguments.append(lease.owner)
+      script.arguments.append(fence(lease).next().text)
     }
     script.keys.append(keys.freeNumbers(partition, app))
     script.keys.append(keys.buried(partition))

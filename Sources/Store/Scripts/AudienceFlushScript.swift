@@ -10,12 +10,12 @@ extension Scripts {
   /// '', groups, records, retries, slices; (code, counter or '', first of the job, 1 if some of them have a record, stretches,
   /// (first byte, codes)…)…, (index, head, attempts)…, (index, head, attempts, due)…, (slice, the provider's id)…; then jobs,
   /// and per job: place of its message, entry, name of the stream, first of the job; last what counts towards caps, whose keys
-  /// come last.
+  /// come behind; then tallies.
   /// → pruned, raw ids and controls, fields and values of `finished` to be told.
   static let flushAudience = RedisScript(
     "flushAudience",
     "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + Fragment.flush
-      + Fragment.caps + """
+      + Fragment.caps + Fragment.tally + """
         local finished, retry, segs, ends = KEYS[2], KEYS[3], KEYS[5], KEYS[6]
         local messages = tonumber(ARGV[6])
         local at, key = 7, 7
@@ -85,6 +85,7 @@ extension Scripts {
                 ended = ended + fresher + back
                 retrying = retrying - back
                 moves[counter] = (moves[counter] or 0) + fresher + back
+                tally(counter, fresher + back)
               end
               if fresher > 0 then moves['j' .. job] = (moves['j' .. job] or 0) - fresher end
             end
@@ -104,7 +105,7 @@ extension Scripts {
               if turned[index] and not kept[index] then
                 kept[index] = true
                 written[#written + 1] = index
-                written[#written + 1] = ARGV[at + 1] .. earlier(known[index]) .. ARGV[at + 2]
+                written[#written + 1] = ARGV[at + 1] .. tried(known[index], ARGV[at + 2])
               end
               at = at + 3
             end
@@ -122,7 +123,7 @@ extension Scripts {
                   if ARGV[at + 2] == '' then held = held + 1 end
                 end
                 written[#written + 1] = index
-                written[#written + 1] = ARGV[at + 1] .. before .. ARGV[at + 2]
+                written[#written + 1] = ARGV[at + 1] .. tried(known[index], ARGV[at + 2])
                 redis.call('ZADD', retry, ARGV[at + 3], member(id, index))
               end
               at = at + 4
@@ -170,6 +171,7 @@ extension Scripts {
           if won then countCaps(key) end
           if number > 0 then redis.call('HSET', KEYS[1], 'f', number, 'c', chunk, 'p', pruned) end
         end
+        settleTallies()
         return {pruned, controls, told}
         """)
 }

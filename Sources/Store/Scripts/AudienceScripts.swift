@@ -38,7 +38,7 @@ extension Scripts {
     """)
 
   /// Stores who is in a part, counts what ended before it began, and adds a job for each credential. KEYS lease, work,
-  /// snapshot, codes, starts, seq, ready, waiting, ends, finished, segments, kept, streams… · ARGV owner, raw id, hour,
+  /// snapshot, codes, starts, seq, ready, waiting, ends, finished, segments, kept, streams…, tallies · ARGV owner, raw id, hour,
   /// retention, channel, partition, members, members to be sent, snapshot, when what is left ends, 1 if made for a
   /// cancelled message, number of counters, (counter, count)…, number of jobs, (place of its stream, name, first, count, due
   /// or '')…
@@ -46,7 +46,7 @@ extension Scripts {
   /// left to do
   static let startAudience = RedisScript(
     "startAudience",
-    "#!lua\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + """
+    "#!lua\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + Fragment.mark + Fragment.tally + """
       local w, id = KEYS[2], ARGV[2]
       local flag = redis.call('HMGET', w, 'a', 'n', 'c')
       if not flag[1] or flag[2] then
@@ -65,8 +65,10 @@ extension Scripts {
       local at = 13
       for i = 1, tonumber(ARGV[12]) do
         redis.call('HSET', w, ARGV[at], ARGV[at + 1])
+        tally(ARGV[at], ARGV[at + 1])
         at = at + 2
       end
+      settleTallies()
       redis.call('SET', KEYS[3], ARGV[9])
       redis.call('ZREM', KEYS[5], id)
       if open == 0 then
@@ -83,7 +85,7 @@ extension Scripts {
         if ARGV[at + 4] ~= '' then
           redis.call('ZADD', KEYS[5], ARGV[at + 4], id .. struct.pack('>I4', tonumber(first)))
         else
-          redis.call('XADD', KEYS[13 + tonumber(ARGV[at])], string.format('%.0f', base + tonumber(first)) .. '-1',
+          redis.call('XADD', KEYS[13 + tonumber(ARGV[at])], string.format('%.0f', base + tonumber(first)) .. mark(id),
             'm', id, 'a', first, 'c', ARGV[at + 3])
           local rings = redis.call('SADD', KEYS[7], name) + redis.call('SREM', KEYS[8], name)
           if rings > 0 then redis.call('PUBLISH', ARGV[5], 'w ' .. ARGV[6] .. ' ' .. name) end
@@ -94,11 +96,11 @@ extension Scripts {
       """)
 
   /// Ends members of a job that have no outcome, a bounded range at a time. KEYS lease, work, codes, ends, finished,
-  /// segments, kept, ready, stream, snapshot, deliveries, slices · ARGV owner, raw id, hour, retention, code, first of the
+  /// segments, kept, ready, stream, snapshot, deliveries, slices, tallies · ARGV owner, raw id, hour, retention, code, first of the
   /// job, its entry, name of the stream, (from, to, counter)… → 0 or how the part ended
   static let endRest = RedisScript(
     "endRest",
-    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + """
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.clock + Fragment.keepInPlace + Fragment.tally + """
       local w, codes, id, code = KEYS[2], KEYS[3], ARGV[2], tonumber(ARGV[5])
       local job = 'j' .. ARGV[6]
       local flag = redis.call('HMGET', w, 'x', job)
@@ -126,9 +128,11 @@ extension Scripts {
         if ended > 0 then
           redis.call('SETRANGE', codes, first, string.char(unpack(bytes)))
           redis.call('HINCRBY', w, ARGV[at + 2], ended)
+          tally(ARGV[at + 2], ended)
           total = total + ended
         end
       end
+      settleTallies()
       local left = tonumber(flag[2]) - total
       if total > 0 then redis.call('HSET', w, job, left, 'lo', now()) end
       if left == 0 then
@@ -146,11 +150,11 @@ extension Scripts {
       """)
 
   /// Ends a part of which it cannot be told who is in it: not started, or its snapshot cannot be read. What has no outcome
-  /// counts as `counter`. KEYS lease, work, starts, ends, finished, segments, kept, odd, snapshot, codes, deliveries, slices
+  /// counts as `counter`. KEYS lease, work, starts, ends, finished, segments, kept, odd, snapshot, codes, deliveries, slices, tallies
   /// · ARGV owner, raw id, hour, retention, counter, 1 if it is odd → 0, or how it ended
   static let abandonAudience = RedisScript(
     "abandonAudience",
-    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.keepInPlace + """
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.keepInPlace + Fragment.tally + """
       local w, id = KEYS[2], ARGV[2]
       redis.call('ZREM', KEYS[3], id)
       redis.call('ZREM', KEYS[4], id)
@@ -159,6 +163,8 @@ extension Scripts {
       if ARGV[6] == '1' then redis.call('INCR', KEYS[8]) end
       local left = tonumber(flag[3] or flag[1])
       redis.call('HINCRBY', w, ARGV[5], left)
+      tally(ARGV[5], left)
+      settleTallies()
       redis.call('HSET', w, 'n', flag[2] or left, 'x', 0, 'r', 0)
       return keepInPlace(id, {w, KEYS[9], KEYS[10], KEYS[11], KEYS[12]}, KEYS[6], KEYS[7], KEYS[5], ARGV[3], ARGV[4])
       """)

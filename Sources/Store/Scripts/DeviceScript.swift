@@ -1,7 +1,7 @@
 extension Fragment {
   /// KEYS free numbers, tombstones, words; record buckets; per device: index bucket, and bucket of its alias if that is asked for;
   /// sets · ARGV devices, words, time, record buckets, plan of sets; per device: head (create, update or delete (c, u, d), which
-  /// record bucket, whether its alias is asked for, whether its tombstone changes, number, hash of its id, hash of its token),
+  /// record bucket, whether its alias is asked for (1) and must name nobody (2), whether its tombstone changes, number, hash of its id, hash of its token),
   /// expected entry, new entry, numbers expected under the hash of its id, and if its tombstone changes its time or '' (none any
   /// more) and its member of tombstones; then sets as `applySets` takes them.
   /// → 1 and the places of the devices that were not as expected; or 0 and by place what the aliases name; or -1: words are
@@ -14,11 +14,11 @@ extension Fragment {
       local heads, wanted, aliases = {}, {}, {}
       local at, key = 6, 4 + buckets
       for i = 1, devices do
-        local head = {struct.unpack('>c1BBBI4c4c6', ARGV[at])}
+        local head = {struct.unpack('>c1BBBI4c4c4', ARGV[at])}
         head.at, head.index = at, KEYS[key]
         heads[i], wanted[i] = head, KEYS[key]
         key = key + 1
-        if head[3] == 1 then
+        if head[3] > 0 then
           aliases[#aliases + 1] = i
           head.alias = KEYS[key]
           key = key + 1
@@ -27,10 +27,19 @@ extension Fragment {
       end
       local index = {}
       for i, value in ipairs(redis.call('MGET', unpack(wanted))) do index[wanted[i]] = value or '' end
+      local told, asked = {}, {}
+      for n, i in ipairs(aliases) do asked[n] = heads[i].alias end
+      if #asked > 0 then
+        for n, value in ipairs(redis.call('MGET', unpack(asked))) do
+          told[aliases[n]] = value and aliased(value, heads[aliases[n]][7]) or ''
+        end
+      end
       local answer = {1}
       for i = 1, devices do
         local head = heads[i]
-        if entryOf(held[head[2]] or '', head[5]) ~= ARGV[head.at + 1] then
+        if head[3] == 2 and told[i] ~= '' then
+          answer[#answer + 1] = i
+        elseif entryOf(held[head[2]] or '', head[5]) ~= ARGV[head.at + 1] then
           answer[#answer + 1] = i
         elseif head[1] == 'c' and numbers(index[head.index], head[6]) ~= ARGV[head.at + 3] then
           answer[#answer + 1] = i
@@ -87,14 +96,10 @@ extension Fragment {
 
       applySets(ARGV[5], key, at)
 
-      if #aliases == 0 then return answer end
-      local asked = {}
-      for n, i in ipairs(aliases) do asked[n] = heads[i].alias end
-      for n, value in ipairs(redis.call('MGET', unpack(asked))) do
-        local places = value and aliased(value, heads[aliases[n]][7]) or ''
-        if places ~= '' then
-          answer[#answer + 1] = aliases[n]
-          answer[#answer + 1] = places
+      for _, i in ipairs(aliases) do
+        if told[i] ~= '' then
+          answer[#answer + 1] = i
+          answer[#answer + 1] = told[i]
         end
       end
       return answer

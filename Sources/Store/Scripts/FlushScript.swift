@@ -7,12 +7,12 @@ extension Scripts {
   /// ARGV owner, number, chunk, retention, pruned, partition, messages, then per message: raw id, hour, home here and how
   /// many parts it has (0 elsewhere, 1, 2 more), finals, retries, time of the first attempt or '', (index, head, attempts,
   /// counter)…, (index, head, attempts, due)…; then jobs, and per job: place of its message or 0, entry, name of the stream;
-  /// last what counts towards caps, whose keys come last.
+  /// last what counts towards caps, whose keys come behind; then tallies.
   /// → pruned, raw ids and controls, fields and values of `finished` to be told.
   static let flush = RedisScript(
     "flush",
     "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + Fragment.flush
-      + Fragment.caps + """
+      + Fragment.caps + Fragment.tally + """
         local finished, retry, segs = KEYS[2], KEYS[3], KEYS[5]
         local messages = tonumber(ARGV[7])
         local at, key = 8, 6
@@ -46,7 +46,7 @@ extension Scripts {
                   retrying = retrying - 1
                   if earlier(record) == '' then held = held - 1 end
                 end
-                known[index] = head .. earlier(record) .. attempts
+                known[index] = head .. tried(record, attempts)
                 records[#records + 1] = index
                 records[#records + 1] = known[index]
                 counts[counter] = (counts[counter] or 0) + 1
@@ -65,7 +65,7 @@ extension Scripts {
                   if record then held = held - 1 end
                   if attempts == '' then held = held + 1 end
                 end
-                known[index] = head .. before .. attempts
+                known[index] = head .. tried(record, attempts)
                 records[#records + 1] = index
                 records[#records + 1] = known[index]
                 waits[#waits + 1] = due
@@ -73,6 +73,7 @@ extension Scripts {
               end
               at = at + 4
             end
+            for counter, count in pairs(counts) do tally(counter, count) end
             if #gone > 0 then redis.call('ZREM', retry, unpack(gone)) end
             if #waits > 0 then redis.call('ZADD', retry, unpack(waits)) end
             local ends = ended > 0 and tonumber(flag[2]) == ended
@@ -182,6 +183,7 @@ extension Scripts {
           end
           if number > 0 then redis.call('HSET', KEYS[1], 'f', number, 'c', chunk, 'p', pruned) end
         end
+        settleTallies()
         return {pruned, controls, told}
         """)
 }

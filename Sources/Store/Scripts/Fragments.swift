@@ -1,8 +1,35 @@
 /// Lua that several scripts share. Numbers beyond 14 digits are formatted by hand: Lua would round them.
 enum Fragment {
-  /// KEYS[1] is the lease, ARGV[1] its owner: refused unless equal (design D5).
-  static let owner = """
-    if redis.call('HGET', KEYS[1], 'o') ~= ARGV[1] then return redis.error_reply('LEASE of another owner') end
+  /// KEYS[1] is the lease, ARGV[1] what `LeaseFence` writes: its owner, the highest number that Redis has confirmed to it, and
+  /// the number of this script. A lease of another owner refuses. So does one whose number is below what was confirmed: Redis
+  /// has lost writes that the owner has seen. Such a lease ends here, as it was granted by a history that ended.
+  static let fence = """
+    local function refusal()
+      local owner, confirmed, number = string.match(ARGV[1], '^(%S+) (%d+) (%d+)$')
+      local held = redis.call('HMGET', KEYS[1], 'o', 'v')
+      if not owner or held[1] ~= owner then return redis.error_reply('LEASE of another owner') end
+      local last = tonumber(held[2] or 0) or 0
+      if last < tonumber(confirmed) then
+        redis.call('HSET', KEYS[1], 'o', '', 'u', 0)
+        return redis.error_reply('HISTORY ends at write ' .. last .. ' and the owner has seen ' .. confirmed)
+      end
+      if last < tonumber(number) then redis.call('HSET', KEYS[1], 'v', number) end
+    end
+
+    """
+
+  /// Only for the owner of the lease, in the history that granted it (design D5).
+  static let owner =
+    fence + """
+      local refused = refusal()
+      if refused then return refused end
+
+      """
+
+  /// The second half of an entry's id, from the message that it carries: after Redis has lost its last writes a place in a
+  /// stream is given out again, and what removes the former job of that place must not find the new one.
+  static let mark = """
+    local function mark(id) return string.format('-%.0f', (struct.unpack('>I4', id, 13))) end
 
     """
 
@@ -27,6 +54,50 @@ enum Fragment {
   static let earlier = """
     local function earlier(record)
       return record and #record > 2 and string.sub(record, 4 + struct.unpack('>I2', record, 2)) or ''
+    end
+    -- … and has from now on: who tells some tells all.
+    local function tried(record, attempts) return attempts ~= '' and attempts or earlier(record) end
+
+    """
+
+  /// Messages that were asked for under an idempotency key: each is stored once while its key lives, whoever reserved the key
+  /// comes when. `keyed(set, row, till)`: the raw ids of a row, and which of them were stored before; nil when a key may have
+  /// ended, at `till`. `remember` comes last in a script, when they are stored. Needs `clock`.
+  static let keyed = """
+    local function keyed(set, row, till)
+      local ids, known = {}, {}
+      for at = 1, #row - 15, 16 do ids[#ids + 1] = string.sub(row, at, at + 15) end
+      if #ids == 0 then return ids, known end
+      if tonumber(now()) >= tonumber(till) then return nil end
+      for i, held in ipairs(redis.call('SMISMEMBER', set, unpack(ids))) do
+        if held == 1 then known[ids[i]] = true end
+      end
+      return ids, known
+    end
+    local function remember(set, ids, life)
+      if #ids == 0 then return end
+      redis.call('SADD', set, unpack(ids))
+      -- An hour more than is asked for, so that not every message has to renew it.
+      if redis.call('TTL', set) < tonumber(life) then redis.call('EXPIRE', set, life + 3600) end
+    end
+
+    """
+
+  /// `listed(hours, ends, hour, life)`: the listing of an hour lives on for so many seconds. Hours whose listing has ended leave
+  /// both sets. Needs `clock`.
+  static let listed = """
+    local function listed(hours, ends, hour, life)
+      redis.call('ZADD', hours, hour, hour)
+      redis.call('ZADD', ends, 'GT', string.format('%.0f', now() + life * 1000), hour)
+      for _, key in ipairs({hours, ends}) do
+        redis.call('EXPIRE', key, life, 'NX')
+        redis.call('EXPIRE', key, life, 'GT')
+      end
+      local gone = redis.call('ZRANGEBYSCORE', ends, '-inf', '(' .. now(), 'LIMIT', 0, 100)
+      if #gone > 0 then
+        redis.call('ZREM', hours, unpack(gone))
+        redis.call('ZREM', ends, unpack(gone))
+      end
     end
 
     """
@@ -167,6 +238,23 @@ enum Fragment {
 
       """
 
+  /// Counts outcomes at the moment they become final, by provider and outcome, in the hash that the last of KEYS names:
+  /// `tally(counter, count)` for whatever a counter of a message grows by, `settleTallies()` once when all is written. A worker
+  /// takes them from there (`takeTallies`): nobody else counts ends.
+  static let tally = """
+    local tallies = {}
+    local function tally(counter, count)
+      local name = string.match(counter, '^k([^\\1]*\\1[^\\1]*)')
+      if name then tallies[name] = (tallies[name] or 0) + tonumber(count) end
+    end
+    local function settleTallies()
+      for name, count in pairs(tallies) do
+        redis.call('HINCRBY', KEYS[#KEYS], name, string.format('%.0f', count))
+      end
+    end
+
+    """
+
   /// What home is told of a part: `1` if something failed, then counters and the times of first and last outcome.
   static let counterList = """
     local function packList(list)
@@ -197,35 +285,49 @@ enum Fragment {
     """
 
   /// Adds a message's part of a partition: `addPart(at, id, w, d, base, firstStream, ready, waiting, channel, partition)`,
-  /// `base` the sequence of its first delivery; answers whether nothing of it is left to do. ARGV from `at`: ttl, count, list,
-  /// ended and jobs as `Part` writes them. What may be damaged, a stream, is written before what tells that the part is here.
-  static let addPart = """
-    local filled = {}
-    local function addPart(at, id, w, d, base, firstStream, ready, waiting, channel, partition)
-      local ttl, count, list, ended = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
-      at = at + 4
-      local job = at + 3 * ended + 1
-      for i = 1, tonumber(ARGV[job - 1]) do
-        local name, first = ARGV[job + 1], ARGV[job + 2]
-        redis.call('XADD', KEYS[firstStream + tonumber(ARGV[job])], string.format('%.0f-1', base + first),
-          'm', id, 'f', first, 'i', ARGV[job + 3], 't', ARGV[job + 4])
-        if not filled[name] then
-          filled[name] = true
-          if redis.call('SADD', ready, name) + redis.call('SREM', waiting, name) > 0 then
-            redis.call('PUBLISH', channel, 'w ' .. partition .. ' ' .. name)
+  /// `base` the sequence of its first delivery; answers whether nothing of it is left to do. `step` is nil of a part that comes as a
+  /// whole, else which step it is (from 0), the index of its first delivery and how many deliveries the part has: `ps` in the work hash
+  /// counts the steps that are here, `z` is their last sequence, lists of later steps are in `t1` and so on. ARGV from `at`: ttl, count,
+  /// list, ended and jobs as `Part` writes them. What may be damaged, a stream, is written before what tells that the part is here.
+  static let addPart =
+    mark + tally + """
+      local filled = {}
+      local function addPart(at, id, w, d, base, firstStream, ready, waiting, channel, partition, step)
+        local ttl, count, list, ended = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
+        at = at + 4
+        local job = at + 3 * ended + 1
+        for i = 1, tonumber(ARGV[job - 1]) do
+          local name, first = ARGV[job + 1], ARGV[job + 2]
+          local place = base + first - (step and step.first or 0)
+          redis.call('XADD', KEYS[firstStream + tonumber(ARGV[job])], string.format('%.0f', place) .. mark(id),
+            'm', id, 'f', first, 'i', ARGV[job + 3], 't', ARGV[job + 4])
+          if not filled[name] then
+            filled[name] = true
+            if redis.call('SADD', ready, name) + redis.call('SREM', waiting, name) > 0 then
+              redis.call('PUBLISH', channel, 'w ' .. partition .. ' ' .. name)
+            end
           end
+          job = job + 5
         end
-        job = job + 5
+        local last = string.format('%.0f', base + count - 1)
+        if step and step.number > 0 then
+          redis.call('HSET', w, 't' .. step.number, list, 'ps', step.number + 1, 'z', last)
+          if ended > 0 then redis.call('HINCRBY', w, 'x', -ended) end
+        else
+          local all = step and step.total or count
+          redis.call('HSET', w, 's', string.format('%.0f', base), 'n', all, 't', list,
+            'x', ended == 0 and all or string.format('%.0f', all - ended), 'r', '0', 'l', ttl)
+          if step then redis.call('HSET', w, 'ps', 1, 'z', last) end
+        end
+        for i = 1, ended do
+          redis.call('HSET', d, ARGV[at], ARGV[at + 1])
+          redis.call('HINCRBY', w, ARGV[at + 2], 1)
+          tally(ARGV[at + 2], 1)
+          at = at + 3
+        end
+        if step then return redis.call('HGET', w, 'x') == '0' end
+        return ended == tonumber(count)
       end
-      redis.call('HSET', w, 's', string.format('%.0f', base), 'n', count, 't', list,
-        'x', ended == 0 and count or string.format('%.0f', count - ended), 'r', '0', 'l', ttl)
-      for i = 1, ended do
-        redis.call('HSET', d, ARGV[at], ARGV[at + 1])
-        redis.call('HINCRBY', w, ARGV[at + 2], 1)
-        at = at + 3
-      end
-      return ended == tonumber(count)
-    end
 
-    """
+      """
 }

@@ -6,7 +6,7 @@ extension Scripts {
   ///
   /// KEYS words, intents, free numbers; record buckets; per device its index bucket; of those whose alias is asked for, its bucket;
   /// sets · ARGV words, where it is counted how many scripts have filled the sets of the intent, how many must have, record
-  /// buckets, devices, a byte for each device whose alias is asked for: which one, plan of sets; per record bucket: numbers of its
+  /// buckets, devices, a byte for each device whose alias must name nobody: which one, plan of sets; per record bucket: numbers of its
   /// newcomers, four bytes each, and their entries; per device: hash of its id, number, and numbers expected under the hash; per
   /// asked alias: hash of the token; then sets as `applySets` takes them. → as `writeDevices`
   static let enterDevices = RedisScript(
@@ -47,6 +47,12 @@ extension Scripts {
         if numbers(held, hash) ~= string.sub(wanted, 9) then refused[#refused + 1] = i end
         list[place] = held .. entry
       end
+      local tokens = indexed + devices
+      if asked ~= '' then
+        for i, held in ipairs(call('MGET', unpack(KEYS, key + devices + 1, key + devices + #asked))) do
+          if held and aliased(held, ARGV[tokens + i - 1]) ~= '' then refused[#refused + 1] = string.byte(asked, i) end
+        end
+      end
       if #refused > 1 then return refused end
       call('MSET', unpack(list))
       -- None of them is free any more.
@@ -55,19 +61,7 @@ extension Scripts {
           call('ZREM', KEYS[3], string.format('%.0f', (struct.unpack('>I4', ARGV[i], 5))))
         end
       end
-      key = key + devices
-      local tokens = indexed + devices
-      applySets(ARGV[7], key + #asked + 1, tokens + #asked)
-
-      local answer = {0}
-      if asked == '' then return answer end
-      for i, held in ipairs(call('MGET', unpack(KEYS, key + 1, key + #asked))) do
-        local places = held and aliased(held, ARGV[tokens + i - 1]) or ''
-        if places ~= '' then
-          answer[#answer + 1] = string.byte(asked, i)
-          answer[#answer + 1] = places
-        end
-      end
-      return answer
+      applySets(ARGV[7], key + devices + #asked + 1, tokens + #asked)
+      return {0}
       """)
 }

@@ -19,7 +19,7 @@ extension Scripts {
       return {new, dropped}
       """)
 
-  /// Puts a credential's brake on, unless it is. KEYS brakes · ARGV credential, time, seen, dead, norm, channel
+  /// Puts a credential's brake on, unless it is. KEYS brakes · ARGV credential, time, seen, dead, the rest, channel
   static let brake = RedisScript(
     "brake",
     """
@@ -64,9 +64,9 @@ extension Scripts {
       if not (s and d and d >= 0 and d <= s and s < 1e15) then s, d = 0, 0 end
       local entry = redis.call('HGET', KEYS[2], credential)
       if entry and seen > 0 then
-        local since, hs, hd, share = string.match(entry, '^(%S+) (%S+) (%S+) (%S+)$')
+        local since, hs, hd, rest = string.match(entry, '^(%S+) (%S+) (%S+) (.+)$')
         if since then
-          entry = string.format('%s %.0f %.0f %s', since, (tonumber(hs) or 0) + seen, (tonumber(hd) or 0) + dead, share)
+          entry = string.format('%s %.0f %.0f %s', since, (tonumber(hs) or 0) + seen, (tonumber(hd) or 0) + dead, rest)
           redis.call('HSET', KEYS[2], credential, entry)
         end
       elseif seen > 0 then

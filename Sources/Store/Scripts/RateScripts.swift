@@ -4,7 +4,8 @@ extension Scripts {
   /// Permissions from buckets that must all have some; none is taken unless all are. A bucket fills at its rate, holds what
   /// came in `burst`, and one at first. With a ramp its rate grows from a fiftieth to the whole in that time, and begins
   /// anew after as long a rest. One that is counted keeps what it gave in each tenth of a second, and the sum of the last
-  /// ten seconds and a little never passes `most`, whoever comes late. KEYS buckets · ARGV how many, then per bucket: rate per
+  /// ten seconds and a little never passes `most`, whoever comes late. What lies ahead of Redis' clock, as that went back, is
+  /// of now: all that was given counts as given this moment. KEYS buckets · ARGV how many, then per bucket: rate per
   /// second, burst and ramp in milliseconds, most or 0 → how many, milliseconds until there is one more
   static let grant = RedisScript(
     "grant",
@@ -17,23 +18,32 @@ extension Scripts {
       local a = i * 4 - 2
       local rate, burst, ramp, most = tonumber(ARGV[a]), ARGV[a + 1] * 1000, ARGV[a + 2] * 1000, tonumber(ARGV[a + 3])
       local held = redis.call('HMGET', key, 'n', 'b', 'c', 's')
-      local began = tonumber(held[2] or now)
+      local last = math.min(now, tonumber(held[1] or now))
+      local began = math.min(now, tonumber(held[2] or now))
       if ramp > 0 then
-        if not held[1] or now - held[1] > ramp then began = now end
+        if not held[1] or now - last > ramp then began = now end
         rate = rate * math.max(\(rampFloor), math.min(1, (now - began) / ramp))
       end
       local one = 1000000 / rate
       -- One and a little more, as now is not exact to the last microsecond: a bucket that waits for one gets it.
       local least = math.ceil(one) + 1
-      local taken = math.min(now, math.max(tonumber(held[1] or now - least), now - math.max(burst, least)))
+      local taken = math.max(held[1] and last or now - least, now - math.max(burst, least))
       local has = (now - taken) / one
       local whole = math.floor(has + 0.000001)
       count = math.min(count, whole)
       wait = math.max(wait, (1 - (has - whole)) * one)
       local b = {taken = taken, one = one, began = began, keep = ramp + burst, old = {}}
+      b.ahead = held[1] and tonumber(held[1]) > now or tonumber(held[2] or 0) > now
       if most > 0 then
-        b.cell = math.max(math.floor(now / \(rateCell * 1000)), tonumber(held[3] or 0))
+        local cell = math.floor(now / \(rateCell * 1000))
         b.sum = tonumber(held[4] or 0)
+        if tonumber(held[3] or 0) > cell then
+          for other = 0, \(rateCells - 1) do b.old[#b.old + 1] = other end
+          redis.call('HDEL', key, unpack(b.old))
+          redis.call('HSET', key, cell % \(rateCells), b.sum, 'c', cell)
+          b.old, held[3] = {}, cell
+        end
+        b.cell = cell
         for cell = math.max(tonumber(held[3] or b.cell), b.cell - \(rateCells)) + 1, b.cell do
           b.old[#b.old + 1] = cell % \(rateCells)
         end
@@ -43,6 +53,7 @@ extension Scripts {
         count = math.min(count, most - b.sum)
         if b.sum >= most then wait = math.max(wait, \(rateCell * 1000) - now % \(rateCell * 1000)) end
       end
+      if b.ahead then redis.call('HSET', key, 'n', string.format('%.0f', taken), 'b', string.format('%.0f', began)) end
       buckets[i] = b
     end
     if count > 0 then

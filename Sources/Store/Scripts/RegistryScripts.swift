@@ -67,31 +67,33 @@ extension Scripts {
     return 1
     """)
 
-  /// Points hashes of tokens at devices, beside those that they point to. KEYS for each: alias bucket, index bucket of the
-  /// token's own id · ARGV for each: hash of the token, device, partition and hash of the token's own id → for each how many
-  /// other devices the hash points to, then those and the devices with the own id; or nothing
+  /// Enters devices for hashes of tokens, behind those that are there. KEYS for each: alias bucket, index bucket of the
+  /// token's own id · ARGV for each: hash of the token, entry, whether another entry of the device will do, partition and hash of the
+  /// token's own id → for each how many entries stood before its own, those, and the places of devices with the own id; or nothing
   static let point = RedisScript(
     "point",
     "#!lua flags=allow-oom\n" + Fragment.index + """
       local out, held, changed = {}, {}, {}
       for k, value in ipairs(redis.call('MGET', unpack(KEYS))) do held[KEYS[k]] = value or '' end
       for i = 1, #KEYS / 2 do
-        local key, hash, to, own = KEYS[i * 2 - 1], ARGV[i * 3 - 2], ARGV[i * 3 - 1], ARGV[i * 3]
-        local others = aliased(held[key], hash)
-        local known = false
-        for at = 1, #others, 6 do
-          if string.sub(others, at, at + 5) == to then
+        local key, hash, entry, any, own = KEYS[i * 2 - 1], ARGV[i * 4 - 3], ARGV[i * 4 - 2], ARGV[i * 4 - 1], ARGV[i * 4]
+        local all, before, known = aliased(held[key], hash), {}, false
+        for at = 1, #all, #entry do
+          local other = string.sub(all, at, at + #entry - 1)
+          if other == entry or any == '1' and string.sub(other, 1, 6) == string.sub(entry, 1, 6) then
             known = true
-            others = string.sub(others, 1, at - 1) .. string.sub(others, at + 6)
-            break
+            if any ~= '1' then break end
+          else
+            before[#before + 1] = other
           end
         end
         if not known then
-          held[key] = held[key] .. hash .. to
+          held[key] = held[key] .. hash .. entry
           changed[key] = true
         end
         local found = numbers(held[KEYS[i * 2]], string.sub(own, 3))
-        out[i] = others == '' and found == '' and '' or string.char(math.min(255, #others / 6)) .. others
+        out[i] = ''
+        if #before > 0 or found ~= '' then out[i] = struct.pack('>I2', #before) .. table.concat(before) end
         for at = 1, #found, 4 do out[i] = out[i] .. string.sub(own, 1, 2) .. string.sub(found, at, at + 3) end
       end
       local list = {}
@@ -103,7 +105,7 @@ extension Scripts {
       return out
       """)
 
-  /// Takes a token's hash from a device. KEYS alias bucket · ARGV hash and device
+  /// Takes an entry away. KEYS alias bucket · ARGV hash and entry
   static let unpoint = RedisScript(
     "unpoint",
     "#!lua flags=allow-oom\n" + Fragment.index + """
@@ -140,7 +142,8 @@ extension Fragment {
 
     """
 
-  /// An index bucket: entries of a hash and a number, four bytes each. An alias bucket: of a hash and a place, six bytes each.
+  /// An index bucket: entries of a hash and a number, four bytes each. An alias bucket: of a hash, four
+  /// bytes, a place, six, and two that tell entries of one device apart.
   static let index = """
     local function behind(held, hash, size)
       local found, at = '', 1

@@ -24,24 +24,23 @@ extension Scripts {
       """)
 
   /// Gives a scheduled message another time, if nobody else has changed it since it was read. KEYS message, scheduled,
-  /// listing, hours · ARGV raw id, version that was read, start, body, local time or '', listing's life, channel, partition
+  /// listing, hours, ends of hours · ARGV raw id, version that was read, start, body, local time or '', listing's life, channel,
+  /// partition, hour
   /// → 0 unknown, 1 done, 2 it has started, 3 changed meanwhile, 4 cancelled
   static let reschedule = RedisScript(
     "reschedule",
-    """
-    #!lua
-    local m = redis.call('HMGET', KEYS[1], 'st', 'v', 'can')
-    if not m[1] then return 0 end
-    if m[3] then return 4 end
-    if m[1] ~= 'w' then return 2 end
-    if m[2] ~= ARGV[2] then return 3 end
-    redis.call('HSET', KEYS[1], 'at', ARGV[3], 'b', ARGV[4], 'v', tonumber(m[2]) + 1, 'sl', ARGV[5])
-    redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
-    redis.call('EXPIRE', KEYS[3], ARGV[6], 'GT')
-    redis.call('EXPIRE', KEYS[4], ARGV[6], 'GT')
-    redis.call('PUBLISH', ARGV[7], 's ' .. ARGV[8])
-    return 1
-    """)
+    "#!lua\n" + Fragment.clock + Fragment.listed + """
+      local m = redis.call('HMGET', KEYS[1], 'st', 'v', 'can')
+      if not m[1] then return 0 end
+      if m[3] then return 4 end
+      if m[1] ~= 'w' then return 2 end
+      if m[2] ~= ARGV[2] then return 3 end
+      redis.call('HSET', KEYS[1], 'at', ARGV[3], 'b', ARGV[4], 'v', tonumber(m[2]) + 1, 'sl', ARGV[5])
+      redis.call('ZADD', KEYS[2], ARGV[3], ARGV[1])
+      if redis.call('EXPIRE', KEYS[3], ARGV[6], 'GT') == 1 then listed(KEYS[4], KEYS[5], ARGV[9], tonumber(ARGV[6])) end
+      redis.call('PUBLISH', ARGV[7], 's ' .. ARGV[8])
+      return 1
+      """)
 
   /// A cancelled message that waits for its time has none to wait for. KEYS message, scheduled · ARGV raw id, channel,
   /// partition
@@ -69,14 +68,15 @@ extension Scripts {
   /// stream, first, count → sequence of its first member, or 0: nothing of it is left to do
   static let releaseJob = RedisScript(
     "releaseJob",
-    "#!lua\n" + Fragment.owner + """
+    "#!lua\n" + Fragment.owner + Fragment.mark + """
       redis.call('ZREM', KEYS[3], ARGV[3])
       local left = redis.call('HMGET', KEYS[2], 'x', 'j' .. ARGV[7])
       if not left[1] or left[1] == '0' or not left[2] or left[2] == '0' then return 0 end
       local count, name = tonumber(ARGV[8]), ARGV[6]
       local base = redis.call('INCRBY', KEYS[4], count) - count + 1
       redis.call('HSET', KEYS[2], 'b' .. ARGV[7], string.format('%.0f', base))
-      redis.call('XADD', KEYS[7], string.format('%.0f', base) .. '-1', 'm', ARGV[2], 'a', ARGV[7], 'c', ARGV[8])
+      redis.call('XADD', KEYS[7], string.format('%.0f', base) .. mark(ARGV[2]), 'm', ARGV[2], 'a', ARGV[7], 'c',
+        ARGV[8])
       local rings = redis.call('SADD', KEYS[5], name) + redis.call('SREM', KEYS[6], name)
       if rings > 0 then redis.call('PUBLISH', ARGV[4], 'w ' .. ARGV[5] .. ' ' .. name) end
       return base

@@ -1,6 +1,20 @@
 import RedisClient
 
 extension Scripts {
+  /// Drops the segment of an hour, if it is as it was read: nothing was archived there meanwhile. KEYS segment, kept, segments ·
+  /// ARGV hour, bytes as read, 1: also while it holds something → 1: it is gone
+  static let dropSegment = RedisScript(
+    "dropSegment",
+    """
+    #!lua flags=allow-oom
+    if ARGV[3] == '0' and redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
+    local bytes = redis.call('ZSCORE', KEYS[3], ARGV[1])
+    if not bytes or tonumber(bytes) ~= tonumber(ARGV[2]) then return 0 end
+    redis.call('UNLINK', KEYS[1])
+    redis.call('ZREM', KEYS[3], ARGV[1])
+    return 1
+    """)
+
   /// Entries behind a place, until there are so many jobs in them; of an entry of singles the values of those that are still
   /// singles. Asks to be rung when there are no more entries. KEYS lease, stream, waiting, singles · ARGV owner, from, count,
   /// name of the stream → entries, and an array of values for each entry of singles
@@ -68,41 +82,44 @@ extension Scripts {
       """)
 
   /// Ends deliveries whose job or record cannot be read. KEYS lease, finished, retry, segments, odd, work, deliveries,
-  /// slices, message (or again work, when home is elsewhere), segment, kept · ARGV owner, raw id, hour, retention, home here, how
+  /// slices, message (or again work, when home is elsewhere), segment, kept, tallies · ARGV owner, raw id, hour, retention, home here, how
   /// many are odd, 1 if those that wait for a retry are meant, (index, head, counter)… → fields and values of `finished`
   static let condemn = RedisScript(
     "condemn",
-    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + Fragment.earlier + """
-      local id, w, d = ARGV[2], KEYS[6], KEYS[7]
-      if ARGV[6] ~= '0' then redis.call('INCRBY', KEYS[5], ARGV[6]) end
-      local told, ended, retrying, held = {}, 0, 0, 0
-      if redis.call('HEXISTS', w, 'x') == 0 then return told end
-      for at = 8, #ARGV, 3 do
-        local record = redis.call('HGET', d, ARGV[at])
-        if not record or (ARGV[7] == '1' and string.byte(record) ~= 70) then
-          if record then
-            retrying = retrying - 1
-            if earlier(record) == '' then held = held - 1 end
+    "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + Fragment.earlier
+      + Fragment.tally + """
+        local id, w, d = ARGV[2], KEYS[6], KEYS[7]
+        if ARGV[6] ~= '0' then redis.call('INCRBY', KEYS[5], ARGV[6]) end
+        local told, ended, retrying, held = {}, 0, 0, 0
+        if redis.call('HEXISTS', w, 'x') == 0 then return told end
+        for at = 8, #ARGV, 3 do
+          local record = redis.call('HGET', d, ARGV[at])
+          if not record or (ARGV[7] == '1' and string.byte(record) ~= 70) then
+            if record then
+              retrying = retrying - 1
+              if earlier(record) == '' then held = held - 1 end
+            end
+            redis.call('HSET', d, ARGV[at], ARGV[at + 1])
+            redis.call('HINCRBY', w, ARGV[at + 2], 1)
+            tally(ARGV[at + 2], 1)
+            redis.call('ZREM', KEYS[3], id .. struct.pack('>I4', tonumber(ARGV[at])))
+            ended = ended + 1
           end
-          redis.call('HSET', d, ARGV[at], ARGV[at + 1])
-          redis.call('HINCRBY', w, ARGV[at + 2], 1)
-          redis.call('ZREM', KEYS[3], id .. struct.pack('>I4', tonumber(ARGV[at])))
-          ended = ended + 1
         end
-      end
-      if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
-      if held ~= 0 then redis.call('HINCRBY', w, 'h', held) end
-      if ended == 0 or redis.call('HINCRBY', w, 'x', -ended) > 0 then return told end
-      if tonumber(redis.call('HGET', w, 'n')) > inPlaceFrom then
-        told = {id, keepInPlace(id, {w, d, KEYS[8]}, KEYS[4], KEYS[11], KEYS[2], ARGV[3], ARGV[4])}
-      else
-        close(id, redis.call('HGETALL', w), redis.call('HGETALL', d), KEYS[9], KEYS[10], KEYS[4], KEYS[2], ARGV[3],
-          ARGV[4], ARGV[5], told)
-        for i = 6, 8 do drop(KEYS[i]) end
-        settle()
-      end
-      return told
-      """)
+        settleTallies()
+        if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
+        if held ~= 0 then redis.call('HINCRBY', w, 'h', held) end
+        if ended == 0 or redis.call('HINCRBY', w, 'x', -ended) > 0 then return told end
+        if tonumber(redis.call('HGET', w, 'n')) > inPlaceFrom then
+          told = {id, keepInPlace(id, {w, d, KEYS[8]}, KEYS[4], KEYS[11], KEYS[2], ARGV[3], ARGV[4])}
+        else
+          close(id, redis.call('HGETALL', w), redis.call('HGETALL', d), KEYS[9], KEYS[10], KEYS[4], KEYS[2], ARGV[3],
+            ARGV[4], ARGV[5], told)
+          for i = 6, 8 do drop(KEYS[i]) end
+          settle()
+        end
+        return told
+        """)
 
   /// A part tells home how it ended; home keeps the sum of what it was told, so that nothing that expires elsewhere is
   /// missing. KEYS message, segment, segments · ARGV raw id, hour, retention, partition, ending: failed, counters

@@ -64,7 +64,7 @@ extension Store {
     let entries = parts.count == 1 ? emptying : nil
     let runs = parts.map { run($0, lease, entries) }
     var left: Set<MessageID> = []
-    for reply in try await ask(Scripts.endSingles, runs, partition: lease.partition) {
+    for reply in try await ask(Scripts.endSingles, runs, under: lease) {
       for id in reply.array ?? [] { if let id = id.bytes.flatMap({ MessageID(raw: $0) }) { left.insert(id) } }
     }
     return (left, parts.count == 1)
@@ -90,8 +90,8 @@ extension Store {
     run.keys.append(keys.segments(partition))
     run.keys.append(keys.ready(partition))
     run.keys.append(keys.stream(partition, stream))
+    run.keys.append(keys.tallies(partition))
     run.arguments.reserve(bytes: part.count * 220 + 256)
-    run.arguments.append(lease.owner)
     run.arguments.append(hour)
     run.arguments.append(settings.retentionSeconds)
     run.arguments.append(part.count)
@@ -103,6 +103,15 @@ extension Store {
     for final in part {
       run.arguments.append(final.outcome == .failed || final.outcome == .expired ? "1" : "0")
     }
+    // Of one provider and one outcome are almost all of them.
+    var names: [(provider: ProviderName?, outcome: Outcome)] = []
+    let kinds = part.map { final in
+      let known = names.firstIndex { $0.outcome == final.outcome && $0.provider == final.provider }
+      if known == nil { names.append((final.provider, final.outcome)) }
+      return UInt8((known ?? names.count - 1) + 1)
+    }
+    for name in names { run.arguments.append(Tally.name(provider: name.provider, outcome: name.outcome)) }
+    run.arguments.append(kinds)
     return run
   }
 
@@ -110,7 +119,7 @@ extension Store {
     let counter = CounterName(
       provider: final.provider, outcome: final.outcome, reason: final.reason, platform: final.platform)
     return Single.ending(
-      record: DeliveryRecord(final).head + DeliveryRecord.pack(final.attempts), counter: counter.field)
+      record: DeliveryRecord(final).head + final.attempts.packed, counter: counter.field)
   }
 
   /// Behind their outcomes: entries of streams all of whose jobs have one go. A job that was only set aside has none.

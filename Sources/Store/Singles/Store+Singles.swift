@@ -46,7 +46,7 @@ extension Store {
   /// The jobs of an entry of singles; nil if it is none, or cannot be right.
   static func singles(_ entry: RedisReply, _ values: RedisReply?, _ stream: StreamID) -> [StoredSingle]? {
     guard let parts = entry.array, parts.count == 2, let name = parts[0].text,
-      let base = UInt64(name.prefix { $0 != "-" }), let fields = parts[1].array, fields.count == 2,
+      let base = StreamID.sequence(of: name), let fields = parts[1].array, fields.count == 2,
       fields[0].text == "s", let row = fields[1].bytes, !row.isEmpty, row.count.isMultiple(of: rawIDLength),
       let values = values?.array, values.count == row.count / rawIDLength,
       !base.addingReportingOverflow(UInt64(values.count)).overflow
@@ -166,7 +166,7 @@ extension Store {
     _ = try await ask(
       Scripts.dropSingles,
       keys: [keys.lease(lease.partition), keys.singles(lease.partition), keys.odd(lease.partition)],
-      [.text(lease.owner)] + ids.map { .bytes($0.raw) }, partition: lease.partition)
+      ids.map { .bytes($0.raw) }, under: lease)
   }
 }
 

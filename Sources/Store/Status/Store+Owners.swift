@@ -22,18 +22,6 @@ package struct Owners: Sendable {
   package func partitions(of worker: UInt64) -> [Int] { partitions.filter { $0.worker == worker }.map(\.partition) }
 }
 
-/// What Redis says of itself.
-package struct RedisStatus: Sendable {
-  package var version: String
-  package var role: String
-  package var usedMemory: Int64
-  /// 0: none is set.
-  package var maximumMemory: Int64
-  package var policy: String
-  package var appendOnly: Bool
-  package var connectedReplicas: Int
-}
-
 extension Store {
   package func owners() async throws(StoreError) -> Owners {
     let partitions = Array(0..<settings.partitions)
@@ -50,7 +38,7 @@ extension Store {
     for (name, packed) in pairs(replies[2].array ?? []) { reports[name] = packed }
     var workers: [WorkerReport] = []
     for (name, score) in pairs(replies[1].array ?? []) {
-      guard let serial = UInt64(String(decoding: name, as: UTF8.self), radix: 16),
+      guard let serial = Store.serial(String(decoding: name, as: UTF8.self)),
         let beat = Double(String(decoding: score, as: UTF8.self)).flatMap({ Int64(exactly: $0.rounded()) }),
         now.milliseconds - beat <= settings.leaseMilliseconds
       else { continue }
@@ -66,21 +54,12 @@ extension Store {
     let owners = zip(partitions, replies.dropFirst(3)).map { partition, reply in
       let fields = reply.array ?? []
       func text(_ place: Int) -> String? { fields.indices.contains(place) ? fields[place].text : nil }
-      let until = text(1).flatMap { Int64($0) } ?? 0
+      let until = text(1).flatMap { StoredNumber.read($0) } ?? 0
       let isHeld = text(0).map { !$0.isEmpty } == true && until > now.milliseconds
       return PartitionOwner(
-        partition: partition, worker: isHeld ? text(3).flatMap { UInt64($0, radix: 16) } ?? 0 : nil,
-        epoch: text(2).flatMap { Int64($0) } ?? 0, until: WallTime(milliseconds: until))
+        partition: partition, worker: isHeld ? text(3).flatMap { Store.serial($0) } ?? 0 : nil,
+        epoch: text(2).flatMap { StoredNumber.read($0) } ?? 0, until: WallTime(milliseconds: until))
     }
     return Owners(at: now, workers: workers, partitions: owners)
-  }
-
-  package func redisStatus() async throws(StoreError) -> RedisStatus {
-    let info = InfoFields(try await ask(RedisCommand("INFO")).text ?? "")
-    return RedisStatus(
-      version: info["redis_version"] ?? "?", role: info["role"] ?? "?",
-      usedMemory: info["used_memory"].flatMap { Int64($0) } ?? 0,
-      maximumMemory: info["maxmemory"].flatMap { Int64($0) } ?? 0, policy: info["maxmemory_policy"] ?? "?",
-      appendOnly: info["aof_enabled"] == "1", connectedReplicas: info["connected_slaves"].flatMap { Int($0) } ?? 0)
   }
 }

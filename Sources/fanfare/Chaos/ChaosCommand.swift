@@ -15,7 +15,7 @@ enum ChaosCommand {
     about: """
       Starts a private Redis that writes to disk, the vendors' stand-ins, an API and several workers, each a process of its
       own. While direct sends, lists and audiences go on, it kills, stops and restarts workers, the API and Redis, fills
-      the disk, stalls and resets the vendors, sends storms of GOAWAY, ends certificates and moves a clock: each kind once
+      the disk, stalls and resets the vendors, sends storms of GOAWAY, ends certificates, moves a clock and lets a replica take over: each kind once
       in an order drawn from the seed, then again until --deliveries are sent; one that did not come about counts as a difference. Then it holds what was accepted against what
       the stand-ins received: lost, out of order, doubled (at most what the crashes can explain), pruned, sums. Exit code
       0 only if nothing differs. The same --seed plays the same faults.
@@ -36,7 +36,7 @@ enum ChaosCommand {
     Terminal.note("seed \(seed)")
     let folder = ScratchFolder()
     do {
-      let stack = try ChaosStack(in: folder, workers: workers, logEntries: deliveries * 4 + 100_000)
+      let stack = try ChaosStack(in: folder, workers: workers, hasReplica: true, logEntries: deliveries * 4 + 100_000)
       defer { stack.stop() }
       let result = try play(stack, deliveries, seed)
       return report(result, seed: seed, json: arguments.wantsJSON)
@@ -103,9 +103,13 @@ enum ChaosCommand {
       if !isFirst, now.sent >= deliveries { break }
       let fault = round.removeFirst()
       if fault == .clockJump, stack.clock == nil { continue }
-      let trouble = try fault.play(stack, &random) { rules in
-        try Blocking.on(loop) { try await clients.campaign.script(Array(rules.utf8)) }
-      }
+      let hands = ChaosHands(
+        rules: { rules in try Blocking.on(loop) { try await clients.campaign.script(Array(rules.utf8)) } },
+        insist: { isOn in try Blocking.on(loop) { clients.load.asksReplicas = isOn } },
+        unconfirmed: { try Blocking.on(loop) { clients.load.unconfirmed } },
+        sent: { progress.now.sent },
+        open: { progress.now.sent - progress.now.ended }, failed: { progress.now.failure != nil })
+      let trouble = try fault.play(stack, &random, hands)
       if let ended = stack.ended { throw Campaign.Failure(reason: "\(ended) has ended by itself") }
       if let trouble { differences.append("\(fault.rawValue): \(trouble)") }
       played[fault, default: 0] += 1

@@ -2,6 +2,21 @@ import CProcess
 import Glibc
 import Sandbox
 
+/// What a fault may do beside breaking the stack.
+struct ChaosHands {
+  /// Hands rules to the vendors' stand-ins.
+  let rules: (String) throws -> Void
+  /// Messages that begin from now on count as accepted when a replica has them, or when they are stored.
+  let insist: (Bool) throws -> Void
+  /// Messages on their way that count as accepted when they are stored.
+  let unconfirmed: () throws -> Int
+  /// Deliveries that were accepted until now.
+  let sent: () -> Int
+  /// Those of them that have not ended yet.
+  let open: () -> Int
+  let failed: () -> Bool
+}
+
 /// Everything that is broken, one thing at a time. Each is over, and mended, when it returns.
 enum ChaosFault: String, CaseIterable {
   case killWorker = "kill -9 of a worker"
@@ -19,19 +34,19 @@ enum ChaosFault: String, CaseIterable {
   case busy = "429 and 503"
   case slowConsumer = "a provider that takes its time"
   case clockJump = "a worker's clock that jumps"
+  case failover = "a failover to a replica without the last writes"
 
   /// How many workers may have lost what they knew of answers: all of them lose their leases with a Redis that is away.
   func losers(of workers: Int) -> Int {
     switch self {
     case .killWorker, .stopWorker: 1
-    case .restartRedis, .pauseRedis, .fullDisk: workers
+    case .restartRedis, .pauseRedis, .fullDisk, .failover: workers
     default: 0
     }
   }
 
-  /// `rules` hands rules to the vendors' stand-ins. Throws what ends the run; returns what was not as promised, be it that the
-  /// fault itself did not come about.
-  func play(_ stack: ChaosStack, _ random: inout ChaosRandom, rules: (String) throws -> Void) throws -> String? {
+  /// Throws what ends the run; returns what was not as promised, be it that the fault itself did not come about.
+  func play(_ stack: ChaosStack, _ random: inout ChaosRandom, _ hands: ChaosHands) throws -> String? {
     let worker = random.below(stack.workers.count)
     switch self {
     case .killWorker: try stack.killWorker(worker)
@@ -51,6 +66,13 @@ enum ChaosFault: String, CaseIterable {
       pause(300 + random.below(1_500))
       stack.redis.signal(SIGCONT)
     case .fullDisk: if try !fillDisk(stack) { return "Redis took no notice of it" }
+    case .failover:
+      let trouble = try failOver(stack, &random, hands)
+      try hands.rules("[]")
+      // The operator has mended the credential, and says so.
+      for worker in stack.workers { worker.child.signal(SIGHUP) }
+      try hands.insist(false)
+      return trouble
     case .clockJump:
       var isSeen = true
       for seconds in [15, -15, 0] {
@@ -61,15 +83,15 @@ enum ChaosFault: String, CaseIterable {
       if !isSeen { return "the worker took no notice of it" }
     default:
       let before = stack.vendors.played(kind)
-      try rules(script)
+      try hands.rules(script)
       pause(500 + random.below(600))
       let deadline = Clock.milliseconds + Self.patience
       while stack.vendors.played(kind) == before, Clock.milliseconds < deadline { pause(20) }
       let isPlayed = stack.vendors.played(kind) > before
-      try rules(self == .oneStream ? Self.manyStreams : "[]")
+      try hands.rules(self == .oneStream ? Self.manyStreams : "[]")
       if self == .oneStream {
         pause(300)
-        try rules("[]")
+        try hands.rules("[]")
       }
       if !isPlayed { return "the vendors' stand-ins never met a request to play it on" }
     }
@@ -78,6 +100,40 @@ enum ChaosFault: String, CaseIterable {
 
   /// Milliseconds until a fault has to have come about.
   private static let patience = 15_000
+
+  /// What a replica has confirmed must survive, whatever the workers have claimed, sent and written down since the replica
+  /// ceased to follow. A suspended credential leaves thousands of claimed deliveries in their memory meanwhile.
+  private func failOver(_ stack: ChaosStack, _ random: inout ChaosRandom, _ hands: ChaosHands) throws -> String? {
+    func wait(_ condition: () throws -> Bool) rethrows -> Bool {
+      let deadline = Clock.milliseconds + Self.longPatience
+      while try !condition() {
+        if Clock.milliseconds >= deadline || hands.failed() { return false }
+        pause(20)
+      }
+      return true
+    }
+    try hands.insist(true)
+    guard try wait({ try hands.unconfirmed() == 0 }), try wait({ try stack.replicaFollows() }) else {
+      return "the replica did not follow"
+    }
+    let before = stack.vendors.played(.reply)
+    try hands.rules(#"[{"provider":"apns","status":403,"reason":"InvalidProviderToken"}]"#)
+    let sent = hands.sent()
+    guard wait({ stack.vendors.played(.reply) > before }) else { return "the credential was not suspended" }
+    guard wait({ hands.open() >= Self.claimed && hands.sent() >= sent + Self.confirmed }) else {
+      return "\(hands.sent() - sent) deliveries were accepted meanwhile, and \(hands.open()) are open"
+    }
+    try stack.replica?.promote()
+    pause(200 + random.below(600))
+    try stack.failOver()
+    pause(300 + random.below(600))
+    return nil
+  }
+
+  /// Deliveries that have not ended at the failover, and how many of them were accepted while the credential was suspended.
+  private static let claimed = 2_000
+  private static let confirmed = 500
+  private static let longPatience = 60_000
 
   /// Redis ends itself when its log cannot grow and every write has to be on disk before its answer. Whether it did.
   private func fillDisk(_ stack: ChaosStack) throws -> Bool {

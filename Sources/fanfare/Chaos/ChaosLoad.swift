@@ -24,6 +24,10 @@ final class ChaosLoad {
   private(set) var sends: [ChaosSend] = []
   private var mayEnd = false
   private var helpers = 0
+  /// Messages that begin from now on count as accepted when a replica has them.
+  var asksReplicas = false
+  /// Messages on their way that began before that.
+  private(set) var unconfirmed = 0
   /// Requests that the gateway did not take at once: 503, 409, or nobody there.
   private(set) var repeats = 0
 
@@ -192,7 +196,16 @@ final class ChaosLoad {
     writer.beginObject()
     writer.member("n", String(mine))
     writer.endObject()
+    let isConfirmed = asksReplicas
+    if isConfirmed {
+      writer.key("durability")
+      writer.beginObject()
+      writer.member("replicas", 1)
+      writer.endObject()
+    }
     writer.endObject()
+    if !isConfirmed { unconfirmed += 1 }
+    defer { if !isConfirmed { unconfirmed -= 1 } }
     let id = try await accepted(writer.bytes, key: "chaos-\(mine)")
     open[mine] = ChaosSend(number: mine, id: id, aim: aim)
     progress.sent += targets?.count ?? registered.count

@@ -16,7 +16,10 @@ final class ChaosStack {
   static let connections = 2
 
   private let folder: ScratchFolder
-  let redis: PrivateRedis
+  private(set) var redis: PrivateRedis
+  /// Follows it.
+  private(set) var replica: PrivateRedis?
+  private var heirs = 0
   let vendors: Vendors
   let key: String
   let url: String
@@ -31,10 +34,15 @@ final class ChaosStack {
   /// own malloc stands first.
   private static let memoryLibrary = "libc.so.6"
 
-  /// `more`: settings beside those of the demo. `logEntries`: what the stand-ins remember.
-  init(in folder: ScratchFolder, workers count: Int, more: String = "", logEntries: Int) throws {
+  /// `more`: settings beside those of the demo. `logEntries`: what the stand-ins remember. `ownClock`: the first worker lives by
+  /// a clock of its own, where that is possible. `durable`: every write is on Redis' disk before its answer.
+  init(
+    in folder: ScratchFolder, workers count: Int, more: String = "", hasReplica: Bool = false, logEntries: Int,
+    ownClock: Bool = true, durable: Bool = true
+  ) throws {
     self.folder = folder
-    redis = try PrivateRedis(in: folder, durable: true)
+    redis = try PrivateRedis(
+      in: folder.path, fsync: durable ? "always" : nil, port: hasReplica ? FreePort.take() : nil)
     var settings = SandboxSettings(directory: folder.folder("vendors"))
     settings.takeFreePorts()
     settings.replaceBusyPorts = true
@@ -70,8 +78,9 @@ final class ChaosStack {
     first = try GatewayProcess(config: config, log: log, arguments: ["--api-only"])
     api = first
     url = first.url
-    if access(Self.clockLibrary, R_OK) == 0, !Self.isSanitized { clock = folder.write("clock", "+0\n") }
+    if ownClock, access(Self.clockLibrary, R_OK) == 0, !Self.isSanitized { clock = folder.write("clock", "+0\n") }
     for place in 0..<count { workers.append(try startWorker(place)) }
+    if hasReplica { try startReplica() }
   }
 
   /// A sanitizer has to be the first of all libraries, and so has libfaketime: with both a process does not start.
@@ -112,6 +121,29 @@ final class ChaosStack {
     api = try GatewayProcess(config: config, log: folder.file("gateway.log"), arguments: ["--api-only"])
   }
 
+  private func startReplica() throws(ChildProcess.StartFailure) {
+    heirs += 1
+    replica = try PrivateRedis(
+      in: folder.folder("replica-\(heirs)"), fsync: "always", port: FreePort.take(), following: redis)
+  }
+
+  /// Whether the replica has all that Redis has written until now.
+  func replicaFollows() throws -> Bool {
+    guard let replica, try replica.info("replication", "master_link_status") == "up",
+      let wanted = try redis.info("replication", "master_repl_offset").flatMap({ Int($0) }),
+      let offset = try replica.info("replication", "slave_repl_offset").flatMap({ Int($0) })
+    else { return false }
+    return offset >= wanted
+  }
+
+  /// Redis dies, the replica stands where it was, and another one follows.
+  func failOver() throws {
+    guard let heir = replica else { return }
+    try heir.takeOver(from: redis)
+    redis = heir
+    try startReplica()
+  }
+
   /// The first worker's clock is ahead by so many seconds.
   func moveClock(_ seconds: Int) {
     if clock != nil { folder.write("clock", seconds < 0 ? "\(seconds)\n" : "+\(seconds)\n") }
@@ -148,6 +180,7 @@ final class ChaosStack {
     for worker in workers { worker.stop() }
     api.stop()
     vendors.stop()
+    replica?.stop()
     redis.stop()
   }
 

@@ -5,43 +5,59 @@ import JSON
 import Loop
 import RedisClient
 import Sandbox
+import Store
 
-/// A steady load for a long time: memory, descriptors and Redis must stay as they are.
+/// A steady load for a long time: memory, descriptors, Redis, and each family of its keys must stay as they are.
 enum SoakCommand {
   static let command = Command(
-    name: "soak", summary: "a steady load for half an hour: memory, descriptors and Redis stay flat",
+    name: "soak", summary: "a steady load, hours in minutes: memory, descriptors and every family of keys stay flat",
     about: """
-      Starts the stack of `fanfare chaos` and breaks nothing: lists, audiences and direct sends at an even pace, with some
-      429 and 503, and a GOAWAY now and then. Every five seconds it looks at the memory and the descriptors of each process
-      and at Redis. After a warm-up of a quarter of the time the middle of the second quarter is compared with that of the
+      Starts the stack of `fanfare chaos` and breaks nothing: direct sends with and without idempotency keys, lists, long
+      lists, audiences, schedules, cancelled ones, and devices that come and go, at an even pace, with some 429 and 503, and
+      a GOAWAY now and then. Every few seconds the wall clock of all processes leaps on, by a month and more in all (libfaketime;
+      without it no time is left out). At each leap it looks at the memory and the descriptors of each process, and at Redis: keys,
+      elements and bytes of each family (docs/storage.md). The middle of the second quarter is compared with that of the
       last. Exit code 0 if nothing grew.
       """,
     options: [
       Command.Option("--minutes", "N", "how long (30)"),
+      Command.Option("--seconds", "N", "how long, in place of minutes"),
+      Command.Option("--leaps", "N", "how often the clock leaps (each five seconds)"),
       Command.Option("--rate", "N", "deliveries a second, about (500)"), Command.json,
     ],
-    examples: ["fanfare soak", "fanfare soak --minutes 3"]
+    examples: ["fanfare soak", "fanfare soak --minutes 3", "fanfare soak --seconds 40 --leaps 16 --rate 200"]
   ) { arguments in try run(arguments) }
 
-  /// A store whose finished messages go soon, so that what is kept has an end.
-  private static let retention = #"retention: { time: "60s", bytes: "8MiB" },"#
+  /// A store whose finished messages go soon, so that what is kept has an end. Long lists are bulk.
+  private static let settings = """
+    retention: { time: "30m", bytes: "8MiB" },
+    """
   private static let rules = """
     [{"provider":"apns","status":429,"reason":"TooManyRequests","share":0.01,"times_per_token":1},
      {"provider":"fcm","status":503,"reason":"UNAVAILABLE","share":0.005,"times_per_token":1},
      {"provider":"apns","action":"goaway","share":0.0001}]
     """
-  private static let interval = 5_000
+  /// Seconds that pass by the wall clock, at least: numbers of devices rest for a week, and the warm-up is a quarter.
+  private static let least = 32 * 86_400
+  private static let shortestLeap = 1_800
+  private static let usualRound = 5_000
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
-    let minutes = try arguments.integer("--minutes", in: 2...1_440) ?? 30
+    let minutes = try arguments.integer("--minutes", in: 1...1_440) ?? 30
+    let milliseconds = (try arguments.integer("--seconds", in: 10...3_600)).map { $0 * 1_000 } ?? minutes * 60_000
+    let rounds = try arguments.integer("--leaps", in: 8...20_000) ?? max(8, milliseconds / usualRound)
     let rate = try arguments.integer("--rate", in: 50...100_000) ?? 500
+    let leap = max(shortestLeap, least / rounds)
+    let clock = SoakClock.take()
+    defer { clock?.end() }
     StopSignals.block()
     let folder = ScratchFolder()
     do {
-      let stack = try ChaosStack(in: folder, workers: 2, more: retention, logEntries: 50_000)
+      let stack = try ChaosStack(
+        in: folder, workers: 2, more: settings, logEntries: 50_000, ownClock: false, durable: false)
       defer { stack.stop() }
-      let watch = try play(stack, minutes: minutes, rate: rate)
-      return report(watch, minutes: minutes, json: arguments.wantsJSON)
+      let watches = try play(stack, clock, rounds: rounds, leap: leap, milliseconds: milliseconds, rate: rate)
+      return report(watches, hours: clock == nil ? nil : rounds * leap / 3_600, json: arguments.wantsJSON)
     } catch let failure as Campaign.Failure {
       Terminal.complain(failure.reason)
     } catch let failure as HTTPClientFailure {
@@ -53,7 +69,10 @@ enum SoakCommand {
     return .failure
   }
 
-  private static func play(_ stack: ChaosStack, minutes: Int, rate: Int) throws -> ResourceWatch {
+  private static func play(
+    _ stack: ChaosStack, _ moved: SoakClock?, rounds: Int, leap: Int, milliseconds: Int, rate: Int
+  ) throws -> (resources: ResourceWatch, keys: KeyWatch) {
+    var clock = moved
     let loop = EventLoop(name: "clients")
     let thread = loop.start()
     defer {
@@ -66,41 +85,50 @@ enum SoakCommand {
       let sandbox = Client(loop: loop, base: "http://127.0.0.1:\(control)")
       try await Campaign(loop: loop, gateway: gateway, sandbox: sandbox).script(Array(rules.utf8))
       return SoakClients(
-        load: SoakLoad(loop: loop, gateway: gateway, rate: rate),
+        load: SoakLoad(loop: loop, gateway: gateway, rate: rate, leap: leap),
         redis: Redis(loop: loop, endpoint: RedisEndpoint(.unix(path: socket))))
     }
     try Blocking.on(loop) { try await clients.load.begin() }
-    var watch = ResourceWatch(stack)
+    var watches = (resources: ResourceWatch(stack), keys: KeyWatch())
     var bar = ProgressBar("soak")
-    let rounds = minutes * 60_000 / interval
+    let began = Clock.milliseconds
     for round in 0..<rounds {
-      usleep(UInt32(interval) * 1_000)
+      // Nothing is on its way while the clocks differ.
+      clock?.leap(seconds: leap)
+      if clock != nil { usleep(SoakClock.settling) }
+      let end = began + milliseconds * (round + 1) / rounds
+      let sent = try Blocking.on(loop) { try await clients.load.play(milliseconds: max(500, end - Clock.milliseconds)) }
       if let ended = stack.ended { throw Campaign.Failure(reason: "\(ended) has ended by itself") }
       if StopSignals.isPending { throw Campaign.Failure(reason: "asked to stop") }
-      let (used, sent) = try Blocking.on(loop) { (try await clients.usedMemory(), try clients.load.check()) }
-      watch.look(redis: used)
+      let (used, held) = try Blocking.on(loop) { (try await clients.usedMemory(), try await clients.held()) }
+      watches.resources.look(redis: used)
+      watches.keys.look(held)
       bar.draw(round + 1, of: rounds, "\(sent) deliveries")
     }
-    let sent = try Blocking.on(loop) { () async throws -> Int in
-      await clients.load.end()
-      return try clients.load.check()
-    }
-    bar.end("\(sent) deliveries in \(minutes) min")
-    return watch
+    let sent = try Blocking.on(loop) { clients.load.sent }
+    bar.end("\(sent) deliveries in \((Clock.milliseconds - began) / 1_000) s")
+    return watches
   }
 
-  private static func report(_ watch: ResourceWatch, minutes: Int, json: Bool) -> ExitCode {
+  /// `hours`: that have passed by the clock; nil: no more than there were.
+  private static func report(
+    _ watches: (resources: ResourceWatch, keys: KeyWatch), hours: Int?, json: Bool
+  ) -> ExitCode {
     if json {
       var writer = JSONWriter()
       writer.beginObject()
-      writer.member("minutes", minutes)
-      watch.write(to: &writer)
+      if let hours { writer.member("hours", hours) }
+      watches.resources.write(to: &writer)
+      watches.keys.write(to: &writer)
       writer.endObject()
       Terminal.print(writer.bytes)
     } else {
-      Terminal.print(watch.table)
+      Terminal.print(watches.resources.table)
+      Terminal.print(watches.keys.table)
+      Terminal.print(
+        hours.map { "\($0) hours have passed by its clock" } ?? "libfaketime is not there: no time was left out")
     }
-    return watch.isFlat ? .success : .failure
+    return watches.resources.isFlat && watches.keys.isFlat ? .success : .failure
   }
 
   /// Touched on their loop only.
@@ -112,5 +140,8 @@ enum SoakCommand {
       self.redis = redis
     }
     func usedMemory() async throws -> Int64 { Int64(try await RedisMemory(of: redis).used) }
+    func held() async throws -> (families: [KeyFamily: KeyWatch.Held], strangers: [String]) {
+      try await KeyWatch.held(by: redis, prefix: "ff")
+    }
   }
 }

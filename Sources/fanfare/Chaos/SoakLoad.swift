@@ -3,26 +3,33 @@ import HTTPClient
 import JSON
 import Loop
 
-/// Sends at an even pace: each second a list, some direct sends, and every few seconds an audience. Belongs to its loop.
+/// Sends at an even pace, of every kind: direct ones with and without idempotency keys, lists, long lists, audiences, schedules, cancelled
+/// ones; and devices come and go. Belongs to its loop.
 final class SoakLoad {
   private let loop: EventLoop
   private let gateway: Client
   private let rate: Int
-  private var sent = 0
-  private var failure: (any Error)?
-  private var isOver = false
-  private var isRunning = false
+  private(set) var sent = 0
+  private var second = 0
   private var last: String?
 
-  private static let devices = 1_000
+  fileprivate static let devices = 1_000
   private static let singles = 20
   /// Seconds between audiences.
   private static let rest = 5
+  /// Targets of a list that ends where it stands; one in so many seconds.
+  private static let longList = 1_200
+  private static let longRest = 4
+  /// Seconds of the wall clock: what is scheduled in one round is due in the next.
+  private static let scheduledFor: Int64 = 1_200
+  private let ttl: Int
 
-  init(loop: EventLoop, gateway: Client, rate: Int) {
+  /// `leap`: seconds that the wall clock leaps on between two rounds; nothing expires for it.
+  init(loop: EventLoop, gateway: Client, rate: Int, leap: Int) {
     self.loop = loop
     self.gateway = gateway
     self.rate = rate
+    ttl = min(2 * leap, Message.maximumTTL)
   }
 
   func begin() async throws {
@@ -32,65 +39,95 @@ final class SoakLoad {
     }
     let answer = try await gateway.call("POST", "/v1/devices/bulk", body, type: "application/x-ndjson")
     guard answer.isSuccess else { throw Campaign.Failure(reason: "devices were refused: \(answer.problem)") }
-    isRunning = true
-    loop.spawn { await self.run() }
   }
 
-  /// Deliveries so far; throws what went wrong.
-  func check() throws -> Int {
-    if let failure { throw failure }
+  /// Sends for so long, and returns when the last message has ended; deliveries so far.
+  func play(milliseconds: Int) async throws -> Int {
+    let end = loop.now + Int64(milliseconds)
+    repeat {
+      let next = min(end, loop.now + 1_000)
+      try await playSecond()
+      second += 1
+      await loop.sleep(milliseconds: max(1, next - loop.now))
+    } while loop.now < end
+    try await awaitLast()
     return sent
   }
 
-  /// Returns when the last message has ended.
-  func end() async {
-    isOver = true
-    while isRunning { await loop.sleep(milliseconds: 20) }
-  }
-
-  private func run() async {
-    do {
-      let list = max(1, rate - Self.singles - Self.devices / Self.rest)
-      var second = 0
-      while !isOver {
-        let next = loop.now + 1_000
-        for place in 0..<Self.singles { try await send(tokens: [second * Self.singles + place]) }
-        for from in stride(from: 0, to: list, by: 500) {
-          try await send(tokens: Array(from..<min(list, from + 500)))
-        }
-        if second % Self.rest == 0 { try await send(tokens: nil) }
-        second += 1
-        await loop.sleep(milliseconds: max(1, next - loop.now))
-      }
-      try await awaitLast()
-    } catch {
-      failure = error
+  private func playSecond() async throws {
+    let list = max(1, rate - Self.singles - Self.devices / Self.rest - Self.longList / Self.longRest)
+    for place in 0..<Self.singles {
+      // Every other one under a key of its own; one of these twice.
+      let key = place.isMultiple(of: 2) ? nil : "soak-\(second)-\(place)"
+      try await send(to: .tokens([second * Self.singles + place]), key: key)
+      if place == 1 { try await send(to: .tokens([second * Self.singles + place]), key: key) }
     }
-    isRunning = false
+    for from in stride(from: 0, to: list, by: 500) { try await send(to: .tokens(Array(from..<min(list, from + 500)))) }
+    if second % Self.rest == 0 { try await send(to: .everyone) }
+    if second % Self.longRest == 1 { try await send(to: .tokens(Array(0..<Self.longList))) }
+    let later = loop.wallNow + Self.scheduledFor * 1_000
+    _ = try await send(to: .tokens([1, 2, 3]), at: later)
+    let cancelled = try await send(to: second % Self.rest == 2 ? .everyone : .tokens([4, 5, 6]), at: later)
+    try await call("POST", "/v1/messages/\(cancelled)/cancel")
+    // A device that comes and goes, with a tag and a user.
+    let device = #"{"provider":"fcm","token":"passing-\#(second)","user":"u\#(second)","tags":["t\#(second % 50)"]}"#
+    try await call("PUT", "/v1/devices/passing-\(second)", Array(device.utf8))
+    if second > 0 { try await call("DELETE", "/v1/devices/passing-\(second - 1)") }
   }
 
-  private static func token(_ number: Int) -> String {
+  /// As any client: what the gateway cannot take now is asked once more.
+  private func patiently(_ method: String, _ path: String, _ body: [UInt8] = [], headers: [Header] = []) async throws
+    -> Client.Answer
+  {
+    let end = loop.now + Self.patience
+    while true {
+      let answer = try await gateway.call(method, path, body, headers: headers)
+      if answer.status != 503 && answer.status != 409 || loop.now > end { return answer }
+      await loop.sleep(milliseconds: 200)
+    }
+  }
+
+  private func call(_ method: String, _ path: String, _ body: [UInt8] = []) async throws {
+    let answer = try await patiently(method, path, body)
+    // Deleted, or cancelled, by a request whose answer was lost.
+    guard answer.isSuccess || answer.status == 404 || answer.status == 410 else {
+      throw Campaign.Failure(reason: "\(method) \(path) was refused: \(answer.problem)")
+    }
+  }
+
+  fileprivate static func token(_ number: Int) -> String {
     let text = String(number, radix: 16)
     return String(repeating: "0", count: 64 - text.count) + text
   }
 
-  /// Nil: everyone.
-  private func send(tokens: [Int]?) async throws {
-    let targets = tokens.map { numbers in
-      "\"tokens\":["
-        + numbers.map { number in
-          number % 3 == 0
-            ? "{\"provider\":\"fcm\",\"token\":\"f-\(number)\"}"
-            : "{\"provider\":\"apns\",\"token\":\"\(Self.token(number))\"}"
-        }.joined(separator: ",") + "]"
+  private enum Recipients {
+    case everyone
+    case tokens([Int])
+
+    var json: String {
+      guard case .tokens(let numbers) = self else { return "\"everyone\":true" }
+      let targets = numbers.map { number in
+        number % 3 == 0
+          ? "{\"provider\":\"fcm\",\"token\":\"f-\(number)\"}"
+          : "{\"provider\":\"apns\",\"token\":\"\(SoakLoad.token(number))\"}"
+      }
+      return "\"tokens\":[\(targets.joined(separator: ","))]"
     }
-    let body = "{\"to\":{\(targets ?? "\"everyone\":true")},\"ttl\":60,\"notification\":{\"body\":\"Steady\"}}"
-    let answer = try await gateway.call("POST", "/v1/messages", Array(body.utf8))
+    var count: Int { if case .tokens(let numbers) = self { numbers.count } else { SoakLoad.devices } }
+  }
+
+  @discardableResult
+  private func send(to recipients: Recipients, key: String? = nil, at due: WallTime? = nil) async throws -> String {
+    let time = due.map { "\"send_at\":\"\($0.rfc3339)\"," } ?? ""
+    let body = "{\"to\":{\(recipients.json)},\"ttl\":\(ttl),\(time)\"notification\":{\"body\":\"Steady\"}}"
+    let headers = key.map { [Header("idempotency-key", $0)] } ?? []
+    let answer = try await patiently("POST", "/v1/messages", Array(body.utf8), headers: headers)
     guard answer.isSuccess, let id = answer.document?["id"]?.string else {
       throw Campaign.Failure(reason: "a message was refused: \(answer.problem)")
     }
-    sent += tokens?.count ?? Self.devices
-    last = id
+    sent += recipients.count
+    if due == nil { last = id }
+    return id
   }
 
   private static let patience: Int64 = 60_000

@@ -8,7 +8,7 @@ enum AudienceCommand {
     name: "audience", summary: "count audiences and give them names",
     about: """
       An expression says whom a message is for: tags, facts and names of other audiences, joined by && || ! and parentheses.
-      To count tells how many devices it means now, by provider and platform: nobody is sent anything.
+      To count tells how many devices it means now, and how many of them a message would be sent to: nobody is sent anything.
         plan:pro && (lang:de || lang:fr)   tags, and the language of the device
         app_version:>=2.1 && seen:<30d     compared; seen in the last 30 days
         audience:winback && !churned       an audience with a name
@@ -19,6 +19,7 @@ enum AudienceCommand {
     options: [
       Command.Option("--latest", "count of each user only the device seen last"),
       Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),
+      Command.Option("--message", "FILE", "what this message would come to; else a plain alert"),
       Command.json,
     ] + ServerCall.options(scopes: "read (set and delete: admin)"),
     examples: [
@@ -52,16 +53,28 @@ enum AudienceCommand {
     var more: [JSONMember] = []
     if arguments.has("--latest") { more.set("reach", Reach.latestDevicePerUser.rawValue) }
     more.set("providers", strings: arguments.texts("--provider"))
+    let message = try arguments.text("--message").map { file throws(UsageProblem) in
+      try DraftsCommand.message(in: file)
+    }
+    // Whom it is for the expression says.
+    if let message {
+      let own = (message.object ?? []).filter { !["to", "reach", "providers"].contains($0.key) }
+      more.set("message", .object(own))
+    }
     let body = body(expression, more)
     return try ServerCall.run(arguments) { client, _ in
       let answer = try await client.call("POST", "/v1/audiences/count", body)
       guard answer.isSuccess, let count = answer.document else { return refused(answer, expression, arguments) }
-      arguments.wantsJSON ? Terminal.print(answer.body) : Terminal.print(page(of: count))
+      if arguments.wantsJSON {
+        Terminal.print(json: answer.body)
+      } else {
+        Terminal.print(page(of: count, isMessage: message != nil))
+      }
       return .success
     }
   }
 
-  private static func page(of count: JSONValue) -> String {
+  private static func page(of count: JSONValue, isMessage: Bool) -> String {
     let total = count["total"]?.integer ?? 0
     var table = Table()
     for (title, list, key) in [("by provider", "by_provider", "provider"), ("by platform", "by_platform", "platform")] {
@@ -70,7 +83,13 @@ enum AudienceCommand {
       }
     }
     let head = "\(total) device\(total == 1 ? "" : "s"): \(count["audience"]?.string ?? "")"
-    return total == 0 ? head : head + "\n" + table.text
+    let warnings = (count["warnings"]?.array ?? []).filter { !ForecastView.shows($0) }.compactMap {
+      $0["detail"]?.string
+    }
+    let forecast = ForecastView.text(of: count["forecast"] ?? .object([]))
+    let what = "\n\n\(isMessage ? "the message" : "a plain alert") to them:\n" + forecast
+    let notes = warnings.map { "\nnote: " + $0 }.joined()
+    return total == 0 ? head + notes : head + "\n" + table.text + what + notes
   }
 
   // MARK: Names
@@ -81,7 +100,7 @@ enum AudienceCommand {
       let answer = try await client.call("PUT", path, body(expression))
       guard answer.isSuccess, let audience = answer.document else { return refused(answer, expression, arguments) }
       arguments.wantsJSON
-        ? Terminal.print(answer.body)
+        ? Terminal.print(json: answer.body)
         : Terminal.print("\(name) \(answer.status == 201 ? "is" : "is now") \(audience["audience"]?.string ?? "")")
       return .success
     }

@@ -9,9 +9,10 @@ enum CheckCommand {
   static let command = Command(
     name: "check", summary: "check configuration, credentials, providers and Redis",
     about: """
-      Reads the configuration, opens every credential, shakes hands with each provider (TLS and HTTP/2, with the
-      certificate where there is one; for FCM also a real access token), looks for the clocks of time zones and opens the store. Shows what each credential
-      is, where it may send to and when it expires; warns 30 days before. Sends no notification.
+      Reads the configuration, opens every credential, and has each provider say whether it takes it, by a call that sends
+      nothing: APNs gets a push to a token that no device has, FCM a message to check only (validate_only), OneSignal is
+      asked for one of the app's notifications. Looks for the clocks of time zones, opens the store, and warns of what
+      Redis would lose. Shows what each credential is, where it may send to and when it expires; warns 30 days before.
       """,
     options: [
       Command.configuration,
@@ -81,7 +82,12 @@ enum CheckCommand {
       if let skew = ClockSkew(offset: try await store.clockOffset()) {
         return Finding("redis", problem: skew.text)
       }
-      return Finding("redis", note: "the store is open, \(setup.store.partitions) partitions")
+      let status = try await store.redisStatus()
+      var finding = Finding(
+        "redis", note: "the store is open, \(setup.store.partitions) partitions, \(status.promise)")
+      let losses = status.losses(replicas: setup.replicas)
+      if !losses.isEmpty { finding.warning = losses.joined(separator: "; ") }
+      return finding
     } catch {
       switch error {
       case .unavailable(let reason, _): return Finding("redis", problem: reason)

@@ -6,7 +6,7 @@ import HTTPClient
 import Loop
 import TLS
 
-/// Looks at one credential: what it says of itself, whether an authorization can be had, and a real handshake with it.
+/// Looks at one credential: what it says of itself, whether an authorization can be had, and whether its vendor takes it.
 struct CredentialCheck {
   let account: any ProviderAccount
   let setup: Setup
@@ -27,24 +27,30 @@ struct CredentialCheck {
     settings.caFile = setup.configuration.caFile
     let client = HTTPClient(loop: loop, settings: settings)
     defer { client.close() }
+    let peer = account.origin.authority
     do {
-      if let made = try await authorize(client) { finding.note = made + ", " }
-      finding.note += try await greet(client)
+      let answer = try await ask(account.probe(authorization: try await authorize(client)), client)
+      switch account.read(probe: answer) {
+      case .proven(let text): finding.note = "\(peer) takes it: \(text)"
+      case .refused(let text): finding.problem = "\(peer) refuses it: \(text)"
+      case .unclear(let text):
+        let told = "\(peer) did not say whether it takes it (\(text)): check again later"
+        finding.warning = [finding.warning, told].compactMap { $0 }.joined(separator: "; ")
+      }
     } catch {
       finding.problem = error.reason
-      finding.note = ""
     }
     return finding
   }
 
   private struct Trouble: Error { let reason: String }
 
-  private func authorize(_ client: HTTPClient) async throws(Trouble) -> String? {
+  private func authorize(_ client: HTTPClient) async throws(Trouble) -> String {
     var authorization = account.makeAuthorization()
     let courier = TokenCourier(client: client, timeout: Self.fetchTimeout)
     for _ in 0..<Self.fetches {
       switch authorization.need(now: loop.wallNow) {
-      case .use(let header, _): return header.isEmpty ? nil : "authorization made"
+      case .use(let header, _): return header
       case .unavailable(_, let blocked): throw Trouble(reason: blocked ?? "no access token can be had now")
       case .wait: throw Trouble(reason: "no access token was given")
       case .fetch(let fetch):
@@ -58,51 +64,29 @@ struct CredentialCheck {
     throw Trouble(reason: "no access token after \(Self.fetches) requests")
   }
 
-  private func greet(_ client: HTTPClient) async throws(Trouble) -> String {
+  private func ask(_ request: ProviderRequest, _ client: HTTPClient) async throws(Trouble) -> ProviderAnswer {
     let peer = account.origin.authority
     guard case .http2 = account.wire else {
       do {
-        let answer = try await client.send(HTTPClientRequest(method: "GET", url: "https://\(peer)/"))
-        return "\(peer) answers over TLS (\(answer.status))"
+        return try await client.send(
+          HTTPClientRequest(
+            method: request.method, url: "https://\(peer)\(request.path)", headers: request.headers, body: request.body)
+        )
       } catch { throw Trouble(reason: "\(peer): \(error.reason)") }
     }
-    let tls: TLSContext
     do {
-      tls = try TLSContext.client(
+      let tls = try TLSContext.client(
         caFile: setup.configuration.caFile, alpn: ["h2"],
         identity: account.clientCertificate.map { ($0.chain, $0.key) })
-    } catch { throw Trouble(reason: error.reason) }
-    let greeting = Greeting()
-    var connection: HTTP2ClientConnection?
-    let end = await withUnsafeContinuation { (waiter: UnsafeContinuation<ConnectionEnd, Never>) in
-      greeting.ended = { waiter.resume(returning: $0) }
-      // Not before somebody waits for its end.
-      connection = HTTP2ClientConnection(loop: loop, origin: account.origin, tls: tls, settings: setup.worker.http2)
-      connection?.delegate = greeting
+      let caller = HTTP2Caller(loop: loop, origin: account.origin, tls: tls, settings: setup.worker.http2)
+      defer { caller.close() }
+      return try await caller.send(request)
+    } catch let fault as TLSFault {
+      throw Trouble(reason: fault.reason)
+    } catch let failure as HTTP2CallFailure {
+      throw Trouble(reason: "\(peer): \(failure.reason)")
+    } catch {
+      throw Trouble(reason: "\(peer): \(error)")
     }
-    connection = nil
-    if case .unreachable(let reason) = end { throw Trouble(reason: reason) }
-    if case .lost(let reason) = end, greeting.streams == nil { throw Trouble(reason: "\(peer): \(reason)") }
-    let streams = greeting.streams ?? 0
-    return "\(peer) speaks HTTP/2 over TLS (\(streams == 1 ? "1 stream" : "\(streams) streams"))"
-  }
-}
-
-/// Closes a connection as soon as it stands.
-private final class Greeting: HTTP2ClientDelegate {
-  var streams: Int?
-  var ended: ((ConnectionEnd) -> Void)?
-
-  func connected(_ connection: HTTP2ClientConnection) {
-    streams = connection.streamLimit
-    connection.close()
-  }
-  func answered(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ answer: ProviderAnswer) {}
-  func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure) {}
-  func capacityChanged(_ connection: HTTP2ClientConnection) {}
-  func draining(_ connection: HTTP2ClientConnection, reason: String?) {}
-  func closed(_ connection: HTTP2ClientConnection, _ reason: ConnectionEnd) {
-    ended?(reason)
-    ended = nil
   }
 }

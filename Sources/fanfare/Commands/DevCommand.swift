@@ -30,7 +30,7 @@ enum DevCommand {
       let vendors = try Vendors(settings)
       defer { vendors.stop() }
       var app = SandboxApp(
-        redisSocket: redis.socket, port: port, vendors: vendors.ports, directory: vendors.directory, logLevel: "info")
+        redisSocket: redis.socket, port: port, vendors: vendors.ports, directory: vendors.directory)
       let file = folder.write("fanfare.json5", app.text)
       let (gateway, setup, bound) = try start(
         file,
@@ -43,8 +43,9 @@ enum DevCommand {
       announce(
         url: ServeCommand.address(setup, port: bound), key: key, file: file, vendors.ports, json: arguments.wantsJSON)
       StopSignals.wait()
-      Terminal.note("ending")
+      Farewell.ending("what is at work finishes, for 2 seconds at most", json: arguments.wantsJSON)
       gateway.stop(grace: 2_000)
+      Farewell.ended("nothing was kept", json: arguments.wantsJSON)
       return .success
     } catch let failure as ChildProcess.StartFailure {
       Terminal.complain(failure.reason)

@@ -9,12 +9,19 @@ struct DeviceImport {
   private let path: String
   private let batch: Int
   private let rejects: String?
+  /// Nil: NDJSON.
+  private let table: Table?
+  /// The first line of a table, which each request begins with.
+  private var head: [UInt8]?
+  private var progress = Progress("importing")
   private var counts: [String: Int] = [:]
   private var refused = 0
   private var told = 0
   private var rejected: [UInt8] = []
   /// All lines up to this one are registered or refused.
   private var reached = 0
+  /// How many those are, without empty ones.
+  private var reachedLines = 0
   private var isComplete = false
 
   private typealias Line = (number: Int, bytes: [UInt8])
@@ -26,7 +33,34 @@ struct DeviceImport {
   /// Tries of one batch while the server has too much to do.
   private static let tries = 30
 
-  init(_ path: String, batch: Int, rejects: String?) {
+  /// A file that is a table, and what the command line says of its columns.
+  struct Table {
+    /// With its question mark; empty: nothing is said.
+    let query: String
+
+    /// Nil where the file is none.
+    init?(_ path: String, _ arguments: Arguments) throws(UsageProblem) {
+      let maps = arguments.texts("--map")
+      let sets = arguments.texts("--set")
+      guard arguments.has("--csv") || path.lowercased().hasSuffix(".csv") || !maps.isEmpty || !sets.isEmpty else {
+        return nil
+      }
+      var parts: [(name: String, value: String?)] = []
+      for (name, texts) in [("map", maps), ("set", sets)] {
+        for text in texts {
+          let mark = name == "map" ? text.lastIndex(of: "=") : text.firstIndex(of: "=")
+          guard let mark else {
+            throw UsageProblem(text: "--\(name) takes \(name == "map" ? "COLUMN=FIELD" : "FIELD=VALUE")")
+          }
+          parts.append((name, "\(text[..<mark]):\(text[text.index(after: mark)...])"))
+        }
+      }
+      query = ServerCall.query(parts)
+    }
+  }
+
+  init(_ path: String, batch: Int, rejects: String?, table: Table?) {
+    self.table = table
     self.path = path
     self.batch = batch
     self.rejects = rejects
@@ -41,6 +75,8 @@ struct DeviceImport {
     } catch {
       failure = error
     }
+    progress.clear()
+    if let head, !rejected.isEmpty { rejected = head + [UInt8(ascii: "\n")] + rejected }
     if let rejects, !rejected.isEmpty, !FileContent.write(rejected, to: rejects) {
       Terminal.complain("\(rejects) cannot be written")
       code = code == .success ? .failure : code
@@ -56,6 +92,7 @@ struct DeviceImport {
       let lines: [Line]
       do throws(LineFile.Fault) {
         let open = if let file { file } else { try LineFile(path) }
+        if file == nil, table != nil { head = try record(of: open)?.bytes }
         lines = try batch(of: open)
         file = open
       } catch {
@@ -68,6 +105,7 @@ struct DeviceImport {
         return refused == 0 ? .success : .failure
       }
       if let failed = try await send(lines, client, loop) { return failed }
+      if let file { progress.saw(reachedLines, "lines", part: file.taken, of: file.size) }
     }
   }
 
@@ -75,12 +113,28 @@ struct DeviceImport {
   private func batch(of file: LineFile) throws(LineFile.Fault) -> [Line] {
     var lines: [Line] = []
     var size = 0
-    while lines.count < batch, size < Self.bytesAtOnce, let line = try file.next() {
-      guard !Self.isBlank(line, number: file.number) else { continue }
-      lines.append((file.number, line))
-      size += line.count + 1
+    while lines.count < batch, size < Self.bytesAtOnce, let line = try record(of: file) {
+      guard !Self.isBlank(line.bytes, number: line.number) else { continue }
+      lines.append(line)
+      size += line.bytes.count + 1
     }
     return lines
+  }
+
+  /// A line; of a table a record, whose cells may hold line breaks within quotes.
+  private func record(of file: LineFile) throws(LineFile.Fault) -> Line? {
+    guard var bytes = try file.next() else { return nil }
+    let number = file.number
+    while table != nil, Self.isOpen(bytes), bytes.count < Self.longestRecord, let more = try file.next() {
+      bytes += [UInt8(ascii: "\n")] + more
+    }
+    return (number, bytes)
+  }
+  /// A quote that does not end must not read the whole file.
+  private static let longestRecord = 1 << 20
+
+  private static func isOpen(_ bytes: [UInt8]) -> Bool {
+    !bytes.count { $0 == UInt8(ascii: "\"") }.isMultiple(of: 2)
   }
 
   /// What the server takes for no line either. Some editors begin a UTF-8 file with a mark.
@@ -95,7 +149,7 @@ struct DeviceImport {
   private mutating func send(
     _ lines: [Line], _ client: Client, _ loop: EventLoop
   ) async throws(HTTPClientFailure) -> ExitCode? {
-    var body: [UInt8] = []
+    var body = head.map { $0 + [UInt8(ascii: "\n")] } ?? []
     for line in lines {
       body += line.bytes
       body.append(UInt8(ascii: "\n"))
@@ -103,7 +157,9 @@ struct DeviceImport {
     for attempt in 1... {
       let answer: Client.Answer
       do throws(HTTPClientFailure) {
-        answer = try await client.call("POST", "/v1/devices/bulk", body, type: "application/x-ndjson")
+        answer = try await client.call(
+          "POST", "/v1/devices/bulk\(table?.query ?? "")", body,
+          type: table == nil ? "application/x-ndjson" : "text/csv")
       } catch {
         tellStop(at: lines)
         throw error
@@ -115,6 +171,7 @@ struct DeviceImport {
           return .failure
         }
         reached = lines[lines.count - 1].number
+        reachedLines += lines.count
         return nil
       }
       guard answer.status == 503, attempt < Self.tries else {
@@ -142,12 +199,20 @@ struct DeviceImport {
   /// How many lines the answer tells of.
   private mutating func read(_ answer: [UInt8], _ lines: [Line]) -> Int {
     var answered = 0
+    // Where each of them stood in the request, from 1.
+    var places: [Int64: Int] = [:]
+    var place: Int64 = 1 + (head.map { Int64($0.count { $0 == UInt8(ascii: "\n") }) + 1 } ?? 0)
+    for (index, line) in lines.enumerated() {
+      places[place] = index
+      place += Int64(line.bytes.count { $0 == UInt8(ascii: "\n") }) + 1
+    }
+    progress.clear()
     for text in answer.split(separator: UInt8(ascii: "\n")) {
       guard let result = try? JSON.parse(Array(text)), case .integer(let place)? = result["line"],
-        lines.indices.contains(Int(place) - 1)
+        let index = places[place]
       else { continue }
       answered += 1
-      let line = lines[Int(place) - 1]
+      let line = lines[index]
       guard let problem = result["problem"] else {
         counts[result["registration"]?.string ?? "registered", default: 0] += 1
         continue
@@ -176,7 +241,7 @@ struct DeviceImport {
       for (word, count) in counts.sorted(by: { $0.key < $1.key }) { writer.member(word, count) }
       writer.member("refused", refused)
       writer.endObject()
-      return Terminal.print(writer.bytes)
+      return Terminal.print(json: writer.bytes)
     }
     if refused > told { Terminal.note("… and \(refused - told) more") }
     let parts = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }

@@ -56,7 +56,7 @@ enum DevicePrunes {
     if let brake = review["brake"] {
       Terminal.print(
         "  brake on since \(brake["since"]?.string ?? ""): \(count(brake, "dead")) of \(count(brake, "seen")) tokens were "
-          + "called dead (\(percent(brake["share"])); normal is \(percent(brake["norm_share"])))")
+          + "called dead (\(percent(brake["share"])); up to \(percent(brake["normal_share"])) is normal)")
     } else {
       Terminal.print("  brake off; normal share of dead tokens \(percent(review["norm_share"]))")
     }

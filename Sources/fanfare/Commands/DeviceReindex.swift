@@ -56,7 +56,7 @@ enum DeviceReindex {
       writer.endObject()
       writer.member("samples", JSONValue.array(report.samples.map { .string($0) }))
       writer.endObject()
-      return Terminal.print(writer.bytes)
+      return Terminal.print(json: writer.bytes)
     }
     Terminal.print("\(app.rawValue): \(report.devices) devices, \(faults.isEmpty ? "all in order" : "not in order:")")
     for (fault, count) in faults { Terminal.print("  \(fault.rawValue): \(count)") }

@@ -8,8 +8,8 @@ enum DraftsCommand {
     name: "drafts", summary: "write a message, count and test it, then send it",
     about: """
       A draft is a message that is not sent yet. create keeps one from a file; it may be incomplete, and what it lacks is
-      told. edit opens it in your editor, or takes it from --file; if somebody else has changed it meanwhile, nothing is
-      lost: you are told so. count says whom it would reach now. test sends it to test lists only (see fanfare help
+      told. edit opens it in your editor, or takes it from --file. What you wrote stays in a file until the server has taken it:
+      after a typo, a refusal or a change of somebody else, which is shown, you can go on with it. count says whom it would reach now. test sends it to test lists only (see fanfare help
       test-lists), as everybody would get it. send sends it, once, however often it is asked. duplicate makes a new draft of
       a draft, or of a message that was sent.
       """,
@@ -36,7 +36,7 @@ enum DraftsCommand {
     case ("create", nil): return try create(arguments)
     case ("list", _), ("create", _): throw UsageProblem(text: "list and create take no id")
     case ("show", let id?): return try ServerCall.one("GET", try path(id), arguments, show)
-    case ("edit", let id?): return try edit(try path(id), arguments)
+    case ("edit", let id?): return try edit(id, arguments)
     case ("count", let id?): return try ServerCall.one("POST", try path(id) + "/count", arguments, showCount)
     case ("test", let id?): return try test(try path(id), arguments)
     case ("send", let id?): return try send(try path(id), arguments)
@@ -62,8 +62,11 @@ enum DraftsCommand {
   }
 
   private static func match(_ arguments: Arguments) throws(UsageProblem) -> [Header] {
-    let version = try arguments.integer("--version", in: 1...Int(Int32.max))
-    return version.map { [Header("if-match", "\"\($0)\"")] } ?? []
+    try version(arguments).map { [Header("if-match", "\"\($0)\"")] } ?? []
+  }
+
+  private static func version(_ arguments: Arguments) throws(UsageProblem) -> Int? {
+    try arguments.integer("--version", in: 1...Int(Int32.max))
   }
 
   // MARK: Showing
@@ -74,24 +77,23 @@ enum DraftsCommand {
       guard !drafts.isEmpty else {
         return Terminal.print("there is no draft: fanfare drafts create --file FILE makes one")
       }
-      var table = Table()
-      table.row("id", "version", "changed at", "name")
+      var table = Table("id", "version", "changed at", "name")
       for draft in drafts {
         table.row(
           draft["id"]?.string ?? "", String(draft["version"]?.integer ?? 0), draft["updated_at"]?.string ?? "",
           draft["name"]?.string ?? "")
       }
-      Terminal.print(table.text)
+      table.show()
     }
   }
 
   @Sendable private static func show(_ draft: JSONValue) {
-    Terminal.print(draft["message"]?.encoded ?? [])
+    Terminal.print(draft["message"] ?? .object([]))
     tell(draft)
   }
 
   /// Id, version and what is still missing, beside what was asked for.
-  @Sendable private static func tell(_ draft: JSONValue) {
+  @Sendable static func tell(_ draft: JSONValue) {
     let name = draft["name"]?.string.map { " \"\($0)\"" } ?? ""
     Terminal.note("\(draft["id"]?.string ?? "")\(name), version \(draft["version"]?.integer ?? 0)")
     if let message = draft["sending_as"]?.string { Terminal.note("it is being sent as \(message)") }
@@ -99,24 +101,14 @@ enum DraftsCommand {
       let place = violation["pointer"]?.string ?? ""
       Terminal.note("before it can be sent: \(place.isEmpty ? "" : place + " ")\(violation["detail"]?.string ?? "")")
     }
-    warn(draft)
-  }
-
-  @Sendable private static func warn(_ answer: JSONValue) {
-    for warning in answer["warnings"]?.array ?? [] { Terminal.note("note: \(warning["detail"]?.string ?? "")") }
+    AcceptedAnswer.warn(draft)
   }
 
   @Sendable private static func showCount(_ count: JSONValue) {
-    let total = count["total"]?.integer ?? 0
-    Terminal.print("\(total) device\(total == 1 ? "" : "s") would get it now")
-    var table = Table()
-    for (title, list, key) in [("by provider", "by_provider", "provider"), ("by platform", "by_platform", "platform")] {
-      for (place, row) in (count[list]?.array ?? []).enumerated() {
-        table.row(place == 0 ? title : "", row[key]?.string ?? "not told", String(row["count"]?.integer ?? 0))
-      }
+    Terminal.print(ForecastView.text(of: count["forecast"] ?? .object([])))
+    for warning in count["warnings"]?.array ?? [] where !ForecastView.shows(warning) {
+      Terminal.note("note: \(warning["detail"]?.string ?? "")")
     }
-    if total > 0 { Terminal.print(table.text) }
-    warn(count)
   }
 
   // MARK: Writing
@@ -134,13 +126,13 @@ enum DraftsCommand {
     tell(draft)
   }
 
-  private static func draft(_ message: JSONValue, name: String?) -> [UInt8] {
+  static func draft(_ message: JSONValue, name: String?) -> [UInt8] {
     var members = [JSONMember("message", message)]
     members.set("name", name)
     return JSONValue.object(members).encoded
   }
 
-  private static func message(in file: String) throws(UsageProblem) -> JSONValue {
+  static func message(in file: String) throws(UsageProblem) -> JSONValue {
     guard let bytes = FileContent.read(file == "-" ? "/dev/stdin" : file) else {
       throw UsageProblem(text: "\(file) cannot be read")
     }
@@ -152,34 +144,37 @@ enum DraftsCommand {
   }
 
   /// The version that was read is the one that is replaced: of two who edit at once the second is told.
-  private static func edit(_ path: String, _ arguments: Arguments) throws -> ExitCode {
+  private static func edit(_ id: String, _ arguments: Arguments) throws -> ExitCode {
     let json = arguments.wantsJSON
-    let given = try match(arguments)
+    let path = try path(id)
+    let version = try version(arguments)
     let file = try arguments.text("--file").map { file throws(UsageProblem) in try message(in: file) }
     return try ServerCall.run(arguments) { client, _ in
       let read = try await client.call("GET", path)
       guard read.isSuccess, let draft = read.document else { return ServerCall.refused(read, json: json) }
-      let old = draft["message"] ?? .object([])
-      let name = arguments.text("--name") ?? draft["name"]?.string
-      var message = file ?? old
       if file == nil, arguments.text("--name") == nil {
-        guard let edited = Editor.edit(old.encoded, name: "message.json") else {
-          Terminal.complain("the editor did not end well: nothing was changed", "set EDITOR, or use --file")
-          return .failure
-        }
-        do throws(JSONFault) {
-          message = try JSON.parse(edited)
-        } catch {
-          Terminal.complain("what you wrote is not JSON: \(error.detail)", "nothing was changed")
-          return .failure
-        }
+        var edit = DraftEdit(id, path, draft, version: version, client, json: json)
+        return await edit.run()
       }
-      let seen = given.isEmpty ? [Header("if-match", "\"\(draft["version"]?.integer ?? 0)\"")] : given
-      let answer = try await client.call("PUT", path, self.draft(message, name: name), headers: seen)
-      guard answer.isSuccess, let changed = answer.document else { return ServerCall.refused(answer, json: json) }
-      json ? Terminal.print(answer.body) : tell(changed)
+      let current = draft["message"] ?? .object([])
+      let name = arguments.text("--name") ?? draft["name"]?.string
+      let seen = Header("if-match", "\"\(version ?? Int(draft["version"]?.integer ?? 0))\"")
+      let answer = try await client.call("PUT", path, self.draft(file ?? current, name: name), headers: [seen])
+      guard answer.isSuccess, let changed = answer.document else {
+        let code = ServerCall.refused(answer, json: json)
+        if answer.status == 412, let file, !json { showDifference(of: draft, to: file) }
+        return code
+      }
+      json ? Terminal.print(json: answer.body) : tell(changed)
       return .success
     }
+  }
+
+  private static func showDifference(of draft: JSONValue, to file: JSONValue) {
+    let there = PrettyJSON.text(draft["message"] ?? .object([]))
+    let difference = LineDifference(from: there, to: PrettyJSON.text(file))
+    guard !difference.isEmpty else { return }
+    Terminal.note("your file would change version \(draft["version"]?.integer ?? 0) like this:\n\(difference.text)")
   }
 
   // MARK: Sending
@@ -197,7 +192,7 @@ enum DraftsCommand {
         let variant = test["variant"]?.string.map { "variant \($0): " } ?? ""
         Terminal.print(test["id"]?.string ?? "")
         Terminal.note("\(variant)\(test["targets"]?.integer ?? 0) devices")
-        warn(test)
+        AcceptedAnswer.warn(test)
       }
     }
   }
@@ -205,21 +200,10 @@ enum DraftsCommand {
   private static func send(_ path: String, _ arguments: Arguments) throws -> ExitCode {
     let headers = try match(arguments)
     guard arguments.has("--dry-run") else {
-      return try ServerCall.one("POST", path + "/send", arguments, headers: headers) { answer in
-        Terminal.print(answer["id"]?.string ?? "")
-        if let targets = answer["targets"]?.integer { Terminal.note("\(targets) devices") }
-        warn(answer)
-      }
+      return try ServerCall.one("POST", path + "/send", arguments, headers: headers, AcceptedAnswer.show)
     }
-    return try ServerCall.one("POST", path + "/send?dry_run=true", arguments, headers: headers) { answer in
-      for request in answer["requests"]?.array ?? [] {
-        let variant = request["variant"]?.string.map { ", variant \($0)" } ?? ""
-        Terminal.print("\(request["provider"]?.string ?? "")\(variant): \(request["url"]?.string ?? "")")
-        Terminal.print(request["body"]?.encoded ?? [])
-      }
-      Terminal.note("\(answer["targets"]?.integer ?? 0) devices; nothing was sent")
-      warn(answer)
-    }
+    return try ServerCall.one(
+      "POST", path + "/send?dry_run=true", arguments, headers: headers, ForecastView.showDryRun)
   }
 
   private static func duplicate(_ id: String, _ arguments: Arguments) throws -> ExitCode {

@@ -101,11 +101,11 @@ enum KeysCommand {
         for scope in key.scopes.map(\.rawValue).sorted() { writer.string(scope) }
         writer.endArray()
         writer.member("note", key.note)
-        writer.member("created_at", key.createdAt.milliseconds)
+        writer.member("created_at", key.createdAt.rfc3339)
         writer.endObject()
       }
       if secret == nil { writer.endArray() }
-      return Terminal.print(writer.bytes)
+      return Terminal.print(json: writer.bytes)
     }
     if let secret {
       Terminal.print(secret)
@@ -113,11 +113,10 @@ enum KeysCommand {
       return
     }
     guard !keys.isEmpty else { return Terminal.note("no keys; make one with fanfare keys create") }
-    var table = Table()
-    table.row("id", "scopes", "note")
+    var table = Table("id", "scopes", "note")
     for key in keys {
       table.row(key.id, key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.note)
     }
-    Terminal.print(table.text)
+    table.show()
   }
 }

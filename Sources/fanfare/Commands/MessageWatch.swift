@@ -124,7 +124,7 @@ struct MessageWatch {
       if perSecond > 0, left > 0 { words.append("ends in \(Self.span(Int(left / perSecond)))") }
     } else {
       if ProgressBar.isDrawn { words.append(state) }
-      if state == "scheduled", let start = report["starts_at"]?.string { words.append("starts at \(start)") }
+      if state == "scheduled", let start = MessagesCommand.start(of: report) { words.append("starts at \(start)") }
     }
     let outcomes = Outcome.allCases.compactMap { outcome -> String? in
       let count = counts.outcomes[outcome.rawValue, default: 0]

@@ -5,27 +5,38 @@ import Loop
 /// Messages of a running server: what became of them, and what can be done about it.
 enum MessagesCommand {
   static let command = Command(
-    name: "messages", summary: "list, show, watch, move, pause, resume, cancel and replay messages",
+    name: "messages", summary: "list, tail, show, watch, move, pause, resume, cancel and replay messages",
     about: """
-      list prints the newest messages; show tells how one stands, by provider, outcome and reason; watch follows one until
+      list prints the newest messages, those that all filters take; tail goes on with a line for each that comes and each change,
+      until ctrl-C. show tells how one stands, by provider, outcome and reason; deliveries lists its devices and what became of
+      each; watch follows one until
       it has ended (exit code 0: completed, 1: cancelled), with --json a line per change. reschedule gives one that waits
       for its time another, until it starts. pause stops a message within a second (what is in flight finishes), and
       resume lets it go on where it stood; its ttl runs meanwhile. cancel ends what was not sent yet, for ever, and tells
       how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints.
       """,
-    positionals: ["list|show|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
+    positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
     options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
-      Command.Option("--limit", "COUNT", "list: so many, 1–1000 (20)"),
+      Command.Option("--state", "NAME", repeats: true, "list, tail: in this state; deliveries: that stand or ended so"),
+      Command.Option("--label", "KEY:VALUE", "list, tail: with this label"),
+      Command.Option("--name", "TEXT", "list, tail: with this in their name"),
+      Command.Option("--audience", "EXPRESSION", "list, tail: for this audience, or with this term in it"),
+      Command.Option("--from", "TIME", "list: accepted since, as 2026-12-01T09:00:00Z"),
+      Command.Option("--to", "TIME", "list: accepted before"),
+      Command.Option("--provider", "NAME", "deliveries: of this provider"),
+      Command.Option("--platform", "NAME", "deliveries: of this platform"),
+      Command.Option("--variant", "NAME", "deliveries: of this variant"),
       Command.Option("--at", "TIME", "reschedule: with its offset, as 2026-12-01T09:00:00+01:00"),
       Command.Option("--at-local", "TIME", "reschedule: by each device's own clock, as 2026-12-01T09:00:00"),
       Command.Option("--version", "NUMBER", "reschedule: refuse it if the message was changed since it was shown"),
       Command.Option("--outcome", "NAME", repeats: true, "replay: deliveries that ended so (failed and expired)"),
-      Command.Option("--reason", "WORD", repeats: true, "replay: only with this reason, as show prints it"),
+      Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
       Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
       Command.json,
-    ],
+    ] + ListCall.options(defaultLimit),
     examples: [
-      "fanfare messages list", "fanfare messages show msg_01k…", "fanfare messages watch msg_01k…",
+      "fanfare messages list --label campaign:spring", "fanfare messages deliveries msg_01k… --state failed,dead --csv",
+      "fanfare messages show msg_01k…", "fanfare messages watch msg_01k…",
       "fanfare messages pause msg_01k…",
       "fanfare messages replay msg_01k… --outcome failed --reason ServiceUnavailable",
     ]
@@ -35,6 +46,9 @@ enum MessagesCommand {
     let id = arguments.positionals.dropFirst().first
     switch (arguments.positionals.first, id) {
     case ("list", nil): return try list(arguments)
+    case ("tail", nil): return try MessageTail.run(filters(arguments), arguments)
+    case ("tail", _): throw UsageProblem(text: "tail takes no id: fanfare messages watch ID follows one")
+    case ("deliveries", let id?): return try DeliveryView.run(try path(id), arguments)
     case ("list", _): throw UsageProblem(text: "list takes no id: fanfare messages show ID tells of one")
     case ("show", let id?): return try ServerCall.one("GET", try path(id), arguments) { show($0) }
     case ("pause", let id?), ("resume", let id?):
@@ -43,12 +57,15 @@ enum MessagesCommand {
     case ("cancel", let id?): return try cancel(try path(id), arguments)
     case ("reschedule", let id?): return try reschedule(id, arguments)
     case ("replay", let id?): return try replay(id, arguments)
-    case ("show", nil), ("watch", nil), ("reschedule", nil), ("pause", nil), ("resume", nil), ("cancel", nil),
+    case ("show", nil), ("deliveries", nil), ("watch", nil), ("reschedule", nil), ("pause", nil), ("resume", nil),
+      ("cancel", nil),
       ("replay", nil):
       throw UsageProblem(text: "name the message by its id, msg_…")
     default:
       throw UsageProblem(
-        text: "say what to do: fanfare messages list, show, watch, reschedule, pause, resume, cancel or replay")
+        text:
+          "say what to do: fanfare messages list, tail, show, deliveries, watch, reschedule, pause, resume, cancel or replay"
+      )
     }
   }
 
@@ -61,37 +78,51 @@ enum MessagesCommand {
 
   private static let defaultLimit = 20
 
+  private static func filters(_ arguments: Arguments) -> [(name: String, value: String?)] {
+    let states = arguments.texts("--state")
+    return [
+      ("state", states.isEmpty ? nil : states.joined(separator: ",")), ("label", arguments.text("--label")),
+      ("name", arguments.text("--name")), ("audience", arguments.text("--audience")),
+      ("from", arguments.text("--from")), ("to", arguments.text("--to")),
+    ]
+  }
+
   private static func list(_ arguments: Arguments) throws -> ExitCode {
-    let limit = try arguments.integer("--limit", in: 1...1_000) ?? defaultLimit
-    return try ServerCall.one("GET", "/v1/messages?limit=\(limit)", arguments) { page in
-      var table = Table()
-      table.row("id", "state", "kind", "accepted at", "targets", "accepted", "failed")
-      for report in page["items"]?.array ?? [] {
+    try ListCall.run("/v1/messages", filters(arguments), arguments, limit: defaultLimit) { items, isWhole in
+      guard !items.isEmpty else { return Terminal.note("no such message") }
+      var table = Table("id", "state", "kind", "accepted at", "targets", "accepted", "failed", "name", state: "state")
+      for report in items {
         let counts = MessageCounts(report)
         table.row(
           report["id"]?.string ?? "", report["state"]?.string ?? "", report["kind"]?.string ?? "",
           report["accepted_at"]?.string ?? "", String(counts.total), String(counts.outcomes["accepted", default: 0]),
-          String(counts.outcomes["failed", default: 0]))
+          String(counts.outcomes["failed", default: 0]), report["name"]?.string ?? "")
       }
-      Terminal.print(table.text)
+      table.show()
+      ListCall.tellRest(items.count, isWhole)
     }
   }
 
   private static func show(_ report: JSONValue) {
     let counts = MessageCounts(report)
     let why = report["paused_reason"]?.string.map { " (\($0))" } ?? ""
-    Terminal.print("\(report["id"]?.string ?? "") \(report["state"]?.string ?? "")\(why)")
+    let name = report["name"]?.string.map { " \"\($0)\"" } ?? ""
+    let state = report["state"]?.string ?? ""
+    Terminal.print("\(report["id"]?.string ?? "")\(name) \(Style.of(state: state)?.on(state) ?? state)\(why)")
     let progress = report["progress"]
     Terminal.print(
       "\(counts.total) targets: \(progress?["final"]?.integer ?? 0) ended, "
         + "\(progress?["retrying"]?.integer ?? 0) waiting for a retry, "
         + "\(progress?["pending"]?.integer ?? 0) pending")
-    for wait in report["blocked"]?.array ?? [] {
-      Terminal.print("\(wait["count"]?.integer ?? 0) blocked: \(wait["reason"]?.string ?? "")")
+    for wait in report["waiting_for"]?.array ?? [] {
+      let next = wait["next_try_at"]?.string.map { ", next try \($0)" } ?? ""
+      let until = wait["until"]?.string.map { ", the provider asks to wait until \($0)" } ?? ""
+      Terminal.print(
+        "\(wait["count"]?.integer ?? 0) wait for \(wait["credential"]?.string ?? ""), \(wait["state"]?.string ?? "") since "
+          + "\(wait["since"]?.string ?? ""): \(wait["reason"]?.string ?? "")\(next)\(until)")
     }
-    if report["state"]?.string == "scheduled", let start = report["starts_at"]?.string {
-      let local = report["starts_at_local"]?.string.map { " (\($0) by each device's own clock)" } ?? ""
-      Terminal.print("starts at \(start)\(local); version \(report["version"]?.integer ?? 0)")
+    if report["state"]?.string == "scheduled", let start = start(of: report) {
+      Terminal.print("starts at \(start); version \(report["version"]?.integer ?? 0)")
     }
     for (key, words) in [("replay_of", "replay of"), ("draft_of", "was the draft"), ("test_of", "test of the draft")] {
       if let other = report[key]?.string { Terminal.print("\(words) \(other)") }
@@ -101,6 +132,14 @@ enum MessagesCommand {
     for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", String(line.count)) }
     Terminal.print(table.text)
     if let variants = report["variants"]?.array, !variants.isEmpty { show(variants: variants) }
+  }
+
+  /// Of a scheduled message, with whose clock it is told by.
+  static func start(of report: JSONValue) -> String? {
+    guard let start = report["starts_at"]?.string else { return nil }
+    let zone = report["starts_at_zone"]?.string ?? "UTC"
+    guard let local = report["starts_at_local"]?.string else { return "\(start) (\(zone))" }
+    return "\(local) by each device's own clock, first in \(zone): \(start)"
   }
 
   private static func show(variants: [JSONValue]) {
@@ -129,7 +168,7 @@ enum MessagesCommand {
       }
       guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
       guard !json else {
-        Terminal.print(answer.body)
+        Terminal.print(json: answer.body)
         return .success
       }
       Terminal.print("\(report["id"]?.string ?? "") cancelled")
@@ -170,12 +209,29 @@ enum MessagesCommand {
     var members: [JSONMember] = []
     members.set("outcomes", strings: arguments.texts("--outcome"))
     members.set("reasons", strings: arguments.texts("--reason"))
-    let headers = arguments.text("--idempotency-key").map { [Header("idempotency-key", $0)] } ?? []
-    return try ServerCall.one(
-      "POST", try path(id) + "/replay", arguments, body: JSONValue.object(members).encoded, headers: headers
-    ) { answer in
-      Terminal.print(answer["id"]?.string ?? "")
-      Terminal.note("\(answer["targets"]?.integer ?? 0) deliveries go again")
+    let key = arguments.text("--idempotency-key")
+    let path = try path(id) + "/replay"
+    let json = arguments.wantsJSON
+    let selection = members
+    return try ServerCall.run(arguments) { client, _ in
+      var after: String?
+      for part in 1... {
+        var members = selection
+        members.set("after", after)
+        // Each part is a message, and so a request, of its own.
+        let own = key.map { [Header("idempotency-key", part == 1 ? $0 : "\($0):\(part)")] } ?? []
+        let answer = try await client.call("POST", path, JSONValue.object(members).encoded, headers: own)
+        guard answer.isSuccess, let replay = answer.document else { return ServerCall.refused(answer, json: json) }
+        if json {
+          Terminal.print(json: answer.body)
+        } else {
+          Terminal.print(replay["id"]?.string ?? "")
+          Terminal.note("\(replay["targets"]?.integer ?? 0) deliveries go again")
+        }
+        after = replay["next_after"]?.string
+        if after == nil { break }
+      }
+      return .success
     }
   }
 }

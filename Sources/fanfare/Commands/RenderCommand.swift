@@ -107,7 +107,7 @@ enum RenderCommand {
       writer.beginArray()
       for sample in samples { sample.write(to: &writer) }
       writer.endArray()
-      Terminal.print(writer.bytes)
+      Terminal.print(json: writer.bytes)
     } else {
       for sample in samples { Terminal.print(sample.text + "\n") }
       if samples.isEmpty, faults.isEmpty { Terminal.note("No account here carries this kind of message.") }

@@ -8,31 +8,45 @@ enum SendCommand {
   static let command = Command(
     name: "send", summary: "send a message through a running server",
     about: """
-      Posts one message to a running server and prints its id. Targets are devices, users, or raw tokens written as
-      PROVIDER:TOKEN; one kind of them per message. --file sends a whole message as the API takes it; options given beside
-      it replace its fields. The server and the key may come from FANFARE_URL and FANFARE_KEY.
+      Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens written as
+      PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it;
+      options given beside it replace its fields. --dry-run shows what would be sent, and sends nothing. --wait ends with exit
+      code 0 only if every delivery was accepted. The server and the key may come from FANFARE_URL and FANFARE_KEY, or from
+      a profile (fanfare help login).
       """,
-    options: ServerCall.options(scopes: "send (and read for --wait)") + [
+    options: [
       Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "a raw token, as apns:…, fcm:…, onesignal:…"),
       Command.Option("--environment", "NAME", "of raw APNs tokens: production or sandbox"),
       Command.Option("--device", "ID", repeats: true, "a registered device"),
       Command.Option("--user", "ID", repeats: true, "all devices of a user"),
+      Command.Option("--audience", "EXPRESSION", "who matches, as 'plan:pro && lang:de' (fanfare help audience)"),
+      Command.Option("--everyone", "each device"),
       Command.Option("--title", "TEXT", "title of the notification"),
+      Command.Option("--subtitle", "TEXT", "subtitle of the notification (APNs)"),
       Command.Option("--body", "TEXT", "text of the notification"),
-      Command.Option("--data", "JSON", "an object for the app"),
+      Command.Option("--image", "URL", "a picture, by https"),
+      Command.Option("--link", "URL", "what a tap opens: https, or an app's own scheme"),
+      Command.Option("--badge", "NUMBER", "the number on the app's icon; 0 removes it"),
+      Command.Option("--sound", "NAME", "a sound of the app, or default"),
+      Command.Option(
+        "--data", "JSON or KEY=VALUE", repeats: true, "for the app: an object, or one text value after the other"),
       Command.Option("--background", "no notification: wake the app with --data"),
       Command.Option("--ttl", "SECONDS", "how long it is worth delivering"),
       Command.Option("--priority", "NAME", "high, normal or low"),
       Command.Option("--collapse-key", "KEY", "replaces earlier ones with the same key"),
+      Command.Option("--name", "TEXT", "what people call this message"),
+      Command.Option("--label", "KEY:VALUE", repeats: true, "kept with the message, to find it by"),
       Command.Option("--at", "TIME", "send it then, as 2026-12-01T09:00:00+01:00"),
       Command.Option("--at-local", "TIME", "… when each device's own clock shows it, as 2026-12-01T09:00:00"),
       Command.Option("--idempotency-key", "KEY", "makes a repeated call answer with the first id"),
       Command.Option("--file", "FILE", "a whole message in JSON; - reads standard input"),
       Command.Option("--wait", "SECONDS", "wait until every delivery has ended, then print how"),
+      Command.Option("--dry-run", "show who would get it and what would be sent; send nothing"),
       Command.json,
-    ],
+    ] + ServerCall.options(scopes: "send (and read for --wait)"),
     examples: [
       "fanfare send --to-token fcm:dGVz… --title Hello --body World",
+      "fanfare send --audience 'plan:pro && lang:de' --title Sale --name 'Spring sale' --label campaign:spring --dry-run",
       "fanfare send --user 4711 --file message.json --wait 30",
     ]
   ) { arguments in try run(arguments) }
@@ -40,38 +54,56 @@ enum SendCommand {
   private static func run(_ arguments: Arguments) throws -> ExitCode {
     let body = try message(arguments).encoded
     let wait = try arguments.integer("--wait", in: 1...86_400)
+    guard !arguments.has("--dry-run") else {
+      guard wait == nil else { throw UsageProblem(text: "--dry-run sends nothing that --wait could wait for") }
+      return try ServerCall.one(
+        "POST", "/v1/messages?dry_run=true", arguments, body: body, ForecastView.showDryRun)
+    }
     let headers = arguments.text("--idempotency-key").map { [Header("idempotency-key", $0)] } ?? []
     let json = arguments.wantsJSON
     return try ServerCall.run(arguments) { client, loop in
       let answer = try await client.call("POST", "/v1/messages", body, headers: headers)
-      guard answer.isSuccess, let id = answer.document?["id"]?.string else {
+      guard answer.isSuccess, let accepted = answer.document, let id = accepted["id"]?.string else {
         return ServerCall.refused(answer, json: json)
       }
       guard let wait else {
-        json ? Terminal.print(answer.body) : Terminal.print(id)
-        for warning in answer.document?["warnings"]?.array ?? [] where !json {
-          Terminal.note(
-            "note: \(warning["detail"]?.string ?? warning.string ?? String(decoding: warning.encoded, as: UTF8.self))")
-        }
+        json ? Terminal.print(json: answer.body) : AcceptedAnswer.show(accepted)
         return .success
       }
-      return try await watch(id, client, loop, seconds: wait, json: json)
+      // Whoever waits is to know at once what was changed of the message.
+      if !json { AcceptedAnswer.warn(accepted) }
+      return try await watch(id, accepted["warnings"], client, loop, seconds: wait, json: json)
     }
   }
 
-  /// Prints how the deliveries ended. Success only if all were accepted.
+  /// Prints how the deliveries ended. Success only if all were accepted, or skipped as the message or its app asks for.
   private static func watch(
-    _ id: String, _ client: Client, _ loop: EventLoop, seconds: Int, json: Bool
+    _ id: String, _ warnings: JSONValue?, _ client: Client, _ loop: EventLoop, seconds: Int, json: Bool
   ) async throws -> ExitCode {
-    let deadline = loop.now + Int64(seconds) * 1_000
+    let began = loop.now
+    let deadline = began + Int64(seconds) * 1_000
+    var bar = ProgressBar(String(id.prefix(12)))
     while true {
       let answer = try await client.call("GET", "/v1/messages/\(id)")
       guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
       let state = report["state"]?.string ?? ""
+      let counts = MessageCounts(report)
       if state == "completed" || state == "cancelled" || loop.now > deadline {
-        json ? Terminal.print(answer.body) : Terminal.print("\(id) \(state)\(MessageCounts(report).text)")
-        let counts = MessageCounts(report)
-        return state == "completed" && counts.total == counts.outcomes["accepted", default: 0] ? .success : .failure
+        bar.clear()
+        if json {
+          var members = report.object ?? []
+          members.set("warnings", warnings)
+          Terminal.print(.object(members))
+        } else {
+          Terminal.print("\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.text)")
+          if loop.now > deadline, state != "completed", state != "cancelled" {
+            Terminal.note("it goes on: fanfare messages watch \(id)")
+          }
+        }
+        return state == "completed" && counts.isAsMeant ? .success : .failure
+      }
+      if !json, loop.now - began >= 1_000 {
+        bar.draw(Int(report["progress"]?["final"]?.integer ?? 0), of: counts.total, state)
       }
       await loop.sleep(milliseconds: 100)
     }
@@ -81,34 +113,63 @@ enum SendCommand {
   static func message(_ arguments: Arguments) throws(UsageProblem) -> JSONValue {
     var members: [JSONMember] = []
     if let file = arguments.text("--file") { members = try read(file) }
-    func set(_ key: String, _ value: JSONValue) {
-      members.removeAll { $0.key == key }
-      members.append(JSONMember(key, value))
+    members.set("to", try recipients(arguments))
+    if members["to"] == nil {
+      throw UsageProblem(
+        text: "nobody is named: give --to-token, --device, --user, --audience or --everyone, or \"to\" in --file")
     }
-    if let to = try recipients(arguments) { set("to", to) }
-    if !members.contains(where: { $0.key == "to" }) {
-      throw UsageProblem(text: "nobody is named: give --to-token, --device or --user, or \"to\" in --file")
+    if arguments.has("--background") { members.set("kind", "background") }
+    var notification = members["notification"]?.object ?? []
+    for name in ["title", "subtitle", "body", "image", "link", "sound"] {
+      notification.set(name, arguments.text("--" + name))
     }
-    if arguments.has("--background") { set("kind", .string("background")) }
-    var notification = members.first { $0.key == "notification" }?.value.object ?? []
-    for (option, key) in [("--title", "title"), ("--body", "body")] {
-      guard let text = arguments.text(option) else { continue }
-      notification.removeAll { $0.key == key }
-      notification.append(JSONMember(key, .string(text)))
+    notification.set("badge", try arguments.integer("--badge", in: 0...Int(Int32.max)))
+    members.set("notification", members: notification)
+    if let data = try data(arguments) { members.set("data", .object(data)) }
+    members.set("ttl", try arguments.integer("--ttl", in: 0...Message.maximumTTL))
+    for (option, key) in [
+      ("--priority", "priority"), ("--at", "send_at"), ("--at-local", "send_at_local"),
+      ("--collapse-key", "collapse_key"), ("--name", "name"),
+    ] {
+      members.set(key, arguments.text(option))
     }
-    if !notification.isEmpty { set("notification", .object(notification)) }
-    if let data = arguments.text("--data") {
-      guard let value = try? JSON.parse(Array(data.utf8)), value.object != nil else {
-        throw UsageProblem(text: "--data takes a JSON object, as --data '{\"order\":\"881\"}'")
-      }
-      set("data", value)
+    if let labels = try labels(arguments, beside: members["labels"]?.object ?? []) {
+      members.set("labels", .object(labels))
     }
-    if let ttl = try arguments.integer("--ttl", in: 0...Message.maximumTTL) { set("ttl", .integer(Int64(ttl))) }
-    if let priority = arguments.text("--priority") { set("priority", .string(priority)) }
-    if let time = arguments.text("--at") { set("send_at", .string(time)) }
-    if let time = arguments.text("--at-local") { set("send_at_local", .string(time)) }
-    if let key = arguments.text("--collapse-key") { set("collapse_key", .string(key)) }
     return .object(members)
+  }
+
+  /// `--data '{…}'`, or `--data key=value` once or more.
+  private static func data(_ arguments: Arguments) throws(UsageProblem) -> [JSONMember]? {
+    let texts = arguments.texts("--data")
+    guard let first = texts.first else { return nil }
+    if texts.count == 1, let members = (try? JSON.parse(Array(first.utf8)))?.object { return members }
+    var members: [JSONMember] = []
+    for text in texts {
+      guard let (key, value) = parts(of: text, at: "=") else {
+        throw UsageProblem(text: "--data takes a JSON object, as --data '{\"order\":\"881\"}', or --data order=881")
+      }
+      members.set(key, value)
+    }
+    return members
+  }
+
+  private static func labels(_ arguments: Arguments, beside given: [JSONMember]) throws(UsageProblem) -> [JSONMember]? {
+    var labels = given
+    let texts = arguments.texts("--label")
+    for text in texts {
+      guard let (key, value) = parts(of: text, at: ":") else {
+        throw UsageProblem(text: "--label takes KEY:VALUE, as --label campaign:spring")
+      }
+      labels.set(key, value)
+    }
+    return texts.isEmpty ? nil : labels
+  }
+
+  /// Nil where there is no mark, or nothing before it.
+  private static func parts(of text: String, at mark: Character) -> (String, String)? {
+    guard let place = text.firstIndex(of: mark), place > text.startIndex else { return nil }
+    return (String(text[..<place]), String(text[text.index(after: place)...]))
   }
 
   private static func read(_ file: String) throws(UsageProblem) -> [JSONMember] {
@@ -135,7 +196,11 @@ enum SendCommand {
     if !users.isEmpty { kinds.append(JSONMember("users", .array(users.map { .string($0) }))) }
     let tokens = try tokens(arguments)
     if !tokens.isEmpty { kinds.append(JSONMember("tokens", .array(tokens))) }
-    guard kinds.count < 2 else { throw UsageProblem(text: "name devices, users or tokens, one kind per message") }
+    kinds.set("audience", arguments.text("--audience"))
+    if arguments.has("--everyone") { kinds.set("everyone", .bool(true)) }
+    guard kinds.count < 2 else {
+      throw UsageProblem(text: "name devices, users, tokens, an audience or everyone, one kind per message")
+    }
     return kinds.isEmpty ? nil : .object(kinds)
   }
 

@@ -59,7 +59,10 @@ enum ServeCommand {
     }
     announce(url, port, works: arguments.has("--worker-only"), json: arguments.wantsJSON)
     StopSignals.wait { gateway.reload(file: Setup.file(arguments)) }
+    let seconds = setup.configuration.workers.drain / 1_000
+    Farewell.ending("what is at work finishes, for \(seconds) s at most", json: arguments.wantsJSON)
     gateway.stop()
+    Farewell.ended("what was accepted and not sent yet is in Redis", json: arguments.wantsJSON)
     return .success
   }
 

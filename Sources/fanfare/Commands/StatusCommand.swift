@@ -21,9 +21,10 @@ enum StatusCommand {
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
         defer { store.close() }
         try await store.open()
-        return try await StatusView(store, credentials: Array(setup.accounts.keys), now: loop.wallNow)
+        return try await StatusView(
+          store, credentials: Array(setup.accounts.keys), replicas: setup.replicas, now: loop.wallNow)
       }
-      if arguments.wantsJSON { Terminal.print(view.json) } else { view.show() }
+      if arguments.wantsJSON { Terminal.print(json: view.json) } else { view.show() }
       return view.needsOperator ? .failure : .success
     } catch let error as StoreError {
       return ServeCommand.explain(.store(error))

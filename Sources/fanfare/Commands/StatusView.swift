@@ -11,12 +11,15 @@ struct StatusView: Sendable {
   private let held: [CredentialID: Int]
   private let credentials: [Credential]
   private let now: WallTime
+  /// What Redis may lose of what was accepted.
+  private let losses: [String]
 
   /// One credential over all workers.
   private struct Credential: Sendable {
     var id: CredentialID
     var state = "idle"
     var reason: String?
+    var condition: CredentialCondition?
     var connections = 0
     var atWork = 0
     var limit = 0
@@ -24,13 +27,14 @@ struct StatusView: Sendable {
     var oldest: WallTime?
   }
 
-  init(_ store: Store, credentials: [CredentialID], now: WallTime) async throws(StoreError) {
+  init(_ store: Store, credentials: [CredentialID], replicas: Int, now: WallTime) async throws(StoreError) {
     self.now = now
     owners = try await store.owners()
     redis = try await store.redisStatus()
+    losses = redis.losses(replicas: replicas)
     queue = try await store.queueStatus()
     brakes = try await store.brakes()
-    let blocked = try await store.blockedCredentials()
+    let conditions = try await store.conditions()
     var known = Dictionary(uniqueKeysWithValues: credentials.map { ($0, Credential(id: $0)) })
     for sending in owners.workers.flatMap(\.sendings) {
       var credential = known[sending.credential] ?? Credential(id: sending.credential)
@@ -43,9 +47,11 @@ struct StatusView: Sendable {
       credential.limit += sending.limit
       known[sending.credential] = credential
     }
-    for (id, reason) in blocked {
-      known[id, default: Credential(id: id)].state = "blocked"
-      known[id]?.reason = reason
+    for (id, condition) in conditions {
+      var credential = known[id] ?? Credential(id: id)
+      (credential.state, credential.reason) = (condition.state.rawValue, condition.reason)
+      credential.condition = condition
+      known[id] = credential
     }
     for (stream, jobs) in queue.jobs {
       known[stream.credential, default: Credential(id: stream.credential)].jobs += jobs
@@ -59,13 +65,13 @@ struct StatusView: Sendable {
   }
 
   private static func rank(_ state: String) -> Int {
-    ["idle", "open", "waiting", "probing", "unreachable", "blocked"].firstIndex(of: state) ?? 0
+    ["idle", "open", "waiting", "probing", "failing", "unreachable", "blocked"].firstIndex(of: state) ?? 0
   }
 
   /// Somebody has to act.
   var needsOperator: Bool {
     !owners.unowned.isEmpty || !brakes.isEmpty
-      || credentials.contains { Self.rank($0.state) >= Self.rank("unreachable") }
+      || credentials.contains { $0.condition?.needsOperator == true }
       || queue.quarantined > 0
   }
 
@@ -91,7 +97,8 @@ struct StatusView: Sendable {
     for credential in credentials {
       table.row(
         credential.id.rawValue, credential.state, String(credential.connections), String(credential.atWork),
-        String(credential.limit), String(credential.jobs), credential.oldest.map(age) ?? "", credential.reason ?? "")
+        String(credential.limit), String(credential.jobs), credential.oldest.map(age) ?? "",
+        credential.condition?.text ?? credential.reason ?? "")
     }
     Terminal.print(table.text)
     for (id, brake) in brakes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
@@ -108,6 +115,8 @@ struct StatusView: Sendable {
     Terminal.print(
       "  version \(redis.version), \(redis.role), \(redis.usedMemory >> 20) MiB\(share), \(redis.policy), "
         + "append-only \(redis.appendOnly ? "on" : "off"), \(redis.connectedReplicas) replicas")
+    Terminal.print("  \(redis.promise)")
+    for loss in losses { Terminal.print("  may be lost: \(loss)") }
   }
 
   private func age(_ time: WallTime) -> String {
@@ -167,7 +176,9 @@ struct StatusView: Sendable {
     writer.member("maximum_memory", redis.maximumMemory)
     writer.member("policy", redis.policy)
     writer.member("append_only", redis.appendOnly)
+    writer.member("append_fsync", redis.appendFsync)
     writer.member("replicas", redis.connectedReplicas)
+    writer.member("losses", JSONValue.array(losses.map { .string($0) }))
     writer.endObject()
     writer.endObject()
     return writer.bytes
@@ -178,6 +189,9 @@ struct StatusView: Sendable {
     writer.member("credential", credential.id.rawValue)
     writer.member("state", credential.state)
     writer.member("reason", credential.reason)
+    writer.member("since", credential.condition?.since.rfc3339)
+    writer.member("next_try_at", credential.condition?.nextTry?.rfc3339)
+    writer.member("until", credential.condition?.until?.rfc3339)
     writer.member("connections", credential.connections)
     writer.member("at_work", credential.atWork)
     writer.member("limit", credential.limit)
@@ -191,6 +205,7 @@ struct StatusView: Sendable {
       writer.member("seen", brake.seen)
       writer.member("dead", brake.dead)
       writer.member("norm_share", JSONValue.double(brake.norm))
+      writer.member("normal_share", JSONValue.double(brake.normal))
       writer.endObject()
     }
     writer.endObject()

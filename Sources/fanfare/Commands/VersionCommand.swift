@@ -10,7 +10,7 @@ enum VersionCommand {
       writer.beginObject()
       writer.member("version", Tool.version)
       writer.endObject()
-      Terminal.print(writer.bytes)
+      Terminal.print(json: writer.bytes)
     } else {
       Terminal.print("fanfare \(Tool.version)")
     }

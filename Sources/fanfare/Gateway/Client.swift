@@ -63,8 +63,8 @@ extension Client.Answer {
     var text = document["title"]?.string ?? "status \(status)"
     if let detail = document["detail"]?.string, detail != text { text += ": \(detail)" }
     for violation in document["violations"]?.array ?? document["errors"]?.array ?? [] {
-      let place = violation["pointer"]?.string ?? ""
-      text += "\n  \(place.isEmpty ? "the body" : place): \(violation["detail"]?.string ?? "")"
+      let place = violation["parameter"]?.string ?? violation["pointer"]?.string ?? ""
+      text += "\n  \(place.isEmpty ? "" : "\(place): ")\(violation["detail"]?.string ?? "")"
     }
     return text
   }

@@ -128,8 +128,12 @@ private final class Front: @unchecked Sendable {
       settings.server.certificate = setup.configuration.listen.certificate
       settings.server.key = setup.configuration.listen.key
       settings.server.maximumBody = limits.body
+      settings.maximumMessageBody = limits.messageBody
+      settings.maximumBulkBody = limits.bulkBody
+      settings.metricsNeedKey = setup.configuration.listen.metricsNeedKey
       settings.server.maximumConnections = limits.connections
       settings.maximumTargets = limits.targets
+      settings.timesSubscribers = setup.configuration.quotas.mapValues(\.timesSubscribers)
       settings.caFile = setup.configuration.caFile
       settings.http2 = setup.worker.http2
       settings.urgentTargets = limits.urgentTargets
@@ -196,9 +200,6 @@ private final class Workshop: @unchecked Sendable {
       let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
       self.store = store
       try await store.open(of: setup, log)
-      if let skew = ClockSkew(offset: try await store.clockOffset()) {
-        log(.warning, "clock_skew", ["detail": skew.text])
-      }
       let worker = try Worker(
         loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
         decode: StoredBody.message, fates: setup.fate, clocks: setup.clock, zones: ZoneFiles.book)
@@ -211,7 +212,7 @@ private final class Workshop: @unchecked Sendable {
     try Blocking.on(loop) { [self] in
       try worker?.adopt(
         setup.accounts, changed: reload.changed, fates: setup.fate, clocks: setup.clock, rates: setup.rates,
-        quotas: setup.quotas)
+        quotas: setup.configuration.quotas)
     }
   }
 

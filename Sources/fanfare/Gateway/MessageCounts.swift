@@ -34,6 +34,16 @@ struct MessageCounts: Sendable {
     }
   }
 
+  /// All were accepted, or skipped as the message, its app or the operator asks for.
+  var isAsMeant: Bool {
+    let meant = lines.filter { line in
+      line.outcome == Outcome.accepted.rawValue
+        || (line.outcome == Outcome.skipped.rawValue
+          && line.reason.flatMap { SkipReason(rawValue: $0) }?.isIntended == true)
+    }
+    return meant.reduce(0) { $0 + $1.count } == total
+  }
+
   /// `: 3 accepted, 1 dead (Unregistered)`
   var text: String {
     let parts = lines.map { line in

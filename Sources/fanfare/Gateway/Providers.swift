@@ -12,5 +12,5 @@ enum Providers {
   ]
 
   static let byName: [ProviderName: any PushProvider] = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
-  static let settings: [ProviderName: [CredentialSetting]] = byName.mapValues(\.settings)
+  static let terms: [ProviderName: ProviderTerms] = byName.mapValues { ProviderTerms($0) }
 }

@@ -33,7 +33,7 @@ struct SandboxApp {
       log_level: "\(logLevel)",
       \(more)
       // Vendors' quotas and ramp-up are off: nobody counts here.
-      quotas: { fcm: { per_minute: 0 }, onesignal: { per_minute: 0 } },
+      quotas: { fcm: { per_minute: 0 }, onesignal: { per_minute: 0, times_subscribers: 0 } },
     \(retry)  apps: [
         {
           id: "\(Self.id)",
@@ -42,6 +42,7 @@ struct SandboxApp {
               name: "apple", provider: "apns", environments: ["production", "sandbox"],
               key_file: "\(directory)/apns-key.p8", key_id: "SANDBOXKEY", team_id: "FANFARE001",
               topic: "com.example.app", origin: "localhost:\(vendors.apns)",
+              channels_origin: "localhost:\(vendors.channels)",
             },
             {
               name: "google", provider: "fcm", service_account_file: "\(directory)/service-account.json",
@@ -63,7 +64,7 @@ struct SandboxApp {
 
   private var retry: String {
     guard let shortened else { return "" }
-    let floors = ["token_busy", "quota", "server_fault", "unknown_outcome"]
+    let floors = ["token_busy", "quota", "server_fault", "closing", "unknown_outcome", "authorization_too_new"]
       .map { "\($0): \"\(shortened.first)ms\"" }.joined(separator: ", ")
     let rules =
       "{ base: \"\(shortened.first)ms\", maximum: \"\(shortened.maximum)ms\", attempts: \(shortened.attempts), "

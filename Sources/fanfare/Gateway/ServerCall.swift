@@ -1,5 +1,4 @@
 import Domain
-import Glibc
 import HTTPClient
 import JSON
 import Loop
@@ -9,8 +8,9 @@ enum ServerCall {
   /// `scopes`: what the key must be allowed, in words.
   static func options(scopes: String) -> [Command.Option] {
     [
-      Command.Option("--url", "URL", "the server (else FANFARE_URL, else http://127.0.0.1:8080)"),
-      Command.Option("--key", "KEY", "an API key with scope \(scopes) (else FANFARE_KEY)"),
+      Command.Option("--url", "URL", "the server (else FANFARE_URL, the profile's, http://127.0.0.1:8080)"),
+      Command.Option("--key", "KEY", "an API key with scope \(scopes) (else FANFARE_KEY, the profile's)"),
+      Command.Option("--profile", "NAME", "server and key that fanfare login has kept (else FANFARE_PROFILE)"),
     ]
   }
 
@@ -18,9 +18,11 @@ enum ServerCall {
   static func run(
     _ arguments: Arguments, _ work: @escaping @Sendable (Client, EventLoop) async throws -> ExitCode
   ) throws -> ExitCode {
-    let url = arguments.text("--url") ?? environment("FANFARE_URL") ?? "http://127.0.0.1:8080"
-    guard let key = arguments.text("--key") ?? environment("FANFARE_KEY") else {
-      throw UsageProblem(text: "an API key is needed: --key, or FANFARE_KEY (fanfare keys create makes one)")
+    let choice = try ServerChoice(arguments)
+    let url = choice.url
+    guard let key = choice.key else {
+      throw UsageProblem(
+        text: "an API key is needed for \(url): --key, FANFARE_KEY, or fanfare login (fanfare keys create makes one)")
     }
     do {
       return try Blocking.run { loop in
@@ -29,7 +31,8 @@ enum ServerCall {
         return try await work(client, loop)
       }
     } catch let failure as HTTPClientFailure {
-      Terminal.complain("\(url) cannot be reached: \(failure.reason)", "does fanfare serve run there?")
+      Terminal.complain(
+        "\(url) cannot be reached: \(failure.reason)", "does fanfare serve run there?", code: "unreachable")
       return .unreachable
     }
   }
@@ -43,7 +46,7 @@ enum ServerCall {
     return try run(arguments) { client, _ in
       let answer = try await client.call(method, path, body, headers: headers)
       guard answer.isSuccess else { return refused(answer, json: json) }
-      if !json { show(answer.document ?? .null) } else if !answer.body.isEmpty { Terminal.print(answer.body) }
+      if !json { show(answer.document ?? .null) } else if !answer.body.isEmpty { Terminal.print(json: answer.body) }
       return .success
     }
   }
@@ -69,9 +72,7 @@ enum ServerCall {
 
   /// Says why the server did not do it.
   static func refused(_ answer: Client.Answer, json: Bool) -> ExitCode {
-    json ? Terminal.print(answer.body) : Terminal.complain("the server refused it: \(answer.problem)")
+    json ? Terminal.print(json: answer.body) : Terminal.complain("the server refused it: \(answer.problem)")
     return answer.status == 503 ? .unreachable : .refused
   }
-
-  private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

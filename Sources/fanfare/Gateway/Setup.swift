@@ -24,7 +24,7 @@ struct Setup: Sendable {
 
   /// Reads and opens everything; all faults of both at once.
   init(file: String) throws(ConfigurationFaults) {
-    let configuration = try Configuration.load(path: file, providers: Providers.settings)
+    let configuration = try Configuration.load(path: file, providers: Providers.terms)
     var opening = Opening()
     for entry in configuration.apps { opening.open(entry) }
     guard opening.faults.isEmpty else { throw ConfigurationFaults(file: file, faults: opening.faults) }
@@ -40,6 +40,9 @@ struct Setup: Sendable {
       app: apps[app] ?? App(id: app), message: message, providers: Providers.byName, accounts: Set(accounts.keys))
     return fates.fate(of:)
   }
+
+  /// Replicas that must have a message before it counts as accepted: the most that anybody asks for.
+  var replicas: Int { apps.values.map(\.replicas).reduce(configuration.durability.replicas, max) }
 
   func clock(_ app: AppID) -> AppClock { apps[app]?.clock ?? AppClock() }
 
@@ -116,24 +119,13 @@ extension Setup {
     settings.brake.factor = Double(configuration.pruneBrake.factor)
     settings.brake.minimumSample = configuration.pruneBrake.sample
     settings.rates = rates
-    settings.quotas = quotas
-    for (provider, rules) in configuration.retry {
-      var retry = RetrySettings()
-      retry.floors = rules.floors
-      retry.base = rules.base
-      retry.maximum = rules.maximum
-      retry.attempts = rules.attempts
-      settings.retry[provider] = retry
-    }
+    settings.quotas = configuration.quotas
+    settings.retry = configuration.retry
     return settings
   }
 
   /// Deliveries a second, of apps that have a rate.
   var rates: [AppID: Int] { apps.compactMapValues(\.ratePerSecond) }
-
-  var quotas: [ProviderName: QuotaSettings] {
-    configuration.quotas.mapValues { QuotaSettings(perMinute: $0.perMinute, ramp: $0.rampUp) }
-  }
 
   var log: Log {
     switch configuration.logLevel {

@@ -30,7 +30,7 @@ final class GatewayProcess: Sendable {
   private static let patience = 180_000
 
   /// For another program that starts it.
-  private static var program: String {
+  static var program: String {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count - 1)
     return String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -88,7 +88,7 @@ struct Arguments: Sendable {
 
   func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageProblem) -> Int? {
     guard let text = text(name) else { return nil }
-    guard let number = Int(text), range.contains(number) else {
+    guard let number = Whole.read(text, in: range) else {
       throw UsageProblem(text: "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number

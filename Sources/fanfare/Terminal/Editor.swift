@@ -1,14 +1,14 @@
-import Configuration
 import Glibc
 
-/// The user's own editor, on a file that lives as long as it is edited.
+/// The user's own editor.
 enum Editor {
-  /// What stands in the file when the editor has ended; nil if it could not be started, or ended with a fault.
-  static func edit(_ text: [UInt8], name: String) -> [UInt8]? {
-    let folder = ScratchFolder()
-    let file = folder.write(name, String(decoding: text, as: UTF8.self) + "\n")
-    // The path is ours; the editor may be a command with options.
-    guard system("${VISUAL:-${EDITOR:-vi}} '\(file)'") == 0 else { return nil }
-    return FileContent.read(file)
+  enum End { case well, notStarted, badly }
+
+  /// Opens a file in it, and returns when the editor has ended. The editor may be a command with options and quotes.
+  static func open(_ path: String) -> End {
+    let status = system("file=\(KeptFile.quoted(path)); eval \"${VISUAL:-${EDITOR:-vi}} \\\"\\$file\\\"\"")
+    guard status != 0 else { return .well }
+    // The shell's word for a command that it cannot find or run.
+    return status & 0x7f == 0 && [126, 127].contains(status >> 8 & 0xff) ? .notStarted : .badly
   }
 }

@@ -8,6 +8,10 @@ final class LineFile {
   private var place = 0
   /// Of the line read last, from 1.
   private(set) var number = 0
+  /// Bytes of all lines so far, with their ends.
+  private(set) var taken = 0
+  /// Of the whole file; nil for what has no end yet, as a pipe.
+  let size: Int?
 
   private static let piece = 1 << 20
 
@@ -20,7 +24,11 @@ final class LineFile {
     guard descriptor >= 0 else { throw Self.fault() }
     self.init(taking: descriptor)
   }
-  init(taking descriptor: Int32) { self.descriptor = descriptor }
+  init(taking descriptor: Int32) {
+    self.descriptor = descriptor
+    var status = stat()
+    size = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+  }
   deinit { close(descriptor) }
 
   private static func fault() -> Fault { Fault(reason: String(cString: strerror(errno))) }
@@ -44,6 +52,7 @@ final class LineFile {
 
   private func give(_ line: ArraySlice<UInt8>) -> [UInt8] {
     number += 1
+    taken += line.count + 1
     return Array(line)
   }
 

@@ -1,14 +1,37 @@
 import CProcess
+import Domain
 import Glibc
+import JSON
+import Synchronization
 
 /// What people and programs read: results on standard output, everything else on standard error.
 enum Terminal {
+  /// Standard output is a terminal, and no file or other program.
+  static let isShown = isatty(1) == 1
+  /// With `--json`: faults are JSON as well.
+  static let speaksJSON = Atomic(false)
+
   static func print(_ text: String) { write(text + "\n", to: 1) }
   static func note(_ text: String) { write(text + "\n", to: 2) }
 
-  /// `fanfare: what is wrong` and what to do about it.
-  static func complain(_ problem: String, _ remedy: String? = nil) {
+  /// `fanfare: what is wrong` and what to do about it; with `--json` an object with the members of a problem document, on
+  /// standard output. `code`: stable, for programs.
+  static func complain(_ problem: String, _ remedy: String? = nil, code: String = "failed") {
+    guard !speaksJSON.load(ordering: .relaxed) else {
+      var members = [JSONMember("code", .string(code)), JSONMember("detail", .string(problem))]
+      members.set("remedy", remedy)
+      return print(JSONValue.object(members))
+    }
     note("fanfare: \(problem)" + (remedy.map { "\n  \($0)" } ?? ""))
+  }
+
+  /// JSON: over several lines and in colour on a terminal, on one line elsewhere.
+  static func print(_ value: JSONValue) {
+    isShown ? print(PrettyJSON.text(value, isColoured: true)) : print(value.encoded)
+  }
+  /// JSON as it came from a server; what is none is printed as it is.
+  static func print(json bytes: [UInt8]) {
+    if isShown, let value = try? JSON.parse(bytes) { print(value) } else { print(bytes) }
   }
 
   static func print(_ bytes: [UInt8]) { write(bytes + [0x0a], to: 1) }
@@ -43,7 +66,16 @@ struct ProgressBar {
   mutating func draw(_ done: Int, of total: Int, _ note: String = "") {
     let columns = columns
     guard columns > Self.fewest else { return }
-    let line = Self.line(title, done, of: total, note, columns: columns)
+    show(Self.line(title, done, of: total, note, columns: columns))
+  }
+
+  /// A line of the caller's own; cut where it is too long.
+  mutating func draw(_ text: String) {
+    guard columns > Self.fewest else { return }
+    show(String(text.prefix(columns - 1)))
+  }
+
+  private mutating func show(_ line: String) {
     guard line != drawn else { return }
     drawn = line
     Terminal.write("\r\u{1b}[K" + line, to: 2)
@@ -72,25 +104,5 @@ struct ProgressBar {
 
   func end(_ text: String) {
     Terminal.write((columns > Self.fewest ? "\r\u{1b}[K" : "") + "\(Help.padded(title, 12)) \(text)\n", to: 2)
-  }
-}
-
-/// A table of texts; numbers (cells of digits, dots and commas) stand right.
-struct Table {
-  private var rows: [[String]] = []
-  mutating func row(_ cells: String...) { rows.append(cells) }
-  mutating func row(_ cells: [String]) { rows.append(cells) }
-
-  var text: String {
-    let count = rows.map(\.count).max() ?? 0
-    let widths = (0..<count).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
-    return rows.map { row in
-      let line = row.enumerated().map { place, cell in
-        let isNumber = cell.first?.isNumber == true && cell.allSatisfy { $0.isNumber || ".,".contains($0) }
-        let space = String(repeating: " ", count: widths[place] - cell.count)
-        return isNumber && place > 0 ? space + cell : cell + space
-      }
-      return "  " + line.joined(separator: "  ").reversed().drop { $0 == " " }.reversed().map(String.init).joined()
-    }.joined(separator: "\n")
   }
 }

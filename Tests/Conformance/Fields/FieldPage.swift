@@ -16,7 +16,8 @@ enum FieldPage {
       "- With a remark in italics: **mapped** to the nearest there is, and the answer to the send warns so.",
       "- _Left out_: the provider has no place for it, and the answer **warns** so.",
       "- **Refused**: the message is not accepted for a device of this provider.",
-      "- —: the provider does not carry the kind; its devices are `skipped: kind_unsupported`.", "",
+      "- —: the provider does not carry the kind; its devices are `skipped: kind_unsupported` (and `token_kind` where it has other tokens for it).",
+      "",
       "The gateway's own: " + FieldSample.ofTheGateway.sorted().map { "`\($0)`" }.joined(separator: ", ") + ".", "",
     ]
     lines += kinds(subjects)

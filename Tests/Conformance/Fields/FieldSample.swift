@@ -39,7 +39,7 @@ struct FieldSample {
     FieldSample("notification.subtitle_args", #"["a"]"#, with: #"{"notification":{"subtitle_key":"K"}}"#),
     FieldSample("notification.body_key", #""K""#, with: #"{"notification":{"body":null}}"#),
     FieldSample("notification.body_args", #"["a"]"#, with: #"{"notification":{"body":null,"body_key":"K"}}"#),
-    FieldSample("notification.localized", #"{"de":{"body":"B"}}"#, unseen: byLanguage),
+    FieldSample("notification.localized", #"{"de":{"title":"U","body":"B"}}"#, unseen: byLanguage),
     FieldSample("notification.localized.de.title", #""Ü""#, with: german, unseen: byLanguage),
     FieldSample("notification.localized.de.subtitle", #""U""#, with: german, unseen: byLanguage),
     FieldSample("notification.localized.de.body", #""I""#, with: german, unseen: byLanguage),
@@ -108,7 +108,7 @@ struct FieldSample {
     FieldSample("overrides.fcm.validate_only", "true"),
     FieldSample("overrides.onesignal", #"{"huawei_category":"MARKETING"}"#),
   ]
-  private static let german = #"{"notification":{"localized":{"de":{"body":"B"}}}}"#
+  private static let german = #"{"notification":{"localized":{"de":{"title":"U","body":"B"}}}}"#
   private static let byLanguage: [ProviderName: String] = Dictionary(
     uniqueKeysWithValues: registeredProviders.map {
       ($0.provider.name, "chosen by the gateway for each device's language")
@@ -117,7 +117,7 @@ struct FieldSample {
 
   /// What the gateway itself carries out: no request shows it.
   static let ofTheGateway: Set<String> = [
-    "to", "kind", "ordered", "send_at", "send_at_local", "rate_per_second", "quiet_hours", "cap", "variants",
+    "to", "kind", "name", "ordered", "send_at", "send_at_local", "rate_per_second", "quiet_hours", "cap", "variants",
     "error_brake", "holdout", "reach", "topic", "labels", "providers", "keep_receipts", "durability",
     "onesignal_targeting",
   ]

@@ -39,7 +39,7 @@ struct BenchConfiguration {
 
   /// A responder on loopback has no quota; the vendors' would be all that is measured.
   static let quotas =
-    #"quotas: { fcm: { per_minute: 0, ramp_up: "0s" }, onesignal: { per_minute: 0, ramp_up: "0s" } },"#
+    #"quotas: { fcm: { per_minute: 0, ramp_up: "0s" }, onesignal: { per_minute: 0, ramp_up: "0s", times_subscribers: 0 } },"#
 
   private static let retry = """
       retry: {

@@ -9,7 +9,7 @@ enum SandboxCommand {
     about: SandboxHelp.about,
     options: [
       Command.Option("--apns-port", "PORT", "HTTP/2 over TLS (8443)"),
-      Command.Option("--fcm-port", "PORT", "HTTP/2 over TLS (8444)"),
+      Command.Option("--fcm-port", "PORT", "HTTP/2 and HTTP/1.1 over TLS (8444)"),
       Command.Option("--onesignal-port", "PORT", "HTTPS, with the OAuth token endpoint and STS (8445)"),
       Command.Option("--control-port", "PORT", "plain HTTP (8446)"),
       Command.Option("--channels-port", "PORT", "APNs' channel management (8447)"),
@@ -61,7 +61,9 @@ enum SandboxCommand {
     }
     announce(vendors.ports, settings.directory, json: arguments.wantsJSON)
     StopSignals.wait()
+    Farewell.ending("answers under way finish", json: arguments.wantsJSON)
     vendors.stop()
+    Farewell.ended("certificates and keys stay in \(settings.directory)", json: arguments.wantsJSON)
     return .success
   }
 
@@ -85,6 +87,6 @@ enum SandboxCommand {
     writer.member("metadata_port", ports.metadata)
     writer.member("directory", directory)
     writer.endObject()
-    Terminal.print(writer.bytes)
+    Terminal.print(json: writer.bytes)
   }
 }

@@ -11,6 +11,10 @@ enum SandboxHelp {
     service-account.json and workload-identity.json; onesignal.key and onesignal-legacy.key; sandbox.json with ports and
     paths.
 
+    FCM, OneSignal and the token endpoint speak HTTP/2 and HTTP/1.1 on one port: clients choose by ALPN, or by how they
+    begin. APNs speaks HTTP/2. The certificate names localhost and the vendors' own hosts: a client whose host cannot be set
+    (firebase-admin) comes through a CONNECT proxy, and trusts ca.pem.
+
     Control, over plain HTTP: PUT and GET /rules, GET and DELETE /stats, GET and DELETE /log (?after=N&limit=N).
 
     Rules are a JSON array; the first that fires has the request. Only what a vendor would accept meets rules.
@@ -20,10 +24,12 @@ enum SandboxHelp {
                 delay_ms. OneSignal's reasons not_subscribed, invalid_player_ids, invalid_aliases go with status 200;
                 RATE_LIMIT_EXCEEDED with 429 is FCM's quota without an FcmError
       actions   goaway (code, reason), reset (code; 7 is REFUSED_STREAM), close, stall (delay_ms), settings (streams),
-                expire (the request's provider or access token counts as too old from now on),
-                headers (bytes; without: CONTINUATION frames until the client leaves), hpack (undecodable header block)
+                expire (the request's provider or access token counts as too old from now on: apns, channels, fcm),
+                headers (bytes; without: header lines until the client leaves), hpack (undecodable header block). Over
+                HTTP/1.1 goaway ends the connection, reset is TCP's, hpack a bad status line, settings nothing
       connects  certificate (certificate: unknown_authority, expired or other_host), handshake (every_ms: a byte each;
-                without: never). They meet connections: times and after count those
+                without: never). They meet connections, of every port: times and after count those. oauth's meet
+                onesignal's port, which it shares, and the metadata server's
     """
 
   static let examples = [

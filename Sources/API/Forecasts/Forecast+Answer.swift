@@ -1,0 +1,73 @@
+import Domain
+import Intake
+import JSON
+
+extension Forecast {
+  /// Those who are no targets first, then by outcome and reason.
+  var rows: [(exclusion: Exclusion, count: Int)] {
+    excluded.sorted {
+      ($0.key.outcome?.rawValue ?? "", $0.key.reason) < ($1.key.outcome?.rawValue ?? "", $1.key.reason)
+    }
+    .map { ($0.key, $0.value) }
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.key("forecast")
+    writer.beginObject()
+    writer.member("devices", devices)
+    writer.member("targets", targets)
+    writer.objects("excluded", rows) { writer, row in
+      writer.member("outcome", row.exclusion.outcome?.rawValue)
+      writer.member("reason", row.exclusion.reason)
+      writer.member("count", row.count)
+      writer.member("detail", row.exclusion.explanation)
+    }
+    writer.member("would_be_sent", wouldBeSent)
+    writer.objects("by_provider", byProvider.sorted { $0.key.rawValue < $1.key.rawValue }) { writer, row in
+      writer.member("provider", row.key.rawValue)
+      writer.member("count", row.value)
+    }
+    writer.member("estimated", isEstimated)
+    writer.member("sample", sample)
+    writer.endObject()
+  }
+}
+
+extension Forecast.Exclusion {
+  /// In plain words.
+  var explanation: String {
+    switch outcome {
+    case .skipped?: SkipReason(rawValue: reason)?.explanation ?? reason
+    case .expired?: "their time comes when the message is no longer worth sending"
+    case .failed?: "what the provider would refuse"
+    case nil where reason == SkipReason.tokenKind.rawValue: SkipReason.tokenKind.explanation
+    case .dead?, nil: "their provider has called the token dead"
+    case .accepted?, .superseded?, .cancelled?: reason
+    }
+  }
+}
+
+extension Notice {
+  /// A send of the message will be refused.
+  static func of(unknownAttributes violations: [Violation]) -> [Notice] {
+    violations.map { Notice(pointer: $0.pointer, code: "unknown_attribute", detail: $0.detail) }
+  }
+
+  /// Who gets nothing, by reason: the send is accepted, but not all of it goes out.
+  static func of(_ forecast: Forecast) -> [Notice] {
+    let total = forecast.targets
+    return forecast.rows.map { exclusion, count in
+      let about = forecast.sample == nil ? "" : "about "
+      guard let outcome = exclusion.outcome else {
+        return Notice(
+          pointer: "/to", code: "no_targets",
+          detail: "\(count) device\(count == 1 ? "" : "s") of these users are no targets (\(exclusion.reason)): "
+            + exclusion.explanation)
+      }
+      return Notice(
+        pointer: "/to", code: "targets_ended",
+        detail: "\(about)\(count) of \(total) target\(total == 1 ? "" : "s") will get nothing (\(outcome.rawValue): "
+          + "\(exclusion.reason)): \(exclusion.explanation)")
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import Audience
+import Domain
+import Intake
+import Loop
+import Store
+
+/// How much a forecast may cost.
+package struct ForecastBounds: Sendable {
+  /// So many devices are looked at one by one; of more only a sample.
+  package var exact: Int
+  package var sample: Int
+
+  package init(exact: Int, sample: Int) {
+    self.exact = exact
+    self.sample = sample
+  }
+}
+
+/// What a forecast is for.
+enum ForecastPurpose {
+  /// Somebody asks for the figure.
+  case answer
+  /// It only warns: a send must not wait for it.
+  case warning
+}
+
+extension Service {
+  /// Devices whose texts are rendered before the loop's others have their turn.
+  private static let lookedAtOnce = 128
+  /// Of a message that has no id yet.
+  private static let trialSeed = MessageID(acceptedAt: WallTime(milliseconds: 0), partition: 0, random: 0)
+
+  func outlook(of message: Message, _ contents: [VariantTexts], _ call: Call) -> Outlook {
+    Outlook(
+      message, contents, app: call.app, clock: apps[call.app]?.clock ?? AppClock(), zones: zones, accounts: accounts,
+      now: call.now)
+  }
+
+  /// What would come of a message that is aimed so. `given`: with its split, if it is known.
+  func forecast(_ aim: Aim, _ given: Outlook, _ call: Call, _ purpose: ForecastPurpose) async throws(Problem)
+    -> Forecast
+  {
+    let bounds = purpose == .answer ? settings.forecasts.answer : settings.forecasts.warning
+    var outlook = given
+    var forecast = Forecast()
+    if outlook.split == nil, let shares = outlook.message.shares {
+      outlook.split = VariantSplit(shares: shares, seed: Self.trialSeed)
+      forecast.holdoutIsDrawn = shares.holdout > 0
+    }
+    for (exclusion, count) in aim.others { forecast.exclude(exclusion, count) }
+    guard let selection = aim.selection, let count = aim.count else {
+      return try await add(aim.targets, aim.devices, to: forecast, outlook, call, bounds)
+    }
+    let fates = fates(try tenant(call.app), outlook.message)
+    if outlook.asksDevices, count.total <= bounds.exact {
+      let devices = try await members(selection, fates, call, partitions: count.byPartition.keys.sorted())
+      return try await add(devices.map(fates.target), devices, to: forecast, outlook, call, bounds)
+    }
+    var queued: [ProviderName: Int] = [:]
+    for (route, members) in count.byRoute {
+      switch fates.fate(of: route.address) {
+      case .ended(let outcome, let reason): forecast.exclude(Forecast.Exclusion(outcome, reason), members)
+      case .queue: queued[route.provider, default: 0] += members
+      }
+    }
+    guard outlook.asksDevices else {
+      for (provider, members) in queued { forecast.send(by: provider, members) }
+      return forecast
+    }
+    let devices = try await sample(selection, fates, count, call, bounds)
+    let samples = try await look(at: devices.map(fates.target), devices, &outlook, call.now)
+    forecast.sample = devices.count
+    for (provider, members) in queued {
+      forecast.add(samples[provider] ?? Forecast(), ofProvider: provider, scaledTo: members)
+    }
+    return forecast
+  }
+
+  /// Targets that are known one by one. `devices`: as many, or none where nothing depends on them.
+  private func add(
+    _ targets: [SubmissionTarget], _ devices: [StoredDevice?], to given: Forecast, _ outlook: Outlook, _ call: Call,
+    _ bounds: ForecastBounds
+  ) async throws(Problem) -> Forecast {
+    var (forecast, outlook) = (given, outlook)
+    var queued: [ProviderName: [Int]] = [:]
+    for (place, target) in targets.enumerated() {
+      switch target.fate {
+      case .ended(let outcome, let reason): forecast.exclude(Forecast.Exclusion(outcome, reason))
+      case .queue(let credential):
+        let provider = target.address?.provider ?? accounts[credential]?.provider ?? .apns
+        queued[provider, default: []].append(place)
+      }
+    }
+    guard outlook.asksDevices else {
+      for (provider, places) in queued { forecast.send(by: provider, places.count) }
+      return forecast
+    }
+    let total = queued.values.reduce(0) { $0 + $1.count }
+    let step = total <= bounds.exact ? 1 : (total + bounds.sample - 1) / bounds.sample
+    var looked = 0
+    for (provider, places) in queued {
+      let some = stride(from: 0, to: places.count, by: step).map { places[$0] }
+      looked += some.count
+      let samples = try await look(
+        at: some.map { targets[$0] }, some.map { devices.isEmpty ? nil : devices[$0] }, &outlook, call.now)
+      forecast.add(samples[provider] ?? Forecast(), ofProvider: provider, scaledTo: places.count)
+    }
+    if step > 1 { forecast.sample = looked }
+    return forecast
+  }
+
+  /// What becomes of these, by provider.
+  private func look(
+    at targets: [SubmissionTarget], _ devices: [StoredDevice?], _ outlook: inout Outlook, _ now: WallTime
+  ) async throws(Problem) -> [ProviderName: Forecast] {
+    var full: Set<DeviceID> = []
+    if let cap = outlook.message.cap {
+      do throws(StoreError) {
+        full = try await store.full(
+          cap, among: targets.filter(\.registered).map(\.device), app: outlook.app, now: outlook.startedAt)
+      } catch {
+        throw Problem(error)
+      }
+    }
+    var found: [ProviderName: Forecast] = [:]
+    for (place, target) in targets.enumerated() {
+      if place % Self.lookedAtOnce == Self.lookedAtOnce - 1 { await loop.sleep(milliseconds: 0) }
+      guard case .queue(let credential) = target.fate,
+        let provider = target.address?.provider ?? accounts[credential]?.provider
+      else { continue }
+      if let exclusion = outlook.exclusion(of: target, devices[place], full: full) {
+        found[provider, default: Forecast()].exclude(exclusion)
+      } else {
+        found[provider, default: Forecast()].send(by: provider)
+      }
+    }
+    return found
+  }
+
+  /// Partitions that a sample is taken from: devices lie in them by chance.
+  private static let sampledPartitions = 8
+
+  /// Members that the message can go to, spread over the audience.
+  private func sample(
+    _ selection: AudienceSelection, _ fates: Fates, _ count: AudienceCount, _ call: Call, _ bounds: ForecastBounds
+  ) async throws(Problem) -> [StoredDevice] {
+    let all = count.byPartition.keys.sorted()
+    let step = max(1, all.count / Self.sampledPartitions)
+    let some = stride(from: 0, to: all.count, by: step).map { all[$0] }.prefix(Self.sampledPartitions)
+    return try await members(
+      selection, fates, call, partitions: Array(some), sample: max(1, bounds.sample / max(1, some.count)))
+  }
+}

@@ -1,0 +1,176 @@
+import Domain
+import HTTPServer
+import Intake
+import JSON
+
+/// The columns of a table of devices, and what they mean: a column is called as a field of a registration, or
+/// `attributes.NAME`, or `?map=COLUMN:FIELD` says which field it is (`-`: none). `?set=FIELD:VALUE` fills a field that the
+/// table does not have.
+struct DeviceTable {
+  private enum Column {
+    case field(String)
+    case attribute(String)
+    case ignored
+  }
+  private let columns: [Column]
+  private let constants: [(field: String, value: String)]
+
+  private static let fields = Schema.importedDevice.fields
+  /// What an export says beside that.
+  private static let told = ["status", "reason"]
+  private static let attribute = "attributes."
+  /// How other systems call them.
+  private static let otherNames = [
+    "push_token": "token", "device_token": "token", "registration_id": "token", "identifier": "token",
+    "user_id": "user", "external_id": "user", "external_user_id": "user", "customer_id": "user",
+    "timezone": "tz", "timezone_id": "tz", "lang": "language", "locale": "language", "os": "platform",
+    "device_type": "platform", "device_id": "id", "bundle": "bundle_id", "last_active": "last_seen",
+  ]
+
+  /// `COLUMN:FIELD` of `map`, `FIELD:VALUE` of `set`; what is wrong with it.
+  static func fault(of text: String, as name: String) -> String? {
+    guard let (left, right) = parts(of: text, name) else {
+      return name == "map"
+        ? "`map` must read COLUMN:FIELD, as `map=Email:user`; COLUMN:- leaves a column out"
+        : "`set` must read FIELD:VALUE, as `set=provider:fcm`"
+    }
+    let field = name == "map" ? right : left
+    guard name == "map" && field == "-" || isField(field) else {
+      let near = Suggestion.nearest(to: field, among: fields).map { "did you mean `\($0)`?" }
+      return "`\(name)` names an unknown field `\(field.prefix(40))`; "
+        + (near ?? "there are \(fields.joined(separator: ", ")) and attributes.NAME")
+    }
+    return nil
+  }
+
+  private static func isField(_ name: String) -> Bool {
+    fields.contains(name) || name.hasPrefix(attribute) && name.utf8.count > attribute.utf8.count
+  }
+
+  /// A column's name may hold colons, a field's may not.
+  private static func parts(of text: String, _ name: String) -> (String, String)? {
+    let mark = name == "map" ? text.lastIndex(of: ":") : text.firstIndex(of: ":")
+    guard let mark, mark > text.startIndex, text.index(after: mark) < text.endIndex else { return nil }
+    return (String(text[..<mark]), String(text[text.index(after: mark)...]))
+  }
+
+  init(head: [String], _ call: Call) throws(Problem) {
+    func given(_ name: String) -> [(String, String)] {
+      call.request.query.filter { $0.name == name }.compactMap { Self.parts(of: $0.value, name) }
+    }
+    let map = Dictionary(given("map"), uniquingKeysWith: { $1 })
+    constants = given("set").map { (field: $0.0, value: $0.1) }
+    var columns: [Column] = []
+    var violations: [Violation] = []
+    var known: Set<String> = []
+    for cell in head {
+      let name = Self.trimmed(cell)
+      guard let field = map[name] ?? Self.field(of: name) else {
+        violations.append(Violation("", .unknownField, Self.unknown(name)))
+        continue
+      }
+      if field != "-", !known.insert(field).inserted {
+        violations.append(
+          Violation("", .duplicate, "two columns are the field `\(field)`: leave one out with `map=COLUMN:-`"))
+      }
+      columns.append(Self.column(field))
+    }
+    for name in map.keys.sorted() where !head.contains(where: { Self.trimmed($0) == name }) {
+      violations.append(Violation("", .unknownValue, "`map` names a column `\(name)` that the table does not have"))
+    }
+    for field in ["provider", "token"] where !known.contains(field) && !constants.contains(where: { $0.field == field })
+    {
+      guard violations.isEmpty else { break }
+      let way = field == "provider" ? "; the same for all: `set=provider:fcm`" : ""
+      violations.append(
+        Violation("", .required, "no column is the field `\(field)`: `map=COLUMN:\(field)` says which it is\(way)"))
+    }
+    guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidTable) }
+    self.columns = columns
+  }
+
+  private static func trimmed(_ cell: String) -> String {
+    String(cell.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+
+  private static func field(of name: String) -> String? {
+    if isField(name) || told.contains(name) { return name }
+    let plain = name.lowercased().map { $0 == " " || $0 == "-" ? "_" : String($0) }.joined()
+    return isField(plain) || told.contains(plain) ? plain : otherNames[plain]
+  }
+
+  private static func unknown(_ name: String) -> String {
+    let near = Suggestion.nearest(to: name, among: fields) ?? "FIELD"
+    return "unknown column `\(name.prefix(40))`: `map=\(name.prefix(40)):\(near)` says which field it is, "
+      + "`map=\(name.prefix(40)):-` leaves it out"
+  }
+
+  private static func column(_ field: String) -> Column {
+    if field == "-" || field == "reason" { return .ignored }
+    return field.hasPrefix(attribute) ? .attribute(String(field.dropFirst(attribute.count))) : .field(field)
+  }
+
+  /// A row as a line of an import. What is wrong with a cell is left to whoever reads the device.
+  func document(_ cells: [String]) -> JSONValue {
+    var members: [JSONMember] = []
+    var attributes: [JSONMember] = []
+    func take(_ column: Column, _ cell: String) {
+      guard !cell.isEmpty else { return }
+      switch column {
+      case .ignored: return
+      case .attribute(let name): attributes.set(name, cell)
+      case .field("status"):
+        // An export says so of a device that is registered, and not to be sent to.
+        if cell == "disabled" {
+          members.set("enabled", .bool(false))
+        } else if cell != "active" {
+          members.set("status", cell)
+        }
+      case .field(let field): members.set(field, Self.value(cell, of: field))
+      }
+    }
+    for (field, value) in constants { take(Self.column(field), value) }
+    for (column, cell) in zip(columns, cells) { take(column, Self.trimmed(cell)) }
+    if cells.count > columns.count { members.set("cells beyond the last column", cells[columns.count]) }
+    if case .object(let given)? = members["attributes"] {
+      members.set("attributes", .object(given + attributes))
+    } else {
+      members.set("attributes", members: attributes)
+    }
+    return .object(members)
+  }
+
+  private static func value(_ cell: String, of field: String) -> JSONValue {
+    switch field {
+    case "tags", "authorization":
+      if cell.hasPrefix("["), let list = try? JSON.parse(Array(cell.utf8), maximumDepth: 2) { return list }
+      let words = cell.split { $0 == " " || $0 == "," || $0 == ";" || $0 == "|" }
+      return .array(words.map { .string(String($0)) })
+    case "attributes": return (try? JSON.parse(Array(cell.utf8), maximumDepth: 2)) ?? .string(cell)
+    case "enabled":
+      switch cell.lowercased() {
+      case "true", "yes", "1": return .bool(true)
+      case "false", "no", "0": return .bool(false)
+      default: return .string(cell)
+      }
+    default: return .string(cell)
+    }
+  }
+
+  /// The lines of an import that a table stands for.
+  static func lines(of call: Call) throws(Problem) -> [Lines.Line] {
+    var body = call.request.body[...]
+    if body.starts(with: [0xEF, 0xBB, 0xBF]) { body = body.dropFirst(3) }
+    let records: [CSVReader.Record]
+    do throws(CSVReader.Fault) {
+      records = try CSVReader.records(body)
+    } catch {
+      throw Problem(.malformedTable, "Line \(error.line) of the table \(error.detail); nothing was done")
+    }
+    guard let head = records.first else {
+      throw Problem(.malformedTable, "The table is empty: its first line names the columns")
+    }
+    let table = try DeviceTable(head: head.cells, call)
+    return records.dropFirst().map { Lines.Line(number: $0.line, bytes: table.document($0.cells).encoded) }
+  }
+}

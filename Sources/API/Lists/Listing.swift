@@ -1,0 +1,48 @@
+import Domain
+import HTTPServer
+import JSON
+
+/// A page of a list. `isPartial`: what follows may stand before what is here.
+struct ListingPage<Item> {
+  var items: [Item]
+  var next: String?
+  var isPartial = false
+}
+
+/// A list of things as a page of JSON, or all of it as NDJSON or CSV.
+struct Listing<Item> {
+  /// An object, with its braces.
+  var write: (Item, inout JSONWriter) -> Void
+  var columns: [String]
+  var row: (Item) -> [String]
+  /// A page behind `cursor`, which an earlier one gave as `next`. It may be empty and have a next one.
+  var page: (_ cursor: String?, _ limit: Int) async throws(Problem) -> ListingPage<Item>
+
+  func answer(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    let form = call.form()
+    guard form == .json else { return try await whole(form, call) }
+    let page = try await page(call.request.query("cursor"), call.limit())
+    return Answer.json { writer in
+      writer.key("items")
+      writer.beginArray()
+      for item in page.items { write(item, &writer) }
+      writer.endArray()
+      writer.key("next_cursor")
+      if let next = page.next { writer.string(next) } else { writer.null() }
+      if page.isPartial { writer.member("partial", true) }
+    }
+  }
+
+  private func whole(_ form: ListForm, _ call: Call) async throws(Problem) -> HTTPServerResponse {
+    guard call.request.query("cursor") == nil, call.request.query("limit") == nil else {
+      throw Problem(.invalidParameter, "An export has no pages: leave `limit` and `cursor` out")
+    }
+    let export: Export<Item> = form == .table ? .table(columns, row) : .lines(write)
+    return try await export.answer { [page] cursor throws(Problem) in
+      var found = try await page(cursor, Self.atOnce)
+      while found.items.isEmpty, let next = found.next { found = try await page(next, Self.atOnce) }
+      return (found.items, found.next)
+    }
+  }
+  private static var atOnce: Int { 1_000 }
+}

@@ -1,0 +1,112 @@
+import Audience
+import Domain
+import HTTPServer
+import Intake
+import Store
+
+/// What query parameters may hold. They are checked before an operation begins, so that all faults are told at once, and a
+/// mistyped `dry_run` sends nothing.
+extension Service {
+  func checkQuery(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
+    var violations: [Violation] = []
+    var seen: Set<String> = []
+    for (name, value) in request.query {
+      var fault: (code: Violation.Code, detail: String)?
+      if !endpoint.query.contains(name) {
+        fault = (.unknownParameter, Self.unknown(name, of: endpoint))
+      } else if !seen.insert(name).inserted, !Endpoint.repeated.contains(name) {
+        fault = (.duplicate, "`\(name)` is given more than once: give it once")
+      } else {
+        fault = self.fault(of: value, as: name, endpoint).map { (.invalidFormat, $0) }
+      }
+      guard let fault, violations.count < Intake.maximumViolations else { continue }
+      var violation = Violation("", fault.code, fault.detail)
+      violation.parameter = String(name.prefix(40))
+      violations.append(violation)
+    }
+    guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidParameter) }
+  }
+
+  private static func unknown(_ name: String, of endpoint: Endpoint) -> String {
+    let shown = name.prefix(40)
+    if let near = Suggestion.nearest(to: name, among: endpoint.query) {
+      return "unknown query parameter `\(shown)`; did you mean `\(near)`?"
+    }
+    let names = endpoint.query.map { "`\($0)`" }.joined(separator: ", ")
+    return "unknown query parameter `\(shown)`; "
+      + (names.isEmpty ? "\(endpoint.method) \(endpoint.path) takes none" : "there are \(names)")
+  }
+
+  /// What is wrong with a value; nil: nothing, or only the operation itself can tell.
+  private func fault(of value: String, as name: String, _ endpoint: Endpoint) -> String? {
+    switch name {
+    case "limit": Whole.read(value, in: 1...1_000) == nil ? "`limit` must be a whole number of 1…1000" : nil
+    case "dry_run", "dead":
+      ["true", "false"].contains(value) ? nil : "`\(name)` must be true or false; nothing was done"
+    case "from", "to":
+      WallTime(rfc3339: value) == nil ? "`\(name)` must be a time as 2026-12-01T09:00:00Z" : nil
+    case "label":
+      Self.isLabel(value) ? nil : "`label` must read key:value, as one of the message's labels does"
+    case "audience": Self.fault(inAudience: value)
+    case "message": MessageID(value) == nil ? "`message` must be the id of a message" : nil
+    case "bundle_id": Intake.isBundleID(value) ? nil : "`bundle_id` holds letters, digits, `.` and `-` only"
+    case "map", "set": DeviceTable.fault(of: value, as: name)
+    case "name" where value.isEmpty, "tag" where value.isEmpty, "user" where value.isEmpty:
+      "`\(name)` is empty: give a value or leave it out"
+    default: words(of: name, endpoint).flatMap { Self.fault(of: value, as: name, among: $0) }
+    }
+  }
+
+  /// The words that a parameter takes; nil: any. Several of them are parted by commas.
+  private func words(of name: String, _ endpoint: Endpoint) -> [String]? {
+    switch name {
+    case "provider": providerNames.map(\.rawValue)
+    case "environment": Environment.allCases.map(\.rawValue)
+    case "token_kind": TokenKind.allCases.map(\.rawValue)
+    case "status": StoredDevice.Status.allCases.map(\.rawValue)
+    case "format": endpoint.forms.map(\.rawValue)
+    case "state":
+      if case .now(.listMessages) = endpoint.work {
+        MessageState.allCases.map(\.rawValue)
+      } else {
+        DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue)
+      }
+    default: nil
+    }
+  }
+
+  private static func fault(of value: String, as name: String, among known: [String]) -> String? {
+    let words = Endpoint.listed.contains(name) ? value.split(separator: ",").map(String.init) : [value]
+    guard let wrong = words.first(where: { !known.contains($0) }) ?? (words.isEmpty ? "" : nil) else { return nil }
+    let near = Suggestion.nearest(to: wrong, among: known).map { "did you mean `\($0)`? " } ?? ""
+    return "`\(name)` has an unknown value `\(wrong.prefix(40))`; \(near)There are \(known.joined(separator: ", "))"
+  }
+
+  /// `key:value`. The key may hold a colon itself: the whole is compared.
+  private static func isLabel(_ text: String) -> Bool {
+    text.utf8.contains(UInt8(ascii: ":")) && text.utf8.first != UInt8(ascii: ":") && text.utf8.count <= longestLabel
+  }
+  /// Of a name, a colon and a value.
+  private static let longestLabel = 64 * 4 + 1 + 256 * 4
+
+  private static func fault(inAudience text: String) -> String? {
+    do throws(AudienceFault) {
+      _ = try AudienceExpression(parsing: text)
+      return nil
+    } catch {
+      return "`audience` is no expression: \(error.message)"
+    }
+  }
+}
+
+extension Endpoint {
+  /// Parameters that may be given several times.
+  static let repeated: Set<String> = ["map", "set"]
+  /// … and those that take several words, parted by commas.
+  static let listed: Set<String> = ["state", "status", "provider", "token_kind"]
+
+  /// What `?format=` takes here.
+  var forms: [ListForm] {
+    if case .now(.exportDevices) = work { [.lines, .table] } else { ListForm.allCases }
+  }
+}

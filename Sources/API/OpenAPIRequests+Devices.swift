@@ -1,0 +1,53 @@
+import Domain
+import Intake
+
+/// Devices and their tags.
+extension OpenAPIRequests {
+  static let tags = list(text(Tag.maximumBytes), maximum: Tag.maximumPerDevice)
+  static let tagEdit = closed([], [("add", tags), ("remove", tags), ("replace", tags)])
+  static let userTags = closed(["tags"], [("tags", tags)])
+
+  static let device = closed(
+    ["provider", "token"],
+    [
+      ("id", deviceID),
+      (
+        "installation",
+        text(
+          InstallationID.longest, pattern: "^[!-.0-~]{\(InstallationID.shortest),}$",
+          "In place of `id`: a secret that the app made at random for this installation. Its next token, of the same kind, "
+            + "replaces the one before.")
+      ),
+    ] + tokenFields + [
+      ("platform", text(32, pattern: "^[A-Za-z0-9_]+$")), ("app_version", text(64)),
+      ("language", text(35, "A BCP 47 tag.")), ("tz", text(64, "An IANA zone name.")),
+      (
+        "user",
+        .make([
+          ("type", .array(["string", "null"])), ("maxLength", .integer(256)),
+          ("description", "null takes the device from its user."),
+        ])
+      ),
+      ("user_signature", text(128, "Hex HMAC-SHA256 of `user` under the app's user secret; for `register` keys.")),
+      ("tags", tags),
+      (
+        "attributes",
+        .make([
+          ("type", "object"),
+          ("additionalProperties", .make([("type", .array(["string", "number", "boolean"]))])),
+        ])
+      ),
+      ("enabled", flag("Default true.")), ("activity_id", text(256)),
+      ("last_seen", time()),
+      (
+        "authorization",
+        .make([
+          ("oneOf", .array([choice(Permission.self), list(choice(Permission.self), maximum: 16)])),
+          ("description", "What the system lets its notifications do: one status, and what is allowed beside it."),
+        ])
+      ),
+    ])
+  /// A line of an import, and of an export.
+  static let importedDevice = adding(
+    "registered_at", time("When the app registered it, not in the future. Default: now."), to: device)
+}

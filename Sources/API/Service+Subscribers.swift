@@ -1,0 +1,81 @@
+import Domain
+import Loop
+import Store
+
+/// What is known of the accounts whose vendors disable an app that reaches too many for its subscribers. Belongs to the loop.
+final class SubscriberBook {
+  struct Entry {
+    var subscribers: Int
+    var countedAt: Instant
+    var reached: Int
+    var askedAt: Instant?
+  }
+  var entries: [CredentialID: Entry] = [:]
+}
+
+extension Service {
+  /// Milliseconds that a count of subscribers holds, and what was reached.
+  private static let recount: Int64 = 60_000
+  private static let ask: Int64 = 1_000
+
+  /// Warns of a message with which more would be reached than the vendor lets pass: the workers hold it back.
+  func checkSubscribers(_ aim: Aim, _ message: Message, _ app: AppID) async throws(Problem) -> [Notice] {
+    guard aim.credentials.contains(where: { accounts[$0]?.subscriberRule != nil }) else { return [] }
+    var warnings: [Notice] = []
+    for (id, count) in aim.recipients.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      guard let account = accounts[id], let rule = account.subscriberRule,
+        case let times = settings.timesSubscribers[account.provider] ?? 0, times > 0
+      else { continue }
+      let entry: SubscriberBook.Entry
+      do throws(StoreError) {
+        entry = try await subscriberEntry(id, account.provider, rule, app)
+      } catch {
+        throw Problem(error)
+      }
+      let most = entry.subscribers.multipliedReportingOverflow(by: times)
+      guard entry.subscribers > 0, !most.overflow, entry.reached + count > most.partialValue else { continue }
+      warnings.append(
+        Notice(
+          pointer: "/to", code: SubscriberRule.reason,
+          detail:
+            "\(account.provider.rawValue): with these \(count), \(entry.reached + count) would be reached in 15 minutes, "
+            + "more than \(times) times the \(entry.subscribers) subscribers that are registered here: the vendor disables such "
+            + "an app, so what is over waits"))
+    }
+    return warnings
+  }
+
+  private func subscriberEntry(_ id: CredentialID, _ provider: ProviderName, _ rule: SubscriberRule, _ app: AppID)
+    async throws(StoreError) -> SubscriberBook.Entry
+  {
+    let now = loop.now
+    var entry = subscribers.entries[id]
+    if entry.map({ now - $0.countedAt >= Self.recount }) ?? true {
+      let tenant = apps[app]
+      let count = try await store.subscribers(of: app, by: provider, now: loop.wallNow) { address in
+        tenant?.credential(for: address) == id
+      }
+      entry = .init(subscribers: count, countedAt: now, reached: entry?.reached ?? 0, askedAt: nil)
+    }
+    guard var entry else { preconditionFailure("it was made above") }
+    if entry.subscribers > 0, entry.askedAt.map({ now - $0 >= Self.ask }) ?? true {
+      entry.reached = try await store.reached(in: store.recipients(under: rule))
+      entry.askedAt = now
+    }
+    subscribers.entries[id] = entry
+    return entry
+  }
+}
+
+extension Aim {
+  /// How many each account would reach, as far as they are counted here.
+  var recipients: [CredentialID: Int] {
+    var counts = countsByCredential
+    for target in targets {
+      if case .queue(let credential) = target.fate, target.address?.tokenKind != .subscribers {
+        counts[credential, default: 0] += 1
+      }
+    }
+    return counts
+  }
+}

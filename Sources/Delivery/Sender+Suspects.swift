@@ -1,0 +1,56 @@
+import Domain
+import Loop
+
+/// Suspects on their way: behind all others, and over connections of their own.
+extension Sender {
+  /// Places that are taken of those that the limits allow: suspects have none, nor has who waits for an answer that is late.
+  var occupied: Int {
+    let all = atWork - suspectsAtWork
+    guard limit.bound != nil || window.bound != nil else { return all }
+    return max(0, all - carrier.requests(olderThan: limit.patience))
+  }
+
+  /// One more may begin. If not, those at work may be late by and by.
+  func mayBegin(reserve: Double, now: Instant) -> Bool {
+    if limit.mayBegin(atWork: occupied, reserve: reserve) { return true }
+    wake(at: now + limit.patience, now: now)
+    return false
+  }
+
+  func dispatchSuspects() {
+    guard !suspects.isEmpty else { return }
+    let now = worker.loop.now
+    let wall = worker.loop.wallNow
+    while worker.mayOpen, !isRemoved, !suspects.isEmpty {
+      guard let berth = carrier.asideBerth(together: suspects.together) else {
+        return carrier.demandAside(waiting: suspects.count)
+      }
+      let probe: Bool
+      switch gate.passage(now: now) {
+      case .go: probe = false
+      case .probe: probe = true
+      case .wait(let until): return wake(at: until, now: now)
+      }
+      var isSent = false
+      defer { if probe, !isSent { gate.withdrawn(now: now) } }
+      // The others tell more of the credential.
+      guard !probe || !hasWaitingOthers, let header = header(now: now, wall: wall),
+        subscriberLimit?.mayGo(1, now: now) ?? true, quota?.mayGo(urgent: true, waiting: 1, now: now) ?? true
+      else { return }
+      guard let lane = suspects.next(), let parcel = take(lane, asSuspect: true, now: now, wall: wall) else { continue }
+      var pass = Pass(header: header, berth: berth, probe: probe, now: now, wall: wall, generation: generation)
+      pass.isAside = true
+      guard send(parcel, pass) else { continue }
+      isSent = true
+      quota?.spend(1, urgent: true)
+      subscriberLimit?.spend()
+    }
+  }
+
+  /// A request that went aside has ended.
+  func suspectEnded(isAnswered: Bool) {
+    suspectsAtWork -= 1
+    if isAnswered { suspects.answered() } else { suspects.unanswered() }
+    if suspects.isEmpty, suspectsAtWork == 0 { carrier.restAside() } else { worker.wake(self) }
+  }
+}

@@ -1,0 +1,64 @@
+/// Why a credential does not send as it should. There is one at most for each credential, for every worker to write and everybody
+/// to read; none while all is well.
+package struct CredentialCondition: Hashable, Sendable {
+  /// From the mildest to the worst.
+  package enum State: String, Hashable, Sendable, CaseIterable {
+    /// The provider has asked for a pause: a quota, or `Retry-After`.
+    case waiting
+    /// The provider, or its token endpoint, fails or refuses whatever it is asked.
+    case failing
+    /// No connection comes about.
+    case unreachable
+    /// The credential is refused: only its operator can mend it.
+    case blocked
+  }
+
+  package var state: State
+  package var reason: String
+  /// When it became so.
+  package var since: WallTime
+  /// When one delivery tries; nil: not known, or others are sent meanwhile.
+  package var nextTry: WallTime?
+  /// Until when the provider has asked to wait.
+  package var until: WallTime?
+  /// When it was last told.
+  package var at: WallTime
+
+  package init(
+    _ state: State, reason: String, since: WallTime, nextTry: WallTime? = nil, until: WallTime? = nil,
+    at: WallTime? = nil
+  ) {
+    self.state = state
+    self.reason = reason
+    self.since = since
+    self.nextTry = nextTry
+    self.until = until
+    self.at = at ?? since
+  }
+
+  /// Deliveries behind it count as blocked, and not as pending.
+  package var blocks: Bool { state == .blocked || state == .unreachable }
+
+  /// A pause that somebody should know of who looks after the credential: it lasts longer than this.
+  package static let longWait: Int64 = 300_000
+  /// What passes by itself is believed for so long after its next try, or after it was told: with nothing left to send nobody tries.
+  package static let memory: Int64 = 600_000
+
+  /// Somebody should look at it. A short pause ends by itself.
+  package var needsOperator: Bool {
+    state != .waiting || max(until ?? since, nextTry ?? since) - since > Self.longWait
+  }
+
+  /// It still says something.
+  package func holds(now: WallTime) -> Bool {
+    blocks || now - max(at, nextTry ?? at) <= Self.memory
+  }
+
+  /// For people: the reason, and until when.
+  package var text: String {
+    var parts = ["\(state.rawValue) since \(since.rfc3339)"]
+    if let nextTry { parts.append("next try \(nextTry.rfc3339)") }
+    if let until { parts.append("the provider asks to wait until \(until.rfc3339)") }
+    return "\(reason) (\(parts.joined(separator: ", ")))"
+  }
+}

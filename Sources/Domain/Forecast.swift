@@ -1,0 +1,60 @@
+/// What a message would come to if it were sent now: who is found, who of them gets nothing and why, and who is sent to.
+package struct Forecast: Hashable, Sendable {
+  /// One reason to get nothing.
+  package struct Exclusion: Hashable, Sendable {
+    /// How the delivery ends; nil: it is no target of the message, and has no delivery.
+    package var outcome: Outcome?
+    package var reason: String
+
+    package init(_ outcome: Outcome?, _ reason: String) {
+      self.outcome = outcome
+      self.reason = reason
+    }
+  }
+
+  /// How many get nothing, by reason.
+  package private(set) var excluded: [Exclusion: Int] = [:]
+  /// How many would be sent to.
+  package private(set) var byProvider: [ProviderName: Int] = [:]
+  /// How many devices were looked at one by one, where others are like them; nil: all of them.
+  package var sample: Int?
+  /// Who is in the holdout depends on the message's id, which it gets when it is sent.
+  package var holdoutIsDrawn = false
+
+  package init() {}
+
+  package var wouldBeSent: Int { byProvider.values.reduce(0, +) }
+  /// Deliveries that the message would have.
+  package var targets: Int { wouldBeSent + excluded.reduce(0) { $0 + ($1.key.outcome == nil ? 0 : $1.value) } }
+  /// All that the recipients of the message lead to.
+  package var devices: Int { wouldBeSent + excluded.values.reduce(0, +) }
+  /// Not every figure was counted: some are taken from a sample, or depend on chance.
+  package var isEstimated: Bool {
+    sample != nil || (holdoutIsDrawn && excluded.keys.contains { $0.reason == SkipReason.holdout.rawValue })
+  }
+
+  package mutating func exclude(_ exclusion: Exclusion, _ count: Int = 1) {
+    if count > 0 { excluded[exclusion, default: 0] += count }
+  }
+  package mutating func send(by provider: ProviderName, _ count: Int = 1) {
+    if count > 0 { byProvider[provider, default: 0] += count }
+  }
+
+  /// Adds `total` devices of one provider of which `some` are a sample; without a sample they count as sent.
+  package mutating func add(_ some: Forecast, ofProvider provider: ProviderName, scaledTo total: Int) {
+    let looked = some.devices
+    guard looked > 0 else { return send(by: provider, total) }
+    let parts = some.excluded.sorted {
+      ($0.key.outcome?.rawValue ?? "", $0.key.reason) < ($1.key.outcome?.rawValue ?? "", $1.key.reason)
+    }
+    var (seen, given) = (0, 0)
+    // Rounded as running sums, so that the parts add up to the total.
+    for (exclusion, count) in parts {
+      seen += count
+      let upTo = Int((Double(seen) * Double(total) / Double(looked)).rounded())
+      exclude(exclusion, upTo - given)
+      given = upTo
+    }
+    send(by: provider, total - given)
+  }
+}

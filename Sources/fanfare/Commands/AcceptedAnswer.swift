@@ -1,0 +1,21 @@
+import Domain
+import JSON
+
+/// What the server says when it has taken a message, or shows what it would send.
+enum AcceptedAnswer {
+  /// The id on standard output, for scripts; all else beside it.
+  @Sendable static func show(_ answer: JSONValue) {
+    Terminal.print(answer["id"]?.string ?? "")
+    if let targets = answer["targets"]?.integer { Terminal.note("\(targets) device\(targets == 1 ? "" : "s")") }
+    if let start = answer["starts_at"]?.string { Terminal.note("starts at \(start)") }
+    warn(answer)
+  }
+
+  @Sendable static func warn(_ answer: JSONValue) {
+    for warning in answer["warnings"]?.array ?? [] {
+      let place = warning["pointer"]?.string ?? ""
+      let detail = warning["detail"]?.string ?? String(decoding: warning.encoded, as: UTF8.self)
+      Terminal.note("note: \(place.isEmpty ? "" : "\(place): ")\(detail)")
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Configuration
+import Domain
+import HTTPClient
+import JSON
+
+/// `fanfare drafts edit ID` with an editor. What the user wrote stays in a file until the server has taken it: a typo, a refusal,
+/// a conflict or a server that is away costs nothing.
+struct DraftEdit {
+  private let id: String
+  private let path: String
+  private let client: Client
+  private let json: Bool
+  private let name: String?
+  /// What the editor began with; after a conflict, what the other has made of it.
+  private var base: JSONValue
+  /// The version that is replaced.
+  private var version: Int
+
+  /// Why the work is not taken yet.
+  private struct Fault {
+    var code: ExitCode
+    /// In place of `drafts edit`, where the draft is no more.
+    var isGone = false
+  }
+
+  init(_ id: String, _ path: String, _ draft: JSONValue, version: Int?, _ client: Client, json: Bool) {
+    self.id = id
+    self.path = path
+    self.client = client
+    self.json = json
+    name = draft["name"]?.string
+    base = draft["message"] ?? .object([])
+    self.version = version ?? Int(draft["version"]?.integer ?? 0)
+  }
+
+  mutating func run() async -> ExitCode {
+    for path in KeptFile.left(id, ending: "json") {
+      Terminal.note("an earlier edit of this draft is kept in \(path)")
+    }
+    let before = PrettyJSON.text(base) + "\n"
+    guard let work = KeptFile(id, ending: "json", before) else {
+      Terminal.complain(
+        "no file can be made for the editor", "set XDG_STATE_HOME to a folder that you may write to, or use --file")
+      return .failure
+    }
+    while true {
+      let end = Editor.open(work.path)
+      guard let edited = FileContent.read(work.path) else {
+        Terminal.complain("\(work.path) cannot be read any more: nothing was changed")
+        return .failure
+      }
+      guard edited != Array(before.utf8) else {
+        work.remove()
+        if end == .well {
+          Terminal.note("nothing was changed")
+          return .success
+        }
+        Terminal.complain(
+          end == .notStarted
+            ? "no editor could be started: nothing was changed" : "the editor did not end well: nothing was changed",
+          "set EDITOR, or use --file")
+        return .failure
+      }
+      var fault = Fault(code: .failure)
+      if end == .well {
+        guard let found = await save(edited) else {
+          work.remove()
+          return .success
+        }
+        fault = found
+      } else {
+        Terminal.complain("the editor did not end well: nothing was changed at the server")
+      }
+      if Question.canBeAsked, Question.yes("Go on with your text?") { continue }
+      tell(work, fault)
+      return fault.code
+    }
+  }
+
+  private func tell(_ work: KeptFile, _ fault: Fault) {
+    Terminal.note("what you wrote is kept in \(work.path)")
+    Terminal.note(
+      fault.isGone
+        ? "make another draft of it: fanfare drafts create --file \(work.quoted)"
+        : "go on with: fanfare drafts edit \(id) --file \(work.quoted) --version \(version)")
+  }
+
+  /// Nil: the server has it.
+  private mutating func save(_ text: [UInt8]) async -> Fault? {
+    let message: JSONValue
+    do throws(JSONFault) {
+      message = try JSON.parse(text)
+    } catch {
+      Terminal.complain("what you wrote is not JSON: \(error.detail)", "nothing was changed")
+      return Fault(code: .failure)
+    }
+    do throws(HTTPClientFailure) {
+      let answer = try await client.call(
+        "PUT", path, DraftsCommand.draft(message, name: name), headers: [Header("if-match", "\"\(version)\"")])
+      if answer.isSuccess, let changed = answer.document {
+        json ? Terminal.print(json: answer.body) : DraftsCommand.tell(changed)
+        return nil
+      }
+      let code = ServerCall.refused(answer, json: json)
+      if answer.status == 412 { try await showOther() }
+      return Fault(code: code, isGone: answer.status == 404 || answer.status == 409)
+    } catch {
+      Terminal.complain("the server cannot be reached: \(error.reason)", code: "unreachable")
+      return Fault(code: .unreachable)
+    }
+  }
+
+  /// Shows what somebody else has changed meanwhile. Who goes on after that has seen it, and replaces that version.
+  private mutating func showOther() async throws(HTTPClientFailure) {
+    let read = try await client.call("GET", path)
+    guard read.isSuccess, let draft = read.document, let message = draft["message"] else { return }
+    let difference = LineDifference(from: PrettyJSON.text(base), to: PrettyJSON.text(message))
+    let number = Int(draft["version"]?.integer ?? 0)
+    Terminal.note(
+      difference.isEmpty
+        ? "version \(number) says the same as the one that you began with"
+        : "since version \(version) somebody else has changed this, up to version \(number):\n\(difference.text)")
+    if !difference.isEmpty { Terminal.note("take over into your text what you want to keep of it") }
+    (base, version) = (message, number)
+  }
+}

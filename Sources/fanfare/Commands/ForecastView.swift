@@ -1,0 +1,44 @@
+import Domain
+import JSON
+
+/// What a message would come to, as a funnel: found, less those who get nothing by reason, and who would be sent to.
+enum ForecastView {
+  static func text(of forecast: JSONValue) -> String {
+    let number = { (name: String) in forecast[name]?.integer ?? 0 }
+    var table = Table()
+    table.row(String(number("devices")), "device\(number("devices") == 1 ? "" : "s") found", "")
+    for row in forecast["excluded"]?.array ?? [] {
+      table.row("-\(row["count"]?.integer ?? 0)", row["reason"]?.string ?? "", row["detail"]?.string ?? "")
+    }
+    table.row(String(number("would_be_sent")), "would be sent now", providers(forecast))
+    guard forecast["estimated"]?.bool == true else { return table.text }
+    let how =
+      forecast["sample"]?.integer.map { "an estimate: \($0) devices were looked at one by one" }
+      ?? "who is in the holdout is drawn when it is sent: these figures are one draw"
+    return table.text + "\n(" + how + ")"
+  }
+
+  private static func providers(_ forecast: JSONValue) -> String {
+    (forecast["by_provider"]?.array ?? []).map { "\($0["provider"]?.string ?? "") \($0["count"]?.integer ?? 0)" }
+      .joined(separator: ", ")
+  }
+
+  /// The funnel says the same.
+  static func shows(_ warning: JSONValue) -> Bool {
+    ["targets_ended", "no_targets"].contains(warning["code"]?.string ?? "")
+  }
+
+  /// The requests of a dry run, and its funnel beside them.
+  @Sendable static func showDryRun(_ answer: JSONValue) {
+    for request in answer["requests"]?.array ?? [] {
+      let variant = request["variant"]?.string.map { ", variant \($0)" } ?? ""
+      Terminal.print("\(request["provider"]?.string ?? "")\(variant): \(request["url"]?.string ?? "")")
+      Terminal.print(request["body"] ?? .null)
+    }
+    Terminal.note(text(of: answer["forecast"] ?? .object([])))
+    for warning in answer["warnings"]?.array ?? [] where !shows(warning) {
+      Terminal.note("note: \(warning["detail"]?.string ?? "")")
+    }
+    Terminal.note("nothing was sent")
+  }
+}

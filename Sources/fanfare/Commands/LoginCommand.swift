@@ -1,0 +1,112 @@
+import Domain
+import HTTPClient
+import JSON
+
+/// Keeps servers and their keys, so that commands need name neither.
+enum LoginCommand {
+  private static let profile = Command.Option("--profile", "NAME", "under this name (\(Profiles.usual))")
+
+  static let login = Command(
+    name: "login", summary: "keep a server and its key for later commands",
+    about: """
+      Asks for a server and an API key, tries them, and keeps them in a file that only you can read. Later commands use them
+      where neither --url and --key nor FANFARE_URL and FANFARE_KEY say otherwise. Several servers have names: --profile NAME,
+      or FANFARE_PROFILE. Where input is no terminal the key is read from it.
+      """,
+    options: [
+      profile, Command.Option("--url", "URL", "the server; asked for without"),
+      Command.Option("--key", "KEY", "the key; asked for without, which keeps it out of the shell's history"),
+      Command.json,
+    ],
+    examples: ["fanfare login", "fanfare login --profile production --url https://push.example.com"]
+  ) { arguments in try run(arguments) }
+
+  static let logout = Command(
+    name: "logout", summary: "forget a server and its key", about: "Removes what fanfare login has kept.",
+    options: [profile, Command.json], examples: ["fanfare logout --profile production"]
+  ) { arguments in
+    let name = arguments.text("--profile") ?? Profiles.usual
+    var profiles = try read()
+    guard profiles.byName[name] != nil else {
+      Terminal.complain("there is no profile \(name)", "fanfare profiles lists them")
+      return .failure
+    }
+    profiles.set(name, nil)
+    return save(profiles) { Terminal.note("\(name) is forgotten; the key stays valid: fanfare keys revoke ends it") }
+  }
+
+  static let list = Command(
+    name: "profiles", summary: "list the servers that login has kept",
+    about: "Prints their names and addresses. Keys are not shown.",
+    options: [Command.json]
+  ) { arguments in
+    let profiles = try read().byName.sorted { $0.key < $1.key }
+    if arguments.wantsJSON {
+      let items = profiles.map {
+        JSONValue.object([JSONMember("name", .string($0.key)), JSONMember("url", .string($0.value.url))])
+      }
+      Terminal.print(.object([JSONMember("items", .array(items))]))
+    } else if profiles.isEmpty {
+      Terminal.note("none: fanfare login keeps one")
+    } else {
+      var table = Table("name", "url")
+      for (name, profile) in profiles { table.row(name, profile.url) }
+      table.show()
+    }
+    return .success
+  }
+
+  private static func run(_ arguments: Arguments) throws -> ExitCode {
+    let name = arguments.text("--profile") ?? Profiles.usual
+    guard Profiles.isName(name) else {
+      throw UsageProblem(text: "a profile's name has 1 to 64 letters, digits, `-`, `_` and `.`")
+    }
+    let before = try read().byName[name]?.url ?? ServerChoice.localURL
+    var url = arguments.text("--url")
+    if url == nil, Question.canBeAsked {
+      url = Question.line("Server [\(before)]:").map { $0.isEmpty ? before : $0 }
+    }
+    let server = url ?? before
+    guard server.hasPrefix("http://") || server.hasPrefix("https://") else {
+      throw UsageProblem(text: "\(server.prefix(80)) is no server's address: it begins with http:// or https://")
+    }
+    let key = (arguments.text("--key") ?? Question.secret("API key (fk_…):"))?.filter { !$0.isWhitespace } ?? ""
+    guard !key.isEmpty else { throw UsageProblem(text: "a key is needed: fanfare keys create makes one") }
+    do {
+      let answer = try Blocking.run { loop in
+        let client = Client(loop: loop, base: server, key: key)
+        defer { client.close() }
+        return try await client.call("GET", "/v1/messages?limit=1")
+      }
+      // A key that may not read is a key.
+      guard answer.isSuccess || answer.status == 403 else {
+        Terminal.complain("the server refused it: \(answer.problem)", "nothing was kept", code: "refused")
+        return .refused
+      }
+    } catch let failure as HTTPClientFailure {
+      Terminal.complain("\(server) cannot be reached: \(failure.reason)", "nothing was kept", code: "unreachable")
+      return .unreachable
+    }
+    var profiles = try read()
+    profiles.set(name, Profiles.Profile(url: server, key: key))
+    return save(profiles) { Terminal.note("kept as \(name) in \(Profiles.path ?? "")") }
+  }
+
+  private static func read() throws -> Profiles {
+    do throws(Profiles.Unreadable) {
+      return try Profiles()
+    } catch {
+      Terminal.complain("\(error.path) cannot be read as profiles", "mend it, or remove it and log in again")
+      throw ExitCode.failure
+    }
+  }
+
+  private static func save(_ profiles: Profiles, _ done: () -> Void) -> ExitCode {
+    guard profiles.save() else {
+      Terminal.complain("\(Profiles.path ?? "the file of profiles") cannot be written", "set XDG_CONFIG_HOME or HOME")
+      return .failure
+    }
+    done()
+    return .success
+  }
+}

@@ -1,0 +1,50 @@
+import Domain
+import JSON
+
+/// Users and tags of a running server.
+enum UsersCommand {
+  static let command = Command(
+    name: "users", summary: "show and delete what is kept of a user",
+    about: """
+      show prints the devices and tags of a user. delete removes all of the user's devices and tags, as a request for privacy
+      asks for; to repeat it is no fault.
+      """,
+    positionals: ["show|delete", "ID"], options: [Command.json] + ServerCall.options(scopes: "devices (read for show)"),
+    examples: ["fanfare users show 4711"]
+  ) { arguments in
+    guard let id = arguments.positionals.dropFirst().first else {
+      throw UsageProblem(text: "say what to do, and name the user: fanfare users show ID")
+    }
+    let path = "/v1/users/\(ServerCall.escaped(id))"
+    switch arguments.positionals.first {
+    case "show":
+      return try ServerCall.one("GET", path, arguments) { user in
+        Terminal.print("user \(user["user"]?.string ?? id)")
+        let tags = (user["tags"]?.array ?? []).compactMap(\.string)
+        if !tags.isEmpty { Terminal.print("tags of the user: \(tags.joined(separator: " "))") }
+        DeviceView.list(user["devices"]?.array ?? [])
+      }
+    case "delete":
+      return try ServerCall.one("DELETE", path, arguments) { answer in
+        Terminal.print("\(answer["devices_deleted"]?.integer ?? 0) devices of \(id) are deleted")
+      }
+    default: throw UsageProblem(text: "say what to do: fanfare users show or delete")
+    }
+  }
+
+  static let tags = Command(
+    name: "tags", summary: "list the tags in use, with how many devices have them",
+    about: "Tags in the order of their names. --prefix plan: lists those that begin so.",
+    options: [Command.Option("--prefix", "TEXT", "those that begin so")] + ListCall.options(100) + [Command.json]
+      + ServerCall.options(scopes: "devices or read"),
+    examples: ["fanfare tags", "fanfare tags --prefix plan: --csv > plans.csv"]
+  ) { arguments in
+    try ListCall.run("/v1/tags", [("prefix", arguments.text("--prefix"))], arguments, limit: 100) { items, isWhole in
+      guard !items.isEmpty else { return Terminal.note("no device has such a tag") }
+      var table = Table("tag", "devices")
+      for item in items { table.row(item["tag"]?.string ?? "", String(item["devices"]?.integer ?? 0)) }
+      table.show()
+      ListCall.tellRest(items.count, isWhole)
+    }
+  }
+}

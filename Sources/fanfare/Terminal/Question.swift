@@ -1,0 +1,39 @@
+import Glibc
+
+/// Asks whoever sits at the terminal.
+enum Question {
+  /// Somebody can be asked: input and errors are a terminal.
+  static let canBeAsked = isatty(0) == 1 && isatty(2) == 1
+
+  /// True for an answer that begins with y, or with nothing. False at the end of the input.
+  static func yes(_ question: String) -> Bool {
+    Terminal.write("\(question) [Y/n] ", to: 2)
+    guard let answer = readLine() else {
+      Terminal.note("")
+      return false
+    }
+    let word = answer.lowercased().filter { $0 != " " }
+    return word.isEmpty || word.hasPrefix("y")
+  }
+
+  /// A line; nil at the end of the input.
+  static func line(_ question: String) -> String? {
+    if canBeAsked { Terminal.write(question + " ", to: 2) }
+    return readLine()
+  }
+
+  /// A line that is not shown while it is typed.
+  static func secret(_ question: String) -> String? {
+    guard canBeAsked else { return readLine() }
+    var before = termios()
+    guard tcgetattr(0, &before) == 0 else { return line(question) }
+    var hidden = before
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    tcsetattr(0, TCSAFLUSH, &hidden)
+    defer {
+      tcsetattr(0, TCSAFLUSH, &before)
+      Terminal.note("")
+    }
+    return line(question)
+  }
+}

@@ -1,0 +1,128 @@
+import API
+import Domain
+import JSON
+import Store
+import Support
+import Testing
+
+@Suite("A forecast of a message", .serialized)
+struct ForecastTests {
+  private func rows(_ forecast: JSONValue?) -> [String: Int64] {
+    Dictionary(
+      (forecast?["excluded"]?.array ?? []).map {
+        ("\($0["outcome"]?.string ?? "-") \($0["reason"]?.string ?? "")", $0["count"]?.integer ?? 0)
+      }, uniquingKeysWith: +)
+  }
+
+  @Test("of few devices each is looked at; of many a sample stands for all, says so, and adds up")
+  func sample() async throws {
+    let count = 400
+    var random = Seeded()
+    let nameless = (0..<count).map { _ in Int.random(in: 0..<10, using: &random) < 3 }
+    for isExact in [true, false] {
+      var settings = ServiceSettings()
+      // As shipped it takes thousands to need a sample.
+      if !isExact { settings.forecasts.answer = ForecastBounds(exact: 100, sample: 160) }
+      settings.urgentTargets = 100
+      try await Gateway.running(settings: settings) { gateway in
+        let lines = nameless.enumerated().map { number, isNameless in
+          let attributes = isNameless ? "" : #","attributes":{"name":"N\#(number)"}"#
+          return #"{"id":"d\#(number)","provider":"fcm","token":"t\#(number)"\#(attributes)}"#
+        }
+        let imported = gateway.ask(
+          "POST", "/v1/devices/bulk", lines.joined(separator: "\n"), as: .admin,
+          ["content-type": "application/x-ndjson"])
+        #expect(imported.status == 200)
+        gateway.register("voice", #""token_kind":"voip""#)
+        let dry = gateway.ask(
+          "POST", "/v1/messages?dry_run=true", #"{"to":{"everyone":true},"notification":{"title":"Hi {{name}}"}}"#)
+        let forecast = dry.json["forecast"]
+        let rows = rows(forecast)
+        let missing = nameless.count { $0 }
+        #expect(forecast?["targets"]?.integer == Int64(count + 1), "\(dry.text)")
+        #expect(rows["skipped token_kind"] == 1, "what the route says is exact: \(dry.text)")
+        let sum = rows.values.reduce(0, +) + (forecast?["would_be_sent"]?.integer ?? 0)
+        #expect(sum == Int64(count + 1), "\(dry.text)")
+        let told = Int(rows["skipped attribute_missing"] ?? 0)
+        if isExact {
+          #expect(told == missing && forecast?["estimated"]?.bool == false, "seed \(random.seed): \(dry.text)")
+        } else {
+          #expect(forecast?["estimated"]?.bool == true, "\(dry.text)")
+          let sample = Int(forecast?["sample"]?.integer ?? 0)
+          #expect((40...160).contains(sample), "\(dry.text)")
+          // Five standard deviations of a sample of that size.
+          let deviation = Double(count) * (0.25 / Double(max(1, sample))).squareRoot()
+          #expect(abs(Double(told - missing)) <= 5 * deviation, "seed \(random.seed): \(dry.text)")
+        }
+        let count = gateway.ask(
+          "POST", "/v1/audiences/count", #"{"everyone":true,"message":{"notification":{"title":"Hi {{name}}"}}}"#)
+        #expect(self.rows(count.json["forecast"]) == rows, "one figure: \(count.text)")
+      }
+    }
+  }
+
+  @Test("missing attributes are told when a draft is written, when it is counted and when it is sent")
+  func attributes() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""attributes":{"name":"Ann"}"#)
+      gateway.register("d2")
+      func details(_ reply: Reply, _ code: String) -> String {
+        (reply.json["warnings"]?.array ?? []).filter { $0["code"]?.string == code }
+          .compactMap { $0["detail"]?.string }.joined(separator: "\n")
+      }
+      let open = gateway.ask("POST", "/v1/drafts", #"{"message":{"notification":{"title":"Hi {{nam}}"}}}"#)
+      #expect(details(open, "unknown_attribute").contains("did you mean `name`"), "\(open.text)")
+
+      let message = #"{"to":{"everyone":true},"notification":{"title":"Hi {{name}}"}}"#
+      let made = gateway.ask("POST", "/v1/drafts", #"{"message":\#(message)}"#)
+      let path = "/v1/drafts/\(made.json["id"]?.string ?? "?")"
+      let counted = gateway.ask("POST", path + "/count")
+      let sent = gateway.ask("POST", path + "/send")
+      #expect(made.status == 201 && counted.status == 200 && sent.status == 202, "\(sent.text)")
+      for reply in [made, counted, sent] {
+        #expect(
+          details(reply, "targets_ended").contains("1 of 2 targets will get nothing (skipped: attribute_missing)"),
+          "\(reply.text)")
+      }
+      #expect(counted.json["forecast"]?["would_be_sent"]?.integer == 1, "\(counted.text)")
+    }
+  }
+
+  @Test("a send to a user has the devices as targets that it can go to; the others are told once, in plain words")
+  func users() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("phone", #""user":"ann""#)
+      gateway.register("call", #""user":"ann","token_kind":"voip""#)
+      gateway.register("old", #""user":"ann""#)
+      // The token moved to another device: the former one's record is a tombstone.
+      let moved = gateway.ask(
+        "PUT", "/v1/devices/new", #"{"provider":"apns","token":"6f6c64","user":"ann"}"#)
+      #expect(moved.status == 200, "\(moved.text)")
+      let sent = gateway.ask("POST", "/v1/messages", #"{"to":{"users":["ann"]},"notification":{"title":"T"}}"#)
+      #expect(sent.status == 202 && sent.json["targets"]?.integer == 2, "\(sent.text)")
+      let told = (sent.json["warnings"]?.array ?? []).compactMap { $0["detail"]?.string }
+      #expect(told.count { $0.contains("token_kind") && $0.contains("another kind") } == 1, "\(sent.text)")
+      let dry = gateway.ask(
+        "POST", "/v1/messages?dry_run=true", #"{"to":{"users":["ann"]},"notification":{"title":"T"}}"#)
+      #expect(dry.json["targets"]?.integer == 2 && dry.json["forecast"]?["targets"]?.integer == 2, "\(dry.text)")
+      #expect(rows(dry.json["forecast"])["- token_kind"] == 1, "\(dry.text)")
+      // Named by its id it is a target, and says why it gets nothing.
+      let named = gateway.ask("POST", "/v1/messages", #"{"to":{"devices":["call"]},"notification":{"title":"T"}}"#)
+      #expect(named.text.contains("(skipped: token_kind)"), "\(named.text)")
+    }
+  }
+
+  @Test("what a request to count says of a message stands in `message`, and whom it is for beside it")
+  func refused() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let twice = gateway.ask(
+        "POST", "/v1/audiences/count", #"{"everyone":true,"message":{"to":{"everyone":true},"notification":{}}}"#)
+      #expect(twice.status == 422 && twice.text.contains("/message/to"), "\(twice.text)")
+      let wrong = gateway.ask("POST", "/v1/audiences/count", #"{"everyone":true,"message":{"kind":"alarm"}}"#)
+      #expect(wrong.status == 422 && wrong.text.contains("/message/kind"), "\(wrong.text)")
+      let number = gateway.ask("POST", "/v1/audiences/count", #"{"everyone":true,"message":7}"#)
+      #expect(number.status == 422 && number.text.contains("/message"), "\(number.text)")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import API
+import Domain
+import Foundation
+import Testing
+
+/// The page is held against the words that stand in the sources, so that a new one cannot be forgotten.
+@Suite("Outcomes and reasons are explained")
+struct OutcomePageTests {
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  /// What stands between backquotes on the page.
+  private static func explained() throws -> Set<String> {
+    let page = try String(contentsOf: root.appending(path: "docs/outcomes.md"), encoding: .utf8)
+    return Set(page.matches(of: /`([^`]+)`/).map { String($0.1) })
+  }
+
+  private static func sources(_ folders: [String]) throws -> [(name: String, text: String)] {
+    try folders.flatMap { folder in
+      let files = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
+      return try (files?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }.map {
+        ($0.lastPathComponent, try String(contentsOf: $0, encoding: .utf8))
+      }
+    }
+  }
+
+  @Test("every outcome, state, condition and problem code has its line")
+  func cases() throws {
+    let known =
+      Outcome.allCases.map(\.rawValue) + ["pending", "sending", "retrying", "blocked"]
+      + ["waiting", "failing", "unreachable"] + ProblemCode.allCases.map(\.rawValue)
+    #expect(Set(known).subtracting(try Self.explained()).sorted() == [])
+  }
+
+  /// Where an outcome is given a reason, or a vendor's word a meaning.
+  @Test("every reason that the gateway gives, and every word of a vendor that it knows, has its line")
+  func reasons() throws {
+    var words = Set(SkipReason.allCases.map(\.rawValue))
+    for (name, text) in try Self.sources([
+      "Sources/Domain", "Sources/Delivery", "Sources/Store", "Sources/API", "Providers",
+    ]) {
+      for line in text.split(separator: "\n") where !line.contains("log(") && !line.contains("report(") {
+        for pattern in [
+          /(?:fate = |return )?\.(?:ended|rejected|blocked|dead)\((?:\.\w+, |Death\()?reason: "([A-Za-z_]+)"/,
+          /[rR]eason(?:: String)? = "([a-z_]+)"/, /worded\("([a-z_]+)"/, /write\([^"]*"([a-z]+_[a-z_]+)"/,
+          /reason: [\w.]+ \?\? "([a-z_]+)"/, /abandon\([^"]*"([a-z_]+)"/, /\(\.(?:skipped|failed), "([a-z_]+)"\)/,
+          /RenderFault\(.*code: "([a-z_]+)"/, /static let un(?:readable|subscribed) = "([a-z_]+)"/,
+        ] {
+          for match in line.matches(of: pattern) { words.insert(String(match.1)) }
+        }
+        if ["APNsReasons.swift", "FCMVerdicts.swift"].contains(name),
+          let key = line.firstMatch(of: #/^ +"([A-Za-z_]+)": /#)
+        {
+          words.insert(String(key.1))
+        }
+      }
+    }
+    // A scan that finds little proves little.
+    #expect(
+      words.isSuperset(of: ["no_credential", "capped", "holdout", "attempts_exhausted", "device_deleted"]), "\(words)")
+    #expect(words.contains("BadDeviceToken") && words.contains("UNREGISTERED") && words.count > 60)
+    #expect(words.subtracting(try Self.explained()).sorted() == [])
+  }
+}

@@ -1,0 +1,96 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  private func check(_ world: World, exit: Int32) async throws -> [String: JSONValue] {
+    let check = try ChildProcess(
+      World.program, ["check", "--json", "--config", world.directory.file("fanfare.json5").path])
+    #expect(await check.waitForExit() == exit, "\(check.text)")
+    let line = check.text.split(separator: "\n").first { $0.hasPrefix("[") } ?? "[]"
+    let findings = try JSON.parse(Array(line.utf8)).array ?? []
+    return Dictionary(findings.map { ($0["subject"]?.string ?? "", $0) }, uniquingKeysWith: { $1 })
+  }
+
+  @Test("check has each vendor say whether it takes a credential: right ones pass, and nothing is sent")
+  func checkRight() async throws {
+    let world = try await World(retries: .shipped)
+    let found = try await check(world, exit: 0)
+    for subject in ["shop/ios:production", "shop/ios:sandbox", "shop/android", "shop/web"] {
+      let finding = try #require(found[subject], "\(found.keys)")
+      #expect(finding["ok"]?.bool == true && finding["warning"] == nil, "\(finding)")
+      #expect(finding["note"]?.string?.contains("takes it") == true, "\(finding)")
+    }
+    #expect(try await world.sandbox.log().allSatisfy { !$0.accepted || $0.provider != "apns" })
+  }
+
+  @Test("check tells a wrong OneSignal key, a wrong APNs team, a wrong topic and a wrong project from right ones")
+  func checkWrong() async throws {
+    let world = try await World(retries: .shipped)
+    let key = world.directory.file("wrong.key")
+    try "os_v2_app_wrongwrongwrong\n".write(to: key, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key.path)
+    let facts = world.sandbox.facts
+    try world.edit {
+      $0.replacing(#"team_id: "\#(facts.teamID)""#, with: #"team_id: "WRONGTEAM1""#)
+        .replacing(
+          "api_key_file: \"\(world.directory.file("sandbox").path)/onesignal.key\"",
+          with: "api_key_file: \"\(key.path)\""
+        )
+        .replacing("service_account_file:", with: #"project_id: "another-project", service_account_file:"#)
+    }
+    let found = try await check(world, exit: 4)
+    for (subject, word) in [
+      ("shop/ios:production", "InvalidProviderToken"), ("shop/web", "api_key_file"),
+      ("shop/android", "another-project"),
+    ] {
+      let finding = try #require(found[subject])
+      #expect(finding["ok"]?.bool == false, "\(finding)")
+      #expect(finding["note"]?.string?.contains(word) == true, "\(finding)")
+    }
+    try world.edit {
+      $0.replacing(#"team_id: "WRONGTEAM1""#, with: #"team_id: "\#(facts.teamID)""#)
+        .replacing(#"topic: "\#(facts.topic)""#, with: #"topic: "com.another.app""#)
+    }
+    let topic = try #require(try await check(world, exit: 4)["shop/ios:production"])
+    #expect(topic["note"]?.string?.contains("TopicDisallowed") == true, "\(topic)")
+  }
+
+  @Test(
+    "check and status tell what Redis may lose: no append-only file, no fsync, no replica; and how long everysec is")
+  func checkRedis() async throws {
+    let world = try await World(more: "durability: { replicas: 1 },", retries: .shipped)
+    func told() async throws -> (check: JSONValue, status: String) {
+      let found = try await check(world, exit: 0)
+      let status = try ChildProcess(World.program, ["status", "--config", world.directory.file("fanfare.json5").path])
+      _ = await status.waitForExit()
+      return (try #require(found["redis"]), status.text)
+    }
+    func set(_ words: String...) async throws {
+      let run = try ChildProcess(
+        URL(filePath: "/usr/bin/redis-cli"), ["-s", world.redis.socketPath, "CONFIG", "SET"] + words)
+      #expect(await run.waitForExit() == 0, "\(run.text)")
+    }
+    let replica = try await told()
+    #expect(replica.check["warning"]?.string?.contains("0 replicas follow") == true, "\(replica.check)")
+    try world.edit { $0.replacing("durability: { replicas: 1 },", with: "") }
+    let always = try await told()
+    #expect(always.check["warning"] == nil && always.check["note"]?.string?.contains("fsync always") == true)
+    #expect(!always.status.contains("may be lost"), "\(always.status)")
+    for (setting, word) in [
+      (["appendfsync", "everysec"], "its last one"), (["appendfsync", "no"], "30 seconds"),
+      (["appendonly", "no"], "appendonly yes"),
+    ] {
+      try await set(setting[0], setting[1])
+      let found = try await told()
+      let text = "\(found.check["warning"]?.string ?? "") \(found.check["note"]?.string ?? "")"
+      #expect(text.contains(word), "\(text)")
+      #expect(found.status.contains(word), "\(found.status)")
+      #expect((found.check["warning"] != nil) == (word != "its last one"))
+    }
+    try await set("maxmemory-policy", "allkeys-lru")
+    #expect(try await check(world, exit: 4)["redis"]?["note"]?.string?.contains("noeviction") == true)
+  }
+}

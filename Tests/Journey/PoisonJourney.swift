@@ -1,0 +1,158 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+/// Messages whose request does harm, between others of the same credential, with nothing about it in the configuration.
+extension Journeys {
+  enum Poison: String, CaseIterable {
+    case close
+    case reset
+    case silence
+    case fault = "500"
+
+    /// Members of the sandbox's rule.
+    var rule: String {
+      switch self {
+      case .close: #""action":"close""#
+      case .reset: #""action":"reset","code":2"#
+      // Longer than anybody waits.
+      case .silence: #""status":500,"delay_ms":3600000"#
+      case .fault: #""status":500,"reason":"InternalServerError""#
+      }
+    }
+
+    /// What its deliveries end with.
+    var reason: String {
+      switch self {
+      case .close: "the connection ended while this request was at work alone"
+      case .reset: "the stream was reset"
+      case .silence: "no answer in 30000 ms"
+      case .fault: "InternalServerError"
+      }
+    }
+  }
+
+  /// The 60 meet a credential that has no connection yet.
+  private static let counts = [60, 10, 1]
+  /// Healthy sends beside each, and milliseconds between them.
+  private static let healthy = (count: 120, every: 30)
+  private static let allowed = 2.0
+  /// Glob of the sandbox' rule; no healthy token meets it.
+  private static let glob = "*dead*"
+
+  @Test(
+    "1, 10 and 60 messages that end their connection or stream, get no answer or a 500, cost others no two seconds",
+    arguments: Poison.allCases)
+  func poison(_ poison: Poison) async throws {
+    try await Self.meet(poison, at: "apns", Self.counts)
+  }
+
+  @Test(
+    "the same holds for FCM and OneSignal; at FCM who was at work when a connection ended waits the ten seconds it asks for",
+    arguments: ["fcm", "onesignal"], [Poison.close, .silence, .fault])
+  func poisonElsewhere(_ provider: String, _ poison: Poison) async throws {
+    try await Self.meet(poison, at: provider, [60])
+  }
+
+  private static func meet(_ poison: Poison, at provider: String, _ counts: [Int]) async throws {
+    let world = try await World(retries: .shipped)
+    try await world.sandbox.play("[{\"provider\":\"\(provider)\",\"token\":\"\(glob)\",\(poison.rule)}]")
+    let gateway = try await world.gateway()
+    for (place, count) in counts.enumerated() {
+      let name = "\(count) × \(poison.rawValue) at \(provider)"
+      let poisoned = (0..<count).map { token(provider, place * 100 + $0, isPoisoned: true) }
+      let others = (0..<healthy.count).map { token(provider, 1_000_000 + place * 1_000 + $0) }
+      let (sick, sentAt) = try await send(poisoned, beside: others, of: provider, to: gateway)
+      // All of them, whatever the time.
+      var accepted: [String: Int64] = [:]
+      try await gateway.until("the healthy ones") { (_: Gateway) in
+        accepted = try await world.sandbox.log().filter { $0.accepted && !$0.duplicate }
+          .reduce(into: [:]) { $0[$1.token] = min($0[$1.token] ?? .max, $1.time) }
+        return others.allSatisfy { accepted[$0] != nil }
+      }
+      let neighbours = try await neighbours(poison, provider, others, sentAt.mapValues(\.id), gateway)
+      let waits = others.filter { !neighbours.contains($0) }
+        .map { Double(max(0, (accepted[$0] ?? .max) - (sentAt[$0]?.at ?? 0))) / 1_000 }.sorted()
+      #expect(neighbours.count <= others.count / 10, "\(name)")
+      // One of a hundred may take longer.
+      let figures = [waits[waits.count / 2], waits[waits.count - 1 - waits.count / 100], waits[waits.count - 1]]
+      let told = figures.map { String(format: "%.3f", $0) }
+      print("\(name): healthy p50 \(told[0]) s, p99 \(told[1]) s, most \(told[2]) s, neighbours \(neighbours.count)")
+      #expect(
+        figures[1] <= allowed * Double(Sanitizer.slowness), "\(name): \(told)\n\(gateway.process.text.suffix(2_000))")
+      guard provider == "apns", count < 60, poison != .silence else { continue }
+      for id in sick {
+        _ = try await gateway.completed(id)
+        let delivery = try #require(try await gateway.deliveries(id).first)
+        #expect(["expired", "failed"].contains(delivery["state"]?.string ?? ""), "\(delivery)")
+        #expect(delivery["reason"]?.string?.hasPrefix(poison.reason) == true, "\(name): \(delivery)")
+        // Ever more rarely: at once, then after 1 s and twice as long each time.
+        #expect((delivery["attempts"]?.array?.count ?? 0) <= 6, "\(delivery)")
+      }
+    }
+  }
+
+  /// Those that FCM's rule holds up: it wants ten seconds after a request that nobody answered.
+  private static func neighbours(
+    _ poison: Poison, _ provider: String, _ others: [String], _ ids: [String: String], _ gateway: Gateway
+  ) async throws -> Set<String> {
+    guard provider == "fcm", poison == .close else { return [] }
+    var found: Set<String> = []
+    for token in others {
+      let id = try #require(ids[token])
+      _ = try await gateway.completed(id)
+      let attempts = try await gateway.deliveries(id).first?["attempts"]?.array ?? []
+      if attempts.first?["reason"]?.string?.hasPrefix("the connection ended while this request was at work") == true {
+        found.insert(token)
+      }
+    }
+    return found
+  }
+
+  private static func token(_ provider: String, _ number: Int, isPoisoned: Bool = false) -> String {
+    let token =
+      switch provider {
+      case "apns": Tokens.apns(number)
+      case "fcm": Tokens.fcm(number)
+      default: Tokens.oneSignal(number)
+      }
+    guard isPoisoned else { return token }
+    switch provider {
+    case "apns": return "dead" + token.dropFirst(4)
+    case "fcm": return "dead-" + token
+    default: return token.replacing("-c6a1-", with: "-dead-")
+    }
+  }
+
+  /// Messages to the poisoned tokens at once, and to the others one after the other; the ids of the first, and when the others were
+  /// accepted.
+  private static func send(
+    _ poisoned: [String], beside others: [String], of provider: String, to gateway: Gateway
+  ) async throws -> (ids: [String], sentAt: [String: (id: String, at: Int64)]) {
+    try await withThrowingTaskGroup(of: (token: String, id: String, at: Int64).self) { group in
+      func add(_ token: String, ttl: Int) {
+        group.addTask {
+          let id = try await gateway.send(
+            """
+            {"to":{"tokens":[{"provider":"\(provider)","token":"\(token)"}]},"kind":"alert","ttl":\(ttl),\
+            "notification":{"body":"Hi"}}
+            """)
+          return (token, id, Int64(Date().timeIntervalSince1970 * 1_000))
+        }
+      }
+      for token in poisoned { add(token, ttl: 8) }
+      for token in others {
+        add(token, ttl: 86_400)
+        try await Task.sleep(for: .milliseconds(healthy.every))
+      }
+      let sick = Set(poisoned)
+      var (ids, sentAt) = ([String](), [String: (id: String, at: Int64)]())
+      for try await sent in group {
+        if sick.contains(sent.token) { ids.append(sent.id) } else { sentAt[sent.token] = (sent.id, sent.at) }
+      }
+      return (ids, sentAt)
+    }
+  }
+}
