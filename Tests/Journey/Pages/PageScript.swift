@@ -4,7 +4,7 @@ import Support
 /// The shell blocks of a page, in order, and what each is to answer: what a reader would type into one terminal.
 ///
 /// A block begins with ` ```sh `. `<!-- exits 5 -->` in the line before it says how it ends; without, with 0. A ` ```text ` block
-/// behind it is all that it writes: `…` stands for any text within a line, a line of `…` for any lines, and runs of blanks are alike.
+/// behind it is all that it writes: `…` stands for any text within a line, a line of `…` for any lines, and blanks count as one or, in empty lines, as none.
 struct PageScript {
   struct Step {
     /// Of the page, from 1.
@@ -88,12 +88,12 @@ struct PageScript {
     """
 
   private static func isLike(_ output: String, _ answer: [String]) -> Bool {
-    let pattern = answer.map(even).map { line in
+    let pattern = answer.map(even).filter { !$0.isEmpty }.map { line in
       if line == "…" { return #"(?:.*\n)*"# }
       return line.split(separator: "…", omittingEmptySubsequences: false)
         .map { NSRegularExpression.escapedPattern(for: String($0)) }.joined(separator: ".*") + #"\n"#
     }
-    let text = output.split(separator: "\n").map { even(String($0)) + "\n" }.joined()
+    let text = output.split(whereSeparator: \.isNewline).map { even(String($0)) + "\n" }.joined()
     return text.range(of: #"\A"# + pattern.joined() + #"\z"#, options: .regularExpression) != nil
   }
 
