@@ -65,7 +65,10 @@ extension Client.Answer {
   var problem: String {
     guard let document else { return "status \(status)" }
     var text = document["title"]?.string ?? "status \(status)"
-    if let detail = document["detail"]?.string, detail != text { text += ": \(detail)" }
+    if let detail = document["detail"]?.string, detail != text {
+      // What is not there is named by the detail.
+      text = document["code"]?.string == "not_found" ? detail : "\(text): \(detail)"
+    }
     let violations = document["violations"]?.array ?? document["errors"]?.array ?? []
     // Of a single one the detail says it all.
     if violations.count == 1, let only = violations[0]["detail"]?.string, text.hasSuffix(only) { return text }
