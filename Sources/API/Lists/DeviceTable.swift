@@ -101,8 +101,10 @@ struct DeviceTable {
 
   private static func unknown(_ name: String) -> String {
     let near = Suggestion.nearest(to: name, among: fields) ?? "FIELD"
-    return "unknown column `\(name.prefix(40))`: `map=\(name.prefix(40)):\(near)` says which field it is, "
-      + "`map=\(name.prefix(40)):-` leaves it out"
+    let start = name.prefix(40)
+    return
+      "unknown column `\(start)`: `--map '\(start)=\(near)'` (by HTTP `?map=\(start):\(near)`) says which field it is, "
+      + "and `-` for the field leaves it out"
   }
 
   private static func column(_ field: String) -> Column {

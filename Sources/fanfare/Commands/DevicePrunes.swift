@@ -35,8 +35,8 @@ enum DevicePrunes {
       }
       return try call("POST", "/undo", filter, arguments) { document in
         Terminal.print(
-          "\(count(document, "revived")) devices live again; \(count(document, "kept")) stay dead, as another device has "
-            + "their token")
+          "brought back \(counted(document["revived"]?.integer ?? 0, "device")); left dead, as another device has the token: "
+            + "\(count(document, "kept"))")
       }
     default: throw UsageProblem(text: "say what to do: fanfare devices prunes review, apply, discard or undo")
     }

@@ -58,7 +58,8 @@ enum DeviceReindex {
       writer.endObject()
       return Terminal.print(json: writer.bytes)
     }
-    Terminal.print("\(app.rawValue): \(report.devices) devices, \(faults.isEmpty ? "all in order" : "not in order:")")
+    Terminal.print(
+      "\(app.rawValue): \(counted(report.devices, "device")), \(faults.isEmpty ? "all in order" : "not in order:")")
     for (fault, count) in faults { Terminal.print("  \(fault.rawValue): \(count)") }
     for sample in report.samples { Terminal.print("    \(sample)") }
     if !faults.isEmpty {
