@@ -224,7 +224,7 @@ extension Store {
     _ submission: Submission, _ id: MessageID, _ fields: inout MessageFields, _ part: Part, mayBeKnown: Bool
   ) async throws(StoreError) {
     let home = part.partition
-    fields.append("st", "q")
+    fields.append("st", Self.queuedState)
     var entry = AcceptQueue.Entry(
       id: id, keys: RedisCommand(), arguments: RedisCommand(), deliveries: part.count,
       life: Int64(submission.ttl) + settings.retentionSeconds, mayBeKnown: mayBeKnown, keyedUntil: submission.keyedUntil

@@ -56,11 +56,12 @@ extension Store {
   )] {
     let partition = lease.partition
     var asked: [(member: [UInt8], delivery: DeliveryID)] = []
-    var odd: [[UInt8]] = []
+    /// Members that name no waiting delivery.
+    var stale: [[UInt8]] = []
     var corrupt: [MessageID: [Int]] = [:]
     for member in members {
       guard member.count == 20, let id = MessageID(raw: Array(member.prefix(16))) else {
-        odd.append(member)
+        stale.append(member)
         continue
       }
       asked.append((member, DeliveryID(message: id, partition: partition, index: from32(member[16...]))))
@@ -88,7 +89,7 @@ extension Store {
     var found: [(target: ClaimedTarget, due: WallTime)] = []
     for (entry, record) in zip(asked, records) {
       guard let packed = record.bytes else {
-        odd.append(entry.member)
+        stale.append(entry.member)
         continue
       }
       guard let record = try? DeliveryRecord(packed: packed),
@@ -96,7 +97,7 @@ extension Store {
         target.index == entry.delivery.index
       else {
         if packed.first == DeliveryRecord.finalMark {
-          odd.append(entry.member)
+          stale.append(entry.member)
         } else {
           corrupt[entry.delivery.message, default: []].append(entry.delivery.index)
         }
@@ -110,10 +111,10 @@ extension Store {
       found.append((claimed, due))
     }
     for (message, indexes) in corrupt { try await condemnWaiting(of: message, indexes, lease) }
-    if !odd.isEmpty {
+    if !stale.isEmpty {
       _ = try await ask(
         Scripts.dropRetries, keys: [keys.lease(partition), keys.retry(partition), keys.odd(partition)],
-        odd.map { .bytes($0) }, under: lease)
+        stale.map { .bytes($0) }, under: lease)
     }
     var targets = found.map(\.target)
     try await readAddresses(&targets, lease)

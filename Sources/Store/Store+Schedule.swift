@@ -83,6 +83,8 @@ extension Store {
   }
 
   static let waitingState = "w"
+  /// All of a message is in the partitions that it goes to.
+  static let queuedState = "q"
 
   /// A message stays listed as long as its parts may be kept.
   func listingLife(ttl: Int, acceptedAt: WallTime, startAt: WallTime?) -> Int64 {

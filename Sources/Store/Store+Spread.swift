@@ -107,7 +107,17 @@ extension Store {
     var first = 0
     for (number, count) in counts.enumerated() {
       let field = Self.spreadField(partition, number)
-      let packed = try await ask(RedisCommand("HGET", keys.spread(id), field), partition: keys.home(id)).bytes
+      let replies = try await ask(
+        [RedisCommand("HGET", keys.spread(id), field), RedisCommand("HMGET", keys.message(id), "app", "st")],
+        partition: keys.home(id))
+      let packed = replies[0].bytes
+      // The record goes when the last step is where it belongs: then another process has finished this message, which is
+      // queued, or has ended and is gone. While the message still spreads, a missing step is lost.
+      if packed == nil, let fields = replies[1].array, fields.count == 2,
+        fields[0].isNull || fields[1].text == Self.queuedState
+      {
+        return
+      }
       let step = packed.flatMap { try? Part(partition: partition, packed: $0) }
         .flatMap { $0.count == count && $0.first == first ? $0 : nil }
       if counts.count > 1 {

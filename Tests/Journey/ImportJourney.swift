@@ -140,7 +140,7 @@ extension Journeys {
     let export = try await second.gateway.client.get("/v1/devices/export")
     let devices = Tool.documents(export.text)
     #expect(devices.count == Upload.size)
-    #expect(Set(devices.compactMap { $0["token"]?.string }) == Set((0..<Upload.size).map(Tokens.fcm)))
+    #expect(difference(devices.compactMap { $0["token"]?.string }, from: (0..<Upload.size).map(Tokens.fcm)) == nil)
     #expect(Set(devices.compactMap { $0["id"]?.string }).count == Upload.size)
     let tags = try await second.gateway.client.get("/v1/tags?limit=1000").json["items"]?.array ?? []
     let told = Dictionary(

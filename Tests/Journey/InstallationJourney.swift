@@ -54,7 +54,7 @@ extension Journeys {
       "POST", "/v1/devices/bulk", lines.joined(separator: "\n"),
       headers: [.init("content-type", "application/x-ndjson")])
     #expect(answer.status == 200, "\(answer.text)")
-    #expect(try await update("final", "update") == Set((100..<1_100).map(Tokens.apns)))
+    #expect(try await difference(update("final", "update"), from: (100..<1_100).map(Tokens.apns)) == nil)
   }
 
   @Test("devices are aimed at, counted, exported and imported by what their notifications may do")

@@ -76,7 +76,7 @@ extension Journeys {
     let moved = try await heir.run("devices", "import", world.directory.file("shop.ndjson").path, "--batch", "41")
     #expect(moved.contains("(\(Belongings.lines.count) created)"), "\(moved)")
     let after = try await exported(heir, to: "heir.ndjson")
-    #expect(after == before)
+    #expect(difference(after.values, from: before.values) == nil)
     let enabled = Belongings.lines.count { !$0.contains(#""enabled":false"#) }
     // 60 were seen last year or before; of those never seen 60 registered in 1999 and 120 today; disabled ones are out.
     let expressions: KeyValuePairs = [

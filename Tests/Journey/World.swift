@@ -201,6 +201,26 @@ struct Gateway: Sendable {
     return id
   }
 
+  /// Messages that `load` sends ahead of the last one that has ended.
+  private static let ahead = 8
+
+  /// Sends one message after the other until the task is cancelled, and answers their ids. Some are at work at any moment,
+  /// and never more than have ended soon after the cancellation, however fast this machine takes them.
+  func load(_ message: @escaping @Sendable (Int) -> String) -> Task<[String], any Error> {
+    Task {
+      var ids: [String] = []
+      while !Task.isCancelled {
+        if ids.count >= Self.ahead {
+          let id = ids[ids.count - Self.ahead]
+          // By itself: a cancellation ends the load, and not what it waits for.
+          _ = try await Task { try await completed(id) }.value
+        }
+        ids.append(try await send(message(ids.count)))
+      }
+      return ids
+    }
+  }
+
   /// Seconds that what must come may take on the slowest machine.
   static let patience = 120.0
 

@@ -17,7 +17,7 @@ enum SoakCommand {
       a GOAWAY now and then. Every few seconds the wall clock of all processes leaps on, by a month and more in all (libfaketime;
       without it no time is left out). At each leap it looks at the memory and the descriptors of each process, and at Redis: keys,
       elements and bytes of each family (docs/storage.md). The middle of the second quarter is compared with that of the
-      last. Exit code 0 if nothing grew.
+      last. Exit code 0 if nothing grew, and no record was found that could not be read (`odd`).
       """,
     options: [
       Command.Option("--minutes", "N", "how long (30)"),
