@@ -38,7 +38,7 @@ struct DeliveryStories {
 
   @Test("attempts of a delivery whose credential waits are told with it, until its outcome tells them")
   func tried() async throws {
-    try await withStore { store, loop in
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
       let now = loop.wallNow
       let id = try #require(try await store.accept(submission(tokens: ["aa", "bb"], at: now)).id)
       let lease = try await store.take(id.homePartition)

@@ -42,8 +42,9 @@ enum CheckCommand {
 
   private static func show(_ findings: [Finding], json: Bool) {
     guard json else {
-      for finding in findings { Terminal.print("\(finding.mark)  \(finding.subject): \(finding.text)") }
-      return
+      var table = Table("result", "subject", "what was found", state: "result")
+      for finding in findings { table.row(finding.mark, finding.subject, finding.text) }
+      return table.show()
     }
     var writer = JSONWriter()
     writer.beginArray()
