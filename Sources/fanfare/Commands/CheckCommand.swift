@@ -47,9 +47,13 @@ enum CheckCommand {
       return table.show()
     }
     var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("ok", findings.allSatisfy { $0.problem == nil })
+    writer.key("items")
     writer.beginArray()
     for finding in findings { finding.write(to: &writer) }
     writer.endArray()
+    writer.endObject()
     Terminal.print(writer.bytes)
   }
 

@@ -105,7 +105,11 @@ enum KeysCommand {
   private static func show(_ keys: [APIKey], secret: String?, json: Bool) {
     if json {
       var writer = JSONWriter()
-      if secret == nil { writer.beginArray() }
+      if secret == nil {
+        writer.beginObject()
+        writer.key("items")
+        writer.beginArray()
+      }
       for key in keys {
         writer.beginObject()
         writer.member("id", key.id)
@@ -119,7 +123,12 @@ enum KeysCommand {
         writer.member("created_at", key.createdAt.rfc3339)
         writer.endObject()
       }
-      if secret == nil { writer.endArray() }
+      if secret == nil {
+        writer.endArray()
+        writer.key("next_cursor")
+        writer.null()
+        writer.endObject()
+      }
       return Terminal.print(json: writer.bytes)
     }
     if let secret {
