@@ -1,6 +1,7 @@
 import API
 import Domain
 import JSON
+import Loop
 import Store
 import Support
 import Testing
