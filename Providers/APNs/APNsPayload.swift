@@ -56,7 +56,8 @@ enum APNsPayload {
 
   private static func missing(_ field: String, of kind: Kind) -> RenderFault {
     RenderFault(
-      pointer: "/\(field)", code: "required", detail: "apns: a \(kind.rawValue) push cannot be sent without \(field)")
+      pointer: "/\(field)", code: RenderFault.requiredCode,
+      detail: "apns: a \(kind.rawValue) push cannot be sent without \(field)")
   }
 
   private static func alert(_ notification: Notification) -> [JSONMember] {

@@ -7,23 +7,25 @@ extension APNsAccount {
 
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
     var warnings: [RenderWarning] = []
-    let headers = try headers(message, startedAt: startedAt, warnings: &warnings)
-    let body = try body(message, warnings: &warnings)
+    var faults = RenderFaults()
+    let headers = headers(message, startedAt: startedAt, &warnings, &faults)
+    let body = body(message, &warnings, &faults)
     if message.analyticsLabel != nil {
       warnings.append(RenderWarning("/analytics_label", "apns: has no reports to name a send in"))
     }
     let limit = message.apnsPayloadLimit
-    guard body.count <= limit else {
-      throw .tooLarge("the payload", provider: .apns, bytes: body.count, limit: limit)
+    if body.count > limit {
+      faults.add(.tooLarge("the payload", provider: .apns, bytes: body.count, limit: limit))
     }
+    try faults.refuse()
     return Rendering(
       path: message.isBroadcast ? "/4/broadcasts/apps/" : "/3/device/", headers: headers, head: body,
       mark: message.kind.topicSuffix, limit: limit, warnings: warnings)
   }
 
-  private func headers(_ message: Message, startedAt: WallTime, warnings: inout [RenderWarning]) throws(RenderFault)
-    -> [Header]
-  {
+  private func headers(
+    _ message: Message, startedAt: WallTime, _ warnings: inout [RenderWarning], _ faults: inout RenderFaults
+  ) -> [Header] {
     var headers = [Header(APNsHeader.pushType, message.kind.pushType)]
     if let priority = message.apnsPriority {
       headers.append(Header(APNsHeader.priority, priority))
@@ -38,11 +40,13 @@ extension APNsAccount {
       if message.isBroadcast {
         warnings.append(RenderWarning("/collapse_key", "apns: a channel keeps the newest message by itself"))
       } else {
-        try Self.checkCollapseID(key, pointer: "/collapse_key")
+        faults.check { () throws(RenderFault) in try Self.checkCollapseID(key, pointer: "/collapse_key") }
         headers.append(Header(APNsHeader.collapseID, key, indexed: false))
       }
     }
-    for member in message.overrides.apnsHeaders { try Self.apply(member, to: &headers, message.isBroadcast) }
+    for member in message.overrides.apnsHeaders {
+      faults.check { () throws(RenderFault) in try Self.apply(member, to: &headers, message.isBroadcast) }
+    }
     return headers
   }
 
@@ -95,19 +99,21 @@ extension APNsAccount {
     headers.append(Header(name, value, indexed: steady))
   }
 
-  private func body(_ message: Message, warnings: inout [RenderWarning]) throws(RenderFault) -> [UInt8] {
+  private func body(_ message: Message, _ warnings: inout [RenderWarning], _ faults: inout RenderFaults) -> [UInt8] {
     if message.data["aps"] != nil {
-      throw RenderFault(
-        pointer: "/data/aps", code: "reserved_key", detail: "apns: use notification and overrides.apns.aps instead")
+      faults.add(
+        RenderFault(
+          pointer: "/data/aps", code: "reserved_key", detail: "apns: use notification and overrides.apns.aps instead"))
     }
     var aps = APNsPayload.aps(message, warnings: &warnings)
     aps.merge(message.overrides.aps)
-    guard message.kind != .alert || aps["alert"] != nil || aps["badge"] != nil || aps["sound"] != nil else {
-      throw RenderFault(
-        pointer: "/notification", code: "text_required",
-        detail: "apns: an alert shows a text, sets a badge or plays a sound; send kind background for none of these")
+    if message.kind == .alert, aps["alert"] == nil, aps["badge"] == nil, aps["sound"] == nil {
+      faults.add(
+        RenderFault(
+          pointer: "/notification", code: RenderFault.textRequiredCode,
+          detail: "apns: an alert shows a text, sets a badge or plays a sound; send kind background for none of these"))
     }
-    var root = try APNsPayload.own(message)
+    var root = faults.check { () throws(RenderFault) in try APNsPayload.own(message) } ?? []
     root += message.data
     // Pushes that the app itself handles have no `aps`; an empty payload is none.
     if !aps.isEmpty || root.isEmpty { root.insert(JSONMember("aps", .object(aps)), at: 0) }

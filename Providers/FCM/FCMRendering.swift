@@ -10,20 +10,21 @@ extension FCMAccount {
 
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering {
     var warnings: [RenderWarning] = []
+    var faults = RenderFaults()
     var head = Array("{\"message\":{".utf8)
     var members: [JSONMember]
     switch message.kind {
-    case .alert, .background, .voip: members = try everywhere(message, startedAt, &warnings)
+    case .alert, .background, .voip: members = everywhere(message, startedAt, &warnings, &faults)
     case .liveActivity:
       guard let activity = message.liveActivity else { throw .kindNotSupported(message.kind, provider: .fcm) }
-      let apns = try Self.merged(
-        AppleActivity.members(message, activity, startedAt, &warnings), message.overrides.fcmAPNs, "apns")
+      let apns = Self.merged(
+        AppleActivity.members(message, activity, startedAt, &warnings), message.overrides.fcmAPNs, "apns", &faults)
       // Open at its end: the activity's token closes it.
       head += Array("\"apns\":".utf8) + JSONValue.object(apns).encoded.dropLast()
       if !apns.isEmpty { head.append(UInt8(ascii: ",")) }
       members = []
       members.set("android", members: message.overrides.fcmAndroid)
-      members.set("webpush", members: try Self.merged([], message.overrides.fcmWebpush, "webpush"))
+      members.set("webpush", members: Self.merged([], message.overrides.fcmWebpush, "webpush", &faults))
     default: throw .kindNotSupported(message.kind, provider: .fcm)
     }
     if let label = message.analyticsLabel ?? analyticsLabel {
@@ -39,9 +40,10 @@ extension FCMAccount {
     }
     tail.append(UInt8(ascii: "}"))
     let bytes = head.count + tail.count
-    guard bytes <= Self.payloadLimit else {
-      throw .tooLarge("the message", provider: .fcm, bytes: bytes, limit: Self.payloadLimit)
+    if bytes > Self.payloadLimit {
+      faults.add(.tooLarge("the message", provider: .fcm, bytes: bytes, limit: Self.payloadLimit))
     }
+    try faults.refuse()
     let headers = [Header("content-type", "application/json"), Header("x-goog-api-format-version", "2")]
     var rendering = Rendering(
       path: "/v1/projects/\(project)/messages:send", headers: headers, head: head, tail: tail,
@@ -51,25 +53,28 @@ extension FCMAccount {
   }
 
   /// What goes to Android, Apple and the web alike.
-  private func everywhere(_ message: Message, _ startedAt: WallTime, _ warnings: inout [RenderWarning])
-    throws(RenderFault) -> [JSONMember]
-  {
+  private func everywhere(
+    _ message: Message, _ startedAt: WallTime, _ warnings: inout [RenderWarning], _ faults: inout RenderFaults
+  ) -> [JSONMember] {
     let notification = message.kind == .alert ? message.notification : nil
     if message.kind == .background, message.notification != nil {
       warnings.append(RenderWarning("/notification", "fcm: a background message shows nothing"))
     }
     var members: [JSONMember] = []
     members.set("notification", members: Self.common(notification))
-    members.set("data", members: try data(message, notification, warnings: &warnings))
+    members.set("data", members: data(message, notification, &warnings, &faults))
     members.set(
-      "android", members: try Self.merged(AndroidBlock.members(message, notification), message.overrides.fcmAndroid))
+      "android",
+      members: Self.merged(
+        AndroidBlock.members(message, notification), message.overrides.fcmAndroid, "android", &faults))
     members.set(
       "apns",
-      members: try Self.merged(
-        AppleBlock.members(message, notification, startedAt, &warnings), message.overrides.fcmAPNs, "apns"))
+      members: Self.merged(
+        AppleBlock.members(message, notification, startedAt, &warnings), message.overrides.fcmAPNs, "apns", &faults))
     members.set(
       "webpush",
-      members: try Self.merged(WebBlock.members(message, notification), message.overrides.fcmWebpush, "webpush"))
+      members: Self.merged(
+        WebBlock.members(message, notification), message.overrides.fcmWebpush, "webpush", &faults))
     if let notification { FCMWarnings.add(message, notification, to: &warnings) }
     FCMWarnings.addAppleLimits(message, to: &warnings)
     FCMWarnings.addCrowdedTime(message, to: &warnings)
@@ -86,15 +91,16 @@ extension FCMAccount {
   }
 
   /// Values are strings: anything else travels as its JSON text.
-  private func data(_ message: Message, _ notification: Notification?, warnings: inout [RenderWarning])
-    throws(RenderFault) -> [JSONMember]
-  {
+  private func data(
+    _ message: Message, _ notification: Notification?, _ warnings: inout [RenderWarning], _ faults: inout RenderFaults
+  ) -> [JSONMember] {
     var members: [JSONMember] = []
     members.reserveCapacity(message.data.count + 1)
     for member in message.data {
       let pointer = "/data/\(member.key.pointerStep)"
       if Self.isReserved(member.key) {
-        throw RenderFault(pointer: pointer, code: "reserved_key", detail: "fcm: this key belongs to FCM; rename it")
+        faults.add(
+          RenderFault(pointer: pointer, code: "reserved_key", detail: "fcm: this key belongs to FCM; rename it"))
       }
       if member.key == Self.collapseKey {
         warnings.append(RenderWarning(pointer, "fcm: FCM overwrites this key"))
@@ -131,14 +137,15 @@ extension FCMAccount {
   }
 
   /// Overrides last, deeply; header maps in them must hold nothing that breaks a header.
-  private static func merged(_ members: [JSONMember], _ overrides: [JSONMember], _ block: String = "android")
-    throws(RenderFault) -> [JSONMember]
-  {
+  private static func merged(
+    _ members: [JSONMember], _ overrides: [JSONMember], _ block: String, _ faults: inout RenderFaults
+  ) -> [JSONMember] {
     var members = members
     if block == "apns", overrides[AppleActivity.tokenKey] != nil {
-      throw RenderFault(
-        pointer: "/overrides/fcm/apns/\(AppleActivity.tokenKey)", code: "override_reserved",
-        detail: "fcm: the activity's token comes from the device or the target: give it there")
+      faults.add(
+        RenderFault(
+          pointer: "/overrides/fcm/apns/\(AppleActivity.tokenKey)", code: "override_reserved",
+          detail: "fcm: the activity's token comes from the device or the target: give it there"))
     }
     members.merge(overrides)
     if block == "android" { return members }
@@ -146,9 +153,11 @@ extension FCMAccount {
       if case .null = header.value { continue }
       guard let value = header.value.string, Header.isSafeName(header.key.lowercased()), Header.isSafeValue(value)
       else {
-        throw RenderFault(
-          pointer: "/overrides/fcm/\(block)/headers/\(header.key.pointerStep)", code: "header_invalid",
-          detail: "fcm: a header is a plain name with a string of printable ASCII, without line breaks")
+        faults.add(
+          RenderFault(
+            pointer: "/overrides/fcm/\(block)/headers/\(header.key.pointerStep)", code: "header_invalid",
+            detail: "fcm: a header is a plain name with a string of printable ASCII, without line breaks"))
+        continue
       }
     }
     return members

@@ -6,22 +6,26 @@ import JSON
 extension OneSignalAccount {
   func renderActivity(_ message: Message, _ activity: LiveActivity) throws(RenderFault) -> Rendering {
     var warnings: [RenderWarning] = []
+    var faults = RenderFaults()
     var members = [JSONMember("event", .string(activity.event.rawValue))]
     var path = "/apps/\(appID)/live_activities/"
     if activity.event == .start {
       path = "/apps/\(appID)/activities/activity/" + Self.pathStep(activity.attributesType ?? "")
-      guard let name = activity.activityID else {
-        throw RenderFault(
-          pointer: "/live_activity/activity_id", code: "required",
-          detail: "onesignal: give the activity a name of your own: updates and ends are sent to it")
+      if activity.activityID == nil {
+        faults.add(
+          RenderFault(
+            pointer: "/live_activity/activity_id", code: RenderFault.requiredCode,
+            detail: "onesignal: give the activity a name of your own: updates and ends are sent to it"))
       }
-      members.set("activity_id", name)
+      members.set("activity_id", activity.activityID)
       members.set("event_attributes", .object(activity.attributes))
     }
     members.set("name", message.analyticsLabel ?? activity.activityID ?? "live_activity \(activity.event.rawValue)")
     members.set("event_updates", .object(activity.contentState))
     if let notification = message.notification {
-      try Self.write(notification, of: activity, to: &members, &warnings)
+      faults.check { () throws(RenderFault) in
+        try Self.write(notification, of: activity, to: &members, &warnings)
+      }
     }
     members.set("stale_date", activity.staleDate.map(JSONValue.integer))
     members.set("dismissal_date", activity.dismissalDate.map(JSONValue.integer))
@@ -35,7 +39,8 @@ extension OneSignalAccount {
       }
     }
     Self.warn(about: message, activity, &warnings)
-    try merge(message.overrides.oneSignal, into: &members)
+    merge(message.overrides.oneSignal, into: &members, &faults)
+    try faults.refuse()
     return Self.rendering(path, members, isOpen: activity.event == .start, warnings)
   }
 

@@ -36,10 +36,12 @@ extension OneSignalAccount {
     if message.mutableContent == false {
       warnings.append(RenderWarning("/mutable_content", "onesignal: always on for Apple devices"))
     }
-    try Self.writeData(message, to: &members)
-    try Self.delivery(message, &members)
-    try merge(message.overrides.oneSignal, into: &members)
-    try Self.checkText(members)
+    var faults = RenderFaults()
+    faults.check { () throws(RenderFault) in try Self.writeData(message, to: &members) }
+    faults.check { () throws(RenderFault) in try Self.delivery(message, &members) }
+    merge(message.overrides.oneSignal, into: &members, &faults)
+    faults.check { () throws(RenderFault) in try Self.checkText(members) }
+    try faults.refuse()
     var rendering = Self.rendering(Self.createPath, members, isOpen: true, warnings)
     rendering.dataLeft = Self.dataLimit - (members["data"]?.encoded.count ?? 0)
     return rendering
@@ -100,11 +102,12 @@ extension OneSignalAccount {
     "included_segments", "email_to", "channel_for_external_user_ids", "event", "activity_id",
   ]
 
-  func merge(_ overrides: [JSONMember], into members: inout [JSONMember]) throws(RenderFault) {
+  func merge(_ overrides: [JSONMember], into members: inout [JSONMember], _ faults: inout RenderFaults) {
     for member in overrides where Self.reserved.contains(member.key) || member.key.hasPrefix("include_") {
-      throw RenderFault(
-        pointer: "/overrides/onesignal/\(member.key.pointerStep)", code: "override_reserved",
-        detail: "onesignal: targets and keys are set by Fanfare alone")
+      faults.add(
+        RenderFault(
+          pointer: "/overrides/onesignal/\(member.key.pointerStep)", code: "override_reserved",
+          detail: "onesignal: targets and keys are set by Fanfare alone"))
     }
     members.merge(overrides)
   }
@@ -120,7 +123,7 @@ extension OneSignalAccount {
 extension RenderFault {
   static func textRequired(_ problem: String) -> Self {
     Self(
-      pointer: "/notification/body", code: "text_required",
+      pointer: "/notification/body", code: textRequiredCode,
       detail: "onesignal: \(problem): set notification.body, title or localized.en")
   }
 }

@@ -102,7 +102,9 @@ package struct Endpoint: Sendable {
     Endpoint(
       "POST", "/v1/messages/{id}/duplicate", .key([.send]), .now(.duplicateMessage),
       "Make a draft of what a message said"),
-    Endpoint("GET", "/v1/drafts", .key([.send, .read]), .now(.listDrafts), "List the drafts, newest first"),
+    Endpoint(
+      "GET", "/v1/drafts", .key([.send, .read]), .now(.listDrafts), query: ["format"],
+      "List or export the drafts, newest first"),
     Endpoint("POST", "/v1/drafts", .key([.send]), .now(.createDraft), "Keep a message that is not sent yet"),
     Endpoint("GET", "/v1/drafts/{id}", .key([.send, .read]), .now(.readDraft), "Read a draft, and what it lacks"),
     Endpoint(
@@ -124,7 +126,9 @@ package struct Endpoint: Sendable {
     Endpoint(
       "POST", "/v1/audiences/count", .key([.read]), .now(.countAudience),
       "Count an audience exactly, by provider and platform"),
-    Endpoint("GET", "/v1/audiences", .key([.read]), .now(.listAudiences), "List the named audiences"),
+    Endpoint(
+      "GET", "/v1/audiences", .key([.read]), .now(.listAudiences), query: ["format"],
+      "List or export the named audiences"),
     Endpoint("PUT", "/v1/audiences/{name}", .key([.admin]), .now(.putAudience), "Name an audience"),
     Endpoint("GET", "/v1/audiences/{name}", .key([.read]), .now(.readAudience), "Read a named audience"),
     Endpoint("DELETE", "/v1/audiences/{name}", .key([.admin]), .now(.deleteAudience), "Delete a named audience"),

@@ -78,10 +78,10 @@ struct Export<Item> {
 }
 
 /// A table as RFC 4180 has it.
-struct CSV {
+package struct CSV {
   private(set) var bytes: [UInt8] = []
 
-  static func line(_ fields: [String]) -> [UInt8] {
+  package static func line(_ fields: [String]) -> [UInt8] {
     var table = CSV()
     table.row(fields)
     return table.bytes

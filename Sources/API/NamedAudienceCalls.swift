@@ -9,8 +9,11 @@ import Store
 extension Service {
   func listAudiences(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let audiences = try await namedAudiences(call.app)
-    return Answer.json { writer in
-      writer.objects("items", audiences) { $1.write(to: &$0) }
+    return try await Listing.answer(all: audiences, call, columns: NamedAudience.columns, row: \.row) {
+      audience, writer in
+      writer.beginObject()
+      audience.write(to: &writer)
+      writer.endObject()
     }
   }
 
@@ -104,4 +107,6 @@ extension NamedAudience {
     writer.member("name", name)
     writer.member("audience", expression)
   }
+  fileprivate static let columns = ["name", "audience"]
+  fileprivate var row: [String] { [name, expression] }
 }

@@ -5,7 +5,7 @@ import Store
 extension OpenAPIAnswers {
   static let draftSchemas: [JSONMember] = [
     JSONMember("Draft", draft), JSONMember("DraftSummary", draftSummary),
-    JSONMember("DraftList", open(["items"], [("items", list("DraftSummary"))])),
+    JSONMember("DraftPage", page("DraftSummary")),
     JSONMember("DraftCount", draftCount), JSONMember("Forecast", forecast),
     JSONMember("Tests", open(["items"], [("items", list("TestSent"))])),
     JSONMember("TestSent", testSent), JSONMember("TestList", testList),

@@ -36,7 +36,7 @@ enum OpenAPIAnswers {
     case .replayMessage: return [json(202, "A new message, stored durably", "Accepted")]
     case .duplicateMessage, .duplicateDraft, .createDraft:
       return [json(201, "Kept until it is sent or deleted", "Draft")]
-    case .listDrafts: return [json(200, "All of them, newest first", "DraftList")]
+    case .listDrafts: return [list("All of them, newest first; as NDJSON or CSV too", "Draft", "DraftSummary")]
     case .readDraft: return [json(200, "The draft; `etag` is its version", "Draft")]
     case .replaceDraft: return [json(200, "Replaced", "Draft")]
     case .deleteDraft, .deleteTestList: return [Entry(status: 204, description: "Deleted", content: [])]
@@ -96,7 +96,7 @@ enum OpenAPIAnswers {
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
     case .countAudience:
       return [json(200, "Who is in it, exactly, and who of them would be sent to now", "AudienceCount")]
-    case .listAudiences: return [json(200, "All of them, by name", "AudienceList")]
+    case .listAudiences: return [list("All of them, by name; as NDJSON or CSV too", "NamedAudience", "NamedAudience")]
     case .readAudience: return [json(200, "The audience", "NamedAudience")]
     case .putAudience: return [json(200, "Replaced", "NamedAudience"), json(201, "Created", "NamedAudience")]
     case .deleteAudience: return [Entry(status: 204, description: "Deleted", content: [])]
@@ -131,7 +131,7 @@ enum OpenAPIAnswers {
       JSONMember("PrunesUndone", open(["revived", "kept"], [("revived", count), ("kept", count)])),
       JSONMember("UserDeleted", userDeleted), JSONMember("NamedAudience", namedAudience),
       JSONMember("BroadcastChannel", channel), JSONMember("BroadcastChannelPage", page("BroadcastChannel")),
-      JSONMember("AudienceList", open(["items"], [("items", list("NamedAudience"))])),
+      JSONMember("NamedAudiencePage", page("NamedAudience")),
       JSONMember("AudienceCount", audienceCount),
       JSONMember("Health", open(["status"], [("status", words(["ok"]))])), JSONMember("Readiness", readiness),
     ]
@@ -154,7 +154,7 @@ enum OpenAPIAnswers {
   static func words(_ words: [String]) -> JSONValue {
     .make([("type", "string"), ("enum", .array(words.map { .string($0) }))])
   }
-  private static func page(_ schema: String, more: [(String, JSONValue)] = []) -> JSONValue {
+  static func page(_ schema: String, more: [(String, JSONValue)] = []) -> JSONValue {
     open(
       ["items", "next_cursor"],
       [("items", list(schema)), ("next_cursor", .make([("type", .array(["string", "null"]))]))] + more)

@@ -24,18 +24,28 @@ extension Service {
 
   func read(_ document: JSONValue, _ call: Call) throws(Problem) -> MessageReading {
     do throws(Refusal) {
-      return try Intake.read(
-        messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
+      return try reading(of: document, call)
     } catch {
       throw Problem(error, .invalidMessage)
     }
+  }
+
+  private func reading(of document: JSONValue, _ call: Call) throws(Refusal) -> MessageReading {
+    try Intake.read(
+      messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
   }
 
   /// From a document to all but a stored message. `body` is what will be stored of it.
   func draft(_ document: JSONValue, body: [UInt8], _ call: Call, for purpose: ForecastPurpose)
     async throws(Problem) -> Draft
   {
-    try await draft(try read(document, call), document, body: body, call, for: purpose)
+    let reading: MessageReading
+    do throws(Refusal) {
+      reading = try self.reading(of: document, call)
+    } catch {
+      throw Problem(await withLaterFaults(error, document, call), .invalidMessage)
+    }
+    return try await draft(reading, document, body: body, call, for: purpose)
   }
 
   /// `owners`: of the message's tokens, if they are known.
@@ -53,14 +63,15 @@ extension Service {
     }
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     let contents = message.textsByVariant
-    try await checkAttributes(contents, call.app)
-    try checkZones(message)
     let outlook = outlook(of: message, contents, call)
-    let aim = try await aim(
-      message, call, document: document, keepsDevices: outlook.asksDevices, owners: owners)
+    let checked = message
+    let (aim, notices) = try await check(checked, contents, call) { () throws(Problem) in
+      try await self.aim(
+        checked, call, document: document, keepsDevices: outlook.asksDevices, owners: owners)
+    }
     warnings += aim.warnings
     warnings += try await checkSubscribers(aim, message, call.app)
-    warnings += try checkRendering(contents, aim.credentials, call.now)
+    warnings += notices
     let draft = Draft(
       message, aim, body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)

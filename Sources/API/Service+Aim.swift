@@ -30,9 +30,10 @@ extension Service {
     } catch {
       throw Problem(error)
     }
+    let hints = await tagHints(count, call, at: pointer)
     if Schedule(message, now: call.now) != nil {
       var aim = later(count, selection, message, counts(of: count, fates), at: pointer)
-      if count.total == 0 { aim.warnings += try await tagHints(resolved, call, at: pointer) }
+      aim.warnings += hints
       return aim
     }
     guard count.total > settings.urgentTargets else {
@@ -41,13 +42,15 @@ extension Service {
       if devices.isEmpty {
         aim.warnings.append(
           Notice(pointer: pointer, code: "no_recipients", detail: "no device is in this audience now: nobody gets it"))
-        aim.warnings += try await tagHints(resolved, call, at: pointer)
       }
+      aim.warnings += hints
       return aim
     }
     let audience = SubmissionAudience(
       expression: resolved.canonical, reach: message.reach, counts: count.byPartition)
-    return Aim(audience: audience, selection, count, countsByCredential: counts(of: count, fates))
+    var aim = Aim(audience: audience, selection, count, countsByCredential: counts(of: count, fates))
+    aim.warnings += hints
+    return aim
   }
 
   /// Who will be in it is decided when it starts: every partition gets a part.

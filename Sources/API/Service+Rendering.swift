@@ -37,9 +37,11 @@ extension Service {
           } catch {
             let language = texts.language(of: choice).map { " (in `\($0)`)" } ?? ""
             let name = variant.map { " (variant `\($0)`)" } ?? ""
-            let violation = Violation(error.pointer, error.code, error.detail + language + name)
-            if violations.count < Intake.maximumViolations, told.insert(violation).inserted {
-              violations.append(violation)
+            for fault in error.all {
+              let violation = Violation(fault.pointer, fault.code, fault.detail + language + name)
+              if violations.count < Intake.maximumViolations, told.insert(violation).inserted {
+                violations.append(violation)
+              }
             }
           }
         }

@@ -61,6 +61,7 @@ package final class Service {
   let channels: ChannelDesk
   let zones: ZoneBook
   let subscribers = SubscriberBook()
+  let tagBook = TagBook()
   var requestsAtWork = 0
   /// What is wrong with the configuration that was refused last; nil: the one at work is the last one.
   var refusedConfiguration: String?

@@ -1,43 +1,65 @@
-import Audience
-import Domain
+package import Domain
+import Loop
 import Store
 
-extension Service {
-  /// Tags of an expression that are compared with those in use.
-  private static let mostTags = 10
-  /// Tags in use that one of them is compared with.
-  private static let compared = 1_000
+/// Tags in use, as they were looked up a moment ago: sends that repeat one slip look once, and sends with ever new ones cannot
+/// keep the store busy.
+package final class TagBook {
+  /// A look holds for so many milliseconds, and so many are made in that time; what needs more gets no suggestion.
+  package static let milliseconds: Int64 = 10_000
+  package static let mostLooks = 8
 
-  /// Of an audience in which nobody is: which of its tags no device has, and which was probably meant.
-  func tagHints(_ expression: AudienceExpression, _ call: Call, at pointer: String) async throws(Problem) -> [Notice] {
-    let tags = expression.terms.compactMap { if case .tag(let tag) = $0 { tag } else { nil } }.sorted()
+  private struct Question: Hashable {
+    var app: AppID
+    var prefix: ExactText
+  }
+  private var looks: [Question: (at: Instant, tags: [String])] = [:]
+
+  package init() {}
+
+  /// Tags that begin with `prefix`: those known, or those that `look` finds. Others get none while it looks.
+  package func tags(
+    _ app: AppID, prefix: String, now: Instant, _ look: () async -> [String]
+  ) async -> [String] {
+    let question = Question(app: app, prefix: ExactText(prefix))
+    looks = looks.filter { now - $0.value.at < Self.milliseconds }
+    if let known = looks[question] { return known.tags }
+    guard looks.count < Self.mostLooks else { return [] }
+    looks[question] = (now, [])
+    let found = await look()
+    looks[question]?.tags = found
+    return found
+  }
+}
+
+extension Service {
+  /// Tags of an expression that are told, and those of them that are compared with the tags in use.
+  private static let mostTold = 10
+  private static let mostCompared = 3
+  /// Tags in use that one of them is compared with.
+  private static let candidates = 1_000
+
+  /// Tags of an audience that no device has, whoever else is in it, and which was probably meant.
+  func tagHints(_ count: AudienceCount, _ call: Call, at pointer: String) async -> [Notice] {
     var notices: [Notice] = []
-    for tag in tags.prefix(Self.mostTags) {
-      let count: AudienceCount
-      do throws(StoreError) {
-        let selection = AudienceSelection(expression: .term(.tag(tag)), reach: .allDevices)
-        count = try await store.count(selection, app: call.app, now: call.now)
-      } catch {
-        throw Problem(error)
-      }
-      guard count.total == 0 else { continue }
-      let near = try await nearest(to: tag, call.app).map { "; did you mean `\($0)`?" } ?? ""
-      notices.append(Notice(pointer: pointer, code: "unknown_tag", detail: "no device has the tag `\(tag)`\(near)"))
+    for (place, tag) in count.unusedTags.prefix(Self.mostTold).enumerated() {
+      let near = place < Self.mostCompared ? await nearest(to: tag, call.app) : nil
+      let hint = near.map { "; did you mean `\($0)`?" } ?? ""
+      notices.append(Notice(pointer: pointer, code: "unknown_tag", detail: "no device has the tag `\(tag)`\(hint)"))
     }
     return notices
   }
 
   /// Among tags of the same key first, as `plan:pro` for `plan:por`.
-  private func nearest(to tag: String, _ app: AppID) async throws(Problem) -> String? {
+  private func nearest(to tag: String, _ app: AppID) async -> String? {
     let key = tag.firstIndex(of: ":").map { String(tag[...$0]) }
     for prefix in [key, ""].compactMap({ $0 }) {
-      let found: [TagCount]
-      do throws(StoreError) {
-        found = try await store.tags(app, prefix: prefix, limit: Self.compared, cursor: nil).items
-      } catch {
-        throw Problem(error)
+      let tags = await tagBook.tags(app, prefix: prefix, now: loop.now) { [store] in
+        // A message is not refused because a suggestion cannot be found.
+        let found = try? await store.tags(app, prefix: prefix, limit: Self.candidates, cursor: nil)
+        return found?.items.map(\.tag) ?? []
       }
-      let words = found.map { String($0.tag.dropFirst(prefix.count)) }
+      let words = tags.map { String($0.dropFirst(prefix.count)) }
       if let near = Suggestion.nearest(to: String(tag.dropFirst(prefix.count)), among: words) { return prefix + near }
     }
     return nil

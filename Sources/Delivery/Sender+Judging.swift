@@ -139,6 +139,7 @@ extension Sender {
       // What spent an attempt goes behind those that have not.
       worker.goBack(parcel, first: !decision.counts)
     case .stay:
+      worker.tell(tried: [parcel])
       worker.goBack(parcel)
     }
   }

@@ -190,6 +190,7 @@ extension Sender {
     if case .wait = common { metrics.retried() }
     guard !rest.isEmpty else { return }
     guard first.partition.mayWork else { return worker.abandon(rest) }
+    if case .stay = common { worker.tell(tried: rest) }
     metrics.retried()
     let together = SlicePlan<Parcel>.Closed(slice: slice, members: rest, stored: true)
     if rest.count == slice.members.count || !judgement.common.isRevised {

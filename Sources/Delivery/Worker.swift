@@ -44,6 +44,7 @@ package final class Worker {
   /// Outcomes that no flush has confirmed, over all partitions.
   var unflushed = 0
   var flushTimer: Timer?
+  var tried = TriedParcels()
   private var pollTimer: Timer?
   /// Senders with something to send, in turns.
   private var awake: [Sender] = []

@@ -203,6 +203,8 @@ package struct RenderFault: Error, Hashable, Sendable {
   package var pointer: String
   package var code: String
   package var detail: String
+  /// What else the provider would refuse of the message.
+  package var others: [RenderFault] = []
   package init(pointer: String = "", code: String, detail: String) {
     self.pointer = pointer
     self.code = code

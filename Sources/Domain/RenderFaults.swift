@@ -1,6 +1,45 @@
+/// Gathers what is wrong with the parts of a message while it is rendered, so that all of it is told at once.
+package struct RenderFaults {
+  private static let most = 200
+  private var found: [RenderFault] = []
+  package init() {}
+
+  package mutating func add(_ fault: RenderFault) {
+    if found.count < Self.most { found.append(fault) }
+  }
+
+  /// Nil: the part has a fault.
+  @discardableResult
+  package mutating func check<Value>(_ part: () throws(RenderFault) -> Value) -> Value? {
+    do throws(RenderFault) {
+      return try part()
+    } catch {
+      add(error)
+      return nil
+    }
+  }
+
+  package func refuse() throws(RenderFault) {
+    guard var fault = found.first else { return }
+    fault.others = Array(found.dropFirst())
+    throw fault
+  }
+}
+
 /// The refusals that every provider shares.
 extension RenderFault {
   package static let tooLargeCode = "payload_too_large"
+  package static let requiredCode = "required"
+  package static let textRequiredCode = "text_required"
+
+  /// It and those beside it, each by itself.
+  package var all: [RenderFault] {
+    var first = self
+    first.others = []
+    return [first] + others
+  }
+  /// Something is missing: of a message that was not read whole this says nothing.
+  package static func isOfAbsence(_ code: String) -> Bool { [requiredCode, textRequiredCode].contains(code) }
 
   package static func tooLarge(_ what: String, provider: ProviderName, bytes: Int, limit: Int, pointer: String = "")
     -> Self

@@ -21,7 +21,13 @@ package enum Intake {
   ) throws(Refusal) -> MessageReading {
     var findings = Findings(providers: providers, maximumTargets: min(maximumTargets, Self.maximumTargets), now: now)
     let message = readMessage(document, &findings)
-    try findings.refuse()
+    do throws(Refusal) {
+      try findings.refuse()
+    } catch {
+      var refusal = error
+      refusal.partialMessage = message
+      throw refusal
+    }
     guard let message else { preconditionFailure("a message was not read, but nothing was found wrong with it") }
     return MessageReading(message: message, warnings: findings.warnings)
   }

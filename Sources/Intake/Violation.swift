@@ -1,3 +1,5 @@
+package import Domain
+
 /// One fault of a request, with the place it stands at.
 package struct Violation: Error, Hashable, Sendable {
   /// The codes that Intake gives; renderers have their own beside them.
@@ -41,6 +43,8 @@ package struct Violation: Error, Hashable, Sendable {
 /// All faults of one request.
 package struct Refusal: Error, Sendable {
   package var violations: [Violation]
+  /// Of a message: what could be read of it. What is faulty is left out, or what it is by default.
+  package var partialMessage: Message?
   package init(violations: [Violation]) { self.violations = violations }
 }
 

@@ -34,6 +34,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case snapshot = "p"
   case codes = "y"
   case idempotency = "i"
+  case tried = "tr"
 
   // Of an app.
   case audiences = "e"
@@ -74,7 +75,9 @@ package enum KeyFamily: String, CaseIterable, Sendable {
 
   package var end: End {
     switch self {
-    case .keyed, .held, .segment, .kept, .rate, .caps, .listing, .hours, .hourEnds, .idempotency, .sentDraft: .expires
+    case .keyed, .held, .segment, .kept, .rate, .caps, .listing, .hours, .hourEnds, .idempotency, .sentDraft,
+      .tried:
+      .expires
     case .layout, .workers, .reports, .lease, .sequence, .odd, .tallies, .takenTallies, .segments, .waiting:
       .fixed
     case .conditions, .norms, .brakes, .apiKeys, .audiences, .testLists, .drafts, .draft, .index, .record, .lastNumber,

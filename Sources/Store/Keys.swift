@@ -124,6 +124,8 @@ struct Keys {
   /// Of an audience: who is in it, and four bits of outcome for each of them.
   func snapshot(_ partition: Int, _ id: MessageID) -> String { key(.snapshot, partition, id.description) }
   func codes(_ partition: Int, _ id: MessageID) -> String { key(.codes, partition, id.description) }
+  /// Of deliveries that were tried and whose credential waits: their attempts.
+  func tried(_ partition: Int, _ id: MessageID) -> String { key(.tried, partition, id.description) }
   /// All that a part may have.
   func part(_ partition: Int, _ id: MessageID) -> [String] {
     [

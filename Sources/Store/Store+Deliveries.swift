@@ -52,6 +52,8 @@ extension Store {
     limit: Int
   ) async throws(StoreError) -> Int? {
     let records = try await records(id, parts, partition, range)
+    let open = zip(range, records).filter { $1 == nil }.map(\.0)
+    let tried = try await tried(id, partition, open)
     let split = parts.split
     let full = items.count + limit
     for (index, record) in zip(range, records) {
@@ -59,7 +61,7 @@ extension Store {
       let entry = list.entries[index]
       let delivery = DeliveryID(message: id, partition: partition, index: index)
       var report = DeliveryReport(
-        delivery, entry.device, record, condition: entry.credential.flatMap { conditions[$0] })
+        delivery, entry.device, record, condition: entry.credential.flatMap { conditions[$0] }, tried: tried[index])
       report.provider = report.provider ?? entry.provider
       report.platform = entry.platform
       report.variant = entry.variant(split)
@@ -89,13 +91,16 @@ extension Store {
 extension DeliveryReport {
   /// As its record has it; without one it is pending or blocked, with what stands against its credential. One that waits for its
   /// time, and was never attempted, is pending as well.
-  init(_ delivery: DeliveryID, _ device: DeviceID, _ record: DeliveryRecord?, condition: CredentialCondition?) {
+  init(
+    _ delivery: DeliveryID, _ device: DeviceID, _ record: DeliveryRecord?, condition: CredentialCondition?,
+    tried: TriedRecord? = nil
+  ) {
     self.init(
       device: device, provider: record?.provider, platform: nil, variant: nil, state: DeliveryState.pending.rawValue,
       reason: nil,
-      attempts: record?.attempts ?? [], providerID: nil, requestID: nil, nextAttemptAt: nil,
+      attempts: record?.attempts ?? tried?.attempts ?? [], providerID: nil, requestID: nil, nextAttemptAt: nil,
       overtaken: record?.overtaken ?? false)
-    if !attempts.isEmpty { requestID = record?.slice ?? delivery.requestID }
+    if !attempts.isEmpty { requestID = record?.slice ?? tried?.slice ?? delivery.requestID }
     switch record?.state {
     case .final(let outcome, let reason, let providerID):
       state = outcome.rawValue
@@ -106,6 +111,7 @@ extension DeliveryReport {
       self.reason = reason
       nextAttemptAt = due < Store.parked ? due : nil
     case nil:
+      reason = attempts.last?.reason
       guard let condition else { break }
       if condition.blocks { state = DeliveryState.blocked.rawValue }
       reason = condition.reason

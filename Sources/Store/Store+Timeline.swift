@@ -119,9 +119,10 @@ extension Store {
       } else if let list = TargetList(work: work) {
         for (index, entry) in list.entries.enumerated() where entry.device == search.device {
           let record = try await records(id, parts, partition, index..<index + 1)[0]
+          let tried = record == nil ? try await tried(id, partition, [index])[index] : nil
           var delivery = DeliveryReport(
             DeliveryID(message: id, partition: partition, index: index), entry.device, record,
-            condition: entry.credential.flatMap { conditions[$0] })
+            condition: entry.credential.flatMap { conditions[$0] }, tried: tried)
           delivery.provider = delivery.provider ?? entry.provider
           delivery.platform = entry.platform
           delivery.variant = entry.variant(parts.split)

@@ -26,6 +26,16 @@ struct DraftTests {
       let list = gateway.ask("GET", "/v1/drafts", nil, as: .read).json["items"]?.array ?? []
       #expect(Set(list.compactMap { $0["id"]?.string }) == [id, other])
       #expect(Set(list.compactMap { $0["name"]?.string }) == ["Sale", "Later"] && list[0]["message"] == nil)
+      for table in [
+        gateway.ask("GET", "/v1/drafts?format=csv", nil, as: .read),
+        gateway.ask("GET", "/v1/drafts", nil, as: .read, ["accept": "text/csv"]),
+      ] {
+        let lines = table.text.split(separator: "\r\n")
+        #expect(lines.first == "id,name,version,created_at,updated_at,copy_of,sending_as", "\(table.text)")
+        #expect(lines.count == 3 && lines.contains { $0.hasPrefix("\(id),Sale,1,20") }, "\(table.text)")
+      }
+      let lines = gateway.ask("GET", "/v1/drafts?format=ndjson", nil, as: .read).text.split(separator: "\n")
+      #expect(try lines.map { try JSON.parse(Array($0.utf8)) } == list)
       let read = gateway.ask("GET", "/v1/drafts/\(id)", nil, as: .read)
       #expect(read.json["message"]?["notification"]?["title"]?.string == "T" && read.json["missing"] == .array([]))
 

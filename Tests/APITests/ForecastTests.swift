@@ -1,6 +1,7 @@
 import API
 import Domain
 import JSON
+import Loop
 import Store
 import Support
 import Testing
@@ -86,6 +87,65 @@ struct ForecastTests {
       }
       #expect(counted.json["forecast"]?["would_be_sent"]?.integer == 1, "\(counted.text)")
     }
+  }
+
+  @Test(
+    "a tag that no device has is told with the one that was meant, whoever else is in the audience: at a count, a draft and a send"
+  )
+  func unusedTags() async throws {
+    for urgentTargets in [1, 500] {
+      var settings = ServiceSettings()
+      settings.urgentTargets = urgentTargets
+      try await Gateway.running(settings: settings) { gateway in
+        gateway.register("d1", #""tags":["plan:pro","beta"]"#)
+        gateway.register("d2", #""tags":["plan:pro"]"#)
+        gateway.register("d3", #""tags":["plan:old"],"enabled":false"#)
+        func hints(_ reply: Reply) -> [String] {
+          (reply.json["warnings"]?.array ?? []).filter { $0["code"]?.string == "unknown_tag" }
+            .compactMap { $0["detail"]?.string }
+        }
+        let later = (gateway.loop.wallNow + 86_400_000).rfc3339
+        let meant = "no device has the tag `plan:por`; did you mean `plan:pro`?"
+        for audience in ["plan:por OR plan:pro", "plan:pro AND NOT plan:por"] {
+          let to = #"{"audience":"\#(audience)"}"#
+          let message = #"{"to":\#(to),"notification":{"title":"T"}}"#
+          let made = gateway.ask("POST", "/v1/drafts", #"{"message":\#(message)}"#)
+          let path = "/v1/drafts/\(made.json["id"]?.string ?? "?")"
+          for reply in [
+            gateway.ask("POST", "/v1/audiences/count", to), made, gateway.ask("POST", path + "/count"),
+            gateway.ask("POST", path + "/send"), gateway.ask("POST", "/v1/messages?dry_run=true", message),
+            gateway.ask("POST", "/v1/messages", message),
+            gateway.ask("POST", "/v1/messages", message.dropLast() + #","send_at":"\#(later)"}"#),
+          ] {
+            #expect(hints(reply) == [meant], "\(reply.text)")
+          }
+          #expect(made.text.contains(#""/message/to/audience""#), "\(made.text)")
+        }
+        let quiet = gateway.ask("POST", "/v1/audiences/count", #"{"audience":"beta OR plan:pro OR plan:* OR lang:de"}"#)
+        #expect(hints(quiet).isEmpty, "\(quiet.text)")
+        let disabled = gateway.ask("POST", "/v1/audiences/count", #"{"audience":"plan:old OR plan:pro"}"#)
+        #expect(hints(disabled) == ["no device has the tag `plan:old`"], "\(disabled.text)")
+      }
+    }
+  }
+
+  @Test("a slip that is repeated looks through the tags once, and ever new ones only so often")
+  func boundedLooks() async {
+    let book = TagBook()
+    var looks = 0
+    func tags(_ prefix: String, _ now: Int64) async -> [String] {
+      await book.tags(Gateway.shop, prefix: prefix, now: Instant(nanoseconds: 1) + now) {
+        looks += 1
+        return [prefix + "one"]
+      }
+    }
+    for _ in 0..<3 { #expect(await tags("a:", 0) == ["a:one"]) }
+    #expect(looks == 1)
+    for number in 1..<100 {
+      #expect(await tags("\(number):", Int64(number)) == (number < TagBook.mostLooks ? ["\(number):one"] : []))
+    }
+    #expect(looks == TagBook.mostLooks)
+    #expect(await tags("99:", TagBook.milliseconds) == ["99:one"])
   }
 
   @Test("a send to a user has the devices as targets that it can go to; the others are told once, in plain words")

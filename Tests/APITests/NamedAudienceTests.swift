@@ -19,6 +19,8 @@ struct NamedAudienceTests {
       #expect(gateway.ask("GET", "/v1/audiences/pro").json["audience"]?.string == "(plan:pro || plan:team)")
       let names = gateway.ask("GET", "/v1/audiences").json["items"]?.array?.compactMap { $0["name"]?.string }
       #expect(names == ["both", "pro", "win-back"])
+      let table = gateway.ask("GET", "/v1/audiences?format=csv").text.split(separator: "\r\n")
+      #expect(table.count == 4 && table[0] == "name,audience" && table[2] == "pro,(plan:pro || plan:team)", "\(table)")
 
       let used = gateway.ask("DELETE", "/v1/audiences/pro")
       #expect(used.status == 409)

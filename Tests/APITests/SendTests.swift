@@ -112,6 +112,31 @@ struct SendTests {
     }
   }
 
+  @Test("faults of the form, of attributes and of rendering are told together; what others may have caused is not")
+  func faultsTogether() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""attributes":{"name":"Ann"}"#)
+      let long = String(repeating: "x", count: FakeAccount.limit + 17)
+      func violations(_ members: String) -> Set<String> {
+        let reply = gateway.ask("POST", "/v1/messages", #"{"to":{"devices":["d1"]},\#(members)}"#)
+        #expect(reply.status == 422 && reply.code == "invalid_message", "\(reply.text)")
+        return Set(reply.violations)
+      }
+      let whole = #""notification":{"title":"Hi {{nmae}}","body":"\#(long)"}"#
+      #expect(violations(whole) == ["/notification unknown_value", " payload_too_large"])
+      #expect(
+        violations(#"\#(whole),"ttl":-1,"datta":{}"#)
+          == ["/ttl out_of_range", "/datta unknown_field", "/notification unknown_value", " payload_too_large"])
+      // Which device gets it as what is not known.
+      #expect(violations(#"\#(whole),"kind":"alrt""#) == ["/kind unknown_value"])
+      // A title that cannot be read may be what names the attribute.
+      #expect(
+        violations(#""notification":{"title":7,"body":"{{nmae}} \#(long)"}"#)
+          == ["/notification/title wrong_type", " payload_too_large"])
+      #expect(gateway.ask("GET", "/v1/messages").json["items"] == .array([]))
+    }
+  }
+
   @Test("ten thousand long tokens are one message")
   func manyTokens() async throws {
     try await Gateway.running { gateway in

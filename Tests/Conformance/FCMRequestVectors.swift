@@ -291,6 +291,22 @@ struct FCMRequestVectors {
     #expect(fault?.pointer == "/data/\(key)")
   }
 
+  @Test("all that FCM would refuse of a message is told at once")
+  func allFaults() throws {
+    let message = Message.alert { message, notification in
+      notification.body = String(repeating: "x", count: 4_096)
+      message.data = [JSONMember("from", .string("a")), JSONMember("gcm", .string("b"))]
+      message.overrides.fcmWebpush = [JSONMember("headers", .object([JSONMember("a b", .string("c"))]))]
+    }
+    let account = try ProviderUnderTest.fcm.account()
+    let fault = #expect(throws: RenderFault.self) { try account.render(message, startedAt: started) }
+    #expect(
+      fault?.all.map { "\($0.pointer) \($0.code)" } == [
+        "/data/from reserved_key", "/data/gcm reserved_key", "/overrides/fcm/webpush/headers/a b header_invalid",
+        " payload_too_large",
+      ])
+  }
+
   @Test("overrides that remove everything still leave a whole message")
   func emptied() throws {
     let message = Message.background { message in

@@ -23,8 +23,8 @@ extension Journeys {
       .write(to: file, atomically: true, encoding: .utf8)
 
     let check = try ChildProcess(World.program, ["check", "--json", "--config", file.path])
-    let findings = try JSON.parse(Array(try await check.line { $0.hasPrefix("[") }.utf8))
-    let own = try #require(findings.array?.first { $0["subject"]?.string == "shop/certificate" })
+    let findings = try JSON.parse(Array(try await check.line { $0.hasPrefix("{") }.utf8))
+    let own = try #require(findings["items"]?.array?.first { $0["subject"]?.string == "shop/certificate" })
     #expect(own["ok"]?.bool == true && own["kind"]?.string == "certificate", "\(own)")
     #expect(own["expires_at"]?.string != nil && own["topics"]?.array?.contains(.string("com.example.app")) == true)
     #expect(await check.waitForExit() == 0)

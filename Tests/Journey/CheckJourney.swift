@@ -9,8 +9,10 @@ extension Journeys {
     let check = try ChildProcess(
       World.program, ["check", "--json", "--config", world.directory.file("fanfare.json5").path])
     #expect(await check.waitForExit() == exit, "\(check.text)")
-    let line = check.text.split(separator: "\n").first { $0.hasPrefix("[") } ?? "[]"
-    let findings = try JSON.parse(Array(line.utf8)).array ?? []
+    let line = check.text.split(separator: "\n").first { $0.hasPrefix("{") } ?? "{}"
+    let document = try JSON.parse(Array(line.utf8))
+    #expect(document["ok"]?.bool == (exit == 0), "\(line)")
+    let findings = document["items"]?.array ?? []
     return Dictionary(findings.map { ($0["subject"]?.string ?? "", $0) }, uniquingKeysWith: { $1 })
   }
 

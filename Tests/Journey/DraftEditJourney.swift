@@ -107,4 +107,40 @@ extension Journeys {
     #expect(typed.text.contains("Go on with your text? [Y/n]") && typed.text.contains("version 5"), "\(typed.text)")
     #expect(kept() == before)
   }
+
+  @Test("what standard input brings to a draft is kept when it is refused, and can be gone on with")
+  func draftFromStandardInput() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    let state = world.directory.file("state")
+    let environment = [
+      "FANFARE_URL": gateway.client.base, "FANFARE_KEY": gateway.client.key ?? "", "XDG_STATE_HOME": state.path,
+    ]
+    func pipe(_ text: String, _ words: String, exit: Int32, _ more: [String: String] = [:]) async throws -> String {
+      let run = try ChildProcess(
+        URL(filePath: "/bin/sh"), ["-c", #"printf %s "$1" | "$0" \#(words)"#, World.program.path, text],
+        environment: environment.merging(more) { $1 })
+      #expect(await run.waitForExit() == exit, "\(run.text)")
+      return run.text
+    }
+    func kept(_ told: String) throws -> (text: String, goOn: [String]) {
+      let path = try #require(told.firstMatch(of: /is kept in (.*)/), "\(told)").1
+      let words = try #require(told.firstMatch(of: /go on with: fanfare (.*)/), "\(told)").1
+      return (try String(contentsOfFile: String(path), encoding: .utf8), words.split(separator: " ").map(String.init))
+    }
+    let refused = #"{"to":{"everyone":true},"notification":{"titel":"Long thought about"}}"#
+    let broken = #"{"to":{"everyone":true},"notification":"#
+    let message = #"{"to":{"everyone":true},"notification":{"title":"Long thought about"}}"#
+    #expect(try kept(try await pipe(refused, "drafts create --file -", exit: 5)).text == refused)
+    #expect(try kept(try await pipe(broken, "drafts create --file -", exit: 2)).text == broken)
+    let away = ["FANFARE_URL": "http://127.0.0.1:1"]
+    let unsent = try kept(try await pipe(message, "drafts create --file -", exit: 4, away))
+    #expect(unsent.text == message)
+    let taken = try ChildProcess(World.program, unsent.goOn, environment: environment)
+    #expect(await taken.waitForExit() == 0, "\(taken.text)")
+    let id = try #require(taken.text.firstMatch(of: /drf_[0-9a-f]+/)).0
+    let edited = try kept(try await pipe(refused, "drafts edit \(id) --file -", exit: 5))
+    #expect(edited.text == refused && edited.goOn.prefix(3) == ["drafts", "edit", String(id)])
+    #expect(!(try await pipe(message, "drafts edit \(id) --file -", exit: 0)).contains("is kept"))
+  }
 }

@@ -39,6 +39,8 @@ extension Journeys {
     let id = try #require(try JSON.parse(Array(made.utf8))["id"]?.string)
     _ = try await fanfare("drafts", "edit", id, environment: ["EDITOR": "sed -i s/Sale/Spring/", "VISUAL": ""])
     #expect(try await fanfare("drafts", "list").contains("Spring"))
+    #expect(try await fanfare("drafts", "list", "--csv").contains("\(id),Spring,2,"))
+    #expect(try await fanfare("test-lists", "list").contains("team\tdevices\td1"))
     #expect(try await fanfare("drafts", "show", id).contains(#""title":"Spring""#))
     #expect(try await fanfare("drafts", "count", id).contains(/20 +would be sent now/))
     _ = try await fanfare("drafts", "send", id, "--version", "1", exit: 5)

@@ -68,7 +68,7 @@ extension Journeys {
     #expect(try await client.get("/v1/messages").status == 200)
     let tool = Tool(gateway: gateway, world: world)
     let list = try await tool.run("keys", "list", "--app", "shop", "--json")
-    let keys = try JSON.parse(Array(list.utf8)).array ?? []
+    let keys = try JSON.parse(Array(list.utf8))["items"]?.array ?? []
     let id = try #require(
       keys.first { $0["scopes"]?.array == [.string("read")] }?["id"]?.string, "\(list)")
     try await tool.run("keys", "revoke", "--app", "shop", id)

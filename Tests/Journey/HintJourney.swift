@@ -17,6 +17,7 @@ extension Journeys {
     let tool = Tool(gateway: gateway, world: world)
     #expect(try await tool.run("audience", "count", "plan:por AND beta").contains("did you mean `plan:pro`?"))
     #expect(try await tool.run("audience", "count", "plan:pro AND beta OR NOT beta").hasPrefix("1 device"))
+    #expect(try await tool.run("audience", "count", "plan:por OR beta").contains("did you mean `plan:pro`?"))
     let nobody = try await client.post("/v1/messages", #"{"to":{"audience":"plan:por"},"notification":{"title":"T"}}"#)
     #expect(nobody.text.contains("no device has the tag `plan:por`; did you mean `plan:pro`?"), "\(nobody.text)")
 

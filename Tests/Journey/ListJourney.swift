@@ -94,6 +94,13 @@ extension Journeys {
     #expect(deliveries.split(separator: "\r\n").count == 151)
     #expect(try await tool.run("messages", "deliveries", direct).contains("\(id)\tfcm\t"))
     #expect(try await tool.run("devices", "timeline", id).contains(direct))
+    _ = try await tool.run("audience", "set", "spring", "plan:pro && beta")
+    #expect(try await tool.run("audience", "list", "--csv").contains("spring,(plan:pro && beta)\r\n"))
+    #expect(try await tool.run("audience", "list").contains("spring\t(plan:pro && beta)"))
+    let keys = try await tool.run("keys", "list", "--csv")
+    #expect(keys.hasPrefix("id,app,scopes,note,created_at\r\n") && keys.contains(",shop,\"admin,"), "\(keys)")
+    #expect(try await tool.run("status").contains("shop/android\t"))
+    #expect(try await tool.run("check").contains("ok\tshop/android\t"))
     let later = WallTime(seconds: Int64(Date().timeIntervalSince1970) + 86_400).rfc3339
     let waiting = try await tool.gateway.send(
       #"{"to":{"everyone":true},"notification":{"title":"T"},"name":"Spring Sale","send_at":"\#(later)"}"#)
@@ -131,9 +138,43 @@ extension Journeys {
     _ = try await tail.line { $0.contains(next) && $0.contains("scheduled") }
     #expect(try await gateway.client.post("/v1/messages/\(next)/cancel", "").status == 200)
     _ = try await tail.line { $0.contains(next) && $0.contains("cancelled") }
+    let waiting = try await gateway.send(
+      #"{"to":{"tokens":[{"provider":"fcm","token":"t3"}]},"notification":{"title":"T"},"send_at":"\#(later)"}"#)
+    _ = try await tail.line { $0.contains(waiting) && $0.contains("scheduled") }
+
+    // The server goes away. Meanwhile another one, of the same Redis, takes more messages than a page shows.
+    gateway.process.signal(SIGTERM)
+    #expect(await gateway.process.waitForExit() == 0)
+    _ = try await tail.line { $0.contains("the server cannot be reached; waiting for it") }
+    let other = try await world.gateway()
+    #expect(try await other.client.post("/v1/messages/\(waiting)/cancel", "").status == 200)
+    var sent: [String] = []
+    for number in 0..<70 {
+      sent.append(
+        try await other.send(
+          #"{"to":{"tokens":[{"provider":"fcm","token":"m\#(number)"}]},"notification":{"title":"T"}}"#))
+    }
+    for id in sent { _ = try await other.completed(id) }
+    other.process.signal(SIGTERM)
+    #expect(await other.process.waitForExit() == 0)
+    let port = try #require(gateway.client.base.split(separator: ":").last)
+    try world.edit { $0.replacingOccurrences(of: "port: 0", with: "port: \(port)") }
+    let again = try await world.gateway()
+    #expect(again.client.base == gateway.client.base)
+    _ = try await tail.line { $0.contains("the server is back") }
+    let last = try await again.send(
+      #"{"to":{"tokens":[{"provider":"fcm","token":"last"}]},"notification":{"title":"T"}}"#)
+    _ = try await tail.line { $0.contains(last) && $0.contains("completed") }
+    _ = try await tail.line { $0.contains(waiting) && $0.contains("cancelled") }
     tail.signal(SIGINT)
     #expect(await tail.waitForExit() == 0, "\(tail.text)")
-    #expect(tail.text.components(separatedBy: before).count == 2, "each change is told once: \(tail.text)")
+    let lines = tail.text.split(separator: "\n")
+    func told(_ id: String, _ state: String) -> Int { lines.count { $0.contains(id) && $0.contains(state) } }
+    for id in sent {
+      #expect(told(id, "completed") == 1 && lines.count { $0.contains(id) } == 1, "\(id): \(tail.text)")
+    }
+    for id in [next, waiting] { #expect(told(id, "scheduled") == 1, "\(tail.text)") }
+    #expect(told(before, "completed") == 1 && lines.count { $0.contains(before) } == 1, "\(tail.text)")
   }
 
   @Test("fanfare login keeps a server and its key where only the user can read them; no key goes to another server")

@@ -155,14 +155,24 @@ extension Journeys {
       #expect(delivery["state"]?.string == "pending" && delivery["reason"]?.string == "QUOTA_EXCEEDED", "\(delivery)")
       #expect(delivery["next_attempt_at"]?.string != nil, "\(delivery)")
     }
+    // Those that were answered say so while they wait, in the API and in the command line.
+    try await gateway.until("attempts of those that wait") {
+      try await $0.deliveries(id).contains { ($0["attempts"]?.array ?? []).contains(where: Self.isQuota) }
+    }
+    let shown = try await world.run(["messages", "deliveries", id, "--json"], against: gateway)
+    #expect(shown.text.contains(#""verdict":"deferred""#) && shown.text.contains("next_attempt_at"), "\(shown.text)")
     try await world.sandbox.play("[]")
     gateway.process.signal(SIGHUP)
     _ = try await gateway.completed(id)
     let tried = try await gateway.deliveries(id).filter { delivery in
-      (delivery["attempts"]?.array ?? []).contains { $0["reason"]?.string == "QUOTA_EXCEEDED" }
+      (delivery["attempts"]?.array ?? []).contains(where: Self.isQuota)
     }
     #expect(!tried.isEmpty, "whose request got the answer says so")
     try await gateway.metricsAgreeWithReports()
+  }
+
+  private static func isQuota(_ attempt: JSONValue) -> Bool {
+    attempt["reason"]?.string == "QUOTA_EXCEEDED" && attempt["status"]?.integer == 429
   }
 
   @Test("a provider that fails or refuses whatever it is asked is told as such, until it takes a push again")

@@ -36,6 +36,37 @@ struct DeliveryStories {
     }
   }
 
+  @Test("attempts of a delivery whose credential waits are told with it, until its outcome tells them")
+  func tried() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let now = loop.wallNow
+      let id = try #require(try await store.accept(submission(tokens: ["aa", "bb"], at: now)).id)
+      let lease = try await store.take(id.homePartition)
+      var attempts = AttemptLog()
+      attempts.add(Attempt(at: now, verdict: Attempt.deferred, reason: "QUOTA_EXCEEDED", status: 429))
+      let delivery = DeliveryID(message: id, partition: id.homePartition, index: 0)
+      let key = UUIDBytes(high: 1, low: 2)
+      for slice in [nil, key] {
+        let tried = TriedDelivery(delivery, slice: slice, attempts: attempts, endsAt: now + 60_000)
+        try await store.keep([tried], now: now)
+        let told = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 10)).items
+        #expect(told.map(\.state) == ["pending", "pending"])
+        #expect(told[0].attempts == attempts && told[0].reason == "QUOTA_EXCEEDED" && told[1].attempts.isEmpty)
+        #expect(told[0].requestID == slice ?? delivery.requestID && told[1].requestID == nil)
+      }
+      // What has ended is not told as tried.
+      try await store.keep([TriedDelivery(delivery, slice: nil, attempts: attempts, endsAt: now)], now: now)
+      let jobs = try await store.claimAll(lease)
+      let own = jobs.flatMap(\.targets).filter { $0.delivery.partition == id.homePartition }
+      var flush = Flush(lease: lease, number: 1)
+      flush.finals = own.map { final($0, attempts: [Attempt(at: now, verdict: "accepted", reason: nil, status: 200)]) }
+      flush.finishedJobs = jobs.map(\.id)
+      _ = try await store.flush(flush)
+      let ended = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 10)).items
+      #expect(ended[0].state == "accepted" && ended[0].attempts.count == 1 && ended[0].attempts.first?.status == 200)
+    }
+  }
+
   @Test("a list spreads over partitions, keeps its counts exact and completes when the last part tells home")
   func list() async throws {
     try await withStore { store, loop in

@@ -23,6 +23,8 @@ struct IdentityStories {
     case revival
     /// Several in one import, new ones among them.
     case imported
+    /// Several tokens in one import, each from another device.
+    case moved
     case undo
   }
 
@@ -37,6 +39,7 @@ struct IdentityStories {
     switch act {
     case .newFromOwn, .imported: _ = try await store.put(phone("", at: 1_000), app: shop)
     case .newFromChosen, .ownFromChosen: _ = try await store.put(phone("old", at: 1_000), app: shop)
+    case .moved: _ = try await store.put([phone("old", at: 1_000)] + fleet("old", at: 1_000), app: shop)
     case .rotation:
       _ = try await store.put(phone("heir", "other", at: 1_000), app: shop)
       _ = try await store.put(phone("old", at: 1_000), app: shop)
@@ -67,8 +70,13 @@ struct IdentityStories {
     case .imported:
       let others = (0..<100).map { phone("n\($0)", "t\($0)") }
       _ = try await store.put([phone("heir")] + others, app: shop)
+    case .moved: _ = try await store.put(fleet("new", at: 20_000) + [phone("heir")], app: shop)
     case .undo: _ = try await store.undoPrunes(RevivalFilter(), app: shop)
     }
+  }
+
+  private static func fleet(_ name: String, at time: Int64) -> [Device] {
+    (0..<12).map { phone("\(name)\($0)", "t\($0)", at: time) }
   }
 
   @Test("killed after any command it leaves one at most, and the sweep or a repetition one", arguments: Act.allCases)
@@ -183,7 +191,10 @@ struct IdentityStories {
         switch Int.random(in: 0..<12, using: &random) {
         case 0..<6: return { _ = try await $0.put(phone, app: shop) }
         case 6:
-          let batch = (0..<30).map { Self.phone("n\($0)", "x\($0)", at: phone.registeredAt.milliseconds) } + [phone]
+          // Sometimes the same tokens, under other ids.
+          let name = some(["n", "n", "m"])
+          let batch =
+            (0..<30).map { Self.phone("\(name)\($0)", "x\($0)", at: phone.registeredAt.milliseconds) } + [phone]
           return { _ = try await $0.put(batch, app: shop) }
         case 7..<9:
           let token = phone.address.token

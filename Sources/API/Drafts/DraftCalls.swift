@@ -13,8 +13,10 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    return Answer.json { writer in
-      writer.objects("items", drafts) { $1.write(to: &$0) }
+    return try await Listing.answer(all: drafts, call, columns: StoredDraft.columns, row: \.row) { draft, writer in
+      writer.beginObject()
+      draft.write(to: &writer)
+      writer.endObject()
     }
   }
 
@@ -262,5 +264,13 @@ extension StoredDraft {
     writer.member("updated_at", updatedAt.rfc3339)
     writer.member("copy_of", copyOf)
     writer.member("sending_as", message?.description)
+  }
+
+  fileprivate static let columns = ["id", "name", "version", "created_at", "updated_at", "copy_of", "sending_as"]
+  fileprivate var row: [String] {
+    [
+      id.description, name ?? "", String(version), createdAt.rfc3339, updatedAt.rfc3339, copyOf ?? "",
+      message?.description ?? "",
+    ]
   }
 }

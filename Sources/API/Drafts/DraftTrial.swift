@@ -81,12 +81,13 @@ extension Service {
       members.set("to", recipients.document)
       let document = JSONValue.object(members)
       let reading = try self.read(document, call)
-      let aim = try await self.resolve(recipients, as: reading.message, call.app)
       let contents = reading.message.textsByVariant
-      try await self.checkAttributes(contents, call.app)
+      let (aim, mapped) = try await self.check(reading.message, contents, call) { () throws(Problem) in
+        try await self.resolve(recipients, as: reading.message, call.app)
+      }
       var notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
       notices += aim.warnings
-      notices += try self.checkRendering(contents, aim.credentials, call.now)
+      notices += mapped
       let draft = Draft(
         reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices,
         errorBrake: nil, self.settings)

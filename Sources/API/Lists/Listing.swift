@@ -18,11 +18,24 @@ struct Listing<Item> {
   /// A page behind `cursor`, which an earlier one gave as `next`. It may be empty and have a next one.
   var page: (_ cursor: String?, _ limit: Int) async throws(Problem) -> ListingPage<Item>
 
+  /// Of a short list, whose JSON holds all of it too.
+  static func answer(
+    all items: [Item], _ call: Call, columns: [String], row: @escaping (Item) -> [String],
+    write: @escaping (Item, inout JSONWriter) -> Void
+  ) async throws(Problem) -> HTTPServerResponse {
+    let listing = Listing(write: write, columns: columns, row: row) { _, _ in ListingPage(items: items) }
+    let form = call.form()
+    return form == .json ? listing.answer(ListingPage(items: items)) : try await listing.whole(form, call)
+  }
+
   func answer(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let form = call.form()
     guard form == .json else { return try await whole(form, call) }
-    let page = try await page(call.request.query("cursor"), call.limit())
-    return Answer.json { writer in
+    return answer(try await page(call.request.query("cursor"), call.limit()))
+  }
+
+  private func answer(_ page: ListingPage<Item>) -> HTTPServerResponse {
+    Answer.json { writer in
       writer.key("items")
       writer.beginArray()
       for item in page.items { write(item, &writer) }

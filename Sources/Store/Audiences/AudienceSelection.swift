@@ -23,6 +23,8 @@ package struct AudienceCount: Hashable, Sendable {
   package var byPlatform: [String: Int] = [:]
   package var byPartition: [Int: Int] = [:]
   package var byRoute: [RouteClass: Int] = [:]
+  /// Tags of the expression that no live device has, in the order of their bytes.
+  package var unusedTags: [String] = []
   package init() {}
 }
 

@@ -146,10 +146,12 @@ extension Store {
         }
       }
     }
+    let tried = try await tried(members.id, partition, indexes.filter { codes[$0] == .none })
     return indexes.enumerated().map { place, index in
       let delivery = DeliveryID(message: members.id, partition: partition, index: index)
       var report = DeliveryReport(
-        delivery, device(place), records[index], condition: codes[index] == .none ? conditions[credential] : nil)
+        delivery, device(place), records[index], condition: codes[index] == .none ? conditions[credential] : nil,
+        tried: tried[index])
       (report.provider, report.platform, report.variant) = (segment.provider, segment.platform, segment.variant)
       if let outcome = codes[index].outcome {
         report.state = outcome.rawValue

@@ -11,6 +11,8 @@ private struct BlockMembers {
   var platforms: [(platform: String, words: [UInt64])]
   /// By class of zone; those of none have told no zone.
   var zones: [(zoneClass: Int, words: [UInt64])]
+  /// Tags of the expression that live devices of the block have.
+  var usedTags: [ExactText]
 }
 
 /// Audiences over the sets (design D8). Each block is read at one moment; of a store that changes meanwhile, blocks may be of
@@ -24,9 +26,11 @@ extension Store {
     var count = AudienceCount()
     // Of all partitions together, all members of a user are here: only those that may be one of several are looked at.
     var doubtful: [DevicePlace] = []
+    var unusedTags = Set(selection.expression.terms.compactMap(\.tag))
     for (partition, blocks) in try await blockCounts(app: app).enumerated() {
       for block in 0..<blocks {
         let members = try await evaluate(selection, app: app, partition: partition, block: block, now: now)
+        unusedTags.subtract(members.usedTags)
         if selection.reach == .latestDevicePerUser {
           doubtful += Self.places(SetBlock.and(members.words, members.several), partition, block)
         }
@@ -60,6 +64,7 @@ extension Store {
     count.byProvider = count.byProvider.filter { $0.value > 0 }
     count.byPlatform = count.byPlatform.filter { $0.value > 0 }
     count.byRoute = count.byRoute.filter { $0.value > 0 }
+    count.unusedTags = unusedTags.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     return count
   }
 
@@ -179,10 +184,15 @@ extension Store {
         SetBlock.formUnion(&byClass[zoneClass(zone), default: SetBlock.empty], words[place])
       }
     }
+    let usedTags = terms.compactMap { term -> ExactText? in
+      guard let tag = term.tag, let place = ofTerm[term]?.first, SetBlock.count(words[place], and: words[0]) > 0
+      else { return nil }
+      return tag
+    }
     return BlockMembers(
       words: result, several: words[1], routes: routes.map { ($0.0, words[$0.1]) },
       platforms: platforms.map { ($0.0, words[$0.1]) },
-      zones: byClass.map { ($0.key, $0.value) })
+      zones: byClass.map { ($0.key, $0.value) }, usedTags: usedTags)
   }
 
   // MARK: Counts by provider
@@ -190,5 +200,12 @@ extension Store {
   /// Live devices by provider, from the sets.
   package func deviceCounts(app: AppID) async throws(StoreError) -> [ProviderName: Int] {
     try await count(AudienceSelection(expression: .everyone), app: app, now: WallTime(milliseconds: 0)).byProvider
+  }
+}
+
+extension AudienceTerm {
+  /// The tag that it names.
+  fileprivate var tag: ExactText? {
+    if case .tag(let tag) = self { ExactText(tag) } else { nil }
   }
 }

@@ -119,14 +119,20 @@ extension Store {
   /// Exactly these entries: one that was made meanwhile has another tag.
   func unpoint(_ entries: [(derived: DeviceID, entry: AliasEntry)], app: AppID) async throws(StoreError) {
     guard !entries.isEmpty else { return }
-    _ = try await ask(
-      Scripts.unpoint,
-      entries.map { derived, entry in
-        let place = alias(derived, app)
-        var raw = place.hash
-        entry.append(to: &raw)
-        return (keys: [place.key], arguments: [.bytes(raw)])
-      })
+    _ = try await askBatched(
+      Scripts.unpoint, entries.map { partition(of: $0.derived, in: app) }
+    ) { [self] chunk in
+      var run = ScriptRun()
+      for at in chunk {
+        let place = alias(entries[at].derived, app)
+        run.keys.append(place.key)
+        run.arguments.append(length: place.hash.count + AliasEntry.rawLength) { raw in
+          raw += place.hash
+          entries[at].entry.append(to: &raw)
+        }
+      }
+      return run
+    }
   }
 
   /// The registered owners of these tokens, in order; nil where a token is registered under no id.

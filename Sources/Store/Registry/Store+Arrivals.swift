@@ -132,7 +132,7 @@ extension Store {
       Pointer(derived: derived, entry: AliasEntry(place: found.place, tag: found.record.mark?.tag ?? 0))
     }
     let told = try await point(pointers, app: app)
-    var results: [ContestResult] = []
+    var claims: [TokenClaim] = []
     for (at, found) in devices.enumerated() {
       let mark = found.record.mark
       var claim = TokenClaim(
@@ -140,8 +140,9 @@ extension Store {
         way: .arrives
       ) { $0.record.mark == mark }
       claim.yields = yields
-      results.append(try await contest(claim, app))
+      claims.append(claim)
     }
+    var results = try await contest(claims, app)
     var winners: [Int] = []
     for (at, result) in results.enumerated() { if case .won = result { winners.append(at) } }
     let landings = winners.map { at in

@@ -37,41 +37,109 @@ enum ContestResult {
 ///
 /// Of two, the later one in step 2 knows of the other, and stops it or finds it done; so whoever passes step 4 is alone. A process that
 /// dies leaves a device that is arriving and no recipient; the next registration or the sweep brings it to its end (`settleArrivals`).
+///
+/// Many go together, a place of each at a time: to one another they are as to the registrations of other processes.
 extension Store {
-  func contest(_ claim: TokenClaim, _ app: AppID) async throws(StoreError) -> ContestResult {
-    var gone: [AliasEntry] = []
-    var from: DeviceID?
-    var places = claim.told.own
-    for entry in claim.told.entries where !places.contains(entry.place) { places.append(entry.place) }
-    for place in places {
-      let entries = claim.told.entries.filter { $0.place == place }
-      guard place != claim.place else {
-        // Of earlier registrations of the device, which are over or are refused.
-        gone += entries
+  /// Whose records are read and written together.
+  private static let contestsAtOnce = 512
+
+  func contest(_ claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [ContestResult] {
+    var results: [ContestResult] = []
+    results.reserveCapacity(claims.count)
+    for start in stride(from: 0, to: claims.count, by: Self.contestsAtOnce) {
+      var contests = claims[start..<min(claims.count, start + Self.contestsAtOnce)].map(Contest.init)
+      while try await goOn(&contests, app) {}
+      for contest in contests { results.append(contest.result ?? .overtaken) }
+    }
+    return results
+  }
+
+  /// One step of each that is not over; false: all are.
+  private func goOn(_ contests: inout [Contest], _ app: AppID) async throws(StoreError) -> Bool {
+    var open: [(at: Int, place: DevicePlace)] = []
+    var taken = Set<DevicePlace>()
+    for at in contests.indices {
+      // Of several that come after one device, one at a time.
+      guard let place = contests[at].next(), taken.insert(place).inserted else { continue }
+      open.append((at, place))
+    }
+    guard !open.isEmpty else { return false }
+    let others = try await records(open.map(\.place), app: app)
+    // Behind them: if these are as they were, all that the others had come to by then came before.
+    let owns = try await records(open.map { contests[$0.at].claim.place }, app: app)
+    var writes: [(at: Int, write: DeviceWrite, isFrom: Bool, forgets: Bool)] = []
+    for (place, (at, _)) in open.enumerated() {
+      let contest = contests[at]
+      guard let own = owns[place], contest.claim.isStill(own) else {
+        contests[at].result = .overtaken
         continue
       }
-      var isSettled = false
-      for _ in 0..<Self.writeAttempts where !isSettled {
-        let other = try await records([place], app: app)[0]
-        // Behind it: if this one is as it was, all that the other one had come to by then came before.
-        guard let own = try await records([claim.place], app: app)[0], claim.isStill(own) else { return .overtaken }
-        switch verdict(on: other, entries, claim, app) {
-        case .leave: isSettled = true
-        case .forget:
-          gone += entries
-          isSettled = true
-        case .yield(let id): return .yielded(to: id)
-        case .write(let before, let after, let isFrom, let forgets):
-          let write = DeviceWrite(place: place, id: before.device.id, before: before, after: after)
-          guard try await self.write([write], app: app)[0].isDone else { continue }
-          if forgets { gone += entries }
-          if isFrom { from = from ?? before.device.id }
-          isSettled = true
-        }
+      switch verdict(on: others[place], contest.entries, contest.claim, app) {
+      case .leave: contests[at].settled()
+      case .forget: contests[at].settled(forgets: true)
+      case .yield(let id): contests[at].result = .yielded(to: id)
+      case .write(let before, let after, let isFrom, let forgets):
+        let write = DeviceWrite(place: open[place].place, id: before.device.id, before: before, after: after)
+        writes.append((at, write, isFrom, forgets))
       }
-      guard isSettled else { throw Self.tooBusy }
     }
-    return .won(gone: gone, from: from)
+    guard !writes.isEmpty else { return true }
+    for (written, result) in zip(writes, try await write(writes.map(\.write), app: app)) {
+      if result.isDone {
+        contests[written.at].settled(forgets: written.forgets, from: written.isFrom ? written.write.id : nil)
+      } else if !contests[written.at].triesAgain() {
+        throw Self.tooBusy
+      }
+    }
+    return true
+  }
+
+  /// One claim on its way through those that came before it.
+  private struct Contest {
+    let claim: TokenClaim
+    private var places: ArraySlice<DevicePlace>
+    private var gone: [AliasEntry] = []
+    private var from: DeviceID?
+    private var attempts = 0
+    /// Nil: it goes on.
+    var result: ContestResult?
+
+    init(_ claim: TokenClaim) {
+      self.claim = claim
+      var all = claim.told.own
+      for entry in claim.told.entries where !all.contains(entry.place) { all.append(entry.place) }
+      places = all[...]
+    }
+
+    /// The place to look at; nil: it is over.
+    mutating func next() -> DevicePlace? {
+      guard result == nil else { return nil }
+      if places.first == claim.place {
+        // Of earlier registrations of the device, which are over or are refused.
+        settled(forgets: true)
+      }
+      guard let place = places.first else {
+        result = .won(gone: gone, from: from)
+        return nil
+      }
+      return place
+    }
+
+    /// Those of the place that it is at.
+    var entries: [AliasEntry] { claim.told.entries.filter { $0.place == places.first } }
+
+    mutating func settled(forgets: Bool = false, from other: DeviceID? = nil) {
+      if forgets { gone += entries }
+      from = from ?? other
+      places = places.dropFirst()
+      attempts = 0
+    }
+
+    /// Another one came between.
+    mutating func triesAgain() -> Bool {
+      attempts += 1
+      return attempts < Store.writeAttempts
+    }
   }
 
   private enum Treatment {

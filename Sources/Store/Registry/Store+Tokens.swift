@@ -116,16 +116,15 @@ extension Store {
         let step = steps[write.step]
         return Pointer(derived: step.derived, entry: AliasEntry(place: write.place, tag: step.mark.tag))
       }, app: app)
+    var claims: [(step: Step, claim: TokenClaim)] = []
     for (write, pointed) in zip(changing, pointed) {
       let step = steps[write.step]
       step.told = pointed
       guard let address = write.after?.stored.device.address else { continue }
-      // Where it is lost the write is refused.
-      if case .won(let gone, let from) = try await contest(step.claim(on: write.place, address), app) {
-        step.gone = gone
-        step.movedFrom = step.movedFrom ?? from
-      }
+      claims.append((step, step.claim(on: write.place, address)))
     }
+    // Where one is lost its write is refused.
+    for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) { claimed.step.ended(result) }
   }
 
   /// Of registrations that were written; for those that are alone or were entered before there is nothing to point.
@@ -147,17 +146,17 @@ extension Store {
   /// Tombstones for those whose tokens these are now; then those that arrive have them. An old owner is buried before its alias is
   /// lost, so that what stops half-way is found again by the next registration.
   func moveTokens(_ steps: [Step], _ app: AppID) async throws(StoreError) {
-    var landing: [Step] = []
-    var unpointed: [(derived: DeviceID, entry: AliasEntry)] = []
-    for step in steps {
+    var claims: [(step: Step, claim: TokenClaim)] = []
+    for step in steps where step.way != .changes && !step.told.isEmpty {
       guard let place = step.place, let address = step.device?.address else { continue }
-      if step.way != .changes, !step.told.isEmpty {
-        guard case .won(let gone, let from) = try await contest(step.claim(on: place, address), app) else { continue }
-        step.gone = gone
-        step.movedFrom = step.movedFrom ?? from
-      }
-      if step.way == .arrives { landing.append(step) }
+      claims.append((step, step.claim(on: place, address)))
     }
+    var lost = Set<ObjectIdentifier>()
+    for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) {
+      if !claimed.step.ended(result) { lost.insert(ObjectIdentifier(claimed.step)) }
+    }
+    let landing = steps.filter { $0.way == .arrives && $0.place != nil && !lost.contains(ObjectIdentifier($0)) }
+    var unpointed: [(derived: DeviceID, entry: AliasEntry)] = []
     let landings = landing.compactMap { step in
       step.place.map { Landing(place: $0, id: step.id, mark: step.mark, isEnabled: step.device?.enabled ?? false) }
     }
@@ -184,4 +183,13 @@ extension Store {
 
 extension Step {
   fileprivate var place: DevicePlace? { write?.place }
+
+  /// False: another one has the token, or will have it.
+  @discardableResult
+  fileprivate func ended(_ contest: ContestResult) -> Bool {
+    guard case .won(let gone, let from) = contest else { return false }
+    self.gone = gone
+    movedFrom = movedFrom ?? from
+    return true
+  }
 }

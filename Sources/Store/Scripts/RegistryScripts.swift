@@ -105,15 +105,17 @@ extension Scripts {
       return out
       """)
 
-  /// Takes an entry away. KEYS alias bucket · ARGV hash and entry
+  /// Takes entries away. KEYS alias buckets · ARGV for each the hash and the entry
   static let unpoint = RedisScript(
     "unpoint",
     "#!lua flags=allow-oom\n" + Fragment.index + """
-      local held = redis.call('GET', KEYS[1]) or ''
-      local left = without(held, ARGV[1])
-      if left == held then return 0 end
-      if left == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], left) end
-      return 1
+      for item = 1, #KEYS do
+        local held = redis.call('GET', KEYS[item]) or ''
+        local left = without(held, ARGV[item])
+        if left == '' then redis.call('DEL', KEYS[item])
+        elseif left ~= held then redis.call('SET', KEYS[item], left) end
+      end
+      return {}
       """)
 }
 

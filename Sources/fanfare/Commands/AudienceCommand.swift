@@ -20,7 +20,7 @@ enum AudienceCommand {
       Command.Option("--latest", "count of each user only the device seen last"),
       Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),
       Command.Option("--message", "FILE", "what this message would come to; else a plain alert"),
-      Command.json,
+      Command.json, ListCall.csv,
     ] + ServerCall.options(scopes: "read (set and delete: admin)"),
     examples: [
       "fanfare audience count 'plan:pro && !churned'", "fanfare audience set winback 'seen:>30d && !churned'",
@@ -107,15 +107,13 @@ enum AudienceCommand {
   }
 
   private static func list(_ arguments: Arguments) throws -> ExitCode {
-    try ServerCall.one("GET", "/v1/audiences", arguments) { page in
-      let audiences = page["items"]?.array ?? []
-      if audiences.isEmpty {
-        Terminal.print("no audience has a name yet: fanfare audience set NAME EXPRESSION gives one")
-      } else {
-        var table = Table()
-        for audience in audiences { table.row(audience["name"]?.string ?? "", audience["audience"]?.string ?? "") }
-        Terminal.print(table.text)
+    try ListCall.whole("/v1/audiences", arguments) { audiences in
+      guard !audiences.isEmpty else {
+        return Terminal.print("no audience has a name yet: fanfare audience set NAME EXPRESSION gives one")
       }
+      var table = Table("name", "audience")
+      for audience in audiences { table.row(audience["name"]?.string ?? "", audience["audience"]?.string ?? "") }
+      table.show()
     }
   }
 

@@ -61,7 +61,12 @@ enum ChannelsCommand {
       if let storage = document["message_storage"]?.string { Terminal.note("keeps: \(storage)") }
       return
     }
-    if items.isEmpty { Terminal.note("no channels") }
-    for item in items { Terminal.print(item["id"]?.string ?? "") }
+    guard !items.isEmpty else { return Terminal.note("no channels") }
+    var table = Table("id", "environment", "bundle id")
+    for item in items {
+      table.row(
+        item["id"]?.string ?? "", item["environment"]?.string ?? "", item["bundle_id"]?.string ?? "")
+    }
+    table.show()
   }
 }

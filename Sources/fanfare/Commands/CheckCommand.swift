@@ -43,13 +43,18 @@ enum CheckCommand {
 
   private static func show(_ findings: [Finding], json: Bool) {
     guard json else {
-      for finding in findings { Terminal.print("\(finding.mark)  \(finding.subject): \(finding.text)") }
-      return
+      var table = Table("result", "subject", "what was found", state: "result")
+      for finding in findings { table.row(finding.mark, finding.subject, finding.text) }
+      return table.show()
     }
     var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("ok", findings.allSatisfy { $0.problem == nil })
+    writer.key("items")
     writer.beginArray()
     for finding in findings { finding.write(to: &writer) }
     writer.endArray()
+    writer.endObject()
     Terminal.print(writer.bytes)
   }
 

@@ -110,12 +110,13 @@ enum DeliveryView {
     return try ListCall.run(path + "/deliveries", query, arguments, limit: 100) { items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no such delivery") }
       var table = Table(
-        "device", "provider", "platform", "state", "reason", "attempts", "last attempt at", state: "state")
+        "device", "provider", "platform", "state", "reason", "attempts", "last attempt at", "next attempt at",
+        state: "state")
       for item in items {
         table.row(
           item["device"]?.string ?? "", item["provider"]?.string ?? "", item["platform"]?.string ?? "",
           item["state"]?.string ?? "", item["reason"]?.string ?? "", attempts(of: item),
-          item["attempts"]?.array?.last?["at"]?.string ?? "")
+          item["attempts"]?.array?.last?["at"]?.string ?? "", item["next_attempt_at"]?.string ?? "")
       }
       table.show()
       ListCall.tellRest(items.count, isWhole)

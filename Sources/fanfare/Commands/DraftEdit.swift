@@ -38,7 +38,7 @@ struct DraftEdit {
       Terminal.note("an earlier edit of this draft is kept in \(path)")
     }
     let before = PrettyJSON.text(base) + "\n"
-    guard let work = KeptFile(id, ending: "json", before) else {
+    guard let work = KeptFile(id, ending: "json", Array(before.utf8)) else {
       Terminal.complain(
         "no file can be made for the editor", "set XDG_STATE_HOME to a folder that you may write to, or use --file")
       return .failure

@@ -15,13 +15,14 @@ enum DraftsCommand {
       """,
     positionals: ["list|show|create|edit|count|test|send|delete|duplicate", "[ID]"],
     options: [
-      Command.Option("--file", "FILE", "create, edit: the message in JSON; - reads standard input"),
+      Command.Option(
+        "--file", "FILE", "create, edit: the message in JSON; - reads standard input, and keeps what is refused"),
       Command.Option("--name", "TEXT", "create, edit: what people call it"),
       Command.Option("--version", "NUMBER", "edit, send, delete: only if it is at this version still"),
       Command.Option("--list", "NAME", repeats: true, "test: a test list"),
       Command.Option("--variant", "NAME", "test: this variant only (else each of them)"),
       Command.Option("--dry-run", "send: show what would be sent, and send nothing"),
-      Command.json,
+      Command.json, ListCall.csv,
     ] + ServerCall.options(scopes: "send (read for list, show and count)"),
     examples: [
       "fanfare drafts create --name 'Spring sale' --file sale.json", "fanfare drafts test drf_01ab… --list team",
@@ -72,8 +73,7 @@ enum DraftsCommand {
   // MARK: Showing
 
   private static func list(_ arguments: Arguments) throws -> ExitCode {
-    try ServerCall.one("GET", "/v1/drafts", arguments) { page in
-      let drafts = page["items"]?.array ?? []
+    try ListCall.whole("/v1/drafts", arguments) { drafts in
       guard !drafts.isEmpty else {
         return Terminal.print("there is no draft: fanfare drafts create --file FILE makes one")
       }
@@ -117,8 +117,35 @@ enum DraftsCommand {
     guard let file = arguments.text("--file") else {
       throw UsageProblem(text: "give the message: fanfare drafts create --file message.json")
     }
-    let body = draft(try message(in: file), name: arguments.text("--name"))
-    return try ServerCall.one("POST", "/v1/drafts", arguments, body: body, created)
+    let content = try content(of: file)
+    let goOn = { (path: String) in "fanfare drafts create --file \(path)" }
+    return try keeping(content, of: file, as: "draft", goOn: goOn) {
+      let body = draft(try message(content, of: file), name: arguments.text("--name"))
+      return try ServerCall.one("POST", "/v1/drafts", arguments, body: body, created)
+    }
+  }
+
+  /// Standard input can be read only once: what the server does not take of it stays in a file.
+  private static func keeping(
+    _ content: [UInt8], of file: String, as name: String, goOn: (_ path: String) -> String,
+    _ work: () throws -> ExitCode
+  ) throws -> ExitCode {
+    func keep() {
+      guard file == "-", !content.isEmpty else { return }
+      guard let kept = KeptFile(name, ending: "json", content) else {
+        return Terminal.note("what you wrote cannot be kept: set XDG_STATE_HOME to a folder that you may write to")
+      }
+      Terminal.note("what you wrote is kept in \(kept.path)")
+      Terminal.note("go on with: \(goOn(kept.quoted))")
+    }
+    do {
+      let code = try work()
+      if code != .success { keep() }
+      return code
+    } catch {
+      keep()
+      throw error
+    }
   }
 
   @Sendable private static func created(_ draft: JSONValue) {
@@ -133,11 +160,19 @@ enum DraftsCommand {
   }
 
   static func message(in file: String) throws(UsageProblem) -> JSONValue {
+    try message(try content(of: file), of: file)
+  }
+
+  private static func content(of file: String) throws(UsageProblem) -> [UInt8] {
     guard let bytes = FileContent.read(file == "-" ? "/dev/stdin" : file) else {
       throw UsageProblem(text: "\(file) cannot be read")
     }
+    return bytes
+  }
+
+  private static func message(_ content: [UInt8], of file: String) throws(UsageProblem) -> JSONValue {
     do throws(JSONFault) {
-      return try JSON.parse(bytes)
+      return try JSON.parse(content)
     } catch {
       throw UsageProblem(text: "\(file) is not JSON: \(error.detail)")
     }
@@ -145,10 +180,20 @@ enum DraftsCommand {
 
   /// The version that was read is the one that is replaced: of two who edit at once the second is told.
   private static func edit(_ id: String, _ arguments: Arguments) throws -> ExitCode {
-    let json = arguments.wantsJSON
     let path = try path(id)
     let version = try version(arguments)
-    let file = try arguments.text("--file").map { file throws(UsageProblem) in try message(in: file) }
+    guard let name = arguments.text("--file") else { return try edit(id, path, version, nil, arguments) }
+    let content = try content(of: name)
+    let goOn = { (path: String) in "fanfare drafts edit \(id) --file \(path)" }
+    return try keeping(content, of: name, as: id, goOn: goOn) {
+      try edit(id, path, version, try message(content, of: name), arguments)
+    }
+  }
+
+  private static func edit(
+    _ id: String, _ path: String, _ version: Int?, _ file: JSONValue?, _ arguments: Arguments
+  ) throws -> ExitCode {
+    let json = arguments.wantsJSON
     return try ServerCall.run(arguments) { client, _ in
       let read = try await client.call("GET", path)
       guard read.isSuccess, let draft = read.document else { return ServerCall.refused(read, json: json) }

@@ -18,7 +18,7 @@ struct Finding: Sendable {
     self.note = note
   }
 
-  var mark: String { problem != nil ? "FAIL" : warning != nil ? "WARN" : "ok  " }
+  var mark: String { problem != nil ? "FAIL" : warning != nil ? "WARN" : "ok" }
 
   var text: String {
     var parts: [String] = []

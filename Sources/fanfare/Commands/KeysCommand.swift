@@ -1,3 +1,4 @@
+import API
 import Domain
 import JSON
 import Loop
@@ -17,7 +18,7 @@ enum KeysCommand {
       Command.Option("--app", "ID", "the app (may be left out if only one is configured)"),
       Command.Option("--scopes", "LIST", "comma-separated (send,devices,read)"),
       Command.Option("--note", "TEXT", "what the key is for"),
-      Command.json,
+      Command.json, ListCall.csv,
     ],
     examples: ["fanfare keys create --app shop --scopes send,read --note \"order service\"", "fanfare keys list"]
   ) { arguments in try run(arguments) }
@@ -35,6 +36,7 @@ enum KeysCommand {
     let app = try app(arguments, setup)
     let note = arguments.text("--note") ?? ""
     let json = arguments.wantsJSON
+    let isTable = arguments.has("--csv")
     do {
       return try Blocking.run { loop in
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
@@ -44,6 +46,15 @@ enum KeysCommand {
         case "create":
           let made = try await store.createKey(app: app, scopes: scopes, note: note, now: loop.wallNow)
           show([made.key], secret: made.secret, json: json)
+        case "list" where isTable:
+          var table = CSV.line(["id", "app", "scopes", "note", "created_at"])
+          for key in try await store.keys(app: app) {
+            table += CSV.line([key.id, key.app.rawValue, scopeList(key), key.note, key.createdAt.rfc3339])
+          }
+          guard Terminal.pour(table) else {
+            Terminal.complain("standard output did not take all keys", "is the disk full?")
+            return .failure
+          }
         case "list":
           show(try await store.keys(app: app), secret: nil, json: json)
         default:
@@ -87,10 +98,18 @@ enum KeysCommand {
     return scopes
   }
 
+  private static func scopeList(_ key: APIKey) -> String {
+    key.scopes.map(\.rawValue).sorted().joined(separator: ",")
+  }
+
   private static func show(_ keys: [APIKey], secret: String?, json: Bool) {
     if json {
       var writer = JSONWriter()
-      if secret == nil { writer.beginArray() }
+      if secret == nil {
+        writer.beginObject()
+        writer.key("items")
+        writer.beginArray()
+      }
       for key in keys {
         writer.beginObject()
         writer.member("id", key.id)
@@ -104,7 +123,12 @@ enum KeysCommand {
         writer.member("created_at", key.createdAt.rfc3339)
         writer.endObject()
       }
-      if secret == nil { writer.endArray() }
+      if secret == nil {
+        writer.endArray()
+        writer.key("next_cursor")
+        writer.null()
+        writer.endObject()
+      }
       return Terminal.print(json: writer.bytes)
     }
     if let secret {
@@ -113,10 +137,8 @@ enum KeysCommand {
       return
     }
     guard !keys.isEmpty else { return Terminal.note("no keys; make one with fanfare keys create") }
-    var table = Table("id", "scopes", "note")
-    for key in keys {
-      table.row(key.id, key.scopes.map(\.rawValue).sorted().joined(separator: ","), key.note)
-    }
+    var table = Table("id", "scopes", "created at", "note")
+    for key in keys { table.row(key.id, scopeList(key), key.createdAt.rfc3339, key.note) }
     table.show()
   }
 }

@@ -143,14 +143,13 @@ enum MessagesCommand {
   }
 
   private static func show(variants: [JSONValue]) {
-    var table = Table()
-    table.row("variant", "ended", "accepted", "failed", "dead")
+    var table = Table("variant", "ended", "accepted", "failed", "dead")
     for variant in variants {
       let outcomes = ["accepted", "failed", "dead"].map { String(variant["outcomes"]?[$0]?.integer ?? 0) }
       table.row(
         variant["name"]?.string ?? "", String(variant["final"]?.integer ?? 0), outcomes[0], outcomes[1], outcomes[2])
     }
-    Terminal.print(table.text)
+    table.show()
   }
 
   /// What is in flight finishes, so that the last word comes a little later.

@@ -79,8 +79,7 @@ struct StatusView: Sendable {
 
   func show() {
     Terminal.print("workers")
-    var workers = Table()
-    workers.row("worker", "host", "process", "heartbeat", "partitions")
+    var workers = Table("worker", "host", "process", "heartbeat", "partitions")
     for worker in owners.workers {
       let owned = owners.partitions(of: worker.serial)
       workers.row(
@@ -88,19 +87,19 @@ struct StatusView: Sendable {
         "\(max(0, owners.at - worker.beatAt)) ms ago",
         "\(owned.count): \(Self.ranges(owned))")
     }
-    Terminal.print(owners.workers.isEmpty ? "  none: nothing is sent; start fanfare serve" : workers.text)
+    if workers.isEmpty { Terminal.print("  none: nothing is sent; start fanfare serve") } else { workers.show() }
     if !owners.unowned.isEmpty { Terminal.print("  without an owner: \(Self.ranges(owners.unowned))") }
 
     Terminal.print("credentials")
-    var table = Table()
-    table.row("credential", "state", "connections", "at work", "limit", "jobs", "oldest", "reason")
+    var table = Table(
+      "credential", "state", "connections", "at work", "limit", "jobs", "oldest", "reason", state: "state")
     for credential in credentials {
       table.row(
         credential.id.rawValue, credential.state, String(credential.connections), String(credential.atWork),
         String(credential.limit), String(credential.jobs), credential.oldest.map(age) ?? "",
         credential.condition?.text ?? credential.reason ?? "")
     }
-    Terminal.print(table.text)
+    if !table.isEmpty { table.show() }
     for (id, brake) in brakes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       Terminal.print(
         "  prune brake of \(id.rawValue) on since \(brake.since.rfc3339): \(brake.dead) of \(brake.seen) tokens dead, "
@@ -172,8 +171,8 @@ struct StatusView: Sendable {
     writer.beginObject()
     writer.member("version", redis.version)
     writer.member("role", redis.role)
-    writer.member("used_memory", redis.usedMemory)
-    writer.member("maximum_memory", redis.maximumMemory)
+    writer.member("used_memory_bytes", redis.usedMemory)
+    writer.member("maximum_memory_bytes", redis.maximumMemory)
     writer.member("policy", redis.policy)
     writer.member("append_only", redis.appendOnly)
     writer.member("append_fsync", redis.appendFsync)

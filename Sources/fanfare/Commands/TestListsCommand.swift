@@ -46,7 +46,7 @@ enum TestListsCommand {
     guard !lists.isEmpty else {
       return Terminal.print("there is no test list: fanfare test-lists set NAME --user ID makes one")
     }
-    var table = Table()
+    var table = Table("test list", "named by", "who")
     for list in lists {
       for way in ["devices", "users"] {
         for name in list[way]?.array ?? [] { table.row(list["name"]?.string ?? "", way, name.string ?? "") }
@@ -56,7 +56,7 @@ enum TestListsCommand {
           list["name"]?.string ?? "", "tokens", "\(token["provider"]?.string ?? ""):\(token["token"]?.string ?? "")")
       }
     }
-    Terminal.print(table.text)
+    table.show()
   }
 
   private static func set(_ name: String, _ arguments: Arguments) throws -> ExitCode {

@@ -126,11 +126,11 @@ enum DemoCommand {
       writer.member("pruned", summary.pruned)
       writer.member("duplicates", comparison.duplicates)
       writer.member("requests", comparison.requests)
-      writer.member("milliseconds", summary.milliseconds)
-      writer.key("reasons")
-      writer.beginObject()
-      for (reason, count) in comparison.reasons.sorted(by: { $0.key < $1.key }) { writer.member(reason, count) }
-      writer.endObject()
+      writer.member("duration_ms", summary.milliseconds)
+      writer.objects("reasons", comparison.reasons.sorted(by: { $0.key < $1.key })) { writer, row in
+        writer.member("reason", row.key)
+        writer.member("count", row.value)
+      }
       writer.key("differences")
       writer.beginArray()
       for difference in summary.differences { writer.string(difference) }

@@ -7,9 +7,10 @@ enum ListCall {
   static func options(_ limit: Int) -> [Command.Option] {
     [
       Command.Option("--limit", "COUNT", "lists: so many, 1–100000 (\(limit))"),
-      Command.Option("--csv", "lists: all of it, as a table for spreadsheets"),
+      csv,
     ]
   }
+  static let csv = Command.Option("--csv", "lists: all of it, as a table for spreadsheets")
   private static let most = 100_000
   private static let pageSize = 1_000
 
@@ -50,6 +51,14 @@ enum ListCall {
       show(items, cursor == nil)
       return .success
     }
+  }
+
+  /// A list that has no pages.
+  static func whole(_ path: String, _ arguments: Arguments, _ show: @escaping @Sendable ([JSONValue]) -> Void) throws
+    -> ExitCode
+  {
+    guard !arguments.has("--csv") else { return try export(path + "?format=csv", arguments) }
+    return try ServerCall.one("GET", path, arguments) { show($0["items"]?.array ?? []) }
   }
 
   /// Writes a list to standard output as the server sends it, and tells on a terminal how far it is.

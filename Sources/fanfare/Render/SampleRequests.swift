@@ -26,7 +26,7 @@ enum SampleRequests {
               content, variant: variant, to: address, device: nil, facts: facts, by: account, startedAt: startedAt)
             if let sample { samples.append(sample) }
           } catch {
-            if !faults.contains(error) { faults.append(error) }
+            for fault in error.all where !faults.contains(fault) { faults.append(fault) }
           }
         }
       }

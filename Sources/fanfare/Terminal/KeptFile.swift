@@ -7,7 +7,7 @@ struct KeptFile {
   let path: String
 
   /// `name`: with an ending that editors know. A file of this name that is there already stays: the new one gets a number.
-  init?(_ name: String, ending: String, _ content: String) {
+  init?(_ name: String, ending: String, _ content: [UInt8]) {
     guard let folder = Self.folder else { return nil }
     for number in 1...Self.most {
       let path = "\(folder)/\(name)\(number == 1 ? "" : "-\(number)").\(ending)"
@@ -15,7 +15,7 @@ struct KeptFile {
       if file < 0, errno == EEXIST { continue }
       guard file >= 0 else { return nil }
       close(file)
-      guard FileContent.write(Array(content.utf8), to: path) else { return nil }
+      guard FileContent.write(content, to: path) else { return nil }
       self.path = path
       return
     }

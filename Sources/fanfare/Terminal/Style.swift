@@ -23,9 +23,9 @@ enum Style: String {
   /// Of a word that says how something stands: a message's state, an outcome, the status of a device.
   static func of(state word: String) -> Style? {
     switch word {
-    case "completed", "accepted", "active", "open", "ready": .green
-    case "failed", "dead", "blocked", "unreachable", "failing": .red
-    case "paused", "cancelled", "retrying", "expired", "disabled", "waiting", "skipped": .yellow
+    case "completed", "accepted", "active", "open", "ready", "ok": .green
+    case "failed", "dead", "blocked", "unreachable", "failing", "FAIL": .red
+    case "paused", "cancelled", "retrying", "expired", "disabled", "waiting", "skipped", "WARN": .yellow
     default: nil
     }
   }

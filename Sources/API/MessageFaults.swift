@@ -1,0 +1,85 @@
+import Domain
+import Intake
+import JSON
+import Store
+
+/// Faults that several checks of one message find, so that they are told together.
+private struct MessageFaults {
+  private(set) var violations: [Violation] = []
+
+  /// Nil: the check has found faults. What is no fault of the message is thrown.
+  mutating func check<Value>(_ part: () async throws(Problem) -> Value) async throws(Problem) -> Value? {
+    do throws(Problem) {
+      return try await part()
+    } catch {
+      guard error.code == .invalidMessage, !error.violations.isEmpty else { throw error }
+      violations += error.violations
+      return nil
+    }
+  }
+}
+
+extension Service {
+  /// What reading alone does not find: of attributes, the zones of this server, the recipients, and what providers refuse.
+  func check(
+    _ message: Message, _ contents: [VariantTexts], _ call: Call, aim: () async throws(Problem) -> Aim
+  ) async throws(Problem) -> (aim: Aim, notices: [Notice]) {
+    var faults = MessageFaults()
+    _ = try await faults.check { () throws(Problem) in try await self.checkAttributes(contents, call.app) }
+    _ = try await faults.check { () throws(Problem) in try self.checkZones(message) }
+    let found = try await faults.check(aim)
+    var notices: [Notice] = []
+    if let found {
+      notices =
+        try await faults.check { () throws(Problem) in
+          try self.checkRendering(contents, found.credentials, call.now)
+        } ?? []
+    }
+    guard faults.violations.isEmpty, let found else {
+      throw Problem(
+        Refusal(violations: Array(faults.violations.prefix(Intake.maximumViolations))), .invalidMessage)
+    }
+    return (found, notices)
+  }
+
+  /// Members that say whom a message goes to, as what, and what else it must have: with a fault in one of them, what a provider would
+  /// refuse is not known.
+  private static let decisive: Set<String> = [
+    "to", "kind", "providers", "reach", "onesignal_targeting", "variants", "live_activity", "file_provider", "mdm",
+  ]
+
+  /// A refusal with what later checks find in the rest of the message, as far as its other faults have no say in it.
+  func withLaterFaults(_ refusal: Refusal, _ document: JSONValue, _ call: Call) async -> Refusal {
+    let faulty = refusal.violations.map { Pointer($0.pointer) }
+    guard let message = refusal.partialMessage, refusal.violations.count < Intake.maximumViolations,
+      !faulty.contains(where: { $0.steps.isEmpty || Self.decisive.contains(String($0.steps[0])) })
+    else { return refusal }
+    let contents = message.textsByVariant
+    do throws(Problem) {
+      _ = try await check(message, contents, call) { () throws(Problem) in
+        try await self.aim(message, call, document: document, keepsDevices: false)
+      }
+      return refusal
+    } catch {
+      guard error.code == .invalidMessage else { return refusal }
+      var whole = refusal
+      for violation in error.violations where !RenderFault.isOfAbsence(violation.code) {
+        let pointer = Pointer(violation.pointer)
+        let isTold = faulty.contains { $0.meets(pointer) }
+        if !isTold, whole.violations.count < Intake.maximumViolations { whole.violations.append(violation) }
+      }
+      return whole
+    }
+  }
+}
+
+/// A JSON pointer by its steps, as they are written.
+private struct Pointer {
+  let steps: [Substring]
+  init(_ text: String) { steps = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { $0 } }
+
+  /// One of the two lies in the other, or they are the same. What is said of the whole message meets nothing.
+  func meets(_ other: Pointer) -> Bool {
+    !other.steps.isEmpty && zip(steps, other.steps).allSatisfy { $0 == $1 }
+  }
+}
