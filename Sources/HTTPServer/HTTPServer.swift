@@ -26,8 +26,10 @@ package final class HTTPServer {
   private var isStopping = false
   private var waiters: [UnsafeContinuation<Void, Never>] = []
 
-  /// libmicrohttpd takes half of it for reading, the rest for headers and the answer's head.
-  private static let memoryPerHeadByte = 2
+  /// libmicrohttpd takes half of it for reading, the rest for headers, parameters and the answer's head. Where a head leaves no room
+  /// for the answer it closes the connection without one: so that a head up to twice the limit is answered, it has four times.
+  /// Pages of it that nobody touches cost nothing.
+  private static let memoryPerHeadByte = 8
   /// What a TLS client may send beyond a body's limit and still be answered.
   private static let droppedPerBodyByte = 16
 
@@ -52,7 +54,7 @@ package final class HTTPServer {
     // Callbacks come only from inside calls on the loop, and only until `stop`, which releases this.
     daemon = fanfare_mhd_start(
       listening.descriptor, UInt32(settings.maximumConnections),
-      max(32_768, settings.maximumHead * Self.memoryPerHeadByte),
+      max(65_536, settings.maximumHead * Self.memoryPerHeadByte),
       secrets?.certificate, secrets?.key, callbacks)
     guard let daemon else {
       throw HTTPServerFailure(

@@ -11,15 +11,18 @@ extension Service {
     var violations: [Violation] = []
     var seen: Set<String> = []
     for (name, value) in request.query {
+      guard violations.count < Intake.maximumViolations else { break }
       var fault: (code: Violation.Code, detail: String)?
       if !endpoint.query.contains(name) {
-        fault = (.unknownParameter, Self.unknown(name, of: endpoint))
+        fault = (
+          .unknownParameter, Self.unknown(name, of: endpoint, isCompared: violations.count < Self.mostSuggestions)
+        )
       } else if !seen.insert(name).inserted, !Endpoint.repeated.contains(name) {
         fault = (.duplicate, "`\(name)` is given more than once: give it once")
       } else {
         fault = self.fault(of: value, as: name, endpoint).map { (.invalidFormat, $0) }
       }
-      guard let fault, violations.count < Intake.maximumViolations else { continue }
+      guard let fault else { continue }
       var violation = Violation("", fault.code, fault.detail)
       violation.parameter = String(name.prefix(40))
       violations.append(violation)
@@ -27,9 +30,12 @@ extension Service {
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidParameter) }
   }
 
-  private static func unknown(_ name: String, of endpoint: Endpoint) -> String {
+  /// Comparing words costs time: beyond these nobody reads what was probably meant.
+  private static let mostSuggestions = 10
+
+  private static func unknown(_ name: String, of endpoint: Endpoint, isCompared: Bool) -> String {
     let shown = name.prefix(40)
-    if let near = Suggestion.nearest(to: name, among: endpoint.query) {
+    if isCompared, let near = Suggestion.nearest(to: name, among: endpoint.query) {
       return "unknown query parameter `\(shown)`; did you mean `\(near)`?"
     }
     let names = endpoint.query.map { "`\($0)`" }.joined(separator: ", ")
