@@ -54,14 +54,15 @@ extension Journeys {
 
     _ = try await fanfare("messages", "pause", id)
     let pausedAt = now()
-    try await shown(wide.process, #/paused\. fanfare messages resume goes on/#)
+    try await shown(wide.process, #/paused\. Continue with fanfare messages resume/#)
     _ = try await plain.line { $0.hasPrefix("paused  ") }
     // Ctrl-C ends the watching only.
     let number = try #require(
       Int32(try String(contentsOf: narrow.pid, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
     kill(number, SIGINT)
     #expect(await narrow.process.waitForExit() == 130, "\(narrow.process.text)")
-    #expect(narrow.process.text.contains("the message goes on; fanfare messages watch \(id)"))
+    #expect(
+      narrow.process.text.contains("the message is still being sent; to follow it again: fanfare messages watch \(id)"))
     #expect(try await gateway.client.get("/v1/messages/\(id)").json["state"]?.string == "paused")
 
     // A second after the word nothing goes any more.

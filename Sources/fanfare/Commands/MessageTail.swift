@@ -36,7 +36,7 @@ struct MessageTail {
         } catch {
           // At the start it is a mistake, later it is worth waiting for.
           guard !tail.states.isEmpty || isAway || limit != backlog else { throw error }
-          if !isAway { Terminal.note("the server cannot be reached; waiting for it (\(error.reason))") }
+          if !isAway { Terminal.note("cannot reach the server; waiting for it (\(error.reason))") }
           isAway = true
         }
         let end = loop.now + interval

@@ -6,8 +6,8 @@ import Loop
 enum ListCall {
   static func options(_ limit: Int) -> [Command.Option] {
     [
-      Command.Option("--limit", "COUNT", "lists: so many, 1–100000 (\(limit))"),
-      Command.Option("--csv", "lists: all of it, as a table for spreadsheets"),
+      Command.Option("--limit", "COUNT", "lists: number of rows, 1–100000 (\(limit))"),
+      Command.Option("--csv", "lists: the whole list as CSV, for spreadsheets"),
     ]
   }
   private static let most = 100_000
@@ -69,7 +69,7 @@ enum ListCall {
       progress?.clear()
       guard answer.isSuccess else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
       guard isWhole else {
-        Terminal.complain("standard output did not take all \(what)", "is the disk full?")
+        Terminal.complain("cannot write all \(what) to standard output", "is the disk full?")
         return .failure
       }
       return .success
@@ -78,6 +78,6 @@ enum ListCall {
 
   /// Says that there are more, where a list for people ends.
   static func tellRest(_ count: Int, _ isWhole: Bool) {
-    if !isWhole { Terminal.note("these are \(count); there are more: --limit COUNT, or --csv for all") }
+    if !isWhole { Terminal.note("the list has more than these \(count) rows: use --limit COUNT, or --csv for all") }
   }
 }
