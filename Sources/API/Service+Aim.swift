@@ -40,7 +40,9 @@ extension Service {
       var aim = Aim(targets: devices.map(fates.target), devices: devices)
       if devices.isEmpty {
         aim.warnings.append(
-          Notice(pointer: pointer, code: "no_recipients", detail: "no device is in this audience now: nobody gets it"))
+          Notice(
+            pointer: pointer, code: "no_recipients",
+            detail: "no device is in this audience now: nobody gets the message"))
         aim.warnings += try await tagHints(resolved, call, at: pointer)
       }
       return aim
@@ -64,7 +66,7 @@ extension Service {
       aim.warnings.append(
         Notice(
           pointer: pointer, code: "no_recipients",
-          detail: "no device is in this audience now: those that are in it when the message starts get it"))
+          detail: "no device is in this audience now: devices that are in it when the message starts get the message"))
     }
     return aim
   }
@@ -105,7 +107,7 @@ extension Service {
     aim.warnings.append(
       Notice(
         pointer: "/onesignal_targeting", code: "counted_by_provider",
-        detail: "OneSignal aims and counts: here the whole audience is one delivery"))
+        detail: "OneSignal selects and counts the devices: for Fanfare the whole audience is one delivery"))
     return aim
   }
 

@@ -44,7 +44,7 @@ struct AudienceTests {
       (#"{"audience":"a"}"#, #""onesignal_targeting":"provider""#, "/onesignal_targeting", nil, "providers"),
       (
         #"{"filters":[{"field":"tag","key":"a","relation":"exists"},{"field":"tag","key":"utm:source","relation":"!=","value":"ads"}]}"#,
-        "", "/to/filters/1", nil, "`key` holds a colon"
+        "", "/to/filters/1", nil, "`key` has a colon"
       ),
     ] as [(String, String, String, Int?, String)])
   func faults(_ to: String, _ more: String, _ pointer: String, _ column: Int?, _ words: String) throws {

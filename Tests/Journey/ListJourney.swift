@@ -157,7 +157,7 @@ extension Journeys {
     let file = folder.appending(path: "fanfare/profiles.json")
     let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
-    #expect(try await fanfare(#""$0" messages list"#).contains("no such message"))
+    #expect(try await fanfare(#""$0" messages list"#).contains("no message matches"))
     // Another server is asked with no key of this one, but refused before.
     #expect(
       try await fanfare(#""$0" messages list --url http://127.0.0.1:1"#, exit: 2).contains("needs an API key"))
@@ -167,9 +167,9 @@ extension Journeys {
     #expect(try await fanfare(#""$0" profiles"#).contains("spare\t\(gateway.client.base)"))
     #expect(
       try await fanfare(#""$0" messages list --profile spare"#, ["FANFARE_URL": "http://127.0.0.1:1"]).contains(
-        "no such"))
+        "no message matches"))
     #expect(try await fanfare(#""$0" messages list --profile spar"#, exit: 2).contains("did you mean spare?"))
     _ = try await fanfare(#""$0" logout"#)
-    #expect(try await fanfare(#""$0" messages list"#, exit: 2).contains("an API key is needed"))
+    #expect(try await fanfare(#""$0" messages list"#, exit: 2).contains("needs an API key"))
   }
 }

@@ -92,7 +92,7 @@ extension Journeys {
     #expect(sent.json["starts_at_zone"]?.string == "UTC", "\(sent.text)")
     let messageID = try #require(sent.json["id"]?.string)
     let living = try await gateway.client.get("/v1/drafts/\(id)")
-    #expect(living.status == 409 && living.text.contains("cancelled and duplicated"), "\(living.text)")
+    #expect(living.status == 409 && living.text.contains("cancel and duplicate"), "\(living.text)")
     #expect(try await gateway.client.post("/v1/messages/\(messageID)/cancel", "").status == 200)
     let dead = try await gateway.client.get("/v1/drafts/\(id)")
     #expect(dead.status == 409 && dead.text.contains("was cancelled"), "\(dead.text)")

@@ -100,8 +100,8 @@ extension Journeys {
     #expect(await ended.process.waitForExit() == 0)
     #expect(ended.process.text.contains("completed: 2 deliveries"), "\(ended.process.text)")
     for word in ["pause", "resume", "cancel"] {
-      #expect(try await fanfare("messages", word, done, exit: 5).contains("is completed already"))
+      #expect(try await fanfare("messages", word, done, exit: 5).contains("is already completed"))
     }
-    #expect(try await fanfare("messages", "watch", "msg_1", exit: 2).contains("no message id"))
+    #expect(try await fanfare("messages", "watch", "msg_1", exit: 2).contains("not a message id"))
   }
 }

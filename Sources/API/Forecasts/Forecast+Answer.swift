@@ -38,10 +38,10 @@ extension Forecast.Exclusion {
   var explanation: String {
     switch outcome {
     case .skipped?: SkipReason(rawValue: reason)?.explanation ?? reason
-    case .expired?: "their time comes when the message is no longer worth sending"
-    case .failed?: "what the provider would refuse"
+    case .expired?: "the message's `ttl` ends before the delivery could start"
+    case .failed?: "the provider would refuse the request"
     case nil where reason == SkipReason.tokenKind.rawValue: SkipReason.tokenKind.explanation
-    case .dead?, nil: "their provider has called the token dead"
+    case .dead?, nil: "the provider has called the token dead"
     case .accepted?, .superseded?, .cancelled?: reason
     }
   }
@@ -61,7 +61,8 @@ extension Notice {
       guard let outcome = exclusion.outcome else {
         return Notice(
           pointer: "/to", code: "no_targets",
-          detail: "\(count) device\(count == 1 ? "" : "s") of these users are no targets (\(exclusion.reason)): "
+          detail:
+            "\(count) device\(count == 1 ? "" : "s") of these users will not get the message (\(exclusion.reason)): "
             + exclusion.explanation)
       }
       return Notice(
