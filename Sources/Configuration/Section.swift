@@ -49,7 +49,8 @@ struct Section {
     for key in members.keys.sorted() where !known.contains(key) {
       let near = Suggestion.nearest(to: key, among: known)
       let fix =
-        near.map { "Did you mean \"\($0)\"?" } ?? "Remove it; known here: \(known.sorted().joined(separator: ", "))"
+        near.map { "Did you mean \"\($0)\"?" }
+        ?? "Remove it; the settings here are \(known.sorted().joined(separator: ", "))"
       faults.add(place(key), "unknown setting \"\(key)\"", fix: fix)
     }
   }
@@ -154,7 +155,7 @@ struct Section {
     let words = Word.allCases.map(\.rawValue)
     let near = Suggestion.nearest(to: text, among: words)
     faults.add(
-      place(key), "\"\(text)\" is none of \(words.joined(separator: ", "))",
+      place(key), "\"\(text)\" is not one of \(words.joined(separator: ", "))",
       fix: near.map { "Did you mean \"\($0)\"?" } ?? "Choose one of them")
     return nil
   }

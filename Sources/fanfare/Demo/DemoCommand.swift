@@ -12,10 +12,10 @@ enum DemoCommand {
   static let command = Command(
     name: "demo", summary: "10,000 devices, three providers, faults playing, and the proof that nothing was lost",
     about: """
-      Starts a private Redis, the sandbox and a gateway process; registers devices, sends to each once while the vendors'
-      stand-ins answer 429, 410, 503, GOAWAY and resets; then holds the sandbox's own log against the gateway's record,
+      Starts a private Redis, the sandbox and a gateway process. Registers devices and sends to each of them once, while
+      the sandbox plays 429, 410, 503, GOAWAY and resets. Then compares the sandbox's log with the gateway's record,
       delivery by delivery. Retry waits are shortened to a third of a second (the vendors ask for up to 15 minutes).
-      Exit code 0 only if both agree and every kind of fault was really received.
+      The exit code is 0 only if log and record agree and the gateway received every kind of fault.
       """,
     options: [Command.Option("--devices", "N", "how many devices (10000)"), Command.json],
     examples: ["fanfare demo"]
