@@ -37,7 +37,7 @@ struct WorkerMetrics {
     flushRepeats = metrics.counter("fanfare_flush_repeats_total", "Flushes repeated because their reply was lost.")
     claimedJobs = metrics.counter("fanfare_claimed_jobs_total", "Jobs taken from the queue.")
     startedAudiences = metrics.counter(
-      "fanfare_audiences_started_total", "Parts of audiences whose members were decided.")
+      "fanfare_audiences_started_total", "Audience parts whose members were decided.")
     leases = metrics.gauge("fanfare_partitions_owned", "Partitions whose lease this process holds.")
     workers = metrics.gauge("fanfare_workers", "Live worker loops in all processes of the store.")
     lanes = metrics.gauge("fanfare_lanes", "Tokens with deliveries that wait, back off or are in flight.")
@@ -46,7 +46,7 @@ struct WorkerMetrics {
       "fanfare_error_brakes_total", "Messages paused because too many of their deliveries failed.")
     rateLost = metrics.counter(
       "fanfare_rate_lost_total",
-      "Permissions of a message's or an app's rate that sent nothing, as this machine, Redis or a connection was late.")
+      "Permissions of a rate_per_second that expired unused because this machine, Redis or a connection was slow.")
     forgotten = metrics.counter(
       "fanfare_outcomes_forgotten_total", "Answers dropped because another worker had taken over the partition.")
   }
@@ -104,7 +104,7 @@ final class SenderMetrics {
     connections = metrics.gauge("fanfare_connections", "Connections in use.", [label])
     limit = metrics.gauge(
       "fanfare_concurrency_limit",
-      "Requests that may be at work at a time, by the peers' settings and what was learned.",
+      "Requests allowed in flight at a time, by the peers' SETTINGS and the learned limit.",
       [label])
     retries = metrics.counter("fanfare_retries_total", "Deliveries that were retried or wait for a retry.", [label])
     blockedGauge = metrics.gauge(
