@@ -122,8 +122,7 @@ package enum OpenAPI {
           ("schema", .make([("type", "string"), ("pattern", "^([*]|\"[1-9][0-9]{0,8}\")$")])),
           (
             "description",
-            "The `etag` of the draft that you read, or `*` for any version. If the draft has another version, the "
-              + "answer is 412."
+            "The `etag` of the draft that you read, or `*`. The answer is 412 if the draft has another version."
           ),
         ]))
     }
