@@ -11,7 +11,7 @@ import Synchronization
 /// Breaks everything that can break while sends go on, and holds what was accepted against what arrived.
 enum ChaosCommand {
   static let command = Command(
-    name: "chaos", summary: "break everything while sends go on, and prove that nothing was lost",
+    name: "chaos", summary: "inject every kind of fault while sending, and prove that nothing was lost",
     about: """
       Starts a private Redis that writes to disk, the sandbox, an API and several workers, each in its own process.
       While direct sends, lists and audiences are sent, it kills, stops and restarts workers, the API and Redis, fills
@@ -22,9 +22,10 @@ enum ChaosCommand {
       pruned, sums. The exit code is 0 only if nothing differs. The same --seed plays the same faults.
       """,
     options: [
-      Command.Option("--deliveries", "N", "how many at least (100000)"),
+      Command.Option("--deliveries", "N", "minimum number of deliveries (100000)"),
       Command.Option("--workers", "N", "worker processes (3)"),
-      Command.Option("--seed", "N", "of the order and the times of the faults (drawn, and printed)"), Command.json,
+      Command.Option("--seed", "N", "seed of the order and times of the faults (default: random, printed)"),
+      Command.json,
     ],
     examples: ["fanfare chaos", "fanfare chaos --deliveries 1000000 --seed 7"]
   ) { arguments in try run(arguments) }

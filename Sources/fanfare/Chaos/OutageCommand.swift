@@ -9,7 +9,7 @@ import Sandbox
 /// One provider is away for an hour while a campaign goes on: what it costs, and that everybody is reached afterwards.
 enum OutageCommand {
   static let command = Command(
-    name: "outage", summary: "a provider is away for an hour in a campaign of a million: what that costs",
+    name: "outage", summary: "measure a campaign to a million devices while one provider is down for an hour",
     about: """
       Starts the stack of `fanfare chaos` with two workers and without its faults. Registers --devices, half of them
       with APNs and half with FCM, and sends to the APNs half for comparison. Then FCM answers 503 to everything, a
@@ -20,7 +20,7 @@ enum OutageCommand {
       """,
     options: [
       Command.Option("--minutes", "N", "how long FCM is away (60)"),
-      Command.Option("--devices", "N", "half of them at FCM (1000000)"), Command.json,
+      Command.Option("--devices", "N", "number of devices, half of them with FCM (1000000)"), Command.json,
     ],
     examples: ["fanfare outage", "fanfare outage --minutes 5 --devices 50000"]
   ) { arguments in try run(arguments) }

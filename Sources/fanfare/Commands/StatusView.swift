@@ -116,7 +116,7 @@ struct StatusView: Sendable {
       "  version \(redis.version), \(redis.role), \(redis.usedMemory >> 20) MiB\(share), \(redis.policy), "
         + "append-only \(redis.appendOnly ? "on" : "off"), \(redis.connectedReplicas) replicas")
     Terminal.print("  \(redis.promise)")
-    for loss in losses { Terminal.print("  may be lost: \(loss)") }
+    for loss in losses { Terminal.print("  data may be lost: \(loss)") }
   }
 
   private func age(_ time: WallTime) -> String {
