@@ -34,9 +34,9 @@ struct SyntaxCheck {
   }
 
   private func surprise(_ expected: String) -> ConfigurationFault {
-    guard next != nil else { return fault("the file ends where \(expected) belongs", fix: "Add what is missing") }
+    guard next != nil else { return fault("the file ends, but \(expected) is expected", fix: "Add what is missing") }
     let character = String(decoding: bytes[place...].prefix(8), as: UTF8.self).first.map(String.init) ?? ""
-    return fault("\"\(character)\" stands where \(expected) belongs", fix: "Correct the syntax there")
+    return fault("found \"\(character)\", but \(expected) is expected", fix: "Correct the syntax there")
   }
 
   /// White space and comments.

@@ -5,7 +5,7 @@ extension Intake {
   /// Members that only some kinds take, and why others do not.
   private static let belongings: [(name: String, kinds: [Kind], why: String)] = [
     ("notification", [.alert, .liveActivity], "shows no notification"),
-    ("data", [.alert, .background, .voip, .location, .complication, .pushToTalk], "has a payload of its own"),
+    ("data", [.alert, .background, .voip, .location, .complication, .pushToTalk], "has its own payload"),
     ("encrypted_body", [.alert], "has no text that a service extension could change"),
     ("live_activity", [.liveActivity], "does not change a Live Activity"),
     ("file_provider", [.fileProvider], "does not go to a file provider"),

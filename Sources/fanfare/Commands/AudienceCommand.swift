@@ -79,7 +79,7 @@ enum AudienceCommand {
     var table = Table()
     for (title, list, key) in [("by provider", "by_provider", "provider"), ("by platform", "by_platform", "platform")] {
       for (place, row) in (count[list]?.array ?? []).enumerated() {
-        table.row(place == 0 ? title : "", row[key]?.string ?? "not told", String(row["count"]?.integer ?? 0))
+        table.row(place == 0 ? title : "", row[key]?.string ?? "unknown", String(row["count"]?.integer ?? 0))
       }
     }
     let head = "\(total) device\(total == 1 ? "" : "s"): \(count["audience"]?.string ?? "")"
