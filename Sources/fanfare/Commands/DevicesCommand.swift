@@ -10,12 +10,12 @@ enum DevicesCommand {
     name: "devices", summary: "list, show, delete, import, export and check devices, decide on prunes",
     about: """
       list prints the devices that match all filters, including dead ones. show prints one device. timeline lists the
-      messages to a device with their outcomes. delete deletes a device.
-      import reads devices from FILE (- is standard input) and registers them. FILE is NDJSON, with one device on each
-      line as in POST /v1/devices, or CSV, whose first line names the columns (give --csv if the file name does not end
-      in .csv). --map Email=user maps a column to a field, --map Notes=- ignores a column, --set provider=fcm sets a
-      field for all. A faulty line is reported with its number, and the other lines are imported; --rejects writes the
-      faulty lines to a file. You can repeat an interrupted import as a whole.
+      messages to a device with their outcomes. delete deletes a device. import reads devices from FILE (- is standard
+      input) and registers them. FILE is NDJSON, with one device on each line as in POST /v1/devices, or CSV, whose
+      first line names the columns (give --csv if the file name does not end in .csv). --map Email=user maps a column to
+      a field, --map Notes=- ignores a column, --set provider=fcm sets a field for all. A faulty line is reported with
+      its number, and the other lines are imported; --rejects writes the faulty lines to a file. You can repeat an
+      interrupted import as a whole.
       export prints every device that is not dead, with its registration time, in the NDJSON format of import.
       reindex compares sets, index, aliases and users with the device records. --repair corrects the differences. It
       opens the store of the configuration directly; the server may keep running. Exit code 1: differences remain.
