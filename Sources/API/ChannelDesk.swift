@@ -49,7 +49,7 @@ final class ChannelDesk {
     case .use(let value, _): header = value
     case .unavailable(_, let blocked): throw .unauthorized(blocked ?? "no access token is available now")
     // Providers with channels sign by themselves.
-    case .fetch, .wait: throw .unauthorized("the credential cannot sign requests")
+    case .fetch, .wait: throw .unauthorized("the credential cannot sign requests itself")
     }
     let caller = counters[account.credential]!.caller
     let request = account.request(call, bundleID: bundleID, id: id, authorization: header)

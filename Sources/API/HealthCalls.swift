@@ -123,7 +123,7 @@ extension Braked {
       share > normal
       ? "\(dead) of \(seen) tokens were called dead (\(percent(share)), \(limit))"
       : "\(first.dead) of \(first.seen) tokens in a row were called dead (\(percent(first.share)), \(limit)), "
-        + "\(dead) of \(seen) until now"
+        + "\(dead) of \(seen) so far"
     return "\(what): nothing is pruned; see fanfare devices prunes review, then apply or discard"
   }
 }

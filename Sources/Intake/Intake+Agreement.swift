@@ -52,7 +52,7 @@ extension Intake {
     let place = fields.place.member("encrypted_body")
     if !notification.hasText {
       findings.refuse(
-        place, .notAllowed, "needs a `title` or `body` to show if the service extension runs out of time")
+        place, .notAllowed, "needs a `title` or `body` to show if the service extension does not run in time")
     }
     if message.mutableContent == false {
       findings.refuse(

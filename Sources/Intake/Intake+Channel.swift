@@ -30,7 +30,7 @@ extension Intake {
     }
     if message.collapseKey != nil {
       findings.refuse(
-        fields.place.member("collapse_key"), .notAllowed, "a channel always keeps only the newest message: leave it out"
+        fields.place.member("collapse_key"), .notAllowed, "a channel keeps at most its newest message: leave it out"
       )
     }
     if message.ttl > longestChannelTTL {
