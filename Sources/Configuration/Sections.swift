@@ -50,7 +50,7 @@ extension Configuration.Redis {
     let rest = url.dropFirst(tls ? 9 : 8)
     guard !rest.contains("@") else {
       return faults.add(
-        pointer, "a password in the URL is not secret", fix: "Use username and password_file instead")
+        pointer, "others can see a password in the URL", fix: "Use username and password_file instead")
     }
     guard let place = HostPort(rest, defaultPort: 6379) else {
       return faults.add(pointer, "\"\(url)\" does not name a host and port", fix: fix)

@@ -109,7 +109,7 @@ struct FaultTests {
   @Test("a key that stands twice is refused, as one of them would be ignored in silence")
   func twice() throws {
     let fault = try #require(Folder().faults("{ partitions: 4,\n partitions: 8 }").first)
-    #expect(fault.line == 2 && fault.problem.contains("\"partitions\" stands twice"))
+    #expect(fault.line == 2 && fault.problem.contains("\"partitions\" is given twice"))
   }
 
   @Test("deep nesting and bytes that are no UTF-8 are faults, not crashes")
