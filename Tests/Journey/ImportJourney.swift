@@ -70,7 +70,7 @@ extension Journeys {
     #expect(folder.contains("cannot be read: Is a directory") && folder.contains("nothing is imported"), "\(folder)")
     #expect(try await tool.run("devices", "import", file + ".gone", exit: 2).contains("there is no file"))
     let locked = try await tool.run("devices", "import", file, exit: 5, key: "fk_wrong")
-    #expect(locked.contains("lines 1–450 and what follows are not imported"), "\(locked)")
+    #expect(locked.contains("lines 1–450 and later lines are not imported"), "\(locked)")
     let nowhere = world.directory.file("none/rejects").path
     let unkept = try await tool.run("devices", "import", file, "--rejects", nowhere, exit: 1)
     #expect(unkept.contains("\(nowhere) cannot be written"), "\(unkept)")

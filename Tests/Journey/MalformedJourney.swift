@@ -102,7 +102,7 @@ extension Journeys {
     .message(#""cap":{"max":1,"per":"month"},"topic":"offers",\#(alert)"#, 422, "/cap/per"),
     .message(#""holdout":100,\#(alert)"#, 422, "/holdout"), .message(#""holdout":10.123,\#(alert)"#, 422, "decimals"),
     .message(#""variants":[],\#(alert)"#, 422, "/variants"),
-    .message(#""variants":[{"name":"a","weight":50}],\#(alert)"#, 422, "50 are missing"),
+    .message(#""variants":[{"name":"a","weight":50}],\#(alert)"#, 422, "add 50"),
     .message(#""variants":[{"weight":100}],\#(alert)"#, 422, "name"),
     .message(#""rate_per_second":0,\#(alert)"#, 422, "/rate_per_second"),
     .message(#""durability":{"replicas":99},\#(alert)"#, 422, "/durability"),
