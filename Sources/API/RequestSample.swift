@@ -9,7 +9,7 @@ package struct RequestSample: Sendable {
   package let bytesLeft: Int?
   let address: Address
   let device: DeviceID?
-  let credential: CredentialID
+  package let credential: CredentialID
   /// Of a message with variants.
   package let variant: String?
   let origin: Origin

@@ -51,7 +51,7 @@ struct DraftTrialTests {
       _ = gateway.ask("PUT", "/v1/test_lists/boss", #"{"devices":["d2"]}"#)
       let message =
         #"{"to":{"everyone":true},"reach":"latest_device_per_user","notification":{"title":"T"},"variants":[{"name":"a","weight":50},{"name":"b","weight":40,"notification":{"title":"Other"}}],"holdout":10}"#
-      let made = gateway.ask("POST", "/v1/drafts", #"{"message":\#(message)}"#)
+      let made = gateway.ask("POST", "/v1/drafts", #"{"name":"Spring","message":\#(message)}"#)
       let id = try #require(made.json["id"]?.string, "\(made.text)")
       let all = gateway.ask("POST", "/v1/drafts/\(id)/test", #"{"lists":["team","boss"]}"#, as: .send)
       #expect(all.status == 202, "\(all.text)")
@@ -63,6 +63,7 @@ struct DraftTrialTests {
         let sent = try #require(item["id"]?.string.flatMap { MessageID($0) })
         let report = gateway.ask("GET", "/v1/messages/\(sent)").json
         #expect(report["test_of"]?.string == id && report["variants"] == nil && report["draft_of"] == nil, "\(report)")
+        #expect(report["name"]?.string == "Test of Spring", "\(report)")
         #expect(devices(gateway, sent.description).count == 3)
         let body = try #require(try await gateway.withStore { try await $0.body(of: sent, app: Gateway.shop) })
         let stored = try JSON.parse(body)

@@ -73,7 +73,7 @@ struct FaultTests {
     }
   }
 
-  @Test("members of an audience whose requests end their connection cost the others no more than another attempt")
+  @Test("members of an audience whose requests end their connection cost the others less than one more attempt in the middle")
   func poisonedMembers() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)
@@ -88,7 +88,10 @@ struct FaultTests {
       // Alone from the second on, and as often as the policy wants it.
       for token in poisoned { #expect(responder.pushes.count { $0.token == token } == 10) }
       let others = Dictionary(grouping: responder.pushes.filter { !poisoned.contains($0.token) }, by: \.token)
-      #expect((others.values.map(\.count).max() ?? 0) <= 4)
+      // In the middle less than one more. A poisoned one ends a connection with others on it twice: the first one and, if some
+      // suspects were answered before its turn, theirs.
+      #expect(others.values.map(\.count).reduce(0, +) <= 2 * others.count)
+      #expect((others.values.map(\.count).max() ?? 0) <= 1 + 2 * poisoned.count)
       await post.finish(worker)
     }
   }

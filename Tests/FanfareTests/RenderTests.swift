@@ -28,6 +28,8 @@ struct RenderTests {
       ])
     for sample in samples {
       #expect(sample.url.hasPrefix("https://"))
+      // Of two accounts of a provider each says which it is.
+      #expect(sample.text.split(separator: "\n").first?.hasSuffix(", \(sample.credential.rawValue)") == true)
       #expect(sample.request.headers.first { $0.name == "authorization" }?.value == "***")
       #expect(try #require(sample.bytesLeft) > 0)
       var writer = JSONWriter()

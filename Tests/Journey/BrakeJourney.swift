@@ -128,7 +128,7 @@ extension Journeys {
     // Or so it seemed.
     try await sandbox.play("[]")
     let undone = try await desk.run("devices", "prunes", "undo", "--message", last)
-    #expect(undone.code == 0 && undone.text.contains("\(devices) devices are active again"), "\(undone.text)")
+    #expect(undone.code == 0 && undone.text.contains("reactivated \(devices) devices;"), "\(undone.text)")
     #expect(try await desk.living() == Int64(devices))
     #expect(try await desk.states(of: try await desk.sendToAll("Welcome back")) == ["accepted": devices])
   }

@@ -22,7 +22,7 @@ extension Journeys {
     let key = try await world.key(scopes: "devices")
     let tool = try ChildProcess(
       World.program, ["devices", "import", file.path, "--url", gateway.client.base, "--key", key])
-    _ = try await tool.line { $0.contains("10001 devices registered") }
+    _ = try await tool.line { $0.contains("10,001 devices registered") }
     let id = try await gateway.send(#"{"to":{"audience":"list-7"},"notification":{"body":"All"}}"#)
     let report = try await gateway.completed(id)
     #expect(report["outcomes"]?["accepted"]?.integer == 10_001, "\(report)")

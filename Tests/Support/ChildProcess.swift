@@ -32,9 +32,12 @@ package final class ChildProcess: @unchecked Sendable {
   package var isRunning: Bool { process.isRunning }
   package var text: String { output.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
-  /// The program's own exit code, or 128 and the signal that ended it.
+  /// The program's own exit code, or 128 and the signal that ended it. All that it wrote has been read by then, unless a child of
+  /// its own keeps its output open.
   package func waitForExit() async -> Int32 {
     while process.isRunning { try? await Task.sleep(for: .milliseconds(20)) }
+    let deadline = ContinuousClock.now + .seconds(2)
+    while !output.withLock(\.isWhole), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(20)) }
     return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
   }
 

@@ -92,7 +92,7 @@ extension Service {
 
   func duplicateDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let source = try await foundDraft(try draftID(of: call), call.app)
-    let name = source.name.map { Self.copyName($0) }
+    let name = source.name.map { Self.name("Copy of", $0) }
     return answer(201, try await keep(source.body, name: name, copyOf: source.id.description, call))
   }
 
@@ -114,7 +114,7 @@ extension Service {
         "The content of this message is no longer stored. After its end, a message keeps its content only if it went "
           + "to an audience, came from a draft, or had failed or expired deliveries")
     }
-    let name = report?.labels.name.map { Self.copyName($0) }
+    let name = report?.labels.name.map { Self.name("Copy of", $0) }
     // The copy is called otherwise.
     let nameless = (try? JSON.parse(body, maximumDepth: Call.maximumDepth))?.without(["name"]).encoded
     return answer(201, try await keep(nameless ?? body, name: name, copyOf: id.description, call))
@@ -122,9 +122,10 @@ extension Service {
 
   // MARK: Parts
 
-  private static func copyName(_ name: String) -> String {
-    let copy = "Copy of \(name)"
-    return copy.utf8.count <= Message.longestName ? copy : name
+  /// The name alone where it leaves no room for more.
+  static func name(_ words: String, _ name: String) -> String {
+    let longer = "\(words) \(name)"
+    return longer.utf8.count <= Message.longestName ? longer : name
   }
 
   private func reading(of call: Call) throws(Problem) -> DraftReading {

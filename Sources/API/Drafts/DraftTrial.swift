@@ -20,7 +20,7 @@ extension Service {
     let tests = try chosen(Intake.tests(of: try self.document(of: draft)), reading.variant)
     var ready: [(variant: String?, draft: Draft)] = []
     for (variant, message) in tests {
-      ready.append((variant, try await test(message, recipients, of: draft.id, call)))
+      ready.append((variant, try await test(message, recipients, of: draft, call)))
     }
     // Nothing is sent before all of them are found good.
     var sent: [(variant: String?, message: AcceptedMessage)] = []
@@ -73,7 +73,7 @@ extension Service {
   }
 
   /// Found good for all accounts that its recipients are reached by, and not stored.
-  private func test(_ message: JSONValue, _ recipients: TestRecipients, of id: DraftID, _ call: Call)
+  private func test(_ message: JSONValue, _ recipients: TestRecipients, of source: StoredDraft, _ call: Call)
     async throws(Problem) -> Draft
   {
     try await Self.inMessage { () async throws(Problem) in
@@ -90,7 +90,9 @@ extension Service {
       let draft = Draft(
         reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices,
         errorBrake: nil, self.settings)
-      draft.submission.testOf = id
+      draft.submission.testOf = source.id
+      let name = draft.submission.labels.name ?? source.name
+      draft.submission.labels.name = name.map { Self.name("Test of", $0) }
       try await self.foresee(draft, aim, self.outlook(of: reading.message, contents, call), call, .warning)
       return draft
     }

@@ -61,8 +61,7 @@ extension Notice {
       guard let outcome = exclusion.outcome else {
         return Notice(
           pointer: "/to", code: "no_targets",
-          detail:
-            "\(count) device\(count == 1 ? "" : "s") of these users will not get the message (\(exclusion.reason)): "
+          detail: "left out \(count) device\(count == 1 ? "" : "s") of these users (\(exclusion.reason)): "
             + exclusion.explanation)
       }
       return Notice(

@@ -102,8 +102,10 @@ struct DeviceTable {
 
   private static func unknown(_ name: String) -> String {
     let near = Suggestion.nearest(to: name, among: fields) ?? "FIELD"
-    return "unknown column `\(name.prefix(40))`: map it with `map=\(name.prefix(40)):\(near)`, or "
-      + "ignore it with `map=\(name.prefix(40)):-`"
+    let start = name.prefix(40)
+    return
+      "unknown column `\(start)`: map it with `--map '\(start)=\(near)'` (over HTTP `?map=\(start):\(near)`), or ignore "
+      + "it with `-` in place of the field"
   }
 
   private static func column(_ field: String) -> Column {

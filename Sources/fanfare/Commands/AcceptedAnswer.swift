@@ -6,9 +6,13 @@ enum AcceptedAnswer {
   /// The id on standard output, for scripts; all else beside it.
   @Sendable static func show(_ answer: JSONValue) {
     Terminal.print(answer["id"]?.string ?? "")
-    if let targets = answer["targets"]?.integer { Terminal.note("\(targets) device\(targets == 1 ? "" : "s")") }
+    if let targets = answer["targets"]?.integer { Terminal.note(counted(targets, "device")) }
     if let start = answer["starts_at"]?.string { Terminal.note("starts at \(start)") }
     warn(answer)
+  }
+
+  static func tellRepeat() {
+    Terminal.note("note: this idempotency key was used before: this is its message, and nothing new is sent")
   }
 
   @Sendable static func warn(_ answer: JSONValue) {

@@ -82,7 +82,7 @@ enum AudienceCommand {
         table.row(place == 0 ? title : "", row[key]?.string ?? "unknown", String(row["count"]?.integer ?? 0))
       }
     }
-    let head = "\(total) device\(total == 1 ? "" : "s"): \(count["audience"]?.string ?? "")"
+    let head = "\(counted(total, "device")): \(count["audience"]?.string ?? "")"
     let warnings = (count["warnings"]?.array ?? []).filter { !ForecastView.shows($0) }.compactMap {
       $0["detail"]?.string
     }

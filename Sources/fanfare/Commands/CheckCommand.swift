@@ -28,7 +28,8 @@ enum CheckCommand {
     let offline = arguments.has("--offline")
     let findings = try Blocking.run { loop in
       var found = [
-        Finding("configuration", note: "\(setup.apps.count) apps, \(setup.accounts.count) credentials")
+        Finding(
+          "configuration", note: "\(counted(setup.apps.count, "app")), \(counted(setup.accounts.count, "credential"))")
       ]
       found.append(zones(setup))
       if !offline { found.append(await redis(setup, loop)) }
@@ -85,7 +86,7 @@ enum CheckCommand {
       }
       let status = try await store.redisStatus()
       var finding = Finding(
-        "redis", note: "the store is open, \(setup.store.partitions) partitions, \(status.promise)")
+        "redis", note: "the store is open, \(counted(setup.store.partitions, "partition")), \(status.promise)")
       let losses = status.losses(replicas: setup.replicas)
       if !losses.isEmpty { finding.warning = losses.joined(separator: "; ") }
       return finding

@@ -4,6 +4,7 @@ import Glibc
 import JSON
 import Sandbox
 import Store
+import TLS
 
 /// Everything on one machine, for trying it out: a private Redis, the vendors' stand-ins and the gateway.
 enum DevCommand {
@@ -31,6 +32,9 @@ enum DevCommand {
       defer { vendors.stop() }
       var app = SandboxApp(
         redisSocket: redis.socket, port: port, vendors: vendors.ports, directory: vendors.directory)
+      // For keys with scope `register`, as apps have them.
+      app.registration = #"register_tags: ["news", "lang:*"], user_secret_file: "user-secret","#
+      folder.write("user-secret", Base64URL.encode(SecureRandom.bytes(32)))
       let file = folder.write("fanfare.json5", app.text)
       let (gateway, setup, bound) = try start(
         file,
@@ -97,6 +101,8 @@ enum DevCommand {
       writer.endObject()
       return Terminal.print(writer.bytes)
     }
+    let sandbox = "http://127.0.0.1:\(ports.control)"
+    let path = GatewayProcess.missingSearchFolder.map { " PATH='\($0)':\"$PATH\"" } ?? ""
     Terminal.print(
       """
       Fanfare is ready. The sandbox stands in for the vendors. Press ctrl-C to stop.
@@ -104,11 +110,11 @@ enum DevCommand {
         API      \(url)
         key      \(key)
         config   \(file)
-        sandbox  http://127.0.0.1:\(ports.control)/log   (what the vendors received)
+        sandbox  \(sandbox)/log   (what the vendors received)
 
-      Set these for the README's examples and for fanfare send:
+      For the README's examples, docs/tasks.md and every fanfare command, run this in another terminal:
 
-        export FANFARE_URL=\(url) FANFARE_KEY=\(key)
+        export FANFARE_URL=\(url) FANFARE_KEY=\(key) FANFARE_CONFIG=\(file) FANFARE_SANDBOX=\(sandbox)\(path)
 
       Send a first message:
 

@@ -246,7 +246,8 @@ struct DeviceImport {
     }
     if refused > told { Terminal.note("… and \(refused - told) more") }
     let parts = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
-    Terminal.print("\(done) devices registered" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"))
-    if refused > 0 { Terminal.print("\(refused) lines refused") }
+    Terminal.print(
+      "\(counted(done, "device")) registered" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"))
+    if refused > 0 { Terminal.print("\(counted(refused, "line")) refused") }
   }
 }

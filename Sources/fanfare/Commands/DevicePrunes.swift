@@ -36,8 +36,8 @@ enum DevicePrunes {
       }
       return try call("POST", "/undo", filter, arguments) { document in
         Terminal.print(
-          "\(count(document, "revived")) devices are active again; \(count(document, "kept")) stay dead because another "
-            + "device has their token")
+          "reactivated \(counted(document["revived"]?.integer ?? 0, "device")); left dead because another device has the "
+            + "token: \(count(document, "kept"))")
       }
     default: throw UsageProblem(text: "say what to do: fanfare devices prunes review, apply, discard or undo")
     }

@@ -58,7 +58,8 @@ enum DeviceReindex {
       writer.endObject()
       return Terminal.print(json: writer.bytes)
     }
-    Terminal.print("\(app.rawValue): \(report.devices) devices, \(faults.isEmpty ? "no differences" : "differences:")")
+    Terminal.print(
+      "\(app.rawValue): \(counted(report.devices, "device")), \(faults.isEmpty ? "no differences" : "differences:")")
     for (fault, count) in faults { Terminal.print("  \(fault.rawValue): \(count)") }
     for sample in report.samples { Terminal.print("    \(sample)") }
     if !faults.isEmpty {

@@ -193,7 +193,7 @@ enum DraftsCommand {
       for test in answer["items"]?.array ?? [] {
         let variant = test["variant"]?.string.map { "variant \($0): " } ?? ""
         Terminal.print(test["id"]?.string ?? "")
-        Terminal.note("\(variant)\(test["targets"]?.integer ?? 0) devices")
+        Terminal.note("\(variant)\(counted(test["targets"]?.integer ?? 0, "device"))")
         AcceptedAnswer.warn(test)
       }
     }

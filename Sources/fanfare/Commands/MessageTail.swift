@@ -68,7 +68,7 @@ struct MessageTail {
     let shown = Help.padded(state, 9)
     let counts = MessageCounts(report)
     let name = report["name"]?.string.map { "  \"\($0)\"" } ?? ""
-    let targets = "\(MessagesCommand.grouped(counts.total)) target\(counts.total == 1 ? "" : "s")"
+    let targets = counted(counts.total, "target")
     return
       "\(Style.dim.on(time))  \(id)  \(Style.of(state: state)?.on(shown) ?? shown)  \(targets)\(counts.text)\(name)"
   }

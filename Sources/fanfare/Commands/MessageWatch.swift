@@ -141,7 +141,7 @@ struct MessageWatch {
     } else if counts.total == 0 {
       text += "it had no recipients"
     } else {
-      text += "\(MessagesCommand.grouped(counts.total)) deliveries"
+      text += counted(counts.total, "delivery")
     }
     if let duration = report["duration_ms"]?.integer { text += ", in \(Self.span(Int(duration / 1_000)))" }
     var table = Table()

@@ -114,7 +114,7 @@ enum MessagesCommand {
     Terminal.print("\(report["id"]?.string ?? "")\(name) \(Style.of(state: state)?.on(state) ?? state)\(why)")
     let progress = report["progress"]
     Terminal.print(
-      "\(counts.total) targets: \(progress?["final"]?.integer ?? 0) ended, "
+      "\(counted(counts.total, "target")): \(progress?["final"]?.integer ?? 0) ended, "
         + "\(progress?["retrying"]?.integer ?? 0) waiting for a retry, "
         + "\(progress?["pending"]?.integer ?? 0) pending")
     for wait in report["waiting_for"]?.array ?? [] {
@@ -232,7 +232,7 @@ enum MessagesCommand {
           Terminal.print(json: answer.body)
         } else {
           Terminal.print(replay["id"]?.string ?? "")
-          Terminal.note("\(replay["targets"]?.integer ?? 0) deliveries are sent again")
+          Terminal.note("sending \(counted(replay["targets"]?.integer ?? 0, "delivery")) again")
         }
         after = replay["next_after"]?.string
         if after == nil { break }

@@ -71,6 +71,7 @@ enum SendCommand {
       guard answer.isSuccess, let accepted = answer.document, let id = accepted["id"]?.string else {
         return ServerCall.refused(answer, json: json)
       }
+      if answer.isRepeated { AcceptedAnswer.tellRepeat() }
       guard let wait else {
         json ? Terminal.print(json: answer.body) : AcceptedAnswer.show(accepted)
         return .success
@@ -100,7 +101,9 @@ enum SendCommand {
           members.set("warnings", warnings)
           Terminal.print(.object(members))
         } else {
-          Terminal.print("\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.text)")
+          Terminal.print(
+            "\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.total == 0 ? ": it had no recipients" : counts.text)"
+          )
           if loop.now > deadline, state != "completed", state != "cancelled" {
             Terminal.note("the message is still being sent; to follow it: fanfare messages watch \(id)")
           }

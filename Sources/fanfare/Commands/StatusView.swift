@@ -108,13 +108,13 @@ struct StatusView: Sendable {
     }
     Terminal.print("queue")
     Terminal.print(
-      "  \(queue.jobs.values.reduce(0, +)) jobs\(queue.oldest.map { ", the oldest \(age($0)) old" } ?? ""), "
-        + "\(queue.retries) retries, \(queue.quarantined) that could not be read")
+      "  \(counted(queue.jobs.values.reduce(0, +), "job"))\(queue.oldest.map { ", the oldest \(age($0)) old" } ?? ""), "
+        + "\(counted(queue.retries, "retry")), \(queue.quarantined) that could not be read")
     Terminal.print("redis")
     let share = redis.maximumMemory > 0 ? " of \(redis.maximumMemory >> 20) MiB" : ", no maxmemory"
     Terminal.print(
       "  version \(redis.version), \(redis.role), \(redis.usedMemory >> 20) MiB\(share), \(redis.policy), "
-        + "append-only \(redis.appendOnly ? "on" : "off"), \(redis.connectedReplicas) replicas")
+        + "append-only \(redis.appendOnly ? "on" : "off"), \(counted(redis.connectedReplicas, "replica"))")
     Terminal.print("  \(redis.promise)")
     for loss in losses { Terminal.print("  data may be lost: \(loss)") }
   }

@@ -25,7 +25,7 @@ enum UsersCommand {
       }
     case "delete":
       return try ServerCall.one("DELETE", path, arguments) { answer in
-        Terminal.print("\(answer["devices_deleted"]?.integer ?? 0) devices of \(id) are deleted")
+        Terminal.print("deleted \(counted(answer["devices_deleted"]?.integer ?? 0, "device")) of \(id)")
       }
     default: throw UsageProblem(text: "say what to do: fanfare users show or delete")
     }

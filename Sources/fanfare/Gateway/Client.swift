@@ -12,6 +12,8 @@ struct Client {
   struct Answer: Sendable {
     var status: Int
     var body: [UInt8]
+    /// The request was taken before, and this is the answer of then.
+    var isRepeated = false
     /// Nil if the body is not JSON.
     var document: JSONValue? { try? JSON.parse(body) }
     var isSuccess: Bool { (200..<300).contains(status) }
@@ -35,7 +37,9 @@ struct Client {
     if !body.isEmpty { headers.append(Header("content-type", type)) }
     let answer = try await http.send(
       HTTPClientRequest(method: method, url: base + path, headers: headers, body: body, timeout: 60_000))
-    return Answer(status: answer.status, body: answer.body)
+    return Answer(
+      status: answer.status, body: answer.body,
+      isRepeated: answer.headers.contains { $0.name == "idempotent-replayed" && $0.value == "true" })
   }
 
   /// A list of any length: `receive` takes it as it comes.
@@ -61,8 +65,14 @@ extension Client.Answer {
   var problem: String {
     guard let document else { return "status \(status)" }
     var text = document["title"]?.string ?? "status \(status)"
-    if let detail = document["detail"]?.string, detail != text { text += ": \(detail)" }
-    for violation in document["violations"]?.array ?? document["errors"]?.array ?? [] {
+    if let detail = document["detail"]?.string, detail != text {
+      // What is not there is named by the detail.
+      text = document["code"]?.string == "not_found" ? detail : "\(text): \(detail)"
+    }
+    let violations = document["violations"]?.array ?? document["errors"]?.array ?? []
+    // Of a single one the detail says it all.
+    if violations.count == 1, let only = violations[0]["detail"]?.string, text.hasSuffix(only) { return text }
+    for violation in violations {
       let place = violation["parameter"]?.string ?? violation["pointer"]?.string ?? ""
       text += "\n  \(place.isEmpty ? "" : "\(place): ")\(violation["detail"]?.string ?? "")"
     }

@@ -63,7 +63,8 @@ final class Gateway {
   private func refuse(_ faults: ConfigurationFaults) {
     reloads.refused(faults, log)
     let first = faults.faults[0].text
-    front?.refused(faults.faults.count == 1 ? first : "\(first) (\(faults.faults.count - 1) more faults)")
+    front?.refused(
+      faults.faults.count == 1 ? first : "\(first) (and \(counted(faults.faults.count - 1, "fault")) more)")
   }
 
   /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the configuration says, or

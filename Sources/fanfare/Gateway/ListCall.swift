@@ -78,6 +78,6 @@ enum ListCall {
 
   /// Says that there are more, where a list for people ends.
   static func tellRest(_ count: Int, _ isWhole: Bool) {
-    if !isWhole { Terminal.note("the list has more than these \(count) rows: use --limit COUNT, or --csv for all") }
+    if !isWhole { Terminal.note("the list has more rows than \(count): use --limit COUNT, or --csv for all") }
   }
 }

@@ -14,6 +14,8 @@ struct SandboxApp {
   var partitions = 16
   /// More settings, each with a comma behind it.
   var more = ""
+  /// Settings of the app for keys with scope `register`, with a comma behind them.
+  var registration = ""
 
   /// Waits in milliseconds.
   struct Floors {
@@ -37,6 +39,7 @@ struct SandboxApp {
     \(retry)  apps: [
         {
           id: "\(Self.id)",
+          \(registration)
           credentials: [
             {
               name: "apple", provider: "apns", environments: ["production", "sandbox"],

@@ -48,6 +48,7 @@ enum ServerCall {
     return try run(arguments) { client, _ in
       let answer = try await client.call(method, path, body, headers: headers)
       guard answer.isSuccess else { return refused(answer, json: json) }
+      if answer.isRepeated { AcceptedAnswer.tellRepeat() }
       if !json { show(answer.document ?? .null) } else if !answer.body.isEmpty { Terminal.print(json: answer.body) }
       return .success
     }

@@ -58,7 +58,7 @@ struct Setup: Sendable {
 
   static func report(_ faults: ConfigurationFaults, json: Bool) {
     guard json else {
-      Terminal.note("\(faults.file): \(faults.faults.count == 1 ? "1 fault" : "\(faults.faults.count) faults")")
+      Terminal.note("\(faults.file): \(counted(faults.faults.count, "fault"))")
       for fault in faults.faults { Terminal.note("  \(fault.text)") }
       return
     }

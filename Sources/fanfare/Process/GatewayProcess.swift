@@ -36,6 +36,14 @@ final class GatewayProcess: Sendable {
     return String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
+  /// The folder of this program, where a shell does not look for it yet.
+  static var missingSearchFolder: String? {
+    guard let end = program.lastIndex(of: "/") else { return nil }
+    let folder = String(program[..<end])
+    let known = getenv("PATH").map { String(cString: $0).split(separator: ":").map(String.init) } ?? []
+    return known.contains(folder) ? nil : folder
+  }
+
   var id: Int32 { child.id }
   func stop() { child.stop() }
 }

@@ -76,7 +76,9 @@ extension RequestSample {
   /// As people read requests.
   var text: String {
     let name = variant.map { ", variant \($0)" } ?? ""
-    var lines = ["\(provider.rawValue), \(tokenKind.rawValue) token\(name)", "\(request.method) \(url)"]
+    var lines = [
+      "\(provider.rawValue), \(tokenKind.rawValue) token, \(credential.rawValue)\(name)", "\(request.method) \(url)",
+    ]
     for header in request.headers { lines.append("\(header.name): \(header.value)") }
     lines += ["", String(decoding: request.body, as: UTF8.self), ""]
     lines.append("\(request.body.count) bytes" + (bytesLeft.map { ", \($0) left under the limit" } ?? ""))

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import fanfare
+
+@Suite("What commands say")
+struct WordingTests {
+  @Test("a number stands with its noun in the right form")
+  func counting() {
+    #expect(counted(1, "device") == "1 device")
+    #expect(counted(0, "device") == "0 devices")
+    #expect(counted(10_001, "line") == "10,001 lines")
+    #expect(counted(1, "delivery") == "1 delivery")
+    #expect(counted(2, "retry") == "2 retries")
+    #expect(counted(Int64.max, "key").hasSuffix("807 keys"))
+  }
+
+  @Test("a refusal says once what is wrong: its only fault, several each with its place")
+  func refusal() {
+    func told(_ json: String) -> String { Client.Answer(status: 422, body: Array(json.utf8)).problem }
+    #expect(
+      told(
+        #"{"title":"Not valid","detail":"`ttl`: too long","violations":[{"pointer":"/ttl","detail":"too long"}]}"#)
+        == "Not valid: `ttl`: too long")
+    #expect(
+      told(
+        #"{"title":"Not valid","detail":"2 faults; see `violations`","#
+          + #""violations":[{"pointer":"/ttl","detail":"too long"},{"pointer":"/to","detail":"missing"}]}"#)
+        == "Not valid: 2 faults; see `violations`\n  /ttl: too long\n  /to: missing")
+    #expect(
+      told(#"{"title":"There is no such thing","code":"not_found","detail":"There is no such draft"}"#)
+        == "There is no such draft")
+    // What the sentence does not say is not lost.
+    #expect(
+      told(#"{"title":"Not valid","violations":[{"pointer":"/ttl","detail":"too long"}]}"#)
+        == "Not valid\n  /ttl: too long")
+  }
+}
