@@ -1,4 +1,4 @@
-# `make` alone lists what there is. Everything but `help` and `clean` installs missing Debian packages first.
+# `make` alone lists the targets. Every target except `help` and `clean` installs missing Debian packages first.
 SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --product fanfare
 
@@ -8,7 +8,7 @@ RELEASE = $(SWIFT) build -c release --product fanfare
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
 
-packages: ## install the packages of Config/packages that are missing
+packages: ## install the missing packages of Config/packages
 	@Config/install-packages
 
 build: packages ## a debug build of everything
@@ -21,52 +21,52 @@ test: packages ## build and run all tests
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" Config/run-tests
 
-drive: release ## random requests to every route of a debug and a release build; DRIVE="--seed 7 --requests 5000" for others
+drive: release ## send random requests to every route of a debug and a release build; DRIVE="--seed 7 --requests 5000" for another run
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" Config/drive $(DRIVE)
 
-fuzz-api: packages ## schemathesis with all its checks against the API of the debug build, bounded to minutes; FUZZ="--seed 7 --seconds 120"
+fuzz-api: packages ## run schemathesis against the API of the debug build for some minutes; FUZZ="--seed 7 --seconds 120" for another run
 	$(SWIFT) build --product fanfare
 	@SWIFT="$(SWIFT)" Config/fuzz-api $(FUZZ)
 
-demo: packages ## 10,000 devices, three providers, faults, and the proof that nothing was lost
+demo: packages ## send to 10,000 devices of three providers while faults play, and prove that nothing was lost
 	$(SWIFT) build --product fanfare
 	@"$$($(SWIFT) build --show-bin-path)/fanfare" demo
 
-dev: packages ## Redis, sandbox and gateway in one command; ctrl-C ends all
+dev: packages ## run Redis, the sandbox and the gateway in one command; ctrl-C stops all
 	$(SWIFT) build --product fanfare
 	@"$$($(SWIFT) build --show-bin-path)/fanfare" dev
 
-fields: packages ## write docs/fields.md anew from the code
+fields: packages ## generate docs/fields.md from the code
 	$(SWIFT) build --build-tests
 	FANFARE_WRITE_FIELDS=1 $(SWIFT) test --skip-build --filter FieldTests
 
-lint: packages ## format, file length, import graph, documentation of package declarations
+lint: packages ## check format, file lengths, import graph and doc comments
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Providers Tests
 	@python3 Config/lint.py
 
-format: ## rewrite the sources in the agreed format
+format: ## format the sources
 	$(SWIFT) format --in-place --recursive Package.swift Sources Providers Tests
 
-bench: release ## all scenarios of the dispatch benchmark, on a release build (about 15 minutes)
+bench: release ## run all scenarios of the dispatch benchmark on a release build (about 15 minutes)
 	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" bench dispatch --store Benchmarks/last.json
 
-bench-check: release ## the headline again: fails if its ratios are worse than those in Benchmarks/results.json
+bench-check: release ## run the headline again; fail if its ratios are worse than in Benchmarks/results.json
 	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" bench dispatch --scenario audience --scenario faults \
 	  --check Benchmarks/results.json
 
-chaos: release ## break everything while 100,000 deliveries go on; CHAOS="--seed 7" for the same faults again
+chaos: release ## inject every kind of fault during 100,000 deliveries; CHAOS="--seed 7" plays the same faults again
 	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" chaos $(CHAOS)
 
-soak: release ## half an hour of steady load: memory, descriptors and Redis stay flat; SOAK_MINUTES=3 for a short one
+soak: release ## send for half an hour and check that memory, descriptors and Redis stay flat; SOAK_MINUTES=3 for a short run
 	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" soak --minutes $(or $(SOAK_MINUTES),30)
 
-outage: release ## an hour without FCM in a campaign of a million; OUTAGE="--minutes 5 --devices 50000" for a short one
+outage: release ## send a campaign to a million devices while FCM is down for an hour; OUTAGE="--minutes 5 --devices 50000" for a short run
 	@"$$($(SWIFT) build -c release --show-bin-path)/fanfare" outage $(OUTAGE)
 
-sanitize: packages ## the suite under the thread and address sanitizers
+sanitize: packages ## run the tests under the thread and address sanitizers
 	@Config/sanitize thread
 	@Config/sanitize address
 
-clean: ## remove what was built
+clean: ## remove the build products
 	rm -rf .build

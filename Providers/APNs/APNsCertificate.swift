@@ -48,7 +48,7 @@ struct APNsCertificate: Sendable {
       .first { served[$0] != nil }
     guard let first else {
       throw CredentialFault(
-        setting: Self.file, problem: "it names no topic: it is no certificate of Apple's push service",
+        setting: Self.file, problem: "it names no topic, so it is not a certificate of Apple's push service",
         fix: "export the certificate named Apple Push Services from the developer account")
     }
     let worlds = Self.environmentExtensions.filter { certificate.extension($0.oid) != nil }.map(\.environment)
@@ -83,7 +83,7 @@ struct APNsCertificate: Sendable {
       throw CredentialFault(
         setting: locked ? passwordFile : file, problem: error.reason,
         fix: locked
-          ? "put the password that was given at the export alone into a file of its own"
+          ? "put only the password of the export into a separate file"
           : "use a .p12 with certificate and key, or PEM of both (the key may be in \(keyFile))")
     }
   }

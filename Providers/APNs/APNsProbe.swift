@@ -20,7 +20,7 @@ extension APNsAccount {
     let refusal = APNsRefusal(answer)
     switch (refusal.status, refusal.reason) {
     case (200, _), (410, _), (_, "BadDeviceToken"), (_, "DeviceTokenNotForTopic"):
-      return .proven("the push of a test to no device came as far as its token (\(refusal.reason)), topic \(topic)")
+      return .proven("APNs refused only the made-up token of the test push (\(refusal.reason)), topic \(topic)")
     case (_, "TopicDisallowed"), (_, "BadTopic"), (_, "MissingTopic"):
       return .refused("\(refusal.reason): the account may not send to \(topic); set topic to a bundle id of its team")
     case (403, _):

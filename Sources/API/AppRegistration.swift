@@ -18,7 +18,8 @@ package struct AppRegistration {
       violations.append(
         Violation(
           "/tags/\(index)", Violation.Code.notAllowed,
-          "a `register` key may not set this tag: allow it in the app's configuration, or set it with a `devices` key"))
+          "a `register` key may not set this tag: allow it in the app's `register_tags`, or set it with a `devices` key"
+        ))
     }
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidDevice) }
     guard let user = reading.device.user else { return }
@@ -26,9 +27,9 @@ package struct AppRegistration {
       throw Problem(
         .invalidUserSignature,
         app.userSecret == nil
-          ? "This app has no user secret: a `register` key sets no user"
+          ? "This app has no user secret, so a `register` key cannot set a user"
           : "`user_signature` must be the hex HMAC-SHA256 of `user` under the app's user secret",
-        violations: [Violation("/user_signature", Violation.Code.notAllowed, "does not sign this user")])
+        violations: [Violation("/user_signature", Violation.Code.notAllowed, "is not the signature of this user")])
     }
   }
 

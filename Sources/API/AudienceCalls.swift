@@ -41,7 +41,7 @@ extension Service {
     let alert = [JSONMember("notification", .object([JSONMember("title", .string("-"))]))]
     var members = request["message"]?.object ?? alert
     let violations = (["to"] + membersOfCount).filter { name in members.contains { $0.key == name } }.map { name in
-      Violation("/message/\(name)", .notAllowed, "whom it is for stands beside `message`: leave it out here")
+      Violation("/message/\(name)", .notAllowed, "recipients belong beside `message`: leave `\(name)` out here")
     }
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidAudience) }
     members.set(

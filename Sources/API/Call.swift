@@ -65,10 +65,11 @@ extension Problem {
     switch error {
     case .unavailable(let reason, let seconds):
       self.init(
-        .storeUnavailable, "Redis cannot take this now (\(reason)); try again, a send with the same `Idempotency-Key`",
+        .storeUnavailable,
+        "Redis cannot serve this request now (\(reason)); try again; repeat a send with the same `Idempotency-Key`",
         retryAfter: seconds)
     case .leaseLost:
-      self.init(.storeUnavailable, "Another process took over a part of the store; try again", retryAfter: 1)
+      self.init(.storeUnavailable, "Another process took over this partition of the store; try again", retryAfter: 1)
     case .unusable(let reason):
       self.init(.storeUnavailable, "The store cannot be used: \(reason)", retryAfter: 30)
     }
@@ -78,12 +79,12 @@ extension Problem {
   init(_ fault: JSONFault, in whole: String) {
     if let pointer = fault.crowded {
       self.init(
-        .bodyTooLarge, "The \(whole) holds more than any request needs: \(fault.detail)",
+        .bodyTooLarge, "The \(whole) is too large: \(fault.detail)",
         violations: [Violation(pointer, .tooMany, fault.detail)])
       return
     }
     let place = fault.offset.map { " at byte \($0)" } ?? ""
-    self.init(.malformedJSON, "The \(whole) cannot be read as JSON\(place): \(fault.detail)")
+    self.init(.malformedJSON, "The \(whole) is not valid JSON\(place): \(fault.detail)")
   }
 
   /// A single fault is told at once, with the place that it stands at.

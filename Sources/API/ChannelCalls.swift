@@ -63,7 +63,7 @@ extension Service {
       throw Problem(
         .invalidChannel,
         "No credential of this app manages channels of \(what) in the \(place.environment.rawValue) environment; "
-          + "`bundle_id` and `environment` choose another")
+          + "choose another with `bundle_id` and `environment`")
     }
     let request = UUIDBytes.v5(namespace: Self.channelNamespace, name: SecureRandom.bytes(16))
     let reply: ChannelReply
@@ -121,7 +121,7 @@ enum ChannelName {
   static func id(of call: Call) throws(Problem) -> String {
     let id = (call.parameters.first ?? "").replacing("-", with: "+").replacing("_", with: "/")
     guard Intake.isChannelID(id) else {
-      throw Problem(.notFound, "A channel id is base64, in a path with `-` for `+` and `_` for `/`; this is none")
+      throw Problem(.notFound, "This is not a channel id: an id is base64, and a path uses `-` for `+` and `_` for `/`")
     }
     return id
   }
@@ -131,12 +131,12 @@ extension Problem {
   fileprivate init(_ failure: ChannelDesk.Failure, _ call: ChannelCall) {
     switch failure {
     case .unauthorized(let reason): self.init(.providerRefused, "The credential cannot be used: \(reason)")
-    case .nowhere(let reason): self.init(.invalidChannel, "Nobody was asked: \(reason)")
+    case .nowhere(let reason): self.init(.invalidChannel, "No request was sent to the provider: \(reason)")
     case .unreachable(let reason, processed: false):
       self.init(.providerUnavailable, "The provider cannot be reached (\(reason)); nothing was done", retryAfter: 5)
     case .unreachable(let reason, processed: true):
       var detail = "The provider gave no answer (\(reason))"
-      if case .create = call { detail += ": a channel may have been made; list them before another try" }
+      if case .create = call { detail += ": a channel may have been created; list the channels before you try again" }
       self.init(.providerUnavailable, detail, retryAfter: 5)
     }
   }
@@ -146,7 +146,7 @@ extension Problem {
     switch refusal.cause {
     case .full:
       self.init(
-        .channelLimit, "This app has as many channels in this environment as the provider allows (10,000): delete some")
+        .channelLimit, "This app has reached the provider's limit of 10,000 channels in this environment: delete some")
     case .passing:
       self.init(.providerUnavailable, "The provider says \(refusal.reason)\(advice); try again later", retryAfter: 30)
     case .request, .credential, .authorizationExpired:

@@ -47,9 +47,9 @@ final class ChannelDesk {
     let header: String
     switch counters[account.credential]!.authorization.need(now: loop.wallNow) {
     case .use(let value, _): header = value
-    case .unavailable(_, let blocked): throw .unauthorized(blocked ?? "no authorization can be had now")
+    case .unavailable(_, let blocked): throw .unauthorized(blocked ?? "no access token is available now")
     // Providers with channels sign by themselves.
-    case .fetch, .wait: throw .unauthorized("the credential has no authorization of its own")
+    case .fetch, .wait: throw .unauthorized("the credential cannot sign requests itself")
     }
     let caller = counters[account.credential]!.caller
     let request = account.request(call, bundleID: bundleID, id: id, authorization: header)
@@ -63,7 +63,7 @@ final class ChannelDesk {
   private func open(_ account: any ChannelAccount) throws(Failure) -> Counter {
     guard let origin = account.channelOrigin else {
       throw .nowhere(
-        "the credential \(account.credential.rawValue) has an `origin` of its own: name the one of channels too, as "
+        "the credential \(account.credential.rawValue) has its own `origin`: set the origin of channels too, as "
           + "`channels_origin`")
     }
     let tls: TLSContext

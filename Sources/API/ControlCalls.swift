@@ -22,17 +22,17 @@ extension Service {
     case .completed:
       throw Problem(
         .messageCompleted,
-        "Every delivery is final, the state is `completed`: there is nothing left to \(word.verb)")
+        "Every delivery has ended and the state is `completed`: there is nothing left to \(word.verb)")
     case .cancelled:
       throw Problem(
         .messageCancelled,
-        "The state is `cancelled`, which is for ever: \(Self.afterCancel)")
+        "The state is `cancelled`, and cannot change: \(Self.afterCancel)")
     case .unknown: throw Self.noMessage
     }
   }
 
   private static let afterCancel =
-    "POST …/replay with outcomes [\"cancelled\"] sends what was not sent, as a new message"
+    "POST …/replay with outcomes [\"cancelled\"] sends the cancelled deliveries as a new message"
 }
 
 extension Control.Word {

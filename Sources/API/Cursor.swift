@@ -18,7 +18,7 @@ extension Call {
   ) throws(Problem) -> Place {
     guard let bytes = Base64URL.decode(cursor), let text = String(validating: bytes, as: UTF8.self),
       text.hasPrefix(mark), let place = read(String(text.dropFirst(mark.count)))
-    else { throw Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged") }
+    else { throw Problem(.invalidCursor, "Pass `next_cursor` of the previous page, unchanged") }
     return place
   }
 }

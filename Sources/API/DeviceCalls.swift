@@ -79,18 +79,18 @@ extension Service {
 
   var userIsFull: Problem {
     let detail =
-      "this user has \(store.settings.devicesPerUser) devices already (`limits.devices_per_user` of the configuration): give each "
-      + "person a user of their own, and leave `user` out for guests"
+      "this user already has \(store.settings.devicesPerUser) devices (`limits.devices_per_user`): "
+      + "give each person their own `user`, and leave `user` out for guests"
     return Problem(.invalidDevice, detail, violations: [Violation("/user", Violation.Code.tooMany, detail)])
   }
 
   /// A name in a path, of what is to be made.
   static func checkName(_ name: String, _ code: ProblemCode) throws(Problem) {
     guard Intake.reservedIDs.contains(name) else { return }
-    throw Problem(code, "`\(name)` means something else in a path and can be no id or name: choose another")
+    throw Problem(code, "`\(name)` is a word of the API's paths and cannot be an id or name: choose another")
   }
 
-  static var noDevice: Problem { Problem(.notFound, "There is no such device") }
+  static var noDevice: Problem { Problem(.notFound, "No device has this id") }
 
   func deviceID(of call: Call) throws(Problem) -> DeviceID {
     guard let text = call.parameters.first, Intake.isDeviceID(text) else { throw Self.noDevice }

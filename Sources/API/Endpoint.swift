@@ -75,7 +75,7 @@ package struct Endpoint: Sendable {
   package static let all: [Endpoint] = [
     Endpoint(
       "POST", "/v1/messages", .key([.send]), .now(.sendMessage), query: ["dry_run"],
-      "Send a message to devices, users, tokens or an audience, or see what would be sent"),
+      "Send a message to devices, users, tokens or an audience; with `dry_run`, show what would be sent"),
     Endpoint(
       "GET", "/v1/messages", .key([.read]), .now(.listMessages),
       query: ["limit", "cursor", "state", "label", "name", "audience", "from", "to", "format"],
@@ -85,17 +85,19 @@ package struct Endpoint: Sendable {
     Endpoint("GET", "/v1/messages/{id}", .key([.read]), .now(.readMessage), "Read state and counters of a message"),
     Endpoint(
       "PATCH", "/v1/messages/{id}", .key([.send]), .now(.rescheduleMessage),
-      "Give a scheduled message another time, until it starts"),
+      "Change the time of a scheduled message that has not started"),
     Endpoint(
       "GET", "/v1/messages/{id}/deliveries", .key([.read]), .now(.listDeliveries),
       query: ["limit", "cursor", "state", "reason", "provider", "platform", "variant", "format"],
       "List or export the deliveries of a message"),
-    Endpoint("POST", "/v1/messages/{id}/cancel", .key([.send]), .now(.cancelMessage), "Cancel what was not sent yet"),
+    Endpoint(
+      "POST", "/v1/messages/{id}/cancel", .key([.send]), .now(.cancelMessage),
+      "Cancel the deliveries that were not sent yet"),
     Endpoint(
       "POST", "/v1/messages/{id}/pause", .key([.send]), .now(.pauseMessage),
-      "Pause a message: what is in flight finishes"),
+      "Pause a message; requests in flight finish"),
     Endpoint(
-      "POST", "/v1/messages/{id}/resume", .key([.send]), .now(.resumeMessage), "Resume a paused message where it stood"),
+      "POST", "/v1/messages/{id}/resume", .key([.send]), .now(.resumeMessage), "Resume a paused message"),
     Endpoint(
       "POST", "/v1/messages/{id}/replay", .key([.send]), .now(.replayMessage),
       "Send failed and expired deliveries again, as a new message"),
@@ -108,19 +110,22 @@ package struct Endpoint: Sendable {
     Endpoint("POST", "/v1/drafts", .key([.send]), .now(.createDraft), "Keep a message that is not sent yet"),
     Endpoint("GET", "/v1/drafts/{id}", .key([.send, .read]), .now(.readDraft), "Read a draft, and what it lacks"),
     Endpoint(
-      "PUT", "/v1/drafts/{id}", .key([.send]), .now(.replaceDraft), "Replace a draft, if nobody else has meanwhile"),
+      "GET", "/v1/drafts/{id}", .key([.send, .read]), .now(.readDraft),
+      "Read a draft, with what is missing before it can be sent"),
+    Endpoint(
+      "PUT", "/v1/drafts/{id}", .key([.send]), .now(.replaceDraft), "Replace a draft, if nobody has changed it since"),
     Endpoint("DELETE", "/v1/drafts/{id}", .key([.send]), .now(.deleteDraft), "Delete a draft"),
     Endpoint(
       "POST", "/v1/drafts/{id}/count", .key([.send, .read]), .now(.countDraft),
-      "Count exactly whom a draft would reach now"),
+      "Forecast how many devices a draft would be sent to now"),
     Endpoint("POST", "/v1/drafts/{id}/test", .key([.send]), .now(.testDraft), "Send a draft to test lists only"),
     Endpoint(
       "POST", "/v1/drafts/{id}/send", .key([.send]), .now(.sendDraft), query: ["dry_run"],
-      "Send a draft, once, or see what would be sent"),
+      "Send a draft, once; with `dry_run`, show what would be sent"),
     Endpoint(
-      "POST", "/v1/drafts/{id}/duplicate", .key([.send]), .now(.duplicateDraft), "Make another draft of a draft"),
+      "POST", "/v1/drafts/{id}/duplicate", .key([.send]), .now(.duplicateDraft), "Create a new draft from a draft"),
     Endpoint("GET", "/v1/test_lists", .key([.send, .read]), .now(.listTestLists), "List the test lists"),
-    Endpoint("PUT", "/v1/test_lists/{name}", .key([.send]), .now(.putTestList), "Say who is on a test list"),
+    Endpoint("PUT", "/v1/test_lists/{name}", .key([.send]), .now(.putTestList), "Create or replace a test list"),
     Endpoint("GET", "/v1/test_lists/{name}", .key([.send, .read]), .now(.readTestList), "Read a test list"),
     Endpoint("DELETE", "/v1/test_lists/{name}", .key([.send]), .now(.deleteTestList), "Delete a test list"),
     Endpoint(
@@ -136,7 +141,7 @@ package struct Endpoint: Sendable {
       "GET", "/v1/devices", .key([.devices, .read]), .now(.listDevices),
       query: [
         "limit", "cursor", "user", "tag", "provider", "platform", "environment", "token_kind", "status", "format",
-      ], "List or export devices, dead ones too"),
+      ], "List or export devices, including dead ones"),
     Endpoint(
       "POST", "/v1/devices", .key([.devices, .register]), .now(.registerDevice), "Register a device by its token"),
     Endpoint(
@@ -154,22 +159,22 @@ package struct Endpoint: Sendable {
     Endpoint(
       "GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), .now(.timeline),
       query: ["limit", "cursor", "format"],
-      "List every message aimed at a device, and what became of it"),
+      "List the messages to a device, with their outcomes"),
     Endpoint(
       "GET", "/v1/prunes", .key([.admin]), .now(.reviewPrunes), query: ["credential"],
-      "Review prunes that a brake has put aside"),
+      "Review the prunes that a prune brake holds"),
     Endpoint(
       "POST", "/v1/prunes/apply", .key([.admin]), .now(.applyPrunes), query: ["credential"],
-      "Release a prune brake and carry out what it has put aside"),
+      "Release a prune brake and carry out its held prunes"),
     Endpoint(
       "POST", "/v1/prunes/discard", .key([.admin]), .now(.discardPrunes), query: ["credential"],
-      "Release a prune brake and forget what it has put aside"),
+      "Release a prune brake and discard its held prunes"),
     Endpoint(
       "POST", "/v1/prunes/undo", .key([.admin]), .now(.undoPrunes), query: ["message", "credential", "from", "to"],
-      "Take prunes back: the devices live again"),
+      "Undo prunes: the devices become active again"),
     Endpoint(
       "PUT", "/v1/users/{user}/tags", .key([.devices]), .now(.putUserTags),
-      "Tag every device of a user, also later ones"),
+      "Set the tags of all devices of a user, including later ones"),
     Endpoint("GET", "/v1/users/{user}", .key([.devices, .read]), .now(.readUser), "Read the devices of a user"),
     Endpoint("DELETE", "/v1/users/{user}", .key([.devices]), .now(.deleteUser), "Delete the devices of a user"),
     Endpoint("POST", "/v1/channels", .key([.send]), .now(.createChannel), "Create a broadcast channel"),
@@ -186,8 +191,8 @@ package struct Endpoint: Sendable {
       "GET", "/v1/tags", .key([.devices, .read]), .now(.listTags), query: ["prefix", "limit", "cursor", "format"],
       "List tags in use, with counts"),
     Endpoint("GET", "/v1/events", .key([.read]), .later, "Follow events"),
-    Endpoint("GET", "/healthz", .open, .now(.health), "Tell that the process lives"),
-    Endpoint("GET", "/readyz", .open, .now(.readiness), "Tell whether the gateway can do its work"),
+    Endpoint("GET", "/healthz", .open, .now(.health), "Show that the process is alive"),
+    Endpoint("GET", "/readyz", .open, .now(.readiness), "Show whether the gateway is ready"),
     Endpoint("GET", "/metrics", .open, .now(.metrics), "Metrics in Prometheus' text format"),
     Endpoint("GET", "/openapi.json", .open, .now(.openAPI), "This description"),
   ]

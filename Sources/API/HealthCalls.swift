@@ -51,14 +51,16 @@ extension Service {
   /// What everybody counted, and the queue as it stands now.
   func metricsPage() async -> HTTPServerResponse {
     try? await store.makeSure()
-    let available = metrics.gauge("fanfare_store_available", "1 while Redis can be reached.")
+    let available = metrics.gauge("fanfare_store_available", "1 while Redis is reachable.")
     let condition = store.condition.word
     for word in StoreCondition.words {
-      metrics.gauge("fanfare_store_condition", "1 for what Redis is now, as /readyz calls it.", [("condition", word)])
-        .set(word == condition ? 1 : 0)
+      metrics.gauge(
+        "fanfare_store_condition", "1 for each current condition of Redis, named as in /readyz.", [("condition", word)]
+      )
+      .set(word == condition ? 1 : 0)
     }
     metrics.gauge(
-      "fanfare_clock_skew_seconds", "By how much this machine's clock is ahead of Redis' (negative: behind)."
+      "fanfare_clock_skew_seconds", "Seconds by which this machine's clock is ahead of Redis' clock (negative: behind)."
     ).set((store.lastClockOffset ?? 0) / 1_000)
     guard store.condition.takesQuestions else {
       available.set(0)
@@ -72,7 +74,7 @@ extension Service {
       metrics.gauge("fanfare_prune_brakes_on", "Credentials whose prunes are held for the operator.")
         .set(Int64(brakes.count))
       let held = try await store.heldPrunes(of: Array(brakes.keys)).values.reduce(0, +)
-      metrics.gauge("fanfare_prunes_held", "Prunes that wait for the operator, of credentials whose brake is on.")
+      metrics.gauge("fanfare_prunes_held", "Prunes held for the operator, of credentials whose prune brake is on.")
         .set(Int64(held))
     } catch {
       available.set(0)
@@ -98,13 +100,15 @@ extension Service {
     }
     for (name, jobs) in depth {
       metrics.gauge(
-        "fanfare_queue_jobs", "Jobs that wait to be sent.",
+        "fanfare_queue_jobs", "Jobs that wait in the queue.",
         [("credential", name.credential.rawValue), ("urgency", name.urgency.rawValue)]
       ).set(Int64(jobs))
     }
     metrics.gauge("fanfare_queue_retries", "Deliveries that wait for a retry.").set(Int64(queue.retries))
-    metrics.gauge("fanfare_quarantined", "Stored jobs, retries and parts that could not be read, ever.")
-      .set(Int64(queue.quarantined))
+    metrics.gauge(
+      "fanfare_quarantined", "Stored jobs, retries and message parts that could not be read, since the store exists."
+    )
+    .set(Int64(queue.quarantined))
     let age = queue.oldest.map { max(0, (loop.wallNow - $0) / 1000) } ?? 0
     metrics.gauge("fanfare_queue_oldest_seconds", "Age of the oldest job.").set(age)
   }
@@ -118,8 +122,8 @@ extension Braked {
     let what =
       share > normal
       ? "\(dead) of \(seen) tokens were called dead (\(percent(share)), \(limit))"
-      : "\(first.dead) of \(first.seen) tokens were called dead one after the other (\(percent(first.share)), \(limit)), "
-        + "\(dead) of \(seen) by now"
+      : "\(first.dead) of \(first.seen) tokens in a row were called dead (\(percent(first.share)), \(limit)), "
+        + "\(dead) of \(seen) so far"
     return "\(what): nothing is pruned; see fanfare devices prunes review, then apply or discard"
   }
 }
@@ -130,9 +134,9 @@ extension Owners {
     let unowned = self.unowned
     guard !unowned.isEmpty else { return nil }
     let counted =
-      "\(unowned.count) of \(partitions.count) partitions have no owner, so that what is accepted for them waits"
+      "\(unowned.count) of \(partitions.count) partitions have no owner; their messages wait"
     return workers.isEmpty
-      ? "\(counted): no worker runs; start fanfare serve" : "\(counted): a worker takes them within seconds"
+      ? "\(counted): no worker runs; start fanfare serve" : "\(counted): a worker leases them within seconds"
   }
 
   /// Who owns what.

@@ -58,7 +58,9 @@ struct Lines {
         "The body has \(lines.count) lines; the limit is \(Self.maximum): send it in parts; nothing was done"
       )
     }
-    guard !lines.isEmpty else { throw Problem(.malformedJSON, "The body has no line: send one JSON object a line") }
+    guard !lines.isEmpty else {
+      throw Problem(.malformedJSON, "The body has no line: send one JSON object on each line")
+    }
     return lines
   }
 

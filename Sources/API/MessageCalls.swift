@@ -10,7 +10,7 @@ extension Service {
   }
 
   static var noMessage: Problem {
-    Problem(.notFound, "There is no such message: it may be another app's, or beyond retention")
+    Problem(.notFound, "No message has this id: it may be another app's, or its retention time is over")
   }
 
   func messageID(of call: Call) throws(Problem) -> MessageID {

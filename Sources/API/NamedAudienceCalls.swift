@@ -50,7 +50,8 @@ extension Service {
     }
     guard change != .full else {
       throw Problem(
-        .invalidAudience, "An app keeps at most \(Store.maximumNamedAudiences) audiences: delete one that is not used")
+        .invalidAudience,
+        "An app may have at most \(Store.maximumNamedAudiences) named audiences: delete one that is not used")
     }
     return Answer.json(change == .added ? 201 : 200) { audience.write(to: &$0) }
   }
@@ -64,7 +65,7 @@ extension Service {
       }
       guard users.isEmpty else {
         let list = users.prefix(20).map { "`\($0.name)`" }.joined(separator: ", ")
-        throw Problem(.audienceInUse, "Other audiences are made of it: \(list). Change them first")
+        throw Problem(.audienceInUse, "Other audiences use this audience: \(list). Change them first")
       }
       do throws(StoreError) {
         return try await self.store.removeAudience(name, app: call.app, edition: edition)
@@ -90,11 +91,11 @@ extension Service {
       let done = try await change(edition)
       if done != .crossed { return done }
     }
-    throw Problem(StoreError.unavailable("the audiences are being changed by too many at once", retryAfter: 1))
+    throw Problem(StoreError.unavailable("too many requests change the audiences at once", retryAfter: 1))
   }
   private static let changeAttempts = 20
 
-  private static var noAudience: Problem { Problem(.notFound, "There is no audience of this name") }
+  private static var noAudience: Problem { Problem(.notFound, "No audience has this name") }
 
   private func audienceName(of call: Call) throws(Problem) -> String {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else { throw Self.noAudience }

@@ -27,7 +27,7 @@ struct Notice: Hashable {
   static func ofCancelled(_ id: MessageID) -> Notice {
     Notice(
       pointer: "", code: ProblemCode.messageCancelled.rawValue,
-      detail: "the message \(id) was cancelled, and this sends nothing: duplicate it to send it after all")
+      detail: "the message \(id) was cancelled, so nothing is sent: duplicate the message to send it")
   }
 
   /// Users are told by their place only so many times; the rest is a number.

@@ -11,8 +11,8 @@ package enum OpenAPI {
   ])
 
   private static let about =
-    "One send API for APNs, FCM and OneSignal. `accepted` means accepted by the provider, never shown. Unknown request "
-    + "fields are refused; readers must ignore unknown answer fields."
+    "One push API for APNs, FCM and OneSignal. `accepted` means that the provider accepted a push, not that it was "
+    + "shown. Unknown request fields are refused; clients must ignore unknown fields of answers."
   private static let info: JSONValue = .make([
     ("title", "Fanfare"), ("version", "0.1.0"), ("description", .string(about)),
   ])
@@ -90,7 +90,7 @@ package enum OpenAPI {
         case "format":
           .make([
             ("type", "string"), ("enum", .array(endpoint.forms.map { .string($0.rawValue) })),
-            ("description", "In place of `Accept`. NDJSON and CSV hold the whole list."),
+            ("description", "Replaces `Accept`. NDJSON and CSV return the whole list."),
           ])
         case "from", "to": .make([("type", "string"), ("format", "date-time")])
         case "map", "set":
@@ -100,8 +100,8 @@ package enum OpenAPI {
               "description",
               .string(
                 name == "map"
-                  ? "Of a CSV body: `COLUMN:FIELD` says which field a column is, `COLUMN:-` leaves it out."
-                  : "Of a CSV body: `FIELD:VALUE` fills a field that the table does not have.")
+                  ? "For a CSV body: `COLUMN:FIELD` maps a column to a field, `COLUMN:-` ignores a column."
+                  : "For a CSV body: `FIELD:VALUE` sets a field for all devices.")
             ),
           ])
         case "dry_run": .make([("type", "boolean")])
@@ -120,7 +120,10 @@ package enum OpenAPI {
         .make([
           ("name", "If-Match"), ("in", "header"),
           ("schema", .make([("type", "string"), ("pattern", "^([*]|\"[1-9][0-9]{0,8}\")$")])),
-          ("description", "The `etag` that the draft was read with, or `*`: another version is answered 412."),
+          (
+            "description",
+            "The `etag` of the draft that you read, or `*`. The answer is 412 if the draft has another version."
+          ),
         ]))
     }
     if endpoint.takesIdempotencyKey {
@@ -133,7 +136,7 @@ package enum OpenAPI {
               ("type", "string"), ("minLength", .integer(1)), ("maxLength", .integer(255)), ("pattern", "^[ -~]+$"),
             ])
           ),
-          ("description", "Repeats with the same key and body answer with the first message's id for 24 hours."),
+          ("description", "For 24 hours, a repeat with the same key and body returns the first message's id."),
         ]))
     }
     return parameters

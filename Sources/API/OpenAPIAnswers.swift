@@ -25,7 +25,7 @@ enum OpenAPIAnswers {
     case .sendMessage:
       return [
         json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
-        json(202, "Stored durably; it survives any crash of the gateway", "Accepted"),
+        json(202, "Stored in Redis; the message survives any crash of the gateway", "Accepted"),
       ]
     case .sendMessages:
       return [
@@ -40,7 +40,7 @@ enum OpenAPIAnswers {
     case .readDraft: return [json(200, "The draft; `etag` is its version", "Draft")]
     case .replaceDraft: return [json(200, "Replaced", "Draft")]
     case .deleteDraft, .deleteTestList: return [Entry(status: 204, description: "Deleted", content: [])]
-    case .countDraft: return [json(200, "What it would come to if it were sent now", "DraftCount")]
+    case .countDraft: return [json(200, "The forecast, if the draft were sent now", "DraftCount")]
     case .testDraft: return [json(202, "A message for each variant, stored durably", "Tests")]
     case .sendDraft:
       return [
@@ -54,7 +54,7 @@ enum OpenAPIAnswers {
     case .listDevices: return [list("A page; all devices as NDJSON or CSV", "Device", "Device")]
     case .readMessage: return [json(200, "State and counters", "MessageReport")]
     case .pauseMessage: return [json(200, "Paused, now or before", "MessageReport")]
-    case .resumeMessage: return [json(200, "It goes on, from now or before", "MessageReport")]
+    case .resumeMessage: return [json(200, "Resumed, now or before", "MessageReport")]
     case .rescheduleMessage: return [json(200, "With its new time", "MessageReport")]
     case .cancelMessage: return [json(200, "Cancelled, now or before", "MessageReport")]
     case .listDeliveries:
@@ -70,7 +70,7 @@ enum OpenAPIAnswers {
     case .readDevice: return [json(200, "The device", "Device")]
     case .deleteDevice: return [Entry(status: 204, description: "Deleted", content: [])]
     case .readUser: return [json(200, "The devices of the user", "User")]
-    case .changeDeviceTags, .putUserTags: return [json(200, "The tags as they now are", "Tags")]
+    case .changeDeviceTags, .putUserTags: return [json(200, "The tags after the change", "Tags")]
     case .timeline:
       return [
         Entry(
@@ -80,17 +80,18 @@ enum OpenAPIAnswers {
     case .exportDevices:
       return [
         Entry(
-          status: 200, description: "One device a line, as the import takes them",
+          status: 200, description: "One device on each line, in the format of the import",
           content: [("application/x-ndjson", "ImportedDevice"), ("text/csv", nil)])
       ]
-    case .reviewPrunes: return [json(200, "What is put aside, by credential", "PruneList")]
+    case .reviewPrunes: return [json(200, "The held prunes, by credential", "PruneList")]
     case .applyPrunes: return [json(200, "Carried out", "PrunesApplied")]
     case .discardPrunes: return [json(200, "Forgotten", "PrunesDiscarded")]
-    case .undoPrunes: return [json(200, "Taken back", "PrunesUndone")]
+    case .undoPrunes: return [json(200, "Undone", "PrunesUndone")]
     case .listTags:
       return [
         list(
-          "A page, in the order of the tags; of more than some 50,000 in no order, and maybe short; all tags as NDJSON or CSV",
+          "A page, sorted by tag; with more than about 50,000 tags unsorted, and a page may be short; all tags as "
+            + "NDJSON or CSV",
           "Tag", "TagCount")
       ]
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]

@@ -15,8 +15,8 @@ extension OpenAPIRequests {
         "installation",
         text(
           InstallationID.longest, pattern: "^[!-.0-~]{\(InstallationID.shortest),}$",
-          "In place of `id`: a secret that the app made at random for this installation. Its next token, of the same kind, "
-            + "replaces the one before.")
+          "Replaces `id`: a random secret that the app created for this installation. The installation's next token "
+            + "of the same kind replaces the previous one.")
       ),
     ] + tokenFields + [
       ("platform", text(32, pattern: "^[A-Za-z0-9_]+$")), ("app_version", text(64)),
@@ -25,7 +25,7 @@ extension OpenAPIRequests {
         "user",
         .make([
           ("type", .array(["string", "null"])), ("maxLength", .integer(256)),
-          ("description", "null takes the device from its user."),
+          ("description", "null removes the device from its user."),
         ])
       ),
       ("user_signature", text(128, "Hex HMAC-SHA256 of `user` under the app's user secret; for `register` keys.")),
@@ -43,7 +43,7 @@ extension OpenAPIRequests {
         "authorization",
         .make([
           ("oneOf", .array([choice(Permission.self), list(choice(Permission.self), maximum: 16)])),
-          ("description", "What the system lets its notifications do: one status, and what is allowed beside it."),
+          ("description", "What the system allows the app's notifications: one status, and additional permissions."),
         ])
       ),
     ])

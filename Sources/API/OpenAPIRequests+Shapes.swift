@@ -59,7 +59,7 @@ extension OpenAPIRequests {
     .make([("type", "string"), ("enum", .array(Choice.allCases.map { .string($0.rawValue) }))])
   }
   static let link = text(
-    2_048, pattern: "^[A-Za-z][A-Za-z0-9+.-]*:", "Any scheme, but javascript, data and file.")
+    2_048, pattern: "^[A-Za-z][A-Za-z0-9+.-]*:", "Any scheme except javascript, data and file.")
   static let https = text(2_048, pattern: "^[hH][tT][tT][pP][sS]://")
   static let deviceID = text(128, pattern: "^[!-.0-~]+$")
 }

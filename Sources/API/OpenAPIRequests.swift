@@ -51,7 +51,13 @@ enum OpenAPIRequests {
       ("to", .reference("Recipients")),
       ("kind", choice(Kind.self)),
       ("notification", .reference("Notification")),
-      ("data", free("Any JSON; the key `aps` is refused. Beside `aps` on APNs, JSON text for non-strings on FCM.")),
+      (
+        "data",
+        free(
+          "Any JSON object; the key `aps` is refused. On APNs it is sent beside `aps`; on FCM, values other than "
+            + "strings are sent as JSON text."
+        )
+      ),
       ("content_available", flag()),
       ("mutable_content", flag()),
       ("encrypted_body", text(5_120, "Opaque text for the app's service extension; sets mutable-content.")),
@@ -63,38 +69,41 @@ enum OpenAPIRequests {
         "ttl",
         whole(
           0...Int64(Message.maximumTTL),
-          "Seconds from the start of sending; default 259200, for calls, transmissions and channels 0.")
+          "Seconds from the start of sending. Default: 259200; for calls, push-to-talk transmissions and channels: 0.")
       ),
-      ("collapse_key", text(64, "At most 64 bytes. A newer message supersedes older ones that still wait.")),
-      ("ordered", flag("Default true: in the order of acceptance per token.")),
+      (
+        "collapse_key",
+        text(64, "At most 64 bytes. A newer message with the same key supersedes older ones that still wait.")
+      ),
+      ("ordered", flag("Default true: messages to one token are sent in the order of their acceptance.")),
       ("send_at", text(64, sendAtNote)),
       ("send_at_local", text(64, sendAtLocalNote)),
       ("error_brake", .reference("ErrorBrake")),
-      ("rate_per_second", whole(1...Message.maximumRate, "Deliveries a second; without it as fast as it goes.")),
+      ("rate_per_second", whole(1...Message.maximumRate, "Deliveries per second. Default: no limit.")),
       (
         "quiet_hours",
         .make([
           (
             "oneOf",
             .array([.reference("QuietHours"), .make([("type", "boolean"), ("const", .bool(false))])])
-          ), ("description", "In place of the app's; false: none, even if the app has some."),
+          ), ("description", "Replaces the app's quiet hours; false: no quiet hours."),
         ])
       ),
       ("cap", .reference("Cap")),
       ("variants", list(.reference("Variant"), maximum: Message.maximumVariants)),
-      ("holdout", percent("Of the devices: they get nothing. With the weights of `variants` 100.")),
+      ("holdout", percent("Percentage of devices that get nothing. It and the weights of `variants` add up to 100.")),
       ("reach", choice(Reach.self)),
       ("onesignal_targeting", choice(OneSignalTargeting.self)),
-      ("topic", text(64, "What a cap counts: `offers`. Not the topic of APNs.")),
-      ("name", text(Message.longestName, "What people call it; no device gets it.")),
-      ("labels", part("Up to 32 names with a string, a number or a boolean; kept with the message.")),
-      ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$", "The name of the send in the vendors' reports.")),
+      ("topic", text(64, "The topic that `cap` counts, for example `offers`. It is not the APNs topic.")),
+      ("name", text(Message.longestName, "A name for people; devices do not get it.")),
+      ("labels", part("Up to 32 names, each with a string, a number or a boolean; stored with the message.")),
+      ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$", "The label of the send in the vendors' reports.")),
       ("providers", list(text(32), maximum: 16)),
       (
         "keep_receipts",
         flag(
-          "Of an audience: keep a record of each success too, with the time of its attempts and the provider's id. Without it a "
-            + "success keeps its outcome and its request's id alone.")
+          "For an audience: also keep a record of each success, with the times of its attempts and the provider's id. "
+            + "Without it, only the outcome and the request id of a success are kept.")
       ),
       ("durability", .reference("Durability")),
       ("overrides", .reference("Overrides")),
@@ -106,14 +115,18 @@ enum OpenAPIRequests {
     [],
     [
       ("send_at", text(64, sendAtNote)), ("send_at_local", text(64, sendAtLocalNote)),
-      ("version", whole(1...Int64(Int32.max), "As read; refused if the message was changed since.")),
+      (
+        "version",
+        whole(
+          1...Int64(Int32.max), "The version that you read; the change is refused if the message has another version.")
+      ),
     ])
   private static let timeOfDay = text(5, pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$")
   private static let quietHours = closed(
     ["from", "to"],
     [
       ("from", timeOfDay), ("to", timeOfDay),
-      ("zone", text(64, "One IANA zone for all; without it each device's own.")),
+      ("zone", text(64, "One IANA zone for all devices. Default: each device's own zone.")),
       ("else", choice(QuietHours.Action.self)),
     ])
   private static let cap = closed(
@@ -132,7 +145,7 @@ enum OpenAPIRequests {
       ("providers", list(text(32), maximum: 16)),
       (
         "message",
-        part("A message without `to`, `reach` and `providers`: what it would come to. Default: a plain alert.")
+        part("The message to forecast, without `to`, `reach` and `providers`. Default: a plain alert.")
       ),
     ])
   private static let audienceToKeep = oneOf(["audience", "filters"], [("audience", expression), ("filters", filters)])
@@ -164,15 +177,15 @@ enum OpenAPIRequests {
         "reasons",
         .make([
           ("type", "array"), ("items", text(512)), ("minItems", .integer(1)), ("maxItems", .integer(64)),
-          ("description", "As the message's `counts` have them; default: any."),
+          ("description", "Reasons as in the message's `counts`. Default: any."),
         ])
       ),
-      ("after", text(256, "`next_after` of the replay before, where that took only a part.")),
+      ("after", text(256, "`next_after` of the previous replay, if that replay was partial.")),
     ])
 
   /// A line of a bulk send.
   private static let bulkMessage = adding(
-    "idempotency_key", text(255, "As the header of a single send; of this line alone."), to: message)
+    "idempotency_key", text(255, "Like the header `Idempotency-Key` of a single send, for this line."), to: message)
 
   static func adding(_ name: String, _ field: JSONValue, to object: JSONValue) -> JSONValue {
     guard var members = object.object, var properties = object["properties"]?.object else { return .null }
@@ -206,7 +219,7 @@ enum OpenAPIRequests {
     ("environment", choice(Environment.self)),
     ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$", "APNs only.")),
     ("token_kind", words(TokenKind.allCases.filter(\.isOfDevice).map(\.rawValue))),
-    ("live_activity_token", text(512, "FCM: the token of the device's Live Activity, or of starting one.")),
+    ("live_activity_token", text(512, "FCM: the device's Live Activity token, or its push-to-start token.")),
   ]
   private static let token = closed(["provider", "token"], tokenFields)
 
@@ -260,14 +273,17 @@ enum OpenAPIRequests {
   private static let liveActivity = closed(
     ["event"],
     [
-      ("event", choice(LiveActivity.Event.self)), ("activity_id", text(256, "The name by which OneSignal knows it.")),
+      ("event", choice(LiveActivity.Event.self)), ("activity_id", text(256, "OneSignal's name of the activity.")),
       ("content_state", free()), ("attributes_type", text(256)),
       ("attributes", free()),
       ("timestamp", whole(0...4_102_444_800, "Seconds since 1970. Default: when the message starts.")),
       ("stale_date", whole(0...4_102_444_800)), ("dismissal_date", whole(0...4_102_444_800)),
       ("relevance_score", .make([("type", "number")])),
       ("input_push_token", flag("With start: the new activity gets an update token.")),
-      ("input_push_channel", text(256, pattern: "^[A-Za-z0-9+/=_-]+$", "With start: the channel it listens to.")),
+      (
+        "input_push_channel",
+        text(256, pattern: "^[A-Za-z0-9+/=_-]+$", "With start: the channel that the activity listens to.")
+      ),
     ])
   private static let fileProvider = closed(
     ["container_identifier"], [("container_identifier", text(256)), ("domain", text(256))])
@@ -294,7 +310,7 @@ enum OpenAPIRequests {
     [],
     [
       ("android", free()), ("webpush", free()), ("apns", free()),
-      ("validate_only", flag("FCM checks message and token, and delivers nothing.")),
+      ("validate_only", flag("FCM checks the message and the token, and delivers nothing.")),
     ])
   private static let variant = closed(
     ["name", "weight"],
@@ -304,19 +320,28 @@ enum OpenAPIRequests {
       ("data", free("Members that replace the message's.")),
     ])
   private static let durability = closed(
-    [], [("replicas", whole(0...16, "Of Redis, that have the message before it is accepted. Default: the app's."))])
+    [],
+    [
+      (
+        "replicas",
+        whole(0...16, "Number of Redis replicas that must have the message before it is accepted. Default: the app's.")
+      )
+    ])
 
   private static let errorBrake = closed(
     [], [("share", share), ("minimum", whole(1...Int64(ErrorBrake.minimums.upperBound), "Outcomes. Default 500."))])
 
   private static let draft = closed(
     ["message"],
-    [("name", text(128)), ("message", part("As `Message`, but it may be incomplete: what it says must be valid."))])
+    [
+      ("name", text(128)),
+      ("message", part("Like `Message`, but it may be incomplete; the fields that it has must be valid.")),
+    ])
   private static let test = closed(
     ["lists"],
     [
       ("lists", list(text(64), maximum: 16)),
-      ("variant", text(32, "One of the draft's; left out: each of them, as a message of its own.")),
+      ("variant", text(32, "One of the draft's variants. Default: all of them, each as a separate message.")),
     ])
   private static let testList = closed(
     [],

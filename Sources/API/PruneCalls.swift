@@ -71,7 +71,7 @@ extension Service {
     filter.to = call.time("to")
     guard filter != RevivalFilter() else {
       throw Problem(
-        .invalidParameter, "Say what to take back: `message`, `credential`, `from` or `to`, alone or together")
+        .invalidParameter, "Say which prunes to undo: `message`, `credential`, `from` or `to`, alone or together")
     }
     do throws(StoreError) {
       let result = try await store.undoPrunes(filter, app: call.app)

@@ -27,7 +27,7 @@ extension Service {
     let (devices, next) = try await ended(parent, selection, call.app)
     guard !devices.isEmpty else {
       throw Problem(
-        .nothingToReplay, "No delivery of this message has ended so: see its `counts` for outcomes and reasons")
+        .nothingToReplay, "No delivery of this message has these outcomes and reasons: see its `counts`")
     }
     let (message, body) = try await content(of: parent, call.app)
     let aim = try await aim(at: devices, of: message, call.app)
@@ -113,7 +113,7 @@ extension Service {
     else {
       throw Problem(
         .nothingToReplay,
-        "The content of this message is not kept any more: that of an ended message stays only where "
+        "The content of this message is no longer stored. After its end, a message keeps its content only if "
           + "deliveries failed or expired")
     }
     return (message, message.sendAt == nil ? document.without(["send_at", "send_at_local"]).encoded : stored)

@@ -27,13 +27,14 @@ extension Service {
       case .changed where change.version == nil: continue
       case .changed:
         throw Problem(
-          .messageChanged, "The message was changed since its version \(change.version ?? 0) was read: read it again")
-      case .started: throw Problem(.messageStarted, "The message has started: it can be paused or cancelled, not moved")
-      case .cancelled: throw Problem(.messageStarted, "The message was cancelled: send it anew")
+          .messageChanged, "The message no longer has version \(change.version ?? 0): read it again")
+      case .started:
+        throw Problem(.messageStarted, "The message has started: you can pause or cancel it, but not reschedule it")
+      case .cancelled: throw Problem(.messageStarted, "The message was cancelled: send a new one")
       case .unknown: throw Self.noMessage
       }
     }
-    throw Problem(.messageChanged, "The message is being changed by others: read it again")
+    throw Problem(.messageChanged, "Others are changing the message: read it again")
   }
 
   private func change(_ id: MessageID, _ change: ScheduleChange, _ call: Call) async throws(Problem) -> Rescheduling {

@@ -46,12 +46,12 @@ package enum Router {
       if methods.contains("GET") { methods.append("HEAD") }
       let allow = Array(Set(methods)).sorted().joined(separator: ", ")
       return .refused(
-        Problem(.methodNotAllowed, "This path takes \(allow)", headers: [Header("allow", allow)]))
+        Problem(.methodNotAllowed, "This path allows \(allow)", headers: [Header("allow", allow)]))
     }
     guard let near = suggestion(for: segments) else {
-      return .refused(Problem(.notFound, "There is no such path; /openapi.json lists them all"))
+      return .refused(Problem(.notFound, "This path does not exist; /openapi.json lists all paths"))
     }
-    return .refused(Problem(.notFound, "There is no such path; did you mean \(near)?"))
+    return .refused(Problem(.notFound, "This path does not exist; did you mean \(near)?"))
   }
 
   /// What can be no id, as a path says something else by it: `/v1/devices/export`.

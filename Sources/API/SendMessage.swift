@@ -196,21 +196,21 @@ extension Service {
     case .unconfirmed(let id, let replicas, _):
       var problem = Problem(
         .durabilityUnconfirmed,
-        "Redis has the message and it will be sent, unless that Redis is lost first: \(replicas) replicas had it in time, fewer "
-          + "than `durability` asks for. Repeat it with the same `Idempotency-Key` to have it confirmed: no second message is made "
-          + "of it", retryAfter: 1)
+        "The Redis primary has the message, and it will be sent unless the primary is lost first. Only \(replicas) "
+          + "replicas confirmed it in time, fewer than `durability` asks for. Repeat the request with the same "
+          + "`Idempotency-Key` to ask again; it creates no second message", retryAfter: 1)
       problem.id = id
       throw problem
     case .keyReused:
       throw Problem(
         .idempotencyKeyReused,
-        "This idempotency key came with another body before: use a new key for a new message. Bodies are compared byte by "
-          + "byte, spaces and the order of members too: repeat the body as it was sent")
+        "This idempotency key was used with another body: use a new key for a new message. Bodies are compared byte "
+          + "by byte, including spaces and the order of members")
     case .inProgress:
       throw Problem(
         .requestInProgress,
-        "The first request with this idempotency key is still at work after \(Self.keyMilliseconds / 1_000) seconds: repeat "
-          + "this one soon, with the same key",
+        "The first request with this idempotency key is still in progress after \(Self.keyMilliseconds / 1_000) "
+          + "seconds: repeat this request soon, with the same key",
         retryAfter: 1)
     }
   }

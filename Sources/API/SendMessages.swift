@@ -31,7 +31,7 @@ extension Service {
       zip(lines, work.results).map { line, result in
         (
           line.number,
-          (result ?? .failure(Problem(.internalError, "The line was not carried out"))).map { message in
+          (result ?? .failure(Problem(.internalError, "The line was not processed"))).map { message in
             { writer in
               message.write(to: &writer)
               if message.isRepeated { writer.member("replayed", true) }

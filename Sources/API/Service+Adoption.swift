@@ -16,7 +16,7 @@ extension Service {
   /// The app of a key that passed authentication; its configuration may have gone since.
   func tenant(_ id: AppID) throws(Problem) -> App {
     guard let app = apps[id] else {
-      throw Problem(.unauthorized, "The app of this API key is not configured any more")
+      throw Problem(.unauthorized, "The app of this API key is no longer configured")
     }
     return app
   }

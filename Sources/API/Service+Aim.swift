@@ -67,7 +67,7 @@ extension Service {
       aim.warnings.append(
         Notice(
           pointer: pointer, code: "no_recipients",
-          detail: "no device is in this audience now: those that are in it when the message starts get it"))
+          detail: "no device is in this audience now: devices that are in it when the message starts get the message"))
     }
     return aim
   }
@@ -108,7 +108,7 @@ extension Service {
     aim.warnings.append(
       Notice(
         pointer: "/onesignal_targeting", code: "counted_by_provider",
-        detail: "OneSignal aims and counts: here the whole audience is one delivery"))
+        detail: "OneSignal selects and counts the devices: for Fanfare the whole audience is one delivery"))
     return aim
   }
 

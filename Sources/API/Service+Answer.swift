@@ -53,10 +53,10 @@ extension Service {
       return try await carryOut(endpoint, call)
     }
     guard !settings.onlyOpen else {
-      throw Problem(.notFound, "This process sends and takes no requests: ask one that serves the API")
+      throw Problem(.notFound, "This process only sends; use a process that serves the API")
     }
     guard requestsAtWork < settings.maximumRequests else {
-      throw Problem(.overloaded, "\(settings.maximumRequests) requests are at work; try again soon", retryAfter: 1)
+      throw Problem(.overloaded, "\(settings.maximumRequests) requests are in progress; try again soon", retryAfter: 1)
     }
     requestsAtWork += 1
     defer { requestsAtWork -= 1 }

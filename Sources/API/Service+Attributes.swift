@@ -29,7 +29,7 @@ extension Service {
       let hint = Suggestion.nearest(to: name, among: known).map { ": did you mean `\($0)`?" } ?? "."
       return Violation(
         "/notification", .unknownValue,
-        "no device has an attribute `\(name)`\(hint) With a default, `{{\(name)|…}}`, any name will do")
+        "no device has an attribute `\(name)`\(hint) A placeholder with a default, `{{\(name)|…}}`, may have any name")
     }
   }
 }

@@ -57,7 +57,8 @@ extension Service {
       }
     }
     guard targets.count <= settings.maximumTargets else {
-      let detail = "these users have \(targets.count) devices; a message may have \(settings.maximumTargets) targets"
+      let detail =
+        "these users have \(targets.count) devices; a message may have at most \(settings.maximumTargets) targets"
       throw Problem(
         .invalidMessage, detail, violations: [Violation("/to/users", Violation.Code.tooMany, detail)])
     }

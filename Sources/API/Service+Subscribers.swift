@@ -38,9 +38,10 @@ extension Service {
         Notice(
           pointer: "/to", code: SubscriberRule.reason,
           detail:
-            "\(account.provider.rawValue): with these \(count), \(entry.reached + count) would be reached in 15 minutes, "
-            + "more than \(times) times the \(entry.subscribers) subscribers that are registered here: the vendor disables such "
-            + "an app, so what is over waits"))
+            "\(account.provider.rawValue): with these \(count), the app would reach \(entry.reached + count) "
+            + "subscribers in 15 "
+            + "minutes, more than \(times) times the \(entry.subscribers) registered here. The vendor disables such "
+            + "an app, so the excess deliveries wait"))
     }
     return warnings
   }

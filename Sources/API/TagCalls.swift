@@ -78,7 +78,8 @@ extension Service {
         writer.member("tags", JSONValue.array(tags.map { .string($0) }))
       }
     case .tooMany(let count):
-      throw Problem(.invalidTags, "That would be \(count) tags; the limit is \(Store.maximumTags): nothing was changed")
+      throw Problem(
+        .invalidTags, "The device would have \(count) tags; the limit is \(Store.maximumTags): nothing was changed")
     case .noDevice: throw missing
     }
   }

@@ -47,10 +47,10 @@ private struct Resolution {
   {
     if let start = path.firstIndex(of: name) {
       let circle = (path[start...] + [name]).joined(separator: " → ")
-      throw AudienceFault(.term(.audience(name)), "this audience leads back to itself: \(circle)")
+      throw AudienceFault(.term(.audience(name)), "this audience refers to itself: \(circle)")
     }
     guard let expression = named(name) else {
-      throw AudienceFault(.term(.audience(name)), "there is no audience of this name")
+      throw AudienceFault(.term(.audience(name)), "no audience has this name")
     }
     return expression
   }
@@ -59,6 +59,6 @@ private struct Resolution {
     let limits = "at most \(AudienceExpression.maximumTerms) terms, \(AudienceExpression.maximumDepth) deep"
     return AudienceFault(
       path.first.map { .term(.audience($0)) } ?? .whole,
-      "with its named audiences written out, the expression is too \(what): \(limits)")
+      "with its named audiences expanded, the expression is too \(what): \(limits)")
   }
 }

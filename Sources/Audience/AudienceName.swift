@@ -3,7 +3,7 @@ package enum AudienceName {
   package static let longest = 64
 
   /// For a sentence that begins with the name.
-  package static let rule = "is no name of an audience: 1–\(longest) letters, digits, `_`, `-` and `.`"
+  package static let rule = "is not an audience name: use 1–\(longest) letters, digits, `_`, `-` and `.`"
 
   package static func isWellFormed(_ name: String) -> Bool {
     (1...longest).contains(name.utf8.count)

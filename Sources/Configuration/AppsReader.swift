@@ -51,7 +51,8 @@ struct AppsReader {
       credential(&own, &entry, &names)
     }
     if accounts.isEmpty {
-      faults.add(section.place("credentials"), "the app can send nothing", fix: "Add at least one credential")
+      faults.add(
+        section.place("credentials"), "the app has no credentials and cannot send", fix: "Add at least one credential")
     }
     return entry
   }
@@ -69,10 +70,10 @@ struct AppsReader {
   private func check(id: String?, at place: String, _ seen: inout Set<String>) {
     guard let id else { return faults.add(place, "the app has no id", fix: "Add id: \"…\"") }
     guard Self.isName(id) else {
-      return faults.add(place, "\"\(id)\" is no id", fix: "Use 1 … 64 of a-z, 0-9, _ and -")
+      return faults.add(place, "\"\(id)\" is not a valid id", fix: "Use 1 … 64 of a-z, 0-9, _ and -")
     }
     if !seen.insert(id).inserted {
-      faults.add(place, "two apps are called \"\(id)\"", fix: "Give each app its own id")
+      faults.add(place, "two apps have the id \"\(id)\"", fix: "Give each app its own id")
     }
   }
 
@@ -94,14 +95,15 @@ struct AppsReader {
     guard let settings = providers[provider] else {
       let near = Suggestion.nearest(to: provider.rawValue, among: known)
       return faults.add(
-        section.place("provider"), "no provider is called \"\(provider.rawValue)\"",
-        fix: near.map { "Did you mean \"\($0)\"?" } ?? "Known are \(known.joined(separator: ", "))")
+        section.place("provider"), "there is no provider \"\(provider.rawValue)\"",
+        fix: near.map { "Did you mean \"\($0)\"?" } ?? "The providers are \(known.joined(separator: ", "))")
     }
     let given = read(settings, &section)
     section.close()
     guard let name, Self.isName(name), names.insert(name).inserted else {
       return faults.add(
-        section.place("name"), name == nil ? "the credential has no name" : "\"\(name ?? "")\" is no name of its own",
+        section.place("name"),
+        name == nil ? "the credential has no name" : "\"\(name ?? "")\" is not a valid name, or is used twice",
         fix: "Use 1 … 64 of a-z, 0-9, _ and -, once in the app")
     }
     let base = "\(entry.app.id.rawValue)/\(name)"
@@ -128,7 +130,7 @@ struct AppsReader {
     for (place, text) in section.texts("environments").enumerated() {
       guard let environment = Environment(rawValue: text) else {
         faults.add(
-          section.place("environments") + "/\(place)", "\"\(text)\" is no environment",
+          section.place("environments") + "/\(place)", "\"\(text)\" is not an environment",
           fix: "Use \"production\" and \"sandbox\"")
         continue
       }
@@ -149,7 +151,7 @@ struct AppsReader {
   private func readOrigin(_ text: String, at pointer: String) -> Origin? {
     guard let place = HostPort(text, defaultPort: 443) else {
       faults.add(
-        pointer, "\"\(text)\" is no host and port", fix: "Write \"localhost:8443\"; the scheme is always https")
+        pointer, "\"\(text)\" is not a host and port", fix: "Write \"localhost:8443\"; the scheme is always https")
       return nil
     }
     return Origin(host: place.host, port: place.port)

@@ -18,7 +18,7 @@ struct ClockReader {
     guard let from, let to else { return clock }
     guard from != to else {
       faults.add(
-        hours.place("to"), "quiet hours that begin when they end would never open", fix: "Give `to` another time of day"
+        hours.place("to"), "quiet hours cannot begin and end at the same time", fix: "Give `to` another time of day"
       )
       return clock
     }
@@ -32,7 +32,7 @@ struct ClockReader {
       return nil
     }
     guard let minutes = QuietHours.minutes(text) else {
-      faults.add(hours.place(key), "\"\(text)\" is no time of day", fix: "Write \"00:00\" to \"23:59\"")
+      faults.add(hours.place(key), "\"\(text)\" is not a time of day", fix: "Write \"00:00\" to \"23:59\"")
       return nil
     }
     return minutes
@@ -41,8 +41,8 @@ struct ClockReader {
   private func isZone(_ name: String, at place: String) -> Bool {
     guard !ZoneName.exists(name) else { return true }
     faults.add(
-      place, "no time zone is called \"\(name)\"",
-      fix: ZoneName.nearest(to: name).map { "Did you mean \"\($0)\"?" } ?? "Use an IANA name, as Europe/Berlin")
+      place, "there is no time zone \"\(name)\"",
+      fix: ZoneName.nearest(to: name).map { "Did you mean \"\($0)\"?" } ?? "Use an IANA name such as Europe/Berlin")
     return false
   }
 }

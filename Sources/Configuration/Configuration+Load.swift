@@ -10,8 +10,8 @@ extension Configuration {
         file: path,
         faults: [
           ConfigurationFault(
-            pointer: "", problem: "it cannot be read",
-            fix: "Copy Config/fanfare.example.json5 there, or name another with --config")
+            pointer: "", problem: "the file cannot be read",
+            fix: "Copy Config/fanfare.example.json5 there, or name another file with --config")
         ])
     }
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

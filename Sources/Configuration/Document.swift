@@ -29,7 +29,8 @@ enum Node: Sendable {
       return try decoder.decode(Node.self, from: Data(bytes))
     } catch {
       throw ConfigurationFault(
-        pointer: "", problem: "it is not JSON5", fix: "Write one JSON5 object, as in Config/fanfare.example.json5")
+        pointer: "", problem: "the file is not JSON5", fix: "Write one JSON5 object, as in Config/fanfare.example.json5"
+      )
     }
   }
 }

@@ -26,11 +26,11 @@ struct Files {
       return nil
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      faults.add(pointer, "\(path) is no file", fix: "Give the path of the file itself")
+      faults.add(pointer, "\(path) is not a file", fix: "Give the path of the file itself")
       return nil
     }
     if secret, status.st_mode & 0o077 != 0 {
-      faults.add(pointer, "others than its owner can read \(path)", fix: "Run: chmod 600 \(path)")
+      faults.add(pointer, "other users than the owner can read \(path)", fix: "Run: chmod 600 \(path)")
       return nil
     }
     guard let content = FileContent.read(path, upTo: Self.maximumBytes) else {
@@ -40,7 +40,7 @@ struct Files {
     guard !content.isEmpty, content.count <= Self.maximumBytes else {
       faults.add(
         pointer, content.isEmpty ? "\(path) is empty" : "\(path) is larger than 1 MiB",
-        fix: "Put the key as the vendor issued it there")
+        fix: "Put the key there as the vendor issued it")
       return nil
     }
     return content

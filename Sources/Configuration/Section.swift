@@ -26,7 +26,7 @@ struct Section {
     case .object(let object): members = object
     case .some(let other):
       members = [:]
-      faults.add(pointer, "\(other.typeName) stands where an object belongs", fix: "Write { … }")
+      faults.add(pointer, "must be an object, not \(other.typeName)", fix: "Write { … }")
     }
   }
 
@@ -49,7 +49,8 @@ struct Section {
     for key in members.keys.sorted() where !known.contains(key) {
       let near = Suggestion.nearest(to: key, among: known)
       let fix =
-        near.map { "Did you mean \"\($0)\"?" } ?? "Remove it; known here: \(known.sorted().joined(separator: ", "))"
+        near.map { "Did you mean \"\($0)\"?" }
+        ?? "Remove it; the settings here are \(known.sorted().joined(separator: ", "))"
       faults.add(place(key), "unknown setting \"\(key)\"", fix: fix)
     }
   }
@@ -61,7 +62,7 @@ struct Section {
     case nil: return []
     case .list(let items): return items.enumerated().map { ($1, "\(place(key))/\($0)") }
     case .some(let other):
-      faults.add(place(key), "\(other.typeName) stands where a list belongs", fix: "Write [ … ]")
+      faults.add(place(key), "must be a list, not \(other.typeName)", fix: "Write [ … ]")
       return []
     }
   }
@@ -71,7 +72,7 @@ struct Section {
     case nil: return nil
     case .text(let text): return text
     case .some(let other):
-      faults.add(place(key), "\(other.typeName) stands where a text belongs", fix: "Put it in quotes")
+      faults.add(place(key), "must be a text, not \(other.typeName)", fix: "Put it in quotes")
       return nil
     }
   }
@@ -79,7 +80,7 @@ struct Section {
   mutating func texts(_ key: String) -> [String] {
     list(key).compactMap { item in
       if case .text(let text) = item.node { return text }
-      faults.add(item.pointer, "\(item.node.typeName) stands where a text belongs", fix: "Put it in quotes")
+      faults.add(item.pointer, "must be a text, not \(item.node.typeName)", fix: "Put it in quotes")
       return nil
     }
   }
@@ -89,7 +90,7 @@ struct Section {
     case nil: return nil
     case .bool(let flag): return flag
     case .some(let other):
-      faults.add(place(key), "\(other.typeName) stands where true or false belongs", fix: "Write true or false")
+      faults.add(place(key), "must be true or false, not \(other.typeName)", fix: "Write true or false")
       return nil
     }
   }
@@ -105,7 +106,7 @@ struct Section {
       }
       return whole
     case .some(let other):
-      faults.add(place(key), "\(other.typeName) stands where a number belongs", fix: fix)
+      faults.add(place(key), "must be a number, not \(other.typeName)", fix: fix)
       return nil
     }
   }
@@ -119,7 +120,7 @@ struct Section {
       if (0...1).contains(number) { return number }
       faults.add(place(key), "\(Self.short(number)) is out of range", fix: fix)
     case .some(let other):
-      faults.add(place(key), "\(other.typeName) stands where a number belongs", fix: fix)
+      faults.add(place(key), "must be a number, not \(other.typeName)", fix: fix)
     }
     return nil
   }
@@ -154,7 +155,7 @@ struct Section {
     let words = Word.allCases.map(\.rawValue)
     let near = Suggestion.nearest(to: text, among: words)
     faults.add(
-      place(key), "\"\(text)\" is none of \(words.joined(separator: ", "))",
+      place(key), "\"\(text)\" is not one of \(words.joined(separator: ", "))",
       fix: near.map { "Did you mean \"\($0)\"?" } ?? "Choose one of them")
     return nil
   }

@@ -24,7 +24,7 @@ extension Configuration.Redis {
     if let text = section.text("prefix") {
       if text.isEmpty || text.count > 32 || !text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) {
         section.faults.add(
-          section.place("prefix"), "\"\(text)\" cannot start keys", fix: "Use 1 … 32 ASCII letters and digits")
+          section.place("prefix"), "\"\(text)\" cannot be a prefix of keys", fix: "Use 1 … 32 ASCII letters and digits")
       } else {
         prefix = text
       }
@@ -38,7 +38,7 @@ extension Configuration.Redis {
     if url.hasPrefix("unix:") {
       let path = String(url.dropFirst(5)).replacing("//", with: "/")
       guard path.hasPrefix("/"), path.utf8.count < 108 else {
-        return faults.add(pointer, "\"\(url)\" names no socket of at most 107 bytes", fix: fix)
+        return faults.add(pointer, "\"\(url)\" does not name a socket of at most 107 bytes", fix: fix)
       }
       place = .unix(path: path)
       return
@@ -50,10 +50,10 @@ extension Configuration.Redis {
     let rest = url.dropFirst(tls ? 9 : 8)
     guard !rest.contains("@") else {
       return faults.add(
-        pointer, "a password in the URL would be seen by many", fix: "Use username and password_file instead")
+        pointer, "others can see a password in the URL", fix: "Use username and password_file instead")
     }
     guard let place = HostPort(rest, defaultPort: 6379) else {
-      return faults.add(pointer, "\"\(url)\" names no host and port", fix: fix)
+      return faults.add(pointer, "\"\(url)\" does not name a host and port", fix: fix)
     }
     self.place = .tcp(host: place.host, port: place.port, tls: tls)
   }

@@ -11,12 +11,13 @@ struct SyntaxCheck {
   static func run(_ bytes: [UInt8]) throws(ConfigurationFault) {
     var check = SyntaxCheck(bytes: bytes)
     guard String(validating: bytes, as: UTF8.self) != nil else {
-      throw ConfigurationFault(pointer: "", problem: "it is not UTF-8", fix: "Save it as UTF-8")
+      throw ConfigurationFault(pointer: "", problem: "the file is not UTF-8", fix: "Save it as UTF-8")
     }
     try check.value()
     try check.blank()
     guard check.next == nil else {
-      throw check.fault("something follows the end of the object", fix: "Remove it, or mend the brackets before it")
+      throw check.fault(
+        "there is text after the end of the object", fix: "Remove it, or correct the brackets before it")
     }
   }
 
@@ -33,9 +34,9 @@ struct SyntaxCheck {
   }
 
   private func surprise(_ expected: String) -> ConfigurationFault {
-    guard next != nil else { return fault("the file ends where \(expected) belongs", fix: "Add what is missing") }
+    guard next != nil else { return fault("the file ends, but \(expected) is expected", fix: "Add what is missing") }
     let character = String(decoding: bytes[place...].prefix(8), as: UTF8.self).first.map(String.init) ?? ""
-    return fault("\"\(character)\" stands where \(expected) belongs", fix: "Mend the syntax there")
+    return fault("found \"\(character)\", but \(expected) is expected", fix: "Correct the syntax there")
   }
 
   /// White space and comments.
@@ -46,14 +47,14 @@ struct SyntaxCheck {
       } else if bytes[place...].starts(with: [0xc2, 0xa0]) {
         place += 2
       } else if bytes[place...].starts(with: [0xef, 0xbb, 0xbf]) {
-        throw fault("a byte order mark stands there", fix: "Save the file without one")
+        throw fault("the file begins with a byte order mark", fix: "Save the file without one")
       } else if bytes[place...].starts(with: Array("//".utf8)) {
         while let byte = next, byte != 0x0a { place += 1 }
       } else if bytes[place...].starts(with: Array("/*".utf8)) {
         let start = place
         place += 2
         while place < bytes.count, !bytes[place...].starts(with: Array("*/".utf8)) { place += 1 }
-        guard next != nil else { throw fault("a comment never ends", fix: "Close it with */", at: start) }
+        guard next != nil else { throw fault("a comment is not closed", fix: "Close it with */", at: start) }
         place += 2
       } else {
         return
@@ -74,7 +75,7 @@ struct SyntaxCheck {
         place = start
         throw word.isEmpty
           ? surprise("a value")
-          : fault("\"\(word)\" is no value", fix: "Put texts in quotes", at: start)
+          : fault("\"\(word)\" is not a value", fix: "Put texts in quotes", at: start)
       }
     }
   }
@@ -97,7 +98,7 @@ struct SyntaxCheck {
   private mutating func nested(
     _ body: (inout Self) throws(ConfigurationFault) -> Void
   ) throws(ConfigurationFault) {
-    guard depth < Self.deepest else { throw fault("it is nested too deeply", fix: "At most 64 levels are read") }
+    guard depth < Self.deepest else { throw fault("the file is nested too deeply", fix: "Use at most 64 levels") }
     depth += 1
     place += 1
     try body(&self)
@@ -114,7 +115,7 @@ struct SyntaxCheck {
       let key = quoted ? try text() : word()
       guard quoted || !key.isEmpty else { throw surprise("a key or }") }
       guard keys.insert(key).inserted else {
-        throw fault("the key \"\(key)\" stands twice in one object", fix: "Keep one of them", at: start)
+        throw fault("the key \"\(key)\" is given twice in one object", fix: "Keep one of them", at: start)
       }
       try blank()
       guard next == UInt8(ascii: ":") else { throw surprise("a colon after \"\(key)\"") }
@@ -150,7 +151,7 @@ struct SyntaxCheck {
       }
       place += 1
     }
-    guard next == quote else { throw fault("a text never ends", fix: "Close it with its quote", at: start) }
+    guard next == quote else { throw fault("a text is not closed", fix: "Close it with its quote", at: start) }
     place += 1
     return String(decoding: bytes[(start + 1)..<(place - 1)], as: UTF8.self)
   }

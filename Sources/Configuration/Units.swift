@@ -2,8 +2,8 @@ import Domain
 
 /// Durations and sizes are written as text with a unit, so that no number needs a guess.
 enum Units {
-  static let durationHelp = "Write a duration with its unit, as \"250ms\", \"60s\", \"15m\", \"1h\" or \"7d\""
-  static let sizeHelp = "Write a size with its unit, as \"512KiB\", \"1MiB\" or \"4GiB\""
+  static let durationHelp = "Write a duration with its unit, such as \"250ms\", \"60s\", \"15m\", \"1h\" or \"7d\""
+  static let sizeHelp = "Write a size with its unit, such as \"512KiB\", \"1MiB\" or \"4GiB\""
 
   /// Milliseconds.
   static func duration(_ text: String) -> Int64? {

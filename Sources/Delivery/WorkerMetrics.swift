@@ -28,27 +28,27 @@ struct WorkerMetrics {
     self.metrics = metrics
     pruned = metrics.counter("fanfare_pruned_total", "Devices pruned because their provider called them dead.")
     held = metrics.counter(
-      "fanfare_prunes_held_total", "Prunes put aside for the operator, as their credential's prune brake was on.")
+      "fanfare_prunes_held_total", "Prunes held for the operator because their credential's prune brake was on.")
     braked = metrics.counter(
       "fanfare_prune_brakes_total", "Times a jump in the share of dead tokens put a prune brake on.")
     flushes = metrics.counter("fanfare_flushes_total", "Groups of outcomes written.")
     flushSize = metrics.histogram(
       "fanfare_flush_outcomes", "Outcomes in a flush.", bounds: [1, 4, 16, 64, 128, 256, 512, 1024, 2048])
-    flushRepeats = metrics.counter("fanfare_flush_repeats_total", "Flushes sent once more as their reply was lost.")
+    flushRepeats = metrics.counter("fanfare_flush_repeats_total", "Flushes repeated because their reply was lost.")
     claimedJobs = metrics.counter("fanfare_claimed_jobs_total", "Jobs taken from the queue.")
     startedAudiences = metrics.counter(
-      "fanfare_audiences_started_total", "Parts of audiences whose members were decided.")
-    leases = metrics.gauge("fanfare_partitions_owned", "Partitions this process holds the lease of.")
-    workers = metrics.gauge("fanfare_workers", "Worker loops that live, in all processes of the store.")
-    lanes = metrics.gauge("fanfare_lanes", "Tokens with deliveries waiting, resting or at work.")
+      "fanfare_audiences_started_total", "Audience parts whose members were decided.")
+    leases = metrics.gauge("fanfare_partitions_owned", "Partitions whose lease this process holds.")
+    workers = metrics.gauge("fanfare_workers", "Live worker loops in all processes of the store.")
+    lanes = metrics.gauge("fanfare_lanes", "Tokens with deliveries that wait, back off or are in flight.")
     unflushed = metrics.gauge("fanfare_outcomes_unflushed", "Outcomes not yet written.")
     errorBrakes = metrics.counter(
       "fanfare_error_brakes_total", "Messages paused because too many of their deliveries failed.")
     rateLost = metrics.counter(
       "fanfare_rate_lost_total",
-      "Permissions of a message's or an app's rate that sent nothing, as this machine, Redis or a connection was late.")
+      "Permissions of a rate_per_second that expired unused because this machine, Redis or a connection was slow.")
     forgotten = metrics.counter(
-      "fanfare_outcomes_forgotten_total", "Answers to requests of a partition that another worker took meanwhile.")
+      "fanfare_outcomes_forgotten_total", "Answers dropped because another worker had taken over the partition.")
   }
 
   /// Deliveries that became final, as the store counted them when it wrote their outcomes: by whatever they ended, each once.
@@ -58,7 +58,7 @@ struct WorkerMetrics {
 
   fileprivate static func deliveries(_ metrics: Metrics, _ provider: ProviderName?, _ outcome: Outcome) -> Counter {
     metrics.counter(
-      "fanfare_deliveries_total", "Deliveries by how they ended, as reports of messages tell it.",
+      "fanfare_deliveries_total", "Ended deliveries by outcome, as in the reports of messages.",
       [("provider", provider?.rawValue ?? "unknown"), ("outcome", outcome.rawValue)])
   }
 }
@@ -86,7 +86,7 @@ final class SenderMetrics {
     let label = ("provider", provider.rawValue)
     let attempts = { (verdict: String) in
       metrics.counter(
-        "fanfare_attempts_total", "Requests by what their answer meant.", [label, ("verdict", verdict)])
+        "fanfare_attempts_total", "Requests by the verdict on their answer.", [label, ("verdict", verdict)])
     }
     accepted = attempts("accepted")
     retry = attempts("retry")
@@ -104,9 +104,9 @@ final class SenderMetrics {
     connections = metrics.gauge("fanfare_connections", "Connections in use.", [label])
     limit = metrics.gauge(
       "fanfare_concurrency_limit",
-      "Requests that may be at work at a time, by the peers' settings and what was learned.",
+      "Requests allowed in flight at a time, by the peers' SETTINGS and the learned limit.",
       [label])
-    retries = metrics.counter("fanfare_retries_total", "Deliveries that went again or wait to.", [label])
+    retries = metrics.counter("fanfare_retries_total", "Deliveries that were retried or wait for a retry.", [label])
     blockedGauge = metrics.gauge(
       "fanfare_credentials_blocked", "Credentials that wait for the operator.", [label])
   }

@@ -20,7 +20,7 @@ package struct ClockSkew: Hashable, Sendable {
   }
 
   package var text: String {
-    "this machine's clock is \(offset.magnitude / 1_000) s \(offset > 0 ? "ahead of" : "behind") that of Redis' machine: "
-      + "set both by NTP (timedatectl set-ntp true), as vendors refuse tokens signed by a wrong clock"
+    "this machine's clock is \(offset.magnitude / 1_000) s \(offset > 0 ? "ahead of" : "behind") the clock of Redis' "
+      + "machine: synchronise both with NTP (timedatectl set-ntp true); vendors refuse tokens signed by a wrong clock"
   }
 }

@@ -18,7 +18,7 @@ package struct DataKeys: Hashable, Sendable {
     buttons = try Self.key(Self.buttonsSetting, "buttons", credential, taken)
     guard link != buttons else {
       throw CredentialFault(
-        setting: Self.buttonsSetting, problem: "the link has this name", fix: "leave it out for buttons")
+        setting: Self.buttonsSetting, problem: "`link_key` has this name", fix: "leave it out for buttons")
     }
   }
 
@@ -28,7 +28,7 @@ package struct DataKeys: Hashable, Sendable {
     let key = credential.texts[setting] ?? name
     guard !key.isEmpty, key.utf8.count <= 64, !taken(key) else {
       throw CredentialFault(
-        setting: setting, problem: "must be a name of at most 64 bytes that means nothing else there",
+        setting: setting, problem: "must be a name of at most 64 bytes that is not reserved",
         fix: "leave it out for \(name)")
     }
     return key

@@ -12,7 +12,7 @@ package enum LanguageTag {
 
   package static func fault(_ tag: String) -> String {
     let dashed = String(decoding: tag.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
-    guard dashed != tag, isPlausible(dashed) else { return "is no language tag (BCP 47) such as `de` or `pt-BR`" }
-    return "is no language tag (BCP 47); did you mean `\(dashed)`?"
+    guard dashed != tag, isPlausible(dashed) else { return "is not a language tag (BCP 47) such as `de` or `pt-BR`" }
+    return "is not a language tag (BCP 47); did you mean `\(dashed)`?"
   }
 }

@@ -24,19 +24,19 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
   /// In plain words, of one device or of many.
   package var explanation: String {
     switch self {
-    case .tokenKind: "tokens of another kind than such a push goes to"
-    case .kindUnsupported: "the provider has no such push"
-    case .providerExcluded: "not among the message's `providers`"
-    case .noCredential: "no credential of the app sends there"
+    case .tokenKind: "the token is of another kind than this kind of push needs"
+    case .kindUnsupported: "the provider does not support this kind of push"
+    case .providerExcluded: "the message's `providers` excludes this provider"
+    case .noCredential: "no credential of the app serves this address"
     case .unknownDevice: "no device is registered under this id"
-    case .deviceDisabled: "disabled by the app or the operator"
-    case .deviceDeleted: "deleted meanwhile"
-    case .holdout: "the share that gets nothing, to compare with"
-    case .quietHours: "in their quiet hours"
-    case .capped: "had as many of this topic as the cap allows"
+    case .deviceDisabled: "the device is registered with `enabled: false`"
+    case .deviceDeleted: "the device was deleted after the message was accepted"
+    case .holdout: "the device is in the holdout, which gets nothing"
+    case .quietHours: "the device is in its quiet hours"
+    case .capped: "the device has had as many messages of this topic as the cap allows"
     case .attributeMissing:
-      "lack an attribute that a placeholder without default asks for: `{{name|default}}` reaches them"
-    case .noLiveActivityToken: "have told no `live_activity_token`"
+      "the device lacks an attribute of a placeholder without default: give a default, `{{name|default}}`"
+    case .noLiveActivityToken: "the device has no `live_activity_token`"
     }
   }
 }

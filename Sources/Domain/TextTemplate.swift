@@ -53,10 +53,12 @@ package struct TextTemplate: Hashable, Sendable {
     var place = start
     while place + 1 < bytes.count {
       if bytes[place] == closingBrace, bytes[place + 1] == closingBrace { return place }
-      if bytes[place] == brace { throw TemplateFault("a placeholder holds a brace; close it with `}}` first") }
+      if bytes[place] == brace {
+        throw TemplateFault("a placeholder contains a brace: close the placeholder with `}}` first")
+      }
       place += 1
     }
-    throw TemplateFault(#"`{{` opens a placeholder that nothing closes: write `{{name}}`, or `\{{` for the braces"#)
+    throw TemplateFault(#"`{{` opens a placeholder that is not closed: write `{{name}}`, or `\{{` for the braces"#)
   }
 
   package var slots: [Placeholder] { parts.compactMap { if case .slot(let slot) = $0 { slot } else { nil } } }

@@ -74,7 +74,7 @@ struct Fields {
     case .integer, .unsigned:
       findings.refuse(
         place.member(name), .outOfRange, "`\(name)` must lie in \(range.lowerBound)…\(range.upperBound)")
-    case .double: findings.refuse(place.member(name), .wrongType, "must be a whole number, without fraction")
+    case .double: findings.refuse(place.member(name), .wrongType, "must be a whole number")
     default: wrong(name, value, "a whole number", &findings)
     }
     return nil
@@ -85,7 +85,7 @@ struct Fields {
     if case .integer(let number)? = self[name], number > range.upperBound, range.contains(number / 1_000) {
       findings.refuse(
         place.member(name), .outOfRange,
-        "`\(name)` is in seconds since 1970, and this looks like milliseconds: \(number / 1_000)")
+        "`\(name)` is in seconds since 1970, but this looks like milliseconds; did you mean \(number / 1_000)?")
       return nil
     }
     if case .integer(let number)? = self[name], !range.contains(number) {

@@ -57,7 +57,7 @@ extension Freedom {
     if size > bytes {
       findings.refuse(
         place, .tooLong,
-        "`\(name)` has \(size) bytes, \(size - bytes) more than any provider carries; send a reference instead")
+        "`\(name)` has \(size) bytes, \(size - bytes) more than any provider accepts; send a reference instead")
     }
     return true
   }
@@ -88,6 +88,6 @@ extension Freedom {
   }
 
   private static var tooDeep: Excess {
-    Excess(code: .tooDeep, detail: "is nested more than \(depth) deep: flatten it, or send it as text")
+    Excess(code: .tooDeep, detail: "is nested more than \(depth) levels deep: flatten it, or send it as text")
   }
 }

@@ -32,7 +32,7 @@ extension Intake {
     if activityToken != nil, provider != .fcm {
       findings.warn(
         fields.place.member("live_activity_token"), "ignored",
-        "only FCM takes it beside a device's token: register it as a token of its own, with its `token_kind`")
+        "only FCM accepts it together with a device's token: register it as a separate token, with its `token_kind`")
     }
     let kinds = tokenKinds[provider] ?? TokenKind.allCases.filter(\.isOfDevice)
     if !kinds.contains(tokenKind) {
@@ -98,7 +98,8 @@ extension Intake {
       }
       findings.refuse(
         place, .invalidFormat,
-        "an alias reads `alias:<label>:<id>`: a label of letters, digits and `_`, each part of 1–\(longestAliasPart) bytes"
+        "an alias is `alias:<label>:<id>`: the label has letters, digits and `_`, each part has "
+          + "1–\(longestAliasPart) bytes"
       )
       return nil
     }
@@ -116,7 +117,7 @@ extension Intake {
     }
     guard isPlain else {
       findings.refuse(
-        fields.place.member("bundle_id"), .invalidFormat, "a bundle id holds letters, digits, `.` and `-` only")
+        fields.place.member("bundle_id"), .invalidFormat, "a bundle id may hold only letters, digits, `.` and `-`")
       return nil
     }
     return text

@@ -34,7 +34,8 @@ extension Intake {
     }
     if message.mutableContent == true, !notification.hasText {
       findings.refuse(
-        place.member("mutable_content"), .notAllowed, "needs a `title`, `subtitle` or `body` that could be changed")
+        place.member("mutable_content"), .notAllowed,
+        "needs a `title`, `subtitle` or `body` that the service extension can change")
     }
     if notification.interruptionLevel == .critical, notification.sound?.critical != true {
       findings.refuse(
@@ -51,7 +52,7 @@ extension Intake {
     let place = fields.place.member("encrypted_body")
     if !notification.hasText {
       findings.refuse(
-        place, .notAllowed, "needs a `title` or `body` that is shown where the service extension does not come to it")
+        place, .notAllowed, "needs a `title` or `body` to show if the service extension does not run in time")
     }
     if message.mutableContent == false {
       findings.refuse(
@@ -61,7 +62,7 @@ extension Intake {
     if message.data.contains(where: { $0.key == "encrypted_body" }) {
       findings.refuse(
         fields.place.member("data").member("encrypted_body"), .duplicate,
-        "the field `encrypted_body` travels under this name: give one of the two")
+        "`encrypted_body` uses this key of `data`: give only one of the two")
     }
   }
 
@@ -71,7 +72,8 @@ extension Intake {
       for member in members where Schema.notification.has(member.key) && !saidOfActivities.contains(member.key) {
         let hint = member.key == "relevance_score" ? "give it in `live_activity`" : "it is for kind `alert`"
         findings.refuse(
-          place.member(member.key), .notAllowed, "a Live Activity says a title, a body and a sound: \(hint)")
+          place.member(member.key), .notAllowed,
+          "a Live Activity's notification has only a title, a body and a sound: \(hint)")
       }
     }
     if message.notification?.sound?.critical == true {

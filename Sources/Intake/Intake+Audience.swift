@@ -63,7 +63,8 @@ extension Intake {
     guard let everyone = fields.flag("everyone", &findings) else { return nil }
     guard everyone else {
       findings.refuse(
-        fields.place.member("everyone"), .notAllowed, "`everyone` is true or left out: name the recipients otherwise")
+        fields.place.member("everyone"), .notAllowed, "`everyone` must be true: to send to fewer, name other recipients"
+      )
       return nil
     }
     return .everyone
@@ -89,22 +90,23 @@ extension Intake {
     else { return }
     if !isAudience, message.reach != .allDevices {
       findings.refuse(
-        fields.place.member("reach"), .notAllowed, "`reach` chooses among the devices of an audience: leave it out")
+        fields.place.member("reach"), .notAllowed, "`reach` applies only to audiences: leave it out")
     }
     guard message.oneSignalTargeting == .provider else { return }
     let place = fields.place.member("onesignal_targeting")
     if !isAudience {
-      findings.refuse(place, .notAllowed, "OneSignal can aim an audience only: leave it out")
+      findings.refuse(place, .notAllowed, "OneSignal can select only audiences: leave it out")
     }
     if message.providers != [.oneSignal] {
       findings.refuse(
         place, .notAllowed,
-        "OneSignal aims at its own subscribers: give `providers: [\"\(ProviderName.oneSignal.rawValue)\"]`, and send to the others by a message of their own"
+        "OneSignal selects only its own subscribers: give `providers: [\"\(ProviderName.oneSignal.rawValue)\"]`, and "
+          + "send a second message to the other providers"
       )
     }
     if message.reach != .allDevices {
       findings.refuse(
-        fields.place.member("reach"), .notAllowed, "OneSignal aims at all devices of a user: leave it out")
+        fields.place.member("reach"), .notAllowed, "OneSignal sends to all devices of a user: leave it out")
     }
   }
 }

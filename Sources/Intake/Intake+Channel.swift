@@ -20,7 +20,7 @@ extension Intake {
     guard case .channel = message.to else { return }
     guard message.kind == .liveActivity else {
       let place = fields.place.member(fields.has("kind") ? "kind" : "to")
-      return findings.refuse(place, .notAllowed, "a channel takes kind `live_activity` only")
+      return findings.refuse(place, .notAllowed, "a channel accepts only kind `live_activity`")
     }
     if message.liveActivity?.event == .start {
       findings.refuse(
@@ -30,11 +30,12 @@ extension Intake {
     }
     if message.collapseKey != nil {
       findings.refuse(
-        fields.place.member("collapse_key"), .notAllowed, "a channel keeps the newest message by itself: leave it out")
+        fields.place.member("collapse_key"), .notAllowed, "a channel keeps at most its newest message: leave it out"
+      )
     }
     if message.ttl > longestChannelTTL {
       findings.refuse(
-        fields.place.member("ttl"), .outOfRange, "a channel keeps its newest message for \(longestChannelTTL) s at most"
+        fields.place.member("ttl"), .outOfRange, "a channel keeps its newest message for at most \(longestChannelTTL) s"
       )
     }
   }

@@ -9,11 +9,11 @@ extension Intake {
     let place = fields.place.member("data")
     for member in data {
       if member.key.isEmpty {
-        findings.refuse(place.member(""), .empty, "a key of `data` is empty: name it")
+        findings.refuse(place.member(""), .empty, "`data` has an empty key: give it a name")
       } else if member.key == "aps" {
         findings.refuse(
           place.member("aps"), .notAllowed,
-          "`aps` is APNs' own: use the fields of this API, or `overrides.apns.aps`")
+          "`aps` is reserved by APNs: use the fields of this API, or `overrides.apns.aps`")
       }
     }
     return data
@@ -31,7 +31,7 @@ extension Intake {
     guard let label = fields.text("analytics_label", .line(50), &findings) else { return nil }
     guard label.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "-_.~%".utf8.contains($0) }) else {
       findings.refuse(
-        fields.place.member("analytics_label"), .invalidFormat, "may hold letters, digits and `-_.~%` only")
+        fields.place.member("analytics_label"), .invalidFormat, "may hold only letters, digits and `-_.~%`")
       return nil
     }
     return label

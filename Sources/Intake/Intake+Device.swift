@@ -11,7 +11,7 @@ extension Intake {
     if !isImported, document["registered_at"] != nil {
       findings.refuse(
         Place.root.member("registered_at"), .notAllowed,
-        "`registered_at` is set by the server when it takes the registration: leave it out; only an import tells it")
+        "the server sets `registered_at` at the registration: leave it out; only an import may give it")
     }
     let (document, schema) = isImported ? (document, Schema.importedDevice) : (withoutRegisteredAt(document), .device)
     guard let fields = Fields(document, at: .root, of: schema, &findings) else { return nil }
@@ -57,7 +57,7 @@ extension Intake {
     if let body, reservedIDs.contains(body.rawValue) {
       findings.refuse(
         fields.place.member("id"), .notAllowed,
-        "`\(body.rawValue)` is a word of the API's paths and can be no id: choose another")
+        "`\(body.rawValue)` is a word of the API's paths and cannot be an id: choose another")
     }
     if let path, let body, path != body {
       findings.refuse(fields.place.member("id"), .notAllowed, "differs from the id in the path: leave it out")
@@ -110,7 +110,7 @@ extension Intake {
         return
       }
       if permission.isStatus, permissions.hasStatus, !permissions.contains(permission) {
-        findings.refuse(place, .notAllowed, "a device has one status: give the one that the system tells now")
+        findings.refuse(place, .notAllowed, "a device has one status: give the one that the system reports now")
       }
       permissions.insert(permission)
     }
@@ -132,12 +132,13 @@ extension Intake {
     guard let installation = InstallationID(text) else {
       findings.refuse(
         place, .invalidFormat,
-        "could be guessed: let the app make it at random, of \(InstallationID.shortest) characters or more, and keep it"
+        "is easy to guess: let the app create it at random, with at least \(InstallationID.shortest) characters, and "
+          + "keep it"
       )
       return nil
     }
     if path != nil || fields.has("id") {
-      findings.refuse(place, .notAllowed, "stands in place of an id: give one of them")
+      findings.refuse(place, .notAllowed, "replaces the id: give only one of the two")
     }
     return installation
   }
@@ -158,7 +159,7 @@ extension Intake {
     guard let time = readTime(fields, "last_seen", &findings) else { return nil }
     if time > now {
       findings.warn(
-        fields.place.member("last_seen"), "clock_ahead", "lies in the future; the time of this request was stored")
+        fields.place.member("last_seen"), "clock_ahead", "is in the future; the time of this request was stored")
       return now
     }
     return time
@@ -170,7 +171,7 @@ extension Intake {
     if time > now {
       findings.refuse(
         fields.place.member("registered_at"), .notAllowed,
-        "`registered_at` lies in the future (it is now \(now.rfc3339)): leave it out if it is not known")
+        "`registered_at` is in the future (it is now \(now.rfc3339)): leave it out if it is unknown")
     }
     return time
   }

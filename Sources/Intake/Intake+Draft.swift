@@ -20,7 +20,7 @@ extension Intake {
         findings.add(inner, of: "message") { "/message" + $0 }
         missing = inner.missing
       } else {
-        findings.refuse(fields.place.member("message"), .required, "a draft holds a `message`, be it `{}`")
+        findings.refuse(fields.place.member("message"), .required, "a draft needs a `message`; it may be `{}`")
       }
     }
     try findings.refuse()
@@ -58,7 +58,7 @@ extension Intake {
       reading.variant = fields.text("variant", .identifier(32), &findings)
       reading.lists = fields.texts("lists", maximum: maximumListsOfTest, .line(64), &findings) ?? []
       if !fields.has("lists") {
-        findings.refuse(fields.place.member("lists"), .required, "name the test lists that get it")
+        findings.refuse(fields.place.member("lists"), .required, "name the test lists to send to")
       } else if fields["lists"]?.array?.isEmpty == true {
         findings.refuse(fields.place.member("lists"), .empty, "names no test list")
       }

@@ -4,12 +4,12 @@ import Domain
 extension Intake {
   /// Members that only some kinds take, and why others do not.
   private static let belongings: [(name: String, kinds: [Kind], why: String)] = [
-    ("notification", [.alert, .liveActivity], "shows nothing by itself"),
-    ("data", [.alert, .background, .voip, .location, .complication, .pushToTalk], "has a payload of its own"),
+    ("notification", [.alert, .liveActivity], "shows no notification"),
+    ("data", [.alert, .background, .voip, .location, .complication, .pushToTalk], "has its own payload"),
     ("encrypted_body", [.alert], "has no text that a service extension could change"),
-    ("live_activity", [.liveActivity], "is no activity"),
-    ("file_provider", [.fileProvider], "is for no file provider"),
-    ("mdm", [.mdm], "is for no device management"),
+    ("live_activity", [.liveActivity], "does not change a Live Activity"),
+    ("file_provider", [.fileProvider], "does not go to a file provider"),
+    ("mdm", [.mdm], "does not go to device management"),
   ]
 
   /// Priorities that APNs takes for a kind (protocols/apns.md section 3).
@@ -35,7 +35,7 @@ extension Intake {
       findings.refuse(place.member(name), .required, "kind `\(kind.rawValue)` needs `\(name)`")
     }
     if kind == .voip, message.data.isEmpty, !fields.has("data") {
-      findings.refuse(place.member("data"), .required, "a call needs `data`: the app learns from it who calls")
+      findings.refuse(place.member("data"), .required, "a call needs `data`: it tells the app who calls")
     }
     if let priority = message.priority, !priorities(of: kind).contains(priority) {
       let words = priorities(of: kind).map { "`\($0.rawValue)`" }.joined(separator: " or ")
@@ -61,7 +61,7 @@ extension Intake {
   static func readFileProvider(_ message: Fields, _ findings: inout Findings) -> FileProvider? {
     guard let fields = message.object("file_provider", of: .fileProvider, &findings) else { return nil }
     if !fields.has("container_identifier") {
-      findings.refuse(fields.place.member("container_identifier"), .required, "say which container has changed")
+      findings.refuse(fields.place.member("container_identifier"), .required, "name the container that has changed")
     }
     let domain = fields.text("domain", .line(256), &findings)
     guard let container = fields.text("container_identifier", .line(256), &findings) else { return nil }

@@ -19,7 +19,7 @@ extension Intake {
     }
     guard !dangerousSchemes.contains(scheme) else {
       findings.refuse(
-        place, .notAllowed, "`\(name)` must not run code or open files: use https or a scheme of your app's own")
+        place, .notAllowed, "`\(name)` must not run code or open files: use https or your app's own scheme")
       return nil
     }
     let rest = text.utf8.dropFirst(scheme.utf8.count + 1)
@@ -27,7 +27,7 @@ extension Intake {
     guard !rest.isEmpty, !needsHost || hasHost(rest), !rest.contains(where: mustBeEscaped) else {
       findings.refuse(
         place, .invalidFormat,
-        "`\(name)` is no URL: say what follows the scheme, with a host for https, and escape spaces, quotes and `\\`")
+        "`\(name)` is not a URL: add what follows the scheme (a host for https), and escape spaces, quotes and `\\`")
       return nil
     }
     refusePlaceholders(in: text, at: place, &findings)

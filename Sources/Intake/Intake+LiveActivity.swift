@@ -48,7 +48,7 @@ extension Intake {
     if activity.inputPushToken, activity.inputPushChannel != nil {
       findings.refuse(
         fields.place.member("input_push_channel"), .notAllowed,
-        "an activity gets its updates by its own token or by a channel: give one of the two")
+        "an activity gets its updates by its own token or by a channel: give only one of the two")
     }
     guard let dismissal = activity.dismissalDate else { return }
     if event != .end {

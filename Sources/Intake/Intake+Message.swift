@@ -53,12 +53,12 @@ extension Intake {
     let place = fields.place.member("to").member("activity")
     guard message.kind == .liveActivity else {
       return findings.refuse(
-        place, .notAllowed, "only a `live_activity` push goes to an activity: name the recipients otherwise")
+        place, .notAllowed, "only a `live_activity` push goes to an activity: name other recipients")
     }
     if message.liveActivity?.event == .start {
       findings.refuse(
         place, .notAllowed,
-        "no device shows the activity before its start: send that to `devices`, `users` or an `audience`")
+        "no device shows the activity before its start: send event `start` to `devices`, `users` or an `audience`")
     }
   }
 
@@ -68,7 +68,7 @@ extension Intake {
       let range = message.kind.ttlRange
       findings.refuse(
         fields.place.member("ttl"), .outOfRange,
-        "a `\(message.kind.rawValue)` push that comes late is of no use: `ttl` must lie in "
+        "a late `\(message.kind.rawValue)` push is of no use: `ttl` must lie in "
           + "\(range.lowerBound)…\(range.upperBound), or leave it out")
     }
     // A channel may be of those that keep nothing: they take no other.

@@ -48,7 +48,7 @@ extension Intake {
       byte != UInt8(ascii: "/") && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
     }
     guard !host.isEmpty, !text.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\"") || $0 == 0x5c }) else {
-      findings.refuse(place, .invalidFormat, "`\(name)` is no URL: give a host, and escape spaces, quotes and `\\`")
+      findings.refuse(place, .invalidFormat, "`\(name)` is not a URL: give a host, and escape spaces, quotes and `\\`")
       return nil
     }
     refusePlaceholders(in: text, at: place, &findings)
@@ -63,7 +63,7 @@ extension Intake {
     let critical = sound.flag("critical", &findings) ?? false
     let volume = sound.number("volume", in: 0...1, &findings)
     if volume != nil, !critical {
-      findings.warn(sound.place.member("volume"), "ignored", "a volume counts for critical alerts only")
+      findings.warn(sound.place.member("volume"), "ignored", "only critical alerts have a volume")
     }
     return Sound(
       name: sound.text("name", .line(256), &findings) ?? "default", critical: critical, volume: volume)
@@ -87,7 +87,7 @@ extension Intake {
     guard let color = fields.text("color", .line(64), &findings) else { return nil }
     let bytes = Array(color.utf8)
     guard bytes.count == 7, bytes[0] == UInt8(ascii: "#"), bytes.dropFirst().allSatisfy({ $0.isHexDigit }) else {
-      findings.refuse(fields.place.member("color"), .invalidFormat, "`color` must read #rrggbb, six hex digits")
+      findings.refuse(fields.place.member("color"), .invalidFormat, "`color` must be #rrggbb, with six hex digits")
       return nil
     }
     return color
@@ -109,7 +109,7 @@ extension Intake {
       if let label { refusePlaceholders(in: label, at: place.member("text"), &findings) }
       guard let id, let label else { continue }
       if buttons.contains(where: { $0.id == id }) {
-        findings.refuse(place.member("id"), .duplicate, "another button has this id: give each its own")
+        findings.refuse(place.member("id"), .duplicate, "another button has this id: give each button its own id")
       }
       buttons.append(Button(id: id, text: label, icon: icon, url: url))
     }

@@ -42,7 +42,7 @@ extension Intake {
     for member in overrides.oneSignal where isReserved(oneSignal: member.key) {
       findings.refuse(
         fields.place.member("onesignal").member(member.key), .notAllowed,
-        "`\(member.key)` is set by Fanfare: it decides who gets the message, when, and only once")
+        "Fanfare sets `\(member.key)`; it controls recipients, time or idempotency and cannot be overridden")
     }
     return overrides
   }
@@ -63,7 +63,7 @@ extension Intake {
     if size > HeaderBounds.bytes {
       findings.refuse(
         place, .tooLong,
-        "the headers have \(size) bytes, \(HeaderBounds.bytesOfEach) of them for each one beside its name and value; the "
+        "the headers have \(size) bytes (name, value and \(HeaderBounds.bytesOfEach) more for each header); the "
           + "limit is \(HeaderBounds.bytes): shorten them")
     }
     return headers
@@ -89,9 +89,10 @@ extension Intake {
       let plain = header.key.lowercased()
       if header.key.isEmpty || !header.key.utf8.allSatisfy(isTokenCharacter) {
         findings.refuse(
-          place, .invalidFormat, "is no header name: letters, digits and !#$%&'*+-.^_`|~ only, no colon, no line break")
+          place, .invalidFormat,
+          "is not a header name: use only letters, digits and !#$%&'*+-.^_`|~, no colon, no line break")
       } else if reservedHeaders.contains(plain) {
-        findings.refuse(place, .notAllowed, "the header `\(plain)` is set by Fanfare and cannot be overridden")
+        findings.refuse(place, .notAllowed, "Fanfare sets the header `\(plain)`; it cannot be overridden")
       } else if lowerCase, plain != header.key {
         findings.refuse(place, .invalidFormat, "header names are lower case in HTTP/2: write `\(plain)`")
       } else if !seen.insert(plain).inserted {

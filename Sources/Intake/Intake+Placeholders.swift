@@ -25,7 +25,7 @@ extension Intake {
       return
     }
     findings.refuse(
-      place, .notAllowed, "placeholders stand in `title`, `subtitle`, `body`, their `_args` and `localized` only")
+      place, .notAllowed, "placeholders may stand only in `title`, `subtitle`, `body`, their `_args` and `localized`")
   }
 
   static func checkPlaceholderCount(_ notification: Notification, _ place: Place, _ findings: inout Findings) {
@@ -39,9 +39,9 @@ extension Intake {
   static func checkDefaults(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
     let aims: String
     if message.oneSignalTargeting == .provider {
-      aims = "OneSignal aims"
+      aims = "OneSignal selects the devices"
     } else if case .channel = message.to {
-      aims = "a broadcast reaches whoever follows the channel"
+      aims = "a broadcast goes to every follower of the channel"
     } else {
       return
     }
@@ -49,7 +49,7 @@ extension Intake {
     for slot in MessageTexts.slots(of: notification) where slot.fallback == nil {
       findings.refuse(
         fields.place.member("notification"), .notAllowed,
-        "\(aims), so no device's `\(slot.name)` is known here: give a default: `{{\(slot.name)|…}}`")
+        "\(aims), so Fanfare knows no device's `\(slot.name)`: give a default: `{{\(slot.name)|…}}`")
     }
   }
 }

@@ -90,13 +90,13 @@ extension Intake {
       findings.refuse(
         fields.place.member(way), .tooMany,
         "`\(way)` has \(given.count) entries; the limit is \(maximum) (`limits.targets` of the configuration): "
-          + "register them with a tag of their own (`fanfare devices import`) and send to that: "
+          + "give the devices a tag (`fanfare devices import`) and send to the tag: "
           + "`\"to\": { \"audience\": \"the-tag\" }`; or send several messages")
       return nil
     }
     guard let items = fields.items(way, maximum: maximum, &findings) else { return nil }
     guard !items.isEmpty else {
-      findings.refuse(fields.place.member(way), .empty, "`\(way)` names nobody: a message needs at least one target")
+      findings.refuse(fields.place.member(way), .empty, "`\(way)` is empty: a message needs at least one target")
       return nil
     }
     return items
@@ -112,7 +112,7 @@ extension Intake {
     if removed > 0 {
       findings.warn(
         place, "duplicate_targets",
-        removed == 1 ? "1 target was named twice; it gets one push" : "\(removed) repeated targets get one push each")
+        removed == 1 ? "1 target is repeated; it gets one push" : "\(removed) targets are repeated; each gets one push")
     }
     return unique
   }

@@ -35,7 +35,7 @@ extension Intake {
       }
       if let reasons = fields.texts("reasons", maximum: maximumReasons, .line(512), &findings) {
         if reasons.isEmpty {
-          findings.refuse(fields.place.member("reasons"), .empty, "names no reason: leave it out for all")
+          findings.refuse(fields.place.member("reasons"), .empty, "is empty: leave it out for all reasons")
         }
         selection.reasons = Set(reasons)
       }
@@ -47,7 +47,7 @@ extension Intake {
 
   private static func readOutcomes(_ words: [JSONValue], at place: Place, _ findings: inout Findings) -> Set<Outcome> {
     let again = Outcome.allCases.filter { $0 != .accepted }
-    if words.isEmpty { findings.refuse(place, .empty, "names no outcome: leave it out for failed and expired") }
+    if words.isEmpty { findings.refuse(place, .empty, "is empty: leave it out for failed and expired") }
     var outcomes: Set<Outcome> = []
     for (index, word) in words.enumerated() {
       guard let outcome = word.string.flatMap({ Outcome(rawValue: $0) }) else {
@@ -59,7 +59,7 @@ extension Intake {
       }
       guard outcome != .accepted else {
         findings.refuse(
-          place.element(index), .notAllowed, "what was accepted is not sent twice: send a new message instead")
+          place.element(index), .notAllowed, "accepted deliveries cannot be replayed: send a new message instead")
         continue
       }
       outcomes.insert(outcome)

@@ -23,7 +23,7 @@ extension Intake {
       } else if !fields.has("send_at"), !fields.has("send_at_local") {
         findings.refuse(
           fields.place, .required,
-          "give the new time as `send_at` or `send_at_local`; to give it up, cancel the message")
+          "give the new time as `send_at` or `send_at_local`; to stop the message, cancel it")
       }
     }
     try findings.refuse()

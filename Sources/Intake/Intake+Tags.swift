@@ -24,7 +24,7 @@ extension Intake {
       let removed = Set((remove ?? []).map(ExactText.init))
       for tag in add ?? [] where removed.contains(ExactText(tag)) {
         findings.refuse(
-          fields.place.member("remove"), .notAllowed, "`\(tag)` stands in `add` too: decide for one of them")
+          fields.place.member("remove"), .notAllowed, "`\(tag)` is in `add` too: give it in only one of the two")
       }
       return TagEdit(replace: replace, add: add ?? [], remove: remove ?? [])
     }

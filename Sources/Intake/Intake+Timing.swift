@@ -20,7 +20,7 @@ extension Intake {
         }
       } else {
         let hint =
-          LocalTime(text) == nil ? "" : "; for this time on each device's own clock use `send_at_local`"
+          LocalTime(text) == nil ? "" : "; for this time by each device's clock use `send_at_local`"
         findings.refuse(
           place, .invalidFormat,
           "`send_at` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z\(hint)")
@@ -32,7 +32,7 @@ extension Intake {
         if at == nil { at = .local(time) }
         if let now = findings.now {
           checkTime(
-            time.earliest, time.latest, now, at: place, past: "has passed on every clock of the world", &findings)
+            time.earliest, time.latest, now, at: place, past: "has passed in every time zone", &findings)
         }
       } else {
         findings.refuse(
@@ -51,7 +51,7 @@ extension Intake {
   ) {
     if latest < now + -SendTime.tolerance {
       findings.refuse(
-        place, .outOfRange, "this time \(past) (it is \(now.rfc3339) now): leave it out to send at once")
+        place, .outOfRange, "this time \(past) (it is now \(now.rfc3339)): leave it out to send at once")
     } else if earliest > now + SendTime.furthest {
       findings.refuse(
         place, .outOfRange,
@@ -78,14 +78,14 @@ extension Intake {
     if let zone, !ZoneName.exists(zone) {
       let hint = ZoneName.nearest(to: zone).map { "; did you mean `\($0)`?" } ?? ""
       findings.refuse(
-        place.member("zone"), .unknownValue, "no IANA time zone has this name, such as Europe/Vienna\(hint)")
+        place.member("zone"), .unknownValue, "is not the name of an IANA time zone, such as Europe/Vienna\(hint)")
       return .ofApp
     }
     guard let from, let to else { return .ofApp }
     guard from != to else {
       findings.refuse(
         place.member("to"), .outOfRange,
-        "quiet hours that begin when they end would never open: give `to` another time of day")
+        "quiet hours cannot begin and end at the same time: give `to` another time of day")
       return .ofApp
     }
     return .own(QuietHours(from: from, to: to, zone: zone, action: action))
@@ -109,7 +109,7 @@ extension Intake {
     guard let cap = fields.object("cap", of: .cap, &findings) else {
       if fields.has("topic"), !fields.has("cap") {
         findings.refuse(
-          fields.place.member("topic"), .notAllowed, "is what a `cap` counts: give `cap` too, or leave it out")
+          fields.place.member("topic"), .notAllowed, "has a meaning only with `cap`: give `cap` too, or leave it out")
       }
       return nil
     }
@@ -131,9 +131,9 @@ extension Intake {
   private static func checkTiming(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
     let reason: String
     if case .channel = message.to {
-      reason = "a channel is one address: its devices are Apple's"
+      reason = "a channel is one address, and only Apple knows its devices"
     } else if message.oneSignalTargeting == .provider {
-      reason = "OneSignal aims by itself: its devices are not known here"
+      reason = "OneSignal selects the devices, and Fanfare does not know them"
     } else {
       return
     }

@@ -14,7 +14,7 @@ extension Intake {
     for name in ["variants", "holdout"] where fields.has(name) {
       if message.isOneDelivery {
         findings.refuse(
-          fields.place.member(name), .notAllowed, "this is one delivery for all: it cannot be shared out, leave it out")
+          fields.place.member(name), .notAllowed, "this message is one delivery and cannot have variants: leave it out")
       }
     }
     let place = fields.place.member("variants")
@@ -24,7 +24,7 @@ extension Intake {
       }
       return
     }
-    if items.isEmpty { return findings.refuse(place, .empty, "names no variant: leave it out") }
+    if items.isEmpty { return findings.refuse(place, .empty, "is empty: leave it out") }
     var weights: [Int?] = []
     var names: Set<String> = []
     for (index, item) in items.enumerated() {
@@ -37,7 +37,7 @@ extension Intake {
       }
       let name = own.text("name", .identifier(32), &findings) ?? String(index)
       if !names.insert(name).inserted {
-        findings.refuse(own.place.member("name"), .duplicate, "another variant is called `\(name)`, too")
+        findings.refuse(own.place.member("name"), .duplicate, "another variant has the name `\(name)`")
       }
       let weight = own.percent("weight", &findings)
       weights.append(weight)
@@ -56,9 +56,9 @@ extension Intake {
     guard off != 0 else { return }
     let total = "the weights and `holdout` add up to \(percent(sum)) %, not 100"
     if off > 0 {
-      findings.refuse(place, .outOfRange, "\(total): take \(percent(off)) away")
+      findings.refuse(place, .outOfRange, "\(total): remove \(percent(off))")
     } else {
-      findings.refuse(place, .required, "\(total): \(percent(-off)) are missing")
+      findings.refuse(place, .required, "\(total): add \(percent(-off))")
     }
   }
 
@@ -128,7 +128,7 @@ extension Intake {
     else { return }
     findings.warn(
       own.place.member("notification"), "not_localized",
-      "devices of the languages in `localized` get the message's texts: give this variant a `localized` of its own")
+      "devices with a language in `localized` get the message's texts: give this variant its own `localized`")
   }
 }
 

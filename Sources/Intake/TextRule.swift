@@ -57,7 +57,7 @@ struct TextRule {
       let wrong = text.utf8.contains { !(0x21...0x7e).contains($0) || (alphabet == .identifier && $0 == slash) }
       guard wrong else { return nil }
       return (
-        .invalidFormat, "may hold printable ASCII without space\(alphabet == .identifier ? " and slash" : "") only"
+        .invalidFormat, "may hold only printable ASCII without space\(alphabet == .identifier ? " and slash" : "")"
       )
     }
   }

@@ -27,7 +27,7 @@ enum VendorName {
     "external_id": "`external_id` is the header `Idempotency-Key`",
     "idempotency_key": "here it is the header `Idempotency-Key`",
     // FCM
-    "message": "leave this level out: its fields stand here", "registration_ids": "`registration_ids` is `to.tokens`",
+    "message": "leave this level out: its fields belong here", "registration_ids": "`registration_ids` is `to.tokens`",
     "condition": "`condition` is `to.audience`", "time_to_live": "`time_to_live` is `ttl`, in seconds",
     "click_action": "`click_action` is `notification.link` or `notification.category`",
     "channel_id": "`channel_id` is `notification.android_channel`",
@@ -37,7 +37,8 @@ enum VendorName {
     "validate_only": "here it is in the URL: `?dry_run=true`",
     // APNs
     "aps":
-      "its fields have names of their own here (`alert` is `notification`), and `overrides.apns.aps` takes it as it is",
+      "the fields of `aps` have other names here (`alert` is `notification`); `overrides.apns.aps` accepts them "
+      + "unchanged",
     "alert": "`alert` is `notification`, with `title` and `body`",
     "content-available": "`content-available` is `content_available`, or kind `background`",
     "mutable-content": "`mutable-content` is `mutable_content`",

@@ -62,16 +62,16 @@ package enum StoreCondition: Hashable, Sendable {
   /// For operators: what it is, and what mends it.
   package var detail: String {
     switch self {
-    case .ready: "Redis takes what is written"
-    case .slow(let milliseconds): "Redis took \(milliseconds) ms to answer: look at its CPU, disk and SLOWLOG"
+    case .ready: "Redis accepts writes"
+    case .slow(let milliseconds): "Redis took \(milliseconds) ms to answer: check its CPU, disk and SLOWLOG"
     case .away(let reason):
-      "Redis cannot be reached\(reason.map { " (\($0))" } ?? ""); the gateway connects again by itself"
-    case .stalled(let milliseconds): "Redis has not answered for \(milliseconds) ms: look at its CPU, disk and SLOWLOG"
-    case .loading: "Redis is reading its data after a start; nothing is accepted until it has"
+      "Redis cannot be reached\(reason.map { " (\($0))" } ?? ""); the gateway reconnects automatically"
+    case .stalled(let milliseconds): "Redis has not answered for \(milliseconds) ms: check its CPU, disk and SLOWLOG"
+    case .loading: "Redis is loading its data after a start; no message is accepted until it has finished"
     case .readOnly:
-      "Redis is a read-only replica: point redis.url at the primary; the gateway connects anew each second until then"
-    case .full(let text): "\(text): nothing is accepted until it shrinks or maxmemory is raised"
-    case .busy: "Redis runs a script of somebody else that does not end: SCRIPT KILL ends it"
+      "Redis is a read-only replica: point redis.url at the primary; the gateway reconnects every second until then"
+    case .full(let text): "\(text): no message is accepted until its memory use shrinks or maxmemory is raised"
+    case .busy: "Redis is busy with another client's script that does not end: end it with SCRIPT KILL"
     case .diskFault(let text): "Redis cannot write to its disk: make room there (\(text))"
     case .refused(let text): "Redis refuses writes: \(text)"
     }

@@ -67,7 +67,7 @@ enum Tool {
     } catch let code as ExitCode {
       return code
     } catch {
-      Terminal.complain("\(error)", "this is a fault of Fanfare itself", code: "internal_error")
+      Terminal.complain("\(error)", "this is a bug in Fanfare", code: "internal_error")
       return .failure
     }
   }

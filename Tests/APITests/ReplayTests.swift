@@ -118,7 +118,7 @@ struct ReplayTests {
         gateway, #"{"to":{"devices":["d1"]},"notification":{"title":"T"}}"#, ["d1": (.dead, "Unregistered")])
       let reply = gateway.ask("POST", "/v1/messages/\(dead)/replay", #"{"outcomes":["dead"]}"#)
       #expect(reply.status == 409 && reply.code == "nothing_to_replay", "\(reply.text)")
-      #expect(reply.json["detail"]?.string?.contains("not kept") == true)
+      #expect(reply.json["detail"]?.string?.contains("no longer stored") == true)
     }
   }
 

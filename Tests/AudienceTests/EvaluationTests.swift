@@ -171,7 +171,7 @@ struct EvaluationTests {
     func message(_ text: String) throws -> String {
       try #require(throws: AudienceFault.self) { try resolve(text) }.message
     }
-    #expect(try message("!audience:nobody").contains("there is no audience of this name"))
+    #expect(try message("!audience:nobody").contains("no audience has this name"))
     named["a"] = try AudienceExpression(parsing: "audience:b || x")
     named["b"] = try AudienceExpression(parsing: "audience:a || y")
     #expect(try message("audience:b").contains("b → a → b"))

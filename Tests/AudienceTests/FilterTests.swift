@@ -30,18 +30,18 @@ struct FilterTests {
   @Test(
     "what has no counterpart is refused by name",
     arguments: [
-      (#"[]"#, "names nobody"), (#"{}"#, "must be an array"),
+      (#"[]"#, "is empty"), (#"{}"#, "must be an array"),
       (#"[{"field":"country","relation":"=","value":"DE"}]"#, "country"),
-      (#"[{"field":"tag","key":"a","relation":">","value":"1"}]"#, "not by `>`"),
+      (#"[{"field":"tag","key":"a","relation":">","value":"1"}]"#, "not `>`"),
       (#"[{"operator":"OR"}]"#, "between two"),
       (#"[{"field":"tag","key":"a","relation":"exists"},{"operator":"OR"}]"#, "filter 2: "),
-      (#"[{"field":"tga","key":"a","relation":"exists"}]"#, "did you mean `tag`"), (#"[1]"#, "no object"),
+      (#"[{"field":"tga","key":"a","relation":"exists"}]"#, "did you mean `tag`"), (#"[1]"#, "not an object"),
       (#"[{"field":"last_session","relation":"<","hours_ago":"5"}]"#, "multiple of 24"),
       (#"[{"field":"tag","relation":"="}]"#, "`key` is missing"),
       (#"[{"field":"tag","key":"utm:source","relation":"!=","value":"ads"}]"#, "did you mean `utm_source`"),
-      (#"[{"field":"tag","key":"utm:source","relation":"exists"}]"#, "filter 1: `key` holds a colon"),
-      (#"[{"field":"tag","key":"a:","relation":"in_array","value":"1,2"}]"#, "`key` holds a colon"),
-      (#"[{"field":"tag","key":":","relation":"not_exists"}]"#, "`key` holds a colon"),
+      (#"[{"field":"tag","key":"utm:source","relation":"exists"}]"#, "filter 1: `key` has a colon"),
+      (#"[{"field":"tag","key":"a:","relation":"in_array","value":"1,2"}]"#, "`key` has a colon"),
+      (#"[{"field":"tag","key":":","relation":"not_exists"}]"#, "`key` has a colon"),
       (
         #"[{"field":"tag","key":"a","relation":"exists"},{"operator":"AND","field":"tag"},{"field":"tag","key":"b","relation":"exists"}]"#,
         "filter 2: `field` does not belong to an operator"
@@ -98,7 +98,7 @@ struct FilterTests {
   func nobody(_ text: String) throws {
     let tree = try AudienceExpression(parsing: text)
     let fault = try #require(throws: AudienceFault.self) { try tree.oneSignalFilters() }
-    #expect(fault.message == "no OneSignal filter can say: nobody")
+    #expect(fault.message == "the audience is empty, and OneSignal has no filter for nobody")
   }
 
   @Test("an expression that grows too large in filters is refused before it does")

@@ -47,13 +47,13 @@ struct FaultTests {
     "clocks, rates, brakes and quotas that cannot be are refused with what to write",
     arguments: [
       (#"fallback_zone: "Europe/Berlni""#, "/apps/0/fallback_zone", "Did you mean \"Europe/Berlin\"?"),
-      (#"fallback_zone: "Mars/Olympus""#, "/apps/0/fallback_zone", "Use an IANA name, as Europe/Berlin"),
+      (#"fallback_zone: "Mars/Olympus""#, "/apps/0/fallback_zone", "Use an IANA name such as Europe/Berlin"),
       (#"quiet_hours: { from: "22:00", to: "22:00" }"#, "/apps/0/quiet_hours/to", "Give `to` another time of day"),
       (#"quiet_hours: { from: "22:00" }"#, "/apps/0/quiet_hours/to", "Write \"22:00\""),
       (#"quiet_hours: { from: "25:00", to: "8" }"#, "/apps/0/quiet_hours/from", "Write \"00:00\" to \"23:59\""),
       (
         #"quiet_hours: { from: "22:00", to: "08:00", zone: "Mars" }"#, "/apps/0/quiet_hours/zone",
-        "Use an IANA name, as Europe/Berlin"
+        "Use an IANA name such as Europe/Berlin"
       ),
       (#"quiet_hours: { from: "22:00", to: "08:00", else: "drop" }"#, "/apps/0/quiet_hours/else", "Choose one of them"),
       (#"quiet_hours: { from: "22:00", until: "08:00" }"#, "/apps/0/quiet_hours/until", ""),
@@ -109,7 +109,7 @@ struct FaultTests {
   @Test("a key that stands twice is refused, as one of them would be ignored in silence")
   func twice() throws {
     let fault = try #require(Folder().faults("{ partitions: 4,\n partitions: 8 }").first)
-    #expect(fault.line == 2 && fault.problem.contains("\"partitions\" stands twice"))
+    #expect(fault.line == 2 && fault.problem.contains("\"partitions\" is given twice"))
   }
 
   @Test("deep nesting and bytes that are no UTF-8 are faults, not crashes")
@@ -118,7 +118,7 @@ struct FaultTests {
     do {
       _ = try Configuration.parse([0x7b, 0xff, 0x7d], folder: "/", file: "test", providers: providers)
       Issue.record("taken")
-    } catch { #expect(error.faults.first?.problem == "it is not UTF-8") }
+    } catch { #expect(error.faults.first?.problem == "the file is not UTF-8") }
   }
 
   @Test("a password inside the URL is refused")

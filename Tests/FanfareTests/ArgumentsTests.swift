@@ -21,8 +21,8 @@ struct ArgumentsTests {
     "what cannot be understood is told with its remedy",
     arguments: [
       (["--titel", "x"], "did you mean --title?"), (["--title"], "--title needs a value"),
-      (["--title", "a", "--title", "b"], "stands twice"), (["--json=yes"], "takes no value"),
-      (["surprise"], "what is \"surprise\" for?"),
+      (["--title", "a", "--title", "b"], "is given twice"), (["--json=yes"], "takes no value"),
+      (["surprise"], "unexpected argument \"surprise\""),
     ])
   func problems(_ words: [String], told: String) throws {
     let problem = #expect(throws: UsageProblem.self) { try Arguments(words, for: SendCommand.command) }

@@ -33,18 +33,18 @@ struct AudienceTests {
       (#"{"audience":"a && provider:apn"}"#, "", "/to/audience", 15, "did you mean `provider:apns`?"),
       (#"{"audience":["a"]}"#, "", "/to/audience", nil, "must be a string"),
       (#"{"filters":[{"field":"country","relation":"=","value":"AT"}]}"#, "", "/to/filters/0", nil, "country"),
-      (#"{"filters":[]}"#, "", "/to/filters", nil, "names nobody"),
+      (#"{"filters":[]}"#, "", "/to/filters", nil, "is empty"),
       (#"{"audience":"a","everyone":true}"#, "", "/to", nil, "exactly one"),
-      (#"{"everyone":false}"#, "", "/to/everyone", nil, "left out"),
-      (#"{"devices":["d"]}"#, #""reach":"latest_device_per_user""#, "/reach", nil, "of an audience"),
+      (#"{"everyone":false}"#, "", "/to/everyone", nil, "must be true"),
+      (#"{"devices":["d"]}"#, #""reach":"latest_device_per_user""#, "/reach", nil, "only to audiences"),
       (
         #"{"devices":["d"]}"#, #""onesignal_targeting":"provider","providers":["onesignal"]"#, "/onesignal_targeting",
-        nil, "an audience only"
+        nil, "only audiences"
       ),
       (#"{"audience":"a"}"#, #""onesignal_targeting":"provider""#, "/onesignal_targeting", nil, "providers"),
       (
         #"{"filters":[{"field":"tag","key":"a","relation":"exists"},{"field":"tag","key":"utm:source","relation":"!=","value":"ads"}]}"#,
-        "", "/to/filters/1", nil, "`key` holds a colon"
+        "", "/to/filters/1", nil, "`key` has a colon"
       ),
     ] as [(String, String, String, Int?, String)])
   func faults(_ to: String, _ more: String, _ pointer: String, _ column: Int?, _ words: String) throws {

@@ -96,7 +96,7 @@ extension Journeys {
     #expect(status.code == 1 && status.text.contains("prune brake of shop/ios:production on since"), "\(status.text)")
     #expect(status.text.contains("\(devices) prunes wait"), "\(status.text)")
     let review = try await desk.run("devices", "prunes", "review")
-    #expect(review.code == 0 && review.text.contains("\(devices) prunes put aside"), "\(review.text)")
+    #expect(review.code == 0 && review.text.contains("\(devices) prunes held"), "\(review.text)")
     #expect(review.text.contains("BadDeviceToken") && review.text.contains(wrong), "\(review.text)")
     #expect(try await desk.run("devices", "prunes", "apply").code == 2)
     let unknown = try await desk.run("devices", "prunes", "discard", "--credential", "iso")
@@ -104,8 +104,8 @@ extension Journeys {
 
     try await desk.set([])
     let discarded = try await desk.run("devices", "prunes", "discard", "--credential", "ios:production")
-    #expect(discarded.code == 0 && discarded.text.contains("\(devices) forgotten; nobody was pruned"))
-    #expect(discarded.text.contains("the brake is off"), "\(discarded.text)")
+    #expect(discarded.code == 0 && discarded.text.contains("\(devices) prunes discarded; no device was pruned"))
+    #expect(discarded.text.contains("the prune brake is off"), "\(discarded.text)")
     #expect(try await desk.states(of: try await desk.sendToAll("There you are")) == ["accepted": devices])
     try await gateway.until("readiness") { try await $0.client.get("/readyz").json["status"]?.string == "ready" }
 
@@ -128,7 +128,7 @@ extension Journeys {
     // Or so it seemed.
     try await sandbox.play("[]")
     let undone = try await desk.run("devices", "prunes", "undo", "--message", last)
-    #expect(undone.code == 0 && undone.text.contains("brought back \(devices) devices;"), "\(undone.text)")
+    #expect(undone.code == 0 && undone.text.contains("reactivated \(devices) devices;"), "\(undone.text)")
     #expect(try await desk.living() == Int64(devices))
     #expect(try await desk.states(of: try await desk.sendToAll("Welcome back")) == ["accepted": devices])
   }

@@ -23,7 +23,7 @@ extension Journeys {
     for subject in ["shop/ios:production", "shop/ios:sandbox", "shop/android", "shop/web"] {
       let finding = try #require(found[subject], "\(found.keys)")
       #expect(finding["ok"]?.bool == true && finding["warning"] == nil, "\(finding)")
-      #expect(finding["note"]?.string?.contains("takes it") == true, "\(finding)")
+      #expect(finding["note"]?.string?.contains("accepts it") == true, "\(finding)")
     }
     #expect(try await world.sandbox.log().allSatisfy { !$0.accepted || $0.provider != "apns" })
   }
@@ -76,7 +76,7 @@ extension Journeys {
       #expect(await run.waitForExit() == 0, "\(run.text)")
     }
     let replica = try await told()
-    #expect(replica.check["warning"]?.string?.contains("0 replicas follow") == true, "\(replica.check)")
+    #expect(replica.check["warning"]?.string?.contains("only 0 are connected") == true, "\(replica.check)")
     try world.edit { $0.replacing("durability: { replicas: 1 },", with: "") }
     let always = try await told()
     #expect(always.check["warning"] == nil && always.check["note"]?.string?.contains("fsync always") == true)

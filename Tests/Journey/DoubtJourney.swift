@@ -46,7 +46,7 @@ extension Journeys {
       try await world.sandbox.play("[]")
       let discarded = try await world.run(
         ["devices", "prunes", "discard", "--credential", credential], against: gateway)
-      #expect(discarded.code == 0 && discarded.text.contains("the brake is off"), "\(discarded.text)")
+      #expect(discarded.code == 0 && discarded.text.contains("the prune brake is off"), "\(discarded.text)")
       #expect(try await states("\(word), mended") == ["accepted": 2 * each], "\(word)")
       #expect(try await living() == Int64(2 * each), "\(word)")
     }

@@ -43,7 +43,7 @@ extension Journeys {
     }
     /// The command that goes on, as it was printed.
     func goOn(_ text: String) throws -> String {
-      try #require(text.firstMatch(of: /go on with: fanfare (drafts edit .*)/), "\(text)").1.description
+      try #require(text.firstMatch(of: /continue with: fanfare (drafts edit .*)/), "\(text)").1.description
     }
 
     let made = try await gateway.client.post(
@@ -104,7 +104,7 @@ extension Journeys {
       URL(filePath: "/bin/sh"), ["-c", #"printf 'y\n' | script -qefc "$0" /dev/null"#, command],
       environment: environment)
     #expect(await typed.waitForExit() == 0, "\(typed.text)")
-    #expect(typed.text.contains("Go on with your text? [Y/n]") && typed.text.contains("version 5"), "\(typed.text)")
+    #expect(typed.text.contains("Continue with your text? [Y/n]") && typed.text.contains("version 5"), "\(typed.text)")
     #expect(kept() == before)
   }
 

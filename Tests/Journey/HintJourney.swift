@@ -30,7 +30,7 @@ extension Journeys {
       ),
       (
         #"{"to":{"devices":["d1"]},"kind":"live_activity","live_activity":{"event":"update","content_state":{},"timestamp":1767220000000}}"#,
-        "looks like milliseconds: 1767220000"
+        "looks like milliseconds; did you mean 1767220000?"
       ),
       (
         #"{"to":{"devices":["d1"]},"notification":{"title":7}}"#, "`notification.title`: must be a string, not a number"

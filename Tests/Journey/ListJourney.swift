@@ -192,25 +192,25 @@ extension Journeys {
       #expect(await run.waitForExit() == exit, "\(script): \(run.text)")
       return run.text
     }
-    #expect(try await fanfare(#"echo fk_wrong | "$0" login --url "$1""#, exit: 5).contains("nothing was kept"))
+    #expect(try await fanfare(#"echo fk_wrong | "$0" login --url "$1""#, exit: 5).contains("nothing was saved"))
     #expect(try await fanfare(#""$0" messages list"#, exit: 2).contains("fanfare login"))
     _ = try await fanfare(#"echo "$2" | "$0" login --url "$1""#)
     let file = folder.appending(path: "fanfare/profiles.json")
     let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
-    #expect(try await fanfare(#""$0" messages list"#).contains("no such message"))
+    #expect(try await fanfare(#""$0" messages list"#).contains("no message matches"))
     // Another server is asked with no key of this one, but refused before.
     #expect(
-      try await fanfare(#""$0" messages list --url http://127.0.0.1:1"#, exit: 2).contains("an API key is needed"))
+      try await fanfare(#""$0" messages list --url http://127.0.0.1:1"#, exit: 2).contains("needs an API key"))
     #expect(
       try await fanfare(#""$0" messages list"#, exit: 2, ["FANFARE_URL": "http://127.0.0.1:1"]).contains("an API key"))
     _ = try await fanfare(#""$0" login --profile spare --url "$1" --key "$2""#)
     #expect(try await fanfare(#""$0" profiles"#).contains("spare\t\(gateway.client.base)"))
     #expect(
       try await fanfare(#""$0" messages list --profile spare"#, ["FANFARE_URL": "http://127.0.0.1:1"]).contains(
-        "no such"))
+        "no message matches"))
     #expect(try await fanfare(#""$0" messages list --profile spar"#, exit: 2).contains("did you mean spare?"))
     _ = try await fanfare(#""$0" logout"#)
-    #expect(try await fanfare(#""$0" messages list"#, exit: 2).contains("an API key is needed"))
+    #expect(try await fanfare(#""$0" messages list"#, exit: 2).contains("needs an API key"))
   }
 }

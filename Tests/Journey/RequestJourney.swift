@@ -52,10 +52,10 @@ extension Journeys {
     for word in ["export", "bulk", ".."] {
       let device = #"{"id":"\#(word)","provider":"fcm","token":"\#(Tokens.fcm(1))"}"#
       let one = try await gateway.client.post("/v1/devices", device)
-      #expect(one.status == 422 && one.text.contains("/id") && one.text.contains("can be no id"), "\(one.text)")
+      #expect(one.status == 422 && one.text.contains("/id") && one.text.contains("cannot be an id"), "\(one.text)")
       let many = try await gateway.client.call(
         "POST", "/v1/devices/bulk", device, headers: [.init("content-type", "application/x-ndjson")])
-      #expect(many.text.contains("can be no id"), "\(many.text)")
+      #expect(many.text.contains("cannot be an id"), "\(many.text)")
     }
     // What a path answers to each method that it does not take, and to each that it names.
     let methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -92,7 +92,7 @@ extension Journeys {
     #expect(sent.json["starts_at_zone"]?.string == "UTC", "\(sent.text)")
     let messageID = try #require(sent.json["id"]?.string)
     let living = try await gateway.client.get("/v1/drafts/\(id)")
-    #expect(living.status == 409 && living.text.contains("cancelled and duplicated"), "\(living.text)")
+    #expect(living.status == 409 && living.text.contains("cancel and duplicate"), "\(living.text)")
     #expect(try await gateway.client.post("/v1/messages/\(messageID)/cancel", "").status == 200)
     let dead = try await gateway.client.get("/v1/drafts/\(id)")
     #expect(dead.status == 409 && dead.text.contains("was cancelled"), "\(dead.text)")

@@ -54,14 +54,15 @@ extension Journeys {
 
     _ = try await fanfare("messages", "pause", id)
     let pausedAt = now()
-    try await shown(wide.process, #/paused\. fanfare messages resume goes on/#)
+    try await shown(wide.process, #/paused\. Continue with fanfare messages resume/#)
     _ = try await plain.line { $0.hasPrefix("paused  ") }
     // Ctrl-C ends the watching only.
     let number = try #require(
       Int32(try String(contentsOf: narrow.pid, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
     kill(number, SIGINT)
     #expect(await narrow.process.waitForExit() == 130, "\(narrow.process.text)")
-    #expect(narrow.process.text.contains("the message goes on; fanfare messages watch \(id)"))
+    #expect(
+      narrow.process.text.contains("the message is still being sent; to follow it again: fanfare messages watch \(id)"))
     #expect(try await gateway.client.get("/v1/messages/\(id)").json["state"]?.string == "paused")
 
     // A second after the word nothing goes any more.
@@ -99,8 +100,8 @@ extension Journeys {
     #expect(await ended.process.waitForExit() == 0)
     #expect(ended.process.text.contains("completed: 2 deliveries"), "\(ended.process.text)")
     for word in ["pause", "resume", "cancel"] {
-      #expect(try await fanfare("messages", word, done, exit: 5).contains("is completed already"))
+      #expect(try await fanfare("messages", word, done, exit: 5).contains("is already completed"))
     }
-    #expect(try await fanfare("messages", "watch", "msg_1", exit: 2).contains("no message id"))
+    #expect(try await fanfare("messages", "watch", "msg_1", exit: 2).contains("not a message id"))
   }
 }

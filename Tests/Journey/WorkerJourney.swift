@@ -98,7 +98,7 @@ extension Journeys {
     let first = try await world.worker()
     try await first.until("readiness") { try await $0.client.get("/readyz").json["status"]?.string == "ready" }
     let refused = try await first.client.post("/v1/messages", Self.alert([Tokens.apns(1)]))
-    #expect(refused.status == 404 && refused.text.contains("takes no requests"), "\(refused.text)")
+    #expect(refused.status == 404 && refused.text.contains("only sends"), "\(refused.text)")
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":60000}]"#)
     let tokens = (0..<50).map(Tokens.apns)
     let id = try await api.send(Self.alert(tokens))

@@ -38,7 +38,7 @@ extension Service {
     guard let match = try match(of: call) else {
       throw Problem(
         .preconditionRequired,
-        "Send `If-Match` with the `etag` of the draft as you read it, or `*` to replace whatever is there")
+        "Send `If-Match` with the `etag` of the draft that you read, or `*` to replace any version")
     }
     let reading = try reading(of: call)
     let body = reading.message.encoded
@@ -113,8 +113,8 @@ extension Service {
       guard report != nil else { throw Self.noMessage }
       throw Problem(
         .contentGone,
-        "The content of this message is not kept any more: that of an ended message stays only where it went to an "
-          + "audience, came from a draft, or had deliveries that failed or expired")
+        "The content of this message is no longer stored. After its end, a message keeps its content only if it went "
+          + "to an audience, came from a draft, or had failed or expired deliveries")
     }
     let name = report?.labels.name.map { Self.name("Copy of", $0) }
     // The copy is called otherwise.
@@ -151,14 +151,15 @@ extension Service {
       throw Problem(error)
     }
     guard let draft else {
-      throw Problem(.draftLimit, "An app keeps at most \(settings.maximumDrafts) drafts: delete one that is not needed")
+      throw Problem(
+        .draftLimit, "An app may have at most \(settings.maximumDrafts) drafts: delete one that is not needed")
     }
     return draft
   }
 
   private func checkSize(_ body: [UInt8]) throws(Problem) {
     guard body.count > settings.maximumDraftBytes else { return }
-    let detail = "the message has \(body.count) bytes; a draft takes \(settings.maximumDraftBytes)"
+    let detail = "the message has \(body.count) bytes; the limit of a draft is \(settings.maximumDraftBytes)"
     throw Problem(.invalidDraft, detail, violations: [Violation("/message", .tooLong, detail)])
   }
 
@@ -176,7 +177,7 @@ extension Service {
     }
   }
 
-  static var noDraft: Problem { Problem(.notFound, "There is no such draft: it may be another app's, or deleted") }
+  static var noDraft: Problem { Problem(.notFound, "No draft has this id: it may be another app's, or deleted") }
 
   /// With what became of its message.
   func sent(_ message: MessageID, _ app: AppID) async throws(Problem) -> Problem {
@@ -193,13 +194,13 @@ extension Service {
     Problem(
       .draftSent,
       isCancelled
-        ? "This draft was sent as \(message), which was cancelled: that message can be read and duplicated"
-        : "This draft was sent as \(message): that message can be read, cancelled and duplicated")
+        ? "This draft was sent as \(message), which was cancelled: you can read and duplicate that message"
+        : "This draft was sent as \(message): you can read, cancel and duplicate that message")
   }
 
   static func conflict(_ version: Int) -> Problem {
     Problem(
-      .draftConflict, "It is at version \(version) now: read it again, and change that",
+      .draftConflict, "The draft now has version \(version): read it again, and change that version",
       headers: [Header("etag", "\"\(version)\"")])
   }
 
@@ -209,7 +210,7 @@ extension Service {
     case .conflict(let version): throw Self.conflict(version)
     case .sending(let message):
       throw Problem(
-        .draftSent, "This draft is being sent as \(message): ask to send it again to learn how, or duplicate it")
+        .draftSent, "This draft is being sent as \(message): repeat the send to get its result, or duplicate the draft")
     case .sent(let message): throw try await sent(message, app)
     case .unknown: throw Self.noDraft
     }
@@ -231,7 +232,7 @@ extension Service {
     let digits =
       text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 2 ? String(text.dropFirst().dropLast()) : text
     guard let version = Whole.read(digits, in: 1...Int(Int32.max)) else {
-      throw Problem(.invalidParameter, "`If-Match` must be the `etag` that the draft was read with, or `*`")
+      throw Problem(.invalidParameter, "`If-Match` must be the `etag` of the draft that you read, or `*`")
     }
     return Match(version: version)
   }

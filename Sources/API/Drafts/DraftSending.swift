@@ -82,7 +82,9 @@ extension Service {
       guard call.now - message.acceptedAt <= Self.sendingAtMost else {
         throw Problem(
           .draftSent,
-          "This draft was to be sent as \(message) long ago, and may have been: duplicate it, and delete this one")
+          "Sending this draft as \(message) began long ago, and its result is no longer known: duplicate the draft, "
+            + "and delete this one"
+        )
       }
       return nil
     }

@@ -42,9 +42,9 @@ extension Service {
     guard chosen.isEmpty else { return chosen }
     let names = tests.compactMap(\.variant)
     let hint = Suggestion.nearest(to: variant, among: names).map { "did you mean `\($0)`?" }
-    let known = names.isEmpty ? "the draft has no variants" : "there are \(names.joined(separator: ", "))"
+    let known = names.isEmpty ? "the draft has no variants" : "the variants are \(names.joined(separator: ", "))"
     throw Problem(
-      Refusal(violations: [Violation("/variant", .unknownValue, "no variant is called so; \(hint ?? known)")]),
+      Refusal(violations: [Violation("/variant", .unknownValue, "no variant has this name; \(hint ?? known)")]),
       .invalidTest)
   }
 
@@ -63,7 +63,7 @@ extension Service {
         violations.append(
           Violation(
             "/lists/\(index)", .unknownValue,
-            "no test list is called so; \(hint ?? "PUT /v1/test_lists/{name} makes one")"))
+            "no test list has this name; \(hint ?? "create it with PUT /v1/test_lists/{name}")"))
       }
     } catch {
       throw Problem(error)

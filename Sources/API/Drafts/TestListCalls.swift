@@ -51,7 +51,7 @@ extension Service {
     }
     guard let isNew else {
       throw Problem(
-        .invalidTestList, "An app keeps at most \(Store.maximumTestLists) test lists: delete one that is not used")
+        .invalidTestList, "An app may have at most \(Store.maximumTestLists) test lists: delete one that is not used")
     }
     return Answer.json(isNew ? 201 : 200) { list.write(to: &$0) }
   }
@@ -68,7 +68,7 @@ extension Service {
     return HTTPServerResponse(status: 204)
   }
 
-  private static var noTestList: Problem { Problem(.notFound, "There is no test list of this name") }
+  private static var noTestList: Problem { Problem(.notFound, "No test list has this name") }
 
   private func testListName(of call: Call) throws(Problem) -> String {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else { throw Self.noTestList }

@@ -38,10 +38,10 @@ extension Forecast.Exclusion {
   var explanation: String {
     switch outcome {
     case .skipped?: SkipReason(rawValue: reason)?.explanation ?? reason
-    case .expired?: "their time comes when the message is no longer worth sending"
-    case .failed?: "what the provider would refuse"
+    case .expired?: "the message's `ttl` ends before the delivery could start"
+    case .failed?: "the provider would refuse the request"
     case nil where reason == SkipReason.tokenKind.rawValue: SkipReason.tokenKind.explanation
-    case .dead?, nil: "their provider has called the token dead"
+    case .dead?, nil: "the provider has called the token dead"
     case .accepted?, .superseded?, .cancelled?: reason
     }
   }

@@ -99,10 +99,10 @@ package struct CSVReader {
       }
       if place < bytes.count, bytes[place] == UInt8(ascii: "\r") { place += 1 }
       guard place == bytes.count || bytes[place] == separator || bytes[place] == Self.newline else {
-        throw Fault(line: begin, detail: "has a quote within a cell: write it twice, and the cell in quotes")
+        throw Fault(line: begin, detail: "has a quote inside a cell: double the quote, and put the cell in quotes")
       }
       return cell
     }
-    throw Fault(line: begin, detail: "has a quote that does not end")
+    throw Fault(line: begin, detail: "has an opening quote without a closing one")
   }
 }

@@ -31,14 +31,14 @@ struct DeviceTable {
   static func fault(of text: String, as name: String) -> String? {
     guard let (left, right) = parts(of: text, name) else {
       return name == "map"
-        ? "`map` must read COLUMN:FIELD, as `map=Email:user`; COLUMN:- leaves a column out"
-        : "`set` must read FIELD:VALUE, as `set=provider:fcm`"
+        ? "`map` must be COLUMN:FIELD, for example `map=Email:user`; COLUMN:- ignores a column"
+        : "`set` must be FIELD:VALUE, for example `set=provider:fcm`"
     }
     let field = name == "map" ? right : left
     guard name == "map" && field == "-" || isField(field) else {
       let near = Suggestion.nearest(to: field, among: fields).map { "did you mean `\($0)`?" }
       return "`\(name)` names an unknown field `\(field.prefix(40))`; "
-        + (near ?? "there are \(fields.joined(separator: ", ")) and attributes.NAME")
+        + (near ?? "the fields are \(fields.joined(separator: ", ")) and attributes.NAME")
     }
     return nil
   }
@@ -71,7 +71,7 @@ struct DeviceTable {
       }
       if field != "-", !known.insert(field).inserted {
         violations.append(
-          Violation("", .duplicate, "two columns are the field `\(field)`: leave one out with `map=COLUMN:-`"))
+          Violation("", .duplicate, "two columns are mapped to the field `\(field)`: ignore one with `map=COLUMN:-`"))
       }
       columns.append(Self.column(field))
     }
@@ -81,9 +81,10 @@ struct DeviceTable {
     for field in ["provider", "token"] where !known.contains(field) && !constants.contains(where: { $0.field == field })
     {
       guard violations.isEmpty else { break }
-      let way = field == "provider" ? "; the same for all: `set=provider:fcm`" : ""
+      let way = field == "provider" ? "; to set one provider for all: `set=provider:fcm`" : ""
       violations.append(
-        Violation("", .required, "no column is the field `\(field)`: `map=COLUMN:\(field)` says which it is\(way)"))
+        Violation(
+          "", .required, "no column is mapped to the field `\(field)`: map one with `map=COLUMN:\(field)`\(way)"))
     }
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidTable) }
     self.columns = columns
@@ -103,8 +104,8 @@ struct DeviceTable {
     let near = Suggestion.nearest(to: name, among: fields) ?? "FIELD"
     let start = name.prefix(40)
     return
-      "unknown column `\(start)`: `--map '\(start)=\(near)'` (by HTTP `?map=\(start):\(near)`) says which field it is, "
-      + "and `-` for the field leaves it out"
+      "unknown column `\(start)`: map it with `--map '\(start)=\(near)'` (over HTTP `?map=\(start):\(near)`), or ignore "
+      + "it with `-` in place of the field"
   }
 
   private static func column(_ field: String) -> Column {

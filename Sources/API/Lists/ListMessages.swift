@@ -57,7 +57,7 @@ extension Service {
         var before: MessageID?
         if let cursor {
           guard let id = MessageID(cursor) else {
-            throw Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged")
+            throw Problem(.invalidCursor, "Pass `next_cursor` of the previous page, unchanged")
           }
           before = id
         }

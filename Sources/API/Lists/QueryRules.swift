@@ -40,7 +40,7 @@ extension Service {
     }
     let names = endpoint.query.map { "`\($0)`" }.joined(separator: ", ")
     return "unknown query parameter `\(shown)`; "
-      + (names.isEmpty ? "\(endpoint.method) \(endpoint.path) takes none" : "there are \(names)")
+      + (names.isEmpty ? "\(endpoint.method) \(endpoint.path) takes none" : "the parameters are \(names)")
   }
 
   /// What is wrong with a value; nil: nothing, or only the operation itself can tell.
@@ -50,12 +50,12 @@ extension Service {
     case "dry_run", "dead":
       ["true", "false"].contains(value) ? nil : "`\(name)` must be true or false; nothing was done"
     case "from", "to":
-      WallTime(rfc3339: value) == nil ? "`\(name)` must be a time as 2026-12-01T09:00:00Z" : nil
+      WallTime(rfc3339: value) == nil ? "`\(name)` must be a time such as 2026-12-01T09:00:00Z" : nil
     case "label":
-      Self.isLabel(value) ? nil : "`label` must read key:value, as one of the message's labels does"
+      Self.isLabel(value) ? nil : "`label` must be key:value"
     case "audience": Self.fault(inAudience: value)
     case "message": MessageID(value) == nil ? "`message` must be the id of a message" : nil
-    case "bundle_id": Intake.isBundleID(value) ? nil : "`bundle_id` holds letters, digits, `.` and `-` only"
+    case "bundle_id": Intake.isBundleID(value) ? nil : "`bundle_id` may hold only letters, digits, `.` and `-`"
     case "map", "set": DeviceTable.fault(of: value, as: name)
     case "name" where value.isEmpty, "tag" where value.isEmpty, "user" where value.isEmpty:
       "`\(name)` is empty: give a value or leave it out"
@@ -85,7 +85,8 @@ extension Service {
     let words = Endpoint.listed.contains(name) ? value.split(separator: ",").map(String.init) : [value]
     guard let wrong = words.first(where: { !known.contains($0) }) ?? (words.isEmpty ? "" : nil) else { return nil }
     let near = Suggestion.nearest(to: wrong, among: known).map { "did you mean `\($0)`? " } ?? ""
-    return "`\(name)` has an unknown value `\(wrong.prefix(40))`; \(near)There are \(known.joined(separator: ", "))"
+    return
+      "`\(name)` has an unknown value `\(wrong.prefix(40))`; \(near)The values are \(known.joined(separator: ", "))"
   }
 
   /// `key:value`. The key may hold a colon itself: the whole is compared.
@@ -100,7 +101,7 @@ extension Service {
       _ = try AudienceExpression(parsing: text)
       return nil
     } catch {
-      return "`audience` is no expression: \(error.message)"
+      return "`audience` is not a valid expression: \(error.message)"
     }
   }
 }

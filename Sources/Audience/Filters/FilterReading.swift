@@ -8,7 +8,7 @@ extension AudienceExpression {
       throw AudienceFault(.whole, "`filters` must be an array of filters")
     }
     guard !entries.isEmpty else {
-      throw AudienceFault(.whole, "`filters` is empty and names nobody: add one, or send `everyone`")
+      throw AudienceFault(.whole, "`filters` is empty: add a filter, or send to `everyone`")
     }
     guard entries.count <= OneSignalFilter.maximumEntries else {
       throw AudienceFault(
@@ -16,7 +16,7 @@ extension AudienceExpression {
     }
     var groups: [[AudienceExpression]] = [[]]
     for (index, entry) in entries.enumerated() {
-      guard let members = entry.object else { throw AudienceFault(.entry(index), "this filter is no object") }
+      guard let members = entry.object else { throw AudienceFault(.entry(index), "this filter is not an object") }
       guard let joint = members["operator"] else {
         groups[groups.count - 1].append(try Self.filter(members, index))
         continue
@@ -24,21 +24,21 @@ extension AudienceExpression {
       let isLast = index == entries.count - 1
       let isBehindOperator = index == 0 || entries[index - 1]["operator"] != nil
       guard !isLast, !isBehindOperator else {
-        throw AudienceFault(.entry(index), "an operator stands between two filters")
+        throw AudienceFault(.entry(index), "an operator must stand between two filters")
       }
       if let other = members.first(where: { $0.key != "operator" })?.key {
         throw AudienceFault(
-          .entry(index), "`\(Shown.short(other))` does not belong to an operator: give each filter an entry of its own")
+          .entry(index), "`\(Shown.short(other))` does not belong to an operator: give each filter its own entry")
       }
       switch joint.string {
       case "OR": groups.append([])
       case "AND": break
-      default: throw AudienceFault(.entry(index), "an operator is OR or AND", suggestion: "{\"operator\": \"OR\"}")
+      default: throw AudienceFault(.entry(index), "an operator must be OR or AND", suggestion: "{\"operator\": \"OR\"}")
       }
     }
     self = Self.joined(groups.map { Self.joined($0, Self.all) }, Self.any)
     guard termCount <= Self.maximumTerms else {
-      throw AudienceFault(.whole, "`filters` asks for \(termCount) terms; the limit is \(Self.maximumTerms)")
+      throw AudienceFault(.whole, "`filters` has \(termCount) terms; the limit is \(Self.maximumTerms)")
     }
   }
 
@@ -63,16 +63,16 @@ extension AudienceExpression {
       let near = Suggestion.nearest(to: field, among: OneSignalFilter.Field.allCases.map(\.rawValue))
       throw fault(
         OneSignalFilter.onlyTheirs.contains(field)
-          ? "`\(field)` is known to OneSignal only: give the devices a tag for it"
-          : "`\(Shown.short(field))` is no field of a filter", suggestion: near)
+          ? "only OneSignal knows `\(field)`: give the devices a tag for it"
+          : "`\(Shown.short(field))` is not a field of a filter", suggestion: near)
     }
     for member in members where !known.members.contains(member.key) {
-      throw fault("`\(Shown.short(member.key))` does not belong to a filter by `\(field)`")
+      throw fault("`\(Shown.short(member.key))` does not belong to a filter of `\(field)`")
     }
     let relation = try text("relation")
     guard known.relations.contains(relation) else {
       throw fault(
-        "`\(field)` is asked by \(known.relations.joined(separator: ", ")) here, not by `\(Shown.short(relation))`")
+        "`\(field)` accepts the relations \(known.relations.joined(separator: ", ")), not `\(Shown.short(relation))`")
     }
     do {
       switch known {
@@ -100,7 +100,8 @@ extension AudienceExpression {
     // A tag is one text here, in which the first colon ends the key: `utm:source` = `ads` would be `utm` = `source:ads`.
     guard !key.utf8.contains(UInt8(ascii: ":")) else {
       throw TermFault(
-        "`key` holds a colon, which ends the key of a tag here: rename the key, or, where Fanfare aims, write the tag in `audience`",
+        "`key` has a colon, but the first colon of a tag ends its key: rename the key, or write the tag in "
+          + "`audience` and let Fanfare select",
         suggestion: String(Shown.short(key).map { $0 == ":" ? "_" : $0 }))
     }
     switch relation {
@@ -113,7 +114,7 @@ extension AudienceExpression {
     default:
       let values = value.split(separator: ",").map { String($0.drop { $0 == " " }) }
       guard (1...OneSignalFilter.maximumList).contains(values.count) else {
-        throw TermFault("`value` lists 1…\(OneSignalFilter.maximumList) values, separated by commas")
+        throw TermFault("`value` must have 1…\(OneSignalFilter.maximumList) values, separated by commas")
       }
       var terms: [Self] = []
       for value in values { terms.append(try term(value)) }
@@ -124,7 +125,7 @@ extension AudienceExpression {
 
   private static func language(_ relation: String, _ value: String) throws(TermFault) -> Self {
     // Here it would ask for any language.
-    guard value != "*" else { throw TermFault("`*` is no language: give one such as de") }
+    guard value != "*" else { throw TermFault("`*` is not a language: give a language such as de") }
     let term = try TermReading(providers: nil).value(value, of: .language, offset: 0)
     return relation == "=" ? .term(term) : .not(.term(term))
   }
@@ -132,7 +133,7 @@ extension AudienceExpression {
   private static func version(_ relation: String, _ value: String) throws(TermFault) -> Self {
     // Behind the relation it would be read as a part of it.
     guard value.utf8.first != UInt8(ascii: "=") else {
-      throw TermFault("`\(Shown.short(value))` is no version such as 2.1")
+      throw TermFault("`\(Shown.short(value))` is not a version such as 2.1")
     }
     let comparison = relation == "!=" ? "=" : relation
     let term = try TermReading(providers: nil).value(comparison + value, of: .appVersion, offset: 0)
@@ -141,7 +142,7 @@ extension AudienceExpression {
 
   private static func lastSession(_ relation: String, _ text: String) throws(TermFault) -> Self {
     guard let hours = Whole.read(text, in: 1...Int(Int32.max)), hours.isMultiple(of: 24) else {
-      throw TermFault("`hours_ago` must be whole days here: a multiple of 24")
+      throw TermFault("`hours_ago` must be a multiple of 24: Fanfare counts whole days")
     }
     return .term(try TermReading(providers: nil).value("\(relation)\(hours / 24)d", of: .seen, offset: 0))
   }

@@ -9,7 +9,9 @@ extension AudienceExpression {
   package func oneSignalFilters() throws(AudienceFault) -> [JSONValue] {
     let sum = try clauses(negated: false)
     guard !sum.contains(where: \.isEmpty) else { return [] }
-    guard !sum.isEmpty else { throw AudienceFault(.whole, "no OneSignal filter can say: nobody") }
+    guard !sum.isEmpty else {
+      throw AudienceFault(.whole, "the audience is empty, and OneSignal has no filter for nobody")
+    }
     return Array(sum.map { $0.map(\.json) }.joined(separator: [OneSignalFilter.or]))
   }
 
@@ -35,7 +37,8 @@ extension AudienceExpression {
     guard sum.reduce(-1, { $0 + $1.count + 1 }) > OneSignalFilter.maximumEntries else { return }
     throw AudienceFault(
       .whole,
-      "multiplied out, as OneSignal wants it, the expression needs more than \(OneSignalFilter.maximumEntries) filters: name fewer alternatives inside `&&`"
+      "OneSignal's filters have no parentheses; expanded, the expression needs more than "
+        + "\(OneSignalFilter.maximumEntries) filters: use fewer alternatives inside `&&`"
     )
   }
 
@@ -70,13 +73,13 @@ extension AudienceTerm {
     case .tagPrefix(let prefix):
       let key = String(prefix.unicodeScalars.dropLast())
       guard !key.utf8.contains(UInt8(ascii: ":")) else {
-        throw unknown("OneSignal knows the tags of a key, not those whose value begins so")
+        throw unknown("OneSignal cannot filter tags by the beginning of their value")
       }
       return single(OneSignalFilter.Entry(.tag, key: key, negated ? "not_exists" : "exists"))
     case .language(let language):
       let theirs = ["zh-hans": "zh-Hans", "zh-hant": "zh-Hant"][language] ?? language
       guard theirs != language || !language.utf8.contains(UInt8(ascii: "-")) else {
-        throw unknown("OneSignal knows languages without their regions")
+        throw unknown("OneSignal knows languages only without regions")
       }
       return single(OneSignalFilter.Entry(.language, negated ? "!=" : "=", theirs))
     case .appVersion(let comparison, let version): return Self.version(comparison, version, negated: negated)
@@ -84,9 +87,9 @@ extension AudienceTerm {
       let within = (recency == .within) != negated
       return single(OneSignalFilter.Entry(.lastSession, within ? "<" : ">", String(days * 24)))
     case .provider, .platform, .zone, .permission, .activity:
-      throw unknown("OneSignal's filters do not know this of a device")
-    case .present: throw unknown("OneSignal's filters cannot ask whether a device has told this")
-    case .audience: throw unknown("a named audience must be written out first")
+      throw unknown("OneSignal has no filter for this")
+    case .present: throw unknown("OneSignal has no filter for devices that have any value of this")
+    case .audience: throw unknown("a named audience must be expanded first")
     }
   }
 

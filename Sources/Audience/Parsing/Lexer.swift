@@ -45,7 +45,7 @@ struct Lexer {
     case "&", "|":
       guard peek(1) == character else {
         throw fault(
-          at: start, "a single `\(character)` means nothing here", suggestion: "\(character)\(character)")
+          at: start, "a single `\(character)` is not an operator", suggestion: "\(character)\(character)")
       }
       place += 2
       return Token(kind: character == "&" ? .and : .or, start: start)
@@ -75,7 +75,7 @@ struct Lexer {
   private var upcoming: ArraySlice<Unicode.Scalar> { text[place...].prefix(64).prefix { !Self.endsWord($0) } }
   private var endsHere: Bool { peek().map { Self.endsWord($0) && $0 != "\"" && $0 != "(" } ?? true }
   private func sticks(_ start: Int) -> AudienceFault {
-    fault(at: place, "an operator is missing behind the quotes: write `&&` or `||` between two terms")
+    fault(at: place, "an operator is missing after the quotes: write `&&` or `||` between two terms")
   }
 
   private mutating func readWord(_ start: Int) throws(AudienceFault) -> Token {
@@ -84,7 +84,7 @@ struct Lexer {
     if peek() == "\"" {
       guard word.hasSuffix(":") else {
         throw fault(
-          at: place, "quotes stand around a whole tag, or around the value behind `:`",
+          at: place, "put quotes around a whole tag, or around the value after `:`",
           suggestion: word.contains(":") ? nil : word + ":\"…\"")
       }
       let quoted = try readQuoted()
@@ -98,7 +98,7 @@ struct Lexer {
     case Keyword.not, "NOT": return Token(kind: .not, start: start)
     case _ where Keyword.all.contains(small) && word != small:
       throw fault(
-        at: start, "`\(small)` is written in small letters, and in quotes if a tag is called so", suggestion: small)
+        at: start, "write `\(small)` in lower case; put it in quotes if it is a tag", suggestion: small)
     default: return Token(kind: .word(word, quoted: nil), start: start)
     }
   }
@@ -113,12 +113,12 @@ struct Lexer {
       case "\"": return String(content)
       case "\\":
         guard let escaped = peek(), escaped == "\"" || escaped == "\\" else {
-          throw fault(at: place - 1, "a backslash stands before `\"` or another backslash only", suggestion: "\\\\")
+          throw fault(at: place - 1, "a backslash may stand only before `\"` or another backslash", suggestion: "\\\\")
         }
         content.append(escaped)
         place += 1
       case _ where character.breaksLine:
-        throw fault(at: place - 1, "a control character (a line break?) stands in quotes: no tag has one")
+        throw fault(at: place - 1, "a control character (a line break?) is inside quotes: no tag has one")
       default: content.append(character)
       }
     }

@@ -17,28 +17,29 @@ enum NearMiss {
     switch sign {
     case "=", "!", "<", ">": return compared(before, text(scalars[offset...]), offset, word)
     case "*":
-      if word == "*" { return TermFault("`*` alone means nothing", suggestion: Keyword.everyone) }
+      if word == "*" { return TermFault("`*` alone has no meaning", suggestion: Keyword.everyone) }
       let key = before.contains(":") ? before.prefix { $0 != ":" } : before[...]
       return TermFault(
-        "`*` stands only for a whole value, and in quotes if a tag holds it",
+        "`*` can replace only a whole value; put it in quotes if it is part of a tag",
         suggestion: key.isEmpty ? nil : "\(Shown.short(String(key))):*", offset: offset)
     case ",", ";":
       return TermFault(
-        "`\(sign)` joins nothing: write `||` (one of them) or `&&` (all of them), or put a tag that holds it in quotes",
+        "`\(sign)` is not an operator: write `||` (any of them) or `&&` (all of them), or put a tag that has it in "
+          + "quotes",
         suggestion: offset == 0 ? nil : "\(Shown.short(before)) ||", offset: offset)
     case "'", "`", "\u{2018}", "\u{2019}", "\u{201c}", "\u{201d}", "\u{201e}", "\u{ab}", "\u{bb}":
       let inner = text(scalars[...].filter { $0 != sign && Bare.isPlain($0) }[...])
       return TermFault(
-        "`\(sign)` is no quote here: quotes are straight and double",
+        "`\(sign)` is not a quote: use straight double quotes",
         suggestion: inner.isEmpty ? nil : "\"\(Shown.short(inner))\"", offset: offset)
     default: break
     }
     if sign.properties.generalCategory == .format || sign.breaksLine || sign.properties.isWhitespace {
       return TermFault(
-        "an invisible character (U+\(hex(sign))) stands here: remove it, or put the tag in quotes", offset: offset)
+        "an invisible character (U+\(hex(sign))) is here: remove it, or put the tag in quotes", offset: offset)
     }
     return TermFault(
-      "`\(sign)` stands only in quotes", suggestion: word.utf8.count <= 64 ? AudienceTerm.quoted(word) : nil,
+      "`\(sign)` needs quotes around it", suggestion: word.utf8.count <= 64 ? AudienceTerm.quoted(word) : nil,
       offset: offset)
   }
 
@@ -54,19 +55,21 @@ enum NearMiss {
       let isOurs = field == .seen || field == .appVersion
       let meant = isOurs ? "\(field.rawValue):\(sign)\(shape)" : "\(field.rawValue):\(value)"
       return TermFault(
-        "a value follows its key behind `:`", suggestion: signs.hasPrefix("!") ? "!\(field.rawValue):\(value)" : meant,
+        "write `:` between a key and its value",
+        suggestion: signs.hasPrefix("!") ? "!\(field.rawValue):\(value)" : meant,
         offset: offset)
     }
     if signs.contains("<") || signs.contains(">") {
       return TermFault(
-        "tags are not compared: only `\(AudienceField.appVersion.rawValue):` and `\(AudienceField.seen.rawValue):` are",
+        "tags cannot be compared: only `\(AudienceField.appVersion.rawValue):` and `\(AudienceField.seen.rawValue):` "
+          + "can",
         offset: offset)
     }
     guard !key.isEmpty, !value.isEmpty else {
-      return TermFault("`\(Shown.short(word))` is no tag: put it in quotes if it is called so", offset: offset)
+      return TermFault("`\(Shown.short(word))` is not a tag: put it in quotes if a tag has this name", offset: offset)
     }
     return TermFault(
-      "a tag's value follows its key behind `:`, and `!` stands before the whole",
+      "write `:` between a tag's key and its value, and `!` before the whole tag",
       suggestion: "\(signs.hasPrefix("!") ? "!" : "")\(key):\(value)", offset: offset)
   }
 

@@ -26,12 +26,12 @@ struct Parser {
 
   mutating func expression() throws(AudienceFault) -> AudienceExpression {
     if token.kind == .end {
-      throw fault("the expression is empty: name a tag, or write `\(Keyword.everyone)` for each device")
+      throw fault("the expression is empty: name a tag, or write `\(Keyword.everyone)` for every device")
     }
     let tree = try disjunction().tree
     switch token.kind {
     case .end: return tree
-    case .close: throw fault("this parenthesis closes none: remove it, or open one before")
+    case .close: throw fault("this parenthesis has no opening one: remove it, or add `(` before")
     default: throw missingOperator()
     }
   }
@@ -79,7 +79,8 @@ struct Parser {
   private func tooDeep(at place: Int) -> AudienceFault {
     lexer.fault(
       at: place,
-      "more than \(AudienceExpression.maximumDepth) operators and parentheses lie in each other: name a part with an audience of its own"
+      "more than \(AudienceExpression.maximumDepth) operators and parentheses are nested: move a part into a named "
+        + "audience"
     )
   }
 
@@ -88,7 +89,7 @@ struct Parser {
     switch token.kind {
     case .open:
       try advance()
-      if token.kind == .close { throw fault("nothing stands between these parentheses: name a tag") }
+      if token.kind == .close { throw fault("these parentheses are empty: name a tag") }
       let inner = try nested(at: start) { parser throws(AudienceFault) in try parser.disjunction() }
       guard token.kind == .close else {
         if token.kind == .end { throw lexer.fault(at: start, "this parenthesis is never closed: write `)`") }
@@ -104,7 +105,7 @@ struct Parser {
     case .word, .quoted: return try term()
     case .and, .or: throw fault("a term is missing before this operator")
     case .close: throw fault("a term is missing before this parenthesis")
-    case .end: throw fault("a term is missing at the end: the operator before wants one")
+    case .end: throw fault("a term is missing at the end, after the operator")
     }
   }
 

@@ -24,9 +24,9 @@ extension TermReading {
 
   private func anyValue(of field: AudienceField) throws(TermFault) -> AudienceTerm {
     guard field != .provider, field != .seen else {
-      throw TermFault("every device has this", suggestion: Keyword.everyone)
+      throw TermFault("this matches every device", suggestion: Keyword.everyone)
     }
-    guard field != .activity else { throw TermFault("an activity is asked for by its name") }
+    guard field != .activity else { throw TermFault("name the activity") }
     return .present(field)
   }
 
@@ -45,7 +45,7 @@ extension TermReading {
       let near = Suggestion.nearest(to: value.lowercased(), among: names)
         .map { "\(AudienceField.permission.rawValue):\($0)" }
       throw TermFault(
-        "`\(Shown.short(value))` is none of \(names.joined(separator: ", "))", suggestion: near, offset: offset)
+        "`\(Shown.short(value))` is not one of \(names.joined(separator: ", "))", suggestion: near, offset: offset)
     }
     return value
   }
@@ -53,14 +53,14 @@ extension TermReading {
   private func provider(_ value: String, _ offset: Int) throws(TermFault) -> String {
     let name = value.lowercased()
     guard let providers else {
-      guard Self.isWord(name) else { throw TermFault("`\(Shown.short(value))` is no provider", offset: offset) }
+      guard Self.isWord(name) else { throw TermFault("`\(Shown.short(value))` is not a provider", offset: offset) }
       return name
     }
     let names = providers.map(\.rawValue)
     guard names.contains(name) else {
       let near = Suggestion.nearest(to: name, among: names).map { "\(AudienceField.provider.rawValue):\($0)" }
-      let list = near == nil ? ": there are \(names.joined(separator: ", "))" : ""
-      throw TermFault("`\(Shown.short(value))` is no provider\(list)", suggestion: near, offset: offset)
+      let list = near == nil ? ": the providers are \(names.joined(separator: ", "))" : ""
+      throw TermFault("`\(Shown.short(value))` is not a provider\(list)", suggestion: near, offset: offset)
     }
     return name
   }
@@ -78,7 +78,7 @@ extension TermReading {
       let dashed = String(value.map { $0 == "_" ? "-" : $0 })
       let near = LanguageTag.isPlausible(dashed) ? "\(AudienceField.language.rawValue):\(dashed.lowercased())" : nil
       throw TermFault(
-        "`\(Shown.short(value))` is no language tag (BCP 47) such as de or pt-BR", suggestion: near, offset: offset)
+        "`\(Shown.short(value))` is not a language tag (BCP 47) such as de or pt-BR", suggestion: near, offset: offset)
     }
     return value.lowercased()
   }
@@ -87,7 +87,7 @@ extension TermReading {
     guard ZoneName.exists(value) else {
       let near = ZoneName.nearest(to: value).map { "\(AudienceField.zone.rawValue):\($0)" }
       throw TermFault(
-        "`\(Shown.short(value))` is no IANA zone such as Europe/Vienna", suggestion: near, offset: offset)
+        "`\(Shown.short(value))` is not an IANA zone such as Europe/Vienna", suggestion: near, offset: offset)
     }
     return value
   }
@@ -99,18 +99,19 @@ extension TermReading {
     guard let comparison = AudienceTerm.Comparison(rawValue: String(sign)) else {
       let meant = sign.first == "=" ? sign.contains(">") ? ">=" : sign.contains("<") ? "<=" : "=" : "\(sign.prefix(1))="
       throw TermFault(
-        "versions are compared by <, <=, >, >= and =", suggestion: "\(field):\(meant)\(Shown.short(text))",
+        "compare versions with <, <=, >, >= or =", suggestion: "\(field):\(meant)\(Shown.short(text))",
         offset: offset)
     }
     guard Bare.isVersion(text), text.utf8.count <= Tag.maximumBytes else {
       throw TermFault(
-        "a version such as 2.1 is missing behind `\(field):\(sign)`; other signs than letters, digits, `.`, `-` and `+` need quotes",
+        "a version such as 2.1 is missing after `\(field):\(sign)`; characters other than letters, digits, `.`, `-` "
+          + "and `+` need quotes",
         offset: offset + sign.count)
     }
     let version = Version(text)
     guard comparison == .exact || version.isComparable else {
       throw TermFault(
-        "`\(Shown.short(text))` begins with no number and stands in no order: compare with a version such as 2.1",
+        "`\(Shown.short(text))` does not begin with a number, so it has no order: compare with a version such as 2.1",
         offset: offset + sign.count)
     }
     return .appVersion(comparison, version)
@@ -144,7 +145,7 @@ extension TermReading {
     let meant = recency?.rawValue ?? (sign.contains(">") ? ">" : "<")
     throw TermFault(
       recency == nil
-        ? "`\(field):` wants `<` (seen since) or `>` (not seen since)" : "`\(field):` counts whole days, written `d`",
+        ? "`\(field):` needs `<` (seen since) or `>` (not seen since)" : "`\(field):` counts whole days, written `d`",
       suggestion: "\(field):\(meant)\(days)d", offset: offset)
   }
 

@@ -62,7 +62,7 @@ struct TermReading {
     let value = String(word.unicodeScalars[word.unicodeScalars.index(after: colon)...])
     guard !key.isEmpty else { throw TermFault("a key is missing before `:`") }
     guard let known = try builtIn(key) else { return .term(try plain(word)) }
-    guard !value.isEmpty else { throw TermFault("a value is missing behind `\(word)`, without a space between") }
+    guard !value.isEmpty else { throw TermFault("a value is missing after `\(word)`; write it without a space") }
     switch known {
     case .audience: return .term(.audience(try audienceName(value)))
     case .field(let field): return .term(try self.value(value, of: field, offset: key.unicodeScalars.count + 1))
@@ -79,7 +79,7 @@ struct TermReading {
     }
     guard !word.hasSuffix(":") else {
       throw TermFault(
-        "a value is missing behind `\(Shown.short(word))`, without a space between", suggestion: Shown.short(word) + "*"
+        "a value is missing after `\(Shown.short(word))`; write it without a space", suggestion: Shown.short(word) + "*"
       )
     }
     try refuseSigns(word)
@@ -97,7 +97,7 @@ struct TermReading {
     let small = key.lowercased()
     if Key.all.contains(small) {
       throw TermFault(
-        "`\(small):` is written in small letters, and a tag that begins so in quotes", suggestion: small + ":")
+        "write `\(small):` in lower case; put a tag that begins with it in quotes", suggestion: small + ":")
     }
     return nil
   }

@@ -25,12 +25,12 @@ extension RedisStatus {
     var losses: [String] = []
     if !appendOnly {
       let rest =
-        snapshots == true ? "all that was accepted since its last snapshot is lost" : "all that was accepted is lost"
-      losses.append("when Redis ends, \(rest) (appendonly no): set `appendonly yes`")
+        snapshots == true ? "everything accepted since its last snapshot" : "everything accepted"
+      losses.append("when Redis stops, it loses \(rest) (appendonly no): set `appendonly yes`")
     } else if appendFsync == "no" {
       losses.append(
-        "when the machine dies, what its system had not written yet is lost, about 30 seconds (appendfsync no): set "
-          + "`appendfsync everysec` or `always`")
+        "when the machine crashes, about the last 30 seconds of writes are lost (appendfsync no): set `appendfsync "
+          + "everysec` or `always`")
     }
     if !writesWell { losses.append("Redis could not write to its disk: make room there, and see its log") }
     if policy != "noeviction" {
@@ -38,8 +38,8 @@ extension RedisStatus {
     }
     if connectedReplicas < replicas {
       losses.append(
-        "durability asks for \(replicas) of them and \(connectedReplicas) replicas follow: what is sent is answered "
-          + "503 durability_unconfirmed, and is lost with this Redis")
+        "durability requires \(replicas) replicas, but only \(connectedReplicas) are connected: sends are answered 503 "
+          + "durability_unconfirmed, and their messages are lost if this Redis is lost")
     }
     return losses
   }

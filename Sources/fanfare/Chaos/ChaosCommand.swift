@@ -11,19 +11,21 @@ import Synchronization
 /// Breaks everything that can break while sends go on, and holds what was accepted against what arrived.
 enum ChaosCommand {
   static let command = Command(
-    name: "chaos", summary: "break everything while sends go on, and prove that nothing was lost",
+    name: "chaos", summary: "inject every kind of fault while sending, and prove that nothing was lost",
     about: """
-      Starts a private Redis that writes to disk, the vendors' stand-ins, an API and several workers, each a process of its
-      own. While direct sends, lists and audiences go on, it kills, stops and restarts workers, the API and Redis, fills
-      the disk, stalls and resets the vendors, sends storms of GOAWAY, ends certificates, moves a clock and lets a replica take over: each kind once
-      in an order drawn from the seed, then again until --deliveries are sent; one that did not come about counts as a difference. Then it holds what was accepted against what
-      the stand-ins received: lost, out of order, doubled (at most what the crashes can explain), pruned, sums. Exit code
-      0 only if nothing differs. The same --seed plays the same faults.
+      Starts a private Redis that writes to disk, the sandbox, an API and several workers, each in its own process.
+      While direct sends, lists and audiences are sent, it kills, stops and restarts workers, the API and Redis, fills
+      the disk, stalls and resets the vendors, sends storms of GOAWAY, expires certificates, moves a clock and lets a
+      replica take over. It plays each kind of fault once, in an order drawn from the seed, and repeats until
+      --deliveries are sent. A fault that had no effect counts as a difference. Then it compares the accepted messages
+      with the requests that the sandbox received: lost, out of order, doubled (at most what the crashes can explain),
+      pruned, sums. The exit code is 0 only if nothing differs. The same --seed plays the same faults.
       """,
     options: [
-      Command.Option("--deliveries", "N", "how many at least (100000)"),
+      Command.Option("--deliveries", "N", "minimum number of deliveries (100000)"),
       Command.Option("--workers", "N", "worker processes (3)"),
-      Command.Option("--seed", "N", "of the order and the times of the faults (drawn, and printed)"), Command.json,
+      Command.Option("--seed", "N", "seed of the order and times of the faults (default: random, printed)"),
+      Command.json,
     ],
     examples: ["fanfare chaos", "fanfare chaos --deliveries 1000000 --seed 7"]
   ) { arguments in try run(arguments) }

@@ -9,17 +9,18 @@ import Sandbox
 /// One provider is away for an hour while a campaign goes on: what it costs, and that everybody is reached afterwards.
 enum OutageCommand {
   static let command = Command(
-    name: "outage", summary: "a provider is away for an hour in a campaign of a million: what that costs",
+    name: "outage", summary: "measure a campaign to a million devices while one provider is down for an hour",
     about: """
-      Starts the stack of `fanfare chaos` with two workers and breaks nothing in it. Registers --devices, half of them at
-      APNs and half at FCM, and sends to the first half for comparison. Then FCM answers 503 to everything, a campaign goes
-      to everybody, and FCM comes back after --minutes. Shown are the rate of APNs with and without its sick neighbour, the
-      requests that FCM saw meanwhile, and memory over that time. Exit code 0 if FCM saw nothing but what was at work when
-      it went and the probes, nothing grew, and both halves arrived once each.
+      Starts the stack of `fanfare chaos` with two workers and without its faults. Registers --devices, half of them
+      with APNs and half with FCM, and sends to the APNs half for comparison. Then FCM answers 503 to everything, a
+      campaign is sent to everybody, and FCM recovers after --minutes. The report shows the APNs rate with and without
+      the FCM outage, the requests that FCM received during the outage, and memory over that time. The exit code is 0 if
+      FCM received only probes and the requests in flight when the outage began, nothing grew, and every device got the
+      campaign once.
       """,
     options: [
       Command.Option("--minutes", "N", "how long FCM is away (60)"),
-      Command.Option("--devices", "N", "half of them at FCM (1000000)"), Command.json,
+      Command.Option("--devices", "N", "number of devices, half of them with FCM (1000000)"), Command.json,
     ],
     examples: ["fanfare outage", "fanfare outage --minutes 5 --devices 50000"]
   ) { arguments in try run(arguments) }

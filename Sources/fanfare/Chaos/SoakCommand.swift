@@ -10,7 +10,8 @@ import Store
 /// A steady load for a long time: memory, descriptors, Redis, and each family of its keys must stay as they are.
 enum SoakCommand {
   static let command = Command(
-    name: "soak", summary: "a steady load, hours in minutes: memory, descriptors and every family of keys stay flat",
+    name: "soak",
+    summary: "send at a steady rate while the clock jumps ahead, and check that memory, descriptors and keys stay flat",
     about: """
       Starts the stack of `fanfare chaos` and breaks nothing: direct sends with and without idempotency keys, lists, long
       lists, audiences, schedules, cancelled ones, and devices that come and go, at an even pace, with some 429 and 503, and
@@ -21,9 +22,9 @@ enum SoakCommand {
       """,
     options: [
       Command.Option("--minutes", "N", "how long (30)"),
-      Command.Option("--seconds", "N", "how long, in place of minutes"),
-      Command.Option("--leaps", "N", "how often the clock leaps (each five seconds)"),
-      Command.Option("--rate", "N", "deliveries a second, about (500)"), Command.json,
+      Command.Option("--seconds", "N", "duration, instead of --minutes"),
+      Command.Option("--leaps", "N", "number of clock jumps (default: one every five seconds)"),
+      Command.Option("--rate", "N", "approximate deliveries per second (500)"), Command.json,
     ],
     examples: ["fanfare soak", "fanfare soak --minutes 3", "fanfare soak --seconds 40 --leaps 16 --rate 200"]
   ) { arguments in try run(arguments) }

@@ -12,7 +12,7 @@ enum AcceptedAnswer {
   }
 
   static func tellRepeat() {
-    Terminal.note("note: this was asked for before: here is its message, and nothing new is sent")
+    Terminal.note("note: this idempotency key was used before: this is its message, and nothing new is sent")
   }
 
   @Sendable static func warn(_ answer: JSONValue) {

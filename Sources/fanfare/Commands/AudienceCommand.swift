@@ -7,17 +7,17 @@ enum AudienceCommand {
   static let command = Command(
     name: "audience", summary: "count audiences and give them names",
     about: """
-      An expression says whom a message is for: tags, facts and names of other audiences, joined by && || ! and parentheses.
-      To count tells how many devices it means now, and how many of them a message would be sent to: nobody is sent anything.
-        plan:pro && (lang:de || lang:fr)   tags, and the language of the device
-        app_version:>=2.1 && seen:<30d     compared; seen in the last 30 days
-        audience:winback && !churned       an audience with a name
-        everyone                           each device
-      Other keys: provider: platform: tz: · plan:* is any value · "in quotes" is always a tag.
+      An expression selects devices by tags, device facts and named audiences, combined with && || ! and parentheses.
+      count shows how many devices match now, and how many of them would get a message. It sends nothing.
+        plan:pro && (lang:de || lang:fr)   tags and the device's language
+        app_version:>=2.1 && seen:<30d     version 2.1 or later, seen in the last 30 days
+        audience:winback && !churned       a named audience
+        everyone                           every device
+      Other keys: provider: platform: tz: · plan:* matches any value · text "in quotes" is always a tag.
       """,
     positionals: ["count|set|list|delete", "[EXPRESSION or NAME]", "[EXPRESSION]"],
     options: [
-      Command.Option("--latest", "count of each user only the device seen last"),
+      Command.Option("--latest", "count only each user's most recently seen device"),
       Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),
       Command.Option("--message", "FILE", "what this message would come to; else a plain alert"),
       Command.json, ListCall.csv,
@@ -79,7 +79,7 @@ enum AudienceCommand {
     var table = Table()
     for (title, list, key) in [("by provider", "by_provider", "provider"), ("by platform", "by_platform", "platform")] {
       for (place, row) in (count[list]?.array ?? []).enumerated() {
-        table.row(place == 0 ? title : "", row[key]?.string ?? "not told", String(row["count"]?.integer ?? 0))
+        table.row(place == 0 ? title : "", row[key]?.string ?? "unknown", String(row["count"]?.integer ?? 0))
       }
     }
     let head = "\(counted(total, "device")): \(count["audience"]?.string ?? "")"

@@ -12,23 +12,26 @@ enum BenchCommand {
   static let command = Command(
     name: "bench", summary: "measure on this machine (see Benchmarks/)",
     about: """
-      bench dispatch: how many notifications a second one worker loop sends, how many messages the API accepts, and the CPU
-      time of each part, against bare responders on loopback. Build with -c release. Scenarios: \(names).
-      bench registry: importing devices with ten tags each, Redis memory per device, counting audiences, tag changes, export.
-      bench responder: the other end alone, until SIGTERM.
+      bench dispatch measures how many notifications a second one worker loop sends, how many messages the API accepts,
+      and the CPU time of each part. Minimal responders on loopback stand in for the providers. Build with -c release.
+      Scenarios: \(names).
+      bench registry measures the import of devices with ten tags each, Redis memory per device, audience counts, tag
+      changes and export.
+      bench responder runs only the responder, until SIGTERM.
       """,
     positionals: ["dispatch|registry|responder"],
     options: [
-      Command.Option("--scenario", "NAME", repeats: true, "dispatch: which (all)"),
-      Command.Option("--devices", "N", "how many (dispatch: 100000, registry: 200000)"),
-      Command.Option("--runs", "N", "dispatch: of each scenario (3)"),
-      Command.Option("--audiences", "N", "dispatch, zones: how many start at once, each of all devices (10)"),
-      Command.Option("--keep", "DIR", "dispatch: registered devices stay there, and are taken from there if they are"),
-      Command.Option("--store", "FILE", "dispatch: where the results go as JSON"),
+      Command.Option("--scenario", "NAME", repeats: true, "dispatch: run this scenario (default: all)"),
+      Command.Option("--devices", "N", "number of devices (dispatch: 100000, registry: 200000)"),
+      Command.Option("--runs", "N", "dispatch: runs of each scenario (3)"),
+      Command.Option(
+        "--audiences", "N", "dispatch, zones: number of audiences that start together, each with all devices (10)"),
+      Command.Option("--keep", "DIR", "dispatch: keep registered devices in this folder, and reuse those it holds"),
+      Command.Option("--store", "FILE", "dispatch: write the results to this file as JSON"),
       Command.Option("--check", "FILE", "dispatch: fail if ratios are worse than in these results"),
-      Command.Option("--streams", "N", "responder: allowed per connection (500)"),
-      Command.Option("--provider", "NAME", "registry: whose tokens they have, apns or fcm (apns)"),
-      Command.Option("--registered", "FILE", "registry: devices that dispatch --keep left; nothing is imported"),
+      Command.Option("--streams", "N", "responder: streams allowed per connection (500)"),
+      Command.Option("--provider", "NAME", "registry: provider of the tokens, apns or fcm (apns)"),
+      Command.Option("--registered", "FILE", "registry: use the devices that dispatch --keep saved; import nothing"),
       Command.json,
     ] + ResponderSettings.options,
     examples: ["make bench", "fanfare bench dispatch --scenario audience --devices 1000000"]
@@ -60,7 +63,7 @@ enum BenchCommand {
     suite.kept = arguments.text("--keep")
     // Before half an hour of registering.
     if let kept = suite.kept, access(kept, W_OK | X_OK) != 0 {
-      throw UsageProblem(text: "--keep: \(kept) is no folder that you may write to; make it first")
+      throw UsageProblem(text: "--keep: \(kept) is not a folder that you can write to; create it first")
     }
     return try suite.run(check: arguments.text("--check"), store: arguments.text("--store"))
   }

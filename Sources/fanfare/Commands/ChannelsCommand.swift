@@ -6,15 +6,15 @@ enum ChannelsCommand {
   static let command = Command(
     name: "channels", summary: "create, list, show and delete broadcast channels",
     about: """
-      A broadcast channel takes updates and ends of Live Activities for everybody who follows it. The channels live at
-      the provider: at most 10,000 for an app in each environment, and they stay until they are deleted. A channel is
-      made to keep no message or the newest one; that cannot be changed.
+      A broadcast channel delivers Live Activity updates and ends to everybody who follows it. The provider stores the
+      channels: at most 10,000 for an app in each environment, until they are deleted. --storage sets whether a channel
+      stores no message or the newest one. It cannot be changed later.
       """,
     positionals: ["create|list|show|delete", "[CHANNEL-ID]"],
     options: ServerCall.options(scopes: "send (read for list and show)") + [
       Command.Option("--environment", "NAME", "production or sandbox (production)"),
       Command.Option("--bundle-id", "ID", "the app's bundle id (the credential's)"),
-      Command.Option("--storage", "WHAT", "create: none or newest, the message that is kept (none)"),
+      Command.Option("--storage", "WHAT", "create: the message that the channel stores, none or newest (none)"),
       Command.json,
     ],
     examples: [
@@ -29,7 +29,7 @@ enum ChannelsCommand {
     case ("show", let id?): return try ServerCall.one("GET", path(id, arguments), arguments, show)
     case ("delete", let id?): return try ServerCall.one("DELETE", path(id, arguments), arguments, show)
     case ("show", nil), ("delete", nil): throw UsageProblem(text: "name the channel by its id")
-    case ("create", _), ("list", _): throw UsageProblem(text: "create and list name no channel")
+    case ("create", _), ("list", _): throw UsageProblem(text: "create and list take no channel id")
     default: throw UsageProblem(text: "say what to do: fanfare channels create, list, show or delete")
     }
   }

@@ -9,14 +9,15 @@ enum CheckCommand {
   static let command = Command(
     name: "check", summary: "check configuration, credentials, providers and Redis",
     about: """
-      Reads the configuration, opens every credential, and has each provider say whether it takes it, by a call that sends
-      nothing: APNs gets a push to a token that no device has, FCM a message to check only (validate_only), OneSignal is
-      asked for one of the app's notifications. Looks for the clocks of time zones, opens the store, and warns of what
-      Redis would lose. Shows what each credential is, where it may send to and when it expires; warns 30 days before.
+      Reads the configuration and opens every credential. Asks each provider whether it accepts the credential, with a
+      call that delivers nothing: APNs gets a push to a token that no device has, FCM gets a message with validate_only,
+      and OneSignal is asked for one of the app's notifications. Checks the time zone database, opens the store, and
+      warns of data that Redis could lose. Shows the type, topics and expiry of each credential, and warns 30 days
+      before expiry.
       """,
     options: [
       Command.configuration,
-      Command.Option("--offline", "only configuration and credentials"),
+      Command.Option("--offline", "check only the configuration and the credentials"),
       Command.json,
     ],
     examples: ["fanfare check --config /etc/fanfare/fanfare.json5"]
@@ -66,10 +67,10 @@ enum CheckCommand {
     guard book.isThere else {
       let text = "this machine has no time zone database: install tzdata in \(ZoneFiles.folder)"
       guard unknown.isEmpty else {
-        return Finding("time zones", problem: "\(text); \(unknown.joined(separator: ", ")) is configured")
+        return Finding("time zones", problem: "\(text); the configuration names \(unknown.joined(separator: ", "))")
       }
       var finding = Finding("time zones")
-      finding.warning = "\(text), or messages by local time are refused"
+      finding.warning = "\(text); until then, messages by local time are refused"
       return finding
     }
     guard unknown.isEmpty else {
@@ -77,7 +78,7 @@ enum CheckCommand {
         "time zones",
         problem: "this machine does not know \(unknown.joined(separator: ", ")): update tzdata in \(ZoneFiles.folder)")
     }
-    return Finding("time zones", note: "the clocks of zones are there")
+    return Finding("time zones", note: "the time zone database is installed")
   }
 
   private static func redis(_ setup: Setup, _ loop: EventLoop) async -> Finding {

@@ -31,10 +31,10 @@ struct CredentialCheck {
     do {
       let answer = try await ask(account.probe(authorization: try await authorize(client)), client)
       switch account.read(probe: answer) {
-      case .proven(let text): finding.note = "\(peer) takes it: \(text)"
+      case .proven(let text): finding.note = "\(peer) accepts it: \(text)"
       case .refused(let text): finding.problem = "\(peer) refuses it: \(text)"
       case .unclear(let text):
-        let told = "\(peer) did not say whether it takes it (\(text)): check again later"
+        let told = "\(peer) did not say whether it accepts the credential (\(text)): check again later"
         finding.warning = [finding.warning, told].compactMap { $0 }.joined(separator: "; ")
       }
     } catch {
@@ -51,8 +51,8 @@ struct CredentialCheck {
     for _ in 0..<Self.fetches {
       switch authorization.need(now: loop.wallNow) {
       case .use(let header, _): return header
-      case .unavailable(_, let blocked): throw Trouble(reason: blocked ?? "no access token can be had now")
-      case .wait: throw Trouble(reason: "no access token was given")
+      case .unavailable(_, let blocked): throw Trouble(reason: blocked ?? "no access token is available now")
+      case .wait: throw Trouble(reason: "the token endpoint gave no access token")
       case .fetch(let fetch):
         do {
           authorization.fetched(try await courier.carry(fetch), now: loop.wallNow)

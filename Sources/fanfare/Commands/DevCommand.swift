@@ -11,9 +11,9 @@ enum DevCommand {
   static let command = Command(
     name: "dev", summary: "Redis, sandbox and gateway on this machine, in one command",
     about: """
-      Starts a private Redis, the sandbox in place of the vendors, and the gateway in front of them; prints the API's
-      address, a key and a complete curl line. Nothing leaves this machine and nothing is kept: ctrl-C ends it all. Busy
-      ports are replaced by free ones.
+      Starts a private Redis, the sandbox in place of the vendors, and the gateway. Prints the API's address, a key and
+      a complete curl command. Nothing leaves this machine. ctrl-C ends everything and deletes the data. If a port is
+      busy, a free one is used instead.
       """,
     options: [Command.Option("--port", "PORT", "port of the API (8080)"), Command.json],
     examples: ["fanfare dev"]
@@ -47,9 +47,9 @@ enum DevCommand {
       announce(
         url: ServeCommand.address(setup, port: bound), key: key, file: file, vendors.ports, json: arguments.wantsJSON)
       StopSignals.wait()
-      Farewell.ending("what is at work finishes, for 2 seconds at most", json: arguments.wantsJSON)
+      Farewell.ending("requests in flight get up to 2 seconds to finish", json: arguments.wantsJSON)
       gateway.stop(grace: 2_000)
-      Farewell.ended("nothing was kept", json: arguments.wantsJSON)
+      Farewell.ended("all data was deleted", json: arguments.wantsJSON)
       return .success
     } catch let failure as ChildProcess.StartFailure {
       Terminal.complain(failure.reason)
@@ -105,18 +105,18 @@ enum DevCommand {
     let path = GatewayProcess.missingSearchFolder.map { " PATH='\($0)':\"$PATH\"" } ?? ""
     Terminal.print(
       """
-      Fanfare is ready, with stand-ins for the vendors; ctrl-C ends it.
+      Fanfare is ready. The sandbox stands in for the vendors. Press ctrl-C to stop.
 
         API      \(url)
         key      \(key)
         config   \(file)
         sandbox  \(sandbox)/log   (what the vendors received)
 
-      For the README's examples, docs/tasks.md and every fanfare command, in another terminal:
+      For the README's examples, docs/tasks.md and every fanfare command, run this in another terminal:
 
         export FANFARE_URL=\(url) FANFARE_KEY=\(key) FANFARE_CONFIG=\(file) FANFARE_SANDBOX=\(sandbox)\(path)
 
-      Send something:
+      Send a first message:
 
         curl -s \(url)/v1/messages -H 'Authorization: Bearer \(key)' -H 'Content-Type: application/json' -d '{
           "to": { "tokens": [{ "provider": "fcm", "token": "my-first-token" }] },

@@ -166,7 +166,7 @@ struct DeviceImport {
       }
       if answer.isSuccess {
         guard read(answer.body, lines) == lines.count else {
-          Terminal.complain("the answer does not tell of every line", "is it Fanfare that answers there?")
+          Terminal.complain("the answer does not cover every line", "check that the server is Fanfare")
           tellStop(at: lines)
           return .failure
         }
@@ -185,15 +185,16 @@ struct DeviceImport {
 
   /// `lines`: sent, and not answered line by line; `inPart`: some of them may have been taken all the same.
   private func tellStop(at lines: [Line]?, inPart: Bool = true) {
-    if reached > 0 { Terminal.note("lines 1–\(reached) are imported\(refused > 0 ? ", but for those refused" : "")") }
+    if reached > 0 { Terminal.note("lines 1–\(reached) are imported\(refused > 0 ? ", except the refused ones" : "")") }
     if let first = lines?.first?.number, let last = lines?.last?.number {
       let range = "lines \(first)–\(last)"
       Terminal.note(
-        inPart ? "of \(range) some may be imported, what follows is not" : "\(range) and what follows are not imported")
+        inPart
+          ? "some of \(range) may be imported; later lines are not" : "\(range) and later lines are not imported")
     } else {
-      Terminal.note(reached > 0 ? "what follows is not" : "nothing is imported")
+      Terminal.note(reached > 0 ? "later lines are not imported" : "nothing is imported")
     }
-    Terminal.note("repeating the whole import is safe")
+    Terminal.note("it is safe to repeat the whole import")
   }
 
   /// How many lines the answer tells of.

@@ -4,10 +4,11 @@ import JSON
 /// `fanfare devices prunes`: what a prune brake has put aside, and prunes to be taken back.
 enum DevicePrunes {
   static let options = [
-    Command.Option("--credential", "NAME", "prunes: this credential (review: all of the app)"),
-    Command.Option("--message", "ID", "prunes undo: what this message pruned"),
-    Command.Option("--from", "TIME", "prunes undo: what was pruned since, as 2026-12-01T09:00:00Z"),
-    Command.Option("--to", "TIME", "prunes undo: what was pruned until then"),
+    Command.Option(
+      "--credential", "NAME", "prunes: for this credential (review: default is all credentials of the app)"),
+    Command.Option("--message", "ID", "prunes undo: devices that this message pruned"),
+    Command.Option("--from", "TIME", "prunes undo: devices pruned since, for example 2026-12-01T09:00:00Z"),
+    Command.Option("--to", "TIME", "prunes undo: devices pruned until then"),
   ]
 
   static func run(_ action: String?, _ arguments: Arguments) throws -> ExitCode {
@@ -22,21 +23,21 @@ enum DevicePrunes {
       return try call("POST", "/\(action ?? "")", [("credential", credential)], arguments) { document in
         if action == "apply" {
           Terminal.print(
-            "\(count(document, "pruned")) pruned, \(count(document, "kept")) kept, as they have changed since")
+            "\(count(document, "pruned")) pruned, \(count(document, "kept")) kept because they have changed since")
         } else {
-          Terminal.print("\(count(document, "discarded")) forgotten; nobody was pruned")
+          Terminal.print("\(count(document, "discarded")) prunes discarded; no device was pruned")
         }
-        if document["brake_released"] == .bool(true) { Terminal.print("the brake is off") }
+        if document["brake_released"] == .bool(true) { Terminal.print("the prune brake is off") }
       }
     case "undo":
       let filter = ["message", "from", "to"].map { ($0, arguments.text("--\($0)")) } + [("credential", credential)]
       guard filter.contains(where: { $0.1 != nil }) else {
-        throw UsageProblem(text: "say what to take back: --message, --credential, --from, --to, alone or together")
+        throw UsageProblem(text: "say which prunes to undo: --message, --credential, --from, --to, alone or together")
       }
       return try call("POST", "/undo", filter, arguments) { document in
         Terminal.print(
-          "brought back \(counted(document["revived"]?.integer ?? 0, "device")); left dead, as another device has the token: "
-            + "\(count(document, "kept"))")
+          "reactivated \(counted(document["revived"]?.integer ?? 0, "device")); left dead because another device has the "
+            + "token: \(count(document, "kept"))")
       }
     default: throw UsageProblem(text: "say what to do: fanfare devices prunes review, apply, discard or undo")
     }
@@ -55,19 +56,19 @@ enum DevicePrunes {
     Terminal.print(review["credential"]?.string ?? "")
     if let brake = review["brake"] {
       Terminal.print(
-        "  brake on since \(brake["since"]?.string ?? ""): \(count(brake, "dead")) of \(count(brake, "seen")) tokens were "
-          + "called dead (\(percent(brake["share"])); up to \(percent(brake["normal_share"])) is normal)")
+        "  prune brake on since \(brake["since"]?.string ?? ""): \(count(brake, "dead")) of \(count(brake, "seen")) "
+          + "tokens were called dead (\(percent(brake["share"])); up to \(percent(brake["normal_share"])) is normal)")
     } else {
-      Terminal.print("  brake off; normal share of dead tokens \(percent(review["norm_share"]))")
+      Terminal.print("  prune brake off; the normal share of dead tokens is \(percent(review["norm_share"]))")
     }
     guard case .integer(let held)? = review["held"], held > 0 else { return }
-    Terminal.print("  \(held) prunes put aside")
+    Terminal.print("  \(held) prunes held")
     var table = Table()
     for reason in review["reasons"]?.array ?? [] {
       table.row("  \(reason["reason"]?.string ?? "")", count(reason, "count"))
     }
     Terminal.print(table.text)
-    Terminal.print("  for example")
+    Terminal.print("  examples:")
     var sample = Table()
     for prune in review["sample"]?.array ?? [] {
       let words = ["device", "reason", "at", "message"].map { prune[$0]?.string ?? "" }

@@ -7,8 +7,8 @@ import Store
 enum DeviceReindex {
   static let options = [
     Command.configuration,
-    Command.Option("--repair", "reindex: mend what is found"),
-    Command.Option("--app", "ID", "reindex: only this app (all)"),
+    Command.Option("--repair", "reindex: repair the differences found"),
+    Command.Option("--app", "ID", "reindex: only this app (default: all)"),
   ]
 
   static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -59,12 +59,12 @@ enum DeviceReindex {
       return Terminal.print(json: writer.bytes)
     }
     Terminal.print(
-      "\(app.rawValue): \(counted(report.devices, "device")), \(faults.isEmpty ? "all in order" : "not in order:")")
+      "\(app.rawValue): \(counted(report.devices, "device")), \(faults.isEmpty ? "no differences" : "differences:")")
     for (fault, count) in faults { Terminal.print("  \(fault.rawValue): \(count)") }
     for sample in report.samples { Terminal.print("    \(sample)") }
     if !faults.isEmpty {
       Terminal.print(
-        repair ? "  repaired, but for unreadable records" : "  fanfare devices reindex --repair mends this")
+        repair ? "  repaired, except unreadable records" : "  repair them with fanfare devices reindex --repair")
     }
   }
 }

@@ -4,11 +4,12 @@ import JSON
 /// Devices for people.
 enum DeviceView {
   static let options = [
-    Command.Option("--user", "ID", "list: of this user"), Command.Option("--tag", "TAG", "list: with this tag"),
-    Command.Option("--provider", "NAME", repeats: true, "list: of this provider"),
-    Command.Option("--platform", "NAME", "list: of this platform"),
+    Command.Option("--user", "ID", "list: devices of this user"),
+    Command.Option("--tag", "TAG", "list: devices with this tag"),
+    Command.Option("--provider", "NAME", repeats: true, "list: devices of this provider"),
+    Command.Option("--platform", "NAME", "list: devices of this platform"),
     Command.Option("--environment", "NAME", "list: production or sandbox"),
-    Command.Option("--token-kind", "NAME", repeats: true, "list: with this kind of token"),
+    Command.Option("--token-kind", "NAME", repeats: true, "list: devices with this kind of token"),
     Command.Option("--status", "NAME", repeats: true, "list: active, disabled or dead"),
   ]
 
@@ -42,7 +43,7 @@ enum DeviceView {
   }
 
   static func list(_ devices: [JSONValue]) {
-    guard !devices.isEmpty else { return Terminal.note("no such device") }
+    guard !devices.isEmpty else { return Terminal.note("no device matches") }
     var table = Table("id", "provider", "platform", "status", "user", "tags", "seen at", state: "status")
     for device in devices {
       table.row(
@@ -80,7 +81,7 @@ enum DeviceView {
   }
 
   @Sendable private static func timeline(_ entries: [JSONValue], _ isWhole: Bool) {
-    guard !entries.isEmpty else { return Terminal.note("no message was aimed at it, as far back as is kept") }
+    guard !entries.isEmpty else { return Terminal.note("no message to this device within the retention time") }
     var table = Table("accepted at", "message", "kind", "state", "reason", "attempts", state: "state")
     for entry in entries {
       table.row(
@@ -108,7 +109,7 @@ enum DeliveryView {
       ("variant", arguments.text("--variant")),
     ]
     return try ListCall.run(path + "/deliveries", query, arguments, limit: 100) { items, isWhole in
-      guard !items.isEmpty else { return Terminal.note("no such delivery") }
+      guard !items.isEmpty else { return Terminal.note("no delivery matches") }
       var table = Table(
         "device", "provider", "platform", "state", "reason", "attempts", "last attempt at", "next attempt at",
         state: "state")

@@ -9,29 +9,30 @@ enum DevicesCommand {
   static let command = Command(
     name: "devices", summary: "list, show, delete, import, export and check devices, decide on prunes",
     about: """
-      list prints devices, those that all filters take, dead ones too; show tells all of one; timeline lists the messages that were
-      aimed at it, and what became of them; delete removes it.
-      To import reads devices from FILE (- is standard input) and registers them: NDJSON, one device a line as POST /v1/devices
-      takes it, or a table (CSV; --csv where the file's name does not say so), whose first line names the columns. --map Email=user
-      says which field a column is, --map Notes=- leaves one out, --set provider=fcm fills a field for all. A line that is wrong is told with its number and stops no other; --rejects keeps those lines for
-      another try. An import that was interrupted may be repeated as a whole.
-      To export prints every living device, one a line, as import takes them, with the time of its registration.
-      To reindex compares sets, index, aliases and users with the records of devices, and with --repair mends them. It works
-      on the store of the configuration directly, beside a running server. Exit code 1: something is wrong and not mended.
-      To decide on prunes (with a key of scope admin): when far more tokens than usual are called dead, Fanfare puts the prunes aside and
-      asks. prunes review shows them, prunes apply carries them out, prunes discard forgets them, prunes undo takes back what
-      was carried out.
+      list prints the devices that match all filters, including dead ones. show prints one device. timeline lists the
+      messages to a device with their outcomes. delete deletes a device. import reads devices from FILE (- is standard
+      input) and registers them. FILE is NDJSON, with one device on each line as in POST /v1/devices, or CSV, whose
+      first line names the columns (give --csv if the file name does not end in .csv). --map Email=user maps a column to
+      a field, --map Notes=- ignores a column, --set provider=fcm sets a field for all. A faulty line is reported with
+      its number, and the other lines are imported; --rejects writes the faulty lines to a file. You can repeat an
+      interrupted import as a whole.
+      export prints every device that is not dead, with its registration time, in the NDJSON format of import.
+      reindex compares sets, index, aliases and users with the device records. --repair corrects the differences. It
+      opens the store of the configuration directly; the server may keep running. Exit code 1: differences remain.
+      prunes needs a key with scope admin. When providers call far more tokens dead than usual, Fanfare holds the
+      prunes. prunes review shows them, prunes apply carries them out, prunes discard drops them, and prunes undo
+      reverses prunes that were carried out.
       """,
     positionals: ["list|show|timeline|delete|import|export|reindex|prunes", "[ID|FILE|review|apply|discard|undo]"],
     options: ServerCall.options(scopes: "devices") + DeviceReindex.options + DevicePrunes.options + [
-      Command.Option("--rejects", "FILE", "import: write the lines that were refused into this file"),
-      Command.Option("--batch", "LINES", "import: lines of one request, 1–10000 (\(defaultBatch))"),
+      Command.Option("--rejects", "FILE", "import: write the refused lines to this file"),
+      Command.Option("--batch", "LINES", "import: lines in one request, 1–10000 (\(defaultBatch))"),
       Command.Option(
-        "--map", "COLUMN=FIELD", repeats: true, "import of a table: the field that a column is; - is none"),
+        "--map", "COLUMN=FIELD", repeats: true, "import of CSV: map a column to a field; - ignores it"),
       Command.Option(
-        "--set", "FIELD=VALUE", repeats: true, "import of a table: a field that it does not have, the same for all"),
-      Command.Option("--csv", "import, export, lists: a table for spreadsheets"),
-      Command.Option("--limit", "COUNT", "list, timeline: so many, 1–100000 (50)"),
+        "--set", "FIELD=VALUE", repeats: true, "import of CSV: set a field to the same value for all devices"),
+      Command.Option("--csv", "import, export, lists: CSV, for spreadsheets"),
+      Command.Option("--limit", "COUNT", "list, timeline: number of rows, 1–100000 (50)"),
       Command.json,
     ] + DeviceView.options,
     examples: [
@@ -45,7 +46,7 @@ enum DevicesCommand {
     case ("import", let file?): return try importDevices(file, arguments)
     case ("import", nil): throw UsageProblem(text: "name the file: fanfare devices import FILE (- is standard input)")
     case ("list", nil): return try DeviceView.run("list", nil, arguments)
-    case ("list", _): throw UsageProblem(text: "list takes no id: fanfare devices show ID tells of one")
+    case ("list", _): throw UsageProblem(text: "list takes no id; fanfare devices show ID shows one device")
     case ("show", let id), ("timeline", let id), ("delete", let id):
       return try DeviceView.run(arguments.positionals[0], id, arguments)
     case ("export", nil):

@@ -40,13 +40,13 @@ struct DraftEdit {
     let before = PrettyJSON.text(base) + "\n"
     guard let work = KeptFile(id, ending: "json", Array(before.utf8)) else {
       Terminal.complain(
-        "no file can be made for the editor", "set XDG_STATE_HOME to a folder that you may write to, or use --file")
+        "cannot create a file for the editor", "set XDG_STATE_HOME to a folder that you may write to, or use --file")
       return .failure
     }
     while true {
       let end = Editor.open(work.path)
       guard let edited = FileContent.read(work.path) else {
-        Terminal.complain("\(work.path) cannot be read any more: nothing was changed")
+        Terminal.complain("cannot read \(work.path): nothing was changed")
         return .failure
       }
       guard edited != Array(before.utf8) else {
@@ -57,7 +57,7 @@ struct DraftEdit {
         }
         Terminal.complain(
           end == .notStarted
-            ? "no editor could be started: nothing was changed" : "the editor did not end well: nothing was changed",
+            ? "no editor could be started: nothing was changed" : "the editor failed: nothing was changed",
           "set EDITOR, or use --file")
         return .failure
       }
@@ -69,20 +69,20 @@ struct DraftEdit {
         }
         fault = found
       } else {
-        Terminal.complain("the editor did not end well: nothing was changed at the server")
+        Terminal.complain("the editor failed: nothing was changed on the server")
       }
-      if Question.canBeAsked, Question.yes("Go on with your text?") { continue }
+      if Question.canBeAsked, Question.yes("Continue with your text?") { continue }
       tell(work, fault)
       return fault.code
     }
   }
 
   private func tell(_ work: KeptFile, _ fault: Fault) {
-    Terminal.note("what you wrote is kept in \(work.path)")
+    Terminal.note("your text is saved in \(work.path)")
     Terminal.note(
       fault.isGone
-        ? "make another draft of it: fanfare drafts create --file \(work.quoted)"
-        : "go on with: fanfare drafts edit \(id) --file \(work.quoted) --version \(version)")
+        ? "create a new draft from it: fanfare drafts create --file \(work.quoted)"
+        : "continue with: fanfare drafts edit \(id) --file \(work.quoted) --version \(version)")
   }
 
   /// Nil: the server has it.
@@ -91,7 +91,7 @@ struct DraftEdit {
     do throws(JSONFault) {
       message = try JSON.parse(text)
     } catch {
-      Terminal.complain("what you wrote is not JSON: \(error.detail)", "nothing was changed")
+      Terminal.complain("your text is not JSON: \(error.detail)", "nothing was changed")
       return Fault(code: .failure)
     }
     do throws(HTTPClientFailure) {
@@ -118,9 +118,9 @@ struct DraftEdit {
     let number = Int(draft["version"]?.integer ?? 0)
     Terminal.note(
       difference.isEmpty
-        ? "version \(number) says the same as the one that you began with"
-        : "since version \(version) somebody else has changed this, up to version \(number):\n\(difference.text)")
-    if !difference.isEmpty { Terminal.note("take over into your text what you want to keep of it") }
+        ? "version \(number) is the same as the version that you started from"
+        : "somebody else changed the draft between version \(version) and version \(number):\n\(difference.text)")
+    if !difference.isEmpty { Terminal.note("copy the changes that you want to keep into your text") }
     (base, version) = (message, number)
   }
 }

@@ -7,11 +7,12 @@ enum DraftsCommand {
   static let command = Command(
     name: "drafts", summary: "write a message, count and test it, then send it",
     about: """
-      A draft is a message that is not sent yet. create keeps one from a file; it may be incomplete, and what it lacks is
-      told. edit opens it in your editor, or takes it from --file. What you wrote stays in a file until the server has taken it:
-      after a typo, a refusal or a change of somebody else, which is shown, you can go on with it. count says whom it would reach now. test sends it to test lists only (see fanfare help
-      test-lists), as everybody would get it. send sends it, once, however often it is asked. duplicate makes a new draft of
-      a draft, or of a message that was sent.
+      A draft is a message that is not sent yet. create stores a draft from a file. The draft may be incomplete; the
+      answer lists what is missing. edit opens a draft in your editor, or reads it from --file. Your text stays in a
+      local file until the server has accepted it, so you can continue after a typo, a refusal, or a change by somebody
+      else. count shows how many devices the draft would be sent to now. test sends the draft to test lists only (see
+      fanfare help test-lists); it looks exactly as it will for everybody. send sends the draft once, however often you
+      repeat the command. duplicate creates a new draft from a draft, or from a message that was sent.
       """,
     positionals: ["list|show|create|edit|count|test|send|delete|duplicate", "[ID]"],
     options: [
@@ -57,7 +58,7 @@ enum DraftsCommand {
 
   private static func path(_ id: String) throws(UsageProblem) -> String {
     guard DraftID(id) != nil else {
-      throw UsageProblem(text: "\(id.prefix(40)) is no draft's id: it is drf_ and 16 hexadecimal digits")
+      throw UsageProblem(text: "\(id.prefix(40)) is not a draft id: a draft id is drf_ and 16 hexadecimal digits")
     }
     return "/v1/drafts/\(id)"
   }
@@ -75,7 +76,7 @@ enum DraftsCommand {
   private static func list(_ arguments: Arguments) throws -> ExitCode {
     try ListCall.whole("/v1/drafts", arguments) { drafts in
       guard !drafts.isEmpty else {
-        return Terminal.print("there is no draft: fanfare drafts create --file FILE makes one")
+        return Terminal.print("there are no drafts; create one with fanfare drafts create --file FILE")
       }
       var table = Table("id", "version", "changed at", "name")
       for draft in drafts {
@@ -99,7 +100,8 @@ enum DraftsCommand {
     if let message = draft["sending_as"]?.string { Terminal.note("it is being sent as \(message)") }
     for violation in draft["missing"]?.array ?? [] {
       let place = violation["pointer"]?.string ?? ""
-      Terminal.note("before it can be sent: \(place.isEmpty ? "" : place + " ")\(violation["detail"]?.string ?? "")")
+      Terminal.note(
+        "missing before it can be sent: \(place.isEmpty ? "" : place + " ")\(violation["detail"]?.string ?? "")")
     }
     AcceptedAnswer.warn(draft)
   }
@@ -219,7 +221,7 @@ enum DraftsCommand {
     let there = PrettyJSON.text(draft["message"] ?? .object([]))
     let difference = LineDifference(from: there, to: PrettyJSON.text(file))
     guard !difference.isEmpty else { return }
-    Terminal.note("your file would change version \(draft["version"]?.integer ?? 0) like this:\n\(difference.text)")
+    Terminal.note("your file changes version \(draft["version"]?.integer ?? 0) as follows:\n\(difference.text)")
   }
 
   // MARK: Sending
@@ -227,7 +229,7 @@ enum DraftsCommand {
   private static func test(_ path: String, _ arguments: Arguments) throws -> ExitCode {
     let lists = arguments.texts("--list")
     guard !lists.isEmpty else {
-      throw UsageProblem(text: "say who gets it: --list NAME (fanfare test-lists set makes a list)")
+      throw UsageProblem(text: "name a test list: --list NAME (create one with fanfare test-lists set)")
     }
     var members: [JSONMember] = []
     members.set("lists", strings: lists)

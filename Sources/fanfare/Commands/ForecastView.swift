@@ -13,8 +13,8 @@ enum ForecastView {
     table.row(String(number("would_be_sent")), "would be sent now", providers(forecast))
     guard forecast["estimated"]?.bool == true else { return table.text }
     let how =
-      forecast["sample"]?.integer.map { "an estimate: \($0) devices were looked at one by one" }
-      ?? "who is in the holdout is drawn when it is sent: these figures are one draw"
+      forecast["sample"]?.integer.map { "an estimate from a sample of \($0) devices" }
+      ?? "the holdout is drawn when the message is sent: these figures are one possible draw"
     return table.text + "\n(" + how + ")"
   }
 

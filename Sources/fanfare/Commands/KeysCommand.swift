@@ -8,14 +8,14 @@ enum KeysCommand {
   static let command = Command(
     name: "keys", summary: "create, list and revoke API keys",
     about: """
-      API keys belong to an app and have scopes: send, devices, read, admin, and register (safe to ship inside an app).
-      The secret is shown once, when the key is created; Redis holds only its hash. Works on the store directly, so the
-      server need not run.
+      An API key belongs to an app and has scopes: send, devices, read, admin, and register (safe to ship inside an
+      app). The secret is shown once, when the key is created; Redis holds only its hash. The command opens the store
+      directly; the server need not run.
       """,
     positionals: ["create|list|revoke", "[KEY-ID]"],
     options: [
       Command.configuration,
-      Command.Option("--app", "ID", "the app (may be left out if only one is configured)"),
+      Command.Option("--app", "ID", "the app (needed only if several are configured)"),
       Command.Option("--scopes", "LIST", "comma-separated (send,devices,read)"),
       Command.Option("--note", "TEXT", "what the key is for"),
       Command.json, ListCall.csv,
@@ -30,7 +30,7 @@ enum KeysCommand {
     let scopes = try scopes(arguments.text("--scopes") ?? "send,devices,read")
     let keyID = arguments.positionals.dropFirst().first
     guard (verb == "revoke") == (keyID != nil) else {
-      throw UsageProblem(text: verb == "revoke" ? "name the key: fanfare keys revoke KEY-ID" : "\(verb) names no key")
+      throw UsageProblem(text: verb == "revoke" ? "name the key: fanfare keys revoke KEY-ID" : "\(verb) takes no key")
     }
     let setup = try Setup.load(arguments)
     let app = try app(arguments, setup)
@@ -80,7 +80,7 @@ enum KeysCommand {
       return AppID(rawValue: known[0])
     }
     guard known.contains(name) else {
-      throw UsageProblem(text: "no app is called \"\(name)\"; configured are \(known.joined(separator: ", "))")
+      throw UsageProblem(text: "there is no app \"\(name)\"; the configured apps are \(known.joined(separator: ", "))")
     }
     return AppID(rawValue: name)
   }
@@ -90,7 +90,7 @@ enum KeysCommand {
     for word in text.split(separator: ",") {
       guard let scope = Scope(rawValue: String(word)) else {
         let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-        throw UsageProblem(text: "\"\(word)\" is no scope; there are \(known)")
+        throw UsageProblem(text: "\"\(word)\" is not a scope; the scopes are \(known)")
       }
       scopes.insert(scope)
     }
@@ -133,7 +133,7 @@ enum KeysCommand {
     }
     if let secret {
       Terminal.print(secret)
-      Terminal.note("The secret of key \(keys[0].id) is shown this once.")
+      Terminal.note("The secret of key \(keys[0].id) is shown only this once.")
       return
     }
     guard !keys.isEmpty else { return Terminal.note("no keys; make one with fanfare keys create") }

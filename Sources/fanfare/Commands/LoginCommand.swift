@@ -4,25 +4,26 @@ import JSON
 
 /// Keeps servers and their keys, so that commands need name neither.
 enum LoginCommand {
-  private static let profile = Command.Option("--profile", "NAME", "under this name (\(Profiles.usual))")
+  private static let profile = Command.Option("--profile", "NAME", "name of the profile (\(Profiles.usual))")
 
   static let login = Command(
-    name: "login", summary: "keep a server and its key for later commands",
+    name: "login", summary: "save a server and its key for later commands",
     about: """
-      Asks for a server and an API key, tries them, and keeps them in a file that only you can read. Later commands use them
-      where neither --url and --key nor FANFARE_URL and FANFARE_KEY say otherwise. Several servers have names: --profile NAME,
-      or FANFARE_PROFILE. Where input is no terminal the key is read from it.
+      Asks for a server and an API key, tries the key, and saves both as a profile in a file that only you can read.
+      Later commands use the profile unless --url and --key, or FANFARE_URL and FANFARE_KEY, are given. To save several
+      servers, name the profiles with --profile NAME or FANFARE_PROFILE. If standard input is not a terminal, the key is
+      read from it.
       """,
     options: [
-      profile, Command.Option("--url", "URL", "the server; asked for without"),
-      Command.Option("--key", "KEY", "the key; asked for without, which keeps it out of the shell's history"),
+      profile, Command.Option("--url", "URL", "the server (default: ask for it)"),
+      Command.Option("--key", "KEY", "the key (default: ask for it, which keeps it out of the shell history)"),
       Command.json,
     ],
     examples: ["fanfare login", "fanfare login --profile production --url https://push.example.com"]
   ) { arguments in try run(arguments) }
 
   static let logout = Command(
-    name: "logout", summary: "forget a server and its key", about: "Removes what fanfare login has kept.",
+    name: "logout", summary: "forget a server and its key", about: "Deletes a profile that fanfare login saved.",
     options: [profile, Command.json], examples: ["fanfare logout --profile production"]
   ) { arguments in
     let name = arguments.text("--profile") ?? Profiles.usual
@@ -32,11 +33,11 @@ enum LoginCommand {
       return .failure
     }
     profiles.set(name, nil)
-    return save(profiles) { Terminal.note("\(name) is forgotten; the key stays valid: fanfare keys revoke ends it") }
+    return save(profiles) { Terminal.note("profile \(name) is deleted; its key stays valid until it is revoked") }
   }
 
   static let list = Command(
-    name: "profiles", summary: "list the servers that login has kept",
+    name: "profiles", summary: "list the servers that fanfare login saved",
     about: "Prints their names and addresses. Keys are not shown.",
     options: [Command.json]
   ) { arguments in
@@ -47,7 +48,7 @@ enum LoginCommand {
       }
       Terminal.print(.object([JSONMember("items", .array(items))]))
     } else if profiles.isEmpty {
-      Terminal.note("none: fanfare login keeps one")
+      Terminal.note("there are no profiles; create one with fanfare login")
     } else {
       var table = Table("name", "url")
       for (name, profile) in profiles { table.row(name, profile.url) }
@@ -68,10 +69,10 @@ enum LoginCommand {
     }
     let server = url ?? before
     guard server.hasPrefix("http://") || server.hasPrefix("https://") else {
-      throw UsageProblem(text: "\(server.prefix(80)) is no server's address: it begins with http:// or https://")
+      throw UsageProblem(text: "\(server.prefix(80)) is not a server address; it must begin with http:// or https://")
     }
     let key = (arguments.text("--key") ?? Question.secret("API key (fk_…):"))?.filter { !$0.isWhitespace } ?? ""
-    guard !key.isEmpty else { throw UsageProblem(text: "a key is needed: fanfare keys create makes one") }
+    guard !key.isEmpty else { throw UsageProblem(text: "a key is required; create one with fanfare keys create") }
     do {
       let answer = try Blocking.run { loop in
         let client = Client(loop: loop, base: server, key: key)
@@ -80,30 +81,30 @@ enum LoginCommand {
       }
       // A key that may not read is a key.
       guard answer.isSuccess || answer.status == 403 else {
-        Terminal.complain("the server refused it: \(answer.problem)", "nothing was kept", code: "refused")
+        Terminal.complain("the server refused the key: \(answer.problem)", "nothing was saved", code: "refused")
         return .refused
       }
     } catch let failure as HTTPClientFailure {
-      Terminal.complain("\(server) cannot be reached: \(failure.reason)", "nothing was kept", code: "unreachable")
+      Terminal.complain("cannot reach \(server): \(failure.reason)", "nothing was saved", code: "unreachable")
       return .unreachable
     }
     var profiles = try read()
     profiles.set(name, Profiles.Profile(url: server, key: key))
-    return save(profiles) { Terminal.note("kept as \(name) in \(Profiles.path ?? "")") }
+    return save(profiles) { Terminal.note("saved as profile \(name) in \(Profiles.path ?? "")") }
   }
 
   private static func read() throws -> Profiles {
     do throws(Profiles.Unreadable) {
       return try Profiles()
     } catch {
-      Terminal.complain("\(error.path) cannot be read as profiles", "mend it, or remove it and log in again")
+      Terminal.complain("\(error.path) is not a valid profile file", "correct it, or delete it and log in again")
       throw ExitCode.failure
     }
   }
 
   private static func save(_ profiles: Profiles, _ done: () -> Void) -> ExitCode {
     guard profiles.save() else {
-      Terminal.complain("\(Profiles.path ?? "the file of profiles") cannot be written", "set XDG_CONFIG_HOME or HOME")
+      Terminal.complain("cannot write \(Profiles.path ?? "the profile file")", "set XDG_CONFIG_HOME or HOME")
       return .failure
     }
     done()

@@ -45,12 +45,12 @@ struct MessageWatch {
             away = away ?? loop.now
           }
         } catch {
-          if away == nil { Terminal.note("the server cannot be reached; waiting for it (\(error.reason))") }
+          if away == nil { Terminal.note("cannot reach the server; waiting for it (\(error.reason))") }
           away = away ?? loop.now
           if loop.now - away! > patience { throw error }
         }
         if let away, loop.now - away > patience {
-          Terminal.complain("the server could not tell for \(patience / 1_000) s", "fanfare status tells how it is")
+          Terminal.complain("the server has not reported for \(patience / 1_000) s", "fanfare status shows its state")
           return .unreachable
         }
         await loop.sleep(milliseconds: interval)
@@ -63,7 +63,7 @@ struct MessageWatch {
     while !Task.isCancelled {
       if StopSignals.isPending {
         if ProgressBar.isDrawn { Terminal.write("\r\u{1b}[K", to: 2) }
-        Terminal.note("the message goes on; fanfare messages watch \(id) follows it again")
+        Terminal.note("the message is still being sent; to follow it again: fanfare messages watch \(id)")
         exit(ExitCode.interrupted.rawValue)
       }
       await loop.sleep(milliseconds: 100)
@@ -105,8 +105,8 @@ struct MessageWatch {
     case "paused":
       let why = report["paused_reason"]?.string
       return why == "error_brake"
-        ? "paused by the error brake: too many deliveries fail. fanfare messages show tells why; resume goes on"
-        : "paused. fanfare messages resume goes on"
+        ? "paused by the error brake: too many deliveries failed. See fanfare messages show; continue with resume"
+        : "paused. Continue with fanfare messages resume"
     default: return state
     }
   }

@@ -5,33 +5,36 @@ import Loop
 /// Messages of a running server: what became of them, and what can be done about it.
 enum MessagesCommand {
   static let command = Command(
-    name: "messages", summary: "list, tail, show, watch, move, pause, resume, cancel and replay messages",
+    name: "messages", summary: "list, tail, show, watch, reschedule, pause, resume, cancel and replay messages",
     about: """
-      list prints the newest messages, those that all filters take; tail goes on with a line for each that comes and each change,
-      until ctrl-C. show tells how one stands, by provider, outcome and reason; deliveries lists its devices and what became of
-      each; watch follows one until
-      it has ended (exit code 0: completed, 1: cancelled), with --json a line per change. reschedule gives one that waits
-      for its time another, until it starts. pause stops a message within a second (what is in flight finishes), and
-      resume lets it go on where it stood; its ttl runs meanwhile. cancel ends what was not sent yet, for ever, and tells
-      how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints.
+      list prints the newest messages that match all filters. tail also prints a line for each new message and each
+      change, until ctrl-C. show prints a message's state, with counts by provider, outcome and reason. deliveries lists
+      a message's devices with their outcomes. watch follows a message until it has ended (exit code 0: completed, 1:
+      cancelled); with --json it prints a line for each change. reschedule changes the time of a scheduled message that
+      has not started. pause stops a message within a second; requests in flight finish. resume continues it; its ttl
+      keeps running while it is paused. cancel ends all deliveries that were not sent yet, and prints their number; it
+      cannot be undone. replay sends failed and expired deliveries again as a new message, and prints its id.
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
     options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
-      Command.Option("--state", "NAME", repeats: true, "list, tail: in this state; deliveries: that stand or ended so"),
-      Command.Option("--label", "KEY:VALUE", "list, tail: with this label"),
-      Command.Option("--name", "TEXT", "list, tail: with this in their name"),
-      Command.Option("--audience", "EXPRESSION", "list, tail: for this audience, or with this term in it"),
-      Command.Option("--from", "TIME", "list: accepted since, as 2026-12-01T09:00:00Z"),
+      Command.Option(
+        "--state", "NAME", repeats: true, "list, tail: messages in this state; deliveries: with this state or outcome"),
+      Command.Option("--label", "KEY:VALUE", "list, tail: messages with this label"),
+      Command.Option("--name", "TEXT", "list, tail: messages whose name contains this text"),
+      Command.Option("--audience", "EXPRESSION", "list, tail: messages for this audience, or with this term in it"),
+      Command.Option("--from", "TIME", "list: accepted since, for example 2026-12-01T09:00:00Z"),
       Command.Option("--to", "TIME", "list: accepted before"),
       Command.Option("--provider", "NAME", "deliveries: of this provider"),
       Command.Option("--platform", "NAME", "deliveries: of this platform"),
       Command.Option("--variant", "NAME", "deliveries: of this variant"),
-      Command.Option("--at", "TIME", "reschedule: with its offset, as 2026-12-01T09:00:00+01:00"),
-      Command.Option("--at-local", "TIME", "reschedule: by each device's own clock, as 2026-12-01T09:00:00"),
-      Command.Option("--version", "NUMBER", "reschedule: refuse it if the message was changed since it was shown"),
-      Command.Option("--outcome", "NAME", repeats: true, "replay: deliveries that ended so (failed and expired)"),
+      Command.Option("--at", "TIME", "reschedule: the new time with its offset, for example 2026-12-01T09:00:00+01:00"),
+      Command.Option(
+        "--at-local", "TIME", "reschedule: the new time by each device's clock, for example 2026-12-01T09:00:00"),
+      Command.Option("--version", "NUMBER", "reschedule: only if the message still has this version"),
+      Command.Option(
+        "--outcome", "NAME", repeats: true, "replay: deliveries with this outcome (default: failed and expired)"),
       Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
-      Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
+      Command.Option("--idempotency-key", "KEY", "replay: a repeated call with this key returns the first id"),
       Command.json,
     ] + ListCall.options(defaultLimit),
     examples: [
@@ -47,9 +50,9 @@ enum MessagesCommand {
     switch (arguments.positionals.first, id) {
     case ("list", nil): return try list(arguments)
     case ("tail", nil): return try MessageTail.run(filters(arguments), arguments)
-    case ("tail", _): throw UsageProblem(text: "tail takes no id: fanfare messages watch ID follows one")
+    case ("tail", _): throw UsageProblem(text: "tail takes no id; fanfare messages watch ID follows one message")
     case ("deliveries", let id?): return try DeliveryView.run(try path(id), arguments)
-    case ("list", _): throw UsageProblem(text: "list takes no id: fanfare messages show ID tells of one")
+    case ("list", _): throw UsageProblem(text: "list takes no id; fanfare messages show ID shows one message")
     case ("show", let id?): return try ServerCall.one("GET", try path(id), arguments) { show($0) }
     case ("pause", let id?), ("resume", let id?):
       return try ServerCall.one("POST", try path(id) + "/\(arguments.positionals[0])", arguments) { show($0) }
@@ -71,7 +74,7 @@ enum MessagesCommand {
 
   private static func path(_ id: String) throws(UsageProblem) -> String {
     guard MessageID(id) != nil else {
-      throw UsageProblem(text: "\(id.prefix(40)) is no message id: it begins with msg_")
+      throw UsageProblem(text: "\(id.prefix(40)) is not a message id: a message id begins with msg_")
     }
     return "/v1/messages/\(id)"
   }
@@ -89,7 +92,7 @@ enum MessagesCommand {
 
   private static func list(_ arguments: Arguments) throws -> ExitCode {
     try ListCall.run("/v1/messages", filters(arguments), arguments, limit: defaultLimit) { items, isWhole in
-      guard !items.isEmpty else { return Terminal.note("no such message") }
+      guard !items.isEmpty else { return Terminal.note("no message matches") }
       var table = Table("id", "state", "kind", "accepted at", "targets", "accepted", "failed", "name", state: "state")
       for report in items {
         let counts = MessageCounts(report)
@@ -118,13 +121,16 @@ enum MessagesCommand {
       let next = wait["next_try_at"]?.string.map { ", next try \($0)" } ?? ""
       let until = wait["until"]?.string.map { ", the provider asks to wait until \($0)" } ?? ""
       Terminal.print(
-        "\(wait["count"]?.integer ?? 0) wait for \(wait["credential"]?.string ?? ""), \(wait["state"]?.string ?? "") since "
+        "\(wait["count"]?.integer ?? 0) wait for credential \(wait["credential"]?.string ?? ""), "
+          + "\(wait["state"]?.string ?? "") since "
           + "\(wait["since"]?.string ?? ""): \(wait["reason"]?.string ?? "")\(next)\(until)")
     }
     if report["state"]?.string == "scheduled", let start = start(of: report) {
       Terminal.print("starts at \(start); version \(report["version"]?.integer ?? 0)")
     }
-    for (key, words) in [("replay_of", "replay of"), ("draft_of", "was the draft"), ("test_of", "test of the draft")] {
+    for (key, words) in [
+      ("replay_of", "replay of"), ("draft_of", "sent from the draft"), ("test_of", "test of the draft"),
+    ] {
       if let other = report[key]?.string { Terminal.print("\(words) \(other)") }
     }
     guard !counts.lines.isEmpty else { return }
@@ -173,7 +179,7 @@ enum MessagesCommand {
       Terminal.print("\(report["id"]?.string ?? "") cancelled")
       Terminal.print(
         "\(grouped(report["sent"]?.integer ?? 0)) sent, \(grouped(report["not_sent"]?.integer ?? 0)) not sent")
-      if report["completed_at"] == nil { Terminal.note("what is in flight finishes: fanfare messages show tells more") }
+      if report["completed_at"] == nil { Terminal.note("requests in flight finish; see fanfare messages show") }
       return .success
     }
   }
@@ -225,7 +231,7 @@ enum MessagesCommand {
           Terminal.print(json: answer.body)
         } else {
           Terminal.print(replay["id"]?.string ?? "")
-          Terminal.note("\(counted(replay["targets"]?.integer ?? 0, "delivery")) to go again")
+          Terminal.note("sending \(counted(replay["targets"]?.integer ?? 0, "delivery")) again")
         }
         after = replay["next_after"]?.string
         if after == nil { break }

@@ -9,21 +9,21 @@ import JSON
 /// What the vendors would get, without a server, a store or a network.
 enum RenderCommand {
   static let command = Command(
-    name: "render", summary: "show the exact requests that a message makes, offline",
+    name: "render", summary: "show the provider requests of a message, offline",
     about: """
-      Reads a message as the API takes it, and prints the request that each provider would get for a sample device: method,
-      address, headers, body, and the bytes left under the vendor's limit. Nothing is sent; secrets are masked. The message
-      need not name anybody. With a configuration its accounts are used, else made-up ones. --simulator also writes the
-      payload as a file for the iOS simulator.
+      Reads a message in the API's format, and prints the request that each provider would get for a sample device:
+      method, address, headers, body, and the bytes left under the vendor's limit. Nothing is sent, and secrets are
+      masked. The message need not have recipients. The command uses the accounts of the configuration, or made-up
+      accounts without one. --simulator also writes the payload as a file for the iOS simulator.
       """,
     positionals: ["FILE"],
     options: [
       Command.configuration,
-      Command.Option("--app", "ID", "the app of the configuration (where it has several)"),
-      Command.Option("--language", "TAG", "the sample device's language, for texts in several"),
+      Command.Option("--app", "ID", "the app, if the configuration has several"),
+      Command.Option("--language", "TAG", "the sample device's language, for localized texts"),
       Command.Option("--attribute", "NAME=VALUE", repeats: true, "an attribute of the sample device, for placeholders"),
       Command.Option("--simulator", "FILE.apns", "write the APNs payload for xcrun simctl push, or drag and drop"),
-      Command.Option("--bundle-id", "ID", "the app in the simulator (else the topic of the request)"),
+      Command.Option("--bundle-id", "ID", "the app in the simulator (default: the request's topic)"),
       Command.json,
     ],
     examples: [
@@ -55,7 +55,9 @@ enum RenderCommand {
     var facts = DeviceFacts(language: arguments.text("--language"))
     for text in arguments.texts("--attribute") {
       let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      guard parts.count == 2 else { throw UsageProblem(text: "--attribute takes NAME=VALUE, as first_name=Ana") }
+      guard parts.count == 2 else {
+        throw UsageProblem(text: "--attribute takes NAME=VALUE, for example first_name=Ana")
+      }
       facts.attributes.set(parts[0], parts[1])
     }
     return facts
@@ -72,14 +74,14 @@ enum RenderCommand {
     do { document = try JSON.parse(bytes) } catch {
       throw UsageProblem(text: "\(file) is not JSON: \(error.detail)")
     }
-    guard case .object(var members) = document else { throw UsageProblem(text: "\(file) holds no JSON object") }
+    guard case .object(var members) = document else { throw UsageProblem(text: "\(file) does not hold a JSON object") }
     let isForNobody = members["to"] == nil
     if isForNobody { members.append(JSONMember("to", .object([JSONMember("users", .array([.string("sample")]))]))) }
     return try Intake.message(from: .object(members))
   }
 
   private static func tell(_ refusal: Refusal, _ file: String) {
-    Terminal.complain("\(file) is no message that can be sent")
+    Terminal.complain("\(file) is not a valid message")
     for violation in refusal.violations {
       Terminal.note("  \(violation.pointer.isEmpty ? "the message" : violation.pointer): \(violation.detail)")
     }
@@ -94,7 +96,7 @@ enum RenderCommand {
     let wanted = arguments.text("--app") ?? (ids.count == 1 ? ids[0] : nil)
     guard let wanted else { throw UsageProblem(text: "say which app: --app \(ids.joined(separator: ", --app "))") }
     guard let app = setup.apps[AppID(rawValue: wanted)] else {
-      throw UsageProblem(text: "there is no app \"\(wanted)\"; there are \(ids.joined(separator: ", "))")
+      throw UsageProblem(text: "there is no app \"\(wanted)\"; the apps are \(ids.joined(separator: ", "))")
     }
     return app.credentials.compactMap { route in setup.accounts[route.credential].map { (route, $0) } }
   }
@@ -110,7 +112,7 @@ enum RenderCommand {
       Terminal.print(json: writer.bytes)
     } else {
       for sample in samples { Terminal.print(sample.text + "\n") }
-      if samples.isEmpty, faults.isEmpty { Terminal.note("No account here carries this kind of message.") }
+      if samples.isEmpty, faults.isEmpty { Terminal.note("No account supports this kind of message.") }
     }
     for fault in faults {
       Terminal.complain("\(fault.pointer.isEmpty ? "the message" : fault.pointer): \(fault.detail)")
@@ -122,19 +124,19 @@ enum RenderCommand {
     guard message.kind == .alert || message.kind == .background,
       let sample = samples.first(where: { $0.provider == .apns })
     else {
-      Terminal.complain("the simulator takes alerts and background pushes of APNs", "this message makes none")
+      Terminal.complain("the simulator accepts only APNs alerts and background pushes", "this message makes none")
       return false
     }
     let topic = sample.request.headers.first { $0.name == "apns-topic" }?.value
     guard let bundleID = bundleID ?? topic else {
-      Terminal.complain("the simulator needs to know the app", "give --bundle-id com.example.app")
+      Terminal.complain("the simulator needs the app's bundle id", "give --bundle-id com.example.app")
       return false
     }
     guard FileContent.write(SimulatorFile.contents(body: sample.request.body, bundleID: bundleID), to: path) else {
       Terminal.complain("\(path) cannot be written")
       return false
     }
-    Terminal.note("\(path) is for the simulator: xcrun simctl push booted \(path)")
+    Terminal.note("send \(path) to the simulator: xcrun simctl push booted \(path)")
     return true
   }
 }

@@ -8,40 +8,43 @@ enum SendCommand {
   static let command = Command(
     name: "send", summary: "send a message through a running server",
     about: """
-      Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens written as
-      PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it;
-      options given beside it replace its fields. --dry-run shows what would be sent, and sends nothing. --wait ends with exit
-      code 0 only if every delivery was accepted. The server and the key may come from FANFARE_URL and FANFARE_KEY, or from
-      a profile (fanfare help login).
+      Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens
+      (PROVIDER:TOKEN), an audience, or everyone; a message has one kind of recipient. --file sends a whole message in
+      the API's format; other options replace its fields. --dry-run shows what would be sent, and sends nothing. With
+      --wait the exit code is 0 only if every delivery was accepted. Server and key may come from FANFARE_URL and
+      FANFARE_KEY, or from a profile (fanfare help login).
       """,
     options: [
-      Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "a raw token, as apns:…, fcm:…, onesignal:…"),
-      Command.Option("--environment", "NAME", "of raw APNs tokens: production or sandbox"),
+      Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "a raw token: apns:…, fcm:…, onesignal:…"),
+      Command.Option("--environment", "NAME", "environment of raw APNs tokens: production or sandbox"),
       Command.Option("--device", "ID", repeats: true, "a registered device"),
       Command.Option("--user", "ID", repeats: true, "all devices of a user"),
-      Command.Option("--audience", "EXPRESSION", "who matches, as 'plan:pro && lang:de' (fanfare help audience)"),
-      Command.Option("--everyone", "each device"),
+      Command.Option(
+        "--audience", "EXPRESSION", "an audience, for example 'plan:pro && lang:de' (fanfare help audience)"),
+      Command.Option("--everyone", "every device"),
       Command.Option("--title", "TEXT", "title of the notification"),
       Command.Option("--subtitle", "TEXT", "subtitle of the notification (APNs)"),
       Command.Option("--body", "TEXT", "text of the notification"),
-      Command.Option("--image", "URL", "a picture, by https"),
+      Command.Option("--image", "URL", "https URL of a picture"),
       Command.Option("--link", "URL", "what a tap opens: https, or an app's own scheme"),
       Command.Option("--badge", "NUMBER", "the number on the app's icon; 0 removes it"),
       Command.Option("--sound", "NAME", "a sound of the app, or default"),
       Command.Option(
-        "--data", "JSON or KEY=VALUE", repeats: true, "for the app: an object, or one text value after the other"),
-      Command.Option("--background", "no notification: wake the app with --data"),
-      Command.Option("--ttl", "SECONDS", "how long it is worth delivering"),
+        "--data", "JSON or KEY=VALUE", repeats: true,
+        "data for the app: a JSON object, or KEY=VALUE for each text value"),
+      Command.Option("--background", "a background push: wake the app with --data, without a notification"),
+      Command.Option("--ttl", "SECONDS", "time to live: after it the message expires"),
       Command.Option("--priority", "NAME", "high, normal or low"),
-      Command.Option("--collapse-key", "KEY", "replaces earlier ones with the same key"),
-      Command.Option("--name", "TEXT", "what people call this message"),
-      Command.Option("--label", "KEY:VALUE", repeats: true, "kept with the message, to find it by"),
-      Command.Option("--at", "TIME", "send it then, as 2026-12-01T09:00:00+01:00"),
-      Command.Option("--at-local", "TIME", "… when each device's own clock shows it, as 2026-12-01T09:00:00"),
-      Command.Option("--idempotency-key", "KEY", "makes a repeated call answer with the first id"),
+      Command.Option("--collapse-key", "KEY", "replaces earlier messages with the same collapse key"),
+      Command.Option("--name", "TEXT", "the name of the message"),
+      Command.Option("--label", "KEY:VALUE", repeats: true, "a label to find the message by"),
+      Command.Option("--at", "TIME", "send it at this time, for example 2026-12-01T09:00:00+01:00"),
+      Command.Option(
+        "--at-local", "TIME", "send it at this time by each device's clock, for example 2026-12-01T09:00:00"),
+      Command.Option("--idempotency-key", "KEY", "a repeated call with this key returns the first id"),
       Command.Option("--file", "FILE", "a whole message in JSON; - reads standard input"),
-      Command.Option("--wait", "SECONDS", "wait until every delivery has ended, then print how"),
-      Command.Option("--dry-run", "show who would get it and what would be sent; send nothing"),
+      Command.Option("--wait", "SECONDS", "wait up to SECONDS until every delivery has ended, then print the outcomes"),
+      Command.Option("--dry-run", "show the recipients and the provider requests; send nothing"),
       Command.json,
     ] + ServerCall.options(scopes: "send (and read for --wait)"),
     examples: [
@@ -55,7 +58,9 @@ enum SendCommand {
     let body = try message(arguments).encoded
     let wait = try arguments.integer("--wait", in: 1...86_400)
     guard !arguments.has("--dry-run") else {
-      guard wait == nil else { throw UsageProblem(text: "--dry-run sends nothing that --wait could wait for") }
+      guard wait == nil else {
+        throw UsageProblem(text: "--dry-run and --wait exclude each other: a dry run sends nothing")
+      }
       return try ServerCall.one(
         "POST", "/v1/messages?dry_run=true", arguments, body: body, ForecastView.showDryRun)
     }
@@ -100,7 +105,7 @@ enum SendCommand {
             "\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.total == 0 ? ": it had no recipients" : counts.text)"
           )
           if loop.now > deadline, state != "completed", state != "cancelled" {
-            Terminal.note("it goes on: fanfare messages watch \(id)")
+            Terminal.note("the message is still being sent; to follow it: fanfare messages watch \(id)")
           }
         }
         return state == "completed" && counts.isAsMeant ? .success : .failure
@@ -119,7 +124,8 @@ enum SendCommand {
     members.set("to", try recipients(arguments))
     if members["to"] == nil {
       throw UsageProblem(
-        text: "nobody is named: give --to-token, --device, --user, --audience or --everyone, or \"to\" in --file")
+        text: "recipients are missing: give --to-token, --device, --user, --audience or --everyone, or \"to\" in --file"
+      )
     }
     if arguments.has("--background") { members.set("kind", "background") }
     var notification = members["notification"]?.object ?? []
@@ -150,7 +156,8 @@ enum SendCommand {
     var members: [JSONMember] = []
     for text in texts {
       guard let (key, value) = parts(of: text, at: "=") else {
-        throw UsageProblem(text: "--data takes a JSON object, as --data '{\"order\":\"881\"}', or --data order=881")
+        throw UsageProblem(
+          text: "--data takes a JSON object (--data '{\"order\":\"881\"}') or KEY=VALUE (--data order=881)")
       }
       members.set(key, value)
     }
@@ -162,7 +169,7 @@ enum SendCommand {
     let texts = arguments.texts("--label")
     for text in texts {
       guard let (key, value) = parts(of: text, at: ":") else {
-        throw UsageProblem(text: "--label takes KEY:VALUE, as --label campaign:spring")
+        throw UsageProblem(text: "--label takes KEY:VALUE, for example --label campaign:spring")
       }
       labels.set(key, value)
     }
@@ -180,7 +187,9 @@ enum SendCommand {
       throw UsageProblem(text: "\(file) cannot be read")
     }
     do {
-      guard let members = try JSON.parse(bytes).object else { throw UsageProblem(text: "\(file) holds no JSON object") }
+      guard let members = try JSON.parse(bytes).object else {
+        throw UsageProblem(text: "\(file) does not hold a JSON object")
+      }
       return members
     } catch let fault as JSONFault {
       throw UsageProblem(text: "\(file) is not JSON: \(fault.detail)")
@@ -202,7 +211,7 @@ enum SendCommand {
     kinds.set("audience", arguments.text("--audience"))
     if arguments.has("--everyone") { kinds.set("everyone", .bool(true)) }
     guard kinds.count < 2 else {
-      throw UsageProblem(text: "name devices, users, tokens, an audience or everyone, one kind per message")
+      throw UsageProblem(text: "a message has one kind of recipient: devices, users, tokens, an audience or everyone")
     }
     return kinds.isEmpty ? nil : .object(kinds)
   }
@@ -212,10 +221,10 @@ enum SendCommand {
     var tokens: [JSONValue] = []
     for text in arguments.texts("--to-token") {
       let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
-      guard parts.count == 2 else { throw UsageProblem(text: "--to-token takes PROVIDER:TOKEN, as fcm:dGVz…") }
+      guard parts.count == 2 else { throw UsageProblem(text: "--to-token takes PROVIDER:TOKEN, for example fcm:dGVz…") }
       guard Providers.byName[ProviderName(rawValue: parts[0])] != nil else {
         let known = Providers.all.map(\.name.rawValue).joined(separator: ", ")
-        throw UsageProblem(text: "no provider is called \"\(parts[0])\"; there are \(known)")
+        throw UsageProblem(text: "there is no provider \"\(parts[0])\"; the providers are \(known)")
       }
       var token = [JSONMember("provider", .string(parts[0])), JSONMember("token", .string(parts[1]))]
       if let environment = arguments.text("--environment"), parts[0] == "apns" {

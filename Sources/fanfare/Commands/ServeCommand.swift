@@ -7,18 +7,19 @@ enum ServeCommand {
   static let command = Command(
     name: "serve", summary: "run the gateway: API and workers",
     about: """
-      Runs the gateway: the HTTP API on one thread, workers on as many as --loops says. A start waits for Redis as long as
-      redis.start_timeout says. SIGTERM or SIGINT ends it in good order: no more requests, what is at work finishes (for as
-      long as workers.drain says, 10 s), the rest and the leases go back, exit code 0. SIGHUP reads the configuration and
-      its files anew: apps and credentials take effect at once, and one with faults is refused while all goes on as
-      before. A line on standard output says when it listens.
+      Runs the gateway: the HTTP API on one thread, and workers on --loops threads. At start the gateway waits for
+      Redis, for redis.start_timeout at most. It prints a line on standard output when it listens.
+      SIGTERM or SIGINT stops the gateway gracefully: it accepts no more requests, requests in flight get workers.drain
+      (10 s) to finish, the remaining jobs stay queued, the leases are released, and the exit code is 0.
+      SIGHUP reloads the configuration and its files. Changed apps and credentials take effect at once. A configuration
+      with faults is refused, and the gateway keeps running with the previous one.
       """,
     options: [
       Command.configuration,
-      Command.Option("--api-only", "accept and report, send nothing"),
-      Command.Option("--worker-only", "send, take no requests; tells how it is where `monitor` says"),
-      Command.Option("--monitor", "PORT", "where a --worker-only process answers /metrics, /healthz, /readyz"),
-      Command.Option("--loops", "N", "threads that send (1)"),
+      Command.Option("--api-only", "run only the API: accept messages and report, send nothing"),
+      Command.Option("--worker-only", "run only workers; /metrics, /healthz and /readyz answer where `monitor` says"),
+      Command.Option("--monitor", "PORT", "port of /metrics, /healthz and /readyz, with --worker-only"),
+      Command.Option("--loops", "N", "number of worker threads (1)"),
       Command.json,
     ],
     examples: [
@@ -60,28 +61,29 @@ enum ServeCommand {
     announce(url, port, works: arguments.has("--worker-only"), json: arguments.wantsJSON)
     StopSignals.wait { gateway.reload(file: Setup.file(arguments)) }
     let seconds = setup.configuration.workers.drain / 1_000
-    Farewell.ending("what is at work finishes, for \(seconds) s at most", json: arguments.wantsJSON)
+    Farewell.ending("requests in flight get up to \(seconds) s to finish", json: arguments.wantsJSON)
     gateway.stop()
-    Farewell.ended("what was accepted and not sent yet is in Redis", json: arguments.wantsJSON)
+    Farewell.ended("accepted messages that were not sent yet stay in Redis", json: arguments.wantsJSON)
     return .success
   }
 
   static func explain(_ failure: Gateway.Failure) -> ExitCode {
     switch failure {
     case .store(.unavailable(let reason, _)):
-      Terminal.complain("Redis cannot be reached: \(reason)", "check /redis in the configuration, and that Redis runs")
+      Terminal.complain("cannot reach Redis: \(reason)", "check /redis in the configuration, and that Redis runs")
       return .unreachable
     case .store(.unusable(let reason)):
       Terminal.complain("the store cannot be used: \(reason)")
       return .failure
     case .store(.leaseLost(let partition)):
-      Terminal.complain("partition \(partition) has another owner")
+      Terminal.complain("another worker owns partition \(partition)")
       return .failure
     case .listen(let reason):
-      Terminal.complain(reason, "change /listen in the configuration; port 0 takes any free one")
+      Terminal.complain(reason, "change /listen in the configuration; port 0 takes any free port")
       return .failure
     case .trust(let reason):
-      Terminal.complain("the authorities to trust cannot be read: \(reason)", "check ca_file in the configuration")
+      Terminal.complain(
+        "cannot read the trusted certificate authorities: \(reason)", "check ca_file in the configuration")
       return .failure
     }
   }

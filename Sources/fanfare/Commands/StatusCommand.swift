@@ -8,9 +8,9 @@ enum StatusCommand {
   static let command = Command(
     name: "status", summary: "show workers, partitions, credentials, queues and Redis",
     about: """
-      Shows which workers live and which partitions they own, what each credential is doing, what waits, which prune brakes are
-      on, and how Redis is. Reads the store of the configuration directly, so the server need not run. Exit code 1: something
-      needs an operator.
+      Shows the live workers with their partitions, the state of each credential, the queues, the prune brakes that are
+      on, and the state of Redis. The command opens the store of the configuration directly; the server need not run.
+      Exit code 1: something needs an operator.
       """,
     options: [Command.configuration, Command.json],
     examples: ["fanfare status", "fanfare status --json"]

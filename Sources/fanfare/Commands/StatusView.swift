@@ -115,7 +115,7 @@ struct StatusView: Sendable {
       "  version \(redis.version), \(redis.role), \(redis.usedMemory >> 20) MiB\(share), \(redis.policy), "
         + "append-only \(redis.appendOnly ? "on" : "off"), \(counted(redis.connectedReplicas, "replica"))")
     Terminal.print("  \(redis.promise)")
-    for loss in losses { Terminal.print("  may be lost: \(loss)") }
+    for loss in losses { Terminal.print("  data may be lost: \(loss)") }
   }
 
   private func age(_ time: WallTime) -> String {

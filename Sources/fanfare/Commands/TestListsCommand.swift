@@ -5,17 +5,17 @@ import JSON
 /// Test lists of a running server: who gets a draft before everybody does.
 enum TestListsCommand {
   static let command = Command(
-    name: "test-lists", summary: "say who gets drafts to try them out",
+    name: "test-lists", summary: "manage the recipients of draft tests",
     about: """
-      A test list names devices, users and raw tokens: colleagues, and phones on the desk. fanfare drafts test sends a draft
-      to them only. set makes a list or replaces it as a whole.
+      A test list names devices, users and raw tokens, for example your colleagues' phones. fanfare drafts test sends a
+      draft only to test lists. set creates a list or replaces it as a whole.
       """,
     positionals: ["list|show|set|delete", "[NAME]"],
     options: [
       Command.Option("--device", "ID", repeats: true, "set: a registered device"),
       Command.Option("--user", "ID", repeats: true, "set: all devices of a user"),
-      Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "set: a raw token, as apns:…, fcm:…, onesignal:…"),
-      Command.Option("--environment", "NAME", "set: of raw APNs tokens: production or sandbox"),
+      Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "set: a raw token: apns:…, fcm:…, onesignal:…"),
+      Command.Option("--environment", "NAME", "set: environment of raw APNs tokens: production or sandbox"),
       Command.json,
     ] + ServerCall.options(scopes: "send (read for list and show)"),
     examples: ["fanfare test-lists set team --user ana --user tom", "fanfare test-lists show team"]
@@ -25,7 +25,7 @@ enum TestListsCommand {
     let name = arguments.positionals.dropFirst().first
     switch (arguments.positionals.first, name) {
     case ("list", nil): return try ServerCall.one("GET", "/v1/test_lists", arguments) { show($0["items"]?.array ?? []) }
-    case ("list", _): throw UsageProblem(text: "list takes no name: fanfare test-lists show NAME tells of one")
+    case ("list", _): throw UsageProblem(text: "list takes no name; fanfare test-lists show NAME shows one list")
     case ("show", let name?): return try ServerCall.one("GET", try path(name), arguments) { show([$0]) }
     case ("delete", let name?):
       return try ServerCall.one("DELETE", try path(name), arguments) { _ in Terminal.print("\(name) is deleted") }
@@ -37,14 +37,14 @@ enum TestListsCommand {
 
   private static func path(_ name: String) throws(UsageProblem) -> String {
     guard AudienceName.isWellFormed(name) else {
-      throw UsageProblem(text: "\"\(name)\" is no name of a test list: 1–64 letters, digits, `_`, `-` and `.`")
+      throw UsageProblem(text: "\"\(name)\" is not a test list name: use 1–64 letters, digits, `_`, `-` and `.`")
     }
     return "/v1/test_lists/\(name)"
   }
 
   @Sendable private static func show(_ lists: [JSONValue]) {
     guard !lists.isEmpty else {
-      return Terminal.print("there is no test list: fanfare test-lists set NAME --user ID makes one")
+      return Terminal.print("there are no test lists; create one with fanfare test-lists set NAME --user ID")
     }
     var table = Table("test list", "named by", "who")
     for list in lists {
@@ -65,7 +65,7 @@ enum TestListsCommand {
     members.set("users", strings: arguments.texts("--user"))
     let tokens = try SendCommand.tokens(arguments)
     if !tokens.isEmpty { members.set("tokens", .array(tokens)) }
-    guard !members.isEmpty else { throw UsageProblem(text: "say who is on it: --device, --user or --to-token") }
+    guard !members.isEmpty else { throw UsageProblem(text: "name its recipients: --device, --user or --to-token") }
     return try ServerCall.one("PUT", try path(name), arguments, body: JSONValue.object(members).encoded) { show([$0]) }
   }
 }

@@ -4,10 +4,9 @@ import JSON
 /// Users and tags of a running server.
 enum UsersCommand {
   static let command = Command(
-    name: "users", summary: "show and delete what is kept of a user",
+    name: "users", summary: "show and delete a user's devices and tags",
     about: """
-      show prints the devices and tags of a user. delete removes all of the user's devices and tags, as a request for privacy
-      asks for; to repeat it is no fault.
+      show prints a user's devices and tags. delete deletes them, as a privacy request demands. You can repeat delete.
       """,
     positionals: ["show|delete", "ID"], options: [Command.json] + ServerCall.options(scopes: "devices (read for show)"),
     examples: ["fanfare users show 4711"]
@@ -33,14 +32,16 @@ enum UsersCommand {
   }
 
   static let tags = Command(
-    name: "tags", summary: "list the tags in use, with how many devices have them",
-    about: "Tags in the order of their names. --prefix plan: lists those that begin so.",
-    options: [Command.Option("--prefix", "TEXT", "those that begin so")] + ListCall.options(100) + [Command.json]
+    name: "tags", summary: "list the tags in use with their device counts",
+    about: "Lists tags in the order of their names. --prefix plan: lists only tags that begin with plan:.",
+    options: [Command.Option("--prefix", "TEXT", "only tags that begin with this text")] + ListCall.options(100) + [
+      Command.json
+    ]
       + ServerCall.options(scopes: "devices or read"),
     examples: ["fanfare tags", "fanfare tags --prefix plan: --csv > plans.csv"]
   ) { arguments in
     try ListCall.run("/v1/tags", [("prefix", arguments.text("--prefix"))], arguments, limit: 100) { items, isWhole in
-      guard !items.isEmpty else { return Terminal.note("no device has such a tag") }
+      guard !items.isEmpty else { return Terminal.note("no tag matches") }
       var table = Table("tag", "devices")
       for item in items { table.row(item["tag"]?.string ?? "", String(item["devices"]?.integer ?? 0)) }
       table.show()

@@ -10,12 +10,13 @@ import Store
 /// The main job with faults playing, and the proof that nothing was lost.
 enum DemoCommand {
   static let command = Command(
-    name: "demo", summary: "10,000 devices, three providers, faults playing, and the proof that nothing was lost",
+    name: "demo",
+    summary: "send to 10,000 devices of three providers while faults play, and prove that nothing was lost",
     about: """
-      Starts a private Redis, the sandbox and a gateway process; registers devices, sends to each once while the vendors'
-      stand-ins answer 429, 410, 503, GOAWAY and resets; then holds the sandbox's own log against the gateway's record,
+      Starts a private Redis, the sandbox and a gateway process. Registers devices and sends to each of them once, while
+      the sandbox plays 429, 410, 503, GOAWAY and resets. Then compares the sandbox's log with the gateway's record,
       delivery by delivery. Retry waits are shortened to a third of a second (the vendors ask for up to 15 minutes).
-      Exit code 0 only if both agree and every kind of fault was really received.
+      The exit code is 0 only if log and record agree and the gateway received every kind of fault.
       """,
     options: [Command.Option("--devices", "N", "how many devices (10000)"), Command.json],
     examples: ["fanfare demo"]
@@ -140,16 +141,16 @@ enum DemoCommand {
     } else {
       var table = Table()
       table.row("reached", "\(comparison.outcomes["accepted", default: 0])", "of \(comparison.deliveries) devices")
-      table.row("retried", "\(comparison.retried)", "and reached then")
-      table.row("pruned", "\(summary.pruned)", "dead tokens that will get no more")
+      table.row("retried", "\(comparison.retried)", "and then reached")
+      table.row("pruned", "\(summary.pruned)", "dead tokens, which get no more pushes")
       for (reason, count) in comparison.reasons.sorted(by: { $0.key < $1.key }) {
         let parts = reason.split(separator: ":", maxSplits: 1).map(String.init)
         table.row(parts[0], "\(count)", parts.count > 1 ? parts[1].trimmingPrefix { $0 == " " }.description : "")
       }
-      table.row("doubled", "\(comparison.duplicates)", "by answers that were lost")
-      table.row("requests", "\(comparison.requests)", "received by the vendors' stand-ins")
+      table.row("doubled", "\(comparison.duplicates)", "sent again because an answer was lost")
+      table.row("requests", "\(comparison.requests)", "received by the sandbox")
       table.row("time", Campaign.seconds(summary.milliseconds), "first send to last outcome")
-      table.row("rate", "\(rate)", "deliveries a second")
+      table.row("rate", "\(rate)", "deliveries per second")
       Terminal.print(table.text)
     }
     guard summary.differences.isEmpty else {

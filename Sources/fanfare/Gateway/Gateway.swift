@@ -51,7 +51,7 @@ final class Gateway {
       return refuse(
         ConfigurationFaults(
           file: file,
-          faults: [ConfigurationFault(pointer: "", problem: "\(error)", fix: "Mend it and send SIGHUP again")]))
+          faults: [ConfigurationFault(pointer: "", problem: "\(error)", fix: "Correct it and send SIGHUP again")]))
     }
     // What waits for the next start is compared with what is at work, not with what was read last.
     var running = next

@@ -78,7 +78,7 @@ enum ListCall {
       progress?.clear()
       guard answer.isSuccess else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
       guard isWhole else {
-        Terminal.complain("standard output did not take all \(what)", "is the disk full?")
+        Terminal.complain("cannot write all \(what) to standard output", "is the disk full?")
         return .failure
       }
       return .success
@@ -87,6 +87,6 @@ enum ListCall {
 
   /// Says that there are more, where a list for people ends.
   static func tellRest(_ count: Int, _ isWhole: Bool) {
-    if !isWhole { Terminal.note("these are \(count); there are more: --limit COUNT, or --csv for all") }
+    if !isWhole { Terminal.note("the list has more rows than \(count): use --limit COUNT, or --csv for all") }
   }
 }

@@ -33,9 +33,9 @@ struct Opening {
         ConfigurationFault(
           pointer: entry.places[index],
           problem: "\"\(other.credential.rawValue)\" already sends to all of \(route.provider.rawValue) "
-            + "(\(route.environment.rawValue)) that it serves, so this would never be used",
+            + "(\(route.environment.rawValue)) that this credential serves, so this one would never be used",
           fix:
-            "Remove one, put the narrower one first, or let them serve different environments, bundle_ids or token_kinds"
+            "Remove one, put the narrower one first, or give them different environments, bundle_ids or token_kinds"
         ))
     }
   }

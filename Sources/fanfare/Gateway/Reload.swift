@@ -36,9 +36,9 @@ struct Reload {
         return ConfigurationFault(
           pointer: place + "/provider",
           problem:
-            "\(credential.id.rawValue) sends to \(known.provider.rawValue) until now, and what is queued for it would "
+            "\(credential.id.rawValue) has sent to \(known.provider.rawValue) until now, and its queued jobs would "
             + "go to \(credential.provider.rawValue)",
-          fix: "Give the new credential a name of its own")
+          fix: "Give the new credential another name")
       }
     }
   }

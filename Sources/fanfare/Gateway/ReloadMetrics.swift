@@ -14,7 +14,7 @@ struct ReloadMetrics {
     self.metrics = metrics
     isLast = metrics.gauge(
       "fanfare_config_last_reload_successful",
-      "0 while the last configuration read was refused, and an older one serves.")
+      "0 while the last reloaded configuration is refused and an older one is in use.")
     let counter = { (result: String) in
       metrics.counter("fanfare_config_reloads_total", "Configurations read on SIGHUP.", [("result", result)])
     }
@@ -57,7 +57,8 @@ struct ReloadMetrics {
 
   private func expiry(of credential: CredentialID) -> Gauge {
     metrics.gauge(
-      "fanfare_credential_expiry_timestamp_seconds", "When a certificate ends; 0: it left the configuration.",
+      "fanfare_credential_expiry_timestamp_seconds",
+      "When a certificate expires; 0: it is no longer in the configuration.",
       [("credential", credential.rawValue)])
   }
 

@@ -8,9 +8,9 @@ enum ServerCall {
   /// `scopes`: what the key must be allowed, in words.
   static func options(scopes: String) -> [Command.Option] {
     [
-      Command.Option("--url", "URL", "the server (else FANFARE_URL, the profile's, http://127.0.0.1:8080)"),
-      Command.Option("--key", "KEY", "an API key with scope \(scopes) (else FANFARE_KEY, the profile's)"),
-      Command.Option("--profile", "NAME", "server and key that fanfare login has kept (else FANFARE_PROFILE)"),
+      Command.Option("--url", "URL", "the server (default: FANFARE_URL, the profile, http://127.0.0.1:8080)"),
+      Command.Option("--key", "KEY", "an API key with scope \(scopes) (default: FANFARE_KEY, the profile)"),
+      Command.Option("--profile", "NAME", "a profile that fanfare login saved (default: FANFARE_PROFILE)"),
     ]
   }
 
@@ -22,7 +22,9 @@ enum ServerCall {
     let url = choice.url
     guard let key = choice.key else {
       throw UsageProblem(
-        text: "an API key is needed for \(url): --key, FANFARE_KEY, or fanfare login (fanfare keys create makes one)")
+        text:
+          "\(url) needs an API key: use --key, FANFARE_KEY or fanfare login (fanfare keys create creates a key)"
+      )
     }
     do {
       return try Blocking.run { loop in
@@ -32,7 +34,7 @@ enum ServerCall {
       }
     } catch let failure as HTTPClientFailure {
       Terminal.complain(
-        "\(url) cannot be reached: \(failure.reason)", "does fanfare serve run there?", code: "unreachable")
+        "cannot reach \(url): \(failure.reason)", "check that fanfare serve runs there", code: "unreachable")
       return .unreachable
     }
   }

@@ -15,14 +15,14 @@ struct ServerChoice: Equatable {
     do throws(Profiles.Unreadable) {
       profiles = try Profiles()
     } catch {
-      throw UsageProblem(text: "\(error.path) cannot be read as profiles: mend it, or remove it and log in again")
+      throw UsageProblem(text: "\(error.path) is not a valid profile file: correct it, or delete it and log in again")
     }
     let named = arguments.text("--profile") ?? Self.environment("FANFARE_PROFILE")
     if let named, profiles.byName[named] == nil {
       let near = Suggestion.nearest(to: named, among: profiles.byName.keys.sorted())
       throw UsageProblem(
         text: "there is no profile \"\(named.prefix(64))\""
-          + (near.map { "; did you mean \($0)?" } ?? ": fanfare login --profile \(named.prefix(64)) makes it"))
+          + (near.map { "; did you mean \($0)?" } ?? "; create it with fanfare login --profile \(named.prefix(64))"))
     }
     let profile = profiles.byName[named ?? Profiles.usual]
     self.init(

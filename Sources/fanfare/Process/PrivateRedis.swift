@@ -45,7 +45,8 @@ final class PrivateRedis {
     while !accepts(socket) {
       guard child.isRunning, Clock.milliseconds < deadline else {
         throw ChildProcess.StartFailure(
-          reason: "redis-server does not start; is it installed (Config/install-packages)? It logged to \(log)")
+          reason: "redis-server does not start; check that it is installed (Config/install-packages); its log is \(log)"
+        )
       }
       usleep(2_000)
     }

@@ -9,7 +9,7 @@ final class ScratchFolder: @unchecked Sendable {
     // A socket's path must fit 107 bytes.
     var template = Array("\(base.utf8.count > 60 ? "/tmp" : base)/fanfare.XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
-      Terminal.complain("no temporary folder can be made", "set TMPDIR to a folder that you may write to")
+      Terminal.complain("cannot create a temporary folder", "set TMPDIR to a folder that you may write to")
       exit(ExitCode.failure.rawValue)
     }
     path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -35,7 +35,8 @@ struct Command: Sendable {
   var run: @Sendable (Arguments) throws -> ExitCode
 
   static let json = Option("--json", "print JSON for programs instead of text for people")
-  static let configuration = Option("--config", "FILE", "the configuration (else FANFARE_CONFIG, else fanfare.json5)")
+  static let configuration = Option(
+    "--config", "FILE", "the configuration (default: FANFARE_CONFIG, then fanfare.json5)")
 }
 
 /// A command line that cannot be understood.
@@ -73,12 +74,12 @@ struct Arguments: Sendable {
         throw UsageProblem(text: "\(option.name) needs a value: \(option.name) \(option.value ?? "")")
       }
       guard option.repeats || values[option.name] == nil else {
-        throw UsageProblem(text: "\(option.name) stands twice")
+        throw UsageProblem(text: "\(option.name) is given twice")
       }
       values[option.name, default: []].append(value)
     }
     guard positionals.count <= command.positionals.count else {
-      throw UsageProblem(text: "what is \"\(positionals[command.positionals.count])\" for?")
+      throw UsageProblem(text: "unexpected argument \"\(positionals[command.positionals.count])\"")
     }
   }
 

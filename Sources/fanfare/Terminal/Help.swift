@@ -4,13 +4,13 @@ enum Help {
     let width = Tool.commands.map(\.name.count).max() ?? 0
     let lines = Tool.commands.map { "  \(padded($0.name, width))  \($0.summary)" }
     return """
-      fanfare \(Tool.version) — one send API for APNs, FCM and OneSignal, durable in Redis
+      fanfare \(Tool.version) — one push API for APNs, FCM and OneSignal, durable in Redis
 
       Usage: fanfare COMMAND [OPTION …]
 
       \(lines.joined(separator: "\n"))
 
-      Start with: fanfare dev     (Redis, vendors' stand-ins and gateway on this machine)
+      Start with: fanfare dev     (runs Redis, the sandbox and the gateway on this machine)
       More about a command: fanfare help COMMAND
       """
   }

@@ -9,16 +9,17 @@ enum FieldPage {
     var dropped: [String] = []
     var lines = [
       "# Fields", "",
-      "What becomes of every field of a message at every provider. Made by `make fields` from the code: each message is read and",
-      "rendered without and with the field, and what differs stands here. Not to be edited; a test fails if it is out of date.",
+      "This page shows how every provider handles every field of a message. `make fields` generates it from the code: it renders each message",
+      "without and with the field, and shows the difference. Do not edit this page; a test fails if it is out of date.",
       "",
-      "- Places in a request: **carried**, as dotted names in the body, or as a header.",
-      "- With a remark in italics: **mapped** to the nearest there is, and the answer to the send warns so.",
-      "- _Left out_: the provider has no place for it, and the answer **warns** so.",
-      "- **Refused**: the message is not accepted for a device of this provider.",
-      "- —: the provider does not carry the kind; its devices are `skipped: kind_unsupported` (and `token_kind` where it has other tokens for it).",
+      "- A place in a request, as a dotted name in the body or as a header: the field is **carried**.",
+      "- A place with a remark in italics: the field is **mapped** to the nearest equivalent, and the answer to the send warns.",
+      "- _Left out_: the provider has no place for the field, and the answer **warns**.",
+      "- **Refused**: the message is refused for devices of this provider.",
+      "- —: the provider does not support the kind; its devices are `skipped: kind_unsupported` (or `token_kind` if the kind needs other tokens).",
       "",
-      "The gateway's own: " + FieldSample.ofTheGateway.sorted().map { "`\($0)`" }.joined(separator: ", ") + ".", "",
+      "Fields that only the gateway uses: "
+        + FieldSample.ofTheGateway.sorted().map { "`\($0)`" }.joined(separator: ", ") + ".", "",
     ]
     lines += kinds(subjects)
     for base in FieldBase.all {

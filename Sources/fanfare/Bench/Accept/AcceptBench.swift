@@ -25,7 +25,7 @@ struct AcceptBench {
       arguments: scenario.dispatches ? [] : ["--api-only"])
     defer { server.stop() }
     guard let port = server.url.split(separator: ":").last.flatMap({ Int($0) }) else {
-      throw BenchFailure(reason: "the API told no port")
+      throw BenchFailure(reason: "the API reported no port")
     }
     let paced = scenario.rate.map { Int($0 * Self.seconds) }
     var total = paced ?? messages

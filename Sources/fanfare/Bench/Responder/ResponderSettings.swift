@@ -24,7 +24,7 @@ struct ResponderSettings: Sendable {
     Command.Option("--faults", "responder: one request in a hundred each gets 410, 429, 503"),
     Command.Option("--goaway", "N", "responder: a GOAWAY after every N requests (0: none)"),
     Command.Option("--stalled", "responder: never answers"),
-    Command.Option("--milestone", "N", "responder: tells when the request of this number came"),
+    Command.Option("--milestone", "N", "responder: report when the request of this number arrives"),
   ]
 
   init() {}

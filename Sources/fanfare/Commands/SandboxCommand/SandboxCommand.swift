@@ -14,12 +14,13 @@ enum SandboxCommand {
       Command.Option("--control-port", "PORT", "plain HTTP (8446)"),
       Command.Option("--channels-port", "PORT", "APNs' channel management (8447)"),
       Command.Option("--development-port", "PORT", "APNs' development environment (8448)"),
-      Command.Option("--development-channels-port", "PORT", "and its channel management (8449)"),
+      Command.Option(
+        "--development-channels-port", "PORT", "channel management of APNs' development environment (8449)"),
       Command.Option("--metadata-port", "PORT", "the cloud's metadata server, plain HTTP (8450)"),
-      Command.Option("--free-ports", "take any free port for each that is not named"),
-      Command.Option("--rules", "FILE", "rules to start with, as PUT /rules takes them"),
-      Command.Option("--dir", "DIR", "where certificates and keys land (./sandbox)"),
-      Command.Option("--any-port", "replace busy ports by free ones"),
+      Command.Option("--free-ports", "use a free port for each port that is not given"),
+      Command.Option("--rules", "FILE", "rules at the start, in the format of PUT /rules"),
+      Command.Option("--dir", "DIR", "folder for certificates and keys (./sandbox)"),
+      Command.Option("--any-port", "use a free port if a port is busy"),
       Command.json,
     ],
     examples: SandboxHelp.examples
@@ -56,12 +57,12 @@ enum SandboxCommand {
     do {
       vendors = try Vendors(settings)
     } catch let failure as SandboxFailure {
-      Terminal.complain(failure.reason, "name other ports, or let --any-port choose")
+      Terminal.complain(failure.reason, "give other ports, or use --any-port")
       return .failure
     }
     announce(vendors.ports, settings.directory, json: arguments.wantsJSON)
     StopSignals.wait()
-    Farewell.ending("answers under way finish", json: arguments.wantsJSON)
+    Farewell.ending("open requests finish", json: arguments.wantsJSON)
     vendors.stop()
     Farewell.ended("certificates and keys stay in \(settings.directory)", json: arguments.wantsJSON)
     return .success

@@ -1,35 +1,46 @@
 /// What the help of `fanfare sandbox` tells beside its options.
 enum SandboxHelp {
   static let about = """
-    Speaks the vendors' protocols on loopback, validates requests as they do, records what it received and plays faults
-    on demand. A line on standard output says when it listens. Ends with ctrl-C.
+    Speaks the vendors' protocols on loopback, validates requests as strictly as they do, logs every request, and plays
+    faults on demand. It prints a line on standard output when it listens. Press ctrl-C to stop it.
 
-    In --dir land, made if missing: ca.pem (give it as ca_file); APNs keys apns-key.p8 (SANDBOXKEY of team FANFARE001),
-    apns-topic-key.p8 (TOPICKEY01), apns-development-key.p8 (DEVELOPKEY) and another team's, apns-other-team-key.p8
-    (OTHERKEY01 of FANFARE002, for com.example.other); certificates with their keys as .pem and .p12 (password in
-    certificate.password): apns-certificate, apns-certificate-development, apns-certificate-expired, mdm-certificate; for FCM
-    service-account.json and workload-identity.json; onesignal.key and onesignal-legacy.key; sandbox.json with ports and
-    paths.
+    The sandbox writes these files to --dir, if they are missing:
+      ca.pem                      the authority of its certificates; give it as ca_file
+      apns-key.p8                 APNs key SANDBOXKEY of team FANFARE001
+      apns-topic-key.p8           APNs key TOPICKEY01 of the same team, topic-specific
+      apns-development-key.p8     APNs key DEVELOPKEY of the same team, for the development environment
+      apns-other-team-key.p8      APNs key OTHERKEY01 of team FANFARE002, for com.example.other
+      apns-certificate, apns-certificate-development, apns-certificate-expired, mdm-certificate
+                                  certificates with their keys, as .pem and .p12; certificate.password holds the
+                                  password
+      service-account.json, workload-identity.json       for FCM
+      onesignal.key, onesignal-legacy.key                for OneSignal
+      sandbox.json                ports and paths
 
-    FCM, OneSignal and the token endpoint speak HTTP/2 and HTTP/1.1 on one port: clients choose by ALPN, or by how they
-    begin. APNs speaks HTTP/2. The certificate names localhost and the vendors' own hosts: a client whose host cannot be set
-    (firebase-admin) comes through a CONNECT proxy, and trusts ca.pem.
+    FCM, OneSignal and the token endpoint accept HTTP/2 and HTTP/1.1 on one port; the client chooses by ALPN or by its
+    first bytes. APNs accepts only HTTP/2. The server certificate names localhost and the vendors' own hosts. A client
+    whose host cannot be set (firebase-admin) connects through a CONNECT proxy and trusts ca.pem.
 
     Control, over plain HTTP: PUT and GET /rules, GET and DELETE /stats, GET and DELETE /log (?after=N&limit=N).
 
-    Rules are a JSON array; the first that fires has the request. Only what a vendor would accept meets rules.
-      which     provider (apns channels fcm oauth onesignal), token (with * and ?), share 0…1, times, times_per_token,
-                after N, when: "before" (not processed) or "after"
-      answers   status 200…999 with reason, timestamp, retry_after, body, body_bytes (made while sent, 1 GB if you like),
-                delay_ms. OneSignal's reasons not_subscribed, invalid_player_ids, invalid_aliases go with status 200;
-                RATE_LIMIT_EXCEEDED with 429 is FCM's quota without an FcmError
-      actions   goaway (code, reason), reset (code; 7 is REFUSED_STREAM), close, stall (delay_ms), settings (streams),
-                expire (the request's provider or access token counts as too old from now on: apns, channels, fcm),
-                headers (bytes; without: header lines until the client leaves), hpack (undecodable header block). Over
-                HTTP/1.1 goaway ends the connection, reset is TCP's, hpack a bad status line, settings nothing
-      connects  certificate (certificate: unknown_authority, expired or other_host), handshake (every_ms: a byte each;
-                without: never). They meet connections, of every port: times and after count those. oauth's meet
-                onesignal's port, which it shares, and the metadata server's
+    Rules are a JSON array. The first rule that matches a request decides its answer. A rule applies only to requests
+    that the vendor would accept. The members of a rule:
+      matching     provider (apns channels fcm oauth onesignal), token (with * and ?), share 0…1, times,
+                   times_per_token, after N, when: "before" (the request is not processed) or "after"
+      answers      status 200…999 with reason, timestamp, retry_after, body, body_bytes (generated while sending, 1 GB
+      is
+                   possible), delay_ms. OneSignal's reasons not_subscribed, invalid_player_ids and invalid_aliases
+                   need status 200. RATE_LIMIT_EXCEEDED with 429 is FCM's quota answer without an FcmError
+      actions      goaway (code, reason), reset (code; 7 is REFUSED_STREAM), close, stall (delay_ms), settings
+      (streams),
+                   expire (the request's provider or access token counts as expired from now on: apns, channels, fcm),
+                   headers (bytes; without bytes: header lines until the client disconnects), hpack (an undecodable
+                   header block). Over HTTP/1.1 goaway closes the connection, reset is a TCP reset, hpack is a bad
+                   status line, and settings does nothing
+      connections  certificate (certificate: unknown_authority, expired or other_host), handshake (every_ms: one byte
+                   each; without every_ms: no handshake). These rules apply to connections on every port of the
+                   provider; times and after count connections. Rules of oauth apply to OneSignal's port, which the
+                   token endpoint shares, and to the metadata server's port
     """
 
   static let examples = [
