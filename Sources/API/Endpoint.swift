@@ -103,12 +103,11 @@ package struct Endpoint: Sendable {
       "Send failed and expired deliveries again, as a new message"),
     Endpoint(
       "POST", "/v1/messages/{id}/duplicate", .key([.send]), .now(.duplicateMessage),
-      "Make a draft of what a message said"),
+      "Create a draft from a message"),
     Endpoint(
       "GET", "/v1/drafts", .key([.send, .read]), .now(.listDrafts), query: ["format"],
       "List or export the drafts, newest first"),
-    Endpoint("POST", "/v1/drafts", .key([.send]), .now(.createDraft), "Keep a message that is not sent yet"),
-    Endpoint("GET", "/v1/drafts/{id}", .key([.send, .read]), .now(.readDraft), "Read a draft, and what it lacks"),
+    Endpoint("POST", "/v1/drafts", .key([.send]), .now(.createDraft), "Create a draft"),
     Endpoint(
       "GET", "/v1/drafts/{id}", .key([.send, .read]), .now(.readDraft),
       "Read a draft, with what is missing before it can be sent"),

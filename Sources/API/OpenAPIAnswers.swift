@@ -96,7 +96,9 @@ enum OpenAPIAnswers {
       ]
     case .deleteUser: return [json(200, "Deleted", "UserDeleted")]
     case .countAudience:
-      return [json(200, "Who is in it, exactly, and who of them would be sent to now", "AudienceCount")]
+      return [
+        json(200, "The exact number of devices, and how many of them a message would be sent to now", "AudienceCount")
+      ]
     case .listAudiences: return [list("All of them, by name; as NDJSON or CSV too", "NamedAudience", "NamedAudience")]
     case .readAudience: return [json(200, "The audience", "NamedAudience")]
     case .putAudience: return [json(200, "Replaced", "NamedAudience"), json(201, "Created", "NamedAudience")]

@@ -41,7 +41,9 @@ extension Service {
       var aim = Aim(targets: devices.map(fates.target), devices: devices)
       if devices.isEmpty {
         aim.warnings.append(
-          Notice(pointer: pointer, code: "no_recipients", detail: "no device is in this audience now: nobody gets it"))
+          Notice(
+            pointer: pointer, code: "no_recipients",
+            detail: "no device is in this audience now: nobody gets the message"))
       }
       aim.warnings += hints
       return aim

@@ -13,12 +13,13 @@ enum SoakCommand {
     name: "soak",
     summary: "send at a steady rate while the clock jumps ahead, and check that memory, descriptors and keys stay flat",
     about: """
-      Starts the stack of `fanfare chaos` and breaks nothing: direct sends with and without idempotency keys, lists, long
-      lists, audiences, schedules, cancelled ones, and devices that come and go, at an even pace, with some 429 and 503, and
-      a GOAWAY now and then. Every few seconds the wall clock of all processes leaps on, by a month and more in all (libfaketime;
-      without it no time is left out). At each leap it looks at the memory and the descriptors of each process, and at Redis: keys,
-      elements and bytes of each family (docs/storage.md). The middle of the second quarter is compared with that of the
-      last. Exit code 0 if nothing grew, and no record was found that could not be read (`odd`).
+      Starts the stack of `fanfare chaos` without its faults. Sends at an even rate: direct sends with and without
+      idempotency keys, lists, long lists, audiences, scheduled and cancelled messages, while devices come and go, with
+      some 429 and 503 answers and a GOAWAY now and then. Every few seconds the wall clock of all processes jumps
+      forward, by more than a month in total (libfaketime; without it the clock does not jump). At each jump the command
+      measures the memory and the descriptors of each process, and the keys, elements and bytes of each key family in
+      Redis (docs/storage.md). It compares the middle of the second quarter with the middle of the last. The exit code
+      is 0 if nothing grew, and if every record could be read (there is no `odd` key).
       """,
     options: [
       Command.Option("--minutes", "N", "how long (30)"),

@@ -19,7 +19,7 @@ enum AudienceCommand {
     options: [
       Command.Option("--latest", "count only each user's most recently seen device"),
       Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),
-      Command.Option("--message", "FILE", "what this message would come to; else a plain alert"),
+      Command.Option("--message", "FILE", "forecast this message (default: a plain alert)"),
       Command.json, ListCall.csv,
     ] + ServerCall.options(scopes: "read (set and delete: admin)"),
     examples: [
@@ -109,7 +109,7 @@ enum AudienceCommand {
   private static func list(_ arguments: Arguments) throws -> ExitCode {
     try ListCall.whole("/v1/audiences", arguments) { audiences in
       guard !audiences.isEmpty else {
-        return Terminal.print("no audience has a name yet: fanfare audience set NAME EXPRESSION gives one")
+        return Terminal.print("there are no named audiences; create one with fanfare audience set NAME EXPRESSION")
       }
       var table = Table("name", "audience")
       for audience in audiences { table.row(audience["name"]?.string ?? "", audience["audience"]?.string ?? "") }

@@ -17,12 +17,12 @@ enum DraftsCommand {
     positionals: ["list|show|create|edit|count|test|send|delete|duplicate", "[ID]"],
     options: [
       Command.Option(
-        "--file", "FILE", "create, edit: the message in JSON; - reads standard input, and keeps what is refused"),
-      Command.Option("--name", "TEXT", "create, edit: what people call it"),
-      Command.Option("--version", "NUMBER", "edit, send, delete: only if it is at this version still"),
+        "--file", "FILE", "create, edit: the message in JSON; - reads standard input, and keeps it if it is refused"),
+      Command.Option("--name", "TEXT", "create, edit: the name of the draft"),
+      Command.Option("--version", "NUMBER", "edit, send, delete: only if the draft still has this version"),
       Command.Option("--list", "NAME", repeats: true, "test: a test list"),
-      Command.Option("--variant", "NAME", "test: this variant only (else each of them)"),
-      Command.Option("--dry-run", "send: show what would be sent, and send nothing"),
+      Command.Option("--variant", "NAME", "test: this variant only (default: all variants)"),
+      Command.Option("--dry-run", "send: show what would be sent; send nothing"),
       Command.json, ListCall.csv,
     ] + ServerCall.options(scopes: "send (read for list, show and count)"),
     examples: [

@@ -136,7 +136,7 @@ enum KeysCommand {
       Terminal.note("The secret of key \(keys[0].id) is shown only this once.")
       return
     }
-    guard !keys.isEmpty else { return Terminal.note("no keys; make one with fanfare keys create") }
+    guard !keys.isEmpty else { return Terminal.note("there are no keys; create one with fanfare keys create") }
     var table = Table("id", "scopes", "created at", "note")
     for key in keys { table.row(key.id, scopeList(key), key.createdAt.rfc3339, key.note) }
     table.show()

@@ -45,7 +45,7 @@ struct MessageTail {
         } catch {
           // At the start it is a mistake, later it is worth waiting for.
           guard tail.newest != nil || isAway else { throw error }
-          if !isAway { Terminal.note("the server cannot be reached; waiting for it (\(error.reason))") }
+          if !isAway { Terminal.note("cannot reach the server; waiting for it (\(error.reason))") }
           isAway = true
         }
         let end = loop.now + interval
@@ -75,7 +75,7 @@ struct MessageTail {
       // Ids begin with their time, and a cursor is one.
       guard let next = cursor, newest.map({ next > $0 }) ?? (found.count < backlog) else { break }
       guard page < Self.mostPages else {
-        if newest != nil { Terminal.note("more came than is told here: fanfare messages list shows all") }
+        if newest != nil { Terminal.note("there are more messages than are shown here: fanfare messages list shows all") }
         break
       }
     }

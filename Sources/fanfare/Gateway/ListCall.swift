@@ -6,11 +6,11 @@ import Loop
 enum ListCall {
   static func options(_ limit: Int) -> [Command.Option] {
     [
-      Command.Option("--limit", "COUNT", "lists: so many, 1–100000 (\(limit))"),
+      Command.Option("--limit", "COUNT", "lists: number of rows, 1–100000 (\(limit))"),
       csv,
     ]
   }
-  static let csv = Command.Option("--csv", "lists: all of it, as a table for spreadsheets")
+  static let csv = Command.Option("--csv", "lists: the whole list as CSV, for spreadsheets")
   private static let most = 100_000
   private static let pageSize = 1_000
 
