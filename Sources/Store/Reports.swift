@@ -24,7 +24,7 @@ package struct MessageReport: Sendable {
   package var state: MessageState
   package var acceptedAt: WallTime
   package var completedAt: WallTime?
-  /// Of a message that was scheduled: when it starts, or did.
+  /// Of a message that was scheduled: when it starts, or did, or would have if it had not been cancelled.
   package var startsAt: WallTime?
   /// … and the time that each device's own clock shows then.
   package var startsAtLocal: LocalTime?
