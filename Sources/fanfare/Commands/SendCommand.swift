@@ -1,7 +1,6 @@
 import Configuration
 import Domain
 import JSON
-import Loop
 
 /// Sends through a running server, by its HTTP API.
 enum SendCommand {
@@ -11,8 +10,9 @@ enum SendCommand {
       Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens written as
       PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it;
       options given beside it replace its fields. --dry-run shows what would be sent, and sends nothing. --wait ends with exit
-      code 0 only if every delivery was accepted. The server and the key may come from FANFARE_URL and FANFARE_KEY, or from
-      a profile (fanfare help login).
+      code 0 only if there were recipients and every delivery was accepted, or skipped as the message or its app asks for;
+      else with 1 and the reason. The server and the key may come from FANFARE_URL and FANFARE_KEY, or from a profile
+      (fanfare help login).
       """,
     options: [
       Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "a raw token, as apns:…, fcm:…, onesignal:…"),
@@ -40,7 +40,7 @@ enum SendCommand {
       Command.Option("--at-local", "TIME", "… when each device's own clock shows it, as 2026-12-01T09:00:00"),
       Command.Option("--idempotency-key", "KEY", "makes a repeated call answer with the first id"),
       Command.Option("--file", "FILE", "a whole message in JSON; - reads standard input"),
-      Command.Option("--wait", "SECONDS", "wait until every delivery has ended, then print how"),
+      MessageEnd.option,
       Command.Option("--dry-run", "show who would get it and what would be sent; send nothing"),
       Command.json,
     ] + ServerCall.options(scopes: "send (and read for --wait)"),
@@ -53,7 +53,7 @@ enum SendCommand {
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
     let body = try message(arguments).encoded
-    let wait = try arguments.integer("--wait", in: 1...86_400)
+    let wait = try MessageEnd.seconds(arguments)
     guard !arguments.has("--dry-run") else {
       guard wait == nil else { throw UsageProblem(text: "--dry-run sends nothing that --wait could wait for") }
       return try ServerCall.one(
@@ -73,42 +73,7 @@ enum SendCommand {
       }
       // Whoever waits is to know at once what was changed of the message.
       if !json { AcceptedAnswer.warn(accepted) }
-      return try await watch(id, accepted["warnings"], client, loop, seconds: wait, json: json)
-    }
-  }
-
-  /// Prints how the deliveries ended. Success only if all were accepted, or skipped as the message or its app asks for.
-  private static func watch(
-    _ id: String, _ warnings: JSONValue?, _ client: Client, _ loop: EventLoop, seconds: Int, json: Bool
-  ) async throws -> ExitCode {
-    let began = loop.now
-    let deadline = began + Int64(seconds) * 1_000
-    var bar = ProgressBar(String(id.prefix(12)))
-    while true {
-      let answer = try await client.call("GET", "/v1/messages/\(id)")
-      guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
-      let state = report["state"]?.string ?? ""
-      let counts = MessageCounts(report)
-      if state == "completed" || state == "cancelled" || loop.now > deadline {
-        bar.clear()
-        if json {
-          var members = report.object ?? []
-          members.set("warnings", warnings)
-          Terminal.print(.object(members))
-        } else {
-          Terminal.print(
-            "\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.total == 0 ? ": it had no recipients" : counts.text)"
-          )
-          if loop.now > deadline, state != "completed", state != "cancelled" {
-            Terminal.note("it goes on: fanfare messages watch \(id)")
-          }
-        }
-        return state == "completed" && counts.isAsMeant ? .success : .failure
-      }
-      if !json, loop.now - began >= 1_000 {
-        bar.draw(Int(report["progress"]?["final"]?.integer ?? 0), of: counts.total, state)
-      }
-      await loop.sleep(milliseconds: 100)
+      return try await MessageEnd(wait, loop, json: json).wait(for: id, accepted["warnings"], client)
     }
   }
 
