@@ -90,6 +90,8 @@ package struct DeliveryReport: Sendable {
   package var overtaken: Bool
   /// Of what an audience's success keeps no record of: when its partition had its first attempt and its last outcome.
   package var attemptedBetween: ClosedRange<WallTime>? = nil
+  /// The device's, as it is registered now; nil also where nobody asked for it.
+  package var user: String? = nil
 }
 
 /// Which deliveries to list; nil: any.

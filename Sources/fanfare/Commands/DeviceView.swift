@@ -81,11 +81,11 @@ enum DeviceView {
 
   @Sendable private static func timeline(_ entries: [JSONValue], _ isWhole: Bool) {
     guard !entries.isEmpty else { return Terminal.note("no message was aimed at it, as far back as is kept") }
-    var table = Table("accepted at", "message", "kind", "state", "reason", "attempts", state: "state")
+    var table = Table("accepted at", "message", "name", "kind", "state", "reason", "attempts", state: "state")
     for entry in entries {
       table.row(
-        entry["accepted_at"]?.string ?? "", entry["message"]?.string ?? "", entry["kind"]?.string ?? "",
-        entry["state"]?.string ?? "", entry["reason"]?.string ?? "", DeliveryView.attempts(of: entry))
+        entry["accepted_at"]?.string ?? "", entry["message"]?.string ?? "", entry["name"]?.string ?? "",
+        entry["kind"]?.string ?? "", entry["state"]?.string ?? "", entry["reason"]?.string ?? "", DeliveryView.attempts(of: entry))
     }
     table.show()
     ListCall.tellRest(entries.count, isWhole)
@@ -110,11 +110,11 @@ enum DeliveryView {
     return try ListCall.run(path + "/deliveries", query, arguments, limit: 100) { items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no such delivery") }
       var table = Table(
-        "device", "provider", "platform", "state", "reason", "attempts", "last attempt at", state: "state")
+        "device", "user", "provider", "platform", "state", "reason", "attempts", "last attempt at", state: "state")
       for item in items {
         table.row(
-          item["device"]?.string ?? "", item["provider"]?.string ?? "", item["platform"]?.string ?? "",
-          item["state"]?.string ?? "", item["reason"]?.string ?? "", attempts(of: item),
+          item["device"]?.string ?? "", item["user"]?.string ?? "", item["provider"]?.string ?? "",
+          item["platform"]?.string ?? "", item["state"]?.string ?? "", item["reason"]?.string ?? "", attempts(of: item),
           item["attempts"]?.array?.last?["at"]?.string ?? "")
       }
       table.show()
