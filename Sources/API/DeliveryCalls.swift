@@ -95,7 +95,9 @@ extension DeliveryReport {
   var row: [String] {
     [
       provider?.rawValue ?? "", platform ?? "", variant ?? "", state, reason ?? "", providerID ?? "",
-      requestID?.description ?? "", String(attempts.count),
+      requestID?.description ?? "",
+      // How often is not known where no record is kept.
+      attemptedBetween == nil ? String(attempts.count) : "",
       attempts.last?.at.rfc3339 ?? "", nextAttemptAt?.rfc3339 ?? "", String(overtaken),
       attemptedBetween?.lowerBound.rfc3339 ?? "", attemptedBetween?.upperBound.rfc3339 ?? "",
     ]

@@ -94,8 +94,10 @@ enum DeviceView {
 
 /// Deliveries of a message for people.
 enum DeliveryView {
+  /// Nothing where no record is kept: there was one at least.
   static func attempts(of delivery: JSONValue) -> String {
-    String((delivery["attempts"]?.array?.count ?? 0) + Int(delivery["attempts_omitted"]?.integer ?? 0))
+    guard delivery["attempted_between"] == nil else { return "" }
+    return String((delivery["attempts"]?.array?.count ?? 0) + Int(delivery["attempts_omitted"]?.integer ?? 0))
   }
 
   static func run(_ path: String, _ arguments: Arguments) throws -> ExitCode {
@@ -115,10 +117,18 @@ enum DeliveryView {
         table.row(
           item["device"]?.string ?? "", item["user"]?.string ?? "", item["provider"]?.string ?? "",
           item["platform"]?.string ?? "", item["state"]?.string ?? "", item["reason"]?.string ?? "", attempts(of: item),
-          item["attempts"]?.array?.last?["at"]?.string ?? "")
+          lastAttempt(of: item))
       }
       table.show()
       ListCall.tellRest(items.count, isWhole)
     }
+  }
+
+  /// The time between which it was, where no more is known.
+  private static func lastAttempt(of delivery: JSONValue) -> String {
+    if let times = delivery["attempted_between"]?.array?.compactMap(\.string), times.count == 2 {
+      return "between \(times[0]) and \(times[1])"
+    }
+    return delivery["attempts"]?.array?.last?["at"]?.string ?? ""
   }
 }
