@@ -85,7 +85,8 @@ enum DeviceView {
     for entry in entries {
       table.row(
         entry["accepted_at"]?.string ?? "", entry["message"]?.string ?? "", entry["name"]?.string ?? "",
-        entry["kind"]?.string ?? "", entry["state"]?.string ?? "", entry["reason"]?.string ?? "", DeliveryView.attempts(of: entry))
+        entry["kind"]?.string ?? "", entry["state"]?.string ?? "", entry["reason"]?.string ?? "",
+        DeliveryView.attempts(of: entry))
     }
     table.show()
     ListCall.tellRest(entries.count, isWhole)
