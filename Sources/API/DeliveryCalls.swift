@@ -11,7 +11,8 @@ extension Service {
     let id = try messageID(of: call)
     let filter = filter(of: call)
     let listing = Listing<DeliveryReport>(
-      write: { $0.write(to: &$1) }, columns: DeliveryReport.columns, row: \.row,
+      write: { $0.write(to: &$1) }, columns: ["device", "user"] + DeliveryReport.columns,
+      row: { [$0.device.rawValue, $0.user ?? ""] + $0.row },
       page: { [self] cursor, limit throws(Problem) in
         let place = try cursor.map { cursor throws(Problem) in
           try Call.place(of: cursor, marked: Self.cursorMark) { DeliveryPlace(text: $0) }
@@ -39,7 +40,8 @@ extension Service {
   ) async throws(Problem) -> (items: [DeliveryReport], next: DeliveryPlace?) {
     let page: (items: [DeliveryReport], next: DeliveryPlace?)?
     do throws(StoreError) {
-      page = try await store.deliveries(id, app: call.app, filter: filter, cursor: cursor, limit: limit)
+      page = try await store.deliveries(
+        id, app: call.app, filter: filter, cursor: cursor, limit: limit, tellsUsers: true)
     } catch {
       throw Problem(error)
     }
@@ -51,14 +53,15 @@ extension Service {
 extension DeliveryReport {
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
+    // A member of an audience whose device was deleted since has no name any more.
+    if !device.rawValue.isEmpty { writer.member("device", device.rawValue) }
+    writer.member("user", user)
     writeMembers(to: &writer)
     writer.endObject()
   }
 
-  /// Without braces, for objects that say more.
+  /// Without braces, device and user, for objects that say more.
   func writeMembers(to writer: inout JSONWriter) {
-    // A member of an audience whose device was deleted since has no name any more.
-    if !device.rawValue.isEmpty { writer.member("device", device.rawValue) }
     writer.member("provider", provider?.rawValue)
     writer.member("platform", platform)
     writer.member("variant", variant)
@@ -85,15 +88,16 @@ extension DeliveryReport {
   }
 
   static let columns = [
-    "device", "provider", "platform", "variant", "state", "reason", "provider_id", "request_id", "attempts",
-    "last_attempt_at",
+    "provider", "platform", "variant", "state", "reason", "provider_id", "request_id", "attempts", "last_attempt_at",
     "next_attempt_at", "overtaken", "attempted_from", "attempted_until",
   ]
 
   var row: [String] {
     [
-      device.rawValue, provider?.rawValue ?? "", platform ?? "", variant ?? "", state, reason ?? "", providerID ?? "",
-      requestID?.description ?? "", String(attempts.count),
+      provider?.rawValue ?? "", platform ?? "", variant ?? "", state, reason ?? "", providerID ?? "",
+      requestID?.description ?? "",
+      // How often is not known where no record is kept.
+      attemptedBetween == nil ? String(attempts.count) : "",
       attempts.last?.at.rfc3339 ?? "", nextAttemptAt?.rfc3339 ?? "", String(overtaken),
       attemptedBetween?.lowerBound.rfc3339 ?? "", attemptedBetween?.upperBound.rfc3339 ?? "",
     ]

@@ -303,11 +303,11 @@ enum OpenAPIAnswers {
     ("attempts", list("Attempt")), ("attempts_omitted", count),
     ("attempted_between", .make([("type", "array"), ("items", time)])),
   ]
-  private static let delivery = open(["state", "overtaken", "attempts"], deliveryFields)
+  private static let delivery = open(["state", "overtaken", "attempts"], deliveryFields + [("user", text)])
   private static let timelineEntry = open(
     ["message", "kind", "accepted_at", "to", "state", "overtaken", "attempts"],
     [
-      ("message", text), ("kind", words(Kind.allCases.map(\.rawValue))), ("accepted_at", time),
+      ("message", text), ("name", text), ("kind", words(Kind.allCases.map(\.rawValue))), ("accepted_at", time),
       ("to", words(["listed", "audience"])),
     ] + deliveryFields)
   private static let attempt = open(

@@ -15,16 +15,20 @@ extension Service {
       write: { entry, writer in
         writer.beginObject()
         writer.member("message", entry.message.description)
+        writer.member("name", entry.name)
         writer.member("kind", entry.kind.rawValue)
         writer.member("accepted_at", entry.message.acceptedAt.rfc3339)
         writer.member("to", entry.origin)
+        writer.member("device", entry.delivery.device.rawValue)
         entry.delivery.writeMembers(to: &writer)
         writer.endObject()
       },
-      columns: ["message", "kind", "accepted_at", "to"] + DeliveryReport.columns,
+      columns: ["message", "name", "kind", "accepted_at", "to", "device"] + DeliveryReport.columns,
       row: { entry in
-        [entry.message.description, entry.kind.rawValue, entry.message.acceptedAt.rfc3339, entry.origin]
-          + entry.delivery.row
+        [
+          entry.message.description, entry.name ?? "", entry.kind.rawValue, entry.message.acceptedAt.rfc3339,
+          entry.origin, entry.delivery.device.rawValue,
+        ] + entry.delivery.row
       },
       page: { [self] cursor, limit throws(Problem) in
         let place = try cursor.map { cursor throws(Problem) in

@@ -50,7 +50,7 @@ struct MessageParts {
 extension Store {
   private static let reportFields = [
     "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", "ctl", "pat", "pr", "rps",
-    VariantSplit.field, "dr", "te", "at", "v", "sl", Labels.field,
+    VariantSplit.field, "dr", "te", "at", "pl", "v", "sl", Labels.field,
   ]
 
   /// Nil where there is none, in the order asked for.

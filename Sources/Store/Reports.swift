@@ -24,7 +24,7 @@ package struct MessageReport: Sendable {
   package var state: MessageState
   package var acceptedAt: WallTime
   package var completedAt: WallTime?
-  /// Of a message that was scheduled: when it starts, or did.
+  /// Of a message that was scheduled: when it starts, or did, or would have if it had not been cancelled.
   package var startsAt: WallTime?
   /// … and the time that each device's own clock shows then.
   package var startsAtLocal: LocalTime?
@@ -90,6 +90,8 @@ package struct DeliveryReport: Sendable {
   package var overtaken: Bool
   /// Of what an audience's success keeps no record of: when its partition had its first attempt and its last outcome.
   package var attemptedBetween: ClosedRange<WallTime>? = nil
+  /// The device's, as it is registered now; nil also where nobody asked for it.
+  package var user: String? = nil
 }
 
 /// Which deliveries to list; nil: any.

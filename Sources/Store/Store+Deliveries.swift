@@ -10,11 +10,24 @@ extension Store {
 
   /// In the order of partition and place; `cursor` is what the last call returned. What the bound of bytes has dropped is
   /// left out, though the report still counts it, and so are audiences that were not started. A page may be short or empty
-  /// though more follow: nil as `next` is the end.
+  /// though more follow: nil as `next` is the end. `tellsUsers`: of a direct send the devices are read for it, all of the page
+  /// at once; those of an audience are read anyway.
   package func deliveries(
-    _ id: MessageID, app: AppID, filter: DeliveryFilter = DeliveryFilter(), cursor: DeliveryPlace?, limit: Int
+    _ id: MessageID, app: AppID, filter: DeliveryFilter = DeliveryFilter(), cursor: DeliveryPlace?, limit: Int,
+    tellsUsers: Bool = false
   ) async throws(StoreError) -> (items: [DeliveryReport], next: DeliveryPlace?)? {
     guard let parts = try await find([id])[0], parts.text("app") == app.rawValue else { return nil }
+    var page = try await listed(id, parts, app, filter, cursor: cursor, limit: limit)
+    if tellsUsers, parts.text("an") == nil {
+      let devices = try await devices(page.items.map(\.device), app: app)
+      for (place, stored) in devices.enumerated() { page.items[place].user = stored?.device.user }
+    }
+    return page
+  }
+
+  private func listed(
+    _ id: MessageID, _ parts: MessageParts, _ app: AppID, _ filter: DeliveryFilter, cursor: DeliveryPlace?, limit: Int
+  ) async throws(StoreError) -> (items: [DeliveryReport], next: DeliveryPlace?) {
     let partitions = parts.partitions.filter { (0..<settings.partitions).contains($0) }.sorted()
     var (partition, index) = (cursor?.partition ?? partitions.first ?? 0, cursor?.index ?? 0)
     let conditions = try await conditions()

@@ -106,7 +106,7 @@ extension Store {
     let version = parts.number("v").map(Int.init)
     return MessageReport(
       id: id, app: app, kind: kind, state: state, acceptedAt: id.acceptedAt, completedAt: completed,
-      startsAt: version == nil ? nil : parts.number("at").map { WallTime(milliseconds: $0) },
+      startsAt: version == nil ? nil : (parts.number("pl") ?? parts.number("at")).map { WallTime(milliseconds: $0) },
       startsAtLocal: parts.number("sl").map { LocalTime(seconds: $0) }, version: state == .scheduled ? version : nil,
       replayOf: parts.text("rep").flatMap { MessageID($0) },
       draftOf: parts.text("dr").flatMap { DraftID($0) }, testOf: parts.text("te").flatMap { DraftID($0) },

@@ -4,6 +4,8 @@ import RedisClient
 /// One message that was aimed at a device, and what became of it there.
 package struct TimelineEntry: Sendable {
   package var message: MessageID
+  /// Of the message.
+  package var name: String?
   package var kind: Kind
   package var toAudience: Bool
   package var delivery: DeliveryReport
@@ -108,13 +110,14 @@ extension Store {
       guard let kind = parts.text("k").flatMap({ Kind(rawValue: $0) }), let work = parts.work[partition] else {
         continue
       }
+      let name = parts.labels.name
       let members = Members(id: id, app: app, partition: partition, work: work)
       if members.isStarted, let number = search.number, let snapshot = try await snapshot(id, partition),
         let index = snapshot.index(of: number), let segment = snapshot.segment(of: index)
       {
         for delivery in try await reports([index], members, segment, conditions) where delivery.device == search.device
         {
-          entries.append(TimelineEntry(message: id, kind: kind, toAudience: true, delivery: delivery))
+          entries.append(TimelineEntry(message: id, name: name, kind: kind, toAudience: true, delivery: delivery))
         }
       } else if let list = TargetList(work: work) {
         for (index, entry) in list.entries.enumerated() where entry.device == search.device {
@@ -126,7 +129,7 @@ extension Store {
           delivery.provider = delivery.provider ?? entry.provider
           delivery.platform = entry.platform
           delivery.variant = entry.variant(parts.split)
-          entries.append(TimelineEntry(message: id, kind: kind, toAudience: false, delivery: delivery))
+          entries.append(TimelineEntry(message: id, name: name, kind: kind, toAudience: false, delivery: delivery))
         }
       }
     }

@@ -44,13 +44,17 @@ struct MessageCallTests {
   func deliveries() async throws {
     try await Gateway.running { gateway in
       let devices = (0..<25).map { "d\($0)" }
-      for device in devices { gateway.register(device) }
+      for device in devices { gateway.register(device, #""user":"of-\#(device)""#) }
       let id = gateway.send(to: devices + ["a,\"b"])
       var seen: [String] = []
       var cursor = ""
       repeat {
         let page = gateway.ask("GET", "/v1/messages/\(id)/deliveries?limit=4\(cursor)", as: .read)
-        seen += page.json["items"]?.array?.compactMap { $0["device"]?.string } ?? []
+        for item in page.json["items"]?.array ?? [] {
+          let device = item["device"]?.string ?? ""
+          seen.append(device)
+          #expect(item["user"]?.string == (devices.contains(device) ? "of-\(device)" : nil), "\(item)")
+        }
         cursor = page.json["next_cursor"]?.string.map { "&cursor=\($0)" } ?? ""
       } while !cursor.isEmpty && seen.count < 100
       #expect(seen.sorted() == (devices + ["a,\"b"]).sorted())
@@ -64,8 +68,9 @@ struct MessageCallTests {
       #expect(table.header("content-type")?.hasPrefix("text/csv") == true)
       let rows = table.text.split(separator: "\r\n")
       #expect(rows.count == 27)
-      #expect(rows.first?.hasPrefix("device,provider,platform,variant,state,reason") == true)
-      #expect(rows.contains { $0.hasPrefix("\"a,\"\"b\",,,,skipped,unknown_device") }, "\(rows.last ?? "")")
+      #expect(rows.first?.hasPrefix("device,user,provider,platform,variant,state,reason") == true)
+      #expect(rows.contains { $0.hasPrefix("\"a,\"\"b\",,,,,skipped,unknown_device") }, "\(rows.last ?? "")")
+      #expect(rows.contains { $0.hasPrefix("d7,of-d7,apns,") }, "\(rows.last ?? "")")
 
       let bad = gateway.ask("GET", "/v1/messages/\(id)/deliveries?cursor=%00%ff-x", as: .read)
       #expect(bad.status == 400)

@@ -41,6 +41,8 @@ extension Journeys {
       #expect(report["outcomes"]?["accepted"]?.integer == Int64(members.count), "\(report)")
       // Where no record is kept of a success, it tells when its batch went.
       let accepted = try #require(report["accepted_at"]?.string)
+      #expect(report["first_attempt_at"]?.string.map { accepted <= $0 } == true, "\(report)")
+      let earlier = batched
       for delivery in try await gateway.deliveries(id) {
         guard let times = delivery["attempted_between"]?.array?.compactMap(\.string) else {
           #expect(delivery["attempts"]?.array?.isEmpty == false, "\(delivery)")
@@ -50,6 +52,11 @@ extension Journeys {
         #expect(delivery["attempts"]?.array?.isEmpty == true)
         batched += 1
       }
+      let tool = Tool(gateway: gateway, world: world)
+      let table = try await tool.run("messages", "deliveries", id, "--limit", "1000").split(separator: "\n")
+      let ranges = table.filter { $0.contains(/\t\tbetween \S+Z and \S+Z$/) }
+      #expect(ranges.count == batched - earlier, "\(table.prefix(5))")
+      #expect(!table.contains { $0.contains("\taccepted\t\t0\t") }, "\(table.prefix(5))")
       let entries = try await world.sandbox.log().dropFirst(before)
       #expect(difference(entries.map(\.token), from: members) == nil, "\(expression): each once, and nobody else")
       seen.formUnion(members)

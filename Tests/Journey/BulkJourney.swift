@@ -75,5 +75,17 @@ extension Journeys {
     let again = try await gateway.client.call(
       "POST", "/v1/messages/\(parent)/replay", "{}", headers: [Header("idempotency-key", "once")])
     #expect(again.json["id"]?.string == child, "\(again.text)")
+    // Waited for as a send is: it ends with 0 only if all were accepted.
+    let tool = Tool(gateway: gateway, world: world)
+    try await world.sandbox.play(
+      #"[{"provider":"apns","token":"*2","times":1,"status":400,"reason":"BadCollapseId"}]"#)
+    let failed = try await tool.run("messages", "replay", parent, "--wait", "60", exit: 1)
+    #expect(failed.contains("1 delivery to go again") && failed.contains("1 failed (BadCollapseId) apns"), "\(failed)")
+    let ended = try await tool.run("messages", "replay", parent, "--wait", "60")
+    #expect(ended.contains("completed: 1 accepted apns"), "\(ended)")
+    let told = try await tool.run("messages", "replay", parent, "--wait", "60", "--json")
+    let reports = Tool.documents(told)
+    #expect(reports.count == 1 && reports.first?["state"]?.string == "completed", "\(told)")
+    #expect(reports.first?["replay_of"]?.string == parent, "\(told)")
   }
 }

@@ -58,7 +58,9 @@ extension Journeys {
     }
     let late = try await gateway.client.call("PATCH", "/v1/messages/\(moved)", #"{"send_at":"\#(at.rfc3339)"}"#)
     #expect(late.status == 409 && late.json["code"] == .string("message_started"), "\(late.text)")
-    #expect(try await gateway.completed(given)["outcomes"]?["cancelled"] == .integer(30))
+    let ended = try await gateway.completed(given)
+    #expect(ended["outcomes"]?["cancelled"] == .integer(30))
+    #expect(cancelled.json["starts_at"] != nil && ended["starts_at"] == cancelled.json["starts_at"], "\(ended)")
 
     // By each device's clock: an hour ago in the first zone, in two seconds in the second, in an hour in the third.
     let before = try await world.sandbox.log().count

@@ -42,6 +42,19 @@ extension Journeys {
     #expect(Tool.documents(sent).first?["labels"]?["campaign"]?.string == "spring", "\(sent)")
     #expect(try await world.sandbox.log().count == 3)
 
+    // A send that can reach nobody ends alike, whoever was named, and says why.
+    for (recipient, why) in [
+      (["--device", "nowhere"], "completed: 1 skipped (unknown_device)"),
+      (["--user", "nobody"], "completed: it had no recipients"),
+      (["--audience", "plan:none"], "completed: it had no recipients"),
+    ] {
+      let words = ["send", "--title", "T", "--wait", "60"] + recipient
+      let told = try await tool.start(words).end(1)
+      #expect(told.contains(why) && told.contains("note: /to"), "\(told)")
+      let document = try #require(Tool.documents(try await tool.start(words + ["--json"]).end(1)).first)
+      #expect(document["warnings"]?.array?.isEmpty == false, "\(document)")
+    }
+
     for (words, code, exit) in [
       (["send", "--json"], "usage", Int32(2)), (["send", "--nonsense", "--json"], "usage", 2),
       (["messages", "list", "--json", "--url", "http://127.0.0.1:1"], "unreachable", 4),

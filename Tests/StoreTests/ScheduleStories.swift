@@ -121,8 +121,10 @@ struct ScheduleStories {
       for partition in 0..<4 { leases.append(try await store.take(partition)) }
       for lease in leases { _ = try await store.beginDue(lease, now: now, limit: 10) }
       #expect(try await store.message(id)?.control?.word == .cancelled)
+      #expect(try await store.report(id, app: shop)?.startsAt == now + 48 * Self.hour, "not when it was cancelled")
       for lease in leases { _ = try await store.finishAll(lease, .cancelled) }
-      #expect(try await store.completed(id).count(.cancelled) == 4)
+      let ended = try await store.completed(id)
+      #expect(ended.count(.cancelled) == 4 && ended.startsAt == now + 48 * Self.hour)
       #expect(
         try await store.reschedule(id, app: shop, Schedule(startAt: now), body: [], ttl: 1, version: 1) == .unknown)
 

@@ -118,6 +118,7 @@ extension Store {
           DeliveryID(message: members.id, partition: partition, index: index), device(place), nil, condition: nil)
         (report.provider, report.platform, report.variant) = (segment.provider, segment.platform, segment.variant)
         (report.state, report.reason) = (outcome.rawValue, reason)
+        report.user = devices[place]?.device.user
         return report
       }
     }
@@ -167,6 +168,7 @@ extension Store {
         report.requestID = delivery.requestID
       }
       if codes[index] == .accepted, records[index] == nil { report.attemptedBetween = members.attemptedBetween }
+      report.user = devices[place]?.device.user
       return report
     }
   }

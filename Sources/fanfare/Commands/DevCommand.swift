@@ -11,9 +11,10 @@ enum DevCommand {
   static let command = Command(
     name: "dev", summary: "Redis, sandbox and gateway on this machine, in one command",
     about: """
-      Starts a private Redis, the sandbox in place of the vendors, and the gateway. Prints the API's address, a key and
-      a complete curl command. Nothing leaves this machine. ctrl-C ends everything and deletes the data. If a port is
-      busy, a free one is used instead.
+      Starts a private Redis, the sandbox in place of the vendors, and the gateway in front of them; prints the API's
+      address, a key and a complete curl line. Nothing leaves this machine and nothing is kept: ctrl-C ends it all. Busy
+      ports are replaced by free ones. SIGHUP reads its configuration anew, as that of fanfare serve, unless its terminal
+      has gone: that ends it.
       """,
     options: [Command.Option("--port", "PORT", "port of the API (8080)"), Command.json],
     examples: ["fanfare dev"]
@@ -21,7 +22,8 @@ enum DevCommand {
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
     let port = try arguments.integer("--port", in: 0...65_535) ?? 8080
-    StopSignals.block()
+    StopSignals.block(hangUp: true)
+    let hadTerminal = Terminal.isControlling
     let folder = ScratchFolder()
     do {
       let redis = try PrivateRedis(in: folder)
@@ -46,8 +48,13 @@ enum DevCommand {
         app: AppID(rawValue: SandboxApp.id), scopes: [.send, .devices, .read, .admin], note: "fanfare dev")
       announce(
         url: ServeCommand.address(setup, port: bound), key: key, file: file, vendors.ports, json: arguments.wantsJSON)
-      StopSignals.wait()
-      Farewell.ending("requests in flight get up to 2 seconds to finish", json: arguments.wantsJSON)
+      StopSignals.wait {
+        // A terminal that is closed sends the same signal.
+        if hadTerminal, !Terminal.isControlling { return false }
+        gateway.reload(file: file)
+        return true
+      }
+      Farewell.ending("what is at work finishes, for 2 seconds at most", json: arguments.wantsJSON)
       gateway.stop(grace: 2_000)
       Farewell.ended("all data was deleted", json: arguments.wantsJSON)
       return .success
@@ -98,6 +105,7 @@ enum DevCommand {
       writer.member("key", key)
       writer.member("config", file)
       writer.member("sandbox", "http://127.0.0.1:\(ports.control)")
+      writer.member("pid", Int(getpid()))
       writer.endObject()
       return Terminal.print(writer.bytes)
     }
@@ -114,7 +122,7 @@ enum DevCommand {
 
       For the README's examples, docs/tasks.md and every fanfare command, run this in another terminal:
 
-        export FANFARE_URL=\(url) FANFARE_KEY=\(key) FANFARE_CONFIG=\(file) FANFARE_SANDBOX=\(sandbox)\(path)
+        export FANFARE_URL=\(url) FANFARE_KEY=\(key) FANFARE_CONFIG=\(file) FANFARE_SANDBOX=\(sandbox) FANFARE_PID=\(getpid())\(path)
 
       Send a first message:
 

@@ -81,12 +81,13 @@ enum DeviceView {
   }
 
   @Sendable private static func timeline(_ entries: [JSONValue], _ isWhole: Bool) {
-    guard !entries.isEmpty else { return Terminal.note("no message to this device within the retention time") }
-    var table = Table("accepted at", "message", "kind", "state", "reason", "attempts", state: "state")
+    guard !entries.isEmpty else { return Terminal.note("no message was aimed at it, as far back as is kept") }
+    var table = Table("accepted at", "message", "name", "kind", "state", "reason", "attempts", state: "state")
     for entry in entries {
       table.row(
-        entry["accepted_at"]?.string ?? "", entry["message"]?.string ?? "", entry["kind"]?.string ?? "",
-        entry["state"]?.string ?? "", entry["reason"]?.string ?? "", DeliveryView.attempts(of: entry))
+        entry["accepted_at"]?.string ?? "", entry["message"]?.string ?? "", entry["name"]?.string ?? "",
+        entry["kind"]?.string ?? "", entry["state"]?.string ?? "", entry["reason"]?.string ?? "",
+        DeliveryView.attempts(of: entry))
     }
     table.show()
     ListCall.tellRest(entries.count, isWhole)
@@ -95,8 +96,10 @@ enum DeviceView {
 
 /// Deliveries of a message for people.
 enum DeliveryView {
+  /// Nothing where no record is kept: there was one at least.
   static func attempts(of delivery: JSONValue) -> String {
-    String((delivery["attempts"]?.array?.count ?? 0) + Int(delivery["attempts_omitted"]?.integer ?? 0))
+    guard delivery["attempted_between"] == nil else { return "" }
+    return String((delivery["attempts"]?.array?.count ?? 0) + Int(delivery["attempts_omitted"]?.integer ?? 0))
   }
 
   static func run(_ path: String, _ arguments: Arguments) throws -> ExitCode {
@@ -111,16 +114,23 @@ enum DeliveryView {
     return try ListCall.run(path + "/deliveries", query, arguments, limit: 100) { items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no delivery matches") }
       var table = Table(
-        "device", "provider", "platform", "state", "reason", "attempts", "last attempt at", "next attempt at",
-        state: "state")
+        "device", "user", "provider", "platform", "state", "reason", "attempts", "last attempt at", state: "state")
       for item in items {
         table.row(
-          item["device"]?.string ?? "", item["provider"]?.string ?? "", item["platform"]?.string ?? "",
-          item["state"]?.string ?? "", item["reason"]?.string ?? "", attempts(of: item),
-          item["attempts"]?.array?.last?["at"]?.string ?? "", item["next_attempt_at"]?.string ?? "")
+          item["device"]?.string ?? "", item["user"]?.string ?? "", item["provider"]?.string ?? "",
+          item["platform"]?.string ?? "", item["state"]?.string ?? "", item["reason"]?.string ?? "", attempts(of: item),
+          lastAttempt(of: item))
       }
       table.show()
       ListCall.tellRest(items.count, isWhole)
     }
+  }
+
+  /// The time between which it was, where no more is known.
+  private static func lastAttempt(of delivery: JSONValue) -> String {
+    if let times = delivery["attempted_between"]?.array?.compactMap(\.string), times.count == 2 {
+      return "between \(times[0]) and \(times[1])"
+    }
+    return delivery["attempts"]?.array?.last?["at"]?.string ?? ""
   }
 }

@@ -7,13 +7,14 @@ enum MessagesCommand {
   static let command = Command(
     name: "messages", summary: "list, tail, show, watch, reschedule, pause, resume, cancel and replay messages",
     about: """
-      list prints the newest messages that match all filters. tail also prints a line for each new message and each
-      change, until ctrl-C. show prints a message's state, with counts by provider, outcome and reason. deliveries lists
-      a message's devices with their outcomes. watch follows a message until it has ended (exit code 0: completed, 1:
-      cancelled); with --json it prints a line for each change. reschedule changes the time of a scheduled message that
-      has not started. pause stops a message within a second; requests in flight finish. resume continues it; its ttl
-      keeps running while it is paused. cancel ends all deliveries that were not sent yet, and prints their number; it
-      cannot be undone. replay sends failed and expired deliveries again as a new message, and prints its id.
+      list prints the newest messages, those that all filters take; tail goes on with a line for each that comes and each change,
+      until ctrl-C. show tells how one stands, by provider, outcome and reason; deliveries lists its devices and what became of
+      each; watch follows one until
+      it has ended (exit code 0: completed, 1: cancelled), with --json a line per change. reschedule gives one that waits
+      for its time another, until it starts. pause stops a message within a second (what is in flight finishes), and
+      resume lets it go on where it stood; its ttl runs meanwhile. cancel ends what was not sent yet, for ever, and tells
+      how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints; with
+      --wait it ends as fanfare send --wait does.
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
     options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
@@ -34,7 +35,8 @@ enum MessagesCommand {
       Command.Option(
         "--outcome", "NAME", repeats: true, "replay: deliveries with this outcome (default: failed and expired)"),
       Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
-      Command.Option("--idempotency-key", "KEY", "replay: a repeated call with this key returns the first id"),
+      Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
+      Command.Option("--wait", "SECONDS", "replay: wait until every delivery has ended, then print how"),
       Command.json,
     ] + ListCall.options(defaultLimit),
     examples: [
@@ -215,28 +217,39 @@ enum MessagesCommand {
     members.set("outcomes", strings: arguments.texts("--outcome"))
     members.set("reasons", strings: arguments.texts("--reason"))
     let key = arguments.text("--idempotency-key")
+    let seconds = try MessageEnd.seconds(arguments)
     let path = try path(id) + "/replay"
     let json = arguments.wantsJSON
     let selection = members
-    return try ServerCall.run(arguments) { client, _ in
+    return try ServerCall.run(arguments) { client, loop in
       var after: String?
+      var accepted: [(id: String, warnings: JSONValue?)] = []
       for part in 1... {
         var members = selection
         members.set("after", after)
         // Each part is a message, and so a request, of its own.
         let own = key.map { [Header("idempotency-key", part == 1 ? $0 : "\($0):\(part)")] } ?? []
         let answer = try await client.call("POST", path, JSONValue.object(members).encoded, headers: own)
-        guard answer.isSuccess, let replay = answer.document else { return ServerCall.refused(answer, json: json) }
-        if json {
-          Terminal.print(json: answer.body)
-        } else {
-          Terminal.print(replay["id"]?.string ?? "")
-          Terminal.note("sending \(counted(replay["targets"]?.integer ?? 0, "delivery")) again")
+        guard answer.isSuccess, let replay = answer.document, let id = replay["id"]?.string else {
+          return ServerCall.refused(answer, json: json)
         }
+        if seconds == nil { json ? Terminal.print(json: answer.body) : Terminal.print(id) }
+        if !json {
+          Terminal.note("\(counted(replay["targets"]?.integer ?? 0, "delivery")) to go again")
+          if seconds != nil { AcceptedAnswer.warn(replay) }
+        }
+        accepted.append((id, replay["warnings"]))
         after = replay["next_after"]?.string
         if after == nil { break }
       }
-      return .success
+      guard let seconds else { return .success }
+      let end = MessageEnd(seconds, loop, json: json)
+      var worst = ExitCode.success
+      for (id, warnings) in accepted {
+        let code = try await end.wait(for: id, warnings, client)
+        if code != .success { worst = code }
+      }
+      return worst
     }
   }
 }

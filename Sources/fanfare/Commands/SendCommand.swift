@@ -1,18 +1,18 @@
 import Configuration
 import Domain
 import JSON
-import Loop
 
 /// Sends through a running server, by its HTTP API.
 enum SendCommand {
   static let command = Command(
     name: "send", summary: "send a message through a running server",
     about: """
-      Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens
-      (PROVIDER:TOKEN), an audience, or everyone; a message has one kind of recipient. --file sends a whole message in
-      the API's format; other options replace its fields. --dry-run shows what would be sent, and sends nothing. With
-      --wait the exit code is 0 only if every delivery was accepted. Server and key may come from FANFARE_URL and
-      FANFARE_KEY, or from a profile (fanfare help login).
+      Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens written as
+      PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it;
+      options given beside it replace its fields. --dry-run shows what would be sent, and sends nothing. --wait ends with exit
+      code 0 only if there were recipients and every delivery was accepted, or skipped as the message or its app asks for;
+      else with 1 and the reason. The server and the key may come from FANFARE_URL and FANFARE_KEY, or from a profile
+      (fanfare help login).
       """,
     options: [
       Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "a raw token: apns:…, fcm:…, onesignal:…"),
@@ -43,8 +43,8 @@ enum SendCommand {
         "--at-local", "TIME", "send it at this time by each device's clock, for example 2026-12-01T09:00:00"),
       Command.Option("--idempotency-key", "KEY", "a repeated call with this key returns the first id"),
       Command.Option("--file", "FILE", "a whole message in JSON; - reads standard input"),
-      Command.Option("--wait", "SECONDS", "wait up to SECONDS until every delivery has ended, then print the outcomes"),
-      Command.Option("--dry-run", "show the recipients and the provider requests; send nothing"),
+      MessageEnd.option,
+      Command.Option("--dry-run", "show who would get it and what would be sent; send nothing"),
       Command.json,
     ] + ServerCall.options(scopes: "send (and read for --wait)"),
     examples: [
@@ -56,7 +56,7 @@ enum SendCommand {
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
     let body = try message(arguments).encoded
-    let wait = try arguments.integer("--wait", in: 1...86_400)
+    let wait = try MessageEnd.seconds(arguments)
     guard !arguments.has("--dry-run") else {
       guard wait == nil else {
         throw UsageProblem(text: "--dry-run and --wait exclude each other: a dry run sends nothing")
@@ -78,42 +78,7 @@ enum SendCommand {
       }
       // Whoever waits is to know at once what was changed of the message.
       if !json { AcceptedAnswer.warn(accepted) }
-      return try await watch(id, accepted["warnings"], client, loop, seconds: wait, json: json)
-    }
-  }
-
-  /// Prints how the deliveries ended. Success only if all were accepted, or skipped as the message or its app asks for.
-  private static func watch(
-    _ id: String, _ warnings: JSONValue?, _ client: Client, _ loop: EventLoop, seconds: Int, json: Bool
-  ) async throws -> ExitCode {
-    let began = loop.now
-    let deadline = began + Int64(seconds) * 1_000
-    var bar = ProgressBar(String(id.prefix(12)))
-    while true {
-      let answer = try await client.call("GET", "/v1/messages/\(id)")
-      guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
-      let state = report["state"]?.string ?? ""
-      let counts = MessageCounts(report)
-      if state == "completed" || state == "cancelled" || loop.now > deadline {
-        bar.clear()
-        if json {
-          var members = report.object ?? []
-          members.set("warnings", warnings)
-          Terminal.print(.object(members))
-        } else {
-          Terminal.print(
-            "\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.total == 0 ? ": it had no recipients" : counts.text)"
-          )
-          if loop.now > deadline, state != "completed", state != "cancelled" {
-            Terminal.note("the message is still being sent; to follow it: fanfare messages watch \(id)")
-          }
-        }
-        return state == "completed" && counts.isAsMeant ? .success : .failure
-      }
-      if !json, loop.now - began >= 1_000 {
-        bar.draw(Int(report["progress"]?["final"]?.integer ?? 0), of: counts.total, state)
-      }
-      await loop.sleep(milliseconds: 100)
+      return try await MessageEnd(wait, loop, json: json).wait(for: id, accepted["warnings"], client)
     }
   }
 

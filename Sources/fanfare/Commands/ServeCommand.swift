@@ -59,7 +59,10 @@ enum ServeCommand {
         ? "http://\(host(monitor?.address ?? "")):\(port)" : address(setup, port: port)
     }
     announce(url, port, works: arguments.has("--worker-only"), json: arguments.wantsJSON)
-    StopSignals.wait { gateway.reload(file: Setup.file(arguments)) }
+    StopSignals.wait {
+      gateway.reload(file: Setup.file(arguments))
+      return true
+    }
     let seconds = setup.configuration.workers.drain / 1_000
     Farewell.ending("requests in flight get up to \(seconds) s to finish", json: arguments.wantsJSON)
     gateway.stop()

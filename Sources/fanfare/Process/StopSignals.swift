@@ -10,15 +10,14 @@ enum StopSignals {
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// As `wait`; calls `reload` for every SIGHUP that comes before.
-  static func wait(reload: () -> Void) {
+  /// As `wait`; calls `reload` for every SIGHUP that comes before. One for which it answers false ends the wait.
+  static func wait(reload: () -> Bool) {
     var set = stopSet
     sigaddset(&set, SIGHUP)
     while true {
       var number: Int32 = 0
       sigwait(&set, &number)
-      guard number == SIGHUP else { return }
-      reload()
+      guard number == SIGHUP, reload() else { return }
     }
   }
 

@@ -8,6 +8,13 @@ import Synchronization
 enum Terminal {
   /// Standard output is a terminal, and no file or other program.
   static let isShown = isatty(1) == 1
+  /// A terminal belongs to this process and its neighbours: what is typed there as ctrl-C comes to them. False when it was
+  /// closed.
+  static var isControlling: Bool {
+    let terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC)
+    if terminal >= 0 { close(terminal) }
+    return terminal >= 0
+  }
   /// With `--json`: faults are JSON as well.
   static let speaksJSON = Atomic(false)
 

@@ -65,10 +65,44 @@ extension Journeys {
     #expect(other["url"]?.string?.hasSuffix(":\(port)") == false)
     let config = try #require(other["config"]?.string)
     #expect(FileManager.default.fileExists(atPath: config))
+    // What was made for it is read anew as any configuration.
+    #expect(other["pid"]?.integer != told["pid"]?.integer && other["pid"] != nil, "\(other)")
+    let text = try String(contentsOf: URL(filePath: config), encoding: .utf8)
+    for (content, event) in [
+      (text.replacing("log_level", with: "log_levle"), "configuration_refused"),
+      (text.replacing("\"warning\"", with: "\"info\""), "restart_needed"),
+    ] {
+      try content.write(toFile: config, atomically: true, encoding: .utf8)
+      second.signal(SIGHUP)
+      _ = try await second.line { $0.contains(event) }
+    }
     second.signal(SIGINT)
     #expect(await second.waitForExit() == 0)
     #expect(!FileManager.default.fileExists(atPath: config), "the temporary folder is still there")
     first.signal(SIGINT)
     #expect(await first.waitForExit() == 0)
+  }
+  @Test("a terminal that is closed ends fanfare dev in good order, though its signal is an order to reload as well")
+  func closedTerminal() async throws {
+    let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    var (lock, number): (CInt, CInt) = (0, 0)
+    // TIOCSPTLCK and TIOCGPTN: unlocks it, and tells its number.
+    try #require(ioctl(terminal, 0x4004_5431, &lock) == 0 && ioctl(terminal, 0x8004_5430, &number) == 0)
+    let dev = try ChildProcess(
+      URL(filePath: "/bin/sh"),
+      [
+        "-c", #"exec setsid --ctty --wait "$0" dev --json --port 0 < "$1""#, World.program.path,
+        "/dev/pts/\(number)",
+      ])
+    let told = try JSON.parse(Array(try await dev.line { $0.hasPrefix("{") }.utf8))
+    let (config, pid) = (try #require(told["config"]?.string), Int32(try #require(told["pid"]?.integer)))
+    // While the terminal is there, it is an order to read.
+    try String(contentsOf: URL(filePath: config), encoding: .utf8).replacing("\"warning\"", with: "\"info\"")
+      .write(toFile: config, atomically: true, encoding: .utf8)
+    kill(pid, SIGHUP)
+    _ = try await dev.line { $0.contains("restart_needed") }
+    close(terminal)
+    #expect(await dev.waitForExit() == 0, "\(dev.text)")
+    #expect(!FileManager.default.fileExists(atPath: config), "the temporary folder is still there")
   }
 }

@@ -1,0 +1,58 @@
+import Domain
+import JSON
+import Loop
+
+/// `--wait`: how the deliveries of a message that was just accepted ended.
+struct MessageEnd {
+  static let option = Command.Option("--wait", "SECONDS", "wait until every delivery has ended, then print how")
+
+  /// Nil: nobody waits.
+  static func seconds(_ arguments: Arguments) throws(UsageProblem) -> Int? {
+    try arguments.integer("--wait", in: 1...86_400)
+  }
+
+  private let loop: EventLoop
+  private let began: Instant
+  private let deadline: Instant
+  private let json: Bool
+
+  /// The seconds run from now on, for all messages that are waited for.
+  init(_ seconds: Int, _ loop: EventLoop, json: Bool) {
+    self.loop = loop
+    began = loop.now
+    deadline = began + Int64(seconds) * 1_000
+    self.json = json
+  }
+
+  /// Prints how the deliveries ended. Success only if there were any, and all were accepted, or skipped as the message or its
+  /// app asks for. `warnings`: of the answer that accepted the message.
+  func wait(for id: String, _ warnings: JSONValue?, _ client: Client) async throws -> ExitCode {
+    var bar = ProgressBar(String(id.prefix(12)))
+    while true {
+      let answer = try await client.call("GET", "/v1/messages/\(id)")
+      guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
+      let state = report["state"]?.string ?? ""
+      let counts = MessageCounts(report)
+      if state == "completed" || state == "cancelled" || loop.now > deadline {
+        bar.clear()
+        if json {
+          var members = report.object ?? []
+          members.set("warnings", warnings)
+          Terminal.print(.object(members))
+        } else {
+          Terminal.print(
+            "\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.total == 0 ? ": it had no recipients" : counts.text)"
+          )
+          if loop.now > deadline, state != "completed", state != "cancelled" {
+            Terminal.note("it goes on: fanfare messages watch \(id)")
+          }
+        }
+        return state == "completed" && counts.total > 0 && counts.isAsMeant ? .success : .failure
+      }
+      if !json, loop.now - began >= 1_000 {
+        bar.draw(Int(report["progress"]?["final"]?.integer ?? 0), of: counts.total, state)
+      }
+      await loop.sleep(milliseconds: 100)
+    }
+  }
+}
