@@ -75,7 +75,7 @@ struct MessageTail {
       // Ids begin with their time, and a cursor is one.
       guard let next = cursor, newest.map({ next > $0 }) ?? (found.count < backlog) else { break }
       guard page < Self.mostPages else {
-        if newest != nil { Terminal.note("there are more messages than are shown here: fanfare messages list shows all") }
+        if newest != nil { Terminal.note("more messages came than are shown: fanfare messages list") }
         break
       }
     }
