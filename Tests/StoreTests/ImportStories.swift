@@ -169,6 +169,28 @@ struct ImportStories {
     }
   }
 
+  @Test("an import of few devices, too, writes nothing once its numbers are another's")
+  func fewTakenOver() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let parts = try await self.writes(Self.phones(0..<10), store, loop).parts
+      let part = try #require(parts.first)
+      let intent = try #require(part.intent)
+      try await store.intend(part.writes, under: intent, shop)
+      #expect(part.writes.allSatisfy { !$0.isInSets })
+      try await store.undoOrphans(0, now: loop.wallNow + 120_000)
+      _ = try await store.put(Self.phones(10..<20), app: shop)
+      #expect(try await store.redis.call(RedisCommand("GET", store.keys.lastNumber(0, shop))).integer == 10)
+      for result in try await store.write(part.writes, app: shop) {
+        guard case .overtaken = result else { return #expect(Bool(false), "\(result)") }
+      }
+      try await store.end(intent, stored: [])
+      try await store.expectTrueSets(app: shop)
+      #expect(try await store.reindex(shop, repair: false).isClean)
+      let everyone = AudienceSelection(expression: .everyone)
+      #expect(try await store.count(everyone, app: shop, now: loop.wallNow).total == 10)
+    }
+  }
+
   @Test("records are sent behind the sets, and refused where a set was not filled; repeated, all is true")
   func setRefused() async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
