@@ -73,12 +73,13 @@ extension Store {
     let places = rest.map { DevicePlace(partition: open.partition, number: $0) }
     let parts = try await parts(places, app: open.name.app)
     let lost = zip(rest, parts).filter { $1.part == nil }.map(\.0)
-    try await end(open.intent, lost, open.partition, under: open.name)
+    // Nobody has seen their numbers.
+    try await end(open.intent, lost, open.partition, under: open.name, freeSince: WallTime(milliseconds: 0))
   }
 
   /// `lost` leave their sets, and their numbers are free again; the intent goes. Nothing of this is done if it is another's.
   private func end(
-    _ intent: Intent, _ lost: [Int], _ partition: Int, under name: IntentName
+    _ intent: Intent, _ lost: [Int], _ partition: Int, under name: IntentName, freeSince: WallTime
   ) async throws(StoreError) {
     if !lost.isEmpty {
       let withdrawn = fill(intent.withdrawing(lost), partition, name.app, under: name)
@@ -86,7 +87,7 @@ extension Store {
     }
     _ = try await ask(
       Scripts.endIntent, keys: [keys.intents(partition), keys.freeNumbers(partition, name.app)],
-      [.text(name.raw)] + lost.map { .number(Int64($0)) }, partition: partition)
+      [.text(name.raw), .number(freeSince.milliseconds)] + lost.map { .number(Int64($0)) }, partition: partition)
   }
 
   /// Changes sets as long as the intent is there.
@@ -161,7 +162,8 @@ extension Store {
     try await leave(left, app: app)
     try await settle(joined, app: app)
     let lost = zip(intent.newcomers, parts).filter { $1.part == nil }.map(\.0.number)
-    try await end(intent, lost, partition, under: name)
+    // Whoever had the intent may be at it still, and takes its numbers out of users' entries: no other device has them for a while.
+    try await end(intent, lost, partition, under: name, freeSince: loop.wallNow)
   }
 
   /// What is intended at the moment: numbers of an app, and a text that is another one once anything else is intended.

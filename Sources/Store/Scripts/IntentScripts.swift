@@ -38,15 +38,15 @@ extension Scripts {
     return held
     """)
 
-  /// Ends an intent; numbers that got no record are free at once, as nobody has seen them. KEYS intents, free numbers · ARGV
-  /// name, numbers → 1, or 0: it is gone
+  /// Ends an intent; numbers that got no record are free. KEYS intents, free numbers · ARGV name, since when they are free, numbers
+  /// → 1, or 0: it is gone
   static let endIntent = RedisScript(
     "endIntent",
     """
     #!lua flags=allow-oom
     if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
     redis.call('HDEL', KEYS[1], '#' .. ARGV[1])
-    for i = 2, #ARGV do redis.call('ZADD', KEYS[2], 'NX', '0', ARGV[i]) end
+    for i = 3, #ARGV do redis.call('ZADD', KEYS[2], 'NX', ARGV[2], ARGV[i]) end
     return 1
     """)
 }
