@@ -16,28 +16,34 @@ struct IntentName: Hashable {
     else { return nil }
     self.init(app: AppID(rawValue: String(parts[2])), begun: WallTime(milliseconds: begun), random: random)
   }
-  /// Beside it: how many scripts have filled its sets.
-  var filled: String { "#" + raw }
+  /// Beside it: how far it has come. 0: its newcomers have numbers; 1: it says which sets they enter; and one more for each script
+  /// that has entered them.
+  var progress: String { "#" + raw }
   var raw: String { "\(begun.milliseconds):\(random):\(app.rawValue)" }
 }
 
-/// What an import is about to enter into sets for devices that have no record yet. It is written down first, so that
-/// whoever finds an import that was cut off can take out again what it entered.
+/// What an import is about to do in a partition. It is written down with the numbers of its new devices, as these are given, and
+/// again with their sets before it enters any. So whoever finds an import that was cut off can bring it to an end.
 struct Intent {
-  struct Newcomer {
+  struct Subject {
     var number: Int
     /// Of its id, as in the index.
     var hash: UInt32
-    var user: String?
+    /// Whose entries may name it though its record is not theirs: the user that it comes to, and the one that it leaves.
+    var users: [String] = []
   }
-  var newcomers: [Newcomer] = []
+  /// They have no records yet.
+  var newcomers: [Subject] = []
+  /// Devices that have records and change their user.
+  var moving: [Subject] = []
   var sets: [SetChanges] = []
+
+  var subjects: [Subject] { newcomers + moving }
 
   init() {}
 
-  /// By ascending number.
-  mutating func append(_ device: DeviceRecord, at place: DevicePlace, hash: UInt32) {
-    newcomers.append(Newcomer(number: place.number, hash: hash, user: device.stored.device.user))
+  /// Notes the sets of one of the newcomers. By ascending number.
+  mutating func enter(_ device: DeviceRecord, at place: DevicePlace) {
     if sets.last?.block != place.block { sets.append(SetChanges(block: place.block)) }
     sets[sets.count - 1].note(hidden: true, of: device, number: place.number)
   }
@@ -53,13 +59,20 @@ struct Intent {
   // MARK: As stored
 
   var packed: [UInt8] {
-    var packer = Packer()
+    let (before, behind) = packedAroundNumbers
+    return before + newcomers.flatMap { raw32($0.number) } + behind
+  }
+
+  /// What stands before and behind the numbers of the newcomers: the script that gives them writes them between.
+  var packedAroundNumbers: (before: [UInt8], behind: [UInt8]) {
+    var (count, packer) = (Packer(), Packer())
+    count.number(newcomers.count)
     packer.reserve(64 * newcomers.count)
-    packer.number(newcomers.count)
-    for newcomer in newcomers {
-      packer.append(raw32(newcomer.number))
-      packer.append(raw32(Int(newcomer.hash)))
-      packer.optional(newcomer.user)
+    for newcomer in newcomers { Self.pack(newcomer, &packer) }
+    packer.number(moving.count)
+    for device in moving {
+      packer.append(raw32(device.number))
+      Self.pack(device, &packer)
     }
     packer.number(sets.count)
     for block in sets {
@@ -70,16 +83,18 @@ struct Intent {
         packer.blob(change.add)
       }
     }
-    return packer.bytes
+    return (count.bytes, packer.bytes)
+  }
+
+  private static func pack(_ subject: Subject, _ packer: inout Packer) {
+    packer.append(raw32(Int(subject.hash)))
+    packer.number(subject.users.count)
+    for user in subject.users { packer.text(user) }
   }
 
   init(packed: [UInt8]) throws(Corrupt) {
     var reader = Unpacker(packed)
-    for _ in 0..<(try reader.int()) {
-      let number = from32(try reader.take(4)[...])
-      let hash = UInt32(from32(try reader.take(4)[...]))
-      newcomers.append(Newcomer(number: number, hash: hash, user: try reader.optional()))
-    }
+    try readSubjects(&reader)
     for _ in 0..<(try reader.int()) {
       let block = try reader.int()
       var changes: [SetChanges.Change] = []
@@ -89,5 +104,25 @@ struct Intent {
       }
       sets.append(SetChanges(block: block, changes))
     }
+  }
+
+  /// Without the sets.
+  init(subjectsOf packed: [UInt8]) throws(Corrupt) {
+    var reader = Unpacker(packed)
+    try readSubjects(&reader)
+  }
+
+  private mutating func readSubjects(_ reader: inout Unpacker) throws(Corrupt) {
+    for _ in 0..<(try reader.int()) { newcomers.append(Subject(number: from32(try reader.take(4)[...]), hash: 0)) }
+    for at in newcomers.indices { try Self.read(&newcomers[at], &reader) }
+    for _ in 0..<(try reader.int()) {
+      moving.append(Subject(number: from32(try reader.take(4)[...]), hash: 0))
+      try Self.read(&moving[moving.count - 1], &reader)
+    }
+  }
+
+  private static func read(_ subject: inout Subject, _ reader: inout Unpacker) throws(Corrupt) {
+    subject.hash = UInt32(from32(try reader.take(4)[...]))
+    for _ in 0..<(try reader.int()) { subject.users.append(try reader.text()) }
   }
 }

@@ -1,7 +1,7 @@
 import Domain
 import RedisClient
 
-/// Records of new devices that are in their sets already.
+/// Records of new devices of an import.
 extension Store {
   /// The script for new devices of one partition and one intent, by number.
   func entry(of writes: [DeviceWrite], _ app: AppID) -> ScriptRun {
@@ -46,8 +46,8 @@ extension Store {
     script.keys.append(aliasKeys)
     let intent = writes[0].intent
     script.arguments.append(words.count)
-    script.arguments.append(intent?.name.filled ?? "")
-    script.arguments.append(intent?.fills ?? 0)
+    script.arguments.append(intent?.name.progress ?? "")
+    script.arguments.append(intent?.progress ?? 0)
     script.arguments.append(buckets.count)
     script.arguments.append(writes.count)
     script.arguments.append(asked)

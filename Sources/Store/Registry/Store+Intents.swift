@@ -3,107 +3,91 @@ import Loop
 import RedisClient
 import TLS
 
-/// New devices of an import enter their sets in large groups, before their records: one command a set and not one a set and
-/// few devices. Nobody sees them until the script that writes the record enters them into `active`, too. Everything
-/// written under an intent is refused once another one has taken it over, and records while it has not entered all of its sets.
+/// What new devices of an import are written under, from when they have numbers. Everything is refused once another one has taken it
+/// over, as their numbers are that one's then.
+///
+/// Many enter their sets in large groups, before their records: one command a set and not one a set and few devices. Nobody sees them
+/// until the script that writes the record enters them into `active`, too. Records are refused while not all of the sets are entered.
 final class OpenIntent {
   let name: IntentName
   let partition: Int
-  fileprivate(set) var intent = Intent()
-  /// What names it and enters it into sets, on its way: the records may be sent behind that.
+  fileprivate(set) var intent: Intent
+  /// Those that others had when the numbers were given.
+  fileprivate let others: [IntentName]
+  /// What tells the sets and enters them, on its way: the records may be sent behind that.
   fileprivate(set) var entering: [RedisPipeline] = []
-  /// Scripts of those that change sets.
-  fileprivate(set) var fills = 0
+  /// As it must be told beside the intent before records are written (`IntentName.progress`).
+  fileprivate(set) var progress = 0
 
-  init(name: IntentName, partition: Int) { (self.name, self.partition) = (name, partition) }
-}
-
-/// Of parts that are written together: names for their intents, which are of different devices and no reason for each other to take
-/// over, and those that others had when they were begun.
-struct OwnIntents {
-  let names: [IntentName]
-  /// By partition.
-  fileprivate var others: [Int: [IntentName]] = [:]
-
-  init(parts: Int, app: AppID, at now: WallTime) {
-    names = (0..<parts).map { _ in IntentName(app: app, begun: now, random: SecureRandom.word()) }
+  init(name: IntentName, partition: Int, _ intent: Intent, others: [IntentName]) {
+    (self.name, self.partition, self.intent, self.others) = (name, partition, intent, others)
   }
+
+  var hasOthers: Bool { !others.isEmpty }
+
+  /// Its devices enter their sets before their records, but for `active`.
+  var entersSets: Bool { progress > 0 }
 }
 
 extension Store {
-  /// New devices of one partition from which on it is worth it.
+  /// New devices of one partition from which on they enter their sets before their records.
   private static let newcomersAtLeast = 24
   /// Steps of Redis of one script.
   private static let stepsPerFill = 160
   /// An import that is at one step for longer was cut off.
   private static let orphanedMilliseconds: Int64 = 60_000
 
-  /// Whatever parts must know before they enter sets, for all of them at once: in a part's own time each answer would wait behind
-  /// all that Redis was given by the other one, and nothing would be made meanwhile. Others' intents may end or begin later:
-  /// one that is gone says nothing, and of one that is not seen the records tell.
-  func foresee(_ parts: [[DeviceWrite]], _ app: AppID) async throws(StoreError) -> OwnIntents {
-    var own = OwnIntents(parts: parts.count, app: app, at: loop.wallNow)
-    var asked: [Int: RedisPipeline] = [:]
+  /// Has parts learn the words of their new devices before they begin, all of them at once: in a part's own time each answer would
+  /// wait behind all that Redis was given by the other one, and nothing would be made meanwhile.
+  func foresee(_ parts: [DevicePart], _ app: AppID) async throws(StoreError) {
     var lessons: [Lesson] = []
     for part in parts {
-      let new = part.indices.filter { part[$0].isNew }
-      guard let partition = new.first.map({ part[$0].place.partition }) else { continue }
-      if asked[partition] == nil { asked[partition] = redis.begin([RedisCommand("HKEYS", keys.intents(partition))]) }
-      guard new.count >= Self.newcomersAtLeast else { continue }
-      if let lesson = lesson(of: part, new, WordPlace(partition: partition, app: app)) { lessons.append(lesson) }
+      guard let partition = part.intent?.partition else { continue }
+      let new = part.writes.indices.filter { part.writes[$0].isNew }
+      if let lesson = lesson(of: part.writes, new, WordPlace(partition: partition, app: app)) {
+        lessons.append(lesson)
+      }
       await loop.sleep(milliseconds: 0)
     }
     for lesson in lessons { try await learn(lesson) }
-    for (partition, pipeline) in asked {
-      let names = (try await replies(pipeline).first?.array ?? []).compactMap { $0.text.flatMap(IntentName.init(raw:)) }
-      own.others[partition] = names.filter { $0.app == app }
-    }
-    return own
   }
 
-  /// `part`: which of `own` this is.
-  func intend(
-    _ writes: [DeviceWrite], _ app: AppID, _ own: OwnIntents, _ part: Int
-  ) async throws(StoreError) -> OpenIntent? {
-    let new = writes.indices.filter { writes[$0].isNew }
-      .sorted { writes[$0].place.number < writes[$1].place.number }
-    guard let partition = new.first.map({ writes[$0].place.partition }) else { return nil }
-    let isWorthIt = new.count >= Self.newcomersAtLeast
-    let open = OpenIntent(name: own.names[part], partition: partition)
-    var hashes = Set<UInt32>(minimumCapacity: new.count)
-    for at in new {
-      let hash = IndexPlace(writes[at].id, app, keys).hash
-      hashes.insert(hash)
-      guard isWorthIt else { continue }
-      writes[at].enter(in: &open.intent, hash: hash)
-      writes[at].intent = open
-    }
-    try await takeOver(hashes, of: own.others[partition] ?? [], partition, app)
-    guard isWorthIt else { return nil }
-    var command = RedisCommand("HSET", keys.intents(partition), open.name.raw)
-    command.append(open.intent.packed)
+  /// Takes over what others intend for the same devices; and where new ones are many, they enter their sets.
+  func intend(_ writes: [DeviceWrite], under open: OpenIntent, _ app: AppID) async throws(StoreError) {
+    try await takeOver(besides: open)
+    let new = writes.filter(\.isNew).sorted { $0.place.number < $1.place.number }
+    guard new.count >= Self.newcomersAtLeast else { return }
+    for write in new { write.enter(in: &open.intent) }
+    var told = [
+      ScriptRun(keys: [keys.intents(open.partition)], [.text(open.name.raw), .bytes(open.intent.packed)])
+    ][...]
     // Where any of this is refused, the records are as well: nothing waits for it.
-    let named = redis.begin([command])
-    let filled = fill(open.intent.sets, partition, app, under: open.name)
-    (open.entering, open.fills) = ([named, filled], filled.count)
-    return open
+    let named = redis.begin(Scripts.intend) { told.popFirst() }
+    let filled = fill(open.intent.sets, open.partition, app, under: open.name)
+    (open.entering, open.progress) = ([named, filled], 1 + filled.count)
   }
 
-  /// `refused` got no records: they leave their sets, and their numbers are free again.
-  func end(_ open: OpenIntent, refused: [DeviceWrite], _ app: AppID) async throws(StoreError) {
-    let numbers = refused.map(\.place.number)
-    if !numbers.isEmpty {
-      _ = try await replies(fill(open.intent.withdrawing(numbers), open.partition, app, under: open.name))
+  /// Newcomers whose numbers are not among `stored` got no records: they leave their sets, and their numbers are free again.
+  func end(_ open: OpenIntent, stored: Set<Int>) async throws(StoreError) {
+    let rest = open.intent.newcomers.map(\.number).filter { !stored.contains($0) }
+    let places = rest.map { DevicePlace(partition: open.partition, number: $0) }
+    let parts = try await parts(places, app: open.name.app)
+    let lost = zip(rest, parts).filter { $1.part == nil }.map(\.0)
+    // Nobody has seen their numbers.
+    try await end(open.intent, lost, open.partition, under: open.name, freeSince: WallTime(milliseconds: 0))
+  }
+
+  /// `lost` leave their sets, and their numbers are free again; the intent goes. Nothing of this is done if it is another's.
+  private func end(
+    _ intent: Intent, _ lost: [Int], _ partition: Int, under name: IntentName, freeSince: WallTime
+  ) async throws(StoreError) {
+    if !lost.isEmpty {
+      let withdrawn = fill(intent.withdrawing(lost), partition, name.app, under: name)
+      guard try await replies(withdrawn, partition: partition).allSatisfy({ $0.integer == 1 }) else { return }
     }
-    let end = end(open.name, open.partition, free: numbers)
-    _ = try await ask(Scripts.endIntent, keys: end.keys, end.arguments)
-  }
-
-  private func end(_ name: IntentName, _ partition: Int, free: [Int]) -> (keys: [String], arguments: [RedisArgument]) {
-    (
-      keys: [keys.intents(partition), keys.freeNumbers(partition, name.app)],
-      arguments: [.text(name.raw)] + free.map { .number(Int64($0)) }
-    )
+    _ = try await ask(
+      Scripts.endIntent, keys: [keys.intents(partition), keys.freeNumbers(partition, name.app)],
+      [.text(name.raw), .number(freeSince.milliseconds)] + lost.map { .number(Int64($0)) }, partition: partition)
   }
 
   /// Changes sets as long as the intent is there.
@@ -128,15 +112,16 @@ extension Store {
 
   // MARK: Imports that were cut off
 
-  /// Takes over what others intend for devices with one of these hashes, and what is too old: of two imports of one device the
-  /// later one goes on, and leaves nothing of the other behind.
-  private func takeOver(
-    _ hashes: Set<UInt32>, of others: [IntentName], _ partition: Int, _ app: AppID
-  ) async throws(StoreError) {
-    for name in others {
+  /// Takes over what others intend for the same devices, and what is too old: of two imports of one device the later one goes on, and
+  /// leaves nothing of the other behind. Intents may have ended since; of what began later the records tell.
+  func takeOver(besides open: OpenIntent) async throws(StoreError) {
+    guard open.hasOthers else { return }
+    let partition = open.partition
+    let hashes = Set(open.intent.subjects.map(\.hash))
+    for name in open.others {
       let held = try await ask(RedisCommand("HGET", keys.intents(partition), name.raw), partition: partition)
-      guard let bytes = held.bytes, let intent = try? Intent(packed: bytes) else { continue }
-      let isShared = intent.newcomers.contains { hashes.contains($0.hash) }
+      guard let bytes = held.bytes, let other = try? Intent(subjectsOf: bytes) else { continue }
+      let isShared = other.subjects.contains { hashes.contains($0.hash) }
       if isShared || isOrphaned(name, loop.wallNow) { try await undo(name, partition) }
     }
   }
@@ -145,7 +130,7 @@ extension Store {
     now.milliseconds - name.begun.milliseconds > Self.orphanedMilliseconds
   }
 
-  /// Undoes what imports left behind in a partition that were cut off.
+  /// Brings to their ends what imports left behind in a partition that were cut off.
   func undoOrphans(_ partition: Int, now: WallTime) async throws(StoreError) {
     let names = try await ask(RedisCommand("HKEYS", keys.intents(partition)), partition: partition)
     for name in (names.array ?? []).compactMap({ $0.text.flatMap(IntentName.init(raw:)) })
@@ -154,27 +139,31 @@ extension Store {
     }
   }
 
+  /// New devices that have no record leave sets and users, and their numbers are free again; others leave users whose they are not, and
+  /// what they must know of their own users and those of them is settled.
   private func undo(_ old: IntentName, _ partition: Int) async throws(StoreError) {
     let app = old.app
     let name = IntentName(app: app, begun: loop.wallNow, random: SecureRandom.word())
     let held = try await ask(
       Scripts.takeIntent, keys: [keys.intents(partition)], [.text(old.raw), .text(name.raw)], partition: partition)
     guard let bytes = held.bytes else { return }
-    var lost: [Intent.Newcomer] = []
     // One that cannot be read is left to `reindex`.
-    if let intent = try? Intent(packed: bytes) {
-      let places = intent.newcomers.map { DevicePlace(partition: partition, number: $0.number) }
-      let parts = try await parts(places, app: app)
-      lost = zip(intent.newcomers, parts).filter { $1.part == nil }.map(\.0)
-      let withdrawn = fill(intent.withdrawing(lost.map(\.number)), partition, app, under: name)
-      guard try await replies(withdrawn, partition: partition).allSatisfy({ $0.integer == 1 }) else { return }
-      let joined = lost.compactMap { newcomer in
-        newcomer.user.map { ($0, DevicePlace(partition: partition, number: newcomer.number)) }
+    let intent = (try? Intent(packed: bytes)) ?? Intent()
+    let places = intent.subjects.map { DevicePlace(partition: partition, number: $0.number) }
+    let parts = try await parts(places, app: app)
+    let found = try await open(zip(places, parts).map { ($0, $1.bucket, $1.part) }, app: app)
+    var left: [(user: String, place: DevicePlace)] = []
+    var joined: [String] = []
+    for (subject, (place, device)) in zip(intent.subjects, zip(places, found)) {
+      for user in subject.users {
+        if device?.device.isOf(user) ?? false { joined.append(user) } else { left.append((user, place)) }
       }
-      try await leave(joined, app: app)
     }
-    let end = end(name, partition, free: lost.map(\.number))
-    _ = try await ask(Scripts.endIntent, keys: end.keys, end.arguments, partition: partition)
+    try await leave(left, app: app)
+    try await settle(joined, app: app)
+    let lost = zip(intent.newcomers, parts).filter { $1.part == nil }.map(\.0.number)
+    // Whoever had the intent may be at it still, and takes its numbers out of users' entries: no other device has them for a while.
+    try await end(intent, lost, partition, under: name, freeSince: loop.wallNow)
   }
 
   /// What is intended at the moment: numbers of an app, and a text that is another one once anything else is intended.
@@ -185,7 +174,7 @@ extension Store {
     for (name, packed) in pairs(held.array ?? []) {
       edition += name
       guard IntentName(raw: String(decoding: name, as: UTF8.self))?.app == app else { continue }
-      if let intent = try? Intent(packed: packed) { numbers.formUnion(intent.newcomers.map(\.number)) }
+      if let intent = try? Intent(subjectsOf: packed) { numbers.formUnion(intent.newcomers.map(\.number)) }
     }
     return (numbers, edition)
   }

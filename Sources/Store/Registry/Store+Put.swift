@@ -7,6 +7,7 @@ private struct Incoming {
   var devices: [Device]
   /// What they become on top of what is known, where that counts.
   var merge: ((Device) -> Device)?
+  var isImport: Bool { devices.count > 1 }
 }
 
 extension Store {
@@ -154,12 +155,14 @@ extension Store {
     throw Self.tooBusy
   }
 
-  /// What is to be written, parts of one partition each, with places of its own and entered for its users.
+  /// What is to be written, with places of its own and entered for its users.
   private func prepare(
     _ left: [Int], _ steps: [Step], _ incoming: Incoming, _ app: AppID
-  ) async throws(StoreError) -> (parts: [[DeviceWrite]], users: JoinedUsers) {
-    let places = try await places(of: left.map { (steps[$0].id, steps[$0].found?.place) }, app)
-    let now = loop.wallNow
+  ) async throws(StoreError) -> (parts: [DevicePart], users: JoinedUsers) {
+    let placings = left.map { steps[$0] }.map { step in
+      DeviceToPlace(id: step.id, found: step.found?.place, users: step.users(besides: incoming.devices[step.at].user))
+    }
+    var (places, parts) = try await places(of: placings, app, intends: incoming.isImport)
     var devices = incoming.devices
     if let merge = incoming.merge {
       for step in left.map({ steps[$0] }) {
@@ -171,47 +174,53 @@ extension Store {
     for (at, place) in zip(left, places) {
       if let user = devices[steps[at].at].user { joins.append((user, place)) }
     }
-    let (users, full) = try await enter(joins, app)
-    var parts: [[DeviceWrite]] = []
-    var open: [Int: Int] = [:]
-    for (at, place) in zip(left, places) {
-      let step = steps[at]
-      let old = step.found?.record
-      if full.contains(place) {
-        // As there is no room for it, its number goes back.
-        if old == nil { try await giveBack(place, app) }
-        continue
+    var (users, full) = try await enter(joins, app)
+    let others = parts.compactMap(\.intent).filter(\.hasOthers)
+    if !full.isEmpty, !others.isEmpty {
+      // What makes their entries too long may be the very devices, from an import that was cut off.
+      for intent in others { try await takeOver(besides: intent) }
+      (users, full) = try await enter(joins, app)
+    }
+    for part in parts.indices {
+      for at in parts[part].devices where !full.contains(places[at]) {
+        let device = devices[steps[left[at]].at]
+        parts[part].writes.append(write(device, left[at], steps, at: places[at], users, under: parts[part].intent))
       }
-      var record = DeviceRecord(StoredDevice(device: devices[step.at], tombstone: nil), bornAt: old?.bornAt ?? now)
-      record.stored.device.id = step.id
-      if let known = old?.stored.device, known.address.holdsSameToken(as: record.stored.device.address) {
-        // An import may tell of an earlier registration: the later one goes on to keep the token from older verdicts.
-        record.stored.device.registeredAt = max(known.registeredAt, record.stored.device.registeredAt)
+    }
+    if !incoming.isImport {
+      // As there is no room for it, its number goes back. Those of an import go with its intents.
+      for (at, place) in zip(left, places) where full.contains(place) && steps[at].found == nil {
+        try await giveBack(place, app)
       }
-      let way = step.way(to: record)
-      if way == .arrives { record.mark = step.mark }
-      if let user = record.stored.device.user {
-        if let old, old.stored.device.isOf(user) {
-          record.userVersion = old.userVersion
-          record.stored.userTags = old.stored.userTags
-          record.isOneOfSeveral = old.isOneOfSeveral
-        }
-        if let entry = users.entry(of: user) { record.take(entry) }
-      }
-      let part: Int
-      if let last = open[place.partition], parts[last].count < Self.itemsPerPart {
-        part = last
-      } else {
-        part = parts.count
-        open[place.partition] = part
-        parts.append([])
-      }
-      parts[part].append(
-        DeviceWrite(
-          place: place, id: step.id, before: step.found, after: record, expected: step.numbers, derived: step.derived,
-          way: way, step: at))
     }
     return (parts, users)
+  }
+
+  private func write(
+    _ device: Device, _ at: Int, _ steps: [Step], at place: DevicePlace, _ users: JoinedUsers,
+    under intent: OpenIntent?
+  ) -> DeviceWrite {
+    let step = steps[at]
+    let old = step.found?.record
+    var record = DeviceRecord(StoredDevice(device: device, tombstone: nil), bornAt: old?.bornAt ?? loop.wallNow)
+    record.stored.device.id = step.id
+    if let known = old?.stored.device, known.address.holdsSameToken(as: record.stored.device.address) {
+      // An import may tell of an earlier registration: the later one goes on to keep the token from older verdicts.
+      record.stored.device.registeredAt = max(known.registeredAt, record.stored.device.registeredAt)
+    }
+    let way = step.way(to: record)
+    if way == .arrives { record.mark = step.mark }
+    if let user = record.stored.device.user {
+      if let old, old.stored.device.isOf(user) {
+        record.userVersion = old.userVersion
+        record.stored.userTags = old.stored.userTags
+        record.isOneOfSeveral = old.isOneOfSeveral
+      }
+      if let entry = users.entry(of: user) { record.take(entry) }
+    }
+    return DeviceWrite(
+      place: place, id: step.id, before: step.found, after: record, expected: step.numbers, derived: step.derived,
+      way: way, step: at, under: intent)
   }
 
   /// Those that others came between, to be tried again.
@@ -219,27 +228,28 @@ extension Store {
     _ left: [Int], _ steps: [Step], _ incoming: Incoming, _ app: AppID
   ) async throws(StoreError) -> [Int] {
     let (parts, joined) = try await prepare(left, steps, incoming, app)
-    try await claimTokens(parts.joined(), steps, app)
-    let own = left.count > 1 ? try await foresee(parts, app) : nil
+    try await claimTokens(parts.lazy.flatMap(\.writes), steps, app)
+    try await foresee(parts, app)
     var refused: [DeviceWrite] = []
-    var written = [[DeviceWrite.Result]](repeating: [], count: parts.count)
+    var written = [[DeviceWrite.Result]?](repeating: nil, count: parts.count)
     // The next part begins when the records of one are there: what is left to do for them waits, or Redis would.
     var failure: StoreError?
     do throws(StoreError) {
       try await abreast(parts.count) { at async throws(StoreError) in
-        written[at] = try await self.write(parts[at], app, under: own, at)
+        written[at] = try await self.write(parts[at], app)
       }
     } catch {
       failure = error
     }
     // What was written before another part failed is brought to its end as well.
     try await abreast(parts.count) { at async throws(StoreError) in
-      let results = written[at]
-      guard !results.isEmpty else { return }
-      try await self.end(parts[at], results, app)
-      let pointed = try await self.pointTokens(of: parts[at], results, steps, app: app)
+      guard let results = written[at] else { return }
+      let writes = parts[at].writes
+      let lost = zip(writes, results).filter { $0.isNew && !$1.isDone }.map(\.0)
+      try await self.leave(lost.compactMap { write in write.user.map { ($0, write.place) } }, app: app)
+      let pointed = try await self.pointTokens(of: writes, results, steps, app: app)
       for place in results.indices {
-        let write = parts[at][place]
+        let write = writes[place]
         if case .done(let aliased) = results[place] {
           steps[write.step].written(write, aliased, pointed[place])
         } else {
@@ -247,80 +257,35 @@ extension Store {
         }
       }
     }
-    let done = parts.joined().map { steps[$0.step] }.filter(\.isWritten)
+    let done = parts.flatMap(\.writes).map { steps[$0.step] }.filter(\.isWritten)
     try await moveTokens(done, app)
-    if let failure { throw failure }
     var users = joined
     for write in refused { users.forget(write.place) }
+    for at in parts.indices where written[at] == nil { for write in parts[at].writes { users.forget(write.place) } }
     try await settle(users, app)
     try await leaveUsers(done, app)
+    // Intents stand to the end, so that whoever finds one settles what is left. Those of parts that failed are left to that.
+    try await abreast(parts.count) { at async throws(StoreError) in
+      if let results = written[at] { try await self.end(parts[at], results, app) }
+    }
+    if let failure { throw failure }
     return refused.map(\.step)
   }
 
-  /// Devices of one partition: those that are new into their sets first. `own` has the intents of all that is written together.
-  private func write(
-    _ writes: [DeviceWrite], _ app: AppID, under own: OwnIntents?, _ part: Int
-  ) async throws(StoreError) -> [DeviceWrite.Result] {
-    let intent = if let own { try await intend(writes, app, own, part) } else { nil as OpenIntent? }
-    let results = try await write(writes, app: app)
-    for entering in intent?.entering ?? [] { _ = try await replies(entering) }
+  /// Devices of one partition; many that are new enter their sets first.
+  private func write(_ part: DevicePart, _ app: AppID) async throws(StoreError) -> [DeviceWrite.Result] {
+    if let intent = part.intent { try await intend(part.writes, under: intent, app) }
+    let results = try await write(part.writes, app: app)
+    for entering in part.intent?.entering ?? [] { _ = try await replies(entering) }
     return results
   }
 
-  /// What is left of those that were refused goes, and then the intent.
-  private func end(_ writes: [DeviceWrite], _ results: [DeviceWrite.Result], _ app: AppID) async throws(StoreError) {
-    var refused: [DeviceWrite] = []
-    for at in writes.indices where !results[at].isDone && writes[at].isNew {
-      let write = writes[at]
-      if let user = write.user { try await leave([(user, write.place)], app: app) }
-      // The number of one that was overtaken is the other's.
-      guard case .refused = results[at] else { continue }
-      if write.intent == nil { try await giveBack(write.place, app) } else { refused.append(write) }
+  /// The numbers of new devices that got no records are free again, and the intent goes.
+  private func end(_ part: DevicePart, _ results: [DeviceWrite.Result], _ app: AppID) async throws(StoreError) {
+    let new = zip(part.writes, results).filter { $0.0.isNew }
+    if let intent = part.intent {
+      return try await end(intent, stored: Set(new.filter { $0.1.isDone }.map(\.0.place.number)))
     }
-    // All of a part have the same.
-    if let intent = writes.lazy.compactMap(\.intent).first { try await end(intent, refused: refused, app) }
-  }
-
-  /// Where devices are, or numbers for those that are nowhere.
-  func places(of devices: [(id: DeviceID, found: DevicePlace?)], _ app: AppID) async throws(StoreError)
-    -> [DevicePlace]
-  {
-    var places: [DevicePlace] = []
-    places.reserveCapacity(devices.count)
-    var new: [(home: Int, devices: [Int])] = []
-    var open: [Int: Int] = [:]
-    for (at, device) in devices.enumerated() {
-      if let place = device.found {
-        places.append(place)
-        continue
-      }
-      let home = partition(of: device.id, in: app)
-      places.append(DevicePlace(partition: home, number: 0))
-      if let last = open[home], new[last].devices.count < Self.itemsPerPart {
-        new[last].devices.append(at)
-      } else {
-        open[home] = new.count
-        new.append((home, [at]))
-      }
-    }
-    guard !new.isEmpty else { return places }
-    let rest = max(settings.retentionSeconds, Self.shortestRest)
-    let before = loop.wallNow.milliseconds - rest * 1000
-    let replies = try await ask(
-      Scripts.allocate,
-      new.map { home, devices in
-        (
-          keys: [keys.lastNumber(home, app), keys.freeNumbers(home, app)],
-          arguments: [.number(before), .number(Int64(devices.count))]
-        )
-      })
-    for (new, reply) in zip(new, replies) {
-      let numbers = (reply.array ?? []).compactMap { $0.integer.flatMap { UInt32(exactly: $0) }.map { Int($0) } }
-      guard numbers.count == new.devices.count else {
-        throw .unavailable("Redis gave no numbers for devices", retryAfter: 1)
-      }
-      for (at, number) in zip(new.devices, numbers) { places[at].number = number }
-    }
-    return places
+    for (write, result) in new where !result.isDone { try await giveBack(write.place, app) }
   }
 }

@@ -61,6 +61,12 @@ final class Step {
     return way
   }
 
+  /// If it comes to another user: that one, and the one that it leaves.
+  func users(besides user: String?) -> [String] {
+    let before = found?.device.user
+    return before.map(ExactText.init) == user.map(ExactText.init) ? [] : [user, before].compactMap { $0 }
+  }
+
   func written(_ write: DeviceWrite, _ aliased: [AliasEntry], _ pointed: Pointed?) {
     self.write = write
     if let pointed { told = pointed }

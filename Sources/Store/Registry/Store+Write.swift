@@ -19,20 +19,24 @@ final class DeviceWrite {
   let way: RegistrationWay
   /// What aliases of its token name is answered, or refused.
   let tellsAliases: Bool
-  /// A new device that this has entered into its sets already, but for `active`.
-  var intent: OpenIntent?
+  /// Of a new device of an import: refused once another one has taken this over.
+  let intent: OpenIntent?
   /// Whose it is among those that are written together.
   let step: Int
 
   init(
     place: DevicePlace, id: DeviceID, before: FoundDevice?, after: DeviceRecord?, expected: [Int] = [],
-    derived: DeviceID? = nil, way: RegistrationWay = .keeps, step: Int = 0
+    derived: DeviceID? = nil, way: RegistrationWay = .keeps, step: Int = 0, under intent: OpenIntent? = nil
   ) {
     (self.place, self.id, self.before, self.after) = (place, id, before, after)
     (self.expected, self.derived, self.way, self.step) = (expected, derived, way, step)
     tellsAliases = derived == id && (way == .keeps || way == .alone)
     isNew = before == nil && after != nil
+    self.intent = isNew ? intent : nil
   }
+
+  /// In its sets already, but for `active`.
+  var isInSets: Bool { intent?.entersSets ?? false }
 
   enum Result {
     /// It was not as expected, or its sets were not filled.
@@ -52,8 +56,8 @@ extension DeviceWrite {
   /// What `packed` may write as words.
   func forEachRepeatingText(_ body: (String) -> Void) { after?.forEachRepeatingText(body) }
 
-  func enter(in intent: inout Intent, hash: UInt32) {
-    if let after { intent.append(after, at: place, hash: hash) }
+  func enter(in intent: inout Intent) {
+    if let after { intent.enter(after, at: place) }
   }
 
   func packed(_ words: WordBook) -> [UInt8]? { after?.packed(words) }
@@ -93,7 +97,7 @@ extension DeviceWrite {
   }
 
   func note(in sets: inout SetChanges) {
-    if intent != nil, let after {
+    if isInSets, let after {
       sets.note(hidden: false, of: after, number: place.number)
     } else {
       sets.note(before?.record, after, number: place.number)
@@ -113,7 +117,7 @@ extension DeviceWrite {
 extension Store {
   /// Devices of one script: what keeps it within a millisecond.
   private static let devicesPerScript = 32
-  /// … if they are in their sets already, and the rest of their bucket of records.
+  /// … if they are new ones of an import, and the rest of their bucket of records.
   private static let enteredPerScript = 24
   /// Places in sets of one script's devices; a single device may have more.
   private static let placesPerScript = 800
@@ -203,7 +207,7 @@ extension Store {
     let count = (places.count + size - 1) / size
     let size = (places.count + count - 1) / max(1, count)
     for place in places.sorted(by: { writes[$0].place.number < writes[$1].place.number }) {
-      let weight = writes[place].intent == nil ? writes[place].weight : 0
+      let weight = writes[place].isInSets ? 0 : writes[place].weight
       let isFull = chunks.last.map { $0.count >= size && writes[place].place.bucket != bucket } ?? true
       if isFull || weight > room {
         chunks.append([])
@@ -284,13 +288,5 @@ extension Store {
       if try await self.write([write], app: app)[0].isDone { return (found.record, new) }
     }
     throw Self.tooBusy
-  }
-
-  /// A number that no record ever had may be used again at once.
-  func giveBack(_ place: DevicePlace, _ app: AppID) async throws(StoreError) {
-    _ = try await ask(
-      Scripts.free,
-      keys: [keys.freeNumbers(place.partition, app), keys.record(place.partition, app, place.number)],
-      [.number(Int64(place.number)), 0], partition: place.partition)
   }
 }

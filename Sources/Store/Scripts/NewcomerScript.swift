@@ -1,11 +1,11 @@
 import RedisClient
 
 extension Scripts {
-  /// Writes the records of new devices of an import that are in their sets already, but for `active`: all of a run or none. Shorter than
-  /// `writeDevices`, as nothing was there before them.
+  /// Writes the records of new devices of an import, all of a run or none. Shorter than `writeDevices`, as nothing was there before
+  /// them; and many of them are in their sets already, but for `active`.
   ///
   /// KEYS words, intents, free numbers; record buckets; per device its index bucket; of those whose alias is asked for, its bucket;
-  /// sets · ARGV words, where it is counted how many scripts have filled the sets of the intent, how many must have, record
+  /// sets · ARGV words, the field that tells how far the intent has come, how far it must have, record
   /// buckets, devices, a byte for each device whose alias must name nobody: which one, plan of sets; per record bucket: numbers of its
   /// newcomers, four bytes each, and their entries; per device: hash of its id, number, and numbers expected under the hash; per
   /// asked alias: hash of the token; then sets as `applySets` takes them. → as `writeDevices`

@@ -1,7 +1,9 @@
 import RedisClient
 
 extension Scripts {
-  /// Numbers freed long ago, then fresh ones. KEYS last number, free numbers · ARGV freed before, how many
+  /// Numbers freed long ago, then fresh ones. For an import with the intent that names them, so that they are found should it be cut
+  /// off. KEYS last number, free numbers; for an import: intents · ARGV freed before, how many; for an import: name of the intent,
+  /// what it says before and behind the numbers → numbers, and for an import the fields of the intents that were there before
   static let allocate = RedisScript(
     "allocate",
     """
@@ -14,6 +16,12 @@ extension Scripts {
     if missing > 0 then
       local last = redis.call('INCRBY', KEYS[1], missing)
       for i = last - missing, last - 1 do numbers[#numbers + 1] = i end
+    end
+    if KEYS[3] then
+      local others, raw = redis.call('HKEYS', KEYS[3]), {}
+      for i = 1, #numbers do raw[i] = struct.pack('>I4', numbers[i]) end
+      redis.call('HSET', KEYS[3], ARGV[3], ARGV[4] .. table.concat(raw) .. ARGV[5], '#' .. ARGV[3], '0')
+      for i = 1, #others do numbers[wanted + i] = others[i] end
     end
     return numbers
     """)

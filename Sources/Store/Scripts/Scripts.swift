@@ -12,7 +12,7 @@ enum Scripts {
     begin, reschedule, hurry, postpone, releaseJob, adjourn,
     takeTallies, grant, control, controlPart, controlKnown, park, unparked, storeSlice, writeDevices, writeOwnDevices,
     enterDevices,
-    fillSets,
+    intend, fillSets,
     takeIntent, endIntent,
     holdPrunes,
     brake,
