@@ -19,7 +19,10 @@ extension HTTPServer {
         return goesOn ? .YES : .NO
       },
       target: { server, target, connection in
-        if let target { HTTPServer.from(server).began(target, on: Connection.from(connection)) }
+        if let target {
+          HTTPServer.from(server).began(target, on: Connection.from(connection))
+          HTTPServer.hideQuery(target)
+        }
         return nil
       },
       completed: { server, connection, _, code in
@@ -36,6 +39,14 @@ extension HTTPServer {
           context.pointee = nil
         }
       })
+  }
+
+  /// The query is parsed by `RequestHead`. libmicrohttpd would make an object of each parameter as well, and close the connection
+  /// without an answer once those fill its memory. So it finds no `?` in the target, which is in its own read buffer.
+  private static func hideQuery(_ target: UnsafePointer<CChar>) {
+    var byte = UnsafeMutablePointer(mutating: target)
+    while byte.pointee != 0, byte.pointee != CChar(UInt8(ascii: "?")) { byte += 1 }
+    if byte.pointee != 0 { byte.pointee = CChar(UInt8(ascii: "/")) }
   }
 
   private static func from(_ context: UnsafeMutableRawPointer?) -> HTTPServer {
