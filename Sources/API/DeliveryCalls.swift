@@ -14,11 +14,11 @@ extension Service {
       write: { $0.write(to: &$1) }, columns: DeliveryReport.columns, row: \.row,
       page: { [self] cursor, limit throws(Problem) in
         let place = try cursor.map { cursor throws(Problem) in
-          try Call.place(of: cursor, marked: Self.cursorMark) { DeliveryPlace(text: $0) }
+          try call.place(of: cursor, marked: Self.cursorMark) { DeliveryPlace(text: $0) }
         }
         let page = try await deliveries(id, call, filter, cursor: place, limit: limit)
         return ListingPage(
-          items: page.items, next: page.next.map { Call.cursor(at: $0.text, marked: Self.cursorMark) })
+          items: page.items, next: page.next.map { call.cursor(at: $0.text, marked: Self.cursorMark) })
       })
     return try await listing.answer(call)
   }
