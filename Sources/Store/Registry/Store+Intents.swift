@@ -51,7 +51,7 @@ extension Store {
       if asked[partition] == nil { asked[partition] = redis.begin([RedisCommand("HKEYS", keys.intents(partition))]) }
       guard new.count >= Self.newcomersAtLeast else { continue }
       if let lesson = lesson(of: part, new, WordPlace(partition: partition, app: app)) { lessons.append(lesson) }
-      await loop.sleep(milliseconds: 0)
+      await loop.giveWay()
     }
     for lesson in lessons { try await learn(lesson) }
     for (partition, pipeline) in asked {
