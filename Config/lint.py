@@ -126,6 +126,7 @@ def check_cycles(all_targets):
 
 
 def check_files(all_targets):
+    lint_numbers.self_test(find)
     names = set(all_targets)
     for target in all_targets.values():
         for file in sources(target):

@@ -2,7 +2,8 @@
 process. Called by lint.py.
 
 A text becomes a number through `Whole.read(_:in:)` (Domain), or in the store through `StoredNumber.read`, which holds it within
-2^48. What this finds: a failable `Int(text)` and its like, and arithmetic on a number of a JSON document where it is taken out.
+2^48. What this finds: a failable `Int(text)` and its like, and arithmetic on a number of a JSON document: where it is taken out,
+or under the local name that it was given, until the function has asked whether a range contains it.
 """
 import re
 
@@ -23,6 +24,10 @@ FAILABLE = [
 JSON_NUMBER = re.compile(
     r"\[\"\w+\"\]\??\.integer\b(?:\s*\?\?\s*-?\d+\s*\)?)?\s(?:[-+*]|<<)\s"
     r"|\s(?:[-+*]|<<)\s\(?[\w.$?]*\[\"\w+\"\]\??\.integer\b")
+# let number = document["x"]?.integer, also behind `if` and `guard`, and with `?? 0`.
+NAMED = re.compile(
+    r"\b(?:let|var)\s+(\w+)(?:\s*:\s*[\w?]+)?\s*=\s*[\w.$?!()]*(?:\[\"\w+\"\]\??)+\.integer\b(?!\.)"
+    r"(?:\s*\?\?\s*-?[\d_]+)?\s*(?=$|[,;}{]|else\b)")
 # Where the reading itself is done, and what only looks whether a text is a number.
 READERS = {
     "Sources/Domain/Whole.swift", "Sources/Store/Packing/StoredNumber.swift", "Sources/JSON/FaultFinder.swift",
@@ -41,3 +46,57 @@ def check(place, lines, find):
             find(f"{place}:{number}", "a number from a text is read with its range: Whole.read(_:in:)")
         if JSON_NUMBER.search(code):
             find(f"{place}:{number}", "arithmetic on a number as a document has it: bound it first")
+    for number, name in reckoned(lines):
+        find(f"{place}:{number}", f"arithmetic on `{name}`, a number as a document has it: bound it first")
+
+
+def reckoned(lines):
+    """Lines with arithmetic on a local name of a number of a document, and the name."""
+    found = []
+    # By name: the depth of braces that it was given at.
+    named = {}
+    depth = 0
+    for number, line in enumerate(lines, 1):
+        code = re.sub(r'"(?:[^"\\]|\\.)*"', lambda text: text[0] if re.fullmatch(r'"\w+"', text[0]) else '""', line)
+        code = code.split("//")[0]
+        given = [match[1] for match in NAMED.finditer(code)]
+        for name in given:
+            named[name] = depth
+        for name in list(named):
+            is_other = name not in given and re.search(rf"\b(?:let|var)\s+{name}\s*(?::[^=]*)?=", code)
+            if is_other or re.search(rf"\.contains\({name}\b|~=\s*{name}\b", code):
+                del named[name]
+                continue
+            operand = rf"\b{name}\b!?(?:\s*\?\?\s*-?\d+\s*\)?)?"
+            if re.search(rf"{operand}\s(?:[-+*]|<<)=?\s|\s(?:[-+*]|<<)=?\s\(?{name}\b(?!\s*[(:])", code):
+                found.append((number, name))
+        depth += code.count("{") - code.count("}")
+        # What was given within a block ends with it.
+        named = {name: at for name, at in named.items() if depth >= at and depth > 0 or at == 0 and depth == 0}
+    return found
+
+
+def self_test(find):
+    """That the rules find what they are for, and nothing else."""
+    def of(text):
+        found = []
+        check("Sources/API/Example.swift", text.splitlines(), lambda place, _: found.append(int(place.split(":")[1])))
+        return found
+
+    cases = [
+        ('func f() {\n  let n = j["x"]?.integer\n  guard let n else { return }\n  use(n)\n}', []),
+        ('func f() {\n  let n = j["x"]?.integer ?? 0\n  use(n + 1)\n}', [3]),
+        ('func f() {\n  let n = j["x"]?.integer\n  guard let n else { return }\n  use(n + 1)\n}', [4]),
+        ('func f() {\n  guard let n = j["x"]?.integer else { return }\n  use(2 * n)\n}', [3]),
+        ('func f() {\n  if let n = j["a"]?["x"]?.integer {\n    total += n\n  }\n}', [3]),
+        ('func f() {\n  var n = j["x"]?.integer ?? 0\n  n -= 1\n}', [3]),
+        ('func f() {\n  let n = j["x"]?.integer\n  use((n ?? 0) << 2)\n}', [3]),
+        ('func f() {\n  guard let n = j["x"]?.integer, (0...9).contains(n) else { return }\n  use(n + 1)\n}', []),
+        ('func f() {\n  let n = j["x"]?.integer ?? 0\n  use(n &+ 1)\n}', []),
+        ('func f() {\n  let n = j["x"]?.integer\n}\nfunc g(n: Int) {\n  use(n + 1)\n}', []),
+        ('func f() {\n  use((j["x"]?.integer ?? 0) + 1)\n}', [2]),
+        ('func f() {\n  let n = Int(text) ?? 0\n}', [2]),
+    ]
+    for text, expected in cases:
+        if of(text) != expected:
+            find("Config/lint_numbers.py", f"finds {of(text)} in place of {expected} in: {text}")

@@ -16,6 +16,8 @@ struct Call {
   /// Who asks; absent on open endpoints.
   let key: APIKey?
   let now: WallTime
+  /// Of the store: cursors are known by it.
+  var cursorSecret: [UInt8] = []
 
   /// The tenant; an endpoint that needs a key has one.
   var app: AppID {

@@ -3,34 +3,42 @@ import HTTPServer
 import JSON
 import TLS
 
-/// Cursors are opaque to clients: the place in a list, behind the mark of that list, so that what was never given is known
-/// as such.
+/// Cursors are opaque to clients: the place in a list, behind the mark of that kind of list, and a code that only this store's
+/// secret makes. The code holds for one app and one path, so that a cursor which this list did not give is known as such,
+/// whatever stands in it.
 extension Call {
-  /// `read`: nil for a place that the list cannot have given.
-  func cursor<Place>(marked mark: String, _ read: (String) -> Place?) throws(Problem) -> Place? {
-    guard let cursor = request.query("cursor") else { return nil }
-    return try Self.place(of: cursor, marked: mark, read)
-  }
+  /// Letters of the code, 16 bytes of an HMAC.
+  private static let codeLength = 22
 
   /// What a cursor stands for. `read`: nil for a place that the list cannot have given.
-  static func place<Place>(
+  func place<Place>(
     of cursor: String, marked mark: String, _ read: (String) -> Place?
   ) throws(Problem) -> Place {
-    guard let bytes = Base64URL.decode(cursor), let text = String(validating: bytes, as: UTF8.self),
-      text.hasPrefix(mark), let place = read(String(text.dropFirst(mark.count)))
-    else { throw Problem(.invalidCursor, "Pass `next_cursor` of the previous page, unchanged") }
+    guard let bytes = Base64URL.decode(cursor), bytes.count > Self.codeLength else { throw Self.foreignCursor }
+    let text = Array(bytes.dropLast(Self.codeLength))
+    guard Digest.equal(Array(bytes.suffix(Self.codeLength)), code(of: text)),
+      let known = String(validating: text, as: UTF8.self), known.hasPrefix(mark),
+      let place = read(String(known.dropFirst(mark.count)))
+    else { throw Self.foreignCursor }
     return place
   }
-}
 
-extension JSONWriter {
-  /// `next_cursor` of a page; null ends the list.
-  mutating func nextCursor(_ place: String?, marked mark: String) {
-    key("next_cursor")
-    if let place { string(Call.cursor(at: place, marked: mark)) } else { null() }
+  func cursor(at place: String, marked mark: String) -> String {
+    let text = Array((mark + place).utf8)
+    return Base64URL.encode(text + code(of: text))
   }
-}
 
-extension Call {
-  static func cursor(at place: String, marked mark: String) -> String { Base64URL.encode(Array((mark + place).utf8)) }
+  private static var foreignCursor: Problem {
+    Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged")
+  }
+
+  private func code(of text: [UInt8]) -> [UInt8] {
+    var told: [UInt8] = []
+    // Each with its length, so that two parts never read as others.
+    for part in [app.rawValue] + parameters {
+      told += Array("\(part.utf8.count):\(part)".utf8)
+    }
+    told += text
+    return Array(Base64URL.encode(Array(Digest.hmacSHA256(told, key: cursorSecret).prefix(16))).utf8)
+  }
 }

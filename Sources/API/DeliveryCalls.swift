@@ -15,11 +15,11 @@ extension Service {
       row: { [$0.device.rawValue, $0.user ?? ""] + $0.row },
       page: { [self] cursor, limit throws(Problem) in
         let place = try cursor.map { cursor throws(Problem) in
-          try Call.place(of: cursor, marked: Self.cursorMark) { DeliveryPlace(text: $0) }
+          try call.place(of: cursor, marked: Self.cursorMark) { DeliveryPlace(text: $0) }
         }
         let page = try await deliveries(id, call, filter, cursor: place, limit: limit)
         return ListingPage(
-          items: page.items, next: page.next.map { Call.cursor(at: $0.text, marked: Self.cursorMark) })
+          items: page.items, next: page.next.map { call.cursor(at: $0.text, marked: Self.cursorMark) })
       })
     return try await listing.answer(call)
   }

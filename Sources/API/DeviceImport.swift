@@ -6,21 +6,19 @@ import Loop
 import Store
 
 extension Service {
-  /// Lines that are read before others have their turn.
-  private static let linesPerTurn = 250
-
   /// `POST /v1/devices/bulk`: each line is a device as `POST /v1/devices` takes it, or as the export writes it, with its
   /// `registered_at`. May be repeated as a whole: what was registered by then is replaced by the same.
   func registerDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     typealias Written = (inout JSONWriter) -> Void
-    let lines = try Lines(of: call).all
+    let lines = try await Lines(of: call, loop).all
+    let faults = FaultBudget(eachDocument: Intake.maximumViolationsOfLine)
     var results: [(line: Int, result: Result<Written, Problem>)] = []
     var devices: [Device] = []
     var places: [Int] = []
     for line in lines {
-      if results.count % Self.linesPerTurn == Self.linesPerTurn - 1 { await loop.sleep(milliseconds: 0) }
+      await loop.giveWay()
       do throws(Problem) {
-        devices.append(try device(on: line, call))
+        devices.append(try device(on: line, call, faults))
         places.append(results.count)
         results.append((line.number, .success { _ in }))
       } catch {
@@ -44,14 +42,15 @@ extension Service {
         if case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
       }
     }
-    return Lines.answer(results)
+    return await Lines.answer(results, loop)
   }
 
-  private func device(on line: Lines.Line, _ call: Call) throws(Problem) -> Device {
+  private func device(on line: Lines.Line, _ call: Call, _ faults: FaultBudget) throws(Problem) -> Device {
     let document = try line.document()
     do throws(Refusal) {
       var reading = try Intake.read(
-        deviceFrom: document, id: nil, now: call.now, providers: providerNames, isImported: true)
+        deviceFrom: document, id: nil, now: call.now, providers: providerNames, isImported: true,
+        faults: faults)
       reading.takeInstallation(in: call.app)
       return reading.device
     } catch {

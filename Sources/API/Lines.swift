@@ -1,6 +1,7 @@
 import Domain
 import HTTPServer
 import JSON
+import Loop
 
 /// A body of one JSON document a line (NDJSON), as the bulk calls take it. A line that is wrong is answered for, and stops
 /// no other.
@@ -25,9 +26,10 @@ struct Lines {
   /// Without empty ones.
   let all: [Line]
 
-  init(of call: Call) throws(Problem) {
+  /// Counts them while it reads, and gives way to other requests between two of them.
+  init(of call: Call, _ loop: EventLoop) async throws(Problem) {
     if Call.mediaType(call.request.header("content-type") ?? "") == ListForm.table.mediaType {
-      all = try Self.checked(try DeviceTable.lines(of: call))
+      all = try await DeviceTable.lines(of: call, loop)
       return
     }
     var body = call.request.body[...]
@@ -39,37 +41,36 @@ struct Lines {
     var lines: [Line] = []
     var number = 0
     while !body.isEmpty {
+      await loop.giveWay()
       let end = body.firstIndex(of: UInt8(ascii: "\n")) ?? body.endIndex
       number += 1
       var bytes = body[..<end]
       if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
       if bytes.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }) {
+        try Self.checkCount(behind: lines.count)
         lines.append(Line(number: number, bytes: Array(bytes)))
       }
       body = body[end...].dropFirst()
     }
-    all = try Self.checked(lines)
+    guard !lines.isEmpty else { throw Problem(.malformedJSON, "The body has no line: send one JSON object a line") }
+    all = lines
   }
 
-  private static func checked(_ lines: [Line]) throws(Problem) -> [Line] {
-    guard lines.count <= Self.maximum else {
+  /// Refuses a body that has another line behind so many.
+  static func checkCount(behind lines: Int) throws(Problem) {
+    guard lines < maximum else {
       throw Problem(
-        .bodyTooLarge,
-        "The body has \(lines.count) lines; the limit is \(Self.maximum): send it in parts; nothing was done"
-      )
+        .bodyTooLarge, "The body has more than \(maximum) lines: send it in parts; nothing was done")
     }
-    guard !lines.isEmpty else {
-      throw Problem(.malformedJSON, "The body has no line: send one JSON object on each line")
-    }
-    return lines
   }
 
   /// One answer a line, in the order asked: `line`, and what became of it or `problem`.
-  static func answer(_ results: [(line: Int, result: Result<(inout JSONWriter) -> Void, Problem>)])
-    -> HTTPServerResponse
-  {
+  static func answer(
+    _ results: [(line: Int, result: Result<(inout JSONWriter) -> Void, Problem>)], _ loop: EventLoop
+  ) async -> HTTPServerResponse {
     var bytes: [UInt8] = []
     for (line, result) in results {
+      await loop.giveWay()
       var writer = JSONWriter()
       writer.beginObject()
       writer.member("line", line)

@@ -20,11 +20,11 @@ extension Service {
     idempotency?.digest = Digest.sha256(Array(parent.description.utf8) + call.request.body)
     if let idempotency, let earlier = try await lookUp(idempotency, call.app) {
       var answer = try await became(earlier, of: nil, call.app)
-      answer.nextAfter = try await ended(parent, try selection(of: call), call.app).next
+      answer.nextAfter = try await ended(parent, try selection(of: call), call).next
       return Answer.accepted(answer)
     }
     let selection = try selection(of: call)
-    let (devices, next) = try await ended(parent, selection, call.app)
+    let (devices, next) = try await ended(parent, selection, call)
     guard !devices.isEmpty else {
       throw Problem(
         .nothingToReplay, "No delivery of this message has these outcomes and reasons: see its `counts`")
@@ -58,7 +58,7 @@ extension Service {
 
   /// The devices of the deliveries that ended as selected, in the order of the report, as many as one message holds; and where
   /// the others begin.
-  private func ended(_ parent: MessageID, _ selection: ReplaySelection, _ app: AppID) async throws(Problem)
+  private func ended(_ parent: MessageID, _ selection: ReplaySelection, _ call: Call) async throws(Problem)
     -> (devices: [DeviceID], next: String?)
   {
     var devices: [DeviceID] = []
@@ -68,7 +68,7 @@ extension Service {
     var cursor: DeliveryPlace?
     var full: DeliveryPlace?
     if let after = selection.after {
-      cursor = try Call.place(of: after, marked: Self.replayMark) { DeliveryPlace(text: $0) }
+      cursor = try call.place(of: after, marked: Self.replayMark) { DeliveryPlace(text: $0) }
     }
     repeat {
       let left = settings.maximumReplayed - devices.count
@@ -77,14 +77,14 @@ extension Service {
       let page: (items: [DeliveryReport], next: DeliveryPlace?)?
       do throws(StoreError) {
         page = try await store.deliveries(
-          parent, app: app, filter: filter, cursor: cursor,
+          parent, app: call.app, filter: filter, cursor: cursor,
           limit: left > 0 ? min(left, Self.replayPage) : Self.replayPage)
       } catch {
         throw Problem(error)
       }
       guard let page else { throw Self.noMessage }
       for delivery in page.items where selection.takes(state: delivery.state, reason: delivery.reason) {
-        if let full { return (devices, Call.cursor(at: full.text, marked: Self.replayMark)) }
+        if let full { return (devices, call.cursor(at: full.text, marked: Self.replayMark)) }
         devices.append(delivery.device)
       }
       cursor = page.next

@@ -22,9 +22,14 @@ extension Service {
     return Answer.accepted(try await accept(draft, call.app))
   }
 
-  func read(_ document: JSONValue, _ call: Call) throws(Problem) -> MessageReading {
+  /// `faults`: shared by all lines of a request.
+  func read(
+    _ document: JSONValue, _ call: Call, _ faults: FaultBudget = FaultBudget()
+  ) throws(Problem) -> MessageReading {
     do throws(Refusal) {
-      return try reading(of: document, call)
+      return try Intake.read(
+        messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now,
+        faults: faults)
     } catch {
       throw Problem(error, .invalidMessage)
     }

@@ -7,7 +7,7 @@ import Store
 import TLS
 
 extension Service {
-  /// Lines that are read before the loop's others have their turn.
+  /// Lines whose tokens are looked up together.
   private static let linesAtOnce = 128
   private static let storedAtOnce = 1_024
   /// Of those that ask the store for something of their own.
@@ -17,7 +17,7 @@ extension Service {
   /// `POST /v1/messages/bulk`: each line is a message as `POST /v1/messages` takes it, with its `idempotency_key` if it is
   /// to have one. Lines are read and stored together; those that aim at one device are stored in their order.
   func sendMessages(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let lines = try Lines(of: call).all
+    let lines = try await Lines(of: call, loop).all
     let work = BulkWork(count: lines.count)
     for start in stride(from: 0, to: lines.count, by: Self.linesAtOnce) {
       await read(lines, start..<min(lines.count, start + Self.linesAtOnce), call, into: work)
@@ -27,7 +27,7 @@ extension Service {
         await store(wave[start..<min(wave.count, start + Self.storedAtOnce)], call, work)
       }
     }
-    return Lines.answer(
+    return await Lines.answer(
       zip(lines, work.results).map { line, result in
         (
           line.number,
@@ -38,7 +38,7 @@ extension Service {
             }
           }
         )
-      })
+      }, loop)
   }
 
   // MARK: Reading
@@ -60,6 +60,7 @@ extension Service {
   private func read(_ lines: [Lines.Line], _ range: Range<Int>, _ call: Call, into work: BulkWork) async {
     var parsed: [ReadLine] = []
     for index in range {
+      await loop.giveWay()
       do throws(Problem) { parsed.append(try parse(lines[index], index)) } catch { work.fail(index, error) }
     }
     if parsed.contains(where: { $0.idempotency != nil }) { await settleRepeated(&parsed, call, work) }
@@ -67,8 +68,9 @@ extension Service {
     messages.reserveCapacity(parsed.count)
     var addresses: [Address] = []
     for line in parsed {
+      await loop.giveWay()
       do throws(Problem) {
-        var message = ReadMessage(line: line, reading: try read(line.document, call))
+        var message = ReadMessage(line: line, reading: try read(line.document, call, work.faults))
         if case .tokens(let own) = message.reading.message.to {
           message.firstOwner = addresses.count
           addresses += own
@@ -87,6 +89,7 @@ extension Service {
     }
     let (all, found) = (messages, owners)
     await loop.abreast(all.count, width: Self.linesAbreast) { place in
+      await self.loop.giveWay()
       let (line, reading) = (all[place].line, all[place].reading)
       var own: [TokenOwner]?
       if let first = all[place].firstOwner, case .tokens(let addresses) = reading.message.to {
@@ -173,6 +176,7 @@ extension Service {
 
 /// The lines of one upload on their way. Belongs to the loop.
 private final class BulkWork {
+  let faults = FaultBudget(eachDocument: Intake.maximumViolationsOfLine)
   var drafts: [Draft?]
   /// Nil until the line is answered for.
   private(set) var results: [Result<AcceptedMessage, Problem>?]

@@ -65,7 +65,8 @@ extension Service {
     let key = try await authenticate(request, scopes)
     try checkQuery(request, endpoint)
     try checkBody(request, endpoint)
-    let call = Call(request: request, parameters: parameters, key: key, now: loop.wallNow)
+    let call = Call(
+      request: request, parameters: parameters, key: key, now: loop.wallNow, cursorSecret: store.cursorSecret)
     return try await carryOut(endpoint, call)
   }
 

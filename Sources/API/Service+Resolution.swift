@@ -16,6 +16,8 @@ extension Service {
     var kept: [StoredDevice?] = []
     var others: [Forecast.Exclusion: Int] = [:]
     var warnings: [Notice] = []
+    var ofUsers: [[StoredDevice]] = []
+    if case .users(let users) = message.to { ofUsers = try await devices(ofUsers: users, app) }
     do throws(StoreError) {
       switch message.to {
       case .devices(let ids):
@@ -29,9 +31,8 @@ extension Service {
           found.owner.map(fates.target) ?? fates.target(address, id: found.id)
         }
         if keepsDevices { kept = found.map(\.owner) }
-      case .users(let users):
-        let found = try await store.devices(ofUsers: users, app: app)
-        for device in found.joined() {
+      case .users:
+        for device in ofUsers.joined() {
           if let reason = fates.reasonForNoTarget(device) {
             others[Forecast.Exclusion(nil, reason), default: 0] += 1
           } else {
@@ -39,7 +40,7 @@ extension Service {
             if keepsDevices { kept.append(device) }
           }
         }
-        warnings = Notice.ofUsersWithoutDevices(found.map(\.isEmpty))
+        warnings = Notice.ofUsersWithoutDevices(ofUsers.map(\.isEmpty))
       case .channel(let address):
         targets = [fates.target(address)]
         if keepsDevices { kept = [nil] }
@@ -56,14 +57,25 @@ extension Service {
         targets = zip(targets, first).filter(\.1).map(\.0)
       }
     }
-    guard targets.count <= settings.maximumTargets else {
-      let detail =
-        "these users have \(targets.count) devices; a message may have at most \(settings.maximumTargets) targets"
-      throw Problem(
-        .invalidMessage, detail, violations: [Violation("/to/users", Violation.Code.tooMany, detail)])
-    }
     var aim = Aim(targets: targets, devices: kept, warnings: warnings)
     aim.others = others
     return aim
+  }
+
+  /// Refuses users who have more devices than a message may have targets before any of those is read.
+  private func devices(ofUsers users: [String], _ app: AppID) async throws(Problem) -> [[StoredDevice]] {
+    let maximum = settings.maximumTargets
+    let found: [[StoredDevice]]?
+    do throws(StoreError) {
+      found = try await store.devices(ofUsers: users, app: app, atMost: maximum)
+    } catch {
+      throw Problem(error)
+    }
+    guard let found else {
+      let detail = "these users have more than \(maximum) devices; a message may have \(maximum) targets"
+      throw Problem(
+        .invalidMessage, detail, violations: [Violation("/to/users", Violation.Code.tooMany, detail)])
+    }
+    return found
   }
 }

@@ -43,11 +43,11 @@ extension Service {
       }, columns: ["tag", "devices"], row: { [$0.tag, String($0.devices)] },
       page: { [self] cursor, limit throws(Problem) in
         let place = try cursor.map { cursor throws(Problem) in
-          try Call.place(of: cursor, marked: Self.tagMark) { $0 }
+          try call.place(of: cursor, marked: Self.tagMark) { $0 }
         }
         do throws(StoreError) {
           let page = try await store.tags(call.app, prefix: prefix, limit: limit, cursor: place)
-          return ListingPage(items: page.items, next: page.next.map { Call.cursor(at: $0, marked: Self.tagMark) })
+          return ListingPage(items: page.items, next: page.next.map { call.cursor(at: $0, marked: Self.tagMark) })
         } catch {
           throw Problem(error)
         }

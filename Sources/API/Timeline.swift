@@ -32,12 +32,12 @@ extension Service {
       },
       page: { [self] cursor, limit throws(Problem) in
         let place = try cursor.map { cursor throws(Problem) in
-          try Call.place(of: cursor, marked: Self.timelineMark) { TimelinePlace(text: $0) }
+          try call.place(of: cursor, marked: Self.timelineMark) { TimelinePlace(text: $0) }
         }
         do throws(StoreError) {
           let page = try await store.timeline(id, app: call.app, cursor: place, limit: limit)
           return ListingPage(
-            items: page.items, next: page.next.map { Call.cursor(at: $0.text, marked: Self.timelineMark) },
+            items: page.items, next: page.next.map { call.cursor(at: $0.text, marked: Self.timelineMark) },
             isPartial: page.isPartial)
         } catch {
           throw Problem(error)

@@ -14,18 +14,19 @@ struct Fields {
     }
     self.place = place
     var allKnown = true
+    let faults = findings.faults
     for member in members where !schema.has(member.key) {
       allKnown = false
-      findings.refuse(place.member(member.key), .unknownField, Self.unknown(member.key, in: schema))
+      findings.refuse(place.member(member.key), .unknownField, Self.unknown(member.key, in: schema, faults))
     }
     self.members = allKnown ? members : members.filter { schema.has($0.key) }
   }
 
-  private static func unknown(_ field: String, in schema: Schema) -> String {
+  private static func unknown(_ field: String, in schema: Schema, _ faults: FaultBudget) -> String {
     let shown = field.utf8.count <= 64 ? field : String(field.prefix(40)) + "…"
     if let known = VendorName.meaning(of: field, in: schema) { return "unknown field `\(shown)`; \(known)" }
     if let there = schema.belongs(field) { return "unknown field `\(shown)`; did you mean `\(there)`?" }
-    if let near = Suggestion.nearest(to: field, among: schema.fields) {
+    if let near = faults.suggestion({ Suggestion.nearest(to: field, among: schema.fields) }) {
       return "unknown field `\(shown)`; did you mean `\(near)`?"
     }
     return "unknown field `\(shown)`; `\(schema.name)` takes \(schema.fields.joined(separator: ", "))"
@@ -126,7 +127,9 @@ struct Fields {
     }
     if let choice = Choice(rawValue: word) { return choice }
     let words = Choice.allCases.map(\.rawValue)
-    let near = Suggestion.nearest(to: word, among: words).map { "did you mean `\($0)`? There are" } ?? "use one of"
+    let near =
+      findings.faults.suggestion { Suggestion.nearest(to: word, among: words) }
+      .map { "did you mean `\($0)`? There are" } ?? "use one of"
     findings.refuse(
       place.member(name), .unknownValue,
       "`\(name)` has an unknown value `\(word.prefix(40))`; \(near) \(words.joined(separator: ", "))")

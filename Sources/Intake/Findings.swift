@@ -14,12 +14,16 @@ struct Findings {
   /// What an incomplete request lacks.
   private(set) var missing: [Violation] = []
   private let mayBeIncomplete: Bool
+  /// Shared by all that is read of one request.
+  let faults: FaultBudget
   private var untold = 0
 
   /// `mayBeIncomplete`: what is required and left out is no fault, but missing.
   init(
-    providers: [ProviderName]?, maximumTargets: Int, now: WallTime? = nil, mayBeIncomplete: Bool = false
+    providers: [ProviderName]?, maximumTargets: Int, now: WallTime? = nil, mayBeIncomplete: Bool = false,
+    faults: FaultBudget = FaultBudget()
   ) {
+    self.faults = faults
     self.now = now
     self.providers = providers
     self.maximumTargets = maximumTargets
@@ -30,7 +34,8 @@ struct Findings {
   init(like other: Findings, mayBeIncomplete: Bool? = nil) {
     self.init(
       providers: other.providers, maximumTargets: other.maximumTargets, now: other.now,
-      mayBeIncomplete: mayBeIncomplete ?? other.mayBeIncomplete)
+      mayBeIncomplete: mayBeIncomplete ?? other.mayBeIncomplete,
+      faults: other.faults.ofPart())
   }
 
   /// What was found in a part that was read by itself; `place`: where a pointer of it stands in the whole, nil where it
@@ -50,7 +55,7 @@ struct Findings {
       } else {
         violation.detail += " (\(part))"
       }
-      guard violations.count < Intake.maximumViolations else {
+      guard faults.mayTell(behind: violations.count) else {
         untold += 1
         continue
       }
@@ -68,7 +73,7 @@ struct Findings {
       if missing.count < Intake.maximumViolations { missing.append(Violation(place.pointer, code, detail())) }
       return
     }
-    guard violations.count < Intake.maximumViolations else {
+    guard faults.mayTell(behind: violations.count) else {
       untold += 1
       return
     }
@@ -76,7 +81,7 @@ struct Findings {
   }
 
   mutating func refuse(_ place: Place, _ fault: AudienceFault) {
-    guard violations.count < Intake.maximumViolations else {
+    guard faults.mayTell(behind: violations.count) else {
       untold += 1
       return
     }

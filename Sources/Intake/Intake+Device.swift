@@ -105,7 +105,8 @@ extension Intake {
         return
       }
       guard let permission = Permission(rawValue: text) else {
-        let hint = Suggestion.nearest(to: text, among: words).map { "; did you mean `\($0)`?" } ?? ""
+        let near = findings.faults.suggestion { Suggestion.nearest(to: text, among: words) }
+        let hint = near.map { "; did you mean `\($0)`?" } ?? ""
         findings.refuse(place, .unknownValue, "is one of \(words.joined(separator: ", "))\(hint)")
         return
       }
@@ -146,7 +147,7 @@ extension Intake {
   private static func readZone(_ fields: Fields, _ findings: inout Findings) -> String? {
     guard let zone = fields.text("tz", .line(64), &findings) else { return nil }
     guard ZoneName.exists(zone) else {
-      let hint = ZoneName.nearest(to: zone).map { "; did you mean `\($0)`?" } ?? ""
+      let hint = findings.faults.suggestion { ZoneName.nearest(to: zone) }.map { "; did you mean `\($0)`?" } ?? ""
       findings.refuse(
         fields.place.member("tz"), .unknownValue, "`tz` must be an IANA zone such as Europe/Vienna, or UTC\(hint)")
       return nil

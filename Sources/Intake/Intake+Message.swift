@@ -113,7 +113,7 @@ extension Intake {
     guard let known = findings.providers, !known.contains(name) else { return name }
     let names = known.map(\.rawValue).sorted()
     let hint =
-      Suggestion.nearest(to: text, among: names).map { "did you mean `\($0)`?" }
+      findings.faults.suggestion { Suggestion.nearest(to: text, among: names) }.map { "did you mean `\($0)`?" }
       ?? "use one of \(names.joined(separator: ", "))"
     findings.refuse(place, .unknownValue, "unknown provider; \(hint)")
     return nil

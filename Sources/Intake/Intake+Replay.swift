@@ -51,7 +51,9 @@ extension Intake {
     var outcomes: Set<Outcome> = []
     for (index, word) in words.enumerated() {
       guard let outcome = word.string.flatMap({ Outcome(rawValue: $0) }) else {
-        let near = word.string.flatMap { Suggestion.nearest(to: $0, among: again.map(\.rawValue)) }
+        let near = word.string.flatMap { word in
+          findings.faults.suggestion { Suggestion.nearest(to: word, among: again.map(\.rawValue)) }
+        }
         findings.refuse(
           place.element(index), .unknownValue,
           near.map { "did you mean `\($0)`?" } ?? "use one of \(again.map(\.rawValue).joined(separator: ", "))")

@@ -76,7 +76,7 @@ extension Intake {
     let zone = hours.text("zone", .line(64), &findings)
     let action = hours.choice("else", QuietHours.Action.self, &findings) ?? .hold
     if let zone, !ZoneName.exists(zone) {
-      let hint = ZoneName.nearest(to: zone).map { "; did you mean `\($0)`?" } ?? ""
+      let hint = findings.faults.suggestion { ZoneName.nearest(to: zone) }.map { "; did you mean `\($0)`?" } ?? ""
       findings.refuse(
         place.member("zone"), .unknownValue, "is not the name of an IANA time zone, such as Europe/Vienna\(hint)")
       return .ofApp

@@ -6,6 +6,10 @@ package enum Intake {
   package static let maximumTargets = 10_000
   /// Faults told of one request; what lies beyond is counted.
   package static let maximumViolations = 200
+  /// Of those one document of a bulk call may have so many.
+  package static let maximumViolationsOfLine = 20
+  /// Searches of one request for a name that was probably meant; later faults are told without.
+  package static let maximumSuggestions = 20
 
   /// A message as `POST /v1/messages` takes it. The same body reads the same at any later time, so that a worker can
   /// read what was stored.
@@ -14,12 +18,14 @@ package enum Intake {
   }
 
   /// As `message(from:)`, with what was changed on the way. `providers`: the names that exist, nil where any will do;
-  /// `maximumTargets`: a lower bound than Intake's own; `now`: times that are asked for must lie ahead of it.
+  /// `maximumTargets`: a lower bound than Intake's own; `now`: times that are asked for must lie ahead of it;
+  /// `faults`: shared by all lines of a request.
   package static func read(
     messageFrom document: JSONValue, providers: [ProviderName]? = nil, maximumTargets: Int = Intake.maximumTargets,
-    now: WallTime? = nil
+    now: WallTime? = nil, faults: FaultBudget = FaultBudget()
   ) throws(Refusal) -> MessageReading {
-    var findings = Findings(providers: providers, maximumTargets: min(maximumTargets, Self.maximumTargets), now: now)
+    var findings = Findings(
+      providers: providers, maximumTargets: min(maximumTargets, Self.maximumTargets), now: now, faults: faults)
     let message = readMessage(document, &findings)
     do throws(Refusal) {
       try findings.refuse()
@@ -39,12 +45,12 @@ package enum Intake {
   }
 
   /// As `device(from:id:now:)`, with what else the request said. `isImported`: a line of `POST /v1/devices/bulk`, which may tell
-  /// when the app registered elsewhere.
+  /// when the app registered elsewhere. `faults`: shared by all lines of a request.
   package static func read(
     deviceFrom document: JSONValue, id: DeviceID?, now: WallTime, providers: [ProviderName]? = nil,
-    isImported: Bool = false
+    isImported: Bool = false, faults: FaultBudget = FaultBudget()
   ) throws(Refusal) -> DeviceReading {
-    var findings = Findings(providers: providers, maximumTargets: maximumTargets)
+    var findings = Findings(providers: providers, maximumTargets: maximumTargets, faults: faults)
     let reading = readDevice(document, id: id, now: now, isImported: isImported, &findings)
     try findings.refuse()
     guard var reading else { preconditionFailure("a device was not read, but nothing was found wrong with it") }

@@ -25,6 +25,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   private var watched: [Watched?] = []
   private var timers = TimerHeap()
   private var endOfTurn: [() -> Void] = []
+  private var turnBegan = Instant(nanoseconds: 0)
 
   private struct Watched {
     var mask: UInt32
@@ -78,6 +79,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   func run() {
     pthread_setspecific(Self.current, Unmanaged.passUnretained(self).toOpaque())
     watch(wake, [.readable]) { [wake] _ in fanfare_unring(wake) }
+    turnBegan = now
     let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: Self.eventsPerTurn)
     defer { events.deallocate() }
     while true {
@@ -101,6 +103,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
       }
       if box.stopping { return }
       let ready = epoll_wait(epoll, events, Int32(Self.eventsPerTurn), timers.millisecondsToNext(now: now))
+      turnBegan = now
       for index in 0..<Int(max(0, ready)) {
         let fd = Int(events[index].data.fd)
         // Looked up each time: an earlier handler of this turn may have removed it.
@@ -171,6 +174,15 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
       after(milliseconds: milliseconds) { waiter.resume() }
     }
   }
+
+  /// Lets everybody else have a turn if this one has lasted for `longestTurn`; returns at once before that. Asked by the
+  /// calling task, which must run on this loop, between the items of whatever a request has many of.
+  package func giveWay() async {
+    guard now - turnBegan > Self.longestTurn else { return }
+    await sleep(milliseconds: 0)
+  }
+  /// Milliseconds.
+  private static let longestTurn: Int64 = 5
 
   /// Calls `run` at the end of this turn, before the loop waits: the place for one write of what many calls gathered.
   package func atEndOfTurn(_ run: @escaping () -> Void) { endOfTurn.append(run) }

@@ -1,6 +1,7 @@
 import Domain
 import Loop
 import RedisClient
+import TLS
 
 extension Store {
   /// Version of the keys and records described in this module. 5: schedules, waves, caps, variants, drafts, counted
@@ -50,7 +51,9 @@ extension Store {
     let partitions = String(settings.partitions)
     _ = try await ask(RedisCommand("HSETNX", keys.layout, "version", Self.layoutVersion))
     _ = try await ask(RedisCommand("HSETNX", keys.layout, "partitions", partitions))
-    let stored = try await ask(RedisCommand("HMGET", keys.layout, "version", "partitions")).array ?? []
+    let secret = RedisCommand("HSETNX", keys.layout, "cursor_secret", Base64URL.encode(SecureRandom.bytes(32)))
+    _ = try await ask(secret)
+    let stored = try await ask(RedisCommand("HMGET", keys.layout, "version", "partitions", "cursor_secret")).array ?? []
     guard let version = stored.first?.text, version == Self.layoutVersion else {
       let version = stored.first?.text ?? "?"
       let isNewer = (StoredNumber.read(version) ?? 0) > (StoredNumber.read(Self.layoutVersion) ?? 0)
@@ -59,10 +62,15 @@ extension Store {
           + (isNewer ? "a newer Fanfare has written it, so start that one" : "start the older Fanfare that wrote it")
           + ", or begin another store with another redis.prefix")
     }
-    guard stored.last?.text == partitions else {
+    let partitionsThere = stored.count > 1 ? stored[1].text : nil
+    guard partitionsThere == partitions else {
       throw .unusable(
-        "the store was created with \(stored.last?.text ?? "?") partitions and \(partitions) are configured: set "
+        "the store was created with \(partitionsThere ?? "?") partitions and \(partitions) are configured: set "
           + "`partitions` back, as it is fixed for the life of a store")
     }
+    guard let secret = stored.last?.bytes, !secret.isEmpty else {
+      throw .unusable("the store's layout has no `cursor_secret`, which was written a moment ago")
+    }
+    cursorSecret = secret
   }
 }

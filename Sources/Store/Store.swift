@@ -58,6 +58,8 @@ package final class Store {
   var claimed: [Int: [JobID: MessageID]] = [:]
   /// By partition: singles that were claimed.
   var singles: [Int: SingleBook] = [:]
+  /// Made at the first start of the store, the same for all its processes: cursors are known by it. Known when it is open.
+  package internal(set) var cursorSecret: [UInt8] = []
   /// By partition: audience parts at work, until they end or the lease is gone.
   var audiences: [Int: [MessageID: AudiencePart]] = [:]
   /// … and which messages are audiences, until their part has ended and their jobs are finished. Deliveries reach the owner only

@@ -1,5 +1,6 @@
 import API
 import Domain
+import Intake
 import JSON
 import Store
 import Testing
@@ -124,6 +125,61 @@ struct DeviceImportTests {
       #expect(
         gateway.ask("POST", "/v1/devices", #"{"provider":"fcm","token":"t-1"}"#, as: .register).status == 200)
       #expect(try #require(time("d1")) >= before)
+    }
+  }
+
+  @Test("a table has at most 300 columns and 10,000 lines, and a line of it 1 MiB: more is refused before the work")
+  func longTables() async throws {
+    try await Gateway.running { gateway in
+      func ask(_ table: String, _ query: String = "?set=provider:fcm") -> Reply {
+        gateway.ask("POST", "/v1/devices/bulk\(query)", table, as: .devices, ["content-type": "text/csv"])
+      }
+      func head(_ count: Int) -> String { (0..<count).map { "attributes.a\($0)" }.joined(separator: ",") }
+      for count in [300, 40_000] {
+        let wide = ask("token,\(head(count))\nt-1,\(String(repeating: "1,", count: count))\n")
+        #expect(wide.status == 422 && wide.code == "invalid_csv", "\(wide.text.prefix(300))")
+        #expect(wide.violations == [" too_many"])
+        #expect(wide.text.contains("more than 300 columns"), "\(wide.text.prefix(300))")
+      }
+      let unknown = ask((0..<300).map { "tokn\($0)" }.joined(separator: ",") + "\n")
+      #expect(unknown.status == 422 && unknown.violations.count == Intake.maximumViolations + 1)
+      #expect(unknown.violations.last == " more_violations")
+      #expect(ask("token,unknown\nt-1,1\n").violations == [" unknown_field"])
+      // All its columns are read, and what a line has beyond them is told once.
+      let full = ask("token,\(head(100))\nt-1,\(Array(repeating: "1", count: 100).joined(separator: ","))\n")
+      #expect(Self.results(full).map { $0["registration"]?.string } == ["created"], "\(full.text.prefix(300))")
+      let beyond = ask("token\nt-1,\(String(repeating: "1,", count: 1_000))\n")
+      #expect(Self.results(beyond).first?["problem"]?["violations"]?.array?.count == 1, "\(beyond.text.prefix(300))")
+      // A column replaces what `set` says of the same attribute.
+      let set = ask("id,token,attributes.a\nd7,t-7,column\n", "?set=provider:fcm&set=attributes.a:constant")
+      #expect(set.status == 200, "\(set.text)")
+      #expect(gateway.ask("GET", "/v1/devices/d7", as: .read).json["attributes"]?["a"]?.string == "column")
+
+      #expect(ask("token\n" + String(repeating: "t\n", count: 10_001)).code == "body_too_large")
+      for cell in [String(repeating: "t", count: 1 << 20), "\"" + String(repeating: "\n", count: 1 << 20) + "\""] {
+        let long = ask("token\nt-2\n\(cell)\n")
+        #expect(long.status == 400 && long.code == "malformed_csv", "\(long.text.prefix(300))")
+        #expect(long.json["detail"]?.string?.contains("Line 3 of the table is longer") == true, "\(long.text)")
+      }
+    }
+  }
+
+  @Test("the lines of one request share what is told of faults: 200, one more of each line, and 20 suggestions")
+  func sharedFaults() async throws {
+    try await Gateway.running { gateway in
+      let members = (0..<30).map { "\"tokn\($0)\":1" }.joined(separator: ",")
+      let body = Array(repeating: "{\(members)}", count: 100).joined(separator: "\n")
+      for (path, scope) in [("/v1/devices/bulk", Scope.devices), ("/v1/messages/bulk", .send)] {
+        let reply = gateway.ask("POST", path, body, as: scope, Self.lines)
+        let lines = Self.results(reply).map { $0["problem"]?["violations"]?.array ?? [] }
+        #expect(lines.count == 100)
+        let told = lines.map { $0.filter { $0["code"]?.string != "more_violations" } }
+        #expect(told.allSatisfy { (1...Intake.maximumViolationsOfLine).contains($0.count) })
+        #expect(told.joined().count <= Intake.maximumViolations + lines.count)
+        #expect(lines.allSatisfy { $0.last?["code"]?.string == "more_violations" })
+        let suggested = told.joined().filter { $0["detail"]?.string?.contains("did you mean") == true }
+        #expect(suggested.count <= Intake.maximumSuggestions)
+      }
     }
   }
 

@@ -40,6 +40,35 @@ struct MessageCallTests {
     }
   }
 
+  @Test("a cursor holds for the list that gave it: not for another one, nor with a letter changed, nor for another app")
+  func cursorsOfOthers() async throws {
+    try await Gateway.running { gateway in
+      for device in ["d1", "d2", "d3"] { gateway.register(device, #""tags":["a","b"]"#) }
+      let ids = (0..<3).map { _ in gateway.send(to: ["d1", "d2", "d3"]) }
+      let lists = [
+        "/v1/messages", "/v1/messages/\(ids[0])/deliveries", "/v1/messages/\(ids[1])/deliveries", "/v1/devices",
+        "/v1/tags", "/v1/devices/d1/timeline", "/v1/devices/d2/timeline",
+      ]
+      for list in lists {
+        let page = gateway.ask("GET", "\(list)?limit=1", as: .admin)
+        let cursor = try #require(page.json["next_cursor"]?.string, "\(list): \(page.text)")
+        #expect(gateway.ask("GET", "\(list)?limit=1&cursor=\(cursor)", as: .admin).status == 200)
+        var wrong = lists.filter { $0 != list }.map { "\($0)?cursor=\(cursor)" }
+        for place in [0, cursor.count / 2, cursor.count - 2] {
+          var letters = Array(cursor)
+          letters[place] = letters[place] == "A" ? "B" : "A"
+          wrong.append("\(list)?cursor=\(String(letters))")
+        }
+        for path in wrong {
+          #expect(gateway.ask("GET", path, as: .admin).code == "invalid_cursor", "\(list): \(path)")
+        }
+        let stranger = Client(port: gateway.port)
+        stranger.send("GET", "\(list)?cursor=\(cursor)", ["authorization": "Bearer \(gateway.stranger)"], nil)
+        #expect([400, 404].contains(stranger.receive(hasBody: true).status))
+      }
+    }
+  }
+
   @Test("deliveries come in pages, as NDJSON and as CSV, each of them once")
   func deliveries() async throws {
     try await Gateway.running { gateway in

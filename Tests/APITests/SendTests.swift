@@ -6,6 +6,21 @@ import Testing
 
 @Suite("A message is accepted durably, or refused without effect", .serialized)
 struct SendTests {
+  @Test("users with more devices than a message may have targets are refused with the place")
+  func crowdedUsers() async throws {
+    var settings = ServiceSettings()
+    settings.maximumTargets = 5
+    try await Gateway.running(settings: settings) { gateway in
+      for number in 0..<6 { gateway.register("d\(number)", #""user":"u\#(number % 2)""#) }
+      func send(_ users: String) -> Reply {
+        gateway.ask("POST", "/v1/messages", #"{"to":{"users":[\#(users)]},"notification":{"title":"T"}}"#)
+      }
+      #expect(send(#""u0""#).status == 202)
+      let refused = send(#""u0","u1""#)
+      #expect(refused.status == 422 && refused.violations == ["/to/users too_many"], "\(refused.text)")
+    }
+  }
+
   @Test("a send to devices answers 202 with the id, and the message can be read")
   func send() async throws {
     try await Gateway.running { gateway in

@@ -19,6 +19,29 @@ struct EventLoopTests {
     #expect(fired == [1, 2])
   }
 
+  @Test("long work that gives way lets others and timers have their turn")
+  func givesWay() async throws {
+    let turns = try await withLoop { loop in
+      let order = Order()
+      func work(_ name: Int, until ended: @escaping () -> Bool) -> Task<Void, Never> {
+        loop.spawn {
+          while !ended() {
+            order.seen.append(name)
+            await loop.giveWay()
+          }
+        }
+      }
+      let first = work(1) { order.seen.contains(2) }
+      let second = work(2) { order.seen.contains(3) }
+      loop.after(milliseconds: 0) { order.seen.append(3) }
+      await first.value
+      await second.value
+      return order.seen
+    }
+    // Without a turn for others neither would have ended.
+    #expect(turns.contains(2) && turns.contains(3))
+  }
+
   @Test("a task and what it awaits stay on the loop")
   func isolation() async throws {
     let stayed = try await withLoop { loop in

@@ -38,6 +38,27 @@ struct RegistryStories {
     }
   }
 
+  @Test("of users with more devices than are asked for no device is read")
+  func boundedUsers() async throws {
+    try await withStore { store, loop in
+      for number in 0..<30 {
+        var phone = device("p\(number)", token: "aa\(number < 10 ? "0" : "")\(number)")
+        phone.user = "u\(number % 3)"
+        _ = try await store.put(phone, app: shop)
+      }
+      let users = ["u0", "u1", "u2"]
+      /// Keys and fields that Redis was asked for and has.
+      func hits() async throws -> Int {
+        let told = try await store.ask(RedisCommand("INFO", "stats")).text ?? ""
+        return InfoFields(told)["keyspace_hits"].flatMap { Int($0) } ?? 0
+      }
+      let before = try await hits()
+      #expect(try await store.devices(ofUsers: users, app: shop, atMost: 29) == nil)
+      #expect(try await hits() - before <= users.count)
+      #expect(try await store.devices(ofUsers: users, app: shop, atMost: 30)?.map(\.count) == [10, 10, 10])
+    }
+  }
+
   @Test("a token moves: new record, alias, tombstone of the old one; and it revives")
   func moves() async throws {
     try await withStore { store, loop in

@@ -25,8 +25,6 @@ enum ForecastPurpose {
 }
 
 extension Service {
-  /// Devices whose texts are rendered before the loop's others have their turn.
-  private static let lookedAtOnce = 128
   /// Of a message that has no id yet.
   private static let trialSeed = MessageID(acceptedAt: WallTime(milliseconds: 0), partition: 0, random: 0)
 
@@ -124,7 +122,7 @@ extension Service {
     }
     var found: [ProviderName: Forecast] = [:]
     for (place, target) in targets.enumerated() {
-      if place % Self.lookedAtOnce == Self.lookedAtOnce - 1 { await loop.sleep(milliseconds: 0) }
+      await loop.giveWay()
       guard case .queue(let credential) = target.fate,
         let provider = target.address?.provider ?? accounts[credential]?.provider
       else { continue }

@@ -16,49 +16,60 @@ package struct CSVReader {
   private var place = 0
   private var line = 1
 
+  /// Bytes of one record, as of one device that is registered by itself.
+  package static let longestRecord = 1 << 20
+  /// Bytes of the head that are looked at for the separator.
+  private static let longestSample = 64 << 10
+  /// Behind the record at hand.
+  private var limit = 0
+
   private static let quote = UInt8(ascii: "\"")
   private static let newline = UInt8(ascii: "\n")
 
-  /// All records but empty lines, the head among them.
-  package static func records(_ bytes: some Sequence<UInt8>) throws(Fault) -> [Record] {
-    var reader = CSVReader(Array(bytes))
-    var records: [Record] = []
-    while reader.place < reader.bytes.count {
-      let line = reader.line
-      let cells = try reader.record()
-      if cells != [""] { records.append(Record(line: line, cells: cells)) }
-    }
-    return records
+  package init(_ bytes: some Sequence<UInt8>) {
+    self.bytes = Array(bytes)
+    separator = Self.separator(in: self.bytes)
   }
 
-  private init(_ bytes: [UInt8]) {
-    self.bytes = bytes
-    separator = Self.separator(in: bytes)
+  /// The next record, the head first, without cells where the line is empty; nil behind the last one. Of one with more cells than `maximum`
+  /// only so many and one more are kept.
+  package mutating func next(upTo maximum: Int) throws(Fault) -> Record? {
+    guard place < bytes.count else { return nil }
+    let begin = line
+    let cells = try record(maximum)
+    return Record(line: begin, cells: cells == [""] ? [] : cells)
   }
 
   /// The one that stands most often in the head.
   private static func separator(in bytes: [UInt8]) -> UInt8 {
-    var counts: [UInt8: Int] = [:]
+    let known = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
+    var counts = [0, 0, 0]
     var isQuoted = false
-    for byte in bytes {
+    for byte in bytes.prefix(longestSample) {
       if byte == quote { isQuoted.toggle() }
-      if !isQuoted, byte == newline { break }
-      if !isQuoted { counts[byte, default: 0] += 1 }
+      guard !isQuoted else { continue }
+      if byte == newline { break }
+      if let at = known.firstIndex(of: byte) { counts[at] += 1 }
     }
-    let comma = UInt8(ascii: ",")
-    return [UInt8(ascii: ";"), UInt8(ascii: "\t")].reduce(comma) { best, other in
-      counts[other, default: 0] > counts[best, default: 0] ? other : best
-    }
+    let best = counts.indices.reduce(0) { best, other in counts[other] > counts[best] ? other : best }
+    return known[best]
   }
 
-  private mutating func record() throws(Fault) -> [String] {
+  private mutating func record(_ maximum: Int) throws(Fault) -> [String] {
     var cells: [String] = []
+    let begin = line
+    limit = min(bytes.count, place + Self.longestRecord)
     while true {
       let cell = try cell()
-      guard let text = String(validating: cell, as: UTF8.self) else {
-        throw Fault(line: line, detail: "is not UTF-8: save the table as UTF-8")
+      guard place < limit || limit == bytes.count else {
+        throw Fault(line: begin, detail: "is longer than \(Self.longestRecord) bytes")
       }
-      cells.append(text)
+      if cells.count <= maximum {
+        guard let text = String(validating: cell, as: UTF8.self) else {
+          throw Fault(line: line, detail: "is not UTF-8: save the table as UTF-8")
+        }
+        cells.append(text)
+      }
       guard place < bytes.count else { return cells }
       let end = bytes[place]
       place += 1
@@ -73,7 +84,7 @@ package struct CSVReader {
   private mutating func cell() throws(Fault) -> [UInt8] {
     if place < bytes.count, bytes[place] == Self.quote { return try quoted() }
     let start = place
-    while place < bytes.count, bytes[place] != separator, bytes[place] != Self.newline { place += 1 }
+    while place < limit, bytes[place] != separator, bytes[place] != Self.newline { place += 1 }
     var cell = bytes[start..<place]
     let endsLine = place == bytes.count || bytes[place] == Self.newline
     if endsLine, cell.last == UInt8(ascii: "\r") { cell.removeLast() }
@@ -84,7 +95,7 @@ package struct CSVReader {
     let begin = line
     var cell: [UInt8] = []
     place += 1
-    while place < bytes.count {
+    while place < limit {
       let byte = bytes[place]
       place += 1
       if byte == Self.newline { line += 1 }
@@ -103,6 +114,7 @@ package struct CSVReader {
       }
       return cell
     }
-    throw Fault(line: begin, detail: "has an opening quote without a closing one")
+    guard limit == bytes.count else { return cell }
+    throw Fault(line: begin, detail: "has a quote that does not end")
   }
 }

@@ -2,6 +2,7 @@ import Domain
 import HTTPServer
 import Intake
 import JSON
+import Loop
 
 /// The columns of a table of devices, and what they mean: a column is called as a field of a registration, or
 /// `attributes.NAME`, or `?map=COLUMN:FIELD` says which field it is (`-`: none). `?set=FIELD:VALUE` fills a field that the
@@ -12,6 +13,7 @@ struct DeviceTable {
     case attribute(String)
     case ignored
   }
+  static let maximumColumns = 300
   private let columns: [Column]
   private let constants: [(field: String, value: String)]
 
@@ -54,7 +56,15 @@ struct DeviceTable {
     return (String(text[..<mark]), String(text[text.index(after: mark)...]))
   }
 
+  /// `head`: not more than `maximumColumns` and one.
   init(head: [String], _ call: Call) throws(Problem) {
+    guard head.count <= Self.maximumColumns else {
+      let detail = "the head of the table has more than \(Self.maximumColumns) columns: leave out what is no field"
+      throw Problem(.invalidTable, detail, violations: [Violation("", .tooMany, detail)])
+    }
+    let names = head.map(Self.trimmed)
+    let all = Set(names)
+    let faults = FaultBudget()
     func given(_ name: String) -> [(String, String)] {
       call.request.query.filter { $0.name == name }.compactMap { Self.parts(of: $0.value, name) }
     }
@@ -63,28 +73,35 @@ struct DeviceTable {
     var columns: [Column] = []
     var violations: [Violation] = []
     var known: Set<String> = []
-    for cell in head {
-      let name = Self.trimmed(cell)
+    var untold = 0
+    func refuse(_ code: Violation.Code, _ detail: @autoclosure () -> String) {
+      guard faults.mayTell(behind: violations.count) else {
+        untold += 1
+        return
+      }
+      violations.append(Violation("", code, detail()))
+    }
+    for name in names {
       guard let field = map[name] ?? Self.field(of: name) else {
-        violations.append(Violation("", .unknownField, Self.unknown(name)))
+        refuse(.unknownField, Self.unknown(name, faults))
         continue
       }
       if field != "-", !known.insert(field).inserted {
-        violations.append(
-          Violation("", .duplicate, "two columns are mapped to the field `\(field)`: ignore one with `map=COLUMN:-`"))
+        refuse(.duplicate, "two columns are the field `\(field)`: leave one out with `map=COLUMN:-`")
       }
       columns.append(Self.column(field))
     }
-    for name in map.keys.sorted() where !head.contains(where: { Self.trimmed($0) == name }) {
-      violations.append(Violation("", .unknownValue, "`map` names a column `\(name)` that the table does not have"))
+    for name in map.keys.sorted() where !all.contains(name) {
+      refuse(.unknownValue, "`map` names a column `\(name)` that the table does not have")
     }
     for field in ["provider", "token"] where !known.contains(field) && !constants.contains(where: { $0.field == field })
     {
       guard violations.isEmpty else { break }
-      let way = field == "provider" ? "; to set one provider for all: `set=provider:fcm`" : ""
-      violations.append(
-        Violation(
-          "", .required, "no column is mapped to the field `\(field)`: map one with `map=COLUMN:\(field)`\(way)"))
+      let way = field == "provider" ? "; the same for all: `set=provider:fcm`" : ""
+      refuse(.required, "no column is the field `\(field)`: `map=COLUMN:\(field)` says which it is\(way)")
+    }
+    if untold > 0 {
+      violations.append(Violation("", .moreViolations, "\(untold) more faults are not listed; fix these first"))
     }
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidTable) }
     self.columns = columns
@@ -100,8 +117,8 @@ struct DeviceTable {
     return isField(plain) || told.contains(plain) ? plain : otherNames[plain]
   }
 
-  private static func unknown(_ name: String) -> String {
-    let near = Suggestion.nearest(to: name, among: fields) ?? "FIELD"
+  private static func unknown(_ name: String, _ faults: FaultBudget) -> String {
+    let near = faults.suggestion { Suggestion.nearest(to: name, among: fields) } ?? "FIELD"
     let start = name.prefix(40)
     return
       "unknown column `\(start)`: map it with `--map '\(start)=\(near)'` (over HTTP `?map=\(start):\(near)`), or ignore "
@@ -121,7 +138,7 @@ struct DeviceTable {
       guard !cell.isEmpty else { return }
       switch column {
       case .ignored: return
-      case .attribute(let name): attributes.set(name, cell)
+      case .attribute(let name): attributes.append(JSONMember(name, .string(cell)))
       case .field("status"):
         // An export says so of a device that is registered, and not to be sent to.
         if cell == "disabled" {
@@ -135,11 +152,10 @@ struct DeviceTable {
     for (field, value) in constants { take(Self.column(field), value) }
     for (column, cell) in zip(columns, cells) { take(column, Self.trimmed(cell)) }
     if cells.count > columns.count { members.set("cells beyond the last column", cells[columns.count]) }
-    if case .object(let given)? = members["attributes"] {
-      members.set("attributes", .object(given + attributes))
-    } else {
-      members.set("attributes", members: attributes)
-    }
+    // What comes later replaces what came before: a column a constant.
+    var all = members["attributes"]?.object ?? []
+    all.set(attributes)
+    members.set("attributes", members: all)
     return .object(members)
   }
 
@@ -161,19 +177,34 @@ struct DeviceTable {
   }
 
   /// The lines of an import that a table stands for.
-  static func lines(of call: Call) throws(Problem) -> [Lines.Line] {
+  static func lines(of call: Call, _ loop: EventLoop) async throws(Problem) -> [Lines.Line] {
     var body = call.request.body[...]
     if body.starts(with: [0xEF, 0xBB, 0xBF]) { body = body.dropFirst(3) }
-    let records: [CSVReader.Record]
+    var reader = CSVReader(body)
+    var table: DeviceTable?
+    var lines: [Lines.Line] = []
+    while let record = try next(&reader, upTo: table?.columns.count ?? maximumColumns) {
+      await loop.giveWay()
+      guard !record.cells.isEmpty else { continue }
+      guard let table else {
+        table = try DeviceTable(head: record.cells, call)
+        continue
+      }
+      try Lines.checkCount(behind: lines.count)
+      lines.append(Lines.Line(number: record.line, bytes: table.document(record.cells).encoded))
+    }
+    guard table != nil else {
+      throw Problem(.malformedTable, "The table is empty: its first line names the columns")
+    }
+    guard !lines.isEmpty else { throw Problem(.malformedTable, "The table has no line behind its head") }
+    return lines
+  }
+
+  private static func next(_ reader: inout CSVReader, upTo maximum: Int) throws(Problem) -> CSVReader.Record? {
     do throws(CSVReader.Fault) {
-      records = try CSVReader.records(body)
+      return try reader.next(upTo: maximum)
     } catch {
       throw Problem(.malformedTable, "Line \(error.line) of the table \(error.detail); nothing was done")
     }
-    guard let head = records.first else {
-      throw Problem(.malformedTable, "The table is empty: its first line names the columns")
-    }
-    let table = try DeviceTable(head: head.cells, call)
-    return records.dropFirst().map { Lines.Line(number: $0.line, bytes: table.document($0.cells).encoded) }
   }
 }

@@ -85,7 +85,7 @@ extension Service {
       }, columns: StoredDevice.columns, row: \.row,
       page: { [self] cursor, limit throws(Problem) in
         let place = try cursor.map { cursor throws(Problem) in
-          try Call.place(of: cursor, marked: Self.deviceMark) { DevicePagePlace(text: $0) }
+          try call.place(of: cursor, marked: Self.deviceMark) { DevicePagePlace(text: $0) }
         }
         let (items, next) =
           if let user = query.user {
@@ -93,7 +93,7 @@ extension Service {
           } else {
             try await devices(query, app, at: place ?? DevicePagePlace(), limit: limit)
           }
-        return ListingPage(items: items, next: next.map { Call.cursor(at: $0.text, marked: Self.deviceMark) })
+        return ListingPage(items: items, next: next.map { call.cursor(at: $0.text, marked: Self.deviceMark) })
       })
     return try await listing.answer(call)
   }

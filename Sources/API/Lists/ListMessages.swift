@@ -44,6 +44,7 @@ private struct MessageQuery {
 
 extension Service {
   /// Messages that one page with filters looks at: what lies further is for the next page.
+  private static let messageMark = "m:"
   private static let mostLookedAt = 2_000
   private static let lookedAtOnce = 200
 
@@ -54,14 +55,12 @@ extension Service {
     let listing = Listing<MessageReport>(
       write: { $0.write(to: &$1) }, columns: MessageReport.columns, row: \.row,
       page: { [self] cursor, limit throws(Problem) in
-        var before: MessageID?
-        if let cursor {
-          guard let id = MessageID(cursor) else {
-            throw Problem(.invalidCursor, "Pass `next_cursor` of the previous page, unchanged")
-          }
-          before = id
+        let before = try cursor.map { cursor throws(Problem) in
+          try call.place(of: cursor, marked: Self.messageMark) { MessageID($0) }
         }
-        return try await messages(query, app, before: before, limit: limit)
+        var page = try await messages(query, app, before: before, limit: limit)
+        page.next = page.next.map { call.cursor(at: $0, marked: Self.messageMark) }
+        return page
       })
     return try await listing.answer(call)
   }

@@ -41,7 +41,7 @@ extension Store {
       let step = Array(places[start..<min(places.count, start + Self.latestPerStep)])
       let found = try await records(step, app: app).compactMap { $0 }.filter { $0.device.user != nil }
       let users = Array(Set(found.compactMap { $0.device.user.map(ExactText.init) }))
-      let devices = try await devices(ofUsers: users.map(\.text), app: app)
+      let devices = try await devices(ofUsers: users.map(\.text), app: app) ?? []
       var latest: [ExactText: DeviceID] = [:]
       for (user, devices) in zip(users, devices) {
         latest[user] =

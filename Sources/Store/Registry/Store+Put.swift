@@ -72,7 +72,7 @@ extension Store {
     var derived: [DeviceID] = []
     derived.reserveCapacity(devices.count)
     for at in devices.indices {
-      if at % Self.itemsPerPart == Self.itemsPerPart - 1 { await loop.sleep(milliseconds: 0) }
+      await loop.giveWay()
       derived.append(Self.derivedID(of: devices[at].address, in: app))
     }
     return derived

@@ -128,13 +128,26 @@ extension Store {
 
   // MARK: Reading
 
+  /// Users whose entries are read before their devices are counted.
+  private static let usersPerStep = 100
+
   package func devices(ofUser user: String, app: AppID) async throws(StoreError) -> [StoredDevice] {
-    try await devices(ofUsers: [user], app: app)[0]
+    try await devices(ofUsers: [user], app: app)?.first ?? []
   }
 
-  /// By user, in order; a user's devices by id.
-  package func devices(ofUsers users: [String], app: AppID) async throws(StoreError) -> [[StoredDevice]] {
-    let entries = try await entries(ofUsers: users, app: app)
+  /// By user, in order; a user's devices by id. Nil, and no device was read, where the users' entries name more than
+  /// `maximum`.
+  package func devices(
+    ofUsers users: [String], app: AppID, atMost maximum: Int = .max
+  ) async throws(StoreError) -> [[StoredDevice]]? {
+    var entries: [UserEntry] = []
+    var named = 0
+    for start in stride(from: 0, to: users.count, by: Self.usersPerStep) {
+      let step = Array(users[start..<min(users.count, start + Self.usersPerStep)])
+      entries += try await self.entries(ofUsers: step, app: app)
+      named += entries[start...].reduce(0) { $0 + $1.places.count }
+      guard named <= maximum else { return nil }
+    }
     let found = try await records(entries.flatMap(\.places), app: app)
     var at = 0
     return zip(users, entries).map { user, entry in

@@ -33,6 +33,11 @@ final class Drive {
 
   /// Routes that no request was made to.
   var undriven: [String] { Set(maker.routes.map(\.name)).subtracting(result.driven).sorted() }
+  /// Types of bodies, by route, that no request had.
+  var untyped: [String] {
+    let all = maker.routes.flatMap { route in route.types.map { "\(route.name) \($0)" } }
+    return Set(all).subtracting(maker.drivenTypes).sorted()
+  }
 
   /// By the name of a member or parameter, or of the path's segment before it.
   private static let names: [String: [String]] = [
@@ -155,6 +160,7 @@ extension Journeys {
     #expect(
       gateway.process.isRunning, "seed \(seed): the process ended\n\(gateway.process.text.suffix(2_000))")
     #expect(drive.undriven.isEmpty, "seed \(seed): no request to \(drive.undriven)")
+    #expect(drive.untyped.isEmpty, "seed \(seed): no body of \(drive.untyped)")
     #expect(result.faults.isEmpty, "seed \(seed):\n\(result.faults.joined(separator: "\n"))")
     // It does its work as before.
     let id = try await gateway.send(

@@ -1,4 +1,5 @@
 import Domain
+import JSON
 import Support
 import TLS
 
@@ -25,13 +26,15 @@ struct RequestMaker {
   /// Cursors of pages as the program gave them.
   var cursors: [String] = []
   private static let mostCursors = 50
+  /// Routes with the type of a body that they were sent.
+  var drivenTypes: Set<String> = []
 
   mutating func learn(cursor: String) {
     if cursors.count >= Self.mostCursors { cursors.removeFirst() }
     cursors.append(cursor)
   }
 
-  func make(_ chance: inout Seeded) -> DrivenRequest {
+  mutating func make(_ chance: inout Seeded) -> DrivenRequest {
     let route = chance.pick(routes)
     var request = DrivenRequest(route: route, method: route.method, target: target(of: route, &chance))
     for name in route.headers where Bool.random(using: &chance) {
@@ -48,8 +51,9 @@ struct RequestMaker {
       request.headers.append(Header("accept", type))
     }
     if let schema = route.body, Int.random(in: 0..<30, using: &chance) > 0 {
-      request.body = body(schema, isLines: route.isLines, &chance)
-      let type = route.isLines ? "application/x-ndjson" : "application/json"
+      let type = chance.pick(route.types)
+      request.body = body(schema, type, &chance)
+      drivenTypes.insert("\(route.name) \(type)")
       let isOdd = Int.random(in: 0..<30, using: &chance) == 0
       request.headers.append(Header("content-type", isOdd ? headerValue(&chance) : type))
     }
@@ -66,9 +70,10 @@ struct RequestMaker {
     return text.utf8.allSatisfy { (0x20...0x7e).contains($0) } ? text : chance.pick(["*", "a b", "\"3\"", "\"1\""])
   }
 
-  private func body(_ schema: JSONValue, isLines: Bool, _ chance: inout Seeded) -> [UInt8] {
-    let count = isLines ? Int.random(in: 1...4, using: &chance) : 1
-    let lines = (0..<count).map { _ in bodies.make(schema, &chance).json }
+  private func body(_ schema: JSONValue, _ type: String, _ chance: inout Seeded) -> [UInt8] {
+    let count = type == "application/json" ? 1 : Int.random(in: 1...4, using: &chance)
+    var lines = (0..<count).map { _ in bodies.make(schema, &chance).json }
+    if type == DrivenRoute.table { lines = table(lines, &chance) }
     var bytes = Array(lines.joined(separator: "\n").utf8)
     switch Int.random(in: 0..<40, using: &chance) {
     case 0: bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &chance)))
@@ -77,6 +82,28 @@ struct RequestMaker {
     default: break
     }
     return bytes
+  }
+
+  /// Objects as lines of a table; now and then with a separator, a column or a cell that is not as it should be.
+  private func table(_ objects: [String], _ chance: inout Seeded) -> [String] {
+    let documents = objects.compactMap { try? JSON.parse(Array($0.utf8)) }
+    var head = Set(documents.flatMap { ($0.object ?? []).map(\.key) }).sorted()
+    if Int.random(in: 0..<6, using: &chance) == 0 { head.append(HostileValues.text(&chance)) }
+    if Int.random(in: 0..<6, using: &chance) == 0 {
+      head += (0..<chance.pick([2, 299, 2_000])).map { "attributes.a\($0)" }
+    }
+    let separator = chance.pick([",", ",", ";", "\t"])
+    func cell(_ text: String) -> String { "\"" + text.replacing("\"", with: "\"\"") + "\"" }
+    var lines = [head.map(cell).joined(separator: separator)]
+    for document in documents {
+      let cells = head.map { name -> String in
+        guard let value = document[name] else { return "" }
+        return cell(value.string ?? String(decoding: value.encoded, as: UTF8.self))
+      }
+      lines.append(cells.joined(separator: separator))
+    }
+    if Int.random(in: 0..<10, using: &chance) == 0 { lines.append(HostileValues.text(&chance)) }
+    return lines
   }
 
   private func target(of route: DrivenRoute, _ chance: inout Seeded) -> String {
@@ -115,7 +142,8 @@ struct RequestMaker {
   /// One that was given, with another number in it; or one of a form that was seen.
   private func cursor(_ chance: inout Seeded) -> String {
     let forms = [
-      "d:0.0", "d:63.1", "d:7.100", "d:-1.1", "d:1.1.1", "e:msg_7zzzzzzzzzzzzzzzzzzzzzzzzz", "t: 1", "t: 1 a", "t:news",
+      "e:- - q (abc x", "e:- - g 0 1", "e:- - s 0 ", "m:msg_7zzzzzzzzzzzzzzzzzzzzzzzzz", "v:0.0/d1", "d:0.0", "d:63.1",
+      "d:7.100", "d:-1.1", "d:1.1.1", "e:msg_7zzzzzzzzzzzzzzzzzzzzzzzzz", "t: 1", "t: 1 a", "t:news",
     ]
     let given = cursors.map { Base64URL.decode($0).map { String(decoding: $0, as: UTF8.self) } ?? $0 }
     var text = chance.pick(given.isEmpty || Bool.random(using: &chance) ? forms : given)

@@ -9,9 +9,12 @@ struct DrivenRoute {
   var headers: [String] = []
   /// What the body may be; nil: it takes none.
   var body: JSONValue?
-  var isLines = false
+  /// The types that a body may have, as they are described.
+  var types: [String] = []
   /// Documented.
   var statuses: Set<Int> = []
+  static let lines = "application/x-ndjson"
+  static let table = "text/csv"
   var name: String { "\(method) \(path)" }
 
   /// What any path may answer before it is known which one it is: authorization, the head, the body's size and type.
@@ -30,10 +33,10 @@ struct DrivenRoute {
           default: break
           }
         }
-        if let content = method.value["requestBody"]?["content"]?.object?.first {
-          route.body = content.value["schema"]
-          route.isLines = content.key == "application/x-ndjson"
-        }
+        let contents = method.value["requestBody"]?["content"]?.object ?? []
+        route.types = contents.map(\.key)
+        // A table is made of what its lines would be.
+        route.body = contents.first { $0.key != Self.table }?.value["schema"]
         route.statuses = Set((method.value["responses"]?.object ?? []).compactMap { Int($0.key) })
         routes.append(route)
       }

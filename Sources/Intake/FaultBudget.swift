@@ -1,0 +1,40 @@
+import Domain
+
+/// What may still be told of the faults of one request. All documents of a bulk call share one: telling a fault, and finding
+/// what was probably meant, costs time and bytes. Belongs to the loop that reads the request.
+package final class FaultBudget {
+  /// Faults told of one document.
+  let eachDocument: Int
+  private var violations = Intake.maximumViolations
+  private let searches: Searches
+
+  private final class Searches {
+    var left = Intake.maximumSuggestions
+  }
+
+  package convenience init(eachDocument: Int = Intake.maximumViolations) { self.init(eachDocument, Searches()) }
+
+  private init(_ eachDocument: Int, _ searches: Searches) {
+    self.eachDocument = eachDocument
+    self.searches = searches
+  }
+
+  /// Of a part that is read by itself: what is found in it is added to the whole later, and only then counts.
+  func ofPart() -> FaultBudget { FaultBudget(eachDocument, searches) }
+
+  /// True if one more fault may be told of a document that has `told` already. The first one always may: whoever is refused
+  /// learns why.
+  package func mayTell(behind told: Int) -> Bool {
+    guard told < eachDocument else { return false }
+    guard violations > 0 else { return told == 0 }
+    violations -= 1
+    return true
+  }
+
+  /// What `find` finds, as long as the request has a search left.
+  package func suggestion(_ find: () -> String?) -> String? {
+    guard searches.left > 0 else { return nil }
+    searches.left -= 1
+    return find()
+  }
+}
