@@ -31,6 +31,7 @@ struct CredentialGate {
   }
 
   static let noAuthorization = "authorization unavailable"
+  static func refusal(_ reason: String) -> String { "every request is refused: \(reason)" }
 
   /// What stands against the credential, also while a probe finds out whether it still does, or while it sends all the same.
   struct Trouble: Hashable {
@@ -150,7 +151,7 @@ struct CredentialGate {
     case .rejected(let reason):
       refusals = (refusals.reason == reason ? refusals.count + 1 : 1, reason)
       guard state == .open, refusals.count >= settings.refusalsToTell else { return }
-      trouble = Trouble(state: .failing, reason: "every request is refused: \(reason)")
+      trouble = Trouble(state: .failing, reason: Self.refusal(reason))
     case .accepted, .dead: refusals = (0, "")
     case .retry, .blocked: break
     }

@@ -23,12 +23,20 @@ extension Sender {
     }
   }
 
-  /// The operator may have acted: what was refused or waits is tried at once, by one delivery.
+  /// The operator may have acted: what was refused or waits is tried at once, by one delivery. With nothing to try, and no retry to
+  /// come, what was known is dropped: the next send tells.
   func tryAgain() {
-    guard !isRemoved, !gate.isOpen else { return }
-    authorization.retry()
-    gate.hurry(now: worker.loop.now)
-    worker.wake(self)
+    guard !isRemoved else { return }
+    let now = worker.loop.now
+    if !hasWork, streak.nextRetry.map({ $0 <= now }) ?? true {
+      authorization.retry()
+      resetGate()
+      tellCondition()
+    } else if !gate.isOpen {
+      authorization.retry()
+      gate.hurry(now: now)
+      worker.wake(self)
+    }
   }
 
   private func fetch(_ fetch: TokenFetch) {

@@ -9,6 +9,7 @@ struct ToldCondition {
   /// What the store says of this credential is this process's word, not that of one before it.
   fileprivate(set) var hasSpoken = false
   fileprivate var isTelling = false
+  fileprivate var at: Instant?
 }
 
 /// What stands against the credential, told to everybody.
@@ -16,13 +17,31 @@ extension Sender {
   private var trouble: CredentialGate.Trouble? {
     if isRemoved { return .init(state: .blocked, reason: Self.notConfigured) }
     if let unreachableReason { return .init(state: .unreachable, reason: unreachableReason) }
-    return gate.trouble ?? heldReason.map { .init(state: .waiting, reason: $0) }
+    let now = worker.loop.now
+    if var trouble = gate.trouble {
+      // A gate that lets all through, or that nothing waits at, hears of the provider by the next retry.
+      if gate.isOpen || !hasWork, let retry = streak.nextRetry { trouble.nextTry = retry }
+      return trouble
+    }
+    return streak.trouble(now: now)
+      ?? held.map { .init(state: .waiting, reason: $0.reason, nextTry: $0.until, until: $0.until) }
   }
 
   /// Tells it if it is another than before.
   func tellCondition() {
     let trouble = self.trouble
     if trouble != told.trouble || (!told.hasSpoken && trouble != nil) { tell(trouble) }
+  }
+
+  /// Tells once more what still stands, as it would be forgotten; and what stands since nothing was taken for a while.
+  func retellCondition() {
+    guard told.trouble != nil, let at = told.at, worker.loop.now - at >= CredentialCondition.retold else {
+      return tellCondition()
+    }
+    guard !isRemoved, let trouble, hasWork || streak.lastFailure.map({ $0 > at }) == true else {
+      return tellCondition()
+    }
+    tell(trouble)
   }
 
   /// An answer has shown that the credential is taken, or it is another now: what an earlier process said against it holds no more.
@@ -34,6 +53,7 @@ extension Sender {
     told.hasSpoken = true
     told.trouble = trouble
     let (now, wall) = (worker.loop.now, worker.loop.wallNow)
+    told.at = now
     let before = told.condition
     told.condition = trouble.map { trouble in
       let isSame = before?.state == trouble.state && before?.reason == trouble.reason

@@ -10,7 +10,8 @@ extension Sender {
     if flight.isAside { suspectEnded(isAnswered: true) }
     var answer = answer
     answer.receivedAt = worker.loop.wallNow
-    let judgement = account(of: flight).judge(answer, recipients: flight.recipients)
+    var judgement = account(of: flight).judge(answer, recipients: flight.recipients)
+    judgement.common = judgement.common.heedingLongWait
     conclude(flight, judgement, status: answer.status)
   }
 
@@ -50,7 +51,8 @@ extension Sender {
     let isFirst = flight.parcels.first.map { $0.attempts.spent == 0 } ?? true
     heed(
       judged, began: flight.began, probe: flight.probe, isTelling: tells && isFirst && !flight.isAside,
-      isAside: flight.isAside, berth: flight.berth, generation: flight.generation)
+      isAside: flight.isAside, counts: tells,
+      message: flight.parcels.first?.message.id, berth: flight.berth, generation: flight.generation)
     settle(flight, judgement, judged, status: status)
   }
 
@@ -78,10 +80,11 @@ extension Sender {
     }
   }
 
-  /// What a request's end says of the credential, of the connection, and of how much may be at work.
+  /// What a request's end says of the credential, of the connection, and of how much may be at work. `counts`: it stands for itself, and
+  /// not for the connection's end.
   private func heed(
-    _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, isAside: Bool = false, berth: Int,
-    generation: Int
+    _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, isAside: Bool = false,
+    counts: Bool = true, message: MessageID? = nil, berth: Int, generation: Int
   ) {
     let now = worker.loop.now
     let seconds = Double(now.nanoseconds - began.nanoseconds) / 1e9
@@ -91,6 +94,7 @@ extension Sender {
     if case .retry(let retry) = verdict, gate.renews(verdict, began: began) {
       authorization.refused(retry.cause, now: worker.loop.wallNow)
     }
+    if counts { streak.answered(verdict, message: message, now: now) }
     tell(
       gate.answered(
         verdict, began: began, probe: probe, isTelling: isTelling, now: now, jitter: jitter.next()))
@@ -131,6 +135,7 @@ extension Sender {
       worker.end(parcel, outcome, reason: reason, verdict: verdict)
     case .wait(let due):
       metrics.retried()
+      rests(until: due)
       worker.rest(parcel, until: due, reason: verdict.reason ?? "")
     case .again:
       metrics.retried()
@@ -142,6 +147,13 @@ extension Sender {
       worker.tell(tried: [parcel])
       worker.goBack(parcel)
     }
+  }
+
+  /// A delivery that failed goes again then.
+  func rests(until due: WallTime) {
+    let now = worker.loop.now
+    streak.rests(until: now + max(0, due - worker.loop.wallNow), now: now)
+    tellCondition()
   }
 
   /// Nobody's attempt: what was at work takes its place again.
@@ -172,6 +184,15 @@ extension RetryPolicy.Decision {
 }
 
 extension Verdict {
+  /// A failing provider that asks for a long pause asks it of all: like a quota it costs nobody an attempt, and one tries each hour.
+  var heedingLongWait: Verdict {
+    guard case .retry(var retry) = self, retry.cause == .serverFault || retry.cause == .unknownOutcome,
+      let asked = retry.retryAfter, asked > Int(CredentialCondition.longWait / 1_000)
+    else { return self }
+    retry.cause = .quota
+    return .retry(retry)
+  }
+
   /// Nobody takes a request, or calls its token dead, whose credential he refuses.
   fileprivate var provesCredential: Bool {
     switch self {

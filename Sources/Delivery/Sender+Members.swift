@@ -126,7 +126,9 @@ extension Sender {
       let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
       metrics.answered(seconds: seconds)
       if flight.generation == generation {
-        if gate.heedsAcceptance {
+        let heeds = gate.heedsAcceptance || !streak.isEmpty
+        streak.taken(now: now)
+        if heeds {
           tell(gate.answered(.accepted(id: nil), began: flight.began, probe: false, now: now, jitter: 0))
         }
         self.limit.answered(

@@ -187,7 +187,10 @@ extension Sender {
       }
     }
     worker.settle(piece)
-    if case .wait = common { metrics.retried() }
+    if case .wait(let due) = common {
+      metrics.retried()
+      rests(until: due)
+    }
     guard !rest.isEmpty else { return }
     guard first.partition.mayWork else { return worker.abandon(rest) }
     if case .stay = common { worker.tell(tried: rest) }

@@ -59,8 +59,10 @@ final class Sender: CarrierOwner {
   var grouped = 0
   var quota: SenderQuota?
   var subscriberLimit: SubscriberLimit?
-  /// Why nothing goes although the credential is good.
-  var heldReason: String?
+  /// Why nothing goes although the credential is good, and until when.
+  var held: (reason: String, until: Instant)?
+  /// Answers since the last push that was taken.
+  var streak: FailureStreak
   /// What everybody may know of what stands against it.
   var told = ToldCondition()
   /// Stands in the worker's list of senders with something to send.
@@ -77,6 +79,7 @@ final class Sender: CarrierOwner {
     provider = account.provider
     policy = RetryPolicy(settings.retry[provider] ?? RetryRules())
     gate = CredentialGate(settings: settings.gate, policy: policy)
+    streak = FailureStreak(settings.gate)
     brake = PruneBrake(settings.brake)
     limit = ConcurrencyLimit(settings.concurrency)
     window = BulkWindow(settings.bulkWindow)
@@ -100,15 +103,16 @@ final class Sender: CarrierOwner {
     !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty || !closedSlices.isEmpty || !closedMembers.isEmpty
   }
   var isIdle: Bool { atWork == 0 && storingSlices == 0 }
+  /// Something of it is in memory: its answers will tell what stands against the credential.
+  var hasWork: Bool { inMemory > 0 || !isIdle }
 
   func replace(account: any ProviderAccount, carrier: any Carrier) {
     generation += 1
-    unreachableReason = nil
     self.account = account
     self.carrier = carrier
     carrier.owner = self
     authorization = account.makeAuthorization(probeInterval: worker.settings.gate.probeInterval)
-    gate = CredentialGate(settings: worker.settings.gate, policy: policy)
+    resetGate()
     limit = ConcurrencyLimit(worker.settings.concurrency)
     window = BulkWindow(worker.settings.bulkWindow)
     brake.renewed()
@@ -117,6 +121,13 @@ final class Sender: CarrierOwner {
     slices.limit = account.recipientLimit
     memberSlices.limit = account.recipientLimit
     renewQuota()
+  }
+
+  /// Nothing is known against the credential any more.
+  func resetGate() {
+    unreachableReason = nil
+    gate = CredentialGate(settings: worker.settings.gate, policy: policy)
+    streak = FailureStreak(worker.settings.gate)
   }
 
   // MARK: Queues

@@ -58,6 +58,9 @@ package struct GateSettings: Sendable {
   package var failuresToTell = 5
   /// The same of refusals of messages for one reason.
   package var refusalsToTell = 20
+  /// So few failures, or refused messages, are told of where no push was taken for so long.
+  package var failuresOfAllToTell = 2
+  package var recently: Int64 = 120_000
   package init() {}
 }
 

@@ -58,7 +58,7 @@ final class SubscriberLimit {
 
   /// Nothing waits any more.
   func rest() {
-    if !isAsking { show(isHolding: false) }
+    if !isAsking { show(nil) }
   }
 
   private func ask(_ count: Int) {
@@ -74,7 +74,11 @@ final class SubscriberLimit {
         let now = worker.loop.now
         if isTaken { inHand += count }
         notBefore = isTaken ? nil : now + min(wait, Self.longestWait)
-        show(isHolding: !isTaken)
+        if isTaken {
+          show(nil)
+        } else {
+          show(now + max(0, wait))
+        }
       } catch {
         notBefore = worker.loop.now + Self.repeatAfter
       }
@@ -98,14 +102,15 @@ final class SubscriberLimit {
 
   /// Another takes its place.
   func end() {
-    show(isHolding: false)
+    show(nil)
     hasEnded = true
   }
 
-  private func show(isHolding: Bool) {
-    guard isHolding != self.isHolding, !hasEnded else { return }
-    self.isHolding = isHolding
-    sender.held(isHolding ? SubscriberRule.reason : nil)
+  /// `until`: something waits for it until then.
+  private func show(_ until: Instant?) {
+    guard until != nil || isHolding, !hasEnded else { return }
+    isHolding = until != nil
+    sender.hold(SubscriberRule.reason, until: until)
   }
 }
 
@@ -116,11 +121,14 @@ extension Sender {
     return slice.members.first?.address.tokenKind == .subscribers ? nil : slice.members.count
   }
 
-  /// Why nothing goes although the credential is good; nil: it goes on.
-  func held(_ reason: String?) {
-    worker.log(
-      reason == nil ? .info : .warning, "credential_held", ["credential": id.rawValue, "reason": reason ?? "over"])
-    heldReason = reason
+  /// Why nothing goes although the credential is good, and until when; nil: it goes on.
+  func hold(_ reason: String, until: Instant?) {
+    if (held == nil) != (until == nil) {
+      worker.log(
+        until == nil ? .info : .warning, "credential_held",
+        ["credential": id.rawValue, "reason": until == nil ? "over" : reason])
+    }
+    held = until.map { (reason, $0) }
     tellCondition()
   }
 }

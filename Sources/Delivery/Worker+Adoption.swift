@@ -28,6 +28,7 @@ extension Worker {
     for sender in senders.values where accounts[sender.id] == nil { sender.remove() }
     for (account, carrier) in fresh {
       let id = account.credential
+      strangersTold[id] = nil
       messages.forgetRenderings(of: id)
       if let sender = senders[id] {
         sender.renew(account, carrier: carrier)
@@ -39,6 +40,7 @@ extension Worker {
     }
     // Also where nothing changed here: what was wrong may have been mended at the provider.
     for sender in senders.values where !changed.contains(sender.id) { sender.tryAgain() }
+    dropConditions(known: true)
     // Jobs of credentials that were unknown until now rang no bell that was heard.
     for partition in partitions.values { look(at: partition) }
   }

@@ -7,13 +7,47 @@ import Telemetry
 extension Worker {
   /// A stream of a credential that is not configured is not claimed from, and the operator is told.
   func knows(_ credential: CredentialID) -> Bool {
-    if senders[credential] != nil { return true }
+    if let sender = senders[credential] {
+      if sender.isRemoved { tellStranger(credential) }
+      return true
+    }
     if strangers.insert(credential).inserted {
       log(.error, "credential_not_configured", ["credential": credential.rawValue])
-      let condition = CredentialCondition(.blocked, reason: Sender.notConfigured, since: loop.wallNow)
-      background { try? await self.store.setCondition(credential, condition) }
     }
+    tellStranger(credential)
     return false
+  }
+
+  /// Once a minute, as it is dropped whenever nothing is queued.
+  private func tellStranger(_ credential: CredentialID) {
+    let told = strangersTold[credential]
+    if let told, loop.now - told.at < CredentialCondition.retold { return }
+    let since = told?.since ?? loop.wallNow
+    strangersTold[credential] = (loop.now, since)
+    let condition = CredentialCondition(.blocked, reason: Sender.notConfigured, since: since, at: loop.wallNow)
+    background { try? await self.store.setCondition(credential, condition) }
+  }
+
+  /// What is told of credentials without a queue is dropped: of those that left the configuration, and with `known` of the others too,
+  /// unless a retry is still to come, as the operator may have mended what was wrong.
+  func dropConditions(known: Bool) {
+    droppedConditionsAt = loop.now
+    background {
+      let now = self.loop.wallNow
+      try? await self.store.dropConditions { credential, condition in
+        guard let sender = self.senders[credential], !sender.isRemoved else { return true }
+        guard known, !sender.hasWork else { return false }
+        return condition.state != .failing || condition.nextTry.map { $0 <= now } ?? true
+      }
+    }
+  }
+
+  /// With each sweep.
+  func sweepConditions() {
+    for sender in senders.values { sender.retellCondition() }
+    let hasStrangers = !strangers.isEmpty || senders.values.contains(where: \.isRemoved)
+    guard hasStrangers, loop.now - droppedConditionsAt >= CredentialCondition.retold else { return }
+    dropConditions(known: false)
   }
 
   /// Direct sends that wait for a credential that left the configuration end when their time is over.
@@ -29,6 +63,7 @@ extension Worker {
 
   /// A retry whose credential is not configured looks again now and then, and ends when its time is over.
   func postpone(_ target: ClaimedTarget, of message: LoadedMessage?, partition: Partition) {
+    if senders[target.credential]?.isRemoved ?? true { tellStranger(target.credential) }
     let end = message.map { target.attempts.spent == 0 ? $0.startBy : $0.expiresAt }
     guard let message, let end, end < loop.wallNow else {
       let rest = end.map { max(1, $0 - loop.wallNow + 1) }

@@ -57,6 +57,9 @@ package final class Worker {
   private var idleWaiter: UnsafeContinuation<Void, Never>?
   /// Streams of credentials that are not configured: reported once.
   var strangers: Set<CredentialID> = []
+  /// When it was last told that one is not configured, and when conditions without a queue were last dropped.
+  var strangersTold: [CredentialID: (at: Instant, since: WallTime)] = [:]
+  var droppedConditionsAt = Instant(nanoseconds: 0)
 
   /// Requests of one credential before another one's turn.
   private static let quantum = 64
@@ -117,6 +120,7 @@ package final class Worker {
     store.onOtherHistory = { [weak self] in self?.leaseAll(hurry: true) }
     everyBeat()
     everySweep()
+    dropConditions(known: true)
     // To wait takes a turn of the loop: what is waited for may have come by then, here as below.
     await withUnsafeContinuation { waiter in
       if draining { waiter.resume() } else { stopWaiter = waiter }
@@ -212,6 +216,7 @@ package final class Worker {
       for partition in partitions.values { look(at: partition) }
       sweepLanes()
       tidyPacers()
+      sweepConditions()
       observe()
       everySweep()
     }

@@ -44,6 +44,9 @@ package struct CredentialCondition: Hashable, Sendable {
   /// What passes by itself is believed for so long after its next try, or after it was told: with nothing left to send nobody tries.
   package static let memory: Int64 = 600_000
 
+  /// What still stands is told again after this, well before it is forgotten.
+  package static let retold: Int64 = 60_000
+
   /// Somebody should look at it. A short pause ends by itself.
   package var needsOperator: Bool {
     state != .waiting || max(until ?? since, nextTry ?? since) - since > Self.longWait
@@ -52,6 +55,14 @@ package struct CredentialCondition: Hashable, Sendable {
   /// It still says something.
   package func holds(now: WallTime) -> Bool {
     blocks || now - max(at, nextTry ?? at) <= Self.memory
+  }
+
+  /// As it is shown: a try that is due comes now; one that did not come is none.
+  package func shown(now: WallTime) -> CredentialCondition {
+    guard let due = nextTry, due < now else { return self }
+    var shown = self
+    shown.nextTry = now - due < Self.retold ? now : nil
+    return shown
   }
 
   /// For people: the reason, and until when.

@@ -80,10 +80,11 @@ struct RenewalTests {
       }
       try worker.adopt(accounts(google), changed: [google.credential])
       #expect(try await post.done(waiting) == [.accepted: 5])
+      try await post.until("nothing is told, as nothing is queued") { try await post.store.conditions().isEmpty }
+      let kept = try await post.send("kept", to: tokens(5))
       try await post.until("the removal") {
         try await post.store.conditions().mapValues(\.reason) == [apple.credential: "not configured"]
       }
-      let kept = try await post.send("kept", to: tokens(5))
       let other = try await post.send("other", to: tokens(5), .fcm)
       #expect(try await post.done(other) == [.accepted: 5])
       #expect(!responder.pushes.contains { $0.title == "kept" })

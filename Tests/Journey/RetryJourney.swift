@@ -168,7 +168,7 @@ extension Journeys {
   }
 
   /// Timeouts and leases are long, as a moment of this machine is many of that time.
-  private static let patientSettings = """
+  static let patientSettings = """
     workers: { lease: "300s" },
     http2: { connect_timeout: "600s", answer_timeout: "600s", ping_timeout: "600s" },
     """

@@ -21,9 +21,17 @@ extension Store {
     for (name, stored) in pairs(try await ask(RedisCommand("HGETALL", keys.conditions)).array ?? []) {
       let condition = CredentialCondition(stored: String(decoding: stored, as: UTF8.self))
       guard condition.holds(now: loop.wallNow) else { continue }
-      conditions[CredentialID(rawValue: String(decoding: name, as: UTF8.self))] = condition
+      conditions[CredentialID(rawValue: String(decoding: name, as: UTF8.self))] = condition.shown(now: loop.wallNow)
     }
     return conditions
+  }
+
+  /// Takes away what was said against credentials that nothing is queued for, where `isOver`: nobody would find out that it has passed.
+  package func dropConditions(where isOver: (CredentialID, CredentialCondition) -> Bool) async throws(StoreError) {
+    let over = try await conditions().filter { isOver($0.key, $0.value) }
+    guard !over.isEmpty else { return }
+    let queued = Set(try await queueStatus().jobs.filter { $0.value > 0 }.map(\.key.credential))
+    for credential in over.keys where !queued.contains(credential) { try await setCondition(credential, nil) }
   }
 }
 

@@ -1,0 +1,155 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+private func message(_ provider: String, _ number: Int, ttl: Int = 172_800) -> String {
+  let token =
+    switch provider {
+    case "apns": Tokens.apns(number)
+    case "fcm": Tokens.fcm(number)
+    default: Tokens.oneSignal(number)
+    }
+  return
+    #"{"to":{"tokens":[\#(Tokens.targets(provider, [token]))]},"kind":"alert","ttl":\#(ttl),"notification":{"body":"Hi"}}"#
+}
+
+/// What stands against a credential that little is sent by, for as long as it stands, with settings as shipped.
+extension Journeys {
+  private static func sendEach(_ provider: String, _ count: Int, _ gateway: Gateway) async throws -> [String] {
+    var ids: [String] = []
+    for number in 1...count { ids.append(try await gateway.send(message(provider, number))) }
+    return ids
+  }
+
+  private static func isReady(_ gateway: Gateway) async throws -> Bool {
+    try await gateway.client.get("/readyz").json["status"]?.string == "ready"
+  }
+
+  @Test(
+    "three sends to a provider that fails are told for as long as it fails, and no longer",
+    .enabled(if: FastClock.isAvailable))
+  func fewFail() async throws {
+    let clock = FastClock(speed: 60)
+    let world = try await World(more: Self.patientSettings, retries: .shipped, clock: clock)
+    let gateway = try await world.gateway()
+    try await world.sandbox.play(#"[{"provider":"fcm","status":503,"reason":"UNAVAILABLE"}]"#)
+    let ids = try await Self.sendEach("fcm", 3, gateway)
+    try await gateway.until("the word for it") {
+      try await $0.conditions()["credential_failing"]?.contains("UNAVAILABLE") == true
+    }
+    // What is told once would be forgotten after ten minutes.
+    let began = clock.seconds
+    var missed = 0
+    try await gateway.until("twenty-five minutes") {
+      if try await $0.conditions()["credential_failing"] == nil { missed += 1 }
+      return clock.seconds > began + 1_500
+    }
+    #expect(missed == 0, "it was not told \(missed) times")
+    #expect(try await world.run(["status"], against: gateway).code == 1)
+    try await world.sandbox.play("[]")
+    for id in ids { _ = try await gateway.completed(id) }
+    try await gateway.until("readiness") { try await Self.isReady($0) }
+  }
+
+  @Test("a Retry-After of a day beside a 503 makes the credential wait and is told, and SIGHUP lets it try at once")
+  func failingAsksLong() async throws {
+    let world = try await World()
+    try world.installAsShipped()
+    let gateway = try await world.gateway()
+    for (provider, credential) in [("apns", "shop/ios"), ("fcm", "shop/android"), ("onesignal", "shop/web")] {
+      try await world.sandbox.play(#"[{"provider":"\#(provider)","status":503,"retry_after":86400}]"#)
+      let ids = try await Self.sendEach(provider, 4, gateway)
+      try await gateway.until("the wait of \(credential)") {
+        try await $0.conditions()["credential_waiting"]?.contains(credential) == true
+      }
+      let told = try await gateway.conditions()["credential_waiting"] ?? ""
+      #expect(told.contains("the provider asks to wait until") && told.contains("next try"), "\(told)")
+      #expect(try await world.run(["status"], against: gateway).code == 1)
+      for id in ids {
+        let report = try await gateway.client.get("/v1/messages/\(id)").json
+        #expect(report["waiting_for"]?.array?.first?["until"]?.string != nil, "\(report)")
+        #expect(try await gateway.deliveries(id).map { $0["state"]?.string } == ["pending"])
+      }
+      try await world.sandbox.play("[]")
+      gateway.process.signal(SIGHUP)
+      for id in ids { _ = try await gateway.completed(id) }
+      try await gateway.until("readiness after \(credential)") { try await Self.isReady($0) }
+    }
+  }
+
+  @Test("messages that are all refused are told, few as they are, and SIGHUP forgets it, as does a start")
+  func fewRefused() async throws {
+    let world = try await World()
+    try world.installAsShipped()
+    var gateway = try await world.gateway()
+    try await world.sandbox.play(#"[{"provider":"apns","status":400,"reason":"TopicDisallowed"}]"#)
+    for restarts in [false, true] {
+      for id in try await Self.sendEach("apns", 8, gateway) { _ = try await gateway.completed(id) }
+      try await gateway.until("the refusals") {
+        try await $0.conditions()["credential_failing"]?.contains("TopicDisallowed") == true
+      }
+      #expect(try await world.run(["status"], against: gateway).code == 1)
+      if restarts {
+        gateway.process.signal(SIGTERM)
+        #expect(await gateway.process.waitForExit() == 0)
+        gateway = try await world.gateway()
+      } else {
+        gateway.process.signal(SIGHUP)
+      }
+      try await gateway.until("readiness") { try await Self.isReady($0) }
+    }
+  }
+
+  @Test("a refused credential whose deliveries are all over is forgotten by SIGHUP and by a start, without a new send")
+  func refusedAndOver() async throws {
+    let world = try await World()
+    try world.installAsShipped()
+    var gateway = try await world.gateway()
+    for restarts in [false, true] {
+      try await world.sandbox.play(#"[{"provider":"fcm","status":401,"reason":"UNAUTHENTICATED"}]"#)
+      let id = try await gateway.send(message("fcm", 1, ttl: 3))
+      try await gateway.until("the block") { try await $0.conditions()["credential_blocked"] != nil }
+      _ = try await gateway.completed(id)
+      #expect(try await gateway.conditions()["credential_blocked"] != nil)
+      try await world.sandbox.play("[]")
+      if restarts {
+        gateway.process.signal(SIGTERM)
+        #expect(await gateway.process.waitForExit() == 0)
+        gateway = try await world.gateway()
+      } else {
+        gateway.process.signal(SIGHUP)
+      }
+      try await gateway.until("readiness") { try await Self.isReady($0) }
+      #expect(try await world.run(["status"], against: gateway).code == 0)
+    }
+  }
+
+  @Test(
+    "after SIGHUP what failed itself keeps its time, and the credential is told with that time until then",
+    .enabled(if: FastClock.isAvailable))
+  func ownTime() async throws {
+    let clock = FastClock(speed: 60)
+    let world = try await World(more: Self.patientSettings, retries: .shipped, clock: clock)
+    let gateway = try await world.gateway()
+    try await world.sandbox.play(#"[{"provider":"apns","status":500,"reason":"InternalServerError"}]"#)
+    let ids = try await Self.sendEach("apns", 60, gateway)
+    try await gateway.until("the word for it") { try await $0.conditions()["credential_failing"] != nil }
+    try await gateway.until("all have failed") { gateway in
+      for id in ids where try await gateway.deliveries(id).first?["state"]?.string != "retrying" { return false }
+      return true
+    }
+    try await world.sandbox.play("[]")
+    gateway.process.signal(SIGHUP)
+    let began = clock.seconds
+    var told: [String] = []
+    try await gateway.until("five minutes") {
+      told.append(try await $0.conditions()["credential_failing"] ?? "nothing")
+      return clock.seconds > began + 300
+    }
+    #expect(told.allSatisfy { $0.contains("InternalServerError") && $0.contains("next try") }, "\(Set(told))")
+    for id in ids { _ = try await gateway.completed(id) }
+    try await gateway.until("readiness") { try await Self.isReady($0) }
+  }
+}
