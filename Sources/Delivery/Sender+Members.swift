@@ -128,6 +128,8 @@ extension Sender {
       if flight.generation == generation {
         if gate.heedsAcceptance {
           tell(gate.answered(.accepted(id: nil), began: flight.began, probe: false, now: now, jitter: 0))
+        } else {
+          gate.serves(now: now)
         }
         self.limit.answered(
           .accepted(id: nil), took: seconds * 1000, began: flight.began, atWork: occupied, capacity: carrier.streams,

@@ -40,6 +40,8 @@ final class Sender: CarrierOwner {
   var token: [UInt8] = []
   /// Batches and lanes of bulk take turns.
   var batchesTurn = false
+  /// Next goes one that has not failed before, if there is one.
+  var freshTurn = false
   /// For providers that take many recipients in a request.
   var slices: SlicePlan<Parcel>
   /// Slices that may go; their members count as at work in their lanes.
@@ -152,7 +154,7 @@ final class Sender: CarrierOwner {
         if !hasReady { subscriberLimit?.rest() }
         return false
       }
-      let isUrgent = hasUrgent
+      var isUrgent = hasUrgent
       guard isUrgent || !onlyUrgent else { return true }
       let reserve = isUrgent || gathersSlices ? 0 : Self.reserve
       guard mayBegin(reserve: reserve, now: now) else { return false }
@@ -164,7 +166,7 @@ final class Sender: CarrierOwner {
         return false
       }
       let probe: Bool
-      switch gate.passage(now: now) {
+      switch passage(urgent: &isUrgent, onlyUrgent: onlyUrgent, now: now) {
       case .go: probe = false
       case .probe: probe = true
       case .wait(let until):
@@ -289,6 +291,12 @@ final class Sender: CarrierOwner {
     // Members of a slice wait for each other.
     if gathersSlices, !parcel.pacers.isEmpty { parcel.passed() }
     return parcel
+  }
+
+  /// A lane that meets the condition is the next in turn; false: none of so many does.
+  func bringForward(urgent isUrgent: Bool, among most: Int, youngest: Bool, where condition: (Int) -> Bool) -> Bool {
+    if isUrgent { return urgent.bringForward(among: most, youngest: youngest, where: condition) }
+    return bulk.bringForward(among: most, youngest: youngest, where: condition)
   }
 
   var hasLanes: (urgent: Bool, bulk: Bool) { (!urgent.isEmpty, !bulk.isEmpty) }
