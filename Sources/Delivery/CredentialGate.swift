@@ -10,7 +10,8 @@ struct CredentialGate {
     case waiting(until: Instant, reason: String)
     /// The operator's fault. Exit: `probing` when it is time for another try.
     case blocked(reason: String, until: Instant)
-    /// One delivery is at work. Exits: `open` if it got any other answer, else back to where it came from.
+    /// One delivery is at work, or several if it gets no answer. Exits: `open` if one of them got any other answer, else
+    /// back to where it came from.
     case probing(reason: String, operatorsFault: Bool)
   }
 
@@ -51,6 +52,9 @@ struct CredentialGate {
   /// Failures in a row, without any other answer between them; and how often in a row they made the credential wait.
   private var failures = 0
   private var breaks = 0
+  /// When an answer last showed that the provider serves. What was asked for before it, and failed, tells nothing of now.
+  private var served: Instant?
+  private var probes = Probes()
   /// Refusals of messages in a row for one reason, without any other answer between them.
   private var refusals = (count: 0, reason: "")
   /// When the authorization was last refused as expired, until a request begun later was accepted.
@@ -62,8 +66,8 @@ struct CredentialGate {
   }
 
   var isOpen: Bool { state == .open }
-  /// It waits because one failed after the other: each second probe had better be another delivery than the one whose turn it is.
-  var wantsAnother: Bool { breaks % 2 == 1 }
+  /// Each second probe had better be another delivery than the one whose turn it is: nobody knows who is to blame.
+  var wantsAnother: Bool { !probes.gone.isMultiple(of: 2) }
 
   /// An acceptance may change something: only then it has to be told.
   var heedsAcceptance: Bool { state != .open || expiredAt != nil || failures > 0 || refusals.count > 0 }
@@ -83,19 +87,33 @@ struct CredentialGate {
     }
   }
 
-  mutating func passage(now: Instant) -> Passage {
+  /// Now a probe may go, at least one that has not failed before.
+  func wantsProbe(now: Instant) -> Bool {
+    switch state {
+    case .open: false
+    case .waiting(let until, _), .blocked(_, let until): until <= now
+    case .probing: probes.next(after: nil).map { $0 <= now } ?? false
+    }
+  }
+
+  /// `isFresh`: what would go has not failed before.
+  mutating func passage(now: Instant, isFresh: Bool = true) -> Passage {
     switch state {
     case .open: return .go
-    case .probing: return .wait(until: nil)
     case .waiting(let until, let reason):
       if now < until { return .wait(until: until) }
       state = .probing(reason: reason, operatorsFault: false)
-      return .probe
+      probes.begin()
     case .blocked(let reason, let until):
       if now < until { return .wait(until: until) }
       state = .probing(reason: reason, operatorsFault: true)
-      return .probe
+      probes.begin()
+    case .probing:
+      guard probes.atWork < settings.probesAtOnce else { return .wait(until: nil) }
+      guard probes.mayGo(isFresh: isFresh, now: now) else { return .wait(until: probes.next(after: now)) }
     }
+    probes.go(isFresh: isFresh, now: now, settings)
+    return .probe
   }
 
   /// The next delivery may try at once.
@@ -109,7 +127,14 @@ struct CredentialGate {
 
   /// The probe that was allowed did not go out after all.
   mutating func withdrawn(now: Instant) {
+    probes.ended()
+    putBack(now: now)
+  }
+
+  /// A probe has told nothing: another one may go, beside those that are still at work.
+  private mutating func putBack(now: Instant) {
     guard case .probing(let reason, let operatorsFault) = state else { return }
+    guard probes.atWork == 0 else { return probes.putBack(now: now) }
     state = operatorsFault ? .blocked(reason: reason, until: now) : .waiting(until: now, reason: reason)
   }
 
@@ -118,6 +143,7 @@ struct CredentialGate {
   mutating func answered(
     _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, now: Instant, jitter: Double
   ) -> Change {
+    if probe { probes.ended() }
     switch verdict {
     case .blocked(let reason): return block(reason, began: began, probe: probe, now: now)
     case .retry(let retry):
@@ -126,6 +152,7 @@ struct CredentialGate {
       case .authorizationExpired: return expired(retry.reason, began: began, probe: probe, now: now)
       case .serverFault, .unknownOutcome:
         guard isTelling || probe else { return .none }
+        if isOld(began) { return letAnother(probe, now: now) }
         if let change = failed(retry, probe: probe, isTelling: isTelling, now: now, jitter: jitter) { return change }
       case .notProcessed, .closing, .wrongConnection: return letAnother(probe, now: now)
       case .tokenBusy, .revised: break
@@ -133,7 +160,7 @@ struct CredentialGate {
     case .accepted, .dead, .rejected: break
     }
     if let refused = expiredAt, refused < began { expiredAt = nil }
-    if case .retry = verdict {} else { failures = 0 }
+    if case .retry = verdict {} else { serves(now: now) }
     let reopens = if probe, case .probing = state { true } else { false }
     if reopens {
       quotas = 0
@@ -144,6 +171,15 @@ struct CredentialGate {
     refused(verdict)
     return reopens ? .reopened : .none
   }
+
+  /// An answer has come that is no failure.
+  mutating func serves(now: Instant) {
+    failures = 0
+    served = now
+  }
+
+  /// It was asked for before the last answer: what became of it tells nothing of how the provider is now.
+  func isOld(_ began: Instant) -> Bool { served.map { began < $0 } ?? false }
 
   /// Many refusals in a row for one reason tell of the credential, or of what it is asked: that is told, and it sends on.
   private mutating func refused(_ verdict: Verdict) {
@@ -171,7 +207,7 @@ struct CredentialGate {
 
   /// It says nothing about the credential: another one may try.
   private mutating func letAnother(_ probe: Bool, now: Instant) -> Change {
-    if probe { withdrawn(now: now + policy.settings.base) }
+    if probe { putBack(now: now + policy.settings.base) }
     return .none
   }
 
@@ -184,11 +220,17 @@ struct CredentialGate {
       failures += 1
       if failures >= settings.failuresToTell { trouble = Trouble(state: .failing, reason: retry.reason) }
     }
-    guard (state == .open && failures >= settings.failuresInARow) || (probe && breaks > 0) else {
+    let isProbe = if case .probing = state { probe } else { false }
+    guard (state == .open && failures >= settings.failuresInARow) || (isProbe && breaks > 0) else {
       return retry.cause == .unknownOutcome ? letAnother(probe, now: now) : nil
     }
     // A delivery that has failed before is no reason to wait longer than the others have made it.
     if isTelling { breaks += 1 }
+    if isProbe, retry.cause == .unknownOutcome, probes.atWork > 0 {
+      // The others may still be answered, and those behind them have their time.
+      trouble = Trouble(state: .failing, reason: retry.reason, nextTry: probes.next(after: now))
+      return Change.none
+    }
     let first = min(policy.settings.base, settings.firstPause)
     let span = min(settings.probeInterval, first << Int64(min(max(0, breaks - settings.quickProbes), 20)))
     let asked = retry.retryAfter.map { now + seconds($0) }
@@ -201,7 +243,7 @@ struct CredentialGate {
   private mutating func wait(_ retry: Retry, began: Instant, probe: Bool, now: Instant, jitter: Double) -> Change {
     if case .blocked = state { return .none }
     // Answers to what was at work when the wait began say nothing new, except a longer time.
-    let echo = !probe && state != .open
+    let echo = if case .probing = state { !probe } else { state != .open }
     if !echo { quotas += 1 }
     let span = policy.suspension(
       retry.cause, times: quotas, retryAfter: retry.retryAfter, maximum: settings.maximumWait, jitter: jitter)
@@ -235,11 +277,11 @@ struct CredentialGate {
   private mutating func expired(_ reason: String, began: Instant, probe: Bool, now: Instant) -> Change {
     guard let refused = expiredAt else {
       expiredAt = now
-      if probe { withdrawn(now: now) }
+      if probe { putBack(now: now) }
       return .none
     }
     if began <= refused {
-      if probe { withdrawn(now: now) }
+      if probe { putBack(now: now) }
       return .none
     }
     expiredAt = now

@@ -100,6 +100,11 @@ struct Lanes<Ticket> {
     return next.ticket
   }
 
+  /// What `startNext` would give.
+  func next(_ number: Int, concurrency: Int, now: WallTime) -> Ticket? {
+    exists(number) ? slots[number]!.lane.next(concurrency: concurrency, now: now)?.ticket : nil
+  }
+
   /// The lane was taken from its queue: what it starts now, if anything.
   mutating func startNext(_ number: Int, concurrency: Int, now: WallTime) -> Ticket? {
     slots[number]!.queued = false

@@ -21,5 +21,10 @@ struct ReadySlices {
   mutating func popFirst() -> Slice? { urgent.popFirst() ?? bulk.popFirst() }
   /// The youngest of those whose turn it is.
   mutating func popLast() -> Slice? { urgent.popLast() ?? bulk.popLast() }
+  /// The first of those whose turn it is becomes one that meets the condition, if there is one.
+  mutating func bringForward(among most: Int, youngest: Bool, where condition: (Slice) -> Bool) -> Bool {
+    guard urgent.isEmpty else { return urgent.bringForward(among: most, youngest: youngest, where: condition) }
+    return bulk.bringForward(among: most, youngest: youngest, where: condition)
+  }
   mutating func takeAll() -> [Slice] { urgent.takeAll() + bulk.takeAll() }
 }

@@ -27,6 +27,20 @@ extension Sender {
       ?? held.map { .init(state: .waiting, reason: $0.reason, nextTry: $0.until, until: $0.until) }
   }
 
+  func tell(_ change: CredentialGate.Change) {
+    defer { tellCondition() }
+    switch change {
+    case .none: return
+    case .suspended(let reason):
+      worker.log(.warning, "credential_waits", ["credential": id.rawValue, "reason": reason])
+    case .blocked(let reason):
+      worker.log(.error, "credential_blocked", ["credential": id.rawValue, "reason": reason])
+    case .reopened:
+      worker.log(.info, "credential_reopened", ["credential": id.rawValue])
+    }
+    worker.wake(self)
+  }
+
   /// Tells it if it is another than before.
   func tellCondition() {
     let trouble = self.trouble

@@ -95,10 +95,12 @@ extension Sender {
       authorization.refused(retry.cause, now: worker.loop.wallNow)
     }
     if counts { streak.answered(verdict, message: message, now: now) }
+    // Others were answered meanwhile, and it had no place of theirs: it tells nothing of how much may be at work.
+    let isLate = verdict.isUnanswered && gate.isOld(began) && seconds * 1000 > Double(limit.patience)
     tell(
       gate.answered(
         verdict, began: began, probe: probe, isTelling: isTelling, now: now, jitter: jitter.next()))
-    if !isAside, isTelling || !verdict.isFailure {
+    if !isAside, !isLate, isTelling || !verdict.isFailure {
       limit.answered(
         verdict, took: seconds * 1000, began: began, atWork: occupied + 1, capacity: carrier.streams, now: now)
       if !gathersSlices, !verdict.isFailure {
@@ -205,6 +207,10 @@ extension Verdict {
   fileprivate var isFailure: Bool {
     guard case .retry(let retry) = self else { return false }
     return retry.cause == .serverFault || retry.cause == .unknownOutcome
+  }
+
+  fileprivate var isUnanswered: Bool {
+    if case .retry(let retry) = self { retry.cause == .unknownOutcome } else { false }
   }
 
   /// The connection that brought it is of no more use.

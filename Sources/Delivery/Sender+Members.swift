@@ -130,6 +130,8 @@ extension Sender {
         streak.taken(now: now)
         if heeds {
           tell(gate.answered(.accepted(id: nil), began: flight.began, probe: false, now: now, jitter: 0))
+        } else {
+          gate.serves(now: now)
         }
         self.limit.answered(
           .accepted(id: nil), took: seconds * 1000, began: flight.began, atWork: occupied, capacity: carrier.streams,

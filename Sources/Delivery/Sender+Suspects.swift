@@ -18,7 +18,8 @@ extension Sender {
   }
 
   func dispatchSuspects() {
-    guard !suspects.isEmpty else { return }
+    // The others tell more of the credential.
+    guard !suspects.isEmpty, gate.isOpen || !hasWaitingOthers else { return }
     let now = worker.loop.now
     let wall = worker.loop.wallNow
     while worker.mayOpen, !isRemoved, !suspects.isEmpty {
@@ -26,16 +27,15 @@ extension Sender {
         return carrier.demandAside(waiting: suspects.count)
       }
       let probe: Bool
-      switch gate.passage(now: now) {
+      switch gate.passage(now: now, isFresh: false) {
       case .go: probe = false
       case .probe: probe = true
       case .wait(let until): return wake(at: until, now: now)
       }
       var isSent = false
       defer { if probe, !isSent { gate.withdrawn(now: now) } }
-      // The others tell more of the credential.
-      guard !probe || !hasWaitingOthers, let header = header(now: now, wall: wall),
-        subscriberLimit?.mayGo(1, now: now) ?? true, quota?.mayGo(urgent: true, waiting: 1, now: now) ?? true
+      guard let header = header(now: now, wall: wall), subscriberLimit?.mayGo(1, now: now) ?? true,
+        quota?.mayGo(urgent: true, waiting: 1, now: now) ?? true
       else { return }
       guard let lane = suspects.next(), let parcel = take(lane, asSuspect: true, now: now, wall: wall) else { continue }
       var pass = Pass(header: header, berth: berth, probe: probe, now: now, wall: wall, generation: generation)

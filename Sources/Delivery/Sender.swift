@@ -40,6 +40,8 @@ final class Sender: CarrierOwner {
   var token: [UInt8] = []
   /// Batches and lanes of bulk take turns.
   var batchesTurn = false
+  /// Next goes one that has not failed before, if there is one.
+  var freshTurn = false
   /// For providers that take many recipients in a request.
   var slices: SlicePlan<Parcel>
   /// Slices that may go; their members count as at work in their lanes.
@@ -163,7 +165,7 @@ final class Sender: CarrierOwner {
         if !hasReady { subscriberLimit?.rest() }
         return false
       }
-      let isUrgent = hasUrgent
+      var isUrgent = hasUrgent
       guard isUrgent || !onlyUrgent else { return true }
       let reserve = isUrgent || gathersSlices ? 0 : Self.reserve
       guard mayBegin(reserve: reserve, now: now) else { return false }
@@ -175,7 +177,7 @@ final class Sender: CarrierOwner {
         return false
       }
       let probe: Bool
-      switch gate.passage(now: now) {
+      switch passage(urgent: &isUrgent, onlyUrgent: onlyUrgent, now: now) {
       case .go: probe = false
       case .probe: probe = true
       case .wait(let until):
@@ -302,6 +304,12 @@ final class Sender: CarrierOwner {
     return parcel
   }
 
+  /// A lane that meets the condition is the next in turn; false: none of so many does.
+  func bringForward(urgent isUrgent: Bool, among most: Int, youngest: Bool, where condition: (Int) -> Bool) -> Bool {
+    if isUrgent { return urgent.bringForward(among: most, youngest: youngest, where: condition) }
+    return bulk.bringForward(among: most, youngest: youngest, where: condition)
+  }
+
   var hasLanes: (urgent: Bool, bulk: Bool) { (!urgent.isEmpty, !bulk.isEmpty) }
 
   static let noLiveActivityToken = SkipReason.noLiveActivityToken.rawValue
@@ -379,21 +387,5 @@ final class Sender: CarrierOwner {
     guard unreachableReason != nil else { return }
     unreachableReason = nil
     tellCondition()
-  }
-
-  // MARK: Telling the world
-
-  func tell(_ change: CredentialGate.Change) {
-    defer { tellCondition() }
-    switch change {
-    case .none: return
-    case .suspended(let reason):
-      worker.log(.warning, "credential_waits", ["credential": id.rawValue, "reason": reason])
-    case .blocked(let reason):
-      worker.log(.error, "credential_blocked", ["credential": id.rawValue, "reason": reason])
-    case .reopened:
-      worker.log(.info, "credential_reopened", ["credential": id.rawValue])
-    }
-    worker.wake(self)
   }
 }

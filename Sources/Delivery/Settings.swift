@@ -50,6 +50,10 @@ package struct GateSettings: Sendable {
   /// time, up to `probeInterval`.
   package var firstPause: Int64 = 250
   package var quickProbes = 8
+  /// A probe without an answer for so long lets another one try; those behind it wait twice as long each time, up to
+  /// `probeInterval`. At most so many are at work at once.
+  package var probePatience: Int64 = 1_000
+  package var probesAtOnce = 16
   /// The longest wait of a credential that runs into its quota again and again.
   package var maximumWait: Int64 = 900_000
   /// However long a provider asks to wait, one delivery tries after this.

@@ -53,6 +53,19 @@ package struct FIFO<Element> {
     return element
   }
 
+  /// Moves the first that meets the condition, of so many from the front or from the end, to the front; false: none
+  /// does.
+  package mutating func bringForward(among most: Int, youngest: Bool, where condition: (Element) -> Bool) -> Bool {
+    let places = head..<items.count
+    let found =
+      youngest
+      ? places.suffix(most).last { items[$0].map(condition) ?? false }
+      : places.prefix(most).first { items[$0].map(condition) ?? false }
+    guard let found else { return false }
+    if found > head { items.insert(items.remove(at: found), at: head) }
+    return true
+  }
+
   /// Takes all, in order.
   @inlinable package mutating func takeAll() -> [Element] {
     defer {

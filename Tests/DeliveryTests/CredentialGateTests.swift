@@ -22,7 +22,7 @@ struct CredentialGateTests {
         == .suspended(reason: "QUOTA_EXCEEDED"))
     #expect(gate.passage(now: at(60_009)) == .wait(until: at(60_010)))
     #expect(gate.passage(now: at(60_010)) == .probe)
-    #expect(gate.passage(now: at(60_011)) == .wait(until: nil))
+    #expect(gate.passage(now: at(60_011)) == .wait(until: at(61_010)))
     #expect(
       gate.answered(.accepted(id: nil), began: at(60_010), probe: true, now: at(60_020), jitter: 0) == .reopened)
     #expect(gate.passage(now: at(60_021)) == .go)
@@ -142,7 +142,8 @@ struct CredentialGateTests {
       gate.answered(
         .rejected(reason: "BadTopic"), began: at(due + 30_000), probe: true, now: at(due + 30_001), jitter: 0)
         == .reopened)
-    #expect(gate.answered(failure(), began: at(due), probe: false, now: at(due + 30_002), jitter: 0) == .none)
+    #expect(
+      gate.answered(failure(), began: at(due + 30_002), probe: false, now: at(due + 30_002), jitter: 0) == .none)
     #expect(gate.isOpen)
   }
 
@@ -171,7 +172,8 @@ struct CredentialGateTests {
     var gate = gate()
     for number in 1...2_000 {
       let verdict = number.isMultiple(of: 40) ? Verdict.accepted(id: nil) : failure()
-      #expect(gate.answered(verdict, began: at(0), probe: false, now: at(1), jitter: 0) == .none)
+      let time = UInt64(number)
+      #expect(gate.answered(verdict, began: at(time), probe: false, now: at(time + 1), jitter: 0) == .none)
     }
     #expect(gate.isOpen)
   }
@@ -181,11 +183,12 @@ struct CredentialGateTests {
     var gate = gate()
     #expect(!gate.heedsAcceptance)
     for number in 1...2_000 {
+      let time = UInt64(number)
       if number.isMultiple(of: 40), gate.heedsAcceptance {
-        _ = gate.answered(.accepted(id: nil), began: at(0), probe: false, now: at(1), jitter: 0)
+        _ = gate.answered(.accepted(id: nil), began: at(time), probe: false, now: at(time + 1), jitter: 0)
         #expect(!gate.heedsAcceptance)
       } else {
-        #expect(gate.answered(failure(), began: at(0), probe: false, now: at(1), jitter: 0) == .none)
+        #expect(gate.answered(failure(), began: at(time), probe: false, now: at(time + 1), jitter: 0) == .none)
       }
     }
     #expect(gate.isOpen)
@@ -202,7 +205,7 @@ struct CredentialGateTests {
       let now = at(number * hour)
       #expect(gate.passage(now: at(number * hour - 1)) == .wait(until: now))
       #expect(gate.passage(now: now) == .probe)
-      #expect(gate.passage(now: now) == .wait(until: nil))
+      #expect(gate.passage(now: now) == .wait(until: now + 1_000))
       // One that says nothing of time changes nothing of what was asked for.
       let left = 86_400 - Int(number) * 3_600
       _ = gate.answered(quota(number == 2 ? nil : left), began: now, probe: true, now: now, jitter: 0)
@@ -250,7 +253,7 @@ struct CredentialGateTests {
       #expect(gate.passage(now: at(1)) != .probe)
       gate.hurry(now: at(1))
       #expect(gate.passage(now: at(1)) == .probe)
-      #expect(gate.passage(now: at(1)) == .wait(until: nil))
+      #expect(gate.passage(now: at(1)) == .wait(until: at(1_001)))
     }
   }
 }

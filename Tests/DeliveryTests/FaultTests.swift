@@ -73,9 +73,7 @@ struct FaultTests {
     }
   }
 
-  @Test(
-    "members of an audience whose requests end their connection cost the others less than one more attempt in the middle"
-  )
+  @Test("members of an audience whose requests end their connection cost the others less than one attempt more each")
   func poisonedMembers() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)

@@ -51,6 +51,69 @@ extension Journeys {
     }
   }
 
+  /// Both at once, as each of them takes its time.
+  @Test(
+    "60 sends with a day's time that are never answered cost others no two seconds when they time out and after that")
+  func silentForLong() async throws {
+    async let beside: Void = Self.outlast(from: 0, seconds: 75)
+    // Nothing else was answered when these time out: the credential waits, and they are its first probes.
+    async let behind: Void = Self.outlast(from: 33, seconds: 15)
+    _ = try await (beside, behind)
+  }
+
+  /// A healthy send each second, from so many seconds after the poisoned ones on.
+  private static func outlast(from start: Int, seconds: Int) async throws {
+    let world = try await World(retries: .shipped)
+    try await world.sandbox.play("[{\"provider\":\"apns\",\"token\":\"\(glob)\",\(Poison.silence.rule)}]")
+    let gateway = try await world.gateway()
+    func send(_ token: String) async throws {
+      _ = try await gateway.send(
+        """
+        {"to":{"tokens":[{"provider":"apns","token":"\(token)"}]},"kind":"alert","ttl":86400,\
+        "notification":{"body":"Hi"}}
+        """)
+    }
+    // Its connection has shown itself to be of use.
+    let first = token("apns", 999)
+    try await send(first)
+    _ = try await accepted([first], in: world, gateway)
+    let began = ContinuousClock.now
+    for number in 0..<60 { try await send(token("apns", number, isPoisoned: true)) }
+    var sentAt: [String: Int64] = [:]
+    for number in 0..<seconds {
+      try await Task.sleep(until: began + .seconds(start + number))
+      let token = token("apns", 1_000 + number)
+      sentAt[token] = Int64(Date().timeIntervalSince1970 * 1_000)
+      try await send(token)
+    }
+    let accepted = try await accepted(sentAt.keys, in: world, gateway)
+    let waits = sentAt.map { Double(max(0, (accepted[$0.key] ?? .max) - $0.value)) / 1_000 }.sorted()
+    let name = "60 × silence, healthy from \(start) s"
+    try judge(waits, name, gateway)
+  }
+
+  /// When each of these was accepted: all of them are, whatever the time.
+  private static func accepted(
+    _ tokens: some Collection<String>, in world: World, _ gateway: Gateway
+  ) async throws -> [String: Int64] {
+    var accepted: [String: Int64] = [:]
+    try await gateway.until("the healthy ones") { (_: Gateway) in
+      accepted = try await world.sandbox.log().filter { $0.accepted && !$0.duplicate }
+        .reduce(into: [:]) { $0[$1.token] = min($0[$1.token] ?? .max, $1.time) }
+      return tokens.allSatisfy { accepted[$0] != nil }
+    }
+    return accepted
+  }
+
+  /// One of a hundred may take longer than others.
+  private static func judge(_ waits: [Double], _ name: String, _ gateway: Gateway) throws {
+    let figures = [waits[waits.count / 2], waits[waits.count - 1 - waits.count / 100], waits[waits.count - 1]]
+    let told = figures.map { String(format: "%.3f", $0) }
+    print("\(name): healthy p50 \(told[0]) s, p99 \(told[1]) s, most \(told[2]) s")
+    #expect(
+      figures[1] <= allowed * Double(Sanitizer.slowness), "\(name): \(told)\n\(gateway.process.text.suffix(2_000))")
+  }
+
   @Test(
     "the same holds for FCM and OneSignal; at FCM who was at work when a connection ended waits the ten seconds it asks for",
     arguments: ["fcm", "onesignal"], [Poison.close, .silence, .fault])
@@ -67,23 +130,12 @@ extension Journeys {
       let poisoned = (0..<count).map { token(provider, place * 100 + $0, isPoisoned: true) }
       let others = (0..<healthy.count).map { token(provider, 1_000_000 + place * 1_000 + $0) }
       let (sick, sentAt) = try await send(poisoned, beside: others, of: provider, to: gateway)
-      // All of them, whatever the time.
-      var accepted: [String: Int64] = [:]
-      try await gateway.until("the healthy ones") { (_: Gateway) in
-        accepted = try await world.sandbox.log().filter { $0.accepted && !$0.duplicate }
-          .reduce(into: [:]) { $0[$1.token] = min($0[$1.token] ?? .max, $1.time) }
-        return others.allSatisfy { accepted[$0] != nil }
-      }
+      let accepted = try await accepted(others, in: world, gateway)
       let neighbours = try await neighbours(poison, provider, others, sentAt.mapValues(\.id), gateway)
       let waits = others.filter { !neighbours.contains($0) }
         .map { Double(max(0, (accepted[$0] ?? .max) - (sentAt[$0]?.at ?? 0))) / 1_000 }.sorted()
       #expect(neighbours.count <= others.count / 10, "\(name)")
-      // One of a hundred may take longer.
-      let figures = [waits[waits.count / 2], waits[waits.count - 1 - waits.count / 100], waits[waits.count - 1]]
-      let told = figures.map { String(format: "%.3f", $0) }
-      print("\(name): healthy p50 \(told[0]) s, p99 \(told[1]) s, most \(told[2]) s, neighbours \(neighbours.count)")
-      #expect(
-        figures[1] <= allowed * Double(Sanitizer.slowness), "\(name): \(told)\n\(gateway.process.text.suffix(2_000))")
+      try judge(waits, "\(name), neighbours \(neighbours.count)", gateway)
       guard provider == "apns", count < 60, poison != .silence else { continue }
       for id in sick {
         _ = try await gateway.completed(id)

@@ -24,6 +24,12 @@ struct FIFOTests {
       case 14:
         queue.prepend(step)
         model.insert(step, at: 0)
+      case 13:
+        let (most, youngest, wanted) = (Int(next(20)), next(2) == 0, Int(next(10)))
+        let looked = youngest ? Array(model.indices.suffix(most).reversed()) : Array(model.indices.prefix(most))
+        let place = looked.first { model[$0] % 10 == wanted }
+        #expect(queue.bringForward(among: most, youngest: youngest) { $0 % 10 == wanted } == (place != nil))
+        if let place { model.insert(model.remove(at: place), at: 0) }
       default:
         let expected = model.isEmpty ? nil : model.removeFirst()
         #expect(queue.popFirst() == expected, "seed \(seed), step \(step)")
