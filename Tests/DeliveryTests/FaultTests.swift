@@ -73,7 +73,9 @@ struct FaultTests {
     }
   }
 
-  @Test("members of an audience whose requests end their connection cost the others less than one more attempt in the middle")
+  @Test(
+    "members of an audience whose requests end their connection cost the others less than one more attempt in the middle"
+  )
   func poisonedMembers() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)
