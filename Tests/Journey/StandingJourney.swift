@@ -125,31 +125,4 @@ extension Journeys {
       #expect(try await world.run(["status"], against: gateway).code == 0)
     }
   }
-
-  @Test(
-    "after SIGHUP what failed itself keeps its time, and the credential is told with that time until then",
-    .enabled(if: FastClock.isAvailable))
-  func ownTime() async throws {
-    let clock = FastClock(speed: 60)
-    let world = try await World(more: Self.patientSettings, retries: .shipped, clock: clock)
-    let gateway = try await world.gateway()
-    try await world.sandbox.play(#"[{"provider":"apns","status":500,"reason":"InternalServerError"}]"#)
-    let ids = try await Self.sendEach("apns", 60, gateway)
-    try await gateway.until("the word for it") { try await $0.conditions()["credential_failing"] != nil }
-    try await gateway.until("all have failed") { gateway in
-      for id in ids where try await gateway.deliveries(id).first?["state"]?.string != "retrying" { return false }
-      return true
-    }
-    try await world.sandbox.play("[]")
-    gateway.process.signal(SIGHUP)
-    let began = clock.seconds
-    var told: [String] = []
-    try await gateway.until("five minutes") {
-      told.append(try await $0.conditions()["credential_failing"] ?? "nothing")
-      return clock.seconds > began + 300
-    }
-    #expect(told.allSatisfy { $0.contains("InternalServerError") && $0.contains("next try") }, "\(Set(told))")
-    for id in ids { _ = try await gateway.completed(id) }
-    try await gateway.until("readiness") { try await Self.isReady($0) }
-  }
 }
