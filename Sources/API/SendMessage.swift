@@ -27,17 +27,18 @@ extension Service {
     _ document: JSONValue, _ call: Call, _ faults: FaultBudget = FaultBudget()
   ) throws(Problem) -> MessageReading {
     do throws(Refusal) {
-      return try Intake.read(
-        messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now,
-        faults: faults)
+      return try reading(of: document, call, faults)
     } catch {
       throw Problem(error, .invalidMessage)
     }
   }
 
-  private func reading(of document: JSONValue, _ call: Call) throws(Refusal) -> MessageReading {
+  private func reading(
+    of document: JSONValue, _ call: Call, _ faults: FaultBudget = FaultBudget()
+  ) throws(Refusal) -> MessageReading {
     try Intake.read(
-      messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
+      messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now,
+      faults: faults)
   }
 
   /// From a document to all but a stored message. `body` is what will be stored of it.

@@ -1,6 +1,7 @@
 import Domain
 import Loop
 import Store
+import Telemetry
 
 /// What a sender has told of its credential.
 struct ToldCondition {

@@ -115,6 +115,6 @@ package struct CSVReader {
       return cell
     }
     guard limit == bytes.count else { return cell }
-    throw Fault(line: begin, detail: "has a quote that does not end")
+    throw Fault(line: begin, detail: "has an opening quote without a closing one")
   }
 }

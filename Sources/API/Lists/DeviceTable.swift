@@ -87,7 +87,7 @@ struct DeviceTable {
         continue
       }
       if field != "-", !known.insert(field).inserted {
-        refuse(.duplicate, "two columns are the field `\(field)`: leave one out with `map=COLUMN:-`")
+        refuse(.duplicate, "two columns are mapped to the field `\(field)`: ignore one with `map=COLUMN:-`")
       }
       columns.append(Self.column(field))
     }
@@ -97,8 +97,8 @@ struct DeviceTable {
     for field in ["provider", "token"] where !known.contains(field) && !constants.contains(where: { $0.field == field })
     {
       guard violations.isEmpty else { break }
-      let way = field == "provider" ? "; the same for all: `set=provider:fcm`" : ""
-      refuse(.required, "no column is the field `\(field)`: `map=COLUMN:\(field)` says which it is\(way)")
+      let way = field == "provider" ? "; to set one provider for all: `set=provider:fcm`" : ""
+      refuse(.required, "no column is mapped to the field `\(field)`: map one with `map=COLUMN:\(field)`\(way)")
     }
     if untold > 0 {
       violations.append(Violation("", .moreViolations, "\(untold) more faults are not listed; fix these first"))

@@ -42,11 +42,11 @@ extension Store {
   func foresee(_ parts: [DevicePart], _ app: AppID) async throws(StoreError) {
     var lessons: [Lesson] = []
     for part in parts {
-      let new = part.indices.filter { part[$0].isNew }
-      guard let partition = new.first.map({ part[$0].place.partition }) else { continue }
-      if asked[partition] == nil { asked[partition] = redis.begin([RedisCommand("HKEYS", keys.intents(partition))]) }
-      guard new.count >= Self.newcomersAtLeast else { continue }
-      if let lesson = lesson(of: part, new, WordPlace(partition: partition, app: app)) { lessons.append(lesson) }
+      guard let partition = part.intent?.partition else { continue }
+      let new = part.writes.indices.filter { part.writes[$0].isNew }
+      if let lesson = lesson(of: part.writes, new, WordPlace(partition: partition, app: app)) {
+        lessons.append(lesson)
+      }
       await loop.giveWay()
     }
     for lesson in lessons { try await learn(lesson) }
