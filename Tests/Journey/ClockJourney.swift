@@ -182,7 +182,7 @@ extension Journeys {
       #expect(ContinuousClock.now - wrong < Self.soon)
       let answer = try await process.client.get("/readyz")
       #expect(answer.status == 200 && answer.json["status"]?.string == "degraded", "\(answer.text)")
-      #expect(answer.text.contains("behind that of Redis"), "\(answer.text)")
+      #expect(answer.text.contains("behind the clock of Redis"), "\(answer.text)")
       #expect((-7...(-5)).contains(try await process.metric("fanfare_clock_skew_seconds")))
       _ = try await process.process.line { $0.contains("event=clock_skew") }
     }

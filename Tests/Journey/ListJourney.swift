@@ -140,7 +140,7 @@ extension Journeys {
     // The server goes away. Meanwhile another one, of the same Redis, takes more messages than a page shows.
     gateway.process.signal(SIGTERM)
     #expect(await gateway.process.waitForExit() == 0)
-    _ = try await tail.line { $0.contains("the server cannot be reached; waiting for it") }
+    _ = try await tail.line { $0.contains("cannot reach the server; waiting for it") }
     let other = try await world.gateway()
     #expect(try await other.client.post("/v1/messages/\(waiting)/cancel", "").status == 200)
     var sent: [String] = []
