@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks what the compiler does not: the rows of the import graph, declared dependencies, file lengths, doc comments, that
-what comments cite is in the repository, and that numbers of others are read with their range (lint_numbers.py).
+what comments cite and pages link to is in the repository, and that numbers of others are read with their range (lint_numbers.py).
 
 Rows are read from the comments `// Row N` in Package.swift; C libraries stand before the first row. Exit code 1 with one
 line per finding, 0 without any.
@@ -194,6 +194,32 @@ def check_citations():
                     find(place, "cites a section without its page: protocols/apns.md section 9, or RFC 9110 section 5")
 
 
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def anchors(page):
+    """What links to a page's headings may name, as the pages are shown on the web."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.M)
+    plain = [re.sub(r"[^\w\- ]", "", re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", title)) for title in titles]
+    return {title.strip().lower().replace(" ", "-") for title in plain}
+
+
+def check_links():
+    """Each link of a page leads to a file, and to a heading that is there."""
+    for page in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "Providers").rglob("*.md"), *(ROOT / "Benchmarks").glob("*.md")]):
+        text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+        for target in LINK.findall(text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            if not file.exists():
+                find(str(page.relative_to(ROOT)), f"links to {target}, which is not there")
+            elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+                find(str(page.relative_to(ROOT)), f"links to {target}: {file.name} has no such heading")
+
+
 def main():
     everything = targets()
     if len(everything) < 10 or not any(t.row == 7 for t in everything.values()):
@@ -202,6 +228,7 @@ def main():
     check_cycles(everything)
     check_files(everything)
     check_citations()
+    check_links()
     for line in findings:
         print(line)
     print(f"{len(everything)} targets, {len(findings)} findings")
