@@ -72,8 +72,9 @@ struct MessageTail {
       guard answer.isSuccess else { return answer }
       found += answer.document?["items"]?.array ?? []
       cursor = answer.document?["next_cursor"]?.string
-      // Ids begin with their time, and a cursor is one.
-      guard let next = cursor, newest.map({ next > $0 }) ?? (found.count < backlog) else { break }
+      // Ids begin with their time.
+      let last = found.last?["id"]?.string ?? ""
+      guard cursor != nil, newest.map({ last > $0 }) ?? (found.count < backlog) else { break }
       guard page < Self.mostPages else {
         if newest != nil { Terminal.note("more messages came than are shown: fanfare messages list") }
         break
