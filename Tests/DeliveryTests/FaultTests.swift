@@ -85,8 +85,12 @@ struct FaultTests {
       let id = try await post.sendToAll(PlainMessage(title: "campaign", ttl: 86_400), members)
       #expect(try await post.done(id) == [.accepted: members - poisoned.count, .failed: poisoned.count])
       #expect(Set(responder.accepted.map(\.token)).count == members - poisoned.count)
-      // As often as the policy wants it. One that is at work beside another when that one ends the connection counts as an
-      // attempt, whether the responder has read it or not; that may be so twice, after which it is alone.
+      // As often as the policy wants it. Of these the responder may miss two: one that is at work beside another when that one ends
+      // the connection counts as an attempt, whether it was read or not; after that it is alone.
+      var filter = DeliveryFilter()
+      filter.states = ["failed"]
+      let failed = try await post.deliveries(id, filter)
+      #expect(failed.map(\.attempts.spent) == Array(repeating: 10, count: poisoned.count))
       for token in poisoned { #expect((8...10).contains(responder.pushes.count { $0.token == token })) }
       let others = Dictionary(grouping: responder.pushes.filter { !poisoned.contains($0.token) }, by: \.token)
       // In the middle less than one more. A poisoned one ends a connection with others on it twice: the first one and, if some

@@ -169,8 +169,8 @@ final class Post {
     return outcomes
   }
 
-  func deliveries(_ id: MessageID) async throws -> [DeliveryReport] {
-    try await store.deliveries(id, app: Self.app, cursor: nil, limit: 1_000)?.items ?? []
+  func deliveries(_ id: MessageID, _ filter: DeliveryFilter = DeliveryFilter()) async throws -> [DeliveryReport] {
+    try await store.deliveries(id, app: Self.app, filter: filter, cursor: nil, limit: 1_000)?.items ?? []
   }
 
   func finish(_ worker: Worker) async {

@@ -6,29 +6,19 @@ import Testing
 
 /// Wall clocks that jump, and a monotonic one that stood still.
 extension Journeys {
-  private static let lease = 2.0
-  private static let workers = #"workers: { lease: "2s", drain: "2s" },"#
-  private static let partitions = 16
-
-  private static func alert(_ tokens: [String]) -> String {
-    #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Hi"}}"#
-  }
-
   @Test(
     "Redis' clock jumps an hour forward and back under load: no two workers own a partition; one that is killed is replaced within two leases",
     .enabled(if: !Sanitizer.isOn, "a sanitizer and libfaketime both want to be the first library"))
   func redisClockJumps() async throws {
     let clock = MovableClock()
-    let world = try await World(more: Self.workers, redis: RedisServer(durable: true, clock: clock))
+    let world = try await World(more: TwoWorkers.settings, redis: RedisServer(durable: true, clock: clock))
     let api = try await world.gateway(["--api-only"])
     let first = try await world.worker()
     let second = try await world.worker()
-    for worker in [first, second] {
-      try await worker.until("half of the partitions") { try await $0.metric("fanfare_partitions_owned") == 8 }
-    }
+    try await TwoWorkers.awaitHalves(first, second)
     // So slow that each worker has requests at work at any moment.
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":150,"when":"after"}]"#)
-    let load = api.load { Self.alert(($0 * 20..<$0 * 20 + 20).map(Tokens.apns)) }
+    let load = api.load { TwoWorkers.alert(($0 * 20..<$0 * 20 + 20).map(Tokens.apns)) }
     try await Self.jump(clock, beside: [first, second])
     load.cancel()
     let ids = try await load.value
@@ -46,21 +36,20 @@ extension Journeys {
       clock.move(to: 3_600)
       let beats = try await first.metric("fanfare_attempts_total")
       let from = isDeadBefore ? 100_000 : 200_000
-      let more = try await api.send(Self.alert((from..<from + 40).map(Tokens.apns)))
+      let more = try await api.send(TwoWorkers.alert((from..<from + 40).map(Tokens.apns)))
       _ = try await api.completed(more)
       #expect(try await first.metric("fanfare_attempts_total") > beats)
       if isDeadBefore { await doomed.process.destroy() }
       clock.move(to: 0)
       if !isDeadBefore { await doomed.process.destroy() }
       let taken = try await first.until("the partitions of the killed one", within: 60) {
-        try await $0.metric("fanfare_partitions_owned") == Self.partitions
+        try await $0.metric("fanfare_partitions_owned") == TwoWorkers.partitions
       }
-      #expect(taken < .seconds(2 * Self.lease), "take-over took \(taken), killed before the jump: \(isDeadBefore)")
+      #expect(
+        taken < .seconds(2 * TwoWorkers.lease), "take-over took \(taken), killed before the jump: \(isDeadBefore)")
       guard isDeadBefore else { break }
       doomed = try await world.worker()
-      for worker in [first, doomed] {
-        try await worker.until("half of the partitions") { try await $0.metric("fanfare_partitions_owned") == 8 }
-      }
+      try await TwoWorkers.awaitHalves(first, doomed)
     }
   }
 
@@ -69,13 +58,11 @@ extension Journeys {
     .enabled(if: !Sanitizer.isOn, "a sanitizer and libfaketime both want to be the first library"))
   func workerClockJumps() async throws {
     let clock = MovableClock()
-    let world = try await World(more: Self.workers)
+    let world = try await World(more: TwoWorkers.settings)
     let api = try await world.gateway(["--api-only"])
     let jumping = try await world.worker(environment: clock.environment)
     let steady = try await world.worker()
-    for worker in [jumping, steady] {
-      try await worker.until("half of the partitions") { try await $0.metric("fanfare_partitions_owned") == 8 }
-    }
+    try await TwoWorkers.awaitHalves(jumping, steady)
     // OneSignal's key has no time in it that such a jump would make wrong.
     try await world.sandbox.play(#"[{"provider":"onesignal","delay_ms":150,"when":"after"}]"#)
     let load = api.load { number in
@@ -104,11 +91,11 @@ extension Journeys {
     for seconds in [3_600, 0, -3_600, 1, 30] {
       clock.move(to: seconds)
       // Each renews its leases and looks at the other's several times.
-      let end = ContinuousClock.now + .seconds(1.5 * lease)
+      let end = ContinuousClock.now + .seconds(1.5 * TwoWorkers.lease)
       while ContinuousClock.now < end {
         for worker in workers {
           let owned = try await worker.metric("fanfare_partitions_owned")
-          #expect(owned == partitions / 2, "clock at \(seconds) s")
+          #expect(owned == TwoWorkers.partitions / 2, "clock at \(seconds) s")
         }
       }
     }
@@ -118,7 +105,7 @@ extension Journeys {
     "a worker whose machine was suspended for longer than its lease sends nothing more when it wakes",
     .enabled(if: !Sanitizer.isOn, "a sanitizer wants to be the first library"))
   func suspended() async throws {
-    let world = try await World(more: Self.workers + "http2: { connections: 1 },")
+    let world = try await World(more: TwoWorkers.settings + "http2: { connections: 1 },")
     let api = try await world.gateway(["--api-only"])
     let stood = world.directory.file("stood")
     try Data(count: 8).write(to: stood)
@@ -127,20 +114,20 @@ extension Journeys {
       "LD_PRELOAD": library.path, "SUSPENDED_CLOCK_FILE": stood.path,
     ])
     let second = try await world.worker()
-    for worker in [first, second] {
-      try await worker.until("half of the partitions") { try await $0.metric("fanfare_partitions_owned") == 8 }
-    }
+    try await TwoWorkers.awaitHalves(first, second)
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":700,"when":"after"}]"#)
     let tokens = (0..<20_000).map(Tokens.apns)
     var ids: [String] = []
-    for half in 0..<2 { ids.append(try await api.send(Self.alert(Array(tokens[half * 10_000..<(half + 1) * 10_000])))) }
+    for half in 0..<2 {
+      ids.append(try await api.send(TwoWorkers.alert(Array(tokens[half * 10_000..<(half + 1) * 10_000]))))
+    }
     _ = try await world.sandbox.accepted(atLeast: 400)
 
     // It has requests at work and more of them waiting, and its machine sleeps.
     let asleep = ContinuousClock.now
     first.process.signal(SIGSTOP)
     try await second.until("the partitions of the suspended one") {
-      try await $0.metric("fanfare_partitions_owned") == Self.partitions
+      try await $0.metric("fanfare_partitions_owned") == TwoWorkers.partitions
     }
     try await world.sandbox.play("[]")
     for id in ids { _ = try await api.completed(id) }
@@ -201,7 +188,7 @@ extension Journeys {
     .enabled(if: !Sanitizer.isOn, "a sanitizer and libfaketime both want to be the first library"))
   func cappedJump() async throws {
     let clock = MovableClock()
-    let world = try await World(more: Self.workers + "partitions: 1,")
+    let world = try await World(more: TwoWorkers.settings + "partitions: 1,")
     let api = try await world.gateway(["--api-only"])
     let worker = try await world.worker(environment: clock.environment)
     for number in 0..<3 {

@@ -5,36 +5,26 @@ import Support
 import Testing
 
 extension Journeys {
-  private static let lease = 2.0
-  private static let workers = #"workers: { lease: "2s", drain: "2s" },"#
-  private static let partitions = 16
-
-  private static func alert(_ tokens: [String]) -> String {
-    #"{"to":{"tokens":[\#(Tokens.targets("apns", tokens))]},"kind":"alert","notification":{"body":"Hi"}}"#
-  }
-
   @Test(
     "a worker stopped for longer than its lease is replaced within two leases; when it wakes it neither writes nor sends; kill -9 is taken over as fast"
   )
   func zombie() async throws {
-    let world = try await World(more: Self.workers)
+    let world = try await World(more: TwoWorkers.settings)
     let api = try await world.gateway(["--api-only"])
     let first = try await world.worker()
     let second = try await world.worker()
-    for worker in [first, second] {
-      try await worker.until("half of the partitions") { try await $0.metric("fanfare_partitions_owned") == 8 }
-    }
+    try await TwoWorkers.awaitHalves(first, second)
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":700,"when":"after"}]"#)
     let tokens = (0..<3_000).map(Tokens.apns)
-    let id = try await api.send(Self.alert(tokens))
+    let id = try await api.send(TwoWorkers.alert(tokens))
     _ = try await world.sandbox.accepted(atLeast: 400)
 
     // Now it has requests at work, more of them waiting, and answers on their way.
     first.process.signal(SIGSTOP)
     let taken = try await second.until("the partitions of the stopped one") {
-      try await $0.metric("fanfare_partitions_owned") == Self.partitions
+      try await $0.metric("fanfare_partitions_owned") == TwoWorkers.partitions
     }
-    #expect(taken < .seconds(2 * Self.lease * Double(Sanitizer.slowness)), "take-over took \(taken)")
+    #expect(taken < .seconds(2 * TwoWorkers.lease * Double(Sanitizer.slowness)), "take-over took \(taken)")
     try await world.sandbox.play("[]")
     _ = try await api.completed(id)
     let record = try await api.deliveries(id)
@@ -52,13 +42,13 @@ extension Journeys {
 
     let more = (5_000..<6_000).map(Tokens.apns)
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":300,"when":"after"}]"#)
-    let next = try await api.send(Self.alert(more))
+    let next = try await api.send(TwoWorkers.alert(more))
     _ = try await world.sandbox.accepted(atLeast: accepted.count + 100)
     await second.process.destroy()
     let heir = try await first.until("the partitions of the killed one") {
-      try await $0.metric("fanfare_partitions_owned") == Self.partitions
+      try await $0.metric("fanfare_partitions_owned") == TwoWorkers.partitions
     }
-    #expect(heir < .seconds(2 * Self.lease * Double(Sanitizer.slowness)), "take-over took \(heir)")
+    #expect(heir < .seconds(2 * TwoWorkers.lease * Double(Sanitizer.slowness)), "take-over took \(heir)")
     _ = try await api.completed(next)
     let reached = Set(try await world.sandbox.log().filter(\.accepted).map(\.token))
     #expect(difference(reached.intersection(more), from: more) == nil)
@@ -72,7 +62,7 @@ extension Journeys {
     let api = try await world.gateway(["--api-only"])
     var workers = [try await world.worker(), try await world.worker(), try await world.worker()]
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":20,"when":"after"}]"#)
-    let load = api.load { Self.alert(($0 * 20..<$0 * 20 + 20).map(Tokens.apns)) }
+    let load = api.load { TwoWorkers.alert(($0 * 20..<$0 * 20 + 20).map(Tokens.apns)) }
     for place in workers.indices {
       try await workers[place].until("work") { try await $0.metric("fanfare_attempts_total") > 50 }
       let began = ContinuousClock.now
@@ -93,15 +83,15 @@ extension Journeys {
     "a worker drains within its set time although a provider never answers; what it could not finish is sent by the next"
   )
   func drainInTime() async throws {
-    let world = try await World(more: Self.workers)
+    let world = try await World(more: TwoWorkers.settings)
     let api = try await world.gateway(["--api-only"])
     let first = try await world.worker()
     try await first.until("readiness") { try await $0.client.get("/readyz").json["status"]?.string == "ready" }
-    let refused = try await first.client.post("/v1/messages", Self.alert([Tokens.apns(1)]))
+    let refused = try await first.client.post("/v1/messages", TwoWorkers.alert([Tokens.apns(1)]))
     #expect(refused.status == 404 && refused.text.contains("only sends"), "\(refused.text)")
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":60000}]"#)
     let tokens = (0..<50).map(Tokens.apns)
-    let id = try await api.send(Self.alert(tokens))
+    let id = try await api.send(TwoWorkers.alert(tokens))
     try await first.until("requests at work") { try await $0.metric("fanfare_requests_at_work") > 0 }
     let began = ContinuousClock.now
     first.process.signal(SIGTERM)
@@ -153,7 +143,7 @@ extension Journeys {
     "a worker cut off from Redis for longer than its lease sends nothing more, writes nothing afterwards, and is replaced",
     arguments: [RedisRelay.Silence.commands, .answers])
   func cutOff(_ silence: RedisRelay.Silence) async throws {
-    let world = try await World(more: Self.workers)
+    let world = try await World(more: TwoWorkers.settings)
     let api = try await world.gateway(["--api-only"])
     let relay = RedisRelay(to: world.redis.socketPath)
     defer { relay.stop() }
@@ -161,17 +151,15 @@ extension Journeys {
     let first = try await world.worker()
     try world.edit { $0.replacing("unix:\(relay.path)", with: "unix:\(world.redis.socketPath)") }
     let second = try await world.worker()
-    for worker in [first, second] {
-      try await worker.until("half of the partitions") { try await $0.metric("fanfare_partitions_owned") == 8 }
-    }
+    try await TwoWorkers.awaitHalves(first, second)
     try await world.sandbox.play(#"[{"provider":"apns","delay_ms":700,"when":"after"}]"#)
     let tokens = (0..<3_000).map(Tokens.apns)
-    let id = try await api.send(Self.alert(tokens))
+    let id = try await api.send(TwoWorkers.alert(tokens))
     _ = try await world.sandbox.accepted(atLeast: 400)
 
     await relay.silence(silence)
     try await second.until("the partitions of the one cut off") {
-      try await $0.metric("fanfare_partitions_owned") == Self.partitions
+      try await $0.metric("fanfare_partitions_owned") == TwoWorkers.partitions
     }
     try await world.sandbox.play("[]")
     _ = try await api.completed(id)
