@@ -31,11 +31,11 @@ package struct APNsProvider: PushProvider {
   }
 
   /// Every kind has tokens of its own here: a Live Activity never goes to a device's.
-  package func carries(_ errand: Errand, to address: Address) -> Bool {
+  package func carries(_ pushType: PushType, to address: Address) -> Bool {
     switch address.tokenKind {
     case .fid, .subscribers: false
-    case .device: errand.kind == .alert || errand.kind == .background
-    default: errand.tokenKinds.contains(address.tokenKind)
+    case .device: pushType.kind == .alert || pushType.kind == .background
+    default: pushType.tokenKinds.contains(address.tokenKind)
     }
   }
 

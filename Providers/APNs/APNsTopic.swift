@@ -9,7 +9,7 @@ struct APNsTopic: Hashable, Sendable {
   static let managementPrefix = "com.apple.mgmt."
 
   /// protocols/apns.md section 3 read from the other side.
-  private static let suffixes: [(suffix: String, kinds: Set<TokenKind>)] = Errand.all.filter {
+  private static let suffixes: [(suffix: String, kinds: Set<TokenKind>)] = PushType.all.filter {
     !$0.kind.topicSuffix.isEmpty
   }.map { ($0.kind.topicSuffix, Set($0.tokenKinds).subtracting([.device, .fid])) }
 

@@ -27,8 +27,8 @@ package struct FCMProvider: PushProvider {
   }
 
   /// A Live Activity is reached through its device. A call is urgent data: FCM has no tokens of its own for it.
-  package func carries(_ errand: Errand, to address: Address) -> Bool {
-    switch errand.kind {
+  package func carries(_ pushType: PushType, to address: Address) -> Bool {
+    switch pushType.kind {
     case .alert, .background, .liveActivity, .voip: address.tokenKind == .device || address.tokenKind == .fid
     default: false
     }

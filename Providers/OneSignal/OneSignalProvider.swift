@@ -25,8 +25,8 @@ package struct OneSignalProvider: PushProvider {
   }
 
   /// An activity is started at devices and updated under its own id.
-  package func carries(_ errand: Errand, to address: Address) -> Bool {
-    switch (errand.kind, errand.event) {
+  package func carries(_ pushType: PushType, to address: Address) -> Bool {
+    switch (pushType.kind, pushType.event) {
     case (.alert, _), (.background, _): address.tokenKind == .device || address.tokenKind == .subscribers
     case (.liveActivity, .start): address.tokenKind == .device
     case (.liveActivity, _): address.tokenKind == .activity

@@ -2,7 +2,7 @@ import Domain
 import Store
 
 /// Whom a message goes to, as it is handed to the store: targets by name, or an audience that the workers evaluate.
-struct Aim {
+struct ResolvedRecipients {
   var targets: [SubmissionTarget] = []
   /// Of each target what is registered; empty: nothing of the message depends on it.
   var devices: [StoredDevice?] = []
@@ -19,14 +19,16 @@ struct Aim {
   var countsByCredential: [CredentialID: Int] = [:]
   var warnings: [Notice] = []
   /// Each of the targets is to be sent to, and nobody else was found.
-  var isWhole: Bool { audience == nil && others.isEmpty && targets.allSatisfy(\.fate.isQueued) }
+  var isWhole: Bool { audience == nil && others.isEmpty && targets.allSatisfy(\.route.isQueued) }
 
   init(targets: [SubmissionTarget], devices: [StoredDevice?] = [], warnings: [Notice] = []) {
     self.targets = targets
     self.devices = devices
     self.warnings = warnings
     for target in targets {
-      if case .queue(let credential) = target.fate, !credentials.contains(credential) { credentials.append(credential) }
+      if case .queue(let credential) = target.route, !credentials.contains(credential) {
+        credentials.append(credential)
+      }
     }
   }
 

@@ -67,7 +67,7 @@ extension Service {
     }
     let request = UUIDBytes.v5(namespace: Self.channelNamespace, name: SecureRandom.bytes(16))
     let reply: ChannelReply
-    do throws(ChannelDesk.Failure) {
+    do throws(BroadcastChannels.Failure) {
       reply = try await channels.carryOut(channelCall, account, bundleID: place.bundleID, id: request)
     } catch {
       throw Problem(error, channelCall)
@@ -111,8 +111,8 @@ struct ChannelPlace {
   }
 }
 
-/// Ids are base64 and hold `/`, `+` and `=`. In a path they stand with `_` and `-` as base64url has them; their own form
-/// with percent escapes is taken too.
+/// Ids are base64 and hold `/`, `+` and `=`. In a path they stand with `_` and `-` as base64url has them; their own
+/// form with percent escapes is taken too.
 enum ChannelName {
   static func step(_ id: String) -> String {
     id.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "%3D")
@@ -128,7 +128,7 @@ enum ChannelName {
 }
 
 extension Problem {
-  fileprivate init(_ failure: ChannelDesk.Failure, _ call: ChannelCall) {
+  fileprivate init(_ failure: BroadcastChannels.Failure, _ call: ChannelCall) {
     switch failure {
     case .unauthorized(let reason): self.init(.providerRefused, "The credential cannot be used: \(reason)")
     case .nowhere(let reason): self.init(.invalidChannel, "No request was sent to the provider: \(reason)")

@@ -3,9 +3,9 @@ import HTTP2
 import Loop
 import TLS
 
-/// Carries channel calls to providers: an authorization and a connection per account, kept for the next call, as vendors
-/// take quick opening and closing for abuse. Belongs to the loop.
-final class ChannelDesk {
+/// Carries channel calls to providers: an authorization and a connection per account, kept for the next call, as
+/// vendors take quick opening and closing for abuse. Belongs to the loop.
+final class BroadcastChannels {
   private struct Counter {
     var authorization: any Authorization
     var caller: HTTP2Caller

@@ -6,7 +6,7 @@ import Store
 
 /// A message that was read, aimed and found good, and is not stored yet. It has one owner at a time; a class, so
 /// that handing it on copies none of a message's forty members.
-final class Draft {
+final class PreparedMessage {
   var message: Message
   var submission: Submission
   var warnings: [Notice]
@@ -14,17 +14,17 @@ final class Draft {
   var forecast: Forecast?
 
   init(
-    _ message: Message, _ aim: Aim, body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],
+    _ message: Message, _ recipients: ResolvedRecipients, body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],
     errorBrake appBrake: ErrorBrake?, _ settings: ServiceSettings
   ) {
-    let isUrgent = aim.audience == nil && aim.targets.count <= settings.urgentTargets
+    let isUrgent = recipients.audience == nil && recipients.targets.count <= settings.urgentTargets
     submission = Submission(
       app: app, body: body, kind: message.kind, urgency: isUrgent ? .urgent : .bulk, acceptedAt: now)
     submission.ttl = message.ttl
     submission.collapseKey = message.collapseKey
     submission.ordered = message.ordered
-    submission.targets = aim.targets
-    submission.audience = aim.audience
+    submission.targets = recipients.targets
+    submission.audience = recipients.audience
     submission.keepReceipts = message.keepReceipts
     submission.ratePerSecond = message.ratePerSecond
     let brake = message.errorBrake ?? appBrake
@@ -41,7 +41,7 @@ final class Draft {
 
   var state: MessageState { submission.schedule != nil ? .scheduled : isQueued ? .queued : .completed }
   private var isQueued: Bool {
-    submission.audience != nil || submission.targets.contains { if case .queue = $0.fate { true } else { false } }
+    submission.audience != nil || submission.targets.contains { if case .queue = $0.route { true } else { false } }
   }
 }
 
@@ -95,11 +95,11 @@ struct AcceptedMessage {
   }
 
   /// Of a draft that was stored now.
-  init(_ id: MessageID, _ draft: Draft) {
+  init(_ id: MessageID, _ prepared: PreparedMessage) {
     self.init(
-      id: id, state: draft.state, targets: draft.count, startsAt: draft.submission.schedule?.startAt,
-      warnings: draft.warnings, isRepeated: false)
-    startsLocally = draft.submission.schedule?.local != nil
+      id: id, state: prepared.state, targets: prepared.count, startsAt: prepared.submission.schedule?.startAt,
+      warnings: prepared.warnings, isRepeated: false)
+    startsLocally = prepared.submission.schedule?.local != nil
   }
 
   func write(to writer: inout JSONWriter) {

@@ -8,10 +8,13 @@ extension Service {
   /// Samples of one answer: one for each account and kind of token, not one for each device.
   private static let samples = 24
 
-  /// What would be sent, for one device of each kind, in each variant. The draft has passed every check of a send; nothing is stored.
-  func dryRun(_ draft: Draft, _ call: Call) async throws(Problem) -> HTTPServerResponse {
-    var targets = draft.submission.targets
-    if let audience = draft.submission.audience { targets = try await sampleMembers(of: audience, draft.message, call) }
+  /// What would be sent, for one device of each kind, in each variant. The draft has passed every check of a send;
+  /// nothing is stored.
+  func dryRun(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) -> HTTPServerResponse {
+    var targets = prepared.submission.targets
+    if let audience = prepared.submission.audience {
+      targets = try await sampleMembers(of: audience, prepared.message, call)
+    }
     let chosen = sampleTargets(targets)
     let devices: [StoredDevice?]
     do throws(StoreError) {
@@ -23,10 +26,10 @@ extension Service {
     let showsTokens = call.may(.devices) || call.may(.read)
     var samples: [RequestSample] = []
     for (target, stored) in zip(chosen, devices) {
-      guard case .queue(let credential) = target.fate, let account = accounts[credential],
+      guard case .queue(let credential) = target.route, let account = accounts[credential],
         let address = target.registered ? stored?.device.address : target.address
       else { continue }
-      for (variant, content) in draft.message.contents {
+      for (variant, content) in prepared.message.contents {
         // It was rendered for this account when the draft was checked.
         let sample = try? RequestSample(
           content, variant: variant, to: showsTokens || !target.registered ? address : address.masked,
@@ -36,15 +39,15 @@ extension Service {
     }
     return Answer.json { writer in
       writer.member("dry_run", true)
-      writer.member("targets", draft.count)
-      draft.forecast?.write(to: &writer)
+      writer.member("targets", prepared.count)
+      prepared.forecast?.write(to: &writer)
       writer.key("requests")
       writer.beginArray()
       for sample in samples { sample.write(to: &writer) }
       writer.endArray()
       writer.key("warnings")
       writer.beginArray()
-      for warning in draft.warnings { warning.write(to: &writer) }
+      for warning in prepared.warnings { warning.write(to: &writer) }
       writer.endArray()
     }
   }
@@ -55,7 +58,7 @@ extension Service {
     var seen: Set<[String]> = []
     var chosen: [SubmissionTarget] = []
     for target in targets where chosen.count < Self.samples {
-      guard case .queue(let credential) = target.fate, let account = accounts[credential], let address = target.address
+      guard case .queue(let credential) = target.route, let account = accounts[credential], let address = target.address
       else { continue }
       let kind = [
         credential.rawValue, address.tokenKind.rawValue, account.recipientClass(of: address),

@@ -20,14 +20,16 @@ private struct MessageFaults {
 }
 
 extension Service {
-  /// What reading alone does not find: of attributes, the zones of this server, the recipients, and what providers refuse.
+  /// What reading alone does not find: of attributes, the zones of this server, the recipients, and what providers
+  /// refuse.
   func check(
-    _ message: Message, _ contents: [VariantTexts], _ call: Call, aim: () async throws(Problem) -> Aim
-  ) async throws(Problem) -> (aim: Aim, notices: [Notice]) {
+    _ message: Message, _ contents: [VariantTexts], _ call: Call,
+    recipients: () async throws(Problem) -> ResolvedRecipients
+  ) async throws(Problem) -> (recipients: ResolvedRecipients, notices: [Notice]) {
     var faults = MessageFaults()
     _ = try await faults.check { () throws(Problem) in try await self.checkAttributes(contents, call.app) }
     _ = try await faults.check { () throws(Problem) in try self.checkZones(message) }
-    let found = try await faults.check(aim)
+    let found = try await faults.check(recipients)
     var notices: [Notice] = []
     if let found {
       notices =
@@ -42,8 +44,8 @@ extension Service {
     return (found, notices)
   }
 
-  /// Members that say whom a message goes to, as what, and what else it must have: with a fault in one of them, what a provider would
-  /// refuse is not known.
+  /// Members that say whom a message goes to, as what, and what else it must have: with a fault in one of them, what a
+  /// provider would refuse is not known.
   private static let decisive: Set<String> = [
     "to", "kind", "providers", "reach", "onesignal_targeting", "variants", "live_activity", "file_provider", "mdm",
   ]
@@ -57,7 +59,7 @@ extension Service {
     let contents = message.textsByVariant
     do throws(Problem) {
       _ = try await check(message, contents, call) { () throws(Problem) in
-        try await self.aim(message, call, document: document, keepsDevices: false)
+        try await self.recipients(message, call, document: document, keepsDevices: false)
       }
       return refusal
     } catch {

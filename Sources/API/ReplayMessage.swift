@@ -11,8 +11,8 @@ extension Service {
   private static let replayMark = "r:"
 
   /// `POST /v1/messages/{id}/replay`: a new message of the same content for deliveries of this one that ended without
-  /// having been accepted. Only what has ended is taken, so the message itself may still be under way. What one message cannot
-  /// hold is left for the next call: the answer says where to go on.
+  /// having been accepted. Only what has ended is taken, so the message itself may still be under way. What one message
+  /// cannot hold is left for the next call: the answer says where to go on.
   func replayMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let parent = try messageID(of: call)
     var idempotency = try idempotency(of: call.request)
@@ -30,18 +30,18 @@ extension Service {
         .nothingToReplay, "No delivery of this message has these outcomes and reasons: see its `counts`")
     }
     let (message, body) = try await content(of: parent, call.app)
-    let aim = try await aim(at: devices, of: message, call.app)
+    let recipients = try await recipients(at: devices, of: message, call.app)
     let contents = message.textsByVariant
-    let warnings = try checkRendering(contents, aim.credentials, call.now)
-    let draft = Draft(
-      message, aim, body: body, app: call.app, now: call.now, warnings: warnings,
+    let warnings = try checkRendering(contents, recipients.credentials, call.now)
+    let prepared = PreparedMessage(
+      message, recipients, body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)
-    draft.submission.replayOf = parent
-    draft.submission.labels.audience = nil
-    if message.shares != nil { draft.submission.sharedAs = try await seed(of: parent, call.app) }
-    try await foresee(draft, aim, outlook(of: message, contents, call), call, .warning)
-    draft.submission.idempotency = idempotency
-    var answer = try await accept(draft, call.app)
+    prepared.submission.replayOf = parent
+    prepared.submission.labels.audience = nil
+    if message.shares != nil { prepared.submission.sharedAs = try await seed(of: parent, call.app) }
+    try await foresee(prepared, recipients, outlook(of: message, contents, call), call, .warning)
+    prepared.submission.idempotency = idempotency
+    var answer = try await accept(prepared, call.app)
     answer.nextAfter = next
     return Answer.accepted(answer)
   }
@@ -56,8 +56,8 @@ extension Service {
     }
   }
 
-  /// The devices of the deliveries that ended as selected, in the order of the report, as many as one message holds; and where
-  /// the others begin.
+  /// The devices of the deliveries that ended as selected, in the order of the report, as many as one message holds;
+  /// and where the others begin.
   private func ended(_ parent: MessageID, _ selection: ReplaySelection, _ call: Call) async throws(Problem)
     -> (devices: [DeviceID], next: String?)
   {
@@ -120,9 +120,11 @@ extension Service {
   }
 
   /// Devices as they are registered now; a raw token goes again as the message named it.
-  private func aim(at devices: [DeviceID], of message: Message, _ app: AppID) async throws(Problem) -> Aim {
+  private func recipients(at devices: [DeviceID], of message: Message, _ app: AppID) async throws(Problem)
+    -> ResolvedRecipients
+  {
     let tenant = try tenant(app)
-    let fates = fates(tenant, message)
+    let resolver = resolver(tenant, message)
     var raw: [DeviceID: Address] = [:]
     switch message.to {
     case .tokens(let addresses): for address in addresses { raw[Store.derivedID(of: address, in: app)] = address }
@@ -132,19 +134,19 @@ extension Service {
     do throws(StoreError) {
       var stored = try await store.devices(devices, app: app)
       var targets = zip(devices, stored).map { id, stored in
-        stored == nil ? raw[id].map(fates.target) ?? fates.target(id, nil) : fates.target(id, stored)
+        stored == nil ? raw[id].map(resolver.target) ?? resolver.target(id, nil) : resolver.target(id, stored)
       }
       // Tokens that were registered under an id of their own meanwhile.
       let places = targets.indices.filter { !targets[$0].registered && targets[$0].address != nil }
       let owners = try await store.owners(of: places.compactMap { targets[$0].address }, app: app)
       for (place, owner) in zip(places, owners) {
         guard let owner else { continue }
-        targets[place] = fates.target(owner)
+        targets[place] = resolver.target(owner)
         stored[place] = owner
       }
       var seen: Set<DeviceID> = []
       let first = targets.map { seen.insert($0.device).inserted }
-      return Aim(
+      return ResolvedRecipients(
         targets: zip(targets, first).filter(\.1).map(\.0), devices: zip(stored, first).filter(\.1).map(\.0))
     } catch {
       throw Problem(error)

@@ -7,19 +7,19 @@ import Store
 import TLS
 
 extension Service {
-  /// `POST /v1/messages`: from the body to a durable message, or to a refusal without any effect. `?dry_run=true`: to what
-  /// would be sent, without any effect either.
+  /// `POST /v1/messages`: from the body to a durable message, or to a refusal without any effect. `?dry_run=true`: to
+  /// what would be sent, without any effect either.
   func sendMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let isDryRun = call.flag("dry_run")
     let idempotency = try idempotency(of: call.request)
     if !isDryRun, let idempotency, let earlier = try await lookUp(idempotency, call.app) {
       return Answer.accepted(try await became(earlier, of: nil, call.app))
     }
-    let draft = try await draft(
+    let prepared = try await prepare(
       try call.document(), body: call.request.body, call, for: isDryRun ? .answer : .warning)
-    if isDryRun { return try await dryRun(draft, call) }
-    draft.submission.idempotency = idempotency
-    return Answer.accepted(try await accept(draft, call.app))
+    if isDryRun { return try await dryRun(prepared, call) }
+    prepared.submission.idempotency = idempotency
+    return Answer.accepted(try await accept(prepared, call.app))
   }
 
   /// `faults`: shared by all lines of a request.
@@ -42,8 +42,8 @@ extension Service {
   }
 
   /// From a document to all but a stored message. `body` is what will be stored of it.
-  func draft(_ document: JSONValue, body: [UInt8], _ call: Call, for purpose: ForecastPurpose)
-    async throws(Problem) -> Draft
+  func prepare(_ document: JSONValue, body: [UInt8], _ call: Call, for purpose: ForecastPurpose)
+    async throws(Problem) -> PreparedMessage
   {
     let reading: MessageReading
     do throws(Refusal) {
@@ -51,14 +51,14 @@ extension Service {
     } catch {
       throw Problem(await withLaterFaults(error, document, call), .invalidMessage)
     }
-    return try await draft(reading, document, body: body, call, for: purpose)
+    return try await prepare(reading, document, body: body, call, for: purpose)
   }
 
   /// `owners`: of the message's tokens, if they are known.
-  func draft(
+  func prepare(
     _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: [TokenOwner]? = nil,
     for purpose: ForecastPurpose = .warning
-  ) async throws(Problem) -> Draft {
+  ) async throws(Problem) -> PreparedMessage {
     var message = reading.message
     var body = body
     if message.liveActivity != nil, document["live_activity"]?["timestamp"] == nil {
@@ -71,35 +71,38 @@ extension Service {
     let contents = message.textsByVariant
     let outlook = outlook(of: message, contents, call)
     let checked = message
-    let (aim, notices) = try await check(checked, contents, call) { () throws(Problem) in
-      try await self.aim(
+    let (recipients, notices) = try await check(checked, contents, call) { () throws(Problem) in
+      try await self.recipients(
         checked, call, document: document, keepsDevices: outlook.asksDevices, owners: owners)
     }
-    warnings += aim.warnings
-    warnings += try await checkSubscribers(aim, message, call.app)
+    warnings += recipients.warnings
+    warnings += try await checkSubscribers(recipients, message, call.app)
     warnings += notices
-    let draft = Draft(
-      message, aim, body: body, app: call.app, now: call.now, warnings: warnings,
+    let prepared = PreparedMessage(
+      message, recipients, body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)
-    try await foresee(draft, aim, outlook, call, purpose)
-    return draft
+    try await foresee(prepared, recipients, outlook, call, purpose)
+    return prepared
   }
 
   /// Warns of all who will get nothing. Of a message that has a holdout this chooses the id, as that says who is in it.
-  func foresee(_ draft: Draft, _ aim: Aim, _ given: Outlook, _ call: Call, _ purpose: ForecastPurpose)
+  func foresee(
+    _ prepared: PreparedMessage, _ recipients: ResolvedRecipients, _ given: Outlook, _ call: Call,
+    _ purpose: ForecastPurpose
+  )
     async throws(Problem)
   {
     var outlook = given
     let isAsked = purpose == .answer
-    guard isAsked || outlook.asksDevices || !aim.isWhole else { return }
-    if !isAsked, draft.message.shares != nil {
-      let id = draft.submission.id ?? store.identify(draft.submission)
-      draft.submission.id = id
-      outlook.split = draft.submission.split(id)
+    guard isAsked || outlook.asksDevices || !recipients.isWhole else { return }
+    if !isAsked, prepared.message.shares != nil {
+      let id = prepared.submission.id ?? store.identify(prepared.submission)
+      prepared.submission.id = id
+      outlook.split = prepared.submission.split(id)
     }
-    let forecast = try await forecast(aim, outlook, call, purpose)
-    draft.forecast = forecast
-    draft.warnings += Notice.of(forecast)
+    let forecast = try await forecast(recipients, outlook, call, purpose)
+    prepared.forecast = forecast
+    prepared.warnings += Notice.of(forecast)
   }
 
   private static func stamped(_ body: [UInt8], _ time: Int64) -> [UInt8] {
@@ -112,27 +115,27 @@ extension Service {
   }
 
   /// Stores a draft; when it returns, the message survives any crash of this process.
-  func accept(_ draft: Draft, _ app: AppID) async throws(Problem) -> AcceptedMessage {
-    draft.submission.replicas = draft.message.replicas ?? apps[app]?.replicas ?? 0
-    var acceptance = try await store(draft)
+  func accept(_ prepared: PreparedMessage, _ app: AppID) async throws(Problem) -> AcceptedMessage {
+    prepared.submission.replicas = prepared.message.replicas ?? apps[app]?.replicas ?? 0
+    var acceptance = try await store(prepared)
     // Another request has taken the key since it was looked up. If nothing came of that one, this is the first.
-    if case .inProgress = acceptance, let idempotency = draft.submission.idempotency {
+    if case .inProgress = acceptance, let idempotency = prepared.submission.idempotency {
       if let found = try await lookUp(idempotency, app) {
         acceptance = found
       } else {
-        acceptance = try await store(draft)
+        acceptance = try await store(prepared)
       }
     }
     switch acceptance {
-    case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(draft.submission)
+    case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(prepared.submission)
     case .unconfirmed, .repeated, .keyReused, .inProgress: break
     }
-    return try await became(acceptance, of: draft, app)
+    return try await became(acceptance, of: prepared, app)
   }
 
-  private func store(_ draft: Draft) async throws(Problem) -> Acceptance {
+  private func store(_ prepared: PreparedMessage) async throws(Problem) -> Acceptance {
     do throws(StoreError) {
-      return try await store.accept(draft.submission)
+      return try await store.accept(prepared.submission)
     } catch {
       throw Problem(error)
     }
@@ -178,13 +181,15 @@ extension Service {
   private static let longestKeyWait: Int64 = 100
 
   /// The answer to an acceptance; targets and warnings are known only to the request that made the message.
-  func became(_ acceptance: Acceptance, of draft: Draft?, _ app: AppID) async throws(Problem) -> AcceptedMessage {
+  func became(_ acceptance: Acceptance, of prepared: PreparedMessage?, _ app: AppID) async throws(Problem)
+    -> AcceptedMessage
+  {
     switch acceptance {
     case .accepted(let id):
       var accepted = AcceptedMessage(
-        id: id, state: draft?.state ?? .completed, targets: draft?.count ?? 0,
-        startsAt: draft?.submission.schedule?.startAt, warnings: draft?.warnings ?? [], isRepeated: false)
-      accepted.startsLocally = draft?.submission.schedule?.local != nil
+        id: id, state: prepared?.state ?? .completed, targets: prepared?.count ?? 0,
+        startsAt: prepared?.submission.schedule?.startAt, warnings: prepared?.warnings ?? [], isRepeated: false)
+      accepted.startsLocally = prepared?.submission.schedule?.local != nil
       return accepted
     case .repeated(let id):
       let report: MessageReport?

@@ -14,8 +14,8 @@ extension Service {
   private static let linesAbreast = 64
   private static let storedAbreast = 256
 
-  /// `POST /v1/messages/bulk`: each line is a message as `POST /v1/messages` takes it, with its `idempotency_key` if it is
-  /// to have one. Lines are read and stored together; those that aim at one device are stored in their order.
+  /// `POST /v1/messages/bulk`: each line is a message as `POST /v1/messages` takes it, with its `idempotency_key` if it
+  /// is to have one. Lines are read and stored together; those that aim at one device are stored in their order.
   func sendMessages(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let lines = try await Lines(of: call, loop).all
     let work = BulkWork(count: lines.count)
@@ -96,9 +96,9 @@ extension Service {
         own = Array(found[first..<first + addresses.count])
       }
       do throws(Problem) {
-        let draft = try await self.draft(reading, line.document, body: line.body, call, owners: own)
-        draft.submission.idempotency = line.idempotency
-        work.drafts[line.index] = draft
+        let prepared = try await self.prepare(reading, line.document, body: line.body, call, owners: own)
+        prepared.submission.idempotency = line.idempotency
+        work.drafts[line.index] = prepared
       } catch {
         work.fail(line.index, error)
       }
@@ -144,29 +144,29 @@ extension Service {
 
   /// Most are alike and share what they cost; each of the others goes as a request of its own would.
   private func store(_ wave: ArraySlice<Int>, _ call: Call, _ work: BulkWork) async {
-    var drafts: [(index: Int, draft: Draft)] = []
+    var drafts: [(index: Int, prepared: PreparedMessage)] = []
     drafts.reserveCapacity(wave.count)
     for index in wave {
-      guard let draft = work.drafts[index] else { continue }
+      guard let prepared = work.drafts[index] else { continue }
       work.drafts[index] = nil
-      draft.submission.replicas = draft.message.replicas ?? apps[call.app]?.replicas ?? 0
-      drafts.append((index, draft))
+      prepared.submission.replicas = prepared.message.replicas ?? apps[call.app]?.replicas ?? 0
+      drafts.append((index, prepared))
     }
-    let stored = await store.acceptSingles(drafts.lazy.map(\.draft.submission))
-    var others: [(index: Int, draft: Draft)] = []
-    for ((index, draft), result) in zip(drafts, stored) {
+    let stored = await store.acceptInline(drafts.lazy.map(\.prepared.submission))
+    var others: [(index: Int, prepared: PreparedMessage)] = []
+    for ((index, prepared), result) in zip(drafts, stored) {
       switch result {
       case .success(let id):
-        counts.acceptedMessage(draft.submission)
-        work.settle(index, .success(AcceptedMessage(id, draft)))
+        counts.acceptedMessage(prepared.submission)
+        work.settle(index, .success(AcceptedMessage(id, prepared)))
       case .failure(let error): work.fail(index, Problem(error))
-      case nil: others.append((index, draft))
+      case nil: others.append((index, prepared))
       }
     }
     let rest = others
     await loop.abreast(rest.count, width: Self.storedAbreast) { place in
       do throws(Problem) {
-        work.settle(rest[place].index, .success(try await self.accept(rest[place].draft, call.app)))
+        work.settle(rest[place].index, .success(try await self.accept(rest[place].prepared, call.app)))
       } catch {
         work.fail(rest[place].index, error)
       }
@@ -177,7 +177,7 @@ extension Service {
 /// The lines of one upload on their way. Belongs to the loop.
 private final class BulkWork {
   let faults = FaultBudget(eachDocument: Intake.maximumViolationsOfLine)
-  var drafts: [Draft?]
+  var drafts: [PreparedMessage?]
   /// Nil until the line is answered for.
   private(set) var results: [Result<AcceptedMessage, Problem>?]
 
@@ -194,9 +194,9 @@ private final class BulkWork {
   func waves() -> [[Int]] {
     var waves: [[Int]] = []
     var last: [Shared: Int] = [:]
-    for (index, draft) in drafts.enumerated() {
-      guard let draft else { continue }
-      let (targets, key) = (draft.submission.targets, draft.submission.idempotency?.key)
+    for (index, prepared) in drafts.enumerated() {
+      guard let prepared else { continue }
+      let (targets, key) = (prepared.submission.targets, prepared.submission.idempotency?.key)
       var wave = 0
       for target in targets { if let before = last[.device(target.device)] { wave = max(wave, before + 1) } }
       if let key, let before = last[.key(key)] { wave = max(wave, before + 1) }

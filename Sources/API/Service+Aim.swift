@@ -11,67 +11,68 @@ extension Service {
 
   /// Aims a message. A small audience becomes a list of its devices, an empty one a list of none: never everybody.
   /// `keepsDevices`: something of the message depends on what is registered of each target.
-  func aim(
+  func recipients(
     _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: [TokenOwner]? = nil
-  ) async throws(Problem) -> Aim {
+  ) async throws(Problem) -> ResolvedRecipients {
     guard let (expression, pointer) = try expression(of: message, document) else {
       return try await resolve(message, call.app, keepsDevices: keepsDevices, owners: owners)
     }
     let tenant = try tenant(call.app)
-    let fates = fates(tenant, message)
+    let resolver = resolver(tenant, message)
     let text = document["to"]?["audience"]?.string
     let resolved = try await writtenOut(expression, call.app, at: pointer, text: text, .invalidMessage)
-    if message.oneSignalTargeting == .provider { return try aim(resolved, fates, at: pointer, text: text) }
+    if message.oneSignalTargeting == .provider { return try recipients(resolved, resolver, at: pointer, text: text) }
 
     let selection = AudienceSelection(expression: resolved, reach: message.reach)
     let count: AudienceCount
     do throws(StoreError) {
-      count = try await store.count(selection, app: call.app, now: call.now, carries: fates.carries)
+      count = try await store.count(selection, app: call.app, now: call.now, carries: resolver.carries)
     } catch {
       throw Problem(error)
     }
     let hints = await tagHints(count, call, at: pointer)
     if Schedule(message, now: call.now) != nil {
-      var aim = later(count, selection, message, counts(of: count, fates), at: pointer)
-      aim.warnings += hints
-      return aim
+      var recipients = later(count, selection, message, counts(of: count, resolver), at: pointer)
+      recipients.warnings += hints
+      return recipients
     }
     guard count.total > settings.urgentTargets else {
-      let devices = try await members(selection, fates, call, partitions: count.byPartition.keys.sorted())
-      var aim = Aim(targets: devices.map(fates.target), devices: devices)
+      let devices = try await members(selection, resolver, call, partitions: count.byPartition.keys.sorted())
+      var recipients = ResolvedRecipients(targets: devices.map(resolver.target), devices: devices)
       if devices.isEmpty {
-        aim.warnings.append(
+        recipients.warnings.append(
           Notice(
             pointer: pointer, code: "no_recipients",
             detail: "no device is in this audience now: nobody gets the message"))
       }
-      aim.warnings += hints
-      return aim
+      recipients.warnings += hints
+      return recipients
     }
     let audience = SubmissionAudience(
       expression: resolved.canonical, reach: message.reach, counts: count.byPartition)
-    var aim = Aim(audience: audience, selection, count, countsByCredential: counts(of: count, fates))
-    aim.warnings += hints
-    return aim
+    var recipients = ResolvedRecipients(
+      audience: audience, selection, count, countsByCredential: counts(of: count, resolver))
+    recipients.warnings += hints
+    return recipients
   }
 
   /// Who will be in it is decided when it starts: every partition gets a part.
   private func later(
     _ count: AudienceCount, _ selection: AudienceSelection, _ message: Message, _ byCredential: [CredentialID: Int],
     at pointer: String
-  ) -> Aim {
+  ) -> ResolvedRecipients {
     var counts = count.byPartition
     for partition in 0..<store.settings.partitions { counts[partition, default: 0] += 0 }
-    var aim = Aim(
+    var recipients = ResolvedRecipients(
       audience: SubmissionAudience(expression: selection.expression.canonical, reach: message.reach, counts: counts),
       selection, count, countsByCredential: byCredential)
     if count.total == 0 {
-      aim.warnings.append(
+      recipients.warnings.append(
         Notice(
           pointer: pointer, code: "no_recipients",
           detail: "no device is in this audience now: devices that are in it when the message starts get the message"))
     }
-    return aim
+    return recipients
   }
 
   /// The audience's expression, as it was written, and where; nil for other recipients.
@@ -93,8 +94,10 @@ extension Service {
   }
 
   /// OneSignal finds its subscribers itself: one delivery for all of them. `text`: as in `writtenOut`.
-  private func aim(_ expression: AudienceExpression, _ fates: Fates, at pointer: String, text: String?) throws(Problem)
-    -> Aim
+  private func recipients(
+    _ expression: AudienceExpression, _ resolver: RouteResolver, at pointer: String, text: String?
+  ) throws(Problem)
+    -> ResolvedRecipients
   {
     let filters: [JSONValue]
     do throws(AudienceFault) {
@@ -106,12 +109,12 @@ extension Service {
     }
     let token = String(decoding: JSONValue.array(filters).encoded, as: UTF8.self)
     let address = Address(provider: .oneSignal, token: token, tokenKind: .subscribers)
-    var aim = Aim(targets: [fates.target(address)])
-    aim.warnings.append(
+    var recipients = ResolvedRecipients(targets: [resolver.target(address)])
+    recipients.warnings.append(
       Notice(
         pointer: "/onesignal_targeting", code: "counted_by_provider",
         detail: "OneSignal selects and counts the devices: for Fanfare the whole audience is one delivery"))
-    return aim
+    return recipients
   }
 
   /// Of each route that the audience has members in, the first device: enough to show what would be sent.
@@ -120,17 +123,17 @@ extension Service {
   {
     guard let expression = try? AudienceExpression(parsing: audience.expression) else { return [] }
     let selection = AudienceSelection(expression: expression, reach: audience.reach)
-    let fates = fates(try tenant(call.app), message)
+    let resolver = resolver(try tenant(call.app), message)
     var seen: Set<RouteClass> = []
     var targets: [SubmissionTarget] = []
     do throws(StoreError) {
       for partition in audience.counts.keys.sorted() {
         let groups = try await store.members(
-          selection, app: call.app, partition: partition, now: call.now, carries: fates.carries)
+          selection, app: call.app, partition: partition, now: call.now, carries: resolver.carries)
         let first = groups.filter { !$0.numbers.isEmpty && seen.insert($0.route).inserted }.map { Int($0.numbers[0]) }
         let devices = try await store.devices(
           numbers: first, partition: partition, app: call.app, bornBefore: nil)
-        targets += devices.compactMap { $0.map(fates.target) }
+        targets += devices.compactMap { $0.map(resolver.target) }
       }
     } catch {
       throw Problem(error)
@@ -138,18 +141,18 @@ extension Service {
     return targets
   }
 
-  /// The devices of the audience in these partitions, those that went meanwhile left out. `sample`: of each partition only so many,
-  /// evenly spread over those that the message can go to.
+  /// The devices of the audience in these partitions, those that went meanwhile left out. `sample`: of each partition
+  /// only so many, evenly spread over those that the message can go to.
   func members(
-    _ selection: AudienceSelection, _ fates: Fates, _ call: Call, partitions: [Int], sample: Int? = nil
+    _ selection: AudienceSelection, _ resolver: RouteResolver, _ call: Call, partitions: [Int], sample: Int? = nil
   ) async throws(Problem) -> [StoredDevice] {
     let found = Members(count: partitions.count)
     await loop.abreast(partitions.count, width: Self.partitionsAbreast) { [store] index in
       guard found.error == nil else { return }
       do throws(StoreError) {
         let groups = try await store.members(
-          selection, app: call.app, partition: partitions[index], now: call.now, carries: fates.carries)
-        let chosen = sample == nil ? groups : groups.filter { fates.carries($0.route.address) }
+          selection, app: call.app, partition: partitions[index], now: call.now, carries: resolver.carries)
+        let chosen = sample == nil ? groups : groups.filter { resolver.carries($0.route.address) }
         var numbers = chosen.flatMap(\.numbers).map(Int.init).sorted()
         if let sample, numbers.count > sample {
           numbers = (0..<sample).map { numbers[$0 * numbers.count / sample] }
@@ -166,10 +169,10 @@ extension Service {
   }
 
   /// The accounts that some of the members go through: no other has a say in whether the message is refused.
-  private func counts(of count: AudienceCount, _ fates: Fates) -> [CredentialID: Int] {
+  private func counts(of count: AudienceCount, _ resolver: RouteResolver) -> [CredentialID: Int] {
     var found: [CredentialID: Int] = [:]
     for (route, members) in count.byRoute {
-      if case .queue(let credential) = fates.fate(of: route.address) { found[credential, default: 0] += members }
+      if case .queue(let credential) = resolver.route(of: route.address) { found[credential, default: 0] += members }
     }
     return found
   }

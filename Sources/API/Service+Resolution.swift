@@ -9,9 +9,9 @@ extension Service {
   /// Who is meant, each device once, in the order asked for, and what becomes of it.
   func resolve(
     _ message: Message, _ app: AppID, keepsDevices: Bool, owners: [TokenOwner]? = nil
-  ) async throws(Problem) -> Aim {
+  ) async throws(Problem) -> ResolvedRecipients {
     let tenant = try tenant(app)
-    let fates = fates(tenant, message)
+    let resolver = resolver(tenant, message)
     var targets: [SubmissionTarget] = []
     var kept: [StoredDevice?] = []
     var others: [Forecast.Exclusion: Int] = [:]
@@ -22,27 +22,27 @@ extension Service {
       switch message.to {
       case .devices(let ids):
         let stored = try await store.devices(ids, app: app)
-        targets = zip(ids, stored).map { fates.target($0, $1) }
+        targets = zip(ids, stored).map { resolver.target($0, $1) }
         if keepsDevices { kept = stored }
       case .tokens(let addresses):
         let found: [TokenOwner]
         if let owners { found = owners } else { found = try await store.ownersAndIDs(of: addresses, app: app) }
         targets = zip(addresses, found).map { address, found in
-          found.owner.map(fates.target) ?? fates.target(address, id: found.id)
+          found.owner.map(resolver.target) ?? resolver.target(address, id: found.id)
         }
         if keepsDevices { kept = found.map(\.owner) }
       case .users:
         for device in ofUsers.joined() {
-          if let reason = fates.reasonForNoTarget(device) {
+          if let reason = resolver.reasonForNoTarget(device) {
             others[Forecast.Exclusion(nil, reason), default: 0] += 1
           } else {
-            targets.append(fates.target(device))
+            targets.append(resolver.target(device))
             if keepsDevices { kept.append(device) }
           }
         }
         warnings = Notice.ofUsersWithoutDevices(ofUsers.map(\.isEmpty))
       case .channel(let address):
-        targets = [fates.target(address)]
+        targets = [resolver.target(address)]
         if keepsDevices { kept = [nil] }
       case .audience, .everyone: preconditionFailure("an audience is counted, not listed")
       }
@@ -57,9 +57,9 @@ extension Service {
         targets = zip(targets, first).filter(\.1).map(\.0)
       }
     }
-    var aim = Aim(targets: targets, devices: kept, warnings: warnings)
-    aim.others = others
-    return aim
+    var recipients = ResolvedRecipients(targets: targets, devices: kept, warnings: warnings)
+    recipients.others = others
+    return recipients
   }
 
   /// Refuses users who have more devices than a message may have targets before any of those is read.

@@ -2,7 +2,8 @@ import Domain
 import Loop
 import Store
 
-/// What is known of the accounts whose vendors disable an app that reaches too many for its subscribers. Belongs to the loop.
+/// What is known of the accounts whose vendors disable an app that reaches too many for its subscribers. Belongs to the
+/// loop.
 final class SubscriberBook {
   struct Entry {
     var subscribers: Int
@@ -19,10 +20,12 @@ extension Service {
   private static let ask: Int64 = 1_000
 
   /// Warns of a message with which more would be reached than the vendor lets pass: the workers hold it back.
-  func checkSubscribers(_ aim: Aim, _ message: Message, _ app: AppID) async throws(Problem) -> [Notice] {
-    guard aim.credentials.contains(where: { accounts[$0]?.subscriberRule != nil }) else { return [] }
+  func checkSubscribers(_ recipients: ResolvedRecipients, _ message: Message, _ app: AppID) async throws(Problem)
+    -> [Notice]
+  {
+    guard recipients.credentials.contains(where: { accounts[$0]?.subscriberRule != nil }) else { return [] }
     var warnings: [Notice] = []
-    for (id, count) in aim.recipients.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+    for (id, count) in recipients.recipients.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       guard let account = accounts[id], let rule = account.subscriberRule,
         case let times = settings.timesSubscribers[account.provider] ?? 0, times > 0
       else { continue }
@@ -68,12 +71,12 @@ extension Service {
   }
 }
 
-extension Aim {
+extension ResolvedRecipients {
   /// How many each account would reach, as far as they are counted here.
   var recipients: [CredentialID: Int] {
     var counts = countsByCredential
     for target in targets {
-      if case .queue(let credential) = target.fate, target.address?.tokenKind != .subscribers {
+      if case .queue(let credential) = target.route, target.address?.tokenKind != .subscribers {
         counts[credential, default: 0] += 1
       }
     }

@@ -58,7 +58,7 @@ package final class Service {
   let log: Log
   let counts: ServiceCounts
   let providerNames: [ProviderName]
-  let channels: ChannelDesk
+  let channels: BroadcastChannels
   let zones: ZoneBook
   let subscribers = SubscriberBook()
   let tagBook = TagBook()
@@ -83,7 +83,7 @@ package final class Service {
     self.metrics = metrics
     self.log = log
     counts = ServiceCounts(metrics)
-    channels = ChannelDesk(loop: loop, caFile: settings.caFile, settings: settings.http2)
+    channels = BroadcastChannels(loop: loop, caFile: settings.caFile, settings: settings.http2)
     providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
     store.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
@@ -96,8 +96,8 @@ package final class Service {
   }
 
   /// What becomes of the targets of a message.
-  func fates(_ app: App, _ message: Message) -> Fates {
-    Fates(app: app, message: message, providers: providers, accounts: openAccounts)
+  func resolver(_ app: App, _ message: Message) -> RouteResolver {
+    RouteResolver(app: app, message: message, providers: providers, accounts: openAccounts)
   }
 
   /// Listens; the port.

@@ -56,26 +56,26 @@ final class ServiceCounts {
   /// Members of an audience are queued, as far as is known at accept. How deliveries end is counted where they end.
   func acceptedMessage(_ submission: Submission) {
     accepted[submission.urgency]?.add()
-    if submission.targets.count == 1, case .queue = submission.targets[0].fate { return queuedTargets.add() }
+    if submission.targets.count == 1, case .queue = submission.targets[0].route { return queuedTargets.add() }
     var counts: [String: UInt64] = [:]
     if let audience = submission.audience { counts["queued"] = UInt64(audience.counts.values.reduce(0, +)) }
     for target in submission.targets {
-      switch target.fate {
+      switch target.route {
       case .queue: counts["queued", default: 0] += 1
       case .ended: counts["ended", default: 0] += 1
       }
     }
-    for (fate, count) in counts { counter(of: fate).add(count) }
+    for (route, count) in counts { counter(of: route).add(count) }
   }
 
   /// Of what almost every message is.
   private lazy var queuedTargets = counter(of: "queued")
 
-  private func counter(of fate: String) -> Counter {
-    if let known = targets[fate] { return known }
+  private func counter(of route: String) -> Counter {
+    if let known = targets[route] { return known }
     let counter = metrics.counter(
-      "fanfare_accepted_targets_total", "Targets of accepted messages: queued, or ended at once.", [("fate", fate)])
-    targets[fate] = counter
+      "fanfare_accepted_targets_total", "Targets of accepted messages: queued, or ended at once.", [("state", route)])
+    targets[route] = counter
     return counter
   }
 }

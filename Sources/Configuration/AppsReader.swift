@@ -116,7 +116,7 @@ struct AppsReader {
       credential.origin = origin
       entry.credentials.append(credential)
       entry.places.append(section.pointer)
-      entry.app.credentials.append(Route(credential: id, provider: provider, environment: environment))
+      entry.app.credentials.append(CredentialRoute(credential: id, provider: provider, environment: environment))
     }
   }
 

@@ -1,9 +1,9 @@
 import Domain
 import Store
 
-/// One partition's jobs of paused messages. They stay in their streams and are claimed again when their message goes on,
-/// but not before all that was at work of them has ended and is written down: nobody gets it twice.
-struct AsideJobs {
+/// One partition's jobs of paused messages. They stay in their streams and are claimed again when their message goes
+/// on, but not before all that was at work of them has ended and is written down: nobody gets it twice.
+struct PausedJobs {
   private var messages: [JobID: MessageID] = [:]
   /// True: nothing of it is at work or unwritten.
   private var jobs: [MessageID: [JobID: Bool]] = [:]

@@ -1,8 +1,8 @@
 import Domain
 
-/// How often each device of a partition has heard of a topic in a period, those at work among them. The partition's owner
-/// alone sends, so what it knows is all there is.
-struct CapBook {
+/// How often each device of a partition has heard of a topic in a period, those at work among them. The partition's
+/// owner alone sends, so what it knows is all there is.
+struct FrequencyCaps {
   private var counts: [UInt8]
   /// Taken for deliveries that are in memory: until they have left it, the book stays.
   private(set) var out = 0

@@ -2,35 +2,37 @@ import Domain
 import HTTP2
 
 /// Carries the requests of one credential: a pool of HTTP/2 connections, or libcurl.
-protocol Carrier: AnyObject {
-  var owner: (any CarrierOwner)? { get set }
-  /// A connection with room for one more request, if possible not `avoiding`; `reserve` is the share of its streams that
-  /// this request must leave to others.
-  func berth(avoiding: Int?, reserve: Double) -> Int?
-  /// Work waits that found no berth: connect, and tell the owner when there is room.
+protocol Transport: AnyObject {
+  var owner: (any TransportOwner)? { get set }
+  /// A connection with room for one more request, if possible not `avoiding`; `reserve` is the share of its streams
+  /// that this request must leave to others.
+  func connectionSlot(avoiding: Int?, reserve: Double) -> Int?
+  /// Work waits that found no connection slot: connect, and tell the owner when there is room.
   func demand()
   /// A connection aside from the others' for one more suspect, with less than `together` at work on it.
-  func asideBerth(together: Int) -> Int?
+  func asideSlot(together: Int) -> Int?
   /// So many suspects wait: as `demand`.
   func demandAside(waiting: Int)
   /// No suspect waits.
   func restAside()
-  /// The next request goes alone over this connection, and those before it brought no answer: another one than its first in turn may.
-  func wantsAnother(berth: Int) -> Bool
-  /// Requests, but for those on connections for suspects, that have been waiting for their answer for so many milliseconds.
+  /// The next request goes alone over this connection, and those before it brought no answer: another one than its
+  /// first in turn may.
+  func wantsAnother(connectionSlot: Int) -> Bool
+  /// Requests, but for those on connections for suspects, that have been waiting for their answer for so many
+  /// milliseconds.
   func requests(olderThan milliseconds: Int64) -> Int
-  /// Needs a berth given just now. The owner hears `answered` or `failed` once per tag, never from inside.
-  func send(_ request: ProviderRequest, tag: Int, berth: Int)
+  /// Needs a connection slot given just now. The owner hears `answered` or `failed` once per tag, never from inside.
+  func send(_ request: ProviderRequest, tag: Int, connectionSlot: Int)
   /// It knows `prepare` and `push`.
   var takesPrepared: Bool { get }
   /// What `push` takes.
   func prepare(_ frame: PushFrame) -> PreparedPush?
-  /// How many requests a berth has room for, with the share to be left to others.
-  func room(at berth: Int, reserve: Double) -> Int
+  /// How many requests a connection slot has room for, with the share to be left to others.
+  func room(at connectionSlot: Int, reserve: Double) -> Int
   /// As `send`; an acceptance comes back by `succeeded`.
-  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, berth: Int)
+  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, connectionSlot: Int)
   /// Opens no more streams there; those at work may finish.
-  func retire(_ berth: Int)
+  func retire(_ connectionSlot: Int)
   /// Requests that could be at work at the same time.
   var streams: Int { get }
   var connections: Int { get }
@@ -42,19 +44,19 @@ protocol Carrier: AnyObject {
   func close()
 }
 
-protocol CarrierOwner: AnyObject {
+protocol TransportOwner: AnyObject {
   func answered(_ tag: Int, _ answer: ProviderAnswer)
   /// Prepared requests that were answered 200.
   func succeeded(_ answers: [(tag: UInt64, body: [UInt8])])
-  func failed(_ tag: Int, _ failure: CarrierFailure)
-  /// There may be a berth where there was none.
+  func failed(_ tag: Int, _ failure: TransportFailure)
+  /// There may be a connection slot where there was none.
   func hasRoom()
   /// The peer could not be reached several times in a row.
   func unreachable(_ reason: String)
   func reached()
 }
 
-enum CarrierFailure: Hashable, Sendable {
+enum TransportFailure: Hashable, Sendable {
   /// It never left: the peer cannot be reached. Nobody's attempt.
   case unreachable(String)
   /// The peer surely did not process it.

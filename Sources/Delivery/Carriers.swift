@@ -5,7 +5,7 @@ import TLS
 import Telemetry
 
 /// Makes what carries an account's requests. Loop-owned.
-struct Carriers {
+struct Transports {
   private let loop: EventLoop
   private let http: HTTPClient
   private let settings: WorkerSettings
@@ -23,14 +23,14 @@ struct Carriers {
 
   /// Connections of its own: APNs binds each to the first team, key and environment that it sees
   /// (protocols/apns.md section 6).
-  func make(_ account: any ProviderAccount) throws(TLSFault) -> any Carrier {
+  func make(_ account: any ProviderAccount) throws(TLSFault) -> any Transport {
     switch account.wire {
     case .http2(let cautious):
       return HTTP2Pool(
         loop: loop, origin: account.origin, tls: try context(for: account), maximum: settings.connectionsPerCredential,
         cautious: cautious, settings: settings.http2, pool: settings.pool, log: log)
     case .http1(let connections):
-      return CurlCarrier(
+      return CurlTransport(
         loop: loop, client: http, origin: account.origin, maximum: connections, timeout: settings.http1Timeout,
         pool: settings.pool)
     }

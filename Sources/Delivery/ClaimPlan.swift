@@ -2,8 +2,8 @@ import Domain
 import Store
 
 /// Which streams to claim from next, and how much (design D7): urgent before bulk, in turns over the partitions, never
-/// more than a credential has room for. Streams ring when they get their first job; while jobs of theirs are at work they
-/// are asked again. An audience's job is claimed in pieces: what lies behind it comes in turns with it.
+/// more than a credential has room for. Streams ring when they get their first job; while jobs of theirs are at work
+/// they are asked again. An audience's job is claimed in pieces: what lies behind it comes in turns with it.
 struct ClaimPlan {
   struct Claim: Hashable {
     var stream: StreamID
@@ -52,8 +52,8 @@ struct ClaimPlan {
     var rang = false
     /// Jobs claimed and not finished.
     var outstanding = 0
-    /// Expected of the next claim: as many as in the last one, or half of what was expected then if that is more, so that
-    /// a stream of small jobs does not open the door to large ones.
+    /// Expected of the next claim: as many as in the last one, or half of what was expected then if that is more, so
+    /// that a stream of small jobs does not open the door to large ones.
     var targetsPerJob: Int
 
     /// More of an audience's job follows.
@@ -206,7 +206,7 @@ struct ClaimPlan {
     expected[credential] = coming.claims > 1 ? (coming.targets - count, coming.claims - 1) : nil
   }
 
-  /// A flush removed this job. Jobs accepted meanwhile rang no bell, as the stream was not empty: it is asked again.
+  /// A flush removed this job. Jobs accepted meanwhile rang no wakeup, as the stream was not empty: it is asked again.
   mutating func finished(_ job: JobID) {
     guard cursors[job.stream] != nil else { return }
     cursors[job.stream]!.outstanding -= 1
@@ -243,7 +243,7 @@ struct ClaimPlan {
     enqueue(job.stream)
   }
 
-  /// Streams with jobs at work may have got more of them without a bell.
+  /// Streams with jobs at work may have got more of them without a wakeup.
   mutating func poll() {
     for (stream, cursor) in cursors where cursor.outstanding > 0 { rang(stream) }
   }

@@ -1,8 +1,8 @@
 import Domain
 
-/// Whether one credential may send now (design D12, D14). A wait of the whole credential spends no attempt of anybody: its
-/// deliveries stay where they are, and after the wait a single one tries first.
-struct CredentialGate {
+/// Whether one credential may send now (design D12, D14). A wait of the whole credential spends no attempt of anybody:
+/// its deliveries stay where they are, and after the wait a single one tries first.
+struct CircuitBreaker {
   enum State: Hashable {
     /// Exits: `waiting` by a quota or by failures in a row, `blocked` by a refusal of the credential.
     case open
@@ -10,8 +10,8 @@ struct CredentialGate {
     case waiting(until: Instant, reason: String)
     /// The operator's fault. Exit: `probing` when it is time for another try.
     case blocked(reason: String, until: Instant)
-    /// One delivery is at work, or several if it gets no answer. Exits: `open` if one of them got any other answer, else
-    /// back to where it came from.
+    /// One delivery is at work, or several if it gets no answer. Exits: `open` if one of them got any other answer,
+    /// else back to where it came from.
     case probing(reason: String, operatorsFault: Bool)
   }
 
@@ -34,7 +34,8 @@ struct CredentialGate {
   static let noAuthorization = "authorization unavailable"
   static func refusal(_ reason: String) -> String { "every request is refused: \(reason)" }
 
-  /// What stands against the credential, also while a probe finds out whether it still does, or while it sends all the same.
+  /// What stands against the credential, also while a probe finds out whether it still does, or while it sends all the
+  /// same.
   struct Trouble: Hashable {
     var state: CredentialCondition.State
     var reason: String
@@ -52,7 +53,8 @@ struct CredentialGate {
   /// Failures in a row, without any other answer between them; and how often in a row they made the credential wait.
   private var failures = 0
   private var breaks = 0
-  /// When an answer last showed that the provider serves. What was asked for before it, and failed, tells nothing of now.
+  /// When an answer last showed that the provider serves. What was asked for before it, and failed, tells nothing of
+  /// now.
   private var served: Instant?
   private var probes = Probes()
   /// Refusals of messages in a row for one reason, without any other answer between them.
@@ -138,8 +140,9 @@ struct CredentialGate {
     state = operatorsFault ? .blocked(reason: reason, until: now) : .waiting(until: now, reason: reason)
   }
 
-  /// An answer, or the lack of one, to a request that began at `began`. `probe`: it was the one allowed through. `isTelling`: a
-  /// failure tells of the provider; that of a delivery which has failed before tells of nothing but the delivery.
+  /// An answer, or the lack of one, to a request that began at `began`. `probe`: it was the one allowed through.
+  /// `isTelling`: a failure tells of the provider; that of a delivery which has failed before tells of nothing but the
+  /// delivery.
   mutating func answered(
     _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, now: Instant, jitter: Double
   ) -> Change {
@@ -181,7 +184,8 @@ struct CredentialGate {
   /// It was asked for before the last answer: what became of it tells nothing of how the provider is now.
   func isOld(_ began: Instant) -> Bool { served.map { began < $0 } ?? false }
 
-  /// Many refusals in a row for one reason tell of the credential, or of what it is asked: that is told, and it sends on.
+  /// Many refusals in a row for one reason tell of the credential, or of what it is asked: that is told, and it sends
+  /// on.
   private mutating func refused(_ verdict: Verdict) {
     switch verdict {
     case .rejected(let reason):
@@ -211,8 +215,8 @@ struct CredentialGate {
     return .none
   }
 
-  /// A 5xx, or no answer. After many in a row nothing but a probe goes, as each would cost its delivery an attempt. Nil: the answer
-  /// shows at least that what stood against the credential has passed.
+  /// A 5xx, or no answer. After many in a row nothing but a probe goes, as each would cost its delivery an attempt.
+  /// Nil: the answer shows at least that what stood against the credential has passed.
   private mutating func failed(
     _ retry: Retry, probe: Bool, isTelling: Bool, now: Instant, jitter: Double
   ) -> Change? {

@@ -4,8 +4,8 @@ import HTTPClient
 import Loop
 
 /// The HTTP/1.1 requests of one credential over libcurl, at most so many at a time.
-final class CurlCarrier: Carrier {
-  weak var owner: (any CarrierOwner)?
+final class CurlTransport: Transport {
+  weak var owner: (any TransportOwner)?
   private let loop: EventLoop
   private let client: HTTPClient
   private let origin: Origin
@@ -35,7 +35,7 @@ final class CurlCarrier: Carrier {
   var streams: Int { maximum }
   var connections: Int { began.count }
 
-  func berth(avoiding: Int?, reserve: Double) -> Int? {
+  func connectionSlot(avoiding: Int?, reserve: Double) -> Int? {
     guard !closing, backoff.mayTry(now: loop.now) else { return nil }
     // One at a time until the peer has been reached again.
     let allowed = backoff.failures > 0 ? 1 : maximum - (maximum > 1 ? Int(Double(maximum) * reserve) : 0)
@@ -49,10 +49,10 @@ final class CurlCarrier: Carrier {
   private var patience: Int64 { max(pool.latePatience, Int64(4 * usual)) }
   func requests(olderThan milliseconds: Int64) -> Int { began.values.count { loop.now - $0 > milliseconds } }
   // Each request has a connection of its own.
-  func asideBerth(together: Int) -> Int? { berth(avoiding: nil, reserve: 0) }
+  func asideSlot(together: Int) -> Int? { connectionSlot(avoiding: nil, reserve: 0) }
   func demandAside(waiting: Int) { demand() }
   func restAside() {}
-  func wantsAnother(berth: Int) -> Bool { false }
+  func wantsAnother(connectionSlot: Int) -> Bool { false }
 
   func demand() {
     guard !closing, retry == nil else { return }
@@ -66,7 +66,7 @@ final class CurlCarrier: Carrier {
     }
   }
 
-  func send(_ request: ProviderRequest, tag: Int, berth: Int) {
+  func send(_ request: ProviderRequest, tag: Int, connectionSlot: Int) {
     began[tag] = loop.now
     let call = HTTPClientRequest(
       method: request.method, url: "https://\(origin.authority)\(request.path)", headers: request.headers,
@@ -76,8 +76,8 @@ final class CurlCarrier: Carrier {
 
   var takesPrepared: Bool { false }
   func prepare(_ frame: PushFrame) -> PreparedPush? { nil }
-  func room(at berth: Int, reserve: Double) -> Int { 1 }
-  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, berth: Int) {
+  func room(at connectionSlot: Int, reserve: Double) -> Int { 1 }
+  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, connectionSlot: Int) {
     preconditionFailure("nothing is prepared for HTTP/1.1")
   }
 
@@ -102,7 +102,7 @@ final class CurlCarrier: Carrier {
   }
 
   /// libcurl keeps its connections; a new one cannot be asked for.
-  func retire(_ berth: Int) {}
+  func retire(_ connectionSlot: Int) {}
 
   func drain() { close() }
   var isDone: Bool { began.isEmpty }

@@ -1,9 +1,9 @@
 import Domain
 import Store
 
-/// Claimed members of a message that heeds each device's own clock, told apart by their clocks as they are now. Almost always
-/// these agree, as members of one time were claimed together: each zone is asked once.
-struct Departures {
+/// Claimed members of a message that heeds each device's own clock, told apart by their clocks as they are now. Almost
+/// always these agree, as members of one time were claimed together: each zone is asked once.
+struct LocalTimeGroups {
   /// Members for whom sending began at the same time.
   struct Group {
     var message: LoadedMessage
@@ -43,7 +43,7 @@ struct Departures {
   private static func add(
     _ member: ClaimedMembers.Member, _ message: LoadedMessage, to groups: inout [Group], _ now: WallTime
   ) -> Int? {
-    guard let facts = member.facts, let way = message.departure(facts.timeZone, now: now) else { return nil }
+    guard let facts = member.facts, let way = message.localTimeGroup(facts.timeZone, now: now) else { return nil }
     guard let known = groups.firstIndex(where: { $0.message === way.message }) else {
       groups.append(Group(message: way.message, until: way.until, places: []))
       return groups.count - 1

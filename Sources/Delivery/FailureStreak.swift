@@ -1,8 +1,9 @@
 import Domain
 import Loop
 
-/// Finds a provider that takes nothing of the little it is asked. The gate counts the first requests of many deliveries; this counts
-/// every answer since the last push that was taken, also those to deliveries that had failed before. Pure.
+/// Finds a provider that takes nothing of the little it is asked. The gate counts the first requests of many
+/// deliveries; this counts every answer since the last push that was taken, also those to deliveries that had failed
+/// before. Pure.
 struct FailureStreak {
   private let settings: GateSettings
   private var failures = 0
@@ -57,11 +58,11 @@ struct FailureStreak {
   }
 
   /// Nil as long as too few failed, or one was taken a moment ago.
-  func trouble(now: Instant) -> CredentialGate.Trouble? {
+  func trouble(now: Instant) -> CircuitBreaker.Trouble? {
     guard failures >= settings.failuresOfAllToTell else { return nil }
     if let lastTaken, now - lastTaken < settings.recently { return nil }
     return .init(
-      state: .failing, reason: isRefused ? CredentialGate.refusal(reason) : reason, nextTry: isRefused ? nil : nextRetry
+      state: .failing, reason: isRefused ? CircuitBreaker.refusal(reason) : reason, nextTry: isRefused ? nil : nextRetry
     )
   }
 }

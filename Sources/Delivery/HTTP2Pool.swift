@@ -5,8 +5,8 @@ import TLS
 import Telemetry
 
 /// The HTTP/2 connections of one credential: carries out what `PoolPlan` decides.
-final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
-  weak var owner: (any CarrierOwner)?
+final class HTTP2Pool: Transport, HTTP2ClientDelegate {
+  weak var owner: (any TransportOwner)?
   private let loop: EventLoop
   private let origin: Origin
   private let tls: TLSContext
@@ -14,8 +14,8 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   private let pool: PoolSettings
   private let log: Log
   private var plan: PoolPlan
-  private var open: [PoolPlan.Berth: HTTP2ClientConnection] = [:]
-  private var berths: [ObjectIdentifier: PoolPlan.Berth] = [:]
+  private var open: [PoolPlan.ConnectionSlot: HTTP2ClientConnection] = [:]
+  private var connectionSlots: [ObjectIdentifier: PoolPlan.ConnectionSlot] = [:]
   private var retry: (timer: Timer, due: Instant)?
   private var closing = false
   private var lines = RateLimit(perSecond: 1)
@@ -36,15 +36,15 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   var connections: Int { plan.usable }
   var streams: Int { open.reduce(0) { $0 + (plan.isAside($1.key) ? 0 : $1.value.streamLimit) } }
 
-  func berth(avoiding: Int?, reserve: Double) -> Int? {
-    plan.berth(avoiding: avoiding, reserve: reserve, room: room)
+  func connectionSlot(avoiding: Int?, reserve: Double) -> Int? {
+    plan.connectionSlot(avoiding: avoiding, reserve: reserve, room: room)
   }
-  private func room(_ berth: Int) -> (free: Int, limit: Int) {
-    guard let connection = open[berth] else { return (0, 0) }
+  private func room(_ connectionSlot: Int) -> (free: Int, limit: Int) {
+    guard let connection = open[connectionSlot] else { return (0, 0) }
     return (connection.openable, connection.streamLimit)
   }
 
-  func asideBerth(together: Int) -> Int? { plan.asideBerth(together: together, room: room) }
+  func asideSlot(together: Int) -> Int? { plan.asideSlot(together: together, room: room) }
   func demandAside(waiting: Int) {
     guard !closing else { return }
     while true {
@@ -53,8 +53,8 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
       guard case .connect = action else { return }
     }
   }
-  func restAside() { for berth in plan.idleAsides { retire(berth) } }
-  func wantsAnother(berth: Int) -> Bool { plan.wantsAnother(berth, now: loop.now) }
+  func restAside() { for connectionSlot in plan.idleAsides { retire(connectionSlot) } }
+  func wantsAnother(connectionSlot: Int) -> Bool { plan.wantsAnother(connectionSlot, now: loop.now) }
   func requests(olderThan milliseconds: Int64) -> Int {
     open.reduce(0) { $0 + (plan.isAside($1.key) ? 0 : $1.value.streams(olderThan: milliseconds)) }
   }
@@ -67,10 +67,10 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   private func carryOut(_ action: PoolPlan.Action) {
     switch action {
     case .none: break
-    case .connect(let berth):
+    case .connect(let connectionSlot):
       let connection = HTTP2ClientConnection(loop: loop, origin: origin, tls: tls, settings: settings)
-      open[berth] = connection
-      berths[ObjectIdentifier(connection)] = berth
+      open[connectionSlot] = connection
+      connectionSlots[ObjectIdentifier(connection)] = connectionSlot
       connection.delegate = self
     case .wait(let until): look(at: until)
     }
@@ -88,29 +88,29 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
     retry = (timer, time)
   }
 
-  func send(_ request: ProviderRequest, tag: Int, berth: Int) {
-    guard let connection = open[berth] else { preconditionFailure("a berth without a connection") }
-    plan.submitted(berth, now: loop.now)
+  func send(_ request: ProviderRequest, tag: Int, connectionSlot: Int) {
+    guard let connection = open[connectionSlot] else { preconditionFailure("a berth without a connection") }
+    plan.submitted(connectionSlot, now: loop.now)
     connection.submit(request, tag: UInt64(tag))
   }
 
   var takesPrepared: Bool { true }
   func prepare(_ frame: PushFrame) -> PreparedPush? { PreparedPush(frame, origin: origin) }
 
-  func room(at berth: Int, reserve: Double) -> Int {
-    guard let connection = open[berth] else { return 0 }
-    return plan.room(at: berth, reserve: reserve, (connection.openable, connection.streamLimit))
+  func room(at connectionSlot: Int, reserve: Double) -> Int {
+    guard let connection = open[connectionSlot] else { return 0 }
+    return plan.room(at: connectionSlot, reserve: reserve, (connection.openable, connection.streamLimit))
   }
 
-  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, berth: Int) {
-    guard let connection = open[berth] else { preconditionFailure("a berth without a connection") }
-    plan.submitted(berth, now: loop.now)
+  func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, connectionSlot: Int) {
+    guard let connection = open[connectionSlot] else { preconditionFailure("a berth without a connection") }
+    plan.submitted(connectionSlot, now: loop.now)
     connection.submit(push, token: token, id: id, body: body, tag: UInt64(tag))
   }
 
-  func retire(_ berth: Int) {
-    guard let connection = open[berth] else { return }
-    plan.left(berth)
+  func retire(_ connectionSlot: Int) {
+    guard let connection = open[connectionSlot] else { return }
+    plan.left(connectionSlot)
     // Not from inside one of its calls.
     loop.atEndOfTurn { connection.drain() }
   }
@@ -118,7 +118,7 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   func drain() {
     closing = true
     if let retry { loop.cancel(retry.timer) }
-    for berth in open.keys { retire(berth) }
+    for connectionSlot in open.keys { retire(connectionSlot) }
   }
   var isDone: Bool { open.isEmpty }
 
@@ -131,36 +131,38 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   // MARK: What connections tell
 
   func connected(_ connection: HTTP2ClientConnection) {
-    guard let berth = berths[ObjectIdentifier(connection)] else { return }
-    plan.connected(berth)
+    guard let connectionSlot = connectionSlots[ObjectIdentifier(connection)] else { return }
+    plan.connected(connectionSlot)
     guard !closing else { return }
     owner?.reached()
     owner?.hasRoom()
   }
 
   func answered(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ answer: ProviderAnswer) {
-    if let berth = berths[ObjectIdentifier(connection)] {
+    if let connectionSlot = connectionSlots[ObjectIdentifier(connection)] {
       // A refused authorization proves nothing: the next request goes alone again.
-      plan.ended(berth, answered: answer.status != 401 && answer.status != 403)
+      plan.ended(connectionSlot, answered: answer.status != 401 && answer.status != 403)
     }
     owner?.answered(Int(tag), answer)
   }
 
   func succeeded(_ connection: HTTP2ClientConnection, _ answers: [(tag: UInt64, body: [UInt8])]) {
-    if let berth = berths[ObjectIdentifier(connection)] { plan.ended(berth, answered: true, count: answers.count) }
+    if let connectionSlot = connectionSlots[ObjectIdentifier(connection)] {
+      plan.ended(connectionSlot, answered: true, count: answers.count)
+    }
     owner?.succeeded(answers)
   }
 
   func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure) {
-    let berth = berths[ObjectIdentifier(connection)]
-    if let berth { plan.ended(berth, answered: false) }
+    let connectionSlot = connectionSlots[ObjectIdentifier(connection)]
+    if let connectionSlot { plan.ended(connectionSlot, answered: false) }
     switch failure {
     case .notProcessed(let reason): owner?.failed(Int(tag), .notProcessed(reason))
     case .unknown(let reason): owner?.failed(Int(tag), .unknown(reason))
     case .lost(let reason, let beside): owner?.failed(Int(tag), .lost(reason, beside: beside))
     case .silent(let reason):
       // Who is silent to all is asked no more.
-      if let berth { retire(berth) }
+      if let connectionSlot { retire(connectionSlot) }
       owner?.failed(Int(tag), .silent(reason))
     case .unsendable(let reason): owner?.failed(Int(tag), .unsendable(reason))
     }
@@ -169,15 +171,15 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
   func capacityChanged(_ connection: HTTP2ClientConnection) { if !closing { owner?.hasRoom() } }
 
   func draining(_ connection: HTTP2ClientConnection, reason: String?) {
-    guard let berth = berths[ObjectIdentifier(connection)] else { return }
-    plan.left(berth)
+    guard let connectionSlot = connectionSlots[ObjectIdentifier(connection)] else { return }
+    plan.left(connectionSlot)
     report(.info, "connection_draining", reason ?? "none")
     demand()
   }
 
   func closed(_ connection: HTTP2ClientConnection, _ end: ConnectionEnd) {
-    guard let berth = berths.removeValue(forKey: ObjectIdentifier(connection)) else { return }
-    open[berth] = nil
+    guard let connectionSlot = connectionSlots.removeValue(forKey: ObjectIdentifier(connection)) else { return }
+    open[connectionSlot] = nil
     var failed = false
     switch end {
     case .finished: break
@@ -187,7 +189,7 @@ final class HTTP2Pool: Carrier, HTTP2ClientDelegate {
       report(.warning, "connection_failed", reason)
       if !closing, plan.backoff.failures + 1 == pool.failuresToReport { owner?.unreachable(reason) }
     }
-    plan.closed(berth, failed: failed, now: loop.now, jitter: .random(in: 0...1))
+    plan.closed(connectionSlot, failed: failed, now: loop.now, jitter: .random(in: 0...1))
     if !closing { owner?.hasRoom() }
   }
 

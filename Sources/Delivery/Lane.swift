@@ -2,8 +2,8 @@ import Domain
 import Store
 
 /// The queue of one token (design D6). Ordered direct sends leave it in the order of their acceptance, one after the
-/// other; all else leaves it whenever the token has room, and holds nothing. A delivery that waits for its retry has left
-/// the lane and keeps a hold in it.
+/// other; all else leaves it whenever the token has room, and holds nothing. A delivery that waits for its retry has
+/// left the lane and keeps a hold in it.
 ///
 /// `Ticket` names a delivery for the owner. What enters by `add` comes out exactly once: by `start`, or in a list of
 /// superseded or removed ones. What started ends by `ended`, `rested` or `returned`.
@@ -33,7 +33,7 @@ struct Lane<Ticket> {
   }
 
   /// What a delivery in backoff leaves behind.
-  struct Hold {
+  struct OrderBarrier {
     var delivery: DeliveryID
     var device: DeviceID
     var credential: CredentialID
@@ -50,31 +50,31 @@ struct Lane<Ticket> {
   /// What a newer delivery with the same collapse key made needless.
   struct Superseded {
     var waiting: [Entry] = []
-    var resting: [Hold] = []
+    var resting: [OrderBarrier] = []
     /// The entering delivery itself: a newer one waits already.
     var entering = false
     /// The hold that the entering delivery had left.
-    var own: Hold?
+    var own: OrderBarrier?
   }
 
   /// Waiting, in the order of acceptance.
   private(set) var ordered: [Entry] = []
   /// Waiting without a promise of order.
   private(set) var free: [Entry] = []
-  private(set) var holds: [Hold] = []
+  private(set) var barriers: [OrderBarrier] = []
   private(set) var atWork = 0
   private var orderedAtWork = false
 
   var waiting: Int { ordered.count + free.count }
-  var isEmpty: Bool { ordered.isEmpty && free.isEmpty && holds.isEmpty && atWork == 0 }
+  var isEmpty: Bool { ordered.isEmpty && free.isEmpty && barriers.isEmpty && atWork == 0 }
 
   // MARK: Coming in
 
   /// A delivery was claimed, or its retry is due; `delivery` finds the hold it left.
   mutating func add(_ entry: Entry, delivery: DeliveryID) -> Superseded {
     var result = Superseded()
-    if let index = holds.firstIndex(where: { $0.delivery == delivery }) {
-      result.own = holds.remove(at: index)
+    if let index = barriers.firstIndex(where: { $0.delivery == delivery }) {
+      result.own = barriers.remove(at: index)
     }
     if let key = entry.collapseKey {
       let newer = { (place: Place, other: String?) in
@@ -83,7 +83,7 @@ struct Lane<Ticket> {
       if entry.supersedable,
         ordered.contains(where: { newer($0.place, $0.collapseKey) })
           || free.contains(where: { newer($0.place, $0.collapseKey) })
-          || holds.contains(where: { newer($0.place, $0.collapseKey) })
+          || barriers.contains(where: { newer($0.place, $0.collapseKey) })
       {
         result.entering = true
         return result
@@ -100,7 +100,7 @@ struct Lane<Ticket> {
     }
     take(from: \.ordered, into: &result.waiting) { $0.supersedable && older($0.place, $0.collapseKey) }
     take(from: \.free, into: &result.waiting) { $0.supersedable && older($0.place, $0.collapseKey) }
-    result.resting = removeHolds { $0.supersedable && older($0.place, $0.collapseKey) }
+    result.resting = removeBarriers { $0.supersedable && older($0.place, $0.collapseKey) }
   }
 
   private mutating func insert(_ entry: Entry) {
@@ -112,9 +112,9 @@ struct Lane<Ticket> {
 
   /// A new owner learns of a delivery that waits for its retry.
   /// False: it is known.
-  mutating func add(_ hold: Hold) -> Bool {
-    guard !holds.contains(where: { $0.delivery == hold.delivery }) else { return false }
-    holds.append(hold)
+  mutating func add(_ barrier: OrderBarrier) -> Bool {
+    guard !barriers.contains(where: { $0.delivery == barrier.delivery }) else { return false }
+    barriers.append(barrier)
     return true
   }
 
@@ -135,7 +135,7 @@ struct Lane<Ticket> {
       free.removeFirst()
       return entry
     }
-    for index in holds.indices where holds[index].place.precedes(entry.place) { holds[index].overtaken = true }
+    for index in barriers.indices where barriers[index].place.precedes(entry.place) { barriers[index].overtaken = true }
     ordered.removeFirst()
     orderedAtWork = true
     return entry
@@ -144,7 +144,9 @@ struct Lane<Ticket> {
   /// When the last hold on this place ends; nil: nothing holds it.
   private func holdEnd(of place: Place, now: WallTime) -> WallTime? {
     var end: WallTime?
-    for hold in holds where hold.until > now && hold.place.precedes(place) { end = max(end ?? hold.until, hold.until) }
+    for barrier in barriers where barrier.until > now && barrier.place.precedes(place) {
+      end = max(end ?? barrier.until, barrier.until)
+    }
     return end
   }
 
@@ -161,9 +163,9 @@ struct Lane<Ticket> {
   }
 
   /// A started delivery went into the retry set; nil: it holds nothing.
-  mutating func rested(ordered: Bool, leaving hold: Hold?) {
+  mutating func rested(ordered: Bool, leaving barrier: OrderBarrier?) {
     ended(ordered: ordered)
-    if let hold { _ = add(hold) }
+    if let barrier { _ = add(barrier) }
   }
 
   /// A started delivery was not sent, or goes again at once: it takes its old place, unless a newer one with its
@@ -186,9 +188,9 @@ struct Lane<Ticket> {
     return removed
   }
 
-  mutating func removeHolds(where condition: (Hold) -> Bool) -> [Hold] {
-    let removed = holds.filter(condition)
-    if !removed.isEmpty { holds.removeAll(where: condition) }
+  mutating func removeBarriers(where condition: (OrderBarrier) -> Bool) -> [OrderBarrier] {
+    let removed = barriers.filter(condition)
+    if !removed.isEmpty { barriers.removeAll(where: condition) }
     return removed
   }
 

@@ -23,8 +23,8 @@ struct LaneKey: Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(token) }
 }
 
-/// All lanes of a loop, by number. A lane exists while something waits, rests or is at work in it, or while it stands in a
-/// queue of ready lanes.
+/// All lanes of a loop, by number. A lane exists while something waits, rests or is at work in it, or while it stands
+/// in a queue of ready lanes.
 struct Lanes<Ticket> {
   private struct Slot {
     var key: LaneKey
@@ -44,7 +44,7 @@ struct Lanes<Ticket> {
   private var places: [DeliveryID: Int] = [:]
 
   var count: Int { numbers.count }
-  private(set) var holds = 0
+  private(set) var barriers = 0
 
   /// The number of the lane of this token, made if there is none. A lane made and left empty must be let go by `tidy`.
   mutating func open(_ key: LaneKey) -> Int {
@@ -74,21 +74,21 @@ struct Lanes<Ticket> {
 
   /// Changes a lane, keeps count of its holds and lets it go when it is done.
   mutating func change<Result>(_ number: Int, _ body: (inout Lane<Ticket>) -> Result) -> Result {
-    let before = slots[number]!.lane.holds.count
-    if before > 0 { for hold in slots[number]!.lane.holds { places[hold.delivery] = nil } }
+    let before = slots[number]!.lane.barriers.count
+    if before > 0 { for barrier in slots[number]!.lane.barriers { places[barrier.delivery] = nil } }
     let result = body(&slots[number]!.lane)
-    let after = slots[number]!.lane.holds.count
-    if after > 0 { for hold in slots[number]!.lane.holds { places[hold.delivery] = number } }
-    holds += after - before
+    let after = slots[number]!.lane.barriers.count
+    if after > 0 { for barrier in slots[number]!.lane.barriers { places[barrier.delivery] = number } }
+    barriers += after - before
     if after > 0 { held.insert(number) } else if before > 0 { held.remove(number) }
     tidy(number)
     return result
   }
 
   /// The hold of a delivery, taken out of the lane it was left in; nil: it left none.
-  mutating func takeHold(of delivery: DeliveryID) -> (hold: Lane<Ticket>.Hold, lane: Int)? {
+  mutating func takeBarrier(of delivery: DeliveryID) -> (barrier: Lane<Ticket>.OrderBarrier, lane: Int)? {
     guard let number = places[delivery] else { return nil }
-    return change(number) { $0.removeHolds { $0.delivery == delivery } }.first.map { ($0, number) }
+    return change(number) { $0.removeBarriers { $0.delivery == delivery } }.first.map { ($0, number) }
   }
 
   /// The delivery that the lane may start, if it stands in no queue yet: the caller puts it into one.
@@ -124,7 +124,7 @@ struct Lanes<Ticket> {
 
   func waits(_ number: Int) -> Bool { exists(number) && slots[number]!.lane.waiting > 0 }
   /// Lanes with holds: some may have ended.
-  var withHolds: [Int] { Array(held) }
+  var withBarriers: [Int] { Array(held) }
   /// All lanes, for what concerns a whole message or partition.
   var all: [Int] { slots.indices.filter { exists($0) } }
 }

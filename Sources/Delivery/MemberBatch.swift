@@ -3,9 +3,10 @@ import HTTP2
 import Loop
 import Store
 
-/// Members of an audience that were claimed together and go the short way: no object of their own, no lane unless their token
-/// has something else at work, no record of the attempt. Whoever is not accepted at once becomes a `Parcel` like any other.
-final class MemberBatch {
+/// Members of an audience that were claimed together and take the fast path: no object of their own, no lane unless their
+/// token has something else at work, no record of the attempt. Whoever is not accepted at once becomes a `Delivery`
+/// like any other.
+final class DeliveryBatch {
   let members: ClaimedMembers
   let message: LoadedMessage
   let partition: Partition
@@ -18,9 +19,9 @@ final class MemberBatch {
   private var next = 0
   /// Sent, and not looked at by the peer: they go once more.
   private var again: [Int] = []
-  /// Who was in `again` once takes the long way, which knows how often and when.
+  /// Who was in `again` once takes the slow path, which knows how often and when.
   private var returned: Set<Int> = []
-  /// Members that have neither an outcome nor a parcel.
+  /// Members that have neither an outcome nor a delivery.
   private(set) var left: Int
   /// When the first of them was sent.
   var firstAttempt: WallTime?
@@ -102,44 +103,44 @@ final class MemberBatch {
   }
 }
 
-/// Requests at work of members that go the short way.
-struct MemberFlights {
-  struct Flight {
-    var batch: MemberBatch
+/// Requests at work of members that take the fast path.
+struct InFlightMembers {
+  struct InFlightRequest {
+    var batch: DeliveryBatch
     /// The member's place in it.
     var place: Int
     var hash: UInt64
     var began: Instant
     var at: WallTime
-    var berth: Int
+    var connectionSlot: Int
     var generation: Int
     /// A lane that was opened for its token meanwhile: this one counts as at work there.
     var lane: Int?
   }
 
-  private var slots: [Flight?] = []
+  private var slots: [InFlightRequest?] = []
   private var vacant: [Int] = []
   private(set) var tokens = TokenTable()
   var count: Int { slots.count - vacant.count }
 
-  /// Tags of carriers with this bit name a flight here.
+  /// Tags of transports with this bit name a request in flight here.
   static let mark = 1 << 40
   static func isOne(_ tag: Int) -> Bool { tag & mark != 0 }
 
-  mutating func begin(_ flight: Flight) -> Int {
+  mutating func begin(_ inFlight: InFlightRequest) -> Int {
     let number: Int
     if let free = vacant.popLast() {
       number = free
-      slots[free] = flight
+      slots[free] = inFlight
     } else {
       number = slots.count
-      slots.append(flight)
+      slots.append(inFlight)
     }
-    tokens.insert(flight.hash, flight: number)
+    tokens.insert(inFlight.hash, inFlight: number)
     return number | Self.mark
   }
 
-  func batch(of tag: Int) -> MemberBatch {
+  func batch(of tag: Int) -> DeliveryBatch {
     guard let batch = slots[tag & ~Self.mark]?.batch else { preconditionFailure("a member that is not at work") }
     return batch
   }
@@ -150,17 +151,17 @@ struct MemberFlights {
   }
   func hasLane(_ tag: Int) -> Bool { slots[tag & ~Self.mark]?.lane != nil }
 
-  mutating func end(_ tag: Int) -> Flight {
+  mutating func end(_ tag: Int) -> InFlightRequest {
     let number = tag & ~Self.mark
-    guard let flight = slots[number].take() else { preconditionFailure("an answer to no request") }
+    guard let inFlight = slots[number].take() else { preconditionFailure("an answer to no request") }
     vacant.append(number)
-    tokens.remove(flight.hash)
-    return flight
+    tokens.remove(inFlight.hash)
+    return inFlight
   }
 
   /// A lane is opened for a token that may be at work here; true: it is, and counts there from now on.
   mutating func join(_ lane: Int, _ key: LaneKey) -> Bool {
-    guard tokens.count > 0, let number = tokens.flight(key.hash), slots[number]?.lane == nil else { return false }
+    guard tokens.count > 0, let number = tokens.inFlight(key.hash), slots[number]?.lane == nil else { return false }
     slots[number]?.lane = lane
     return true
   }

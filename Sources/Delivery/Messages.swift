@@ -103,7 +103,7 @@ final class LoadedMessage {
   }
 
   /// How it goes to devices of a zone now; nil: it does not. `until`: when their quiet hours begin.
-  func departure(_ zone: String?, now: WallTime) -> (message: LoadedMessage, until: WallTime?)? {
+  func localTimeGroup(_ zone: String?, now: WallTime) -> (message: LoadedMessage, until: WallTime?)? {
     guard let timing else { return (self, nil) }
     guard case .go = timing.decide(zone, now: now) else { return nil }
     return (timing.start(zone).map(begun) ?? self, timing.closing(zone, after: now))

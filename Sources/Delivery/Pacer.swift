@@ -3,14 +3,14 @@ import Loop
 import Store
 import Telemetry
 
-/// The deliveries of one paced message, or of one paced app, that were claimed and may not go yet. The wait belongs to them
-/// and to nobody else: they stand in no lane and count against no credential's room. Loop-owned.
-final class Pacer {
+/// The deliveries of one paced message, or of one paced app, that were claimed and may not go yet. The wait belongs to
+/// them and to nobody else: they stand in no lane and count against no credential's room. Loop-owned.
+final class RateLimitedQueue {
   let bucket: RateBucket
   private unowned let worker: Worker
   private var grant: RateGrant
-  private var urgent = FIFO<Parcel>()
-  private var bulk = FIFO<Parcel>()
+  private var urgent = FIFO<Delivery>()
+  private var bulk = FIFO<Delivery>()
   /// Let go, and neither on the wire nor ended: with many of these it is not the pace that holds them up.
   private var underWay = 0
   private var isPumping = false
@@ -18,7 +18,7 @@ final class Pacer {
   /// Jobs of which more is claimed when there is room for it.
   private var postponed: [JobID] = []
   /// Where those go whose turn it is.
-  private let release: (Parcel) -> Void
+  private let release: (Delivery) -> Void
 
   /// Deliveries of it in memory: a grant's worth.
   let room: Int
@@ -26,7 +26,7 @@ final class Pacer {
   private let mostUnderWay: Int
   private static let mostRoom = 1_000
 
-  init(_ worker: Worker, _ bucket: RateBucket, release: @escaping (Parcel) -> Void) {
+  init(_ worker: Worker, _ bucket: RateBucket, release: @escaping (Delivery) -> Void) {
     self.worker = worker
     self.bucket = bucket
     self.release = release
@@ -43,9 +43,9 @@ final class Pacer {
   func free(_ urgency: Urgency) -> Int { max(0, room - (urgency == .urgent ? urgent.count : waiting)) }
   var isIdle: Bool { waiting == 0 && postponed.isEmpty && underWay == 0 && grant.owed == 0 }
 
-  func add(_ parcel: Parcel) {
-    parcel.sender.paced += 1
-    if parcel.urgency == .urgent { urgent.append(parcel) } else { bulk.append(parcel) }
+  func add(_ delivery: Delivery) {
+    delivery.sender.paced += 1
+    if delivery.urgency == .urgent { urgent.append(delivery) } else { bulk.append(delivery) }
     pumpSoon()
   }
 
@@ -63,17 +63,17 @@ final class Pacer {
   }
 
   /// Takes out what meets the condition.
-  func remove(where condition: (Parcel) -> Bool) -> [Parcel] {
+  func remove(where condition: (Delivery) -> Bool) -> [Delivery] {
     guard waiting > 0 else { return [] }
-    var removed: [Parcel] = []
-    func sift(_ queue: inout FIFO<Parcel>) {
-      for parcel in queue.takeAll() {
-        if condition(parcel) { removed.append(parcel) } else { queue.append(parcel) }
+    var removed: [Delivery] = []
+    func sift(_ queue: inout FIFO<Delivery>) {
+      for delivery in queue.takeAll() {
+        if condition(delivery) { removed.append(delivery) } else { queue.append(delivery) }
       }
     }
     sift(&urgent)
     sift(&bulk)
-    for parcel in removed { parcel.sender.paced -= 1 }
+    for delivery in removed { delivery.sender.paced -= 1 }
     pumpSoon()
     return removed
   }
@@ -110,14 +110,14 @@ final class Pacer {
     while underWay < mostUnderWay {
       switch grant.next(waiting: waiting, now: now) {
       case .go:
-        guard let parcel = urgent.popFirst() ?? bulk.popFirst() else { return }
+        guard let delivery = urgent.popFirst() ?? bulk.popFirst() else { return }
         grant.spend()
         underWay += 1
-        parcel.sender.paced -= 1
-        parcel.pacers.append(self)
+        delivery.sender.paced -= 1
+        delivery.rateQueues.append(self)
         // Who waits for the next one's turn is not held up on the way.
-        parcel.permission = (self, grant.lateAt)
-        release(parcel)
+        delivery.permission = (self, grant.lateAt)
+        release(delivery)
       case .ask(let count): return ask(count)
       case .wait(let until): return wake(at: until, now: now)
       case .asking, .rest: return

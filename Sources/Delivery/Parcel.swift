@@ -2,9 +2,9 @@ import Domain
 import Loop
 import Store
 
-/// A delivery in this process's memory, from its claim to its outcome or its move into the retry set. Owned by the lane it
-/// waits in, or by the flight it is at work in.
-final class Parcel {
+/// A delivery in this process's memory, from its claim to its outcome or its move into the retry set. Owned by the lane
+/// it waits in, or by the request in flight it is at work in.
+final class Delivery {
   let target: ClaimedTarget
   let address: Address
   let message: LoadedMessage
@@ -27,9 +27,9 @@ final class Parcel {
   /// The connection to go round.
   var avoiding: Int?
   /// They let it go, and count it until it is on the wire, gathered into a slice, or has ended.
-  var pacers: [Pacer] = []
+  var rateQueues: [RateLimitedQueue] = []
   /// The last one's permission, until it is on the wire; behind that time it is late.
-  var permission: (pacer: Pacer, lateAt: Instant)?
+  var permission: (rateQueue: RateLimitedQueue, lateAt: Instant)?
   /// The slice it is a member of, once that is stored.
   var slice: StoredSlice?
   /// Its last request went out with settings that the credential has no more.
@@ -59,24 +59,24 @@ final class Parcel {
 
   /// It keeps nobody behind it waiting any more.
   func passed() {
-    for pacer in pacers { pacer.opened() }
-    pacers = []
+    for rateQueue in rateQueues { rateQueue.opened() }
+    rateQueues = []
   }
 
   /// It is on the wire.
   func spent(at now: Instant) {
     passed()
-    if let permission, now > permission.lateAt { permission.pacer.wasLate() }
+    if let permission, now > permission.lateAt { permission.rateQueue.wasLate() }
     permission = nil
   }
 
   var id: DeliveryID { target.delivery }
-  var place: Lane<Parcel>.Place {
+  var place: Lane<Delivery>.Place {
     .init(
       message: target.delivery.message, partition: target.delivery.partition, sequence: target.sequence,
       index: target.delivery.index)
   }
-  var entry: Lane<Parcel>.Entry {
+  var entry: Lane<Delivery>.Entry {
     .init(
       ticket: self, place: place, ordered: message.ordered, collapseKey: message.collapseKey,
       supersedable: slice == nil)
@@ -102,8 +102,8 @@ final class Parcel {
   var isBlamed: Bool { Suspicion.isBlamed(lastReason) }
   /// When its first request was made.
   var firstAttempt: WallTime? { attempts.first?.at }
-  /// When the first request was made that counts: with it the time begins after which its vendor wants no more. A request
-  /// that only made the credential wait is not one, so nobody is given up for that wait.
+  /// When the first request was made that counts: with it the time begins after which its vendor wants no more. A
+  /// request that only made the credential wait is not one, so nobody is given up for that wait.
   var firstOwnAttempt: WallTime? { attempts.firstThatCounts?.at }
   /// What is to be written down: nothing, if nothing has happened since the claim.
   var news: AttemptLog { isTried ? attempts : AttemptLog() }
@@ -143,14 +143,14 @@ final class JobAtWork {
 }
 
 /// One request at work.
-final class Flight {
-  let parcels: [Parcel]
+final class InFlightRequest {
+  let deliveries: [Delivery]
   /// Their addresses, in the same order.
   let recipients: [Address]
   let slice: StoredSlice?
-  /// Of an audience, in place of parcels.
-  let members: [MemberTicket]
-  let berth: Int
+  /// Of an audience, in place of deliveries.
+  let members: [BatchTicket]
+  let connectionSlot: Int
   let began: Instant
   let at: WallTime
   /// The one that a suspended credential let through.
@@ -161,14 +161,15 @@ final class Flight {
   let generation: Int
 
   init(
-    _ parcels: [Parcel], recipients: [Address], slice: StoredSlice? = nil, members: [MemberTicket] = [], berth: Int,
+    _ deliveries: [Delivery], recipients: [Address], slice: StoredSlice? = nil, members: [BatchTicket] = [],
+    connectionSlot: Int,
     _ pass: Sender.Pass
   ) {
-    self.parcels = parcels
+    self.deliveries = deliveries
     self.members = members
     self.recipients = recipients
     self.slice = slice
-    self.berth = berth
+    self.connectionSlot = connectionSlot
     began = pass.now
     at = pass.wall
     probe = pass.probe
@@ -176,59 +177,59 @@ final class Flight {
     generation = pass.generation
   }
 
-  /// A member's, who went the short way.
-  init(_ parcel: Parcel, _ flight: MemberFlights.Flight) {
-    parcel.began = flight.began
-    parcels = [parcel]
-    recipients = [parcel.address]
+  /// A member's, who took the fast path.
+  init(_ delivery: Delivery, _ inFlight: InFlightMembers.InFlightRequest) {
+    delivery.began = inFlight.began
+    deliveries = [delivery]
+    recipients = [delivery.address]
     slice = nil
     members = []
-    berth = flight.berth
-    began = flight.began
-    at = flight.at
+    connectionSlot = inFlight.connectionSlot
+    began = inFlight.began
+    at = inFlight.at
     probe = false
     isAside = false
-    generation = flight.generation
+    generation = inFlight.generation
   }
 
-  /// One of members whose parcels these are now.
-  init(_ flight: Flight, _ parcels: [Parcel], of slice: StoredSlice?) {
-    for parcel in parcels {
-      parcel.slice = slice
-      parcel.began = flight.began
+  /// One of members whose deliveries these are now.
+  init(_ inFlight: InFlightRequest, _ deliveries: [Delivery], of slice: StoredSlice?) {
+    for delivery in deliveries {
+      delivery.slice = slice
+      delivery.began = inFlight.began
     }
-    self.parcels = parcels
+    self.deliveries = deliveries
     self.slice = slice
     members = []
-    recipients = flight.recipients
-    berth = flight.berth
-    began = flight.began
-    at = flight.at
-    probe = flight.probe
-    isAside = flight.isAside
-    generation = flight.generation
+    recipients = inFlight.recipients
+    connectionSlot = inFlight.connectionSlot
+    began = inFlight.began
+    at = inFlight.at
+    probe = inFlight.probe
+    isAside = inFlight.isAside
+    generation = inFlight.generation
   }
 }
 
 /// Requests at work by tag. A tag is used again once its request has ended.
-struct Flights {
-  private var slots: [Flight?] = []
+struct InFlightRequests {
+  private var slots: [InFlightRequest?] = []
   private var vacant: [Int] = []
   var count: Int { slots.count - vacant.count }
 
-  mutating func begin(_ flight: Flight) -> Int {
+  mutating func begin(_ inFlight: InFlightRequest) -> Int {
     if let tag = vacant.popLast() {
-      slots[tag] = flight
+      slots[tag] = inFlight
       return tag
     }
-    slots.append(flight)
+    slots.append(inFlight)
     return slots.count - 1
   }
 
-  mutating func end(_ tag: Int) -> Flight {
-    guard let flight = slots[tag] else { preconditionFailure("an answer to no request") }
+  mutating func end(_ tag: Int) -> InFlightRequest {
+    guard let inFlight = slots[tag] else { preconditionFailure("an answer to no request") }
     slots[tag] = nil
     vacant.append(tag)
-    return flight
+    return inFlight
   }
 }

@@ -2,8 +2,8 @@ import Domain
 import Loop
 import Store
 
-/// One partition's work under one lease. A lost lease ends the object, and a new one begins empty: whatever still refers
-/// to the old one writes nothing more.
+/// One partition's work under one lease. A lost lease ends the object, and a new one begins empty: whatever still
+/// refers to the old one writes nothing more.
 final class Partition {
   let number: Int
   var flush: FlushPlan
@@ -21,7 +21,7 @@ final class Partition {
   var retryDue: WallTime?
   var readsRetries = false
   /// What this owner knows of caps: what is counted, and what is at work for them.
-  var caps: [CapCount: CapBook] = [:]
+  var caps: [CapCount: FrequencyCaps] = [:]
   /// Settled while the retry set was being read: what is read may still show them as due.
   var settledMeanwhile: Set<DeliveryID> = []
   var flushing = false
@@ -31,8 +31,8 @@ final class Partition {
   /// Audiences' jobs of which more members are to be claimed.
   var audienceJobs: [JobID: JobAtWork] = [:]
   /// Jobs of paused messages.
-  var aside = AsideJobs()
-  /// An audience is being started; the bell rang for another.
+  var aside = PausedJobs()
+  /// An audience is being started; the wakeup rang for another.
   var isStarting = false
   var startRang = false
   /// When something starts before the next sweep.
@@ -41,8 +41,8 @@ final class Partition {
   var unsent: [StreamID: JobID] = [:]
   /// Lanes whose next delivery, and slices that, found the lease past its deadline.
   var parkedLanes: [Int] = []
-  var parkedSlices: [(sender: Sender, slice: SlicePlan<Parcel>.Closed)] = []
-  var parkedBatches: [(sender: Sender, batch: MemberBatch)] = []
+  var parkedSlices: [(sender: Sender, slice: SlicePlan<Delivery>.Closed)] = []
+  var parkedBatches: [(sender: Sender, batch: DeliveryBatch)] = []
 
   init(number: Int, flush: FlushSettings) {
     self.number = number

@@ -1,13 +1,14 @@
 import Domain
 
-/// Which connections one credential keeps, and which takes the next stream (design D2, D14). Connections open on demand,
-/// another one when those there are full; a draining one is replaced at once; failures wait longer each time.
+/// Which connections one credential keeps, and which takes the next stream (design D2, D14). Connections open on
+/// demand, another one when those there are full; a draining one is replaced at once; failures wait longer each time.
 ///
-/// What was at work when a connection ended may have ended it: such suspects go over connections aside from the others', whose end
-/// costs nobody else anything (decision 0049). A connection that ends is replaced at once, as long as answers come at all.
+/// What was at work when a connection ended may have ended it: such suspects go over connections aside from the
+/// others', whose end costs nobody else anything (decision 0049). A connection that ends is replaced at once, as long
+/// as answers come at all.
 struct PoolPlan {
   /// Names a connection; never used twice.
-  typealias Berth = Int
+  typealias ConnectionSlot = Int
 
   struct Connection: Hashable {
     enum State: Hashable {
@@ -37,14 +38,14 @@ struct PoolPlan {
   }
 
   enum Action: Hashable {
-    case connect(Berth)
+    case connect(ConnectionSlot)
     /// Nothing before then.
     case wait(until: Instant)
     case none
   }
 
-  private(set) var connections: [Berth: Connection] = [:]
-  private var last: Berth = 0
+  private(set) var connections: [ConnectionSlot: Connection] = [:]
+  private var last: ConnectionSlot = 0
   private(set) var backoff: Backoff
   /// Waits between connections that come about and end with their first request, again and again.
   private(set) var refusals: Backoff
@@ -67,10 +68,10 @@ struct PoolPlan {
 
   var usable: Int { connections.values.count { $0.state == .ready || $0.state == .proving } }
 
-  /// The next request goes alone, and had better be another than the one whose turn it is: those before it brought no answer. Each
-  /// second time, as nobody knows on which side those stand that are to blame.
-  func wantsAnother(_ berth: Berth, now: Instant) -> Bool {
-    guard let connection = connections[berth], connection.state == .proving else { return false }
+  /// The next request goes alone, and had better be another than the one whose turn it is: those before it brought no
+  /// answer. Each second time, as nobody knows on which side those stand that are to blame.
+  func wantsAnother(_ connectionSlot: ConnectionSlot, now: Instant) -> Bool {
+    guard let connection = connections[connectionSlot], connection.state == .proving else { return false }
     let stuck = connections.values.count { !$0.isAside && isStuck($0, now: now) }
     return (fruitless + connection.unproven + stuck) % 2 == 1
   }
@@ -81,7 +82,7 @@ struct PoolPlan {
     return now - since >= settings.provePatience
   }
 
-  /// Work waits and no berth is free.
+  /// Work waits and no connection slot is free.
   mutating func demanded(now: Instant) -> Action {
     let others = connections.values.filter { !$0.isAside && $0.state != .leaving }
     let stuck = others.count { isStuck($0, now: now) }
@@ -122,49 +123,51 @@ struct PoolPlan {
 
   /// The connection with the most room; `room` is what its peer allows now. Another than `avoiding`, if there is one.
   /// `reserve`: leave this share of the streams free.
-  func berth(avoiding: Berth?, reserve: Double, room: (Berth) -> (free: Int, limit: Int)) -> Berth? {
-    var best: (berth: Berth, free: Int)?
-    var fallback: Berth?
-    for (berth, connection) in connections where !connection.isAside {
-      let usable = Self.usable(connection, room(berth), reserve: reserve)
+  func connectionSlot(avoiding: ConnectionSlot?, reserve: Double, room: (ConnectionSlot) -> (free: Int, limit: Int))
+    -> ConnectionSlot?
+  {
+    var best: (connectionSlot: ConnectionSlot, free: Int)?
+    var fallback: ConnectionSlot?
+    for (connectionSlot, connection) in connections where !connection.isAside {
+      let usable = Self.usable(connection, room(connectionSlot), reserve: reserve)
       guard usable > 0 else { continue }
-      if berth == avoiding {
-        fallback = berth
-      } else if usable > best?.free ?? 0 || (usable == best?.free && berth < best!.berth) {
-        best = (berth, usable)
+      if connectionSlot == avoiding {
+        fallback = connectionSlot
+      } else if usable > best?.free ?? 0 || (usable == best?.free && connectionSlot < best!.connectionSlot) {
+        best = (connectionSlot, usable)
       }
     }
-    return best?.berth ?? fallback
+    return best?.connectionSlot ?? fallback
   }
 
   /// A connection for one more suspect; `together`: how many may be at work on it.
-  mutating func asideBerth(together: Int, room: (Berth) -> (free: Int, limit: Int)) -> Berth? {
-    var best: Berth?
-    for (berth, connection) in connections where connection.isAside {
+  mutating func asideSlot(together: Int, room: (ConnectionSlot) -> (free: Int, limit: Int)) -> ConnectionSlot? {
+    var best: ConnectionSlot?
+    for (connectionSlot, connection) in connections where connection.isAside {
       guard
         connection.streams == 0 || (connection.streams < together && !connection.isSole),
-        Self.usable(connection, room(berth), reserve: 0) > 0
+        Self.usable(connection, room(connectionSlot), reserve: 0) > 0
       else { continue }
       // Its end must not become others': the emptiest, and of those the oldest.
       guard let known = best, let other = connections[known] else {
-        best = berth
+        best = connectionSlot
         continue
       }
-      if (connection.streams, berth) < (other.streams, known) { best = berth }
+      if (connection.streams, connectionSlot) < (other.streams, known) { best = connectionSlot }
     }
     if let best, connections[best]?.streams == 0 { connections[best]?.isSole = together == 1 }
     return best
   }
 
   /// Connections for suspects that have nothing to do.
-  var idleAsides: [Berth] {
+  var idleAsides: [ConnectionSlot] {
     connections.filter { $0.value.isAside && $0.value.streams == 0 && $0.value.state != .leaving }.map(\.key)
   }
-  func isAside(_ berth: Berth) -> Bool { connections[berth]?.isAside ?? false }
+  func isAside(_ connectionSlot: ConnectionSlot) -> Bool { connections[connectionSlot]?.isAside ?? false }
 
   /// Streams that this connection may open now.
-  func room(at berth: Berth, reserve: Double, _ room: (free: Int, limit: Int)) -> Int {
-    connections[berth].map { Self.usable($0, room, reserve: reserve) } ?? 0
+  func room(at connectionSlot: ConnectionSlot, reserve: Double, _ room: (free: Int, limit: Int)) -> Int {
+    connections[connectionSlot].map { Self.usable($0, room, reserve: reserve) } ?? 0
   }
 
   private static func usable(_ connection: Connection, _ room: (free: Int, limit: Int), reserve: Double) -> Int {
@@ -176,23 +179,23 @@ struct PoolPlan {
   }
 
   /// Behind connections that brought no answer the first request goes alone at every peer.
-  mutating func connected(_ berth: Berth) {
-    guard var connection = connections[berth], connection.state == .connecting else { return }
+  mutating func connected(_ connectionSlot: ConnectionSlot) {
+    guard var connection = connections[connectionSlot], connection.state == .connecting else { return }
     connection.state = cautious || fruitless > 0 || connection.isAside ? .proving : .ready
-    connections[berth] = connection
+    connections[connectionSlot] = connection
   }
 
-  mutating func submitted(_ berth: Berth, now: Instant) {
-    guard var connection = connections[berth] else { return }
+  mutating func submitted(_ connectionSlot: ConnectionSlot, now: Instant) {
+    guard var connection = connections[connectionSlot] else { return }
     connection.streams += 1
     connection.used = true
     if connection.state == .proving || (connection.isAside && connection.streams == 1) { connection.provingSince = now }
-    connections[berth] = connection
+    connections[connectionSlot] = connection
   }
 
   /// Streams ended; `answered`: by an answer that shows that the peer takes our requests.
-  mutating func ended(_ berth: Berth, answered: Bool, count: Int = 1) {
-    guard var connection = connections[berth] else { return }
+  mutating func ended(_ connectionSlot: ConnectionSlot, answered: Bool, count: Int = 1) {
+    guard var connection = connections[connectionSlot] else { return }
     connection.streams -= count
     precondition(connection.streams >= 0, "more ends than streams")
     if answered {
@@ -206,16 +209,16 @@ struct PoolPlan {
       connection.unproven += 1
     }
     if connection.streams == 0 { connection.provingSince = nil }
-    connections[berth] = connection
+    connections[connectionSlot] = connection
   }
 
   /// GOAWAY, or our own wish: no more streams on it.
-  mutating func left(_ berth: Berth) { connections[berth]?.state = .leaving }
+  mutating func left(_ connectionSlot: ConnectionSlot) { connections[connectionSlot]?.state = .leaving }
 
-  /// The connection is gone. One that never was of use counts as a failure, whatever it ended by: without a request it was the peer's;
-  /// with one it may have been the request's, and some of these are replaced at once.
-  mutating func closed(_ berth: Berth, failed: Bool, now: Instant, jitter: Double) {
-    guard let connection = connections.removeValue(forKey: berth) else { return }
+  /// The connection is gone. One that never was of use counts as a failure, whatever it ended by: without a request it
+  /// was the peer's; with one it may have been the request's, and some of these are replaced at once.
+  mutating func closed(_ connectionSlot: ConnectionSlot, failed: Bool, now: Instant, jitter: Double) {
+    guard let connection = connections.removeValue(forKey: connectionSlot) else { return }
     if failed { return backoff.failed(now: now, jitter: jitter) }
     guard !connection.useful, connection.state != .leaving else { return }
     guard connection.used else { return backoff.failed(now: now, jitter: jitter) }

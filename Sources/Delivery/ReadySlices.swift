@@ -3,7 +3,7 @@ import Store
 
 /// Slices that may go. Urgent ones do not wait behind the others, as bulk may have to wait for its ramp.
 struct ReadySlices {
-  typealias Slice = SlicePlan<Parcel>.Closed
+  typealias Slice = SlicePlan<Delivery>.Closed
   private(set) var urgent = FIFO<Slice>()
   private(set) var bulk = FIFO<Slice>()
 

@@ -23,8 +23,8 @@ extension Sender {
     }
   }
 
-  /// The operator may have acted: what was refused or waits is tried at once, by one delivery. With nothing to try, and no retry to
-  /// come, what was known is dropped: the next send tells.
+  /// The operator may have acted: what was refused or waits is tried at once, by one delivery. With nothing to try, and
+  /// no retry to come, what was known is dropped: the next send tells.
   func tryAgain() {
     guard !isRemoved else { return }
     let now = worker.loop.now
@@ -41,8 +41,8 @@ extension Sender {
 
   private func fetch(_ fetch: TokenFetch) {
     let asked = generation
-    let courier = TokenCourier(client: worker.http, timeout: worker.settings.authorizationTimeout)
-    courier.carry(fetch) { [weak self] result in
+    let tokenFetcher = AccessTokenFetcher(client: worker.http, timeout: worker.settings.authorizationTimeout)
+    tokenFetcher.carry(fetch) { [weak self] result in
       guard let self, generation == asked else { return }
       if case .failure(let failure) = result {
         worker.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])

@@ -5,7 +5,7 @@ import Telemetry
 
 /// What a sender has told of its credential.
 struct ToldCondition {
-  fileprivate var trouble: CredentialGate.Trouble?
+  fileprivate var trouble: CircuitBreaker.Trouble?
   fileprivate(set) var condition: CredentialCondition?
   /// What the store says of this credential is this process's word, not that of one before it.
   fileprivate(set) var hasSpoken = false
@@ -15,7 +15,7 @@ struct ToldCondition {
 
 /// What stands against the credential, told to everybody.
 extension Sender {
-  private var trouble: CredentialGate.Trouble? {
+  private var trouble: CircuitBreaker.Trouble? {
     if isRemoved { return .init(state: .blocked, reason: Self.notConfigured) }
     if let unreachableReason { return .init(state: .unreachable, reason: unreachableReason) }
     let now = worker.loop.now
@@ -28,7 +28,7 @@ extension Sender {
       ?? held.map { .init(state: .waiting, reason: $0.reason, nextTry: $0.until, until: $0.until) }
   }
 
-  func tell(_ change: CredentialGate.Change) {
+  func tell(_ change: CircuitBreaker.Change) {
     defer { tellCondition() }
     switch change {
     case .none: return
@@ -59,12 +59,13 @@ extension Sender {
     tell(trouble)
   }
 
-  /// An answer has shown that the credential is taken, or it is another now: what an earlier process said against it holds no more.
+  /// An answer has shown that the credential is taken, or it is another now: what an earlier process said against it
+  /// holds no more.
   func isTaken() {
     if !told.hasSpoken { tell(trouble) }
   }
 
-  private func tell(_ trouble: CredentialGate.Trouble?) {
+  private func tell(_ trouble: CircuitBreaker.Trouble?) {
     told.hasSpoken = true
     told.trouble = trouble
     let (now, wall) = (worker.loop.now, worker.loop.wallNow)

@@ -6,85 +6,86 @@ import Telemetry
 /// What an answer, or the lack of one, does to its deliveries, its connection and the credential.
 extension Sender {
   func answered(_ tag: Int, _ answer: ProviderAnswer) {
-    let flight = endFlight(tag)
-    if flight.isAside { suspectEnded(isAnswered: true) }
+    let inFlight = endRequest(tag)
+    if inFlight.isAside { suspectEnded(isAnswered: true) }
     var answer = answer
     answer.receivedAt = worker.loop.wallNow
-    var judgement = account(of: flight).judge(answer, recipients: flight.recipients)
+    var judgement = account(of: inFlight).judge(answer, recipients: inFlight.recipients)
     judgement.common = judgement.common.heedingLongWait
-    conclude(flight, judgement, status: answer.status)
+    conclude(inFlight, judgement, status: answer.status)
   }
 
-  func failed(_ tag: Int, _ failure: CarrierFailure) {
+  func failed(_ tag: Int, _ failure: TransportFailure) {
     if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.wake(self) }
-    let flight = parcelled(endFlight(tag))
-    if flight.isAside { suspectEnded(isAnswered: false) }
+    let inFlight = withDeliveries(endRequest(tag))
+    if inFlight.isAside { suspectEnded(isAnswered: false) }
     func unanswered(_ reason: String, tells: Bool = true) {
-      conclude(flight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0, tells: tells)
+      conclude(inFlight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0, tells: tells)
     }
     switch failure {
     case .notProcessed(let reason):
-      conclude(flight, Judgement(.retry(Retry(.notProcessed, reason: reason))), status: 0)
+      conclude(inFlight, Judgement(.retry(Retry(.notProcessed, reason: reason))), status: 0)
     case .unknown(let reason): unanswered(reason)
     // The end of one connection is one event, however many were at work.
     case .lost(let reason, let beside): unanswered(Suspicion.ofEnd(reason, alone: beside == 0), tells: beside == 0)
-    case .silent(let reason): unanswered(Suspicion.ofSilence(reason, alone: flight.isAside))
-    case .unsendable(let reason): reject(flight, reason: reason)
+    case .silent(let reason): unanswered(Suspicion.ofSilence(reason, alone: inFlight.isAside))
+    case .unsendable(let reason): reject(inFlight, reason: reason)
     case .unreachable:
       metrics.withdrawn()
-      if flight.probe, flight.generation == generation {
+      if inFlight.probe, inFlight.generation == generation {
         gate.withdrawn(now: worker.loop.now + policy.settings.base)
       }
-      goAgain(flight)
+      goAgain(inFlight)
     }
     worker.wake(self)
   }
 
   /// `tells`: that there was no answer says something of the provider, where it is a delivery's first.
-  func conclude(_ flight: Flight, _ judgement: Judgement, status: Int, tells: Bool = true) {
-    let flight = judgement.isAcceptance ? flight : parcelled(flight)
+  func conclude(_ inFlight: InFlightRequest, _ judgement: Judgement, status: Int, tells: Bool = true) {
+    let inFlight = judgement.isAcceptance ? inFlight : withDeliveries(inFlight)
     let verdict = judgement.common
     // One recipient named is the verdict on a request for one.
-    let named = flight.recipients.count == 1 && !judgement.exceptions.isEmpty
-    let judged = named ? judgement.exceptions[flight.recipients[0].token] ?? verdict : verdict
-    for parcel in flight.parcels { parcel.isOfEarlierAccount = flight.generation != generation }
-    let isFirst = flight.parcels.first.map { $0.attempts.spent == 0 } ?? true
+    let named = inFlight.recipients.count == 1 && !judgement.exceptions.isEmpty
+    let judged = named ? judgement.exceptions[inFlight.recipients[0].token] ?? verdict : verdict
+    for delivery in inFlight.deliveries { delivery.isOfEarlierAccount = inFlight.generation != generation }
+    let isFirst = inFlight.deliveries.first.map { $0.attempts.spent == 0 } ?? true
     heed(
-      judged, began: flight.began, probe: flight.probe, isTelling: tells && isFirst && !flight.isAside,
-      isAside: flight.isAside, counts: tells,
-      message: flight.parcels.first?.message.id, berth: flight.berth, generation: flight.generation)
-    settle(flight, judgement, judged, status: status)
+      judged, began: inFlight.began, probe: inFlight.probe, isTelling: tells && isFirst && !inFlight.isAside,
+      isAside: inFlight.isAside, counts: tells,
+      message: inFlight.deliveries.first?.message.id, connectionSlot: inFlight.connectionSlot,
+      generation: inFlight.generation)
+    settle(inFlight, judgement, judged, status: status)
   }
 
   /// No peer will ever see the request: that says nothing of the credential.
-  func reject(_ flight: Flight, reason: String) {
-    if flight.probe, flight.generation == generation { gate.withdrawn(now: worker.loop.now) }
+  func reject(_ inFlight: InFlightRequest, reason: String) {
+    if inFlight.probe, inFlight.generation == generation { gate.withdrawn(now: worker.loop.now) }
     let verdict = Verdict.rejected(reason: "the request cannot be sent: \(reason)")
     worker.log(.error, "request_not_sent", ["credential": id.rawValue, "reason": reason])
     metrics.ended(verdict, seconds: 0)
-    settle(flight, Judgement(verdict), verdict, status: 0)
+    settle(inFlight, Judgement(verdict), verdict, status: 0)
   }
 
-  private func settle(_ flight: Flight, _ judgement: Judgement, _ judged: Verdict, status: Int) {
+  private func settle(_ inFlight: InFlightRequest, _ judgement: Judgement, _ judged: Verdict, status: Int) {
     let wall = worker.loop.wallNow
-    if !flight.members.isEmpty {
-      concludeMembers(flight, judgement.common, status: status)
-    } else if flight.slice != nil {
-      concludeSlice(flight, judgement, status: status, now: wall)
+    if !inFlight.members.isEmpty {
+      concludeMembers(inFlight, judgement.common, status: status)
+    } else if inFlight.slice != nil {
+      concludeSlice(inFlight, judgement, status: status, now: wall)
     } else {
-      let parcel = flight.parcels[0]
+      let delivery = inFlight.deliveries[0]
       let decision = policy.decide(
-        judged, parcel.history, asked: flight.at, now: wall, jitter: jitter.next())
-      parcel.record(judged, counts: decision.counts, status: status, at: flight.at)
-      settle(parcel, judged, decision, flight)
+        judged, delivery.history, asked: inFlight.at, now: wall, jitter: jitter.next())
+      delivery.record(judged, counts: decision.counts, status: status, at: inFlight.at)
+      settle(delivery, judged, decision, inFlight)
     }
   }
 
-  /// What a request's end says of the credential, of the connection, and of how much may be at work. `counts`: it stands for itself, and
-  /// not for the connection's end.
+  /// What a request's end says of the credential, of the connection, and of how much may be at work. `counts`: it
+  /// stands for itself, and not for the connection's end.
   private func heed(
     _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, isAside: Bool = false,
-    counts: Bool = true, message: MessageID? = nil, berth: Int, generation: Int
+    counts: Bool = true, message: MessageID? = nil, connectionSlot: Int, generation: Int
   ) {
     let now = worker.loop.now
     let seconds = Double(now.nanoseconds - began.nanoseconds) / 1e9
@@ -102,52 +103,55 @@ extension Sender {
         verdict, began: began, probe: probe, isTelling: isTelling, now: now, jitter: jitter.next()))
     if !isAside, !isLate, isTelling || !verdict.isFailure {
       limit.answered(
-        verdict, took: seconds * 1000, began: began, atWork: occupied + 1, capacity: carrier.streams, now: now)
+        verdict, took: seconds * 1000, began: began, atWork: occupied + 1, capacity: transport.streams, now: now)
       if !gathersSlices, !verdict.isFailure {
-        window.answered(took: seconds * 1000, began: began, atWork: occupied + 1, capacity: carrier.streams, now: now)
+        window.answered(took: seconds * 1000, began: began, atWork: occupied + 1, capacity: transport.streams, now: now)
       }
     }
     if limit.bound != nil || window.bound != nil { worker.wake(self) }
     if verdict.provesCredential { isTaken() }
-    if verdict.leavesConnection { carrier.retire(berth) }
+    if verdict.leavesConnection { transport.retire(connectionSlot) }
   }
 
-  /// A member's request that the peer did not look at, as after a GOAWAY: the member waits in its batch once more. False: it
-  /// has to go the long way.
+  /// A member's request that the peer did not look at, as after a GOAWAY: the member waits in its batch once more.
+  /// False: it has to take the slow path.
   func tookBack(_ tag: Int, reason: String) -> Bool {
-    guard MemberFlights.isOne(tag) else { return false }
-    let batch = worker.memberFlights.batch(of: tag)
-    guard !worker.memberFlights.hasLane(tag), batch.partition.mayWork, !batch.mayStop(now: worker.loop.wallNow),
-      batch.takeBack(worker.memberFlights.place(of: tag))
+    guard InFlightMembers.isOne(tag) else { return false }
+    let batch = worker.inFlightMembers.batch(of: tag)
+    guard !worker.inFlightMembers.hasLane(tag), batch.partition.mayWork, !batch.mayStop(now: worker.loop.wallNow),
+      batch.takeBack(worker.inFlightMembers.place(of: tag))
     else { return false }
-    let flight = worker.memberFlights.end(tag)
+    let inFlight = worker.inFlightMembers.end(tag)
     membersAtWork -= 1
     heed(
-      .retry(Retry(.notProcessed, reason: reason)), began: flight.began, probe: false, berth: flight.berth,
-      generation: flight.generation)
+      .retry(Retry(.notProcessed, reason: reason)), began: inFlight.began, probe: false,
+      connectionSlot: inFlight.connectionSlot,
+      generation: inFlight.generation)
     metrics.retried()
     // It left its sender with the last that waited.
     if batch.waiting == 1 { batches.append(batch) }
     return true
   }
 
-  private func settle(_ parcel: Parcel, _ verdict: Verdict, _ decision: RetryPolicy.Decision, _ flight: Flight) {
+  private func settle(
+    _ delivery: Delivery, _ verdict: Verdict, _ decision: RetryPolicy.Decision, _ inFlight: InFlightRequest
+  ) {
     switch decision {
     case .end(let outcome, let reason):
-      worker.end(parcel, outcome, reason: reason, verdict: verdict)
+      worker.end(delivery, outcome, reason: reason, verdict: verdict)
     case .wait(let due):
       metrics.retried()
       rests(until: due)
-      worker.rest(parcel, until: due, reason: verdict.reason ?? "")
+      worker.rest(delivery, until: due, reason: verdict.reason ?? "")
     case .again:
       metrics.retried()
-      parcel.atOnce += 1
-      parcel.avoiding = flight.berth
+      delivery.atOnce += 1
+      delivery.avoiding = inFlight.connectionSlot
       // What spent an attempt goes behind those that have not.
-      worker.goBack(parcel, first: !decision.counts)
+      worker.goBack(delivery, first: !decision.counts)
     case .stay:
-      worker.tell(tried: [parcel])
-      worker.goBack(parcel)
+      worker.tell(tried: [delivery])
+      worker.goBack(delivery)
     }
   }
 
@@ -159,12 +163,12 @@ extension Sender {
   }
 
   /// Nobody's attempt: what was at work takes its place again.
-  func goAgain(_ flight: Flight) {
-    if let slice = flight.slice {
-      guard flight.parcels[0].partition.mayWork else { return worker.abandon(flight.parcels) }
-      closedSlices.prepend(.init(slice: slice, members: flight.parcels, stored: true))
+  func goAgain(_ inFlight: InFlightRequest) {
+    if let slice = inFlight.slice {
+      guard inFlight.deliveries[0].partition.mayWork else { return worker.abandon(inFlight.deliveries) }
+      closedSlices.prepend(.init(slice: slice, members: inFlight.deliveries, stored: true))
     } else {
-      worker.goBack(flight.parcels[0])
+      worker.goBack(inFlight.deliveries[0])
     }
   }
 }
@@ -186,7 +190,8 @@ extension RetryPolicy.Decision {
 }
 
 extension Verdict {
-  /// A failing provider that asks for a long pause asks it of all: like a quota it costs nobody an attempt, and one tries each hour.
+  /// A failing provider that asks for a long pause asks it of all: like a quota it costs nobody an attempt, and one
+  /// tries each hour.
   var heedingLongWait: Verdict {
     guard case .retry(var retry) = self, retry.cause == .serverFault || retry.cause == .unknownOutcome,
       let asked = retry.retryAfter, asked > Int(CredentialCondition.longWait / 1_000)

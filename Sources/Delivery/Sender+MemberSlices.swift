@@ -2,22 +2,22 @@ import Domain
 import Loop
 import Store
 
-/// A member of an audience in a slice without a parcel of its own: its flight is named by `tag`.
-struct MemberTicket {
+/// A member of an audience in a slice without a delivery of its own: its request in flight is named by `tag`.
+struct BatchTicket {
   var tag: Int
   /// The rest of its address is what its batch has in common.
   var token: String
 }
 
-/// Members of audiences whose provider takes many recipients in a request: from the batch into slices without a parcel each.
-/// Such a slice is stored before its first attempt like any other. If it is not accepted as a whole, or its message may not
-/// go, its members become parcels of that slice.
+/// Members of audiences whose provider takes many recipients in a request: from the batch into slices without a
+/// delivery each. Such a slice is stored before its first attempt like any other. If it is not accepted as a whole, or
+/// its message may not go, its members become deliveries of that slice.
 extension Sender {
   /// Moves members of batches into slices, until enough of them stand ready.
   func gatherMembers() {
     let now = worker.loop.now
     let wall = worker.loop.wallNow
-    let enough = 2 * carrier.streams
+    let enough = 2 * transport.streams
     while worker.mayOpen, let batch = batches.first,
       closedMembers.count + closedSlices.count + storingSlices < enough
     {
@@ -34,11 +34,11 @@ extension Sender {
     if !memberSlices.isEmpty { armSliceTimer(now: now) }
   }
 
-  /// As many as fit one request. Those of another route or class than the first go the long way.
-  private func gather(_ batch: MemberBatch, now: Instant, wall: WallTime) {
+  /// As many as fit one request. Those of another route or class than the first take the slow path.
+  private func gather(_ batch: DeliveryBatch, now: Instant, wall: WallTime) {
     let worker = self.worker
     let account = self.account
-    var taken: [(index: Int, ticket: MemberTicket)] = []
+    var taken: [(index: Int, ticket: BatchTicket)] = []
     taken.reserveCapacity(min(batch.waiting, account.recipientLimit))
     while batch.waiting > 0, taken.count < account.recipientLimit {
       let place = batch.takeNext()
@@ -46,10 +46,12 @@ extension Sender {
         worker.takeLongWay(place, of: batch, self)
         continue
       }
-      let tag = worker.memberFlights.begin(
-        .init(batch: batch, place: place, hash: hash, began: now, at: wall, berth: 0, generation: generation, lane: nil)
+      let tag = worker.inFlightMembers.begin(
+        .init(
+          batch: batch, place: place, hash: hash, began: now, at: wall, connectionSlot: 0, generation: generation,
+          lane: nil)
       )
-      taken.append((batch.members.index(at: place), MemberTicket(tag: tag, token: token)))
+      taken.append((batch.members.index(at: place), BatchTicket(tag: tag, token: token)))
     }
     guard !taken.isEmpty, let like = batch.like else { return }
     let closed = memberSlices.add(
@@ -57,14 +59,14 @@ extension Sender {
     for slice in closed { store(slice) }
   }
 
-  /// Nil: it has to go the long way.
-  private func short(_ place: Int, of batch: MemberBatch, _ account: any ProviderAccount, _ worker: Worker) -> (
+  /// Nil: it has to take the slow path.
+  private func short(_ place: Int, of batch: DeliveryBatch, _ account: any ProviderAccount, _ worker: Worker) -> (
     token: String, hash: UInt64
   )? {
     let member = batch.members.member(at: place)
     guard member.token(into: &token) else { return nil }
     let hash = TokenTable.hash(token, owner: batch.owner)
-    guard worker.memberFlights.tokens.flight(hash) == nil, !worker.lanes.has(hash) else { return nil }
+    guard worker.inFlightMembers.tokens.inFlight(hash) == nil, !worker.lanes.has(hash) else { return nil }
     if batch.like == nil {
       guard let address = member.address else { return nil }
       batch.like = .init(route: member.route, address: address, recipientClass: account.recipientClass(of: address))
@@ -73,7 +75,7 @@ extension Sender {
     return batch.isLike(member, token: text, account) ? (text, hash) : nil
   }
 
-  func store(_ closed: SlicePlan<MemberTicket>.Closed) {
+  func store(_ closed: SlicePlan<BatchTicket>.Closed) {
     storingSlices += 1
     let partition = batch(of: closed).partition
     worker.background { [worker] in
@@ -82,7 +84,7 @@ extension Sender {
       }
       self.storingSlices -= 1
       guard stored else {
-        for ticket in closed.members { worker.abandon(worker.memberFlights.end(ticket.tag), self) }
+        for ticket in closed.members { worker.abandon(worker.inFlightMembers.end(ticket.tag), self) }
         return
       }
       self.closedMembers.append(closed)
@@ -90,8 +92,8 @@ extension Sender {
     }
   }
 
-  private func batch(of closed: SlicePlan<MemberTicket>.Closed) -> MemberBatch {
-    worker.memberFlights.batch(of: closed.members[0].tag)
+  private func batch(of closed: SlicePlan<BatchTicket>.Closed) -> DeliveryBatch {
+    worker.inFlightMembers.batch(of: closed.members[0].tag)
   }
 
   /// Sends the first slice of members; false: it has to look for its turn among the others.
@@ -102,27 +104,28 @@ extension Sender {
       first.message.startBy >= pass.wall, !pass.probe,
       case .success(let rendering) = first.message.rendering(account, 0, for: nil)
     else {
-      closedSlices.append(parcelled(closed))
+      closedSlices.append(withDeliveries(closed))
       return false
     }
     let recipients = begin(closed.members, pass)
     let request = account.request(rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
     metrics.firstAttempts(closed.members.count, after: pass.wall - first.message.startedAt)
     metrics.began()
-    let flight = Flight(
-      [], recipients: recipients, slice: closed.slice, members: closed.members, berth: pass.berth, pass)
-    carrier.send(request, tag: flights.begin(flight), berth: pass.berth)
+    let inFlight = InFlightRequest(
+      [], recipients: recipients, slice: closed.slice, members: closed.members, connectionSlot: pass.connectionSlot,
+      pass)
+    transport.send(request, tag: inFlightRequests.begin(inFlight), connectionSlot: pass.connectionSlot)
     return true
   }
 
   /// Where they go. Their batches have begun.
-  private func begin(_ members: [MemberTicket], _ pass: Pass) -> [Address] {
+  private func begin(_ members: [BatchTicket], _ pass: Pass) -> [Address] {
     let worker = self.worker
     var recipients: [Address] = []
     recipients.reserveCapacity(members.count)
-    var current: (batch: MemberBatch, address: Address)?
+    var current: (batch: DeliveryBatch, address: Address)?
     for ticket in members {
-      let batch = worker.memberFlights.batch(of: ticket.tag)
+      let batch = worker.inFlightMembers.batch(of: ticket.tag)
       if current?.batch !== batch {
         if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
         current = (batch, batch.commonAddress)
@@ -133,45 +136,45 @@ extension Sender {
     return recipients
   }
 
-  /// All members were accepted. The first ends as a parcel: what the provider calls the slice is kept with it.
-  func concludeMembers(_ flight: Flight, _ verdict: Verdict, status: Int) {
+  /// All members were accepted. The first ends as a delivery: what the provider calls the slice is kept with it.
+  func concludeMembers(_ inFlight: InFlightRequest, _ verdict: Verdict, status: Int) {
     let worker = self.worker
-    let members = flight.members
+    let members = inFlight.members
     var run = Worker.Run()
     for ticket in members.dropFirst() {
-      worker.accepted(worker.memberFlights.end(ticket.tag), &run, self)
-      if brake.alive(began: flight.began, ahead: ahead) { worker.settleUnproven(of: self) }
+      worker.accepted(worker.inFlightMembers.end(ticket.tag), &run, self)
+      if brake.alive(began: inFlight.began, ahead: ahead) { worker.settleUnproven(of: self) }
     }
     worker.close(&run, self)
-    let first = parcel(of: members[0])
-    first.slice = flight.slice
-    first.record(verdict, counts: true, status: status, at: flight.at)
+    let first = delivery(of: members[0])
+    first.slice = inFlight.slice
+    first.record(verdict, counts: true, status: status, at: inFlight.at)
     worker.end(first, .accepted, reason: nil, verdict: verdict)
     worker.wake(self)
   }
 
-  /// The same request as one of parcels.
-  func parcelled(_ flight: Flight) -> Flight {
-    guard !flight.members.isEmpty else { return flight }
-    return Flight(flight, flight.members.map(parcel), of: flight.slice)
+  /// The same request as one of deliveries.
+  func withDeliveries(_ inFlight: InFlightRequest) -> InFlightRequest {
+    guard !inFlight.members.isEmpty else { return inFlight }
+    return InFlightRequest(inFlight, inFlight.members.map(delivery), of: inFlight.slice)
   }
 
-  private func parcelled(_ closed: SlicePlan<MemberTicket>.Closed) -> SlicePlan<Parcel>.Closed {
-    let members = closed.members.map(parcel)
-    for parcel in members { parcel.slice = closed.slice }
+  private func withDeliveries(_ closed: SlicePlan<BatchTicket>.Closed) -> SlicePlan<Delivery>.Closed {
+    let members = closed.members.map(delivery)
+    for delivery in members { delivery.slice = closed.slice }
     return .init(slice: closed.slice, members: members, stored: true)
   }
 
-  private func parcel(of ticket: MemberTicket) -> Parcel {
-    worker.longFlight(worker.memberFlights.end(ticket.tag), self).parcels[0]
+  private func delivery(of ticket: BatchTicket) -> Delivery {
+    worker.slowPathRequest(worker.inFlightMembers.end(ticket.tag), self).deliveries[0]
   }
 
-  /// Takes out members of slices that are not at work, as parcels; whole slices where they are stored.
-  func takeMemberSlices(where condition: (MemberBatch) -> Bool) -> [Parcel] {
-    var taken = memberSlices.remove { condition(worker.memberFlights.batch(of: $0.tag)) }.map(parcel)
+  /// Takes out members of slices that are not at work, as deliveries; whole slices where they are stored.
+  func takeMemberSlices(where condition: (DeliveryBatch) -> Bool) -> [Delivery] {
+    var taken = memberSlices.remove { condition(worker.inFlightMembers.batch(of: $0.tag)) }.map(delivery)
     guard !closedMembers.isEmpty else { return taken }
     for closed in closedMembers.takeAll() {
-      if condition(batch(of: closed)) { taken += parcelled(closed).members } else { closedMembers.append(closed) }
+      if condition(batch(of: closed)) { taken += withDeliveries(closed).members } else { closedMembers.append(closed) }
     }
     return taken
   }

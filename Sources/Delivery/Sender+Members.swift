@@ -3,16 +3,16 @@ import HTTP2
 import Loop
 import Store
 
-/// Members of audiences on their short way: request by request from the batch, and acceptances back in groups.
+/// Members of audiences on the fast path: request by request from the batch, and acceptances back in groups.
 extension Sender {
-  func enqueue(_ batch: MemberBatch) {
+  func enqueue(_ batch: DeliveryBatch) {
     batches.append(batch)
     worker.wake(self)
   }
 
-  /// The account can send members of this message without a parcel each.
+  /// The account can send members of this message without a delivery each.
   func takesMembers(of message: LoadedMessage) -> Bool {
-    gathersSlices ? !message.isPersonal && message.timing == nil : carrier.takesPrepared
+    gathersSlices ? !message.isPersonal && message.timing == nil : transport.takesPrepared
   }
 
   /// Sends at most `limit` members of the first batch; how many left it, at least one.
@@ -30,7 +30,7 @@ extension Sender {
       return 1
     }
     let room = min(
-      limit, carrier.room(at: pass.berth, reserve: Self.reserve),
+      limit, transport.room(at: pass.connectionSlot, reserve: Self.reserve),
       self.limit.room(atWork: occupied, reserve: Self.reserve), window.room(atWork: occupied))
     var sent = 0
     while sent < room, batch.waiting > 0 {
@@ -49,24 +49,24 @@ extension Sender {
     return max(1, before - batch.waiting)
   }
 
-  /// False: it has to go the long way.
-  private func push(_ place: Int, of batch: MemberBatch, _ pass: Pass, _ worker: Worker) -> Bool {
+  /// False: it has to take the slow path.
+  private func push(_ place: Int, of batch: DeliveryBatch, _ pass: Pass, _ worker: Worker) -> Bool {
     let member = batch.members.member(at: place)
     guard member.token(into: &token), PushFrame.takes(token: token) else { return false }
     let hash = TokenTable.hash(token, owner: batch.owner)
-    guard worker.memberFlights.tokens.flight(hash) == nil, !worker.lanes.has(hash) else { return false }
+    guard worker.inFlightMembers.tokens.inFlight(hash) == nil, !worker.lanes.has(hash) else { return false }
     guard let (push, body) = request(member, of: batch, pass) else { return false }
     let id = batch.members.id(at: place).requestID
-    let tag = worker.memberFlights.begin(
+    let tag = worker.inFlightMembers.begin(
       .init(
-        batch: batch, place: place, hash: hash, began: pass.now, at: pass.wall, berth: pass.berth,
+        batch: batch, place: place, hash: hash, began: pass.now, at: pass.wall, connectionSlot: pass.connectionSlot,
         generation: pass.generation, lane: nil))
     membersAtWork += 1
-    carrier.push(push, token: token, id: id, body: body, tag: tag, berth: pass.berth)
+    transport.push(push, token: token, id: id, body: body, tag: tag, connectionSlot: pass.connectionSlot)
     return true
   }
 
-  private func request(_ member: ClaimedMembers.Member, of batch: MemberBatch, _ pass: Pass)
+  private func request(_ member: ClaimedMembers.Member, of batch: DeliveryBatch, _ pass: Pass)
     -> (PreparedPush, [UInt8])?
   {
     if let prepared = batch.prepared, member.isOn(prepared.route), prepared.generation == pass.generation,
@@ -82,15 +82,15 @@ extension Sender {
     guard let address = member.address, let facts = member.facts,
       case .success(let rendering) = batch.message.rendering(account, 0, for: facts),
       let frame = account.frame(rendering, like: address, authorization: pass.header),
-      let push = carrier.prepare(frame)
+      let push = transport.prepare(frame)
     else { return nil }
     batch.prepared = .init(
       push: push, rendering: rendering, route: member.route, header: pass.header, generation: pass.generation)
     return (push, account.body(rendering, token: token))
   }
 
-  /// The next member goes the long way, before the others.
-  func takeOneOut(of batch: MemberBatch) {
+  /// The next member takes the slow path, before the others.
+  func takeOneOut(of batch: DeliveryBatch) {
     let place = batch.takeNext()
     if batch.waiting == 0 { _ = batches.popFirst() }
     batchesTurn = true
@@ -98,9 +98,9 @@ extension Sender {
   }
 
   /// Takes out batches that meet the condition.
-  func takeBatches(where condition: (MemberBatch) -> Bool) -> [MemberBatch] {
+  func takeBatches(where condition: (DeliveryBatch) -> Bool) -> [DeliveryBatch] {
     guard !batches.isEmpty else { return [] }
-    var taken: [MemberBatch] = []
+    var taken: [DeliveryBatch] = []
     for batch in batches.takeAll() { if condition(batch) { taken.append(batch) } else { batches.append(batch) } }
     return taken
   }
@@ -118,31 +118,32 @@ extension Sender {
         answered(Int(tag), ProviderAnswer(status: 200, body: body))
         continue
       }
-      let flight = worker.memberFlights.end(Int(tag))
+      let inFlight = worker.inFlightMembers.end(Int(tag))
       accepted += 1
-      if !unproven.isEmpty, let device = flight.batch.members.target(at: flight.place, wholly: false)?.device {
+      if !unproven.isEmpty, let device = inFlight.batch.members.target(at: inFlight.place, wholly: false)?.device {
         unproven.reached(device)
       }
-      let seconds = Double(now.nanoseconds - flight.began.nanoseconds) / 1e9
+      let seconds = Double(now.nanoseconds - inFlight.began.nanoseconds) / 1e9
       metrics.answered(seconds: seconds)
-      if flight.generation == generation {
+      if inFlight.generation == generation {
         let heeds = gate.heedsAcceptance || !streak.isEmpty
         streak.taken(now: now)
         if heeds {
-          tell(gate.answered(.accepted(id: nil), began: flight.began, probe: false, now: now, jitter: 0))
+          tell(gate.answered(.accepted(id: nil), began: inFlight.began, probe: false, now: now, jitter: 0))
         } else {
           gate.serves(now: now)
         }
         self.limit.answered(
-          .accepted(id: nil), took: seconds * 1000, began: flight.began, atWork: occupied, capacity: carrier.streams,
+          .accepted(id: nil), took: seconds * 1000, began: inFlight.began, atWork: occupied,
+          capacity: transport.streams,
           now: now)
         window.answered(
-          took: seconds * 1000, began: flight.began, atWork: occupied, capacity: carrier.streams, now: now)
+          took: seconds * 1000, began: inFlight.began, atWork: occupied, capacity: transport.streams, now: now)
         isTaken()
       }
       membersAtWork -= 1
-      worker.accepted(flight, &run, self)
-      if brake.alive(began: flight.began, ahead: ahead) { worker.settleUnproven(of: self) }
+      worker.accepted(inFlight, &run, self)
+      if brake.alive(began: inFlight.began, ahead: ahead) { worker.settleUnproven(of: self) }
     }
     worker.close(&run, self)
     guard accepted > 0 else { return }
@@ -150,10 +151,10 @@ extension Sender {
     worker.wake(self)
   }
 
-  /// A flight of a member that was not simply accepted, as any other.
-  func endFlight(_ tag: Int) -> Flight {
-    guard MemberFlights.isOne(tag) else { return flights.end(tag) }
+  /// A request in flight of a member that was not simply accepted, as any other.
+  func endRequest(_ tag: Int) -> InFlightRequest {
+    guard InFlightMembers.isOne(tag) else { return inFlightRequests.end(tag) }
     membersAtWork -= 1
-    return worker.longFlight(worker.memberFlights.end(tag), self)
+    return worker.slowPathRequest(worker.inFlightMembers.end(tag), self)
   }
 }

@@ -7,9 +7,9 @@ extension Sender {
   /// So many are looked through for one that has not failed before.
   private static let searched = 1_000
 
-  /// Whether the next may go. A probe is, where there is one, a delivery that has not failed before: those that have may
-  /// be what gets no answer. `isUrgent` tells whose turn it is, and changes if only bulk has such a delivery.
-  func passage(urgent isUrgent: inout Bool, onlyUrgent: Bool, now: Instant) -> CredentialGate.Passage {
+  /// Whether the next may go. A probe is, where there is one, a delivery that has not failed before: those that have
+  /// may be what gets no answer. `isUrgent` tells whose turn it is, and changes if only bulk has such a delivery.
+  func passage(urgent isUrgent: inout Bool, onlyUrgent: Bool, now: Instant) -> CircuitBreaker.Passage {
     guard gate.wantsProbe(now: now) else {
       // Where few may be at work at once, those that have failed before take every second place only.
       if gate.isOpen, limit.bound != nil, !gathersSlices {
@@ -33,7 +33,7 @@ extension Sender {
     }
     if bringFreshLane(urgent: isUrgent, youngest: youngest) { return true }
     guard !isUrgent, let batch = batches.first else { return false }
-    // A member goes the long way, as a probe is judged by itself.
+    // A member takes the slow path, as a probe is judged by itself.
     takeOneOut(of: batch)
     return bringFreshLane(urgent: false, youngest: false)
   }
@@ -53,7 +53,7 @@ extension ReadySlices {
   }
 }
 
-extension Parcel {
+extension Delivery {
   /// No request of it has failed.
   fileprivate var isFresh: Bool { attempts.spent == 0 }
 }

@@ -10,13 +10,14 @@ extension Sender {
   struct Retired {
     var generation: Int
     var account: any ProviderAccount
-    var carrier: any Carrier
+    var transport: any Transport
   }
 
-  /// Sends with `account` over `carrier` from now on. A suspended credential starts anew: its fault was the old one's.
-  func renew(_ account: any ProviderAccount, carrier: any Carrier) {
+  /// Sends with `account` over `transport` from now on. A suspended credential starts anew: its fault was the old
+  /// one's.
+  func renew(_ account: any ProviderAccount, transport: any Transport) {
     retire()
-    replace(account: account, carrier: carrier)
+    replace(account: account, transport: transport)
     isRemoved = false
     worker.log(.info, "credential_renewed", ["credential": id.rawValue])
     tellCondition()
@@ -32,8 +33,8 @@ extension Sender {
     worker.wake(self)
   }
 
-  /// It left the configuration: nothing goes out any more, nothing is claimed, what is queued stays where it is until its time
-  /// is over.
+  /// It left the configuration: nothing goes out any more, nothing is claimed, what is queued stays where it is until
+  /// its time is over.
   func remove() {
     guard !isRemoved else { return }
     retire()
@@ -44,16 +45,16 @@ extension Sender {
 
   private func retire() {
     guard !isRemoved else { return }
-    carrier.drain()
-    retired.append(Retired(generation: generation, account: account, carrier: carrier))
+    transport.drain()
+    retired.append(Retired(generation: generation, account: account, transport: transport))
   }
 
   /// Lets go of connections that are at work no more.
-  func tidyRetired() { retired.removeAll { $0.carrier.isDone } }
+  func tidyRetired() { retired.removeAll { $0.transport.isDone } }
 
   /// The account that a request went out with.
-  func account(of flight: Flight) -> any ProviderAccount {
-    guard flight.generation != generation else { return account }
-    return retired.first { $0.generation == flight.generation }?.account ?? account
+  func account(of inFlight: InFlightRequest) -> any ProviderAccount {
+    guard inFlight.generation != generation else { return account }
+    return retired.first { $0.generation == inFlight.generation }?.account ?? account
   }
 }

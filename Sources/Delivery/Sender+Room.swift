@@ -4,11 +4,11 @@ import Store
 
 /// What a credential still takes.
 extension Sender {
-  /// Deliveries this credential still takes. Members that wait for the rest of their slice do not count, as they wait for
-  /// what is still to be claimed.
+  /// Deliveries this credential still takes. Members that wait for the rest of their slice do not count, as they wait
+  /// for what is still to be claimed.
   var room: (free: Int, whole: Int) {
     let whole = worker.settings.claim.room
-    guard !isRemoved, holds < worker.settings.claim.holds else { return (0, whole) }
+    guard !isRemoved, barriers < worker.settings.claim.barriers else { return (0, whole) }
     return (whole - (inMemory - slices.reuniting - paced), whole)
   }
 

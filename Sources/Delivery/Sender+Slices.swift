@@ -8,25 +8,25 @@ extension Sender {
   func gather() {
     let now = worker.loop.now
     let wall = worker.loop.wallNow
-    let enough = 2 * carrier.streams
+    let enough = 2 * transport.streams
     while worker.mayOpen, hasLanes.urgent || hasLanes.bulk {
       // Bulk that waits for its ramp is in no urgent slice's way.
       let ready = hasLanes.urgent ? closedSlices.urgent.count : closedSlices.count
       guard ready + storingSlices < enough else { break }
-      guard let parcel = takeNext(urgent: hasLanes.urgent, now: now, wall: wall) else { continue }
-      if let slice = parcel.slice {
-        if let closed = slices.add(parcel, parcel.id, of: slice, now: now) { closedSlices.append(closed) }
+      guard let delivery = takeNext(urgent: hasLanes.urgent, now: now, wall: wall) else { continue }
+      if let slice = delivery.slice {
+        if let closed = slices.add(delivery, delivery.id, of: slice, now: now) { closedSlices.append(closed) }
       } else {
-        let recipientClass = "\(account.recipientClass(of: parcel.address)) \(likeness(of: parcel))"
-        if let closed = slices.add(parcel, parcel.id, recipientClass: recipientClass, now: now) { store(closed) }
+        let recipientClass = "\(account.recipientClass(of: delivery.address)) \(likeness(of: delivery))"
+        if let closed = slices.add(delivery, delivery.id, recipientClass: recipientClass, now: now) { store(closed) }
       }
     }
     if !slices.isEmpty { armSliceTimer(now: now) }
   }
 
   /// What the members of a slice must have in common.
-  private func likeness(of parcel: Parcel) -> String {
-    parcel.message.likeness(account, parcel.content, for: parcel.target.facts)
+  private func likeness(of delivery: Delivery) -> String {
+    delivery.message.likeness(account, delivery.content, for: delivery.target.facts)
   }
 
   /// A member of a stored slice whose device is gone.
@@ -38,8 +38,9 @@ extension Sender {
     worker.wake(self)
   }
 
-  /// Takes out members of slices that are not at work; what meets the condition for one member does for all of its slice.
-  func takeSlices(where condition: (Parcel) -> Bool, members: (MemberBatch) -> Bool) -> [Parcel] {
+  /// Takes out members of slices that are not at work; what meets the condition for one member does for all of its
+  /// slice.
+  func takeSlices(where condition: (Delivery) -> Bool, members: (DeliveryBatch) -> Bool) -> [Delivery] {
     var taken = slices.remove(where: condition) + takeMemberSlices(where: members)
     guard !closedSlices.isEmpty else { return taken }
     for closed in closedSlices.takeAll() {
@@ -75,9 +76,9 @@ extension Sender {
     sliceTimer = (timer, due)
   }
 
-  /// Some members of a stored slice did not come back in time. If they have ended, the slice goes again as it is. If not,
-  /// they are late: then those at hand go under a new key, so that no late one is taken for having been sent.
-  private func settle(_ closed: SlicePlan<Parcel>.Closed) {
+  /// Some members of a stored slice did not come back in time. If they have ended, the slice goes again as it is. If
+  /// not, they are late: then those at hand go under a new key, so that no late one is taken for having been sent.
+  private func settle(_ closed: SlicePlan<Delivery>.Closed) {
     storingSlices += 1
     worker.background { [worker] in
       var unfinished: Set<Int> = []
@@ -97,7 +98,7 @@ extension Sender {
   }
 
   /// Stores a new slice; it may be sent when that is done.
-  private func store(_ closed: SlicePlan<Parcel>.Closed) {
+  private func store(_ closed: SlicePlan<Delivery>.Closed) {
     storingSlices += 1
     worker.background { [worker] in
       let partition = closed.members[0].partition
@@ -106,7 +107,7 @@ extension Sender {
       }
       self.storingSlices -= 1
       guard stored else { return worker.abandon(closed.members) }
-      for parcel in closed.members { parcel.slice = closed.slice }
+      for delivery in closed.members { delivery.slice = closed.slice }
       self.closedSlices.append(.init(slice: closed.slice, members: closed.members, stored: true))
       worker.wake(self)
     }
@@ -145,45 +146,46 @@ extension Sender {
         rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
       send(
         request,
-        Flight(closed.members, recipients: recipients, slice: closed.slice, berth: pass.berth, pass))
+        InFlightRequest(
+          closed.members, recipients: recipients, slice: closed.slice, connectionSlot: pass.connectionSlot, pass))
       return true
     }
   }
 
   /// The facts of some have changed since the slice was stored: their text is another now, and nobody gets another's.
   /// They go in slices of their own.
-  private func part(_ strangers: [Parcel], from closed: SlicePlan<Parcel>.Closed) {
+  private func part(_ strangers: [Delivery], from closed: SlicePlan<Delivery>.Closed) {
     let leaving = Set(strangers.map(\.id))
     var rest = closed
     rest.members.removeAll { leaving.contains($0.id) }
     revise(rest)
-    for parcel in strangers {
-      parcel.slice = nil
-      worker.goBack(parcel)
+    for delivery in strangers {
+      delivery.slice = nil
+      worker.goBack(delivery)
     }
   }
 
   /// One verdict for all members, so that they stay together; those named have their own.
-  func concludeSlice(_ flight: Flight, _ judgement: Judgement, status: Int, now: WallTime) {
-    guard let slice = flight.slice, let first = flight.parcels.first else { return }
+  func concludeSlice(_ inFlight: InFlightRequest, _ judgement: Judgement, status: Int, now: WallTime) {
+    guard let slice = inFlight.slice, let first = inFlight.deliveries.first else { return }
     let common = policy.decide(
-      judgement.common, first.history, asked: flight.at, now: now, jitter: jitter.next())
+      judgement.common, first.history, asked: inFlight.at, now: now, jitter: jitter.next())
     var piece = Settlement()
-    var rest: [Parcel] = []
-    for parcel in flight.parcels {
-      if let own = judgement.exceptions[parcel.address.token] {
-        let decision = policy.decide(own, parcel.history, asked: flight.at, now: now, jitter: 0)
-        parcel.record(own, counts: true, status: status, at: flight.at)
-        piece.add(parcel, own, decision, now: now)
+    var rest: [Delivery] = []
+    for delivery in inFlight.deliveries {
+      if let own = judgement.exceptions[delivery.address.token] {
+        let decision = policy.decide(own, delivery.history, asked: inFlight.at, now: now, jitter: 0)
+        delivery.record(own, counts: true, status: status, at: inFlight.at)
+        piece.add(delivery, own, decision, now: now)
         continue
       }
-      parcel.record(judgement.common, counts: common.counts, status: status, at: flight.at)
+      delivery.record(judgement.common, counts: common.counts, status: status, at: inFlight.at)
       switch common {
-      case .end, .wait: piece.add(parcel, judgement.common, common, now: now)
+      case .end, .wait: piece.add(delivery, judgement.common, common, now: now)
       case .again:
-        parcel.atOnce += 1
-        rest.append(parcel)
-      case .stay: rest.append(parcel)
+        delivery.atOnce += 1
+        rest.append(delivery)
+      case .stay: rest.append(delivery)
       }
     }
     worker.settle(piece)
@@ -195,7 +197,7 @@ extension Sender {
     guard first.partition.mayWork else { return worker.abandon(rest) }
     if case .stay = common { worker.tell(tried: rest) }
     metrics.retried()
-    let together = SlicePlan<Parcel>.Closed(slice: slice, members: rest, stored: true)
+    let together = SlicePlan<Delivery>.Closed(slice: slice, members: rest, stored: true)
     if rest.count == slice.members.count || !judgement.common.isRevised {
       closedSlices.prepend(together)
     } else {
@@ -205,7 +207,7 @@ extension Sender {
   }
 
   /// The same slice without the members refused by name or late, under a new key.
-  private func revise(_ closed: SlicePlan<Parcel>.Closed) {
+  private func revise(_ closed: SlicePlan<Delivery>.Closed) {
     var slice = closed.slice
     slice.revision += 1
     slice.members = closed.members.map(\.id.index)
@@ -215,15 +217,15 @@ extension Sender {
 
 /// The outcomes of one request's deliveries, written together.
 struct Settlement {
-  var ended: [(parcel: Parcel, verdict: Verdict?, outcome: Outcome, reason: String?)] = []
-  var resting: [(parcel: Parcel, until: WallTime, reason: String)] = []
+  var ended: [(delivery: Delivery, verdict: Verdict?, outcome: Outcome, reason: String?)] = []
+  var resting: [(delivery: Delivery, until: WallTime, reason: String)] = []
 
-  mutating func add(_ parcel: Parcel, _ verdict: Verdict, _ decision: RetryPolicy.Decision, now: WallTime) {
+  mutating func add(_ delivery: Delivery, _ verdict: Verdict, _ decision: RetryPolicy.Decision, now: WallTime) {
     switch decision {
-    case .end(let outcome, let reason): ended.append((parcel, verdict, outcome, reason))
-    case .wait(let until): resting.append((parcel, until, verdict.reason ?? ""))
+    case .end(let outcome, let reason): ended.append((delivery, verdict, outcome, reason))
+    case .wait(let until): resting.append((delivery, until, verdict.reason ?? ""))
     // A slice waits for no single member: it goes again on its own.
-    case .again, .stay: resting.append((parcel, now, verdict.reason ?? ""))
+    case .again, .stay: resting.append((delivery, now, verdict.reason ?? ""))
     }
   }
 }

@@ -3,11 +3,12 @@ import Loop
 
 /// Suspects on their way: behind all others, and over connections of their own.
 extension Sender {
-  /// Places that are taken of those that the limits allow: suspects have none, nor has who waits for an answer that is late.
+  /// Places that are taken of those that the limits allow: suspects have none, nor has who waits for an answer that is
+  /// late.
   var occupied: Int {
     let all = atWork - suspectsAtWork
     guard limit.bound != nil || window.bound != nil else { return all }
-    return max(0, all - carrier.requests(olderThan: limit.patience))
+    return max(0, all - transport.requests(olderThan: limit.patience))
   }
 
   /// One more may begin. If not, those at work may be late by and by.
@@ -23,8 +24,8 @@ extension Sender {
     let now = worker.loop.now
     let wall = worker.loop.wallNow
     while worker.mayOpen, !isRemoved, !suspects.isEmpty {
-      guard let berth = carrier.asideBerth(together: suspects.together) else {
-        return carrier.demandAside(waiting: suspects.count)
+      guard let connectionSlot = transport.asideSlot(together: suspects.together) else {
+        return transport.demandAside(waiting: suspects.count)
       }
       let probe: Bool
       switch gate.passage(now: now, isFresh: false) {
@@ -37,10 +38,13 @@ extension Sender {
       guard let header = header(now: now, wall: wall), subscriberLimit?.mayGo(1, now: now) ?? true,
         quota?.mayGo(urgent: true, waiting: 1, now: now) ?? true
       else { return }
-      guard let lane = suspects.next(), let parcel = take(lane, asSuspect: true, now: now, wall: wall) else { continue }
-      var pass = Pass(header: header, berth: berth, probe: probe, now: now, wall: wall, generation: generation)
+      guard let lane = suspects.next(), let delivery = take(lane, asSuspect: true, now: now, wall: wall) else {
+        continue
+      }
+      var pass = Pass(
+        header: header, connectionSlot: connectionSlot, probe: probe, now: now, wall: wall, generation: generation)
       pass.isAside = true
-      guard send(parcel, pass) else { continue }
+      guard send(delivery, pass) else { continue }
       isSent = true
       quota?.spend(1, urgent: true)
       subscriberLimit?.spend()
@@ -51,6 +55,6 @@ extension Sender {
   func suspectEnded(isAnswered: Bool) {
     suspectsAtWork -= 1
     if isAnswered { suspects.answered() } else { suspects.unanswered() }
-    if suspects.isEmpty, suspectsAtWork == 0 { carrier.restAside() } else { worker.wake(self) }
+    if suspects.isEmpty, suspectsAtWork == 0 { transport.restAside() } else { worker.wake(self) }
   }
 }

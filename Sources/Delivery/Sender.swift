@@ -6,12 +6,12 @@ import Telemetry
 /// All that one credential sends on this loop (design D14): its queues of lanes, its gate, its authorization, its
 /// connections. It takes lanes that may start something, and gives every started delivery back to the worker with what
 /// became of it.
-final class Sender: CarrierOwner {
+final class Sender: TransportOwner {
   let id: CredentialID
   private(set) var account: any ProviderAccount
   let provider: ProviderName
   unowned let worker: Worker
-  private(set) var carrier: any Carrier
+  private(set) var transport: any Transport
   /// Counts the accounts that this credential has had; requests of an earlier one say nothing of the present.
   private(set) var generation = 0
   var retired: [Retired] = []
@@ -19,13 +19,13 @@ final class Sender: CarrierOwner {
   var isRemoved = false
   let policy: RetryPolicy
   let metrics: SenderMetrics
-  var gate: CredentialGate
+  var gate: CircuitBreaker
   var brake: PruneBrake
   var unproven = UnprovenPrunes()
   var limit: ConcurrencyLimit
   var window: BulkWindow
   var authorization: any Authorization
-  var flights = Flights()
+  var inFlightRequests = InFlightRequests()
   var jitter = Jitter()
   /// Lanes that may start a delivery, in the order in which they could.
   private var urgent = FIFO<Int>()
@@ -33,8 +33,8 @@ final class Sender: CarrierOwner {
   /// What was at work when a connection ended, and how much of it is at work again.
   var suspects = Suspects()
   var suspectsAtWork = 0
-  /// Members of audiences on their short way, and how many of them are at work.
-  var batches = FIFO<MemberBatch>()
+  /// Members of audiences on the fast path, and how many of them are at work.
+  var batches = FIFO<DeliveryBatch>()
   var membersAtWork = 0
   /// The token of the request that is being made.
   var token: [UInt8] = []
@@ -43,18 +43,18 @@ final class Sender: CarrierOwner {
   /// Next goes one that has not failed before, if there is one.
   var freshTurn = false
   /// For providers that take many recipients in a request.
-  var slices: SlicePlan<Parcel>
+  var slices: SlicePlan<Delivery>
   /// Slices that may go; their members count as at work in their lanes.
   var closedSlices = ReadySlices()
-  /// The same of members without parcels; theirs are stored.
-  var memberSlices: SlicePlan<MemberTicket>
-  var closedMembers = FIFO<SlicePlan<MemberTicket>.Closed>()
+  /// The same of members without deliveries; theirs are stored.
+  var memberSlices: SlicePlan<BatchTicket>
+  var closedMembers = FIFO<SlicePlan<BatchTicket>.Closed>()
   var storingSlices = 0
   var sliceTimer: (timer: Timer, due: Instant)?
   private var wakeTimer: (timer: Timer, due: Instant)?
   /// Deliveries in memory, and those that wait for a retry and left a hold.
   var inMemory = 0
-  var holds = 0
+  var barriers = 0
   /// Of those in memory: they wait for the pace of their message or app.
   var paced = 0
   /// Of those in memory: accepted, and soon written down as one group.
@@ -73,14 +73,14 @@ final class Sender: CarrierOwner {
   /// The part of the streams that bulk leaves to urgent (design D7).
   static let reserve = 0.1
 
-  init(worker: Worker, account: any ProviderAccount, carrier: any Carrier, settings: WorkerSettings) {
+  init(worker: Worker, account: any ProviderAccount, transport: any Transport, settings: WorkerSettings) {
     self.worker = worker
     self.account = account
-    self.carrier = carrier
+    self.transport = transport
     id = account.credential
     provider = account.provider
     policy = RetryPolicy(settings.retry[provider] ?? RetryRules())
-    gate = CredentialGate(settings: settings.gate, policy: policy)
+    gate = CircuitBreaker(settings: settings.gate, policy: policy)
     streak = FailureStreak(settings.gate)
     brake = PruneBrake(settings.brake)
     limit = ConcurrencyLimit(settings.concurrency)
@@ -89,16 +89,16 @@ final class Sender: CarrierOwner {
     slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     memberSlices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     metrics = SenderMetrics(worker.metrics, provider: provider)
-    carrier.owner = self
+    transport.owner = self
     quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
     subscriberLimit = SubscriberLimit(worker.quotas[provider], account.subscriberRule, sender: self)
   }
 
   var gathersSlices: Bool { account.recipientLimit > 1 }
   /// Requests that may be at work at a time.
-  var concurrency: Int { min(limit.bound ?? .max, carrier.streams) }
+  var concurrency: Int { min(limit.bound ?? .max, transport.streams) }
   /// Requests at work.
-  var atWork: Int { flights.count + membersAtWork }
+  var atWork: Int { inFlightRequests.count + membersAtWork }
   var hasWaiting: Bool { hasWaitingOthers || !suspects.isEmpty }
   /// Others than suspects.
   var hasWaitingOthers: Bool {
@@ -108,11 +108,11 @@ final class Sender: CarrierOwner {
   /// Something of it is in memory: its answers will tell what stands against the credential.
   var hasWork: Bool { inMemory > 0 || !isIdle }
 
-  func replace(account: any ProviderAccount, carrier: any Carrier) {
+  func replace(account: any ProviderAccount, transport: any Transport) {
     generation += 1
     self.account = account
-    self.carrier = carrier
-    carrier.owner = self
+    self.transport = transport
+    transport.owner = self
     authorization = account.makeAuthorization(probeInterval: worker.settings.gate.probeInterval)
     resetGate()
     limit = ConcurrencyLimit(worker.settings.concurrency)
@@ -128,14 +128,14 @@ final class Sender: CarrierOwner {
   /// Nothing is known against the credential any more.
   func resetGate() {
     unreachableReason = nil
-    gate = CredentialGate(settings: worker.settings.gate, policy: policy)
+    gate = CircuitBreaker(settings: worker.settings.gate, policy: policy)
     streak = FailureStreak(worker.settings.gate)
   }
 
   // MARK: Queues
 
   /// The lane may start this delivery. `first`: it is to go before the others.
-  func enqueue(lane: Int, _ next: Parcel, first: Bool = false) {
+  func enqueue(lane: Int, _ next: Delivery, first: Bool = false) {
     defer { worker.wake(self) }
     guard gathersSlices || !next.isSuspect else { return suspects.add(lane, isBlamed: next.isBlamed) }
     if next.urgency == .urgent { window.urgentCame(now: worker.loop.now) }
@@ -170,8 +170,8 @@ final class Sender: CarrierOwner {
       let reserve = isUrgent || gathersSlices ? 0 : Self.reserve
       guard mayBegin(reserve: reserve, now: now) else { return false }
       guard reserve == 0 || window.room(atWork: occupied) > 0 else { return false }
-      guard let berth = carrier.berth(avoiding: nil, reserve: reserve) else {
-        carrier.demand()
+      guard let connectionSlot = transport.connectionSlot(avoiding: nil, reserve: reserve) else {
+        transport.demand()
         // A token can be fetched while the connection opens.
         if gate.isOpen { _ = header(now: now, wall: wall) }
         return false
@@ -195,8 +195,8 @@ final class Sender: CarrierOwner {
         return false
       }
       var pass = Pass(
-        header: header, berth: berth, probe: probe, now: now, wall: wall, generation: generation)
-      pass.takesYoungest = (probe && gate.wantsAnother) || carrier.wantsAnother(berth: berth)
+        header: header, connectionSlot: connectionSlot, probe: probe, now: now, wall: wall, generation: generation)
+      pass.takesYoungest = (probe && gate.wantsAnother) || transport.wantsAnother(connectionSlot: connectionSlot)
       if takesBatch(isUrgent: isUrgent) {
         // The probe is judged by itself.
         if probe, let batch = batches.first {
@@ -245,7 +245,7 @@ final class Sender: CarrierOwner {
   /// What a request needs to go now.
   struct Pass {
     var header: String
-    var berth: Int
+    var connectionSlot: Int
     var probe: Bool
     var now: Instant
     var wall: WallTime
@@ -257,7 +257,7 @@ final class Sender: CarrierOwner {
   }
 
   /// The next delivery of the next lane, or of the youngest; nil when there is none left.
-  func takeNext(urgent isUrgent: Bool, youngest: Bool = false, now: Instant, wall: WallTime) -> Parcel? {
+  func takeNext(urgent isUrgent: Bool, youngest: Bool = false, now: Instant, wall: WallTime) -> Delivery? {
     let lane =
       switch (isUrgent, youngest) {
       case (true, false): urgent.popFirst()
@@ -269,39 +269,39 @@ final class Sender: CarrierOwner {
   }
 
   /// The next delivery of this lane, if it may go. It has passed all checks but its rendering.
-  func take(_ lane: Int, asSuspect: Bool, now: Instant, wall: WallTime) -> Parcel? {
+  func take(_ lane: Int, asSuspect: Bool, now: Instant, wall: WallTime) -> Delivery? {
     let concurrency = worker.settings.lane.concurrency
-    guard let parcel = worker.lanes.startNext(lane, concurrency: concurrency, now: wall) else { return nil }
-    guard parcel.sender === self, gathersSlices || parcel.isSuspect == asSuspect else {
+    guard let delivery = worker.lanes.startNext(lane, concurrency: concurrency, now: wall) else { return nil }
+    guard delivery.sender === self, gathersSlices || delivery.isSuspect == asSuspect else {
       // Its next one came under another credential of the same app, or belongs into the other queue: that one's turn.
-      worker.goBack(parcel)
+      worker.goBack(delivery)
       return nil
     }
     worker.requeue(lane)
-    guard worker.holdsLease(parcel.partition, now: now) else {
-      worker.park(parcel)
+    guard worker.holdsLease(delivery.partition, now: now) else {
+      worker.park(delivery)
       return nil
     }
-    if parcel.message.isStopped, worker.stop([parcel], now: wall) { return nil }
-    if let end = parcel.end(now: wall) {
-      worker.end(parcel, end.outcome, reason: end.reason)
+    if delivery.message.isStopped, worker.stop([delivery], now: wall) { return nil }
+    if let end = delivery.end(now: wall) {
+      worker.end(delivery, end.outcome, reason: end.reason)
       return nil
     }
-    if let timing = parcel.message.timing {
+    if let timing = delivery.message.timing {
       // It may have stood in its lane for long.
-      switch timing.decide(parcel.target.facts?.timeZone, now: wall) {
+      switch timing.decide(delivery.target.facts?.timeZone, now: wall) {
       case .go: break
       case .hold(let until):
-        worker.rest(parcel, until: until, reason: Timing.quietReason)
+        worker.rest(delivery, until: until, reason: Timing.quietReason)
         return nil
       case .skip:
-        worker.end(parcel, .skipped, reason: Timing.quietReason)
+        worker.end(delivery, .skipped, reason: Timing.quietReason)
         return nil
       }
     }
     // Members of a slice wait for each other.
-    if gathersSlices, !parcel.pacers.isEmpty { parcel.passed() }
-    return parcel
+    if gathersSlices, !delivery.rateQueues.isEmpty { delivery.passed() }
+    return delivery
   }
 
   /// A lane that meets the condition is the next in turn; false: none of so many does.
@@ -316,44 +316,46 @@ final class Sender: CarrierOwner {
 
   private func sendNext(urgent isUrgent: Bool, _ pass: Pass) -> Bool {
     guard
-      let parcel = takeNext(urgent: isUrgent, youngest: pass.takesYoungest, now: pass.now, wall: pass.wall)
+      let delivery = takeNext(urgent: isUrgent, youngest: pass.takesYoungest, now: pass.now, wall: pass.wall)
     else { return false }
-    return send(parcel, pass)
+    return send(delivery, pass)
   }
 
   /// False: it ended otherwise.
-  func send(_ parcel: Parcel, _ pass: Pass) -> Bool {
-    switch parcel.message.rendering(account, parcel.content, for: parcel.target.facts) {
+  func send(_ delivery: Delivery, _ pass: Pass) -> Bool {
+    switch delivery.message.rendering(account, delivery.content, for: delivery.target.facts) {
     case .failure(let why):
-      worker.end(parcel, why.outcome.0, reason: why.outcome.reason)
+      worker.end(delivery, why.outcome.0, reason: why.outcome.reason)
       return false
     case .success(let rendering):
-      if rendering.needsLiveActivityToken, parcel.address.liveActivityToken == nil {
-        worker.end(parcel, .skipped, reason: Self.noLiveActivityToken)
+      if rendering.needsLiveActivityToken, delivery.address.liveActivityToken == nil {
+        worker.end(delivery, .skipped, reason: Self.noLiveActivityToken)
         return false
       }
-      var berth = pass.berth
-      if parcel.avoiding == berth, !pass.isAside { berth = carrier.berth(avoiding: berth, reserve: 0) ?? berth }
-      let recipients = [parcel.address]
+      var connectionSlot = pass.connectionSlot
+      if delivery.avoiding == connectionSlot, !pass.isAside {
+        connectionSlot = transport.connectionSlot(avoiding: connectionSlot, reserve: 0) ?? connectionSlot
+      }
+      let recipients = [delivery.address]
       let request = account.request(
-        rendering, to: recipients, id: parcel.id.requestID, authorization: pass.header)
+        rendering, to: recipients, id: delivery.id.requestID, authorization: pass.header)
       send(
         request,
-        Flight([parcel], recipients: recipients, berth: berth, pass))
+        InFlightRequest([delivery], recipients: recipients, connectionSlot: connectionSlot, pass))
       return true
     }
   }
 
-  func send(_ request: ProviderRequest, _ flight: Flight) {
-    for parcel in flight.parcels {
-      if parcel.isFirst { metrics.firstAttempt(after: flight.at - parcel.message.startedAt) }
-      parcel.began = flight.began
-      if parcel.permission != nil { parcel.spent(at: flight.began) }
+  func send(_ request: ProviderRequest, _ inFlight: InFlightRequest) {
+    for delivery in inFlight.deliveries {
+      if delivery.isFirst { metrics.firstAttempt(after: inFlight.at - delivery.message.startedAt) }
+      delivery.began = inFlight.began
+      if delivery.permission != nil { delivery.spent(at: inFlight.began) }
     }
     metrics.began()
-    if flight.isAside { suspectsAtWork += 1 }
-    let berth = flight.berth
-    carrier.send(request, tag: flights.begin(flight), berth: berth)
+    if inFlight.isAside { suspectsAtWork += 1 }
+    let connectionSlot = inFlight.connectionSlot
+    transport.send(request, tag: inFlightRequests.begin(inFlight), connectionSlot: connectionSlot)
   }
 
   /// Look again at that time; nil: an answer will do it.
@@ -371,7 +373,7 @@ final class Sender: CarrierOwner {
     wakeTimer = (timer, time)
   }
 
-  // MARK: What the carrier tells
+  // MARK: What the transport tells
 
   func hasRoom() { worker.wake(self) }
 

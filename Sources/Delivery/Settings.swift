@@ -22,7 +22,8 @@ package struct WorkerSettings: Sendable {
   package var quotas: [ProviderName: Quota] = [:]
   /// PEM file of authorities for providers; nil: the system's.
   package var caFile: String?
-  /// A request over HTTP/1.1 without an answer after this long has an unknown outcome (OneSignal advises at least 60 s).
+  /// A request over HTTP/1.1 without an answer after this long has an unknown outcome (OneSignal advises at least 60
+  /// s).
   package var http1Timeout: Int64 = 60_000
   /// A request for an access token.
   package var authorizationTimeout: Int64 = 15_000
@@ -44,10 +45,11 @@ package struct LaneSettings: Sendable {
 package struct GateSettings: Sendable {
   /// A blocked credential is tried with one delivery this often.
   package var probeInterval: Int64 = 30_000
-  /// After so many deliveries whose first request got a 5xx or no answer, without any other answer between them, only probes go.
+  /// After so many deliveries whose first request got a 5xx or no answer, without any other answer between them, only
+  /// probes go.
   package var failuresInARow = 50
-  /// The first of these probes wait so long each, or for the retry policy's base if that is less; the later ones twice as long each
-  /// time, up to `probeInterval`.
+  /// The first of these probes wait so long each, or for the retry policy's base if that is less; the later ones twice
+  /// as long each time, up to `probeInterval`.
   package var firstPause: Int64 = 250
   package var quickProbes = 8
   /// A probe without an answer for so long lets another one try; those behind it wait twice as long each time, up to
@@ -71,18 +73,18 @@ package struct GateSettings: Sendable {
 package struct PoolSettings: Sendable {
   package var reconnectBase: Int64 = 250
   package var reconnectMaximum: Int64 = 30_000
-  /// Connections that end with their first request, in a row and without an answer on any other, before the next one waits; and the
-  /// longest of these waits, where the peer can be reached.
+  /// Connections that end with their first request, in a row and without an answer on any other, before the next one
+  /// waits; and the longest of these waits, where the peer can be reached.
   package var replacedAtOnce = 4
   package var refusedMaximum: Int64 = 1_000
   /// Connections for suspects at a time, beside those of all others.
   package var asideMaximum = 4
-  /// The first request of a connection keeps the others waiting for so long, and then another connection is opened; at most so many
-  /// wait for such an answer.
+  /// The first request of a connection keeps the others waiting for so long, and then another connection is opened; at
+  /// most so many wait for such an answer.
   package var provePatience: Int64 = 500
   package var stuckMaximum = 16
-  /// Over HTTP/1.1, where a request has a connection of its own: without an answer for so long it takes up no place, and at most
-  /// so many are at work beside those that do.
+  /// Over HTTP/1.1, where a request has a connection of its own: without an answer for so long it takes up no place,
+  /// and at most so many are at work beside those that do.
   package var latePatience: Int64 = 250
   package var lateMaximum = 120
   /// Failed connects in a row before the credential is shown as blocked.
@@ -105,7 +107,7 @@ package struct ClaimSettings: Sendable {
   package var retriesAtOnce = 500
   /// Deliveries whose hold is kept in memory while they wait in the retry set, per credential. With more, the
   /// credential claims nothing new.
-  package var holds = 100_000
+  package var barriers = 100_000
   package init() {}
 }
 

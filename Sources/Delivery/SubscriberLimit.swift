@@ -3,8 +3,8 @@ import Loop
 import Store
 import Telemetry
 
-/// Keeps an account below the number of recipients at which its vendor disables the app: so many for each of its subscribers,
-/// counted in the store for all workers. Loop-owned.
+/// Keeps an account below the number of recipients at which its vendor disables the app: so many for each of its
+/// subscribers, counted in the store for all workers. Loop-owned.
 final class SubscriberLimit {
   private unowned let sender: Sender
   private let window: RecipientWindow
@@ -90,11 +90,11 @@ final class SubscriberLimit {
   private func countSubscribers(now: Instant) async throws(StoreError) -> Int {
     if let known = subscribers, now - known.at < Self.recount { return known.count }
     let worker = sender.worker
-    let fate = worker.fates(sender.id.app, Message(to: .everyone, kind: .alert))
+    let route = worker.resolver(sender.id.app, Message(to: .everyone, kind: .alert))
     let own = sender.id
     let count = try await worker.store.subscribers(of: own.app, by: sender.provider, now: worker.loop.wallNow) {
       address in
-      if case .queue(let credential) = fate(address) { credential == own } else { false }
+      if case .queue(let credential) = route(address) { credential == own } else { false }
     }
     subscribers = (count, worker.loop.now)
     return count

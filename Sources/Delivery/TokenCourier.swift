@@ -4,7 +4,7 @@ package import HTTPClient
 
 /// Carries out what an authorization asks for: over HTTP, or from a file that another program renews. Belongs to the
 /// client's loop.
-package struct TokenCourier {
+package struct AccessTokenFetcher {
   private let client: HTTPClient
   private let timeout: Int64
   private static let largestFile = 65_536

@@ -1,16 +1,16 @@
-/// Tokens at work without a lane, by their hash: which flight each has. Two tokens of one hash count as one, and then take
-/// turns, which does no harm.
+/// Tokens at work without a lane, by their hash: which request in flight each has. Two tokens of one hash count as one,
+/// and then take turns, which does no harm.
 ///
 /// Open addressing in place of a `Dictionary`, whose hashing alone costs as much as all of this.
 struct TokenTable {
   private var hashes: [UInt64]
-  private var flights: [Int32]
+  private var inFlightRequests: [Int32]
   private(set) var count = 0
   private static let vacant: Int32 = -1
 
   init() {
     hashes = Array(repeating: 0, count: 1_024)
-    flights = Array(repeating: Self.vacant, count: 1_024)
+    inFlightRequests = Array(repeating: Self.vacant, count: 1_024)
   }
 
   /// Nobody outside knows which tokens have the same hash.
@@ -37,62 +37,62 @@ struct TokenTable {
     return product ^ product >> 29
   }
 
-  func flight(_ hash: UInt64) -> Int? {
+  func inFlight(_ hash: UInt64) -> Int? {
     var place = home(hash)
-    while flights[place] != Self.vacant {
-      if hashes[place] == hash { return Int(flights[place]) }
-      place = (place + 1) & (flights.count - 1)
+    while inFlightRequests[place] != Self.vacant {
+      if hashes[place] == hash { return Int(inFlightRequests[place]) }
+      place = (place + 1) & (inFlightRequests.count - 1)
     }
     return nil
   }
 
   /// The hash must not be there.
-  mutating func insert(_ hash: UInt64, flight: Int) {
-    if (count + 1) * 2 > flights.count { grow() }
-    place(hash, Int32(flight))
+  mutating func insert(_ hash: UInt64, inFlight: Int) {
+    if (count + 1) * 2 > inFlightRequests.count { grow() }
+    place(hash, Int32(inFlight))
     count += 1
   }
 
   mutating func remove(_ hash: UInt64) {
     var gap = home(hash)
-    while hashes[gap] != hash || flights[gap] == Self.vacant {
-      guard flights[gap] != Self.vacant else { preconditionFailure("a token that is not at work") }
-      gap = (gap + 1) & (flights.count - 1)
+    while hashes[gap] != hash || inFlightRequests[gap] == Self.vacant {
+      guard inFlightRequests[gap] != Self.vacant else { preconditionFailure("a token that is not at work") }
+      gap = (gap + 1) & (inFlightRequests.count - 1)
     }
     count -= 1
     // What stands behind moves up, so that nobody's way to his place is interrupted.
     var next = gap
     while true {
-      flights[gap] = Self.vacant
+      inFlightRequests[gap] = Self.vacant
       repeat {
-        next = (next + 1) & (flights.count - 1)
-        if flights[next] == Self.vacant { return }
+        next = (next + 1) & (inFlightRequests.count - 1)
+        if inFlightRequests[next] == Self.vacant { return }
       } while !isBetween(home(hashes[next]), gap, next)
       hashes[gap] = hashes[next]
-      flights[gap] = flights[next]
+      inFlightRequests[gap] = inFlightRequests[next]
       gap = next
     }
   }
 
   /// What belongs at `home` and stands at `place` may stand at `gap`.
   private func isBetween(_ home: Int, _ gap: Int, _ place: Int) -> Bool {
-    let mask = flights.count - 1
+    let mask = inFlightRequests.count - 1
     return (place - home) & mask >= (place - gap) & mask
   }
 
-  private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash ^ hash >> 32) & (flights.count - 1) }
+  private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash ^ hash >> 32) & (inFlightRequests.count - 1) }
 
-  private mutating func place(_ hash: UInt64, _ flight: Int32) {
+  private mutating func place(_ hash: UInt64, _ inFlight: Int32) {
     var place = home(hash)
-    while flights[place] != Self.vacant { place = (place + 1) & (flights.count - 1) }
+    while inFlightRequests[place] != Self.vacant { place = (place + 1) & (inFlightRequests.count - 1) }
     hashes[place] = hash
-    flights[place] = flight
+    inFlightRequests[place] = inFlight
   }
 
   private mutating func grow() {
-    let (oldHashes, oldFlights) = (hashes, flights)
+    let (oldHashes, oldRequests) = (hashes, inFlightRequests)
     hashes = Array(repeating: 0, count: oldHashes.count * 2)
-    flights = Array(repeating: Self.vacant, count: oldFlights.count * 2)
-    for (hash, flight) in zip(oldHashes, oldFlights) where flight != Self.vacant { place(hash, flight) }
+    inFlightRequests = Array(repeating: Self.vacant, count: oldRequests.count * 2)
+    for (hash, inFlight) in zip(oldHashes, oldRequests) where inFlight != Self.vacant { place(hash, inFlight) }
   }
 }

@@ -4,21 +4,21 @@ package import TLS
 
 /// A configuration that changed while the worker runs.
 extension Worker {
-  /// Takes on the accounts of a new configuration: `changed` names those that are new or were opened from other settings.
-  /// What is queued or at work stays; credentials that are gone keep what they hold until its time is over, and send nothing. Throws before it
-  /// changes anything. `fates`: of audiences that start from now on,
-  /// `clocks`: of messages that are read from now on; nil: as before.
+  /// Takes on the accounts of a new configuration: `changed` names those that are new or were opened from other
+  /// settings. What is queued or at work stays; credentials that are gone keep what they hold until its time is over,
+  /// and send nothing. Throws before it changes anything. `resolver`: of audiences that start from now on, `clocks`: of
+  /// messages that are read from now on; nil: as before.
   package func adopt(
     _ accounts: [CredentialID: any ProviderAccount], changed: Set<CredentialID>,
-    fates: ((AppID, Message) -> (Address) -> Fate)? = nil, clocks: ((AppID) -> AppClock)? = nil,
+    resolver: ((AppID, Message) -> (Address) -> Route)? = nil, clocks: ((AppID) -> AppClock)? = nil,
     rates: [AppID: Int]? = nil, quotas: [ProviderName: Quota]? = nil
   ) throws(TLSFault) {
     guard mayBegin else { return }
-    var fresh: [(account: any ProviderAccount, carrier: any Carrier)] = []
+    var fresh: [(account: any ProviderAccount, transport: any Transport)] = []
     for (id, account) in accounts where changed.contains(id) || senders[id] == nil || senders[id]!.isRemoved {
-      fresh.append((account, try carriers.make(account)))
+      fresh.append((account, try transports.make(account)))
     }
-    if let fates { self.fates = fates }
+    if let resolver { self.resolver = resolver }
     if let clocks { messages.timing = { [zones] in Timing($1, clocks($0), zones) } }
     if let rates { self.rates = rates }
     if let quotas, quotas != self.quotas {
@@ -26,14 +26,14 @@ extension Worker {
       for sender in senders.values { sender.renewQuota() }
     }
     for sender in senders.values where accounts[sender.id] == nil { sender.remove() }
-    for (account, carrier) in fresh {
+    for (account, transport) in fresh {
       let id = account.credential
       strangersTold[id] = nil
       messages.forgetRenderings(of: id)
       if let sender = senders[id] {
-        sender.renew(account, carrier: carrier)
+        sender.renew(account, transport: transport)
       } else {
-        senders[id] = Sender(worker: self, account: account, carrier: carrier, settings: settings)
+        senders[id] = Sender(worker: self, account: account, transport: transport, settings: settings)
         strangers.remove(id)
         background { try? await self.store.setCondition(id, nil) }
       }
@@ -41,7 +41,7 @@ extension Worker {
     // Also where nothing changed here: what was wrong may have been mended at the provider.
     for sender in senders.values where !changed.contains(sender.id) { sender.tryAgain() }
     dropConditions(known: true)
-    // Jobs of credentials that were unknown until now rang no bell that was heard.
+    // Jobs of credentials that were unknown until now rang no wakeup that was heard.
     for partition in partitions.values { look(at: partition) }
   }
 }

@@ -5,28 +5,28 @@ import Telemetry
 
 /// The prune brakes of this worker's credentials, and what all workers share of them.
 extension Worker {
-  /// A delivery was accepted, or its token called dead; nil: nothing is to be pruned. The store prunes only a registered device that
-  /// still holds this token (design D13).
-  func prune(_ parcel: Parcel, _ verdict: Verdict?) -> Flush.Prune? {
-    let sender = parcel.sender
-    let began = parcel.began ?? Instant(nanoseconds: 0)
+  /// A delivery was accepted, or its token called dead; nil: nothing is to be pruned. The store prunes only a
+  /// registered device that still holds this token (design D13).
+  func prune(_ delivery: Delivery, _ verdict: Verdict?) -> Flush.Prune? {
+    let sender = delivery.sender
+    let began = delivery.began ?? Instant(nanoseconds: 0)
     switch verdict {
     case .accepted:
-      guard parcel.target.registered else { return nil }
-      sender.unproven.reached(parcel.target.device)
+      guard delivery.target.registered else { return nil }
+      sender.unproven.reached(delivery.target.device)
       if sender.brake.alive(began: began, ahead: sender.ahead) { settleUnproven(of: sender) }
       return nil
     case .dead(let death):
-      if parcel.isOfEarlierAccount, death.isDoubtful { return nil }
-      if parcel.target.registered, sender.brake.dead(began: began, ahead: sender.ahead) { tripped(sender) }
+      if delivery.isOfEarlierAccount, death.isDoubtful { return nil }
+      if delivery.target.registered, sender.brake.dead(began: began, ahead: sender.ahead) { tripped(sender) }
       var prune = Flush.Prune(
-        app: parcel.message.app, device: parcel.target.device, token: death.token ?? parcel.address.token,
+        app: delivery.message.app, device: delivery.target.device, token: death.token ?? delivery.address.token,
         reason: death.reason, since: death.since, at: loop.wallNow)
       prune.credential = sender.id
-      prune.message = parcel.message.id
+      prune.message = delivery.message.id
       prune.isHeld = sender.brake.isOn
       if prune.isHeld || (!death.isDoubtful && !sender.brake.isSuspicious) { return prune }
-      sender.unproven.add(.init(prune: prune, partition: parcel.partition), isDoubtful: death.isDoubtful)
+      sender.unproven.add(.init(prune: prune, partition: delivery.partition), isDoubtful: death.isDoubtful)
       if !sender.brake.isJudging { settleUnproven(of: sender) }
       return nil
     default: return nil
@@ -95,7 +95,8 @@ extension Worker {
     knowsBrakes = true
   }
 
-  /// Until it is known which brakes are on nothing is sent: a dead verdict must not slip through. False: the partition is lost.
+  /// Until it is known which brakes are on nothing is sent: a dead verdict must not slip through. False: the partition
+  /// is lost.
   func awaitBrakes(for partition: Partition) async {
     while !knowsBrakes, !partition.isLost, !isStopped {
       do throws(StoreError) {

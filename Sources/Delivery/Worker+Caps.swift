@@ -2,8 +2,8 @@ import Domain
 import Loop
 import Store
 
-/// Caps: at most so many messages of a topic to a device. A delivery counts from when it comes into memory; one that ends
-/// otherwise than accepted, or waits for a retry, is given back.
+/// Caps: at most so many messages of a topic to a device. A delivery counts from when it comes into memory; one that
+/// ends otherwise than accepted, or waits for a retry, is given back.
 extension Worker {
   /// Reads what is counted for these messages, however long the store is away; false: the partition is lost.
   func readCaps(of messages: some Sequence<LoadedMessage>, for partition: Partition) async -> Bool {
@@ -23,10 +23,11 @@ extension Worker {
     do throws(StoreError) {
       let counts = try await store.capCounts(count, partition: partition.number)
       guard partition.caps[count] == nil else { return true }
-      // Periods that are over are asked for no more. Which they are the wall clock does not say: it may jump, and come back.
+      // Periods that are over are asked for no more. Which they are the wall clock does not say: it may jump, and come
+      // back.
       let now = loop.now
       partition.caps = partition.caps.filter { $0.value.out > 0 || now - $0.value.lastUsed < Self.capsKept }
-      partition.caps[count] = CapBook(counts, now: now)
+      partition.caps[count] = FrequencyCaps(counts, now: now)
       return true
     } catch {
       failed(error, partition)
@@ -37,7 +38,7 @@ extension Worker {
   /// What is not used for so long has been written down; it is read again when it is asked for.
   private static let capsKept: Int64 = 3_600_000
 
-  enum CapFate {
+  enum CapDecision {
     case free
     case counted(CapUse)
     case full
@@ -45,7 +46,7 @@ extension Worker {
     case unknown
   }
 
-  func cap(_ target: ClaimedTarget, _ message: LoadedMessage, _ partition: Partition) -> CapFate {
+  func cap(_ target: ClaimedTarget, _ message: LoadedMessage, _ partition: Partition) -> CapDecision {
     // A token that is not registered is nobody's: nothing of it is counted.
     guard let cap = message.content?.cap, let number = target.number else { return .free }
     let count = CapCount(cap, app: message.app, now: loop.wallNow)
@@ -56,16 +57,16 @@ extension Worker {
   }
 
   /// The delivery leaves memory.
-  func giveBackCap(of parcel: Parcel) {
-    guard let use = parcel.cap else { return }
-    parcel.partition.caps[use.count]?.giveBack(use.number)
-    parcel.partition.caps[use.count]?.lastUsed = loop.now
+  func giveBackCap(of delivery: Delivery) {
+    guard let use = delivery.cap else { return }
+    delivery.partition.caps[use.count]?.giveBack(use.number)
+    delivery.partition.caps[use.count]?.lastUsed = loop.now
   }
 
   /// … as accepted: it is counted, here and by its flush.
-  func countCap(of parcel: Parcel) -> CapUse? {
-    guard let use = parcel.cap else { return nil }
-    parcel.partition.caps[use.count]?.add(use.number)
+  func countCap(of delivery: Delivery) -> CapUse? {
+    guard let use = delivery.cap else { return nil }
+    delivery.partition.caps[use.count]?.add(use.number)
     return use
   }
 }

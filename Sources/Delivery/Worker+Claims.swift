@@ -31,10 +31,10 @@ extension Worker {
         var found = ClaimPlan.Catch(jobs: jobs.count, last: jobs.last?.place)
         for job in jobs {
           if self.keepsAside(job, messages[job.message], partition) { continue }
-          let pacer = self.pacer(of: messages[job.message])
-          guard let job = pacer.map({ self.paced(job, $0) }) ?? job else { continue }
+          let rateQueue = self.rateQueue(of: messages[job.message])
+          guard let job = rateQueue.map({ self.paced(job, $0) }) ?? job else { continue }
           if job.lastMember == nil { found.direct = (found.direct.targets + job.targets.count, found.direct.jobs + 1) }
-          self.enter(job, messages[job.message], through: pacer, partition: partition)
+          self.enter(job, messages[job.message], through: rateQueue, partition: partition)
         }
         if !claim.isContinuation { self.counts.claimedJobs.add(UInt64(jobs.count)) }
         self.claims.claimed(claim, found)
@@ -52,8 +52,8 @@ extension Worker {
     if case .leaseLost = error, !partition.isLost { lost(partition) }
   }
 
-  /// Reads these messages, however long the store is away; nil: the partition is lost or leaving meanwhile. One that is missing in
-  /// the result is beyond retention.
+  /// Reads these messages, however long the store is away; nil: the partition is lost or leaving meanwhile. One that is
+  /// missing in the result is beyond retention.
   private func load(_ ids: Set<MessageID>, for partition: Partition) async -> [MessageID: LoadedMessage]? {
     var found: [MessageID: LoadedMessage] = [:]
     var missing: [MessageID] = []
@@ -96,7 +96,9 @@ extension Worker {
     return unanswered
   }
 
-  private func enter(_ job: ClaimedJob, _ message: LoadedMessage?, through pacer: Pacer?, partition: Partition) {
+  private func enter(
+    _ job: ClaimedJob, _ message: LoadedMessage?, through rateQueue: RateLimitedQueue?, partition: Partition
+  ) {
     let atWork: JobAtWork
     if job.lastMember == nil {
       atWork = JobAtWork(id: job.id, left: job.targets.count)
@@ -111,14 +113,15 @@ extension Worker {
     }
     let urgency = job.id.stream.urgency
     for target in job.targets {
-      enter(target, message, job: atWork, urgency: urgency, through: pacer, partition: partition)
+      enter(target, message, job: atWork, urgency: urgency, through: rateQueue, partition: partition)
     }
     if let members = job.members { enter(members, message, job: atWork, partition: partition) }
   }
 
   /// A delivery comes into memory: into its lane, or to its end if there is nobody to send to.
   func enter(
-    _ target: ClaimedTarget, _ message: LoadedMessage?, job: JobAtWork?, urgency: Urgency, through pacer: Pacer? = nil,
+    _ target: ClaimedTarget, _ message: LoadedMessage?, job: JobAtWork?, urgency: Urgency,
+    through rateQueue: RateLimitedQueue? = nil,
     partition: Partition
   ) {
     guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
@@ -165,29 +168,29 @@ extension Worker {
           partition: partition)
       }
     }
-    let parcel = Parcel(
+    let delivery = Delivery(
       target, address: address, message: message, partition: partition, sender: sender, job: job,
       urgency: urgency)
-    parcel.cap = use
+    delivery.cap = use
     messages.used(message)
     sender.inMemory += 1
     partition.inMemory += 1
-    if let pacer { pacer.add(parcel) } else { enterLane(parcel) }
+    if let rateQueue { rateQueue.add(delivery) } else { enterLane(delivery) }
   }
 
   /// It may go as soon as its token and its credential have room.
-  func enterLane(_ parcel: Parcel) {
-    let lane = openLane(LaneKey(app: parcel.message.app, address: parcel.address))
-    parcel.lane = lane
-    let result = lanes.change(lane) { $0.add(parcel.entry, delivery: parcel.id) }
+  func enterLane(_ delivery: Delivery) {
+    let lane = openLane(LaneKey(app: delivery.message.app, address: delivery.address))
+    delivery.lane = lane
+    let result = lanes.change(lane) { $0.add(delivery.entry, delivery: delivery.id) }
     if let hold = result.own {
-      parcel.sender.holds -= 1
-      parcel.overtaken = hold.overtaken
-    } else if let hold = dropHold(of: parcel.id) {
+      delivery.sender.barriers -= 1
+      delivery.overtaken = hold.overtaken
+    } else if let hold = dropBarrier(of: delivery.id) {
       // Its device has another token by now.
-      parcel.overtaken = hold.overtaken
+      delivery.overtaken = hold.overtaken
     }
-    supersede(result, entering: parcel)
+    supersede(result, entering: delivery)
     requeue(lane)
   }
 
@@ -214,7 +217,7 @@ extension Worker {
   private func openLane(_ key: LaneKey) -> Int {
     let before = lanes.count
     let lane = lanes.open(key)
-    if lanes.count > before, memberFlights.join(lane, key) { lanes.change(lane) { $0.joined() } }
+    if lanes.count > before, inFlightMembers.join(lane, key) { lanes.change(lane) { $0.joined() } }
     return lane
   }
 
@@ -300,9 +303,11 @@ extension Worker {
     }
     if let message, message.isHeld(now: loop.wallNow) { return park(target, partition: partition) }
     guard sender.takesRetries else { return postpone(target, partition: partition) }
-    let pacer = pacer(of: message)
-    if let pacer, pacer.free(.bulk) == 0 { return postpone(target, pause: Self.pacedPause, partition: partition) }
-    enter(target, message, job: nil, urgency: .bulk, through: pacer, partition: partition)
+    let rateQueue = rateQueue(of: message)
+    if let rateQueue, rateQueue.free(.bulk) == 0 {
+      return postpone(target, pause: Self.pacedPause, partition: partition)
+    }
+    enter(target, message, job: nil, urgency: .bulk, through: rateQueue, partition: partition)
   }
 
   /// Retries of a credential that is not configured look again this often.
@@ -322,11 +327,11 @@ extension Worker {
     flushSoon(partition)
   }
 
-  /// Deliveries that wait for their retry hold later ones of their token, also under a new owner (design D6): it learns of
-  /// them before it claims anything. Returns when that is done, or the partition is lost.
-  func recallHolds(of partition: Partition) async {
+  /// Deliveries that wait for their retry hold later ones of their token, also under a new owner (design D6): it learns
+  /// of them before it claims anything. Returns when that is done, or the partition is lost.
+  func recallBarriers(of partition: Partition) async {
     var place: Store.RetryPlace?
-    var left = settings.claim.holds
+    var left = settings.claim.barriers
     while left > 0, !partition.isLost, !isStopped, let lease = leases[partition.number]?.lease {
       do throws(StoreError) {
         let waiting = try await store.waitingRetries(lease, after: place, limit: min(left, Self.retriesPerRead))
@@ -350,14 +355,14 @@ extension Worker {
 
   private func recall(_ target: ClaimedTarget, _ message: LoadedMessage, due: WallTime) {
     guard let sender = senders[target.credential], let address = target.address else { return }
-    let place = Lane<Parcel>.Place(
+    let place = Lane<Delivery>.Place(
       message: target.delivery.message, partition: target.delivery.partition, sequence: target.sequence,
       index: target.delivery.index)
     guard
-      let hold = hold(
+      let barrier = barrier(
         target, place: place, message: message, due: due, since: target.attempts.first?.at, sender: sender)
     else { return }
     let lane = openLane(LaneKey(app: message.app, address: address))
-    if lanes.change(lane, { $0.add(hold) }) { sender.holds += 1 }
+    if lanes.change(lane, { $0.add(barrier) }) { sender.barriers += 1 }
   }
 }

@@ -3,19 +3,19 @@ import Loop
 import Store
 import Telemetry
 
-/// What operators want of a message (pause, resume, cancel), as bells, claims, flushes and sweeps tell of it. What is at work
-/// finishes in any case.
+/// What operators want of a message (pause, resume, cancel), as wakeups, claims, flushes and sweeps tell of it. What is
+/// at work finishes in any case.
 extension Worker {
   // MARK: Learning
 
-  /// A bell or a sweep tells of one partition; if it is news, it is so for the others here as well.
+  /// A wakeup or a sweep tells of one partition; if it is news, it is so for the others here as well.
   func controlled(_ id: MessageID, _ control: Control, in partition: Partition) {
     let isNews = messages.inMemory(id)?.adopt(control) ?? false
     if isNews {
       stopWaiting(of: id, control)
     } else if control.word == .cancelled {
       // The message may have left memory before its retries come back, which will not come.
-      dropHolds(of: id)
+      dropBarriers(of: id)
     }
     for other in partitions.values where isNews || other === partition { carryOut(id, control, in: other) }
   }
@@ -33,7 +33,7 @@ extension Worker {
     case .cancelled:
       // Jobs set aside are claimed, and end.
       goOn(id, partition)
-      for pacer in pacers.values { pacer.giveUp() }
+      for rateQueue in rateQueues.values { rateQueue.giveUp() }
       background {
         _ = await self.untilStored(partition) { (lease) throws(StoreError) in
           try await self.store.cancelWaiting(lease, message: id, atHand: partition.atHand)
@@ -47,14 +47,14 @@ extension Worker {
   /// What waits in lanes and slices leaves them: to its end, or back to where it came from.
   private func stopWaiting(of id: MessageID, _ control: Control) {
     guard control.word != .running else { return }
-    for parcel in takeWaiting(where: { $0.message.id == id }) {
-      parcel.message.adopt(control)
-      if control.word == .cancelled { finish(parcel, .cancelled, reason: nil) } else { giveBack(parcel) }
+    for delivery in takeWaiting(where: { $0.message.id == id }) {
+      delivery.message.adopt(control)
+      if control.word == .cancelled { finish(delivery, .cancelled, reason: nil) } else { giveBack(delivery) }
     }
-    dropHolds(of: id)
+    dropBarriers(of: id)
     for sender in senders.values {
       let members = sender.takeSlices(where: { $0.message.id == id }, members: { $0.message.id == id })
-      for parcel in members { parcel.message.adopt(control) }
+      for delivery in members { delivery.message.adopt(control) }
       if control.word == .cancelled { endSlices(members, .cancelled) } else { giveBackStarted(members) }
       for batch in sender.takeBatches(where: { $0.message.id == id }) {
         batch.message.adopt(control)
@@ -63,51 +63,51 @@ extension Worker {
     }
   }
 
-  private func dropHolds(of id: MessageID) {
-    for lane in lanes.withHolds {
-      for hold in lanes.change(lane, { $0.removeHolds { $0.delivery.message == id } }) {
-        senders[hold.credential]?.holds -= 1
+  private func dropBarriers(of id: MessageID) {
+    for lane in lanes.withBarriers {
+      for barrier in lanes.change(lane, { $0.removeBarriers { $0.delivery.message == id } }) {
+        senders[barrier.credential]?.barriers -= 1
       }
       if lanes.exists(lane) { requeue(lane) }
     }
   }
 
   /// Started deliveries of one message, not at work yet, that may not go; false: they may.
-  func stop(_ parcels: [Parcel], now: WallTime) -> Bool {
-    let message = parcels[0].message
+  func stop(_ deliveries: [Delivery], now: WallTime) -> Bool {
+    let message = deliveries[0].message
     if message.isCancelled {
-      end(parcels, .cancelled, reason: nil)
+      end(deliveries, .cancelled, reason: nil)
       return true
     }
     guard message.isHeld(now: now) else { return false }
-    giveBackStarted(parcels)
+    giveBackStarted(deliveries)
     return true
   }
 
-  private func giveBackStarted(_ parcels: [Parcel]) {
-    for parcel in parcels {
-      lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
-      giveBack(parcel)
-      requeue(parcel.lane)
+  private func giveBackStarted(_ deliveries: [Delivery]) {
+    for delivery in deliveries {
+      lanes.change(delivery.lane) { $0.ended(ordered: delivery.message.ordered) }
+      giveBack(delivery)
+      requeue(delivery.lane)
     }
   }
 
   /// A delivery that has left its lane goes back without an outcome and without an attempt.
-  private func giveBack(_ parcel: Parcel) {
-    left(parcel)
-    let partition = parcel.partition
+  private func giveBack(_ delivery: Delivery) {
+    left(delivery)
+    let partition = delivery.partition
     guard !partition.isLost else { return }
-    guard let job = parcel.job else {
-      var target = parcel.target
-      target.slice = parcel.slice
-      return park(target, attempts: parcel.news, partition: partition)
+    guard let job = delivery.job else {
+      var target = delivery.target
+      target.slice = delivery.slice
+      return park(target, attempts: delivery.news, partition: partition)
     }
-    setAside(job, of: parcel.message.id, partition)
+    setAside(job, of: delivery.message.id, partition)
     if let done = job.one() { settleSoon(done, partition) }
   }
 
   /// Members that have not been sent stay in their job.
-  func giveBack(_ batch: MemberBatch, _ sender: Sender) {
+  func giveBack(_ batch: DeliveryBatch, _ sender: Sender) {
     let waiting = batch.waiting
     guard waiting > 0 else { return }
     drop(batch, sender)
@@ -122,7 +122,7 @@ extension Worker {
     guard !job.isAside else { return }
     job.isAside = true
     partition.audienceJobs[job.id] = nil
-    for pacer in pacers.values { pacer.forget(job.id) }
+    for rateQueue in rateQueues.values { rateQueue.forget(job.id) }
     partition.aside.put(job.id, of: message, settled: false)
     claims.setAside(job.id)
   }
@@ -153,7 +153,7 @@ extension Worker {
       partition.aside.put(job.id, of: job.message, settled: true)
       store.putBack(job.id, of: job.message)
       claims.setAside(job.id)
-      for pacer in pacers.values { pacer.forget(job.id) }
+      for rateQueue in rateQueues.values { rateQueue.forget(job.id) }
     }
     return true
   }
@@ -202,7 +202,7 @@ extension Worker {
     }
   }
 
-  /// Paused messages of which no bell told that they go on, have ended, or have no time left.
+  /// Paused messages of which no wakeup told that they go on, have ended, or have no time left.
   func lookAside(_ partition: Partition, _ lease: Lease) async throws(StoreError) {
     let ids = Set(try await store.parkedMessages(lease) + partition.aside.paused)
     guard !ids.isEmpty else { return }

@@ -3,8 +3,8 @@ import Loop
 import Store
 import Telemetry
 
-/// Leases (design D5): free partitions are asked for up to this worker's share, renewed at a third of their lease, handed
-/// over when others come, and forgotten when lost.
+/// Leases (design D5): free partitions are asked for up to this worker's share, renewed at a third of their lease,
+/// handed over when others come, and forgotten when lost.
 extension Worker {
   /// `hurry`: whatever the time.
   func leaseAll(hurry: Bool = false) {
@@ -73,7 +73,7 @@ extension Worker {
     counts.leases.add(1)
     background {
       await self.awaitBrakes(for: partition)
-      await self.recallHolds(of: partition)
+      await self.recallBarriers(of: partition)
       partition.isReady = true
       self.look(at: partition)
     }
@@ -93,15 +93,15 @@ extension Worker {
   /// Whatever is not at work leaves memory; it stays in its jobs and in the retry set.
   private func dropWaiting(of partition: Partition) {
     let number = partition.number
-    for pacer in pacers.values {
-      for parcel in pacer.remove(where: { $0.partition === partition }) { left(parcel) }
+    for rateQueue in rateQueues.values {
+      for delivery in rateQueue.remove(where: { $0.partition === partition }) { left(delivery) }
     }
     for lane in lanes.all {
-      let (waiting, holds) = lanes.change(lane) { lane in
-        (lane.remove { $0.place.partition == number }, lane.removeHolds { $0.place.partition == number })
+      let (waiting, barriers) = lanes.change(lane) { lane in
+        (lane.remove { $0.place.partition == number }, lane.removeBarriers { $0.place.partition == number })
       }
       for entry in waiting { left(entry.ticket) }
-      for hold in holds { senders[hold.credential]?.holds -= 1 }
+      for barrier in barriers { senders[barrier.credential]?.barriers -= 1 }
     }
     for (_, slice) in partition.parkedSlices { abandon(slice.members) }
     partition.parkedSlices = []
@@ -185,13 +185,13 @@ extension Worker {
 
   /// A request of this partition may be written to a socket.
   func holdsLease(_ partition: Partition, now: Instant) -> Bool {
-    !partition.isLost && leases[partition.number]!.holds(now: now)
+    !partition.isLost && leases[partition.number]!.barriers(now: now)
   }
 
   /// Its lease is past its deadline: it waits until that is renewed, or void.
-  func park(_ parcel: Parcel) {
-    parcel.partition.parkedLanes.append(parcel.lane)
-    putBack(parcel)
+  func park(_ delivery: Delivery) {
+    delivery.partition.parkedLanes.append(delivery.lane)
+    putBack(delivery)
   }
 
   private func unpark(_ number: Int) {
@@ -224,8 +224,9 @@ extension Worker {
     return false
   }
 
-  /// Redis has lost writes that were confirmed to this worker: nothing in memory is known to be stored, in no partition, as lanes
-  /// of one may hold what has superseded deliveries of another. All of it is dropped, and read again under new leases.
+  /// Redis has lost writes that were confirmed to this worker: nothing in memory is known to be stored, in no
+  /// partition, as lanes of one may hold what has superseded deliveries of another. All of it is dropped, and read
+  /// again under new leases.
   func historyEnded(_ words: String) {
     log(.error, "store_went_back", ["detail": words])
     messages.forgetAll()

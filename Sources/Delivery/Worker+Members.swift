@@ -3,7 +3,7 @@ import Loop
 import Store
 import Telemetry
 
-/// Members of audiences on their short way: into memory, to their end, or over to the long way.
+/// Members of audiences on the fast path: into memory, to their end, or over to the slow path.
 extension Worker {
   /// Claimed members come into memory.
   func enter(_ members: ClaimedMembers, _ message: LoadedMessage?, job: JobAtWork, partition: Partition) {
@@ -15,16 +15,16 @@ extension Worker {
       for place in 0..<members.count { enterWhole(place, of: members, message, job: job, partition: partition) }
       return
     }
-    guard message.timing != nil else { return enqueue(MemberBatch(members, message, partition, job), sender) }
-    let (groups, others) = Departures.of(members, message, now: loop.wallNow)
+    guard message.timing != nil else { return enqueue(DeliveryBatch(members, message, partition, job), sender) }
+    let (groups, others) = LocalTimeGroups.of(members, message, now: loop.wallNow)
     for group in groups {
       enqueue(
-        MemberBatch(members.picked(group.places), group.message, partition, job, until: group.until), sender)
+        DeliveryBatch(members.picked(group.places), group.message, partition, job, until: group.until), sender)
     }
     for place in others { enterWhole(place, of: members, message, job: job, partition: partition) }
   }
 
-  private func enqueue(_ batch: MemberBatch, _ sender: Sender) {
+  private func enqueue(_ batch: DeliveryBatch, _ sender: Sender) {
     messages.used(batch.message)
     sender.inMemory += batch.members.count
     batch.partition.inMemory += batch.members.count
@@ -57,7 +57,7 @@ extension Worker {
   }
 
   /// A member that was to be sent needs a lane, or its own way of saying why not.
-  func takeLongWay(_ place: Int, of batch: MemberBatch, _ sender: Sender) {
+  func takeLongWay(_ place: Int, of batch: DeliveryBatch, _ sender: Sender) {
     let enterAgain = { [unowned self] (target: ClaimedTarget?) in
       release(1, of: batch, sender)
       let message = batch.message.origin ?? batch.message
@@ -68,7 +68,7 @@ extension Worker {
   }
 
   /// The memory that members took is free; nothing is said of what became of them.
-  private func release(_ count: Int, of batch: MemberBatch, _ sender: Sender) {
+  private func release(_ count: Int, of batch: DeliveryBatch, _ sender: Sender) {
     if batch.left(count) { messages.released(batch.message) }
     sender.inMemory -= count
     batch.partition.inMemory -= count
@@ -78,33 +78,33 @@ extension Worker {
   // MARK: Ends
 
   /// One that was not sent stays in its job.
-  func abandon(_ flight: MemberFlights.Flight, _ sender: Sender) {
-    leaveLane(flight)
-    release(1, of: flight.batch, sender)
+  func abandon(_ inFlight: InFlightMembers.InFlightRequest, _ sender: Sender) {
+    leaveLane(inFlight)
+    release(1, of: inFlight.batch, sender)
   }
 
-  private func leaveLane(_ flight: MemberFlights.Flight) {
-    guard let lane = flight.lane else { return }
+  private func leaveLane(_ inFlight: InFlightMembers.InFlightRequest) {
+    guard let lane = inFlight.lane else { return }
     lanes.change(lane) { $0.ended(ordered: false) }
     requeue(lane)
   }
 
   /// Members of one batch that were accepted one after the other, and are written down together.
   struct Run {
-    fileprivate var batch: MemberBatch?
+    fileprivate var batch: DeliveryBatch?
     fileprivate var indexes: [UInt32] = []
     fileprivate var firstAttempt = WallTime(milliseconds: 0)
   }
 
   /// One more was accepted. Whoever began the run must `close` it before others have their turn.
-  func accepted(_ flight: MemberFlights.Flight, _ run: inout Run, _ sender: Sender) {
-    leaveLane(flight)
-    if run.batch !== flight.batch {
+  func accepted(_ inFlight: InFlightMembers.InFlightRequest, _ run: inout Run, _ sender: Sender) {
+    leaveLane(inFlight)
+    if run.batch !== inFlight.batch {
       close(&run, sender)
-      run.batch = flight.batch
-      run.firstAttempt = flight.batch.firstAttempt ?? flight.at
+      run.batch = inFlight.batch
+      run.firstAttempt = inFlight.batch.firstAttempt ?? inFlight.at
     }
-    run.indexes.append(UInt32(flight.batch.members.index(at: flight.place)))
+    run.indexes.append(UInt32(inFlight.batch.members.index(at: inFlight.place)))
     sender.grouped += 1
   }
 
@@ -125,7 +125,7 @@ extension Worker {
   }
 
   /// Those of a batch that were not sent end alike.
-  func endWaiting(of batch: MemberBatch, _ outcome: Outcome, _ sender: Sender) {
+  func endWaiting(of batch: DeliveryBatch, _ outcome: Outcome, _ sender: Sender) {
     for place in batch.takeWaiting() {
       if !batch.partition.isLost {
         write(
@@ -138,7 +138,7 @@ extension Worker {
   }
 
   /// A batch at its turn whose message may not go, or not any more; false: it may. It must leave its sender.
-  func stop(_ batch: MemberBatch, _ sender: Sender, now: WallTime) -> Bool {
+  func stop(_ batch: DeliveryBatch, _ sender: Sender, now: WallTime) -> Bool {
     if batch.message.isCancelled {
       endWaiting(of: batch, .cancelled, sender)
     } else if batch.message.isHeld(now: now) {
@@ -146,7 +146,7 @@ extension Worker {
     } else if batch.message.startBy < now {
       endWaiting(of: batch, .expired, sender)
     } else if let until = batch.until, until <= now {
-      // Who was claimed before and moved since is told apart by the long way.
+      // Who was claimed before and moved since is told apart by the slow path.
       for place in batch.takeWaiting() { takeLongWay(place, of: batch, sender) }
     } else {
       return false
@@ -155,7 +155,7 @@ extension Worker {
   }
 
   /// Waiting members that meet the condition, whose batches leave their sender.
-  func endBatches(_ outcome: Outcome, where condition: (MemberBatch) -> Bool) {
+  func endBatches(_ outcome: Outcome, where condition: (DeliveryBatch) -> Bool) {
     for sender in senders.values {
       for batch in sender.takeBatches(where: condition) { endWaiting(of: batch, outcome, sender) }
     }
@@ -170,29 +170,29 @@ extension Worker {
     partition.parkedBatches = []
   }
 
-  func drop(_ batch: MemberBatch, _ sender: Sender) {
+  func drop(_ batch: DeliveryBatch, _ sender: Sender) {
     let count = batch.takeWaiting().count
     if count > 0 { release(count, of: batch, sender) }
   }
 
   /// What a member that was sent is to those who judge it: a started delivery in its lane.
-  func longFlight(_ flight: MemberFlights.Flight, _ sender: Sender) -> Flight {
-    let batch = flight.batch
-    guard let target = batch.members.target(at: flight.place, wholly: false), let address = target.address else {
+  func slowPathRequest(_ inFlight: InFlightMembers.InFlightRequest, _ sender: Sender) -> InFlightRequest {
+    let batch = inFlight.batch
+    guard let target = batch.members.target(at: inFlight.place, wholly: false), let address = target.address else {
       preconditionFailure("a member was sent that cannot be read")
     }
-    let parcel = Parcel(
+    let delivery = Delivery(
       target, address: address, message: batch.message, partition: batch.partition, sender: sender, job: batch.job,
       urgency: .bulk)
-    // Its place in memory is the parcel's now.
+    // Its place in memory is the delivery's now.
     messages.used(batch.message)
     if batch.left() { messages.released(batch.message) }
-    if let lane = flight.lane {
-      parcel.lane = lane
+    if let lane = inFlight.lane {
+      delivery.lane = lane
     } else {
-      parcel.lane = lanes.open(LaneKey(app: batch.message.app, address: address))
-      lanes.change(parcel.lane) { $0.joined() }
+      delivery.lane = lanes.open(LaneKey(app: batch.message.app, address: address))
+      lanes.change(delivery.lane) { $0.joined() }
     }
-    return Flight(parcel, flight)
+    return InFlightRequest(delivery, inFlight)
   }
 }

@@ -8,77 +8,77 @@ extension Worker {
   // MARK: Started deliveries
 
   /// A started delivery has its outcome.
-  func end(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
-    lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
-    finish(parcel, outcome, reason: reason, verdict: verdict)
-    requeue(parcel.lane)
+  func end(_ delivery: Delivery, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
+    lanes.change(delivery.lane) { $0.ended(ordered: delivery.message.ordered) }
+    finish(delivery, outcome, reason: reason, verdict: verdict)
+    requeue(delivery.lane)
   }
 
-  func end(_ parcels: [Parcel], _ outcome: Outcome, reason: String?) {
+  func end(_ deliveries: [Delivery], _ outcome: Outcome, reason: String?) {
     var settlement = Settlement()
-    for parcel in parcels { settlement.ended.append((parcel, nil, outcome, reason)) }
+    for delivery in deliveries { settlement.ended.append((delivery, nil, outcome, reason)) }
     settle(settlement)
   }
 
   /// A started delivery waits for its retry, out of memory but for a hold in its lane.
-  func rest(_ parcel: Parcel, until due: WallTime, reason: String) {
-    leaveHold(parcel, until: due)
-    if leaves(parcel) {
-      parcel.partition.flush.add(retry(parcel, due: due, reason: reason), finishedJob: parcel.job?.one())
+  func rest(_ delivery: Delivery, until due: WallTime, reason: String) {
+    leaveBarrier(delivery, until: due)
+    if leaves(delivery) {
+      delivery.partition.flush.add(retry(delivery, due: due, reason: reason), finishedJob: delivery.job?.one())
       unflushed += 1
-      flushSoon(parcel.partition)
+      flushSoon(delivery.partition)
     }
-    requeue(parcel.lane)
+    requeue(delivery.lane)
   }
 
   /// A delivery that ended or moved leaves no hold behind.
   @discardableResult
-  func dropHold(of delivery: DeliveryID) -> Lane<Parcel>.Hold? {
-    guard lanes.holds > 0, let (hold, lane) = lanes.takeHold(of: delivery) else { return nil }
-    senders[hold.credential]?.holds -= 1
+  func dropBarrier(of delivery: DeliveryID) -> Lane<Delivery>.OrderBarrier? {
+    guard lanes.barriers > 0, let (barrier, lane) = lanes.takeBarrier(of: delivery) else { return nil }
+    senders[barrier.credential]?.barriers -= 1
     if lanes.exists(lane) { requeue(lane) }
-    return hold
+    return barrier
   }
 
-  private func leaveHold(_ parcel: Parcel, until due: WallTime) {
-    var hold: Lane<Parcel>.Hold?
-    if !parcel.partition.isLost {
-      hold = self.hold(
-        parcel.target, place: parcel.place, message: parcel.message, due: due, since: parcel.firstAttempt,
-        sender: parcel.sender, overtaken: parcel.overtaken, slice: parcel.slice)
+  private func leaveBarrier(_ delivery: Delivery, until due: WallTime) {
+    var barrier: Lane<Delivery>.OrderBarrier?
+    if !delivery.partition.isLost {
+      barrier = self.barrier(
+        delivery.target, place: delivery.place, message: delivery.message, due: due, since: delivery.firstAttempt,
+        sender: delivery.sender, overtaken: delivery.overtaken, slice: delivery.slice)
     }
-    lanes.change(parcel.lane) { $0.rested(ordered: parcel.message.ordered, leaving: hold) }
-    if hold != nil { parcel.sender.holds += 1 }
+    lanes.change(delivery.lane) { $0.rested(ordered: delivery.message.ordered, leaving: barrier) }
+    if barrier != nil { delivery.sender.barriers += 1 }
   }
 
-  private func retry(_ parcel: Parcel, due: WallTime, reason: String) -> Flush.RetryEntry {
-    var target = parcel.target
-    target.slice = parcel.slice
-    return .init(target: target, due: due, reason: reason, attempts: parcel.news)
+  private func retry(_ delivery: Delivery, due: WallTime, reason: String) -> Flush.RetryEntry {
+    var target = delivery.target
+    target.slice = delivery.slice
+    return .init(target: target, due: due, reason: reason, attempts: delivery.news)
   }
 
   /// All that one request settled, in one piece: the members of a slice stay together.
   func settle(_ settlement: Settlement) {
-    guard let partition = (settlement.ended.first?.parcel ?? settlement.resting.first?.parcel)?.partition else {
+    guard let partition = (settlement.ended.first?.delivery ?? settlement.resting.first?.delivery)?.partition else {
       return
     }
     var piece = FlushPlan.Piece()
-    for (parcel, verdict, outcome, reason) in settlement.ended {
-      lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
-      if leaves(parcel) {
-        piece.finals.append(final(parcel, outcome, reason: reason, verdict: verdict))
-        if let prune = prune(parcel, verdict) { piece.prunes.append(prune) }
-        if let job = parcel.job?.one() { piece.finishedJobs.append(job) }
+    for (delivery, verdict, outcome, reason) in settlement.ended {
+      lanes.change(delivery.lane) { $0.ended(ordered: delivery.message.ordered) }
+      if leaves(delivery) {
+        piece.finals.append(final(delivery, outcome, reason: reason, verdict: verdict))
+        if let prune = prune(delivery, verdict) { piece.prunes.append(prune) }
+        if let job = delivery.job?.one() { piece.finishedJobs.append(job) }
       }
-      requeue(parcel.lane)
+      requeue(delivery.lane)
     }
-    for (parcel, due, reason) in settlement.resting {
-      leaveHold(parcel, until: due)
-      if leaves(parcel) {
-        piece.retries.append(retry(parcel, due: due, reason: reason))
-        if let job = parcel.job?.one() { piece.finishedJobs.append(job) }
+    for (delivery, due, reason) in settlement.resting {
+      leaveBarrier(delivery, until: due)
+      if leaves(delivery) {
+        piece.retries.append(retry(delivery, due: due, reason: reason))
+        if let job = delivery.job?.one() { piece.finishedJobs.append(job) }
       }
-      requeue(parcel.lane)
+      requeue(delivery.lane)
     }
     guard !partition.isLost, !piece.isEmpty else { return }
     partition.flush.add(piece)
@@ -87,69 +87,70 @@ extension Worker {
   }
 
   /// What a delivery in backoff leaves in its lane; nil: nothing, as no later one cares.
-  func hold(
-    _ target: ClaimedTarget, place: Lane<Parcel>.Place, message: LoadedMessage, due: WallTime, since: WallTime?,
+  func barrier(
+    _ target: ClaimedTarget, place: Lane<Delivery>.Place, message: LoadedMessage, due: WallTime, since: WallTime?,
     sender: Sender, overtaken: Bool = false, slice: StoredSlice? = nil
-  ) -> Lane<Parcel>.Hold? {
+  ) -> Lane<Delivery>.OrderBarrier? {
     // What is paused or cancelled holds up nobody.
     if message.isAudience || message.isStopped { return nil }
     let end = (since ?? loop.wallNow) + settings.lane.orderHold
     // Waiting for one that comes back too late would not save the order.
-    let holds = message.ordered && due <= end && !overtaken
-    guard holds || ((message.ordered || message.collapseKey != nil) && sender.holds < settings.claim.holds / 2) else {
+    let barriers = message.ordered && due <= end && !overtaken
+    guard barriers || ((message.ordered || message.collapseKey != nil) && sender.barriers < settings.claim.barriers / 2)
+    else {
       return nil
     }
     return .init(
       delivery: target.delivery, device: target.device, credential: target.credential, place: place,
       collapseKey: message.collapseKey, supersedable: (slice ?? target.slice) == nil,
-      until: holds ? end : WallTime(milliseconds: 0), overtaken: overtaken)
+      until: barriers ? end : WallTime(milliseconds: 0), overtaken: overtaken)
   }
 
   /// A started delivery goes again as soon as it can.
-  func goBack(_ parcel: Parcel, first: Bool = true) {
-    if putBack(parcel) { requeue(parcel.lane, first: first) }
+  func goBack(_ delivery: Delivery, first: Bool = true) {
+    if putBack(delivery) { requeue(delivery.lane, first: first) }
   }
 
   /// Into its lane without a place in a queue; false: it ended instead.
   @discardableResult
-  func putBack(_ parcel: Parcel) -> Bool {
-    guard parcel.partition.mayWork else {
-      abandon([parcel])
+  func putBack(_ delivery: Delivery) -> Bool {
+    guard delivery.partition.mayWork else {
+      abandon([delivery])
       return false
     }
-    let result = lanes.change(parcel.lane) { $0.returned(parcel.entry, delivery: parcel.id) }
-    supersede(result, entering: parcel)
-    if result.entering { requeue(parcel.lane) }
+    let result = lanes.change(delivery.lane) { $0.returned(delivery.entry, delivery: delivery.id) }
+    supersede(result, entering: delivery)
+    if result.entering { requeue(delivery.lane) }
     return !result.entering
   }
 
   /// Started deliveries of a lost partition: another worker sends them.
-  func abandon(_ parcels: [Parcel]) {
-    for parcel in parcels {
-      lanes.change(parcel.lane) { $0.ended(ordered: parcel.message.ordered) }
-      left(parcel)
-      requeue(parcel.lane)
+  func abandon(_ deliveries: [Delivery]) {
+    for delivery in deliveries {
+      lanes.change(delivery.lane) { $0.ended(ordered: delivery.message.ordered) }
+      left(delivery)
+      requeue(delivery.lane)
     }
   }
 
   // MARK: Waiting deliveries
 
   /// What the entering delivery made needless, or it itself.
-  func supersede(_ result: Lane<Parcel>.Superseded, entering parcel: Parcel) {
+  func supersede(_ result: Lane<Delivery>.Superseded, entering delivery: Delivery) {
     for entry in result.waiting { finish(entry.ticket, .superseded, reason: nil) }
-    for hold in result.resting {
-      senders[hold.credential]?.holds -= 1
-      supersedeResting(hold, provider: parcel.address.provider)
+    for barrier in result.resting {
+      senders[barrier.credential]?.barriers -= 1
+      supersedeResting(barrier, provider: delivery.address.provider)
     }
-    if result.entering { finish(parcel, .superseded, reason: nil) }
+    if result.entering { finish(delivery, .superseded, reason: nil) }
   }
 
-  private func supersedeResting(_ hold: Lane<Parcel>.Hold, provider: ProviderName) {
-    guard let partition = partitions[hold.delivery.partition] else { return }
-    partition.atHand.insert(hold.delivery)
+  private func supersedeResting(_ barrier: Lane<Delivery>.OrderBarrier, provider: ProviderName) {
+    guard let partition = partitions[barrier.delivery.partition] else { return }
+    partition.atHand.insert(barrier.delivery)
     let final = Flush.Final(
-      delivery: hold.delivery, device: hold.device, provider: provider, outcome: .superseded, reason: nil,
-      overtaken: hold.overtaken)
+      delivery: barrier.delivery, device: barrier.device, provider: provider, outcome: .superseded, reason: nil,
+      overtaken: barrier.overtaken)
     partition.flush.add(final, prune: nil, finishedJob: nil)
     unflushed += 1
     flushSoon(partition)
@@ -158,36 +159,36 @@ extension Worker {
   /// Waiting deliveries whose time is over end, and holds that ended let others go.
   func sweepLanes() {
     let now = loop.wallNow
-    for parcel in takeWaiting(where: { $0.end(now: now) != nil }) {
-      if let end = parcel.end(now: now) { finish(parcel, end.outcome, reason: end.reason) }
+    for delivery in takeWaiting(where: { $0.end(now: now) != nil }) {
+      if let end = delivery.end(now: now) { finish(delivery, end.outcome, reason: end.reason) }
     }
     for sender in senders.values {
       expire(sender.takeSlices(where: { $0.end(now: now) != nil }, members: { $0.message.startBy < now }), now: now)
     }
     endBatches(.expired) { $0.message.startBy < now }
-    for lane in lanes.withHolds { requeue(lane) }
+    for lane in lanes.withBarriers { requeue(lane) }
   }
 
   /// Members of slices end together.
-  func endSlices(_ members: [Parcel], _ outcome: Outcome) {
+  func endSlices(_ members: [Delivery], _ outcome: Outcome) {
     for (_, members) in Dictionary(grouping: members, by: \.partition.number) { end(members, outcome, reason: nil) }
   }
 
-  private func expire(_ members: [Parcel], now: WallTime) {
+  private func expire(_ members: [Delivery], now: WallTime) {
     for (_, members) in Dictionary(grouping: members, by: \.partition.number) {
       var settlement = Settlement()
-      for parcel in members {
-        let end = parcel.end(now: now) ?? (.expired, parcel.expiryReason)
-        settlement.ended.append((parcel, nil, end.outcome, end.reason))
+      for delivery in members {
+        let end = delivery.end(now: now) ?? (.expired, delivery.expiryReason)
+        settlement.ended.append((delivery, nil, end.outcome, end.reason))
       }
       settle(settlement)
     }
   }
 
-  func takeWaiting(where condition: (Parcel) -> Bool) -> [Parcel] {
-    var taken: [Parcel] = []
-    for pacer in pacers.values { taken += pacer.remove(where: condition) }
-    for parcel in taken { dropHold(of: parcel.id) }
+  func takeWaiting(where condition: (Delivery) -> Bool) -> [Delivery] {
+    var taken: [Delivery] = []
+    for rateQueue in rateQueues.values { taken += rateQueue.remove(where: condition) }
+    for delivery in taken { dropBarrier(of: delivery.id) }
     for lane in lanes.all where lanes.waits(lane) {
       let entries = lanes.change(lane) { $0.remove { condition($0.ticket) } }
       taken += entries.map(\.ticket)
@@ -204,24 +205,24 @@ extension Worker {
   // MARK: Writing down
 
   /// A delivery that has left its lane has its outcome.
-  func finish(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
-    guard leaves(parcel) else { return }
-    parcel.partition.flush.add(
-      final(parcel, outcome, reason: reason, verdict: verdict), prune: prune(parcel, verdict),
-      finishedJob: parcel.job?.one())
+  func finish(_ delivery: Delivery, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
+    guard leaves(delivery) else { return }
+    delivery.partition.flush.add(
+      final(delivery, outcome, reason: reason, verdict: verdict), prune: prune(delivery, verdict),
+      finishedJob: delivery.job?.one())
     unflushed += 1
-    flushSoon(parcel.partition)
+    flushSoon(delivery.partition)
   }
 
-  private func final(_ parcel: Parcel, _ outcome: Outcome, reason: String?, verdict: Verdict?) -> Flush.Final {
+  private func final(_ delivery: Delivery, _ outcome: Outcome, reason: String?, verdict: Verdict?) -> Flush.Final {
     var providerID: String?
     if case .accepted(let id)? = verdict { providerID = id }
     var final = Flush.Final(
-      delivery: parcel.id, device: parcel.target.device, provider: parcel.address.provider, outcome: outcome,
-      reason: reason, platform: parcel.target.facts?.platform, providerID: providerID, attempts: parcel.news,
-      overtaken: parcel.overtaken)
-    if outcome == .accepted, parcel.cap != nil { final.cap = countCap(of: parcel) }
-    final.slice = parcel.slice?.key
+      delivery: delivery.id, device: delivery.target.device, provider: delivery.address.provider, outcome: outcome,
+      reason: reason, platform: delivery.target.facts?.platform, providerID: providerID, attempts: delivery.news,
+      overtaken: delivery.overtaken)
+    if outcome == .accepted, delivery.cap != nil { final.cap = countCap(of: delivery) }
+    final.slice = delivery.slice?.key
     return final
   }
 
@@ -230,7 +231,7 @@ extension Worker {
     _ target: ClaimedTarget, _ outcome: Outcome, reason: String?, sender: Sender, job: JobAtWork?,
     partition: Partition
   ) {
-    dropHold(of: target.delivery)
+    dropBarrier(of: target.delivery)
     var final = Flush.Final(
       delivery: target.delivery, device: target.device, provider: sender.provider, outcome: outcome, reason: reason,
       platform: target.facts?.platform)
@@ -241,18 +242,18 @@ extension Worker {
   }
 
   /// The delivery leaves memory; false: its partition is lost, and nothing is written down.
-  private func leaves(_ parcel: Parcel) -> Bool {
-    left(parcel)
-    if parcel.partition.isLost { counts.forgotten.add() }
-    return !parcel.partition.isLost
+  private func leaves(_ delivery: Delivery) -> Bool {
+    left(delivery)
+    if delivery.partition.isLost { counts.forgotten.add() }
+    return !delivery.partition.isLost
   }
 
-  func left(_ parcel: Parcel) {
-    if parcel.cap != nil { giveBackCap(of: parcel) }
-    if !parcel.pacers.isEmpty { parcel.passed() }
-    messages.released(parcel.message)
-    parcel.sender.inMemory -= 1
-    parcel.partition.inMemory -= 1
-    if parcel.partition.isLeaving, parcel.partition.inMemory == 0 { handOverSoon(parcel.partition) }
+  func left(_ delivery: Delivery) {
+    if delivery.cap != nil { giveBackCap(of: delivery) }
+    if !delivery.rateQueues.isEmpty { delivery.passed() }
+    messages.released(delivery.message)
+    delivery.sender.inMemory -= 1
+    delivery.partition.inMemory -= 1
+    if delivery.partition.isLeaving, delivery.partition.inMemory == 0 { handOverSoon(delivery.partition) }
   }
 }

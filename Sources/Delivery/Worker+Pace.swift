@@ -2,40 +2,42 @@ import Domain
 import Loop
 import Store
 
-/// Rates of messages and of apps (`rate_per_second`): their deliveries wait before they enter their lanes. What is not paced
-/// is asked once per claimed job.
+/// Rates of messages and of apps (`rate_per_second`): their deliveries wait before they enter their lanes. What is not
+/// paced is asked once per claimed job.
 extension Worker {
-  enum PacerName: Hashable {
+  enum RateQueueName: Hashable {
     case message(MessageID)
     case app(AppID)
   }
 
   /// Where the deliveries of a message wait first; nil: nowhere.
-  func pacer(of message: LoadedMessage?) -> Pacer? {
+  func rateQueue(of message: LoadedMessage?) -> RateLimitedQueue? {
     guard let message else { return nil }
     if let rate = message.content?.ratePerSecond {
-      return pacer(.message(message.id), store.rate(of: message.id, perSecond: rate)) { [unowned self] parcel in
+      return rateQueue(.message(message.id), store.rate(of: message.id, perSecond: rate)) { [unowned self] delivery in
         // The app's rate holds for it as well.
-        if let next = pacer(of: parcel.message.app) { next.add(parcel) } else { enterLane(parcel) }
+        if let next = rateQueue(of: delivery.message.app) { next.add(delivery) } else { enterLane(delivery) }
       }
     }
-    return rates.isEmpty ? nil : pacer(of: message.app)
+    return rates.isEmpty ? nil : rateQueue(of: message.app)
   }
 
-  private func pacer(of app: AppID) -> Pacer? {
+  private func rateQueue(of app: AppID) -> RateLimitedQueue? {
     guard let rate = rates[app] else { return nil }
-    return pacer(.app(app), store.rate(of: app, perSecond: rate)) { [unowned self] in enterLane($0) }
+    return rateQueue(.app(app), store.rate(of: app, perSecond: rate)) { [unowned self] in enterLane($0) }
   }
 
-  private func pacer(_ name: PacerName, _ bucket: RateBucket, release: @escaping (Parcel) -> Void) -> Pacer {
-    if let known = pacers[name], known.bucket == bucket { return known }
-    let earlier = pacers[name]
-    let pacer = Pacer(self, bucket, release: release)
-    pacers[name] = pacer
+  private func rateQueue(_ name: RateQueueName, _ bucket: RateBucket, release: @escaping (Delivery) -> Void)
+    -> RateLimitedQueue
+  {
+    if let known = rateQueues[name], known.bucket == bucket { return known }
+    let earlier = rateQueues[name]
+    let rateQueue = RateLimitedQueue(self, bucket, release: release)
+    rateQueues[name] = rateQueue
     // The app's rate is another now.
     earlier?.giveUp()
-    for parcel in earlier?.remove(where: { _ in true }) ?? [] { pacer.add(parcel) }
-    return pacer
+    for delivery in earlier?.remove(where: { _ in true }) ?? [] { rateQueue.add(delivery) }
+    return rateQueue
   }
 
   /// Members of a paced audience wait one by one.
@@ -44,7 +46,7 @@ extension Worker {
   {
     var jobs = jobs
     for place in jobs.indices {
-      guard let members = jobs[place].members, pacer(of: messages[jobs[place].message]) != nil else { continue }
+      guard let members = jobs[place].members, rateQueue(of: messages[jobs[place].message]) != nil else { continue }
       var targets = members.others
       for member in 0..<members.count {
         if let target = members.target(at: member) {
@@ -61,13 +63,13 @@ extension Worker {
   }
 
   /// A claimed job of a paced message: what there is room for of it, and the rest later. Nil: nothing of it now.
-  func paced(_ job: ClaimedJob, _ pacer: Pacer) -> ClaimedJob? {
-    let free = pacer.free(job.id.stream.urgency)
+  func paced(_ job: ClaimedJob, _ rateQueue: RateLimitedQueue) -> ClaimedJob? {
+    let free = rateQueue.free(job.id.stream.urgency)
     if job.targets.count <= free || (job.lastMember == nil && free > 0) {
       // Of a list's job all or nothing. More of an audience's job waits for room.
       if let last = job.lastMember, !job.isWhole {
         claims.postpone(job.id, at: ClaimPlace(job: job.id, member: last))
-        pacer.postpone(job.id)
+        rateQueue.postpone(job.id)
       }
       return job
     }
@@ -81,12 +83,12 @@ extension Worker {
       store.putBack(job.id, of: job.message, behind: place)
     }
     claims.postpone(job.id, at: ClaimPlace(job: job.id, member: place))
-    pacer.postpone(job.id)
+    rateQueue.postpone(job.id)
     return part.targets.isEmpty ? nil : part
   }
 
   /// Pacers without anything to do are forgotten.
-  func tidyPacers() {
-    for (name, pacer) in pacers where pacer.isIdle { pacers[name] = nil }
+  func tidyRateQueues() {
+    for (name, rateQueue) in rateQueues where rateQueue.isIdle { rateQueues[name] = nil }
   }
 }

@@ -20,19 +20,19 @@ extension Worker {
 
 extension Sender {
   fileprivate var isWorthTelling: Bool {
-    !gate.isOpen || carrier.connections > 0 || inMemory > 0 || limit.bound != nil || isUnreachable
+    !gate.isOpen || transport.connections > 0 || inMemory > 0 || limit.bound != nil || isUnreachable
   }
 
   fileprivate var sending: WorkerReport.Sending {
     var (state, reason) = gate.told
     if gate.isOpen, let unreachableReason { (state, reason) = ("unreachable", unreachableReason) }
     return .init(
-      credential: id, state: state, reason: reason, connections: carrier.connections, atWork: atWork,
+      credential: id, state: state, reason: reason, connections: transport.connections, atWork: atWork,
       limit: concurrency, inMemory: inMemory)
   }
 }
 
-extension CredentialGate {
+extension CircuitBreaker {
   /// For operators.
   var told: (state: String, reason: String?) {
     switch state {

@@ -4,10 +4,10 @@ import Loop
 import Store
 import Telemetry
 
-/// Audiences whose time has come: who is in them is decided here, once per partition, one after the other. One partition at a
-/// time: starts of all of them together would stand before every urgent send's commands at Redis.
+/// Audiences whose time has come: who is in them is decided here, once per partition, one after the other. One
+/// partition at a time: starts of all of them together would stand before every urgent send's commands at Redis.
 extension Worker {
-  /// Starts all that is due. A bell that rings meanwhile is heard: what it told of is looked for once more.
+  /// Starts all that is due. A wakeup that rings meanwhile is heard: what it told of is looked for once more.
   func startAudiences(of partition: Partition) {
     guard mayBegin, partition.takesWork, !partition.isLost else { return }
     guard !partition.isStarting else {
@@ -91,7 +91,7 @@ extension Worker {
       return try await abandon(id, lease, reason: "unreadable_audience")
     }
     let selection = AudienceSelection(expression: expression, reach: audience.reach)
-    let fate = fates(stored.app, message)
+    let route = resolver(stored.app, message)
     var capped: ((UInt32) -> Bool)?
     if let loaded, let cap = message.cap, let partition = partitions[lease.partition] {
       guard await readCaps(of: [loaded], for: partition) else { return }
@@ -101,7 +101,7 @@ extension Worker {
     }
     try await store.start(
       lease, stored, selection: selection, now: loop.wallNow, timing: loaded?.timing,
-      capped: capped, fate: fate)
+      capped: capped, route: route)
     counts.startedAudiences.add()
   }
 

@@ -3,7 +3,8 @@ import Loop
 import Store
 import Telemetry
 
-/// What is queued for credentials that are not configured, or not any more: nothing of it is sent, and it ends with its time.
+/// What is queued for credentials that are not configured, or not any more: nothing of it is sent, and it ends with its
+/// time.
 extension Worker {
   /// A stream of a credential that is not configured is not claimed from, and the operator is told.
   func knows(_ credential: CredentialID) -> Bool {
@@ -28,8 +29,8 @@ extension Worker {
     background { try? await self.store.setCondition(credential, condition) }
   }
 
-  /// What is told of credentials without a queue is dropped: of those that left the configuration, and with `known` of the others too,
-  /// unless a retry is still to come, as the operator may have mended what was wrong.
+  /// What is told of credentials without a queue is dropped: of those that left the configuration, and with `known` of
+  /// the others too, unless a retry is still to come, as the operator may have mended what was wrong.
   func dropConditions(known: Bool) {
     droppedConditionsAt = loop.now
     background {
@@ -69,7 +70,7 @@ extension Worker {
       let rest = end.map { max(1, $0 - loop.wallNow + 1) }
       return postpone(target, pause: rest.map { min($0, Self.strangerPause) }, partition: partition)
     }
-    dropHold(of: target.delivery)
+    dropBarrier(of: target.delivery)
     let final = Flush.Final(
       delivery: target.delivery, device: target.device,
       provider: target.address?.provider ?? ProviderName(rawValue: ""),

@@ -5,8 +5,8 @@ package import Store
 package import TLS
 package import Telemetry
 
-/// One loop's share of the sending: leases partitions, claims jobs, keeps lanes, sends, judges, flushes. It holds nothing
-/// that it cannot lose (design D4): dropped at any instant, another worker goes on from the store.
+/// One loop's share of the sending: leases partitions, claims jobs, keeps lanes, sends, judges, flushes. It holds
+/// nothing that it cannot lose (design D4): dropped at any instant, another worker goes on from the store.
 ///
 /// This is the shell: what is decided is decided by the machines in this folder. Loop-owned.
 package final class Worker {
@@ -18,16 +18,16 @@ package final class Worker {
   let counts: WorkerMetrics
   let http: HTTPClient
   let messages: Messages
-  let carriers: Carriers
+  let transports: Transports
   /// What becomes of the members of an audience, by their route.
-  var fates: (AppID, Message) -> (Address) -> Fate
+  var resolver: (AppID, Message) -> (Address) -> Route
   let zones: ZoneBook
   var senders: [CredentialID: Sender] = [:]
   /// Partitions that start audiences, the first of them now.
   var starting = FIFO<Partition>()
-  var lanes = Lanes<Parcel>()
-  /// Members of audiences at work without a parcel.
-  var memberFlights = MemberFlights()
+  var lanes = Lanes<Delivery>()
+  /// Members of audiences at work without a delivery.
+  var inFlightMembers = InFlightMembers()
   var claims: ClaimPlan
   var partitions: [Int: Partition] = [:]
   var leases: [Int: LeasePlan] = [:]
@@ -38,13 +38,13 @@ package final class Worker {
   /// The store has told which prune brakes are on.
   var knowsBrakes = false
   /// Of paced messages and apps.
-  var pacers: [PacerName: Pacer] = [:]
+  var rateQueues: [RateQueueName: RateLimitedQueue] = [:]
   var rates: [AppID: Int]
   var quotas: [ProviderName: Quota]
   /// Outcomes that no flush has confirmed, over all partitions.
   var unflushed = 0
   var flushTimer: Timer?
-  var tried = TriedParcels()
+  var tried = TriedDeliveries()
   private var pollTimer: Timer?
   /// Senders with something to send, in turns.
   private var awake: [Sender] = []
@@ -69,7 +69,8 @@ package final class Worker {
   package init(
     loop: EventLoop, store: Store, accounts: [CredentialID: any ProviderAccount], settings: WorkerSettings,
     metrics: Metrics, log: Log, decode: @escaping ([UInt8]) throws -> Message,
-    fates: @escaping (AppID, Message) -> (Address) -> Fate, clocks: @escaping (AppID) -> AppClock = { _ in AppClock() },
+    resolver: @escaping (AppID, Message) -> (Address) -> Route,
+    clocks: @escaping (AppID) -> AppClock = { _ in AppClock() },
     zones: ZoneBook = ZoneBook { _ in nil }
   ) throws(TLSFault) {
     self.loop = loop
@@ -78,7 +79,7 @@ package final class Worker {
     self.settings = settings
     self.log = log
     self.metrics = metrics
-    self.fates = fates
+    self.resolver = resolver
     rates = settings.rates
     quotas = settings.quotas
     counts = WorkerMetrics(metrics)
@@ -93,10 +94,10 @@ package final class Worker {
     // Those that wait for a late answer have connections beside the others'.
     client.connectionsPerHost += settings.pool.lateMaximum
     http = HTTPClient(loop: loop, settings: client)
-    carriers = try Carriers(loop: loop, http: http, settings: settings, log: log)
+    transports = try Transports(loop: loop, http: http, settings: settings, log: log)
     messages.timing = { Timing($1, clocks($0), zones) }
     for (id, account) in accounts {
-      senders[id] = Sender(worker: self, account: account, carrier: try carriers.make(account), settings: settings)
+      senders[id] = Sender(worker: self, account: account, transport: try transports.make(account), settings: settings)
     }
     for number in 0..<store.settings.partitions {
       leases[number] = LeasePlan(duration: store.settings.leaseMilliseconds, now: loop.now)
@@ -115,7 +116,7 @@ package final class Worker {
 
   /// Works until `stop`; returns when drained: nothing at work, everything flushed, leases released.
   package func run() async {
-    store.onBell { [weak self] bell in self?.heard(bell) }
+    store.onWakeup { [weak self] wakeup in self?.heard(wakeup) }
     store.onHistoryEnd = { [weak self] words in self?.historyEnded(words) }
     store.onOtherHistory = { [weak self] in self?.leaseAll(hurry: true) }
     everyBeat()
@@ -148,8 +149,8 @@ package final class Worker {
     while senders.values.contains(where: { !$0.isIdle }), loop.now < deadline { await loop.sleep(milliseconds: 5) }
     // What is still at work ends as unknown, and goes into the retry set.
     for sender in senders.values {
-      sender.carrier.close()
-      for old in sender.retired { old.carrier.close() }
+      sender.transport.close()
+      for old in sender.retired { old.transport.close() }
     }
     http.close()
     while partitions.values.contains(where: { !$0.flush.isIdle }), loop.now < end {
@@ -189,9 +190,9 @@ package final class Worker {
     }
   }
 
-  private func heard(_ bell: Bell) {
+  private func heard(_ wakeup: Wakeup) {
     guard mayBegin else { return }
-    switch bell {
+    switch wakeup {
     case .work(let stream):
       guard partitions[stream.partition]?.takesWork == true, knows(stream.credential) else { return }
       claims.rang(stream)
@@ -215,14 +216,14 @@ package final class Worker {
       leaseAll()
       for partition in partitions.values { look(at: partition) }
       sweepLanes()
-      tidyPacers()
+      tidyRateQueues()
       sweepConditions()
       observe()
       everySweep()
     }
   }
 
-  /// While jobs are at work, their streams may get more without a bell.
+  /// While jobs are at work, their streams may get more without a wakeup.
   func pollSoon() {
     guard pollTimer == nil, mayBegin, claims.hasOutstanding else { return }
     pollTimer = loop.after(milliseconds: settings.claim.pollInterval) { [weak self] in
@@ -238,7 +239,7 @@ package final class Worker {
     counts.lanes.set(Int64(lanes.count))
     counts.unflushed.set(Int64(unflushed))
     for sender in senders.values {
-      sender.metrics.connections(sender.carrier.connections)
+      sender.metrics.connections(sender.transport.connections)
       sender.metrics.limit(sender.concurrency)
       sender.tidyRetired()
     }
@@ -256,8 +257,9 @@ package final class Worker {
     dispatchLast()
   }
 
-  /// In turns, so that nobody's flood holds back the others: urgent sends first, bulk for a moment, then the loop looks after
-  /// what has come meanwhile. Without that a campaign fills all streams that came free before anything else is heard.
+  /// In turns, so that nobody's flood holds back the others: urgent sends first, bulk for a moment, then the loop looks
+  /// after what has come meanwhile. Without that a campaign fills all streams that came free before anything else is
+  /// heard.
   private func dispatch() {
     for sender in awake where sender.hasUrgent { _ = sender.dispatch(quantum: Self.quantum, onlyUrgent: true) }
     let end = loop.now + Self.moment

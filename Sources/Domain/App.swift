@@ -2,7 +2,7 @@
 package struct App: Sendable {
   package var id: AppID
   /// In the order of the configuration; the first that fits an address takes it.
-  package var credentials: [Route]
+  package var credentials: [CredentialRoute]
   /// HMAC key of `user_signature` in registrations; nil: a `register` key sets no user.
   package var userSecret: [UInt8]?
   /// Tags that a `register` key may set; a trailing `*` matches any ending.
@@ -35,7 +35,7 @@ package struct App: Sendable {
   }
 
   /// Routes that no address takes, as an earlier one takes all that they serve.
-  package var idleRoutes: [(route: Route, behind: Route)] {
+  package var idleRoutes: [(route: CredentialRoute, behind: CredentialRoute)] {
     credentials.enumerated().compactMap { index, route in
       credentials[..<index].first {
         $0.provider == route.provider && $0.environment == route.environment && $0.coverage.includes(route.coverage)
@@ -45,7 +45,7 @@ package struct App: Sendable {
 }
 
 /// Which addresses one credential serves.
-package struct Route: Hashable, Sendable {
+package struct CredentialRoute: Hashable, Sendable {
   package var credential: CredentialID
   package var provider: ProviderName
   package var environment: Environment

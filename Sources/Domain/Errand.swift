@@ -1,5 +1,5 @@
 /// What a message wants of a token: its kind and, of a Live Activity, the event.
-package struct Errand: Hashable, Sendable {
+package struct PushType: Hashable, Sendable {
   package var kind: Kind
   package var event: LiveActivity.Event?
 
@@ -9,12 +9,12 @@ package struct Errand: Hashable, Sendable {
   }
 
   /// All there are.
-  package static let all: [Errand] = Kind.allCases.flatMap { kind in
-    kind == .liveActivity ? LiveActivity.Event.allCases.map { Errand(kind, $0) } : [Errand(kind)]
+  package static let all: [PushType] = Kind.allCases.flatMap { kind in
+    kind == .liveActivity ? LiveActivity.Event.allCases.map { PushType(kind, $0) } : [PushType(kind)]
   }
 
-  /// **The** table of token kinds: the only tokens that this errand may reach, and so the only ones it can prune. Providers
-  /// choose among them, they never add.
+  /// **The** table of token kinds: the only tokens that this push type may reach, and so the only ones it can prune.
+  /// Providers choose among them, they never add.
   package var tokenKinds: [TokenKind] {
     switch (kind, event) {
     case (.alert, _), (.background, _): [.device, .fid, .subscribers]
@@ -35,5 +35,5 @@ package struct Errand: Hashable, Sendable {
 }
 
 extension Message {
-  package var errand: Errand { Errand(kind, liveActivity?.event) }
+  package var pushType: PushType { PushType(kind, liveActivity?.event) }
 }

@@ -1,5 +1,5 @@
 /// What becomes of a target when its message is accepted, or of a part of an audience when it is started.
-package enum Fate: Hashable, Sendable {
+package enum Route: Hashable, Sendable {
   /// To be sent by this credential.
   case queue(CredentialID)
   /// Ended before it began: `skipped: token_kind`, `dead: Unregistered`.

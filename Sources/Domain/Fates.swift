@@ -1,5 +1,5 @@
 /// Decides what becomes of the addresses of one message: by whom they are sent to, or why not.
-package struct Fates: Sendable {
+package struct RouteResolver: Sendable {
   package let app: App
   package let message: Message
   package let providers: [ProviderName: any PushProvider]
@@ -16,14 +16,14 @@ package struct Fates: Sendable {
   }
 
   /// Looks at the route only: an address without its token gets the same answer.
-  package func fate(of address: Address) -> Fate {
+  package func route(of address: Address) -> Route {
     if let wanted = message.providers, !wanted.contains(address.provider) {
       return .skipped(.providerExcluded)
     }
-    let errand = message.errand
+    let pushType = message.pushType
     guard let provider = providers[address.provider] else { return .skipped(.kindUnsupported) }
-    guard errand.tokenKinds.contains(address.tokenKind), provider.carries(errand, to: address) else {
-      return .skipped(provider.carries(errand, toAnyLike: address) ? .tokenKind : .kindUnsupported)
+    guard pushType.tokenKinds.contains(address.tokenKind), provider.carries(pushType, to: address) else {
+      return .skipped(provider.carries(pushType, toAnyLike: address) ? .tokenKind : .kindUnsupported)
     }
     guard let credential = app.credential(for: address), accounts.contains(credential) else {
       return .skipped(.noCredential)
@@ -32,16 +32,17 @@ package struct Fates: Sendable {
   }
 
   /// The message can go there.
-  package func carries(_ address: Address) -> Bool { fate(of: address).isQueued }
+  package func carries(_ address: Address) -> Bool { route(of: address).isQueued }
 }
 
 extension PushProvider {
-  /// The provider has such a push; it goes to a token of another kind than this one, where `address` has not the right one.
-  fileprivate func carries(_ errand: Errand, toAnyLike address: Address) -> Bool {
-    errand.tokenKinds.contains { kind in
+  /// The provider has such a push; it goes to a token of another kind than this one, where `address` has not the right
+  /// one.
+  fileprivate func carries(_ pushType: PushType, toAnyLike address: Address) -> Bool {
+    pushType.tokenKinds.contains { kind in
       var other = address
       other.tokenKind = kind
-      return carries(errand, to: other)
+      return carries(pushType, to: other)
     }
   }
 }

@@ -1,4 +1,4 @@
-/// What a message is for. Which tokens it may reach: `Errand`.
+/// What a message is for. Which tokens it may reach: `PushType`.
 package enum Kind: String, Hashable, Sendable, CaseIterable {
   case alert
   case background

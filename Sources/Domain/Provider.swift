@@ -1,5 +1,5 @@
-/// A push provider: pure (design D1). It opens no socket, reads no clock and knows no Redis; when to try again it declares, and others
-/// do it.
+/// A push provider: pure (design D1). It opens no socket, reads no clock and knows no Redis; when to try again it
+/// declares, and others do it.
 package protocol PushProvider: Sendable {
   var name: ProviderName { get }
   /// The settings a credential of this provider takes, for the configuration's check.
@@ -9,9 +9,9 @@ package protocol PushProvider: Sendable {
   /// What the vendor lets one account send.
   var quota: Quota { get }
 
-  /// True if such a message may go to such an address (its token itself is of no account): one of `errand.tokenKinds`.
-  /// False becomes `skipped: token_kind`, or `kind_unsupported` where no kind of token would do.
-  func carries(_ errand: Errand, to address: Address) -> Bool
+  /// True if such a message may go to such an address (its token itself is of no account): one of
+  /// `pushType.tokenKinds`. False becomes `skipped: token_kind`, or `kind_unsupported` where no kind of token would do.
+  func carries(_ pushType: PushType, to address: Address) -> Bool
   /// Opens a credential: parses keys, checks identifiers.
   func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount
 }
@@ -120,14 +120,15 @@ package protocol ProviderAccount: Sendable {
   /// language. Its texts are to be shown as they are; `localized` is empty but for accounts that choose.
   /// `startedAt` anchors absolute expirations.
   func render(_ message: Message, startedAt: WallTime) throws(RenderFault) -> Rendering
-  /// Recipients whose classes differ cannot share a request (OneSignal: ids and each alias label). Empty for all others.
+  /// Recipients whose classes differ cannot share a request (OneSignal: ids and each alias label). Empty for all
+  /// others.
   func recipientClass(of address: Address) -> String
-  /// The request for these recipients: 1…`recipientLimit` of one class. `id` is derived from message and device, or from
-  /// the slice, and stays the same over attempts.
+  /// The request for these recipients: 1…`recipientLimit` of one class. `id` is derived from message and device, or
+  /// from the slice, and stays the same over attempts.
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
     -> ProviderRequest
-  /// What the requests of this rendering to devices of the same kind of token and bundle id as `address` have in common; nil:
-  /// each is made on its own.
+  /// What the requests of this rendering to devices of the same kind of token and bundle id as `address` have in
+  /// common; nil: each is made on its own.
   func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame?
   /// The body of a framed request.
   func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8]
@@ -138,8 +139,8 @@ package protocol ProviderAccount: Sendable {
   func probe(authorization: String) -> ProviderRequest
   /// What the answer to `probe` shows.
   func read(probe answer: ProviderAnswer) -> ProbeFinding
-  /// A fresh source of authorization headers; the caller keeps one per credential and shares it over connections. What was refused is
-  /// asked for again after `probeInterval` milliseconds.
+  /// A fresh source of authorization headers; the caller keeps one per credential and shares it over connections. What
+  /// was refused is asked for again after `probeInterval` milliseconds.
   func makeAuthorization(probeInterval: Int64) -> any Authorization
 }
 
@@ -254,8 +255,8 @@ package struct ProviderAnswer: Hashable, Sendable {
   }
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-  /// Seconds that `Retry-After` asks for, 0…`longestRetryAfter`; nil: it is missing, or not in a form of RFC 9110. A date counts from the
-  /// answer's own `Date`, as the peer's clock may be wrong, or else from when it came.
+  /// Seconds that `Retry-After` asks for, 0…`longestRetryAfter`; nil: it is missing, or not in a form of RFC 9110. A
+  /// date counts from the answer's own `Date`, as the peer's clock may be wrong, or else from when it came.
   package var retryAfter: Int? {
     guard let text = header("retry-after") else { return nil }
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -20,7 +20,7 @@ package struct PushFrame: Hashable, Sendable {
     self.tokenPlace = tokenPlace
   }
 
-  /// Longer tokens, or such as stand in quotes otherwise than they are, go the long way.
+  /// Longer tokens, or such as stand in quotes otherwise than they are, take the slow path.
   package static let longestToken = 1_024
 
   /// Nothing has to be escaped in it.

@@ -41,7 +41,7 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-extension Fate {
+extension Route {
   /// Ended before it began, as it is to be skipped.
-  package static func skipped(_ reason: SkipReason) -> Fate { .ended(.skipped, reason: reason.rawValue) }
+  package static func skipped(_ reason: SkipReason) -> Route { .ended(.skipped, reason: reason.rawValue) }
 }

@@ -77,7 +77,7 @@ package final class Sandbox {
         oneSignal: OneSignalVendor(
           appID: settings.oneSignalAppID, apiKey: folder.oneSignalKey, legacyKey: folder.oneSignalLegacyKey,
           seed: SecureRandom.word()),
-        oauth: OAuthDesk(
+        oauth: OAuthEndpoints(
           tokenEndpoint: TokenEndpoint(
             key: folder.accountKey, account: account, keyID: KeyFolder.accountKeyID, audiences: audiences,
             tokens: tokens),

@@ -80,24 +80,25 @@ package struct SubmissionTarget: Sendable {
   package var device: DeviceID
   /// True: the address is read from the registry when it is sent. False: a raw token, carried by the job.
   package var registered: Bool
-  /// Nil only for an unknown device id, whose fate is `ended`.
+  /// Nil only for an unknown device id, whose route is `ended`.
   package var address: Address?
-  package var fate: Fate
+  package var route: Route
   /// As registered; counted by it.
   package var platform: String?
-  package init(device: DeviceID, registered: Bool, address: Address?, fate: Fate, platform: String? = nil) {
+  package init(device: DeviceID, registered: Bool, address: Address?, route: Route, platform: String? = nil) {
     self.device = device
     self.registered = registered
     self.address = address
-    self.fate = fate
+    self.route = route
     self.platform = platform
   }
 }
 
 package enum Acceptance: Hashable, Sendable {
   case accepted(MessageID)
-  /// The primary has it, and it is sent unless that is lost first; so many replicas of those asked for had it when the time was
-  /// over. Repeating it with the same idempotency key asks once more, and makes no second message of one that is there.
+  /// The primary has it, and it is sent unless that is lost first; so many replicas of those asked for had it when the
+  /// time was over. Repeating it with the same idempotency key asks once more, and makes no second message of one that
+  /// is there.
   case unconfirmed(MessageID, replicas: Int, isRepeated: Bool)
   /// The idempotency key was used before with this body: the id of then.
   case repeated(MessageID)

@@ -2,26 +2,26 @@ import Domain
 import Loop
 import RedisClient
 
-/// Messages whose targets all live in one partition, on their way to Redis, in the order of their acceptance. One script of
-/// a lane is at work at a time, and what comes meanwhile goes together with the next: a message alone waits for nothing, and
-/// many share what a script costs by itself.
+/// Messages whose targets all live in one partition, on their way to Redis, in the order of their acceptance. One
+/// script of a lane is at work at a time, and what comes meanwhile goes together with the next: a message alone waits
+/// for nothing, and many share what a script costs by itself.
 final class AcceptQueue {
   struct Lane: Hashable {
     var partition: Int
     var app: AppID
-    /// Of singles: the stream that they go to.
+    /// Of inline messages: the stream that they go to.
     var stream: StreamID?
   }
   struct Entry {
     var id: MessageID
-    /// Of the message, and its streams; of a single none.
+    /// Of the message, and its streams; of an inline message none.
     var keys = RedisCommand()
     /// As the script takes them for one message.
     var arguments: RedisCommand
     var deliveries = 1
     /// Seconds for which it stays listed.
     var life: Int64
-    /// It may have been stored by an earlier request; never true of a single.
+    /// It may have been stored by an earlier request; never true of an inline message.
     var mayBeKnown = false
     /// When its idempotency key ends, in milliseconds of Redis' clock; nil: it has none.
     var keyedUntil: Int64?
@@ -40,8 +40,8 @@ final class AcceptQueue {
   private static let messagesPerScript = 16
   private static let deliveriesPerScript = 64
   private static let bytesPerScript = 32_768
-  private static let singlesPerScript = 128
-  private static let bytesOfSinglesPerScript = 131_072
+  private static let inlinePerScript = 128
+  private static let bytesOfInlinePerScript = 131_072
 
   private let redis: Redis
   private let loop: EventLoop
@@ -94,10 +94,10 @@ final class AcceptQueue {
   }
 
   private func next(of row: Row, _ lane: Lane) -> [Waiting] {
-    let isOfSingles = lane.stream != nil
-    let most = isOfSingles ? Self.singlesPerScript : Self.messagesPerScript
-    let mostDeliveries = isOfSingles ? Self.singlesPerScript : Self.deliveriesPerScript
-    let mostBytes = isOfSingles ? Self.bytesOfSinglesPerScript : Self.bytesPerScript
+    let isOfInline = lane.stream != nil
+    let most = isOfInline ? Self.inlinePerScript : Self.messagesPerScript
+    let mostDeliveries = isOfInline ? Self.inlinePerScript : Self.deliveriesPerScript
+    let mostBytes = isOfInline ? Self.bytesOfInlinePerScript : Self.bytesPerScript
     var batch: [Waiting] = []
     var deliveries = 0
     var bytes = 0
@@ -133,13 +133,13 @@ final class AcceptQueue {
     _ batch: [Waiting], _ lane: Lane, look: Bool, done: @escaping (Result<RedisReply, RedisFault>) -> Void
   ) {
     if let stream = lane.stream {
-      redis.send(Scripts.acceptSingles, run(batch, lane, stream), done)
+      redis.send(Scripts.acceptInline, run(batch, lane, stream), done)
     } else {
       redis.send(Scripts.acceptHere, run(batch, lane, look: look), done)
     }
   }
 
-  /// What it says may be the fault of some of a batch. Of singles all or none are stored.
+  /// What it says may be the fault of some of a batch. Of inline messages all or none are stored.
   private func isOfSome(_ result: Result<RedisReply, RedisFault>, _ lane: Lane) -> Bool {
     switch result {
     case .failure(.refused): lane.stream == nil
@@ -171,7 +171,7 @@ final class AcceptQueue {
     run.keys.append(keys.sequence(partition))
     run.keys.append(keys.ready(partition))
     run.keys.append(keys.waiting(partition))
-    run.keys.append(keys.singles(partition))
+    run.keys.append(keys.inlineMessages(partition))
     run.keys.append(keys.listing(partition, app, hour))
     run.keys.append(keys.hours(partition, app))
     run.keys.append(keys.stream(partition, stream.name))
@@ -185,7 +185,7 @@ final class AcceptQueue {
     run.arguments.reserve(bytes: size)
     run.arguments.append(hour)
     run.arguments.append(life)
-    run.arguments.append(keys.bell)
+    run.arguments.append(keys.wakeup)
     run.arguments.append(partition)
     run.arguments.append(stream.name)
     run.arguments.append(length: batch.count * Store.rawIDLength) { wire in
@@ -220,13 +220,13 @@ final class AcceptQueue {
     run.keys.append(keys.segments(partition))
     run.keys.append(keys.listing(partition, app, hour))
     run.keys.append(keys.hours(partition, app))
-    run.keys.append(keys.singles(partition))
+    run.keys.append(keys.inlineMessages(partition))
     run.keys.append(keys.keyed(partition, hour))
     run.keys.append(keys.hourEnds(partition, app))
     run.arguments.append(hour)
     run.arguments.append(settings.retentionSeconds)
     run.arguments.append(batch.reduce(0) { max($0, $1.entry.life) })
-    run.arguments.append(keys.bell)
+    run.arguments.append(keys.wakeup)
     run.arguments.append(partition)
     run.arguments.append(look ? "1" : "0")
     run.arguments.append(batch.count)

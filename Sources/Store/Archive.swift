@@ -2,7 +2,7 @@ import Domain
 import RedisClient
 
 /// A message's hashes, wherever they are: live, or packed in the segment of its hour.
-struct MessageParts {
+struct MessageShards {
   typealias Fields = [[UInt8]: [UInt8]]
   var message: Fields
   /// By partition, as far as they came with the message.
@@ -54,11 +54,11 @@ extension Store {
   ]
 
   /// Nil where there is none, in the order asked for.
-  func find(_ ids: [MessageID]) async throws(StoreError) -> [MessageParts?] {
+  func find(_ ids: [MessageID]) async throws(StoreError) -> [MessageShards?] {
     var commands: [RedisCommand] = []
     for id in ids {
       // In the order in which a message moves, so that none slips through.
-      commands.append(single(id))
+      commands.append(inline(id))
       commands.append(RedisCommand(words: ["HMGET", keys.message(id)] + Self.reportFields))
       var archived = RedisCommand("HMGET", keys.segment(keys.home(id), id.hour))
       for mark in ["a", "s", "m"] { archived.append(Array(mark.utf8) + id.raw) }
@@ -69,26 +69,26 @@ extension Store {
       let archived = replies[place * 3 + 2].array ?? []
       let ended = archived.count == 3 ? archived[1].bytes : nil
       if let packed = ended ?? replies[place * 3].bytes,
-        let single = try? Single(packed: packed, hasEnded: ended != nil)
+        let inline = try? InlineMessage(packed: packed, hasEnded: ended != nil)
       {
-        return MessageParts(single, home: keys.home(id))
+        return MessageShards(inline, home: keys.home(id))
       }
       if let packed = archived.first?.bytes, let parts = try? ScriptList.read(packed), parts.count == 3 {
         let home = keys.home(id)
-        return MessageParts(
-          message: MessageParts.fields(parts[0]), work: [home: MessageParts.fields(parts[1])],
-          deliveries: [home: MessageParts.fields(parts[2])])
+        return MessageShards(
+          message: MessageShards.fields(parts[0]), work: [home: MessageShards.fields(parts[1])],
+          deliveries: [home: MessageShards.fields(parts[2])])
       }
-      if let packed = archived.last?.bytes { return MessageParts(message: MessageParts.fields(packed)) }
+      if let packed = archived.last?.bytes { return MessageShards(message: MessageShards.fields(packed)) }
       let live = replies[place * 3 + 1].array ?? []
-      var fields: MessageParts.Fields = [:]
+      var fields: MessageShards.Fields = [:]
       for (name, value) in zip(Self.reportFields, live) { fields[Array(name.utf8)] = value.bytes }
-      return fields.isEmpty ? nil : MessageParts(message: fields)
+      return fields.isEmpty ? nil : MessageShards(message: fields)
     }
   }
 
   /// Reads what the partitions in question hold of these messages.
-  func readWork(_ found: inout [(id: MessageID, parts: MessageParts)], where needed: (MessageParts, Int) -> Bool)
+  func readWork(_ found: inout [(id: MessageID, parts: MessageShards)], where needed: (MessageShards, Int) -> Bool)
     async throws(StoreError)
   {
     var asked: [(place: Int, partition: Int)] = []
@@ -111,10 +111,10 @@ extension Store {
     }
     let replies = try await ask(commands)
     for (number, entry) in asked.enumerated() {
-      var fields = MessageParts.fields(replies[number * 3])
+      var fields = MessageShards.fields(replies[number * 3])
       if fields.isEmpty {
         let ending = replies[number * 3 + 1].bytes.map { Array($0.dropFirst()) }
-        fields = (replies[number * 3 + 2].bytes ?? ending).map { MessageParts.fields($0) } ?? [:]
+        fields = (replies[number * 3 + 2].bytes ?? ending).map { MessageShards.fields($0) } ?? [:]
       }
       found[entry.place].parts.work[entry.partition] = fields
     }

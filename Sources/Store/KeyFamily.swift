@@ -1,17 +1,17 @@
-/// What a key is for: the word behind the hash tag of its partition, up to the first colon. Every key of the store is made from one
-/// of these; docs/storage.md tells of each who writes it, who reads it, and when it ends.
+/// What a key is for: the word behind the hash tag of its partition, up to the first colon. Every key of the store is
+/// made from one of these; docs/storage.md tells of each who writes it, who reads it, and when it ends.
 package enum KeyFamily: String, CaseIterable, Sendable {
   // Of the whole store, in partition 0.
   case layout, workers, reports, conditions, norms, brakes
   case apiKeys = "keys"
 
   // Of a partition.
-  case lease, ready, waiting, retry, finished, scheduled, spreading, starts, ends, controlled, watched, parked, odd,
+  case lease, ready, waiting, retry, finished, scheduled, spreading, starts, ends, controlled, watched, parked, corrupt,
     tallies
   case segments
   case takenTallies = "tallied"
   case sequence = "seq"
-  case singles = "one"
+  case inlineMessages = "one"
   case stream = "q"
   case keyed
   case held = "z"
@@ -78,12 +78,13 @@ package enum KeyFamily: String, CaseIterable, Sendable {
     case .keyed, .held, .segment, .kept, .rate, .caps, .listing, .hours, .hourEnds, .idempotency, .sentDraft,
       .tried:
       .expires
-    case .layout, .workers, .reports, .lease, .sequence, .odd, .tallies, .takenTallies, .segments, .waiting:
+    case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed
     case .conditions, .norms, .brakes, .apiKeys, .audiences, .testLists, .drafts, .draft, .index, .record, .lastNumber,
       .freeNumbers, .alias, .user, .userEdition, .words, .setBucket, .set, .buried:
       .withRegistry
-    case .ready, .retry, .finished, .scheduled, .spreading, .starts, .ends, .controlled, .watched, .parked, .singles,
+    case .ready, .retry, .finished, .scheduled, .spreading, .starts, .ends, .controlled, .watched, .parked,
+      .inlineMessages,
       .stream, .arrivals, .message, .spread, .work, .deliveries, .slices, .snapshot, .codes, .intents:
       .withWork
     }

@@ -12,7 +12,7 @@ struct Keys {
   init(prefix: String, partitions: Int) {
     self.prefix = prefix
     self.partitions = partitions
-    stems = Slots.tags(partitions: partitions).map { "\(prefix):{\($0)}:" }
+    stems = ClusterHashTags.tags(partitions: partitions).map { "\(prefix):{\($0)}:" }
     messageStems = stems.map { stem in
       func begin(_ family: KeyFamily) -> String { "\(stem)\(family.rawValue):" }
       return (begin(.message), begin(.work), begin(.deliveries))
@@ -24,7 +24,7 @@ struct Keys {
     "\(stems[partition])\(family.rawValue):\(name)"
   }
 
-  func partition(_ parts: (String, String)) -> Int { Int(Slots.hash(parts.0, parts.1) % UInt64(partitions)) }
+  func partition(_ parts: (String, String)) -> Int { Int(ClusterHashTags.hash(parts.0, parts.1) % UInt64(partitions)) }
 
   // Of the whole store, kept in partition 0.
   var layout: String { whole(.layout) }
@@ -40,11 +40,11 @@ struct Keys {
   /// hash of secret → key
   var apiKeys: String { whole(.apiKeys) }
   /// The pub/sub channel of doorbells.
-  var bell: String { "\(prefix):bell" }
+  var wakeup: String { "\(prefix):bell" }
 
   // Of a partition.
-  /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned, v last script of the owner (`LeaseFence`),
-  /// w the worker
+  /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned, v last script of the owner
+  /// (`LeaseFence`), w the worker
   func lease(_ partition: Int) -> String { whole(.lease, partition) }
   func sequence(_ partition: Int) -> String { whole(.sequence, partition) }
   /// Names of streams that hold jobs.
@@ -55,7 +55,7 @@ struct Keys {
   /// Raw ids of messages of that hour that were stored under an idempotency key. Lives longer than any of their keys.
   func keyed(_ partition: Int, _ hour: Int64) -> String { key(.keyed, partition, String(hour)) }
   /// Messages of one delivery that wait for it, by raw id.
-  func singles(_ partition: Int) -> String { whole(.singles, partition) }
+  func inlineMessages(_ partition: Int) -> String { whole(.inlineMessages, partition) }
   /// Members: message and index; scores: due times.
   func retry(_ partition: Int) -> String { whole(.retry, partition) }
   /// Parts that are done and have not told home: by message a flag for failures and the counters.
@@ -64,7 +64,7 @@ struct Keys {
   func scheduled(_ partition: Int) -> String { whole(.scheduled, partition) }
   func spreading(_ partition: Int) -> String { whole(.spreading, partition) }
   /// How many jobs, retries and parts could not be read.
-  func odd(_ partition: Int) -> String { whole(.odd, partition) }
+  func corrupt(_ partition: Int) -> String { whole(.corrupt, partition) }
   /// Outcomes that became final and that no worker has taken yet, by provider and outcome …
   func tallies(_ partition: Int) -> String { whole(.tallies, partition) }
   /// … and those that a worker was handed.
@@ -73,7 +73,8 @@ struct Keys {
   func held(_ partition: Int, _ credential: CredentialID) -> String { key(.held, partition, credential.rawValue) }
   /// Tombstones by their time: app and device, a zero between.
   func buried(_ partition: Int) -> String { whole(.buried, partition) }
-  /// Devices that hold their token from the next step of their registration on, by when that began: app and device, a zero between.
+  /// Devices that hold their token from the next step of their registration on, by when that began: app and device, a
+  /// zero between.
   func arrivals(_ partition: Int) -> String { whole(.arrivals, partition) }
   /// Finished records by hour of acceptance.
   func segment(_ partition: Int, _ hour: Int64) -> String { key(.segment, partition, String(hour)) }
@@ -180,7 +181,7 @@ struct Keys {
   /// Users: version and tags, and their devices.
   func user(_ app: AppID, _ user: String) -> (key: String, partition: Int) {
     let partition = partition((app.rawValue, user))
-    let bucket = Slots.hash("user", app.rawValue, user) % UInt64(Self.userBuckets)
+    let bucket = ClusterHashTags.hash("user", app.rawValue, user) % UInt64(Self.userBuckets)
     return (userBucket(partition, app, Int(bucket)), partition)
   }
   func userBucket(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {

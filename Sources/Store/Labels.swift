@@ -1,7 +1,7 @@
 package import Domain
 
-/// What people call a message and find it by, kept with it for as long as it is: a name, its audience, and labels, which are
-/// names with a string, a number or a boolean.
+/// What people call a message and find it by, kept with it for as long as it is: a name, its audience, and labels,
+/// which are names with a string, a number or a boolean.
 package struct Labels: Hashable, Sendable {
   package private(set) var members: [JSONMember]
 
@@ -98,7 +98,7 @@ package struct Labels: Hashable, Sendable {
   }
 }
 
-extension MessageParts {
+extension MessageShards {
   var labels: Labels {
     message[Array(Labels.field.utf8)].flatMap { try? Labels(packed: $0) } ?? Labels()
   }
@@ -117,8 +117,8 @@ extension Store {
   private static let mostLookedAt = 2_000
   private static let lookedAtOnce = 200
 
-  /// Newest first, before `cursor`. With a label, as `key:value`, only those that have it: a page may then hold fewer than
-  /// `limit`, or none, and still have a next one.
+  /// Newest first, before `cursor`. With a label, as `key:value`, only those that have it: a page may then hold fewer
+  /// than `limit`, or none, and still have a next one.
   package func messages(app: AppID, before cursor: MessageID?, limit: Int, label: String? = nil)
     async throws(StoreError) -> MessagePage
   {

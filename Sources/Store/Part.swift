@@ -1,8 +1,9 @@
 import Domain
 import RedisClient
 
-/// What one partition gets of a message, or one step of it: the arguments of the `addPart` fragment, and the streams they name.
-struct Part {
+/// What one partition gets of a message, or one step of it: the arguments of the `addShard` fragment, and the streams
+/// they name.
+struct MessageShard {
   let partition: Int
   /// Index of its first delivery among those of the partition.
   private(set) var first = 0
@@ -43,7 +44,7 @@ struct Part {
     for (place, target) in targets.enumerated() {
       let index = first + place
       let provider = target.address?.provider
-      switch target.fate {
+      switch target.route {
       case .ended(let outcome, let reason):
         list.append(.init(device: target.device, credential: nil, provider: provider, platform: target.platform))
         let record = DeliveryRecord(state: .final(outcome, reason: reason, providerID: nil), provider: provider)
@@ -97,8 +98,9 @@ struct Part {
   static let bytesPerStep = 256 << 10
 
   /// All that a partition gets, in steps that one script each can take.
-  static func steps(partition: Int, targets: [SubmissionTarget], urgency: Urgency, targetsPerJob: Int) -> [Part] {
-    var steps: [Part] = []
+  static func steps(partition: Int, targets: [SubmissionTarget], urgency: Urgency, targetsPerJob: Int) -> [MessageShard]
+  {
+    var steps: [MessageShard] = []
     var rest = targets[...]
     repeat {
       var bytes = 0
@@ -109,7 +111,7 @@ struct Part {
         return bytes == 0 || bytes + size <= bytesPerStep
       }
       steps.append(
-        Part(
+        MessageShard(
           partition: partition, targets: some, from: targets.count - rest.count, urgency: urgency,
           targetsPerJob: targetsPerJob))
       rest = rest.dropFirst(some.count)
@@ -118,11 +120,11 @@ struct Part {
   }
 
   /// In place of a step that cannot be read: nothing is known of its deliveries but how many they were.
-  static func lost(partition: Int, from first: Int, count: Int) -> Part {
+  static func lost(partition: Int, from first: Int, count: Int) -> MessageShard {
     let target = SubmissionTarget(
       device: DeviceID(rawValue: ""), registered: false, address: nil,
-      fate: .ended(.failed, reason: Store.corruptReason))
-    return Part(
+      route: .ended(.failed, reason: Store.corruptReason))
+    return MessageShard(
       partition: partition, targets: repeatElement(target, count: count), from: first, urgency: .bulk, targetsPerJob: 1)
   }
 
@@ -194,7 +196,7 @@ struct Part {
     return stride(from: 0, to: packed.count, by: 2).map { Int(packed[$0]) << 8 | Int(packed[$0 + 1]) }
   }
 
-  /// As the `addPart` fragment takes it.
+  /// As the `addShard` fragment takes it.
   func append(to command: inout RedisCommand, ttl: Int) {
     command.append(ttl)
     for argument in arguments { command.append(argument) }

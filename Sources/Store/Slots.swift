@@ -1,5 +1,5 @@
 /// Hash tags that spread partitions evenly over the 16,384 slots of a Redis Cluster (design D5).
-enum Slots {
+enum ClusterHashTags {
   static let count = 16_384
 
   /// CRC-16/XMODEM, as Redis Cluster computes slots.

@@ -31,19 +31,19 @@ extension Store {
     return placed.acceptance
   }
 
-  /// As `accept`, for many at once, in their order. Only for those that can be kept whole and ask for nothing else: nil says
-  /// that nothing was done for one.
-  package func acceptSingles(_ submissions: some Collection<Submission>) async -> [Result<MessageID, StoreError>?] {
+  /// As `accept`, for many at once, in their order. Only for those that can be kept whole and ask for nothing else: nil
+  /// says that nothing was done for one.
+  package func acceptInline(_ submissions: some Collection<Submission>) async -> [Result<MessageID, StoreError>?] {
     do throws(StoreError) { try checkCondition() } catch { return submissions.map { _ in .failure(error) } }
-    let gathered = GatheredSingles(count: submissions.count)
+    let gathered = GatheredInlineMessages(count: submissions.count)
     await withUnsafeContinuation { (waiter: UnsafeContinuation<Void, Never>) in
       for (place, submission) in submissions.enumerated() {
         guard submission.idempotency == nil, submission.replicas == 0, submission.id == nil,
-          let single = Single(submission)
+          let inline = InlineMessage(submission)
         else { continue }
         let id = identify(submission)
         gathered.left += 1
-        acceptQueue.store(entry(of: single, id), in: lane(of: single, id, submission.urgency)) { fault in
+        acceptQueue.store(entry(of: inline, id), in: lane(of: inline, id, submission.urgency)) { fault in
           gathered.results[place] = fault.map { .failure($0) } ?? .success(id)
           gathered.left -= 1
           if gathered.left == 0 { waiter.resume() }
@@ -91,10 +91,10 @@ extension Store {
 
   /// Stores a message whose idempotency key, if it has one, is reserved. Once for each key, whoever comes when.
   func place(_ submission: Submission, as id: MessageID, isRepeated: Bool) async throws(StoreError) {
-    if !isRepeated, submission.id == nil, let single = Single(submission) {
-      var entry = entry(of: single, id)
+    if !isRepeated, submission.id == nil, let inline = InlineMessage(submission) {
+      var entry = entry(of: inline, id)
       entry.keyedUntil = submission.keyedUntil
-      return try await acceptQueue.store(entry, in: lane(of: single, id, submission.urgency))
+      return try await acceptQueue.store(entry, in: lane(of: inline, id, submission.urgency))
     }
     if let brake = submission.errorBrake, submission.count >= brake.minimum { try await watch(id) }
     if let audience = submission.audience, !Self.parts(of: audience).isEmpty {
@@ -110,20 +110,20 @@ extension Store {
   }
 
   /// Its home is the partition of its only device.
-  private func lane(of single: Single, _ id: MessageID, _ urgency: Urgency) -> AcceptQueue.Lane {
+  private func lane(of inline: InlineMessage, _ id: MessageID, _ urgency: Urgency) -> AcceptQueue.Lane {
     let home = keys.home(id)
     return AcceptQueue.Lane(
-      partition: home, app: single.app,
-      stream: StreamID(partition: home, credential: single.credential, urgency: urgency))
+      partition: home, app: inline.app,
+      stream: StreamID(partition: home, credential: inline.credential, urgency: urgency))
   }
 
-  private func entry(of single: Single, _ id: MessageID) -> AcceptQueue.Entry {
-    let packed = single.packed
+  private func entry(of inline: InlineMessage, _ id: MessageID) -> AcceptQueue.Entry {
+    let packed = inline.packed
     var arguments = RedisCommand()
     arguments.reserve(bytes: packed.count + 48)
     arguments.append(id.raw)
     arguments.append(packed)
-    return AcceptQueue.Entry(id: id, arguments: arguments, life: Int64(single.ttl) + settings.retentionSeconds)
+    return AcceptQueue.Entry(id: id, arguments: arguments, life: Int64(inline.ttl) + settings.retentionSeconds)
   }
 
   private func byPartition(_ submission: Submission) -> [Int: [SubmissionTarget]] {
@@ -146,8 +146,8 @@ extension Store {
     return MessageID(acceptedAt: submission.acceptedAt, partition: home, random: random)
   }
 
-  /// Ends the reservation of its idempotency key. The message is stored whatever comes of this; without it a repeat stores it
-  /// once more, without effect.
+  /// Ends the reservation of its idempotency key. The message is stored whatever comes of this; without it a repeat
+  /// stores it once more, without effect.
   func settle(_ submission: Submission, _ id: MessageID, isConfirmed: Bool) {
     guard let idempotency = submission.idempotency else { return }
     let key = keys.idempotency(submission.app, idempotency.key)
@@ -193,7 +193,7 @@ extension Store {
     let home = keys.home(id)
     let partitions = byPartition.isEmpty ? [home] : byPartition.keys.sorted()
     let parts = partitions.map {
-      Part.steps(
+      MessageShard.steps(
         partition: $0, targets: byPartition[$0] ?? [], urgency: submission.urgency,
         targetsPerJob: settings.targetsPerJob)
     }
@@ -221,7 +221,7 @@ extension Store {
 
   /// A message whose targets all live in its home.
   private func storeHere(
-    _ submission: Submission, _ id: MessageID, _ fields: inout MessageFields, _ part: Part, mayBeKnown: Bool
+    _ submission: Submission, _ id: MessageID, _ fields: inout MessageFields, _ part: MessageShard, mayBeKnown: Bool
   ) async throws(StoreError) {
     let home = part.partition
     fields.append("st", Self.queuedState)
@@ -251,7 +251,7 @@ extension Store {
     var fields = fields
     var parts = parts
     var staged: Int64 = 0
-    if parts.reduce(submission.body.count, { $0 + $1.packed.count }) > Part.bytesPerStep {
+    if parts.reduce(submission.body.count, { $0 + $1.packed.count }) > MessageShard.bytesPerStep {
       for (field, value) in [("b", submission.body)] + parts {
         let stage = try await ask(
           Scripts.stage, keys: [keys.message(id), keys.spread(id)],
@@ -274,7 +274,7 @@ extension Store {
       keys: [
         keys.message(id), keys.spread(id), schedule == nil ? keys.spreading(home) : keys.scheduled(home),
         keys.segment(home, id.hour),
-        keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app), keys.singles(home),
+        keys.listing(home, submission.app, id.hour), keys.hours(home, submission.app), keys.inlineMessages(home),
         keys.keyed(home, id.hour), keys.hourEnds(home, submission.app),
       ],
       [
@@ -299,7 +299,8 @@ extension Store {
     }
   }
 
-  /// All but the request itself. `spreads`: it tells home how each part ended, even if it has but one, as it may spread twice.
+  /// All but the request itself. `spreads`: it tells home how each part ended, even if it has but one, as it may spread
+  /// twice.
   func messageFields(_ submission: Submission, _ id: MessageID, _ partitions: [Int], spreads: Bool) -> MessageFields {
     var fields = MessageFields(reserving: submission.body.count + 256)
     fields.append("app", submission.app.rawValue)
@@ -349,7 +350,7 @@ func pairs(_ reply: [RedisReply]) -> [(name: [UInt8], value: [UInt8])] {
   }
 }
 
-private final class GatheredSingles {
+private final class GatheredInlineMessages {
   var results: [Result<MessageID, StoreError>?]
   var left = 0
   init(count: Int) { results = Array(repeating: nil, count: count) }

@@ -2,16 +2,16 @@ package import Domain
 import RedisClient
 
 extension Store {
-  /// Deliveries of a message that was cancelled and that no lane holds: those in the retry set but for `atHand`, and members
-  /// of an audience that were never handed out. In bounded steps. What is at hand ends by its own outcome: a request may be
-  /// at work for it.
+  /// Deliveries of a message that was cancelled and that no lane holds: those in the retry set but for `atHand`, and
+  /// members of an audience that were never handed out. In bounded steps. What is at hand ends by its own outcome: a
+  /// request may be at work for it.
   package func cancelWaiting(_ lease: Lease, message: MessageID, atHand: Set<DeliveryID> = []) async throws(StoreError)
   {
     let partition = lease.partition
     let work = try await ask(RedisCommand("HMGET", keys.work(partition, message), "a", "r"), partition: partition)
     guard let fields = work.array, fields.count == 2, let waiting = fields[1].integer else { return }
     if !fields[0].isNull {
-      guard let part = try await audiencePart(message, lease) else { return }
+      guard let part = try await audienceShard(message, lease) else { return }
       try await endRest(of: part, lease, .cancelled)
     }
     guard waiting > 0 else { return }

@@ -7,7 +7,7 @@ struct StoredJob {
     case targets([PackedTarget])
     /// Members of an audience, by their index.
     case audience(Range<Int>)
-    case single(StoredSingle)
+    case inline(StoredInlineMessage)
   }
   var entry: String
   var id: JobID
@@ -36,10 +36,11 @@ extension Store {
     }
   }
 
-  /// Jobs behind `after` in order, at most `jobs`; of an audience's job at most `targets` members, and nothing behind it
-  /// until it is whole. With a member in `after`, more of that job and nothing else. Jobs stay in the stream until a flush finishes them, so a new owner starts again from nil. Jobs
-  /// with nothing left to do are taken out on the way. `packed`: members of audiences as `ClaimedMembers`, but for those whose
-  /// slices are stored. `heard`: hears of the messages as soon as they are known, to read them while the rest is read.
+  /// Jobs behind `after` in order, at most `jobs`; of an audience's job at most `targets` members, and nothing behind
+  /// it until it is whole. With a member in `after`, more of that job and nothing else. Jobs stay in the stream until a
+  /// flush finishes them, so a new owner starts again from nil. Jobs with nothing left to do are taken out on the way.
+  /// `packed`: members of audiences as `ClaimedMembers`, but for those whose slices are stored. `heard`: hears of the
+  /// messages as soon as they are known, to read them while the rest is read.
   package func claim(
     _ lease: Lease, _ stream: StreamID, after: ClaimPlace?, jobs: Int, targets: Int, packed: Bool = false,
     heard: (MessageID) -> Void = { _ in }
@@ -48,7 +49,7 @@ extension Store {
       jobs > 0 && targets > 0 && stream.partition == lease.partition, "a claim of another partition's stream")
     var after = after
     if let place = after, place.member == ClaimPlace.start,
-      let message = singles[lease.partition]?.message(of: place.job)
+      let message = inlineMessages[lease.partition]?.message(of: place.job)
     {
       return try await claimAgain(place.job, message, lease)
     }
@@ -60,14 +61,15 @@ extension Store {
           Scripts.claim,
           keys: [
             keys.lease(lease.partition), keys.stream(lease.partition, stream.name), keys.waiting(lease.partition),
-            keys.singles(lease.partition),
+            keys.inlineMessages(lease.partition),
           ], [.text(from ?? "-"), .number(Int64(jobs)), .text(stream.name)], under: lease
         ).array ?? []
       let found = reply.first?.array ?? []
       guard !found.isEmpty else { return [] }
       if let place = after, place.member != nil, Self.sequence(of: found[0]) != place.job.sequence { return [] }
       let (claims, looked, last) = try await open(
-        found, singles: reply.last?.array ?? [], lease, stream, after: after, targets: targets, packed: packed, heard)
+        found, inlineMessages: reply.last?.array ?? [], lease, stream, after: after, targets: targets, packed: packed,
+        heard)
       if !claims.isEmpty || looked < jobs || after?.member != nil { return claims }
       guard let last else { return [] }
       after = ClaimPlace(job: JobID(stream: stream, sequence: last))
@@ -76,33 +78,33 @@ extension Store {
 
   /// `looked`: how many jobs there were.
   private func open(
-    _ found: [RedisReply], singles values: [RedisReply], _ lease: Lease, _ stream: StreamID, after: ClaimPlace?,
+    _ found: [RedisReply], inlineMessages values: [RedisReply], _ lease: Lease, _ stream: StreamID, after: ClaimPlace?,
     targets: Int, packed: Bool, _ heard: (MessageID) -> Void
   ) async throws(StoreError) -> (claims: [ClaimedJob], looked: Int, last: UInt64?) {
     var stored: [StoredJob] = []
     var last: UInt64?
     var empty: [String] = []
-    var odd: [RedisReply] = []
+    var corrupt: [RedisReply] = []
     var hasLost = false
     var values = values[...]
     for entry in found {
       guard let name = entry.array?.first?.text else { continue }
       last = Self.sequence(of: entry) ?? last
-      let isOfSingles = entry.array?.last?.array?.first?.text == "s"
-      let row = isOfSingles ? values.popFirst() : nil
-      if let singles = Self.singles(entry, row, stream) {
-        for single in singles {
-          stored.append(StoredJob(entry: name, id: single.job, message: single.message, content: .single(single)))
-          last = single.job.sequence
-          if single.packed == nil { heard(single.message) }
+      let isOfInline = entry.array?.last?.array?.first?.text == "s"
+      let row = isOfInline ? values.popFirst() : nil
+      if let inlineMessages = Self.inlineMessages(entry, row, stream) {
+        for inline in inlineMessages {
+          stored.append(StoredJob(entry: name, id: inline.job, message: inline.message, content: .inline(inline)))
+          last = inline.job.sequence
+          if inline.packed == nil { heard(inline.message) }
         }
       } else if let job = Self.read(entry, stream) {
         stored.append(job)
         heard(job.message)
       } else {
-        hasLost = hasLost || isOfSingles
+        hasLost = hasLost || isOfInline
         empty.append(name)
-        odd.append(entry)
+        corrupt.append(entry)
       }
     }
     var claims: [ClaimedJob] = []
@@ -115,13 +117,13 @@ extension Store {
         if let claim = try await open(job, range, from: from ?? range.lowerBound, lease, limit: room, packed: packed) {
           claims.append(claim)
         }
-      } else if case .single = job.content {
-        var singles: [StoredSingle] = []
-        while case .single(let single)? = rest.first?.content {
-          singles.append(single)
+      } else if case .inline = job.content {
+        var inlineMessages: [StoredInlineMessage] = []
+        while case .inline(let inline)? = rest.first?.content {
+          inlineMessages.append(inline)
           rest = rest.dropFirst()
         }
-        let opened = try await open(singles, lease)
+        let opened = try await open(inlineMessages, lease)
         claims += opened.claims
         empty += opened.empty
       } else {
@@ -130,19 +132,19 @@ extension Store {
         let opened = try await open(Array(direct), lease)
         claims += opened.claims
         empty += opened.empty
-        odd += found.filter { entry in opened.odd.contains { $0 == entry.array?.first?.text } }
+        corrupt += found.filter { entry in opened.corrupt.contains { $0 == entry.array?.first?.text } }
       }
     }
-    for message in Set(odd.compactMap(Self.message)) { try await condemnLost(of: message, lease, stream) }
-    if !empty.isEmpty { try await drop(empty, odd: odd.count, lease, stream) }
-    if hasLost { try await condemnLostSingles(lease, stream) }
+    for message in Set(corrupt.compactMap(Self.message)) { try await condemnLost(of: message, lease, stream) }
+    if !empty.isEmpty { try await drop(empty, corrupt: corrupt.count, lease, stream) }
+    if hasLost { try await condemnLostInline(lease, stream) }
     for claim in claims { claimed[lease.partition, default: [:]][claim.id] = claim.message }
-    return (claims, stored.count + odd.count, last)
+    return (claims, stored.count + corrupt.count, last)
   }
 
   /// Jobs of direct sends; entries that have nothing left to do or cannot be right are named.
   private func open(_ stored: [StoredJob], _ lease: Lease) async throws(StoreError)
-    -> (claims: [ClaimedJob], empty: [String], odd: [String])
+    -> (claims: [ClaimedJob], empty: [String], corrupt: [String])
   {
     let partition = lease.partition
     var commands: [RedisCommand] = []
@@ -156,7 +158,7 @@ extension Store {
     let replies = try await ask(commands, partition: partition)
     var claims: [ClaimedJob] = []
     var empty: [String] = []
-    var odd: [String] = []
+    var corrupt: [String] = []
     for (place, job) in stored.enumerated() {
       let work = replies[place * 3].array ?? []
       guard let count = work.first?.integer, case .array(let records) = replies[place * 3 + 2] else {
@@ -165,7 +167,7 @@ extension Store {
       }
       guard job.targets.allSatisfy({ $0.index < count }) else {
         empty.append(job.entry)
-        odd.append(job.entry)
+        corrupt.append(job.entry)
         continue
       }
       let slices = slicesByMember(replies[place * 3 + 1], of: job.message, partition)
@@ -191,7 +193,7 @@ extension Store {
       claims[index].targets = Array(all[place..<place + count])
       place += count
     }
-    return (claims, empty, odd)
+    return (claims, empty, corrupt)
   }
 
   static func sequence(of entry: RedisReply) -> UInt64? {
@@ -211,7 +213,7 @@ extension Store {
     }
     guard fields.count == 8, let indexes = fields[5].bytes,
       let targets = fields[7].bytes.flatMap({ try? PackedTarget.readAll($0) }), !targets.isEmpty,
-      targets[0].index == Int(first), targets.map(\.index) == Part.indexes(indexes)
+      targets[0].index == Int(first), targets.map(\.index) == MessageShard.indexes(indexes)
     else { return nil }
     return StoredJob(entry: name, id: id, message: message, content: .targets(targets))
   }
@@ -237,12 +239,12 @@ extension Store {
     }
   }
 
-  func drop(_ entries: [String], odd: Int, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
+  func drop(_ entries: [String], corrupt: Int, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
     let partition = lease.partition
     _ = try await ask(
       Scripts.dropJobs,
       keys: [
-        keys.lease(partition), keys.stream(partition, stream.name), keys.ready(partition), keys.odd(partition),
-      ], [.text(stream.name), .number(Int64(odd))] + entries.map { .text($0) }, under: lease)
+        keys.lease(partition), keys.stream(partition, stream.name), keys.ready(partition), keys.corrupt(partition),
+      ], [.text(stream.name), .number(Int64(corrupt))] + entries.map { .text($0) }, under: lease)
   }
 }

@@ -1,8 +1,8 @@
 import Domain
 import RedisClient
 
-/// What cannot be read is not sent and not forgotten: its deliveries end as `failed: corrupt_record`, so that the message
-/// completes and its sums hold.
+/// What cannot be read is not sent and not forgotten: its deliveries end as `failed: corrupt_record`, so that the
+/// message completes and its sums hold.
 extension Store {
   /// Deliveries of a message that no readable job of the stream carries, as one of its jobs could not be read.
   func condemnLost(of message: MessageID, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
@@ -24,47 +24,48 @@ extension Store {
     let lost = list.entries.indices.filter {
       list.entries[$0].credential == stream.credential && !carried.contains($0)
     }
-    try await condemn(message, lost, list, lease, odd: 0, waiting: false)
+    try await condemn(message, lost, list, lease, corrupt: 0, waiting: false)
   }
 
-  /// Singles of a stream that none of its entries names, as one of them could not be read. Rare: all of both is read.
-  func condemnLostSingles(_ lease: Lease, _ stream: StreamID) async throws(StoreError) {
+  /// Inline messages of a stream that none of its entries names, as one of them could not be read. Rare: all of both is
+  /// read.
+  func condemnLostInline(_ lease: Lease, _ stream: StreamID) async throws(StoreError) {
     let partition = lease.partition
-    var lost: [MessageID: Single] = [:]
+    var lost: [MessageID: InlineMessage] = [:]
     var cursor = "0"
     repeat {
       let page =
         try await ask(
-          RedisCommand("HSCAN", keys.singles(partition), cursor, "COUNT", String(Self.condemnedAtOnce)),
+          RedisCommand("HSCAN", keys.inlineMessages(partition), cursor, "COUNT", String(Self.condemnedAtOnce)),
           partition: partition
         ).array ?? []
       cursor = page.first?.text ?? "0"
       for (id, packed) in pairs(page.last?.array ?? []) {
-        guard let id = MessageID(raw: id), let single = try? Single(packed: packed, hasEnded: false),
-          single.credential == stream.credential
+        guard let id = MessageID(raw: id), let inline = try? InlineMessage(packed: packed, hasEnded: false),
+          inline.credential == stream.credential
         else { continue }
-        lost[id] = single
+        lost[id] = inline
       }
     } while cursor != "0"
     // Read behind them: what was accepted meanwhile is not among those.
     for urgency in Urgency.allCases {
       let other = StreamID(partition: partition, credential: stream.credential, urgency: urgency)
-      for id in try await singles(in: other) { lost[id] = nil }
+      for id in try await inlineMessages(in: other) { lost[id] = nil }
     }
     let all = Array(lost)
     for start in stride(from: 0, to: all.count, by: Self.condemnedAtOnce) {
-      let finals = all[start..<min(all.count, start + Self.condemnedAtOnce)].map { id, single in
+      let finals = all[start..<min(all.count, start + Self.condemnedAtOnce)].map { id, inline in
         Flush.Final(
-          delivery: DeliveryID(message: id, partition: partition, index: 0), device: single.target.device,
-          provider: single.provider ?? ProviderName(rawValue: ""), outcome: .failed, reason: Self.corruptReason,
-          platform: single.platform)
+          delivery: DeliveryID(message: id, partition: partition, index: 0), device: inline.target.device,
+          provider: inline.provider ?? ProviderName(rawValue: ""), outcome: .failed, reason: Self.corruptReason,
+          platform: inline.platform)
       }
       try await end(finals, lease)
     }
   }
   private static let condemnedAtOnce = 100
 
-  private func singles(in stream: StreamID) async throws(StoreError) -> Set<MessageID> {
+  private func inlineMessages(in stream: StreamID) async throws(StoreError) -> Set<MessageID> {
     var found: Set<MessageID> = []
     var from = "-"
     while true {
@@ -90,7 +91,7 @@ extension Store {
   /// Members of an audience whose job cannot be read, and who were not handed out.
   private func condemnLostMembers(of message: MessageID, _ lease: Lease, _ stream: StreamID) async throws(StoreError) {
     let partition = lease.partition
-    guard let part = try await audiencePart(message, lease) else { return }
+    guard let part = try await audienceShard(message, lease) else { return }
     for job in part.jobs where job.credential == stream.credential && part.isReleased(job) {
       let entry = part.entry(of: job)
       let found = try await ask(
@@ -112,28 +113,28 @@ extension Store {
           provider: ProviderName(rawValue: ""), outcome: .failed, reason: Self.corruptReason)
       }
       _ = try await self.flush(flush)
-      _ = try await ask(RedisCommand("INCRBY", keys.odd(partition), String(indexes.count)), partition: partition)
+      _ = try await ask(RedisCommand("INCRBY", keys.corrupt(partition), String(indexes.count)), partition: partition)
       return
     }
     let list = try await targets(of: message, partition) ?? TargetList()
-    try await condemn(message, indexes, list, lease, odd: indexes.count, waiting: true)
+    try await condemn(message, indexes, list, lease, corrupt: indexes.count, waiting: true)
   }
 
   /// The list of a part as it stands; nil: there is none that can be read.
   func targets(of message: MessageID, _ partition: Int) async throws(StoreError) -> TargetList? {
     let work = try await ask(RedisCommand("HGETALL", keys.work(partition, message)), partition: partition)
-    return TargetList(work: MessageParts.fields(work))
+    return TargetList(work: MessageShards.fields(work))
   }
 
   private func condemn(
-    _ message: MessageID, _ indexes: [Int], _ list: TargetList, _ lease: Lease, odd: Int, waiting: Bool
+    _ message: MessageID, _ indexes: [Int], _ list: TargetList, _ lease: Lease, corrupt: Int, waiting: Bool
   ) async throws(StoreError) {
     guard !indexes.isEmpty else { return }
     let partition = lease.partition
     let here = keys.home(message) == partition
     var arguments: [RedisArgument] = [
       .bytes(message.raw), .number(message.hour), .number(settings.retentionSeconds),
-      here ? "1" : "0", .number(Int64(odd)), waiting ? "1" : "0",
+      here ? "1" : "0", .number(Int64(corrupt)), waiting ? "1" : "0",
     ]
     for index in indexes {
       let provider = list.entries.indices.contains(index) ? list.entries[index].provider : nil
@@ -148,7 +149,7 @@ extension Store {
       Scripts.condemn,
       keys: [
         keys.lease(partition), keys.finished(partition), keys.retry(partition), keys.segments(partition),
-        keys.odd(partition), keys.work(partition, message), keys.deliveries(partition, message),
+        keys.corrupt(partition), keys.work(partition, message), keys.deliveries(partition, message),
         keys.slices(partition, message), here ? keys.message(message) : keys.work(partition, message),
         keys.segment(partition, message.hour), keys.kept(partition, message.hour), keys.tallies(partition),
       ], arguments, under: lease)

@@ -1,8 +1,8 @@
 import Loop
 import RedisClient
 
-/// Messages that replicas must have before they count as accepted. They are written over a connection of their own, so that
-/// nobody else waits behind its WAIT; WAIT tells of the connection that wrote, and of no other.
+/// Messages that replicas must have before they count as accepted. They are written over a connection of their own, so
+/// that nobody else waits behind its WAIT; WAIT tells of the connection that wrote, and of no other.
 extension Store {
   /// As `accept`, and then until so many replicas have it. `.unconfirmed`: the primary has it and will
   /// send it unless it is lost first; that the replicas have it is not known.
@@ -12,7 +12,7 @@ extension Store {
     let placed = try await writer.place(submission)
     guard case .stored(let id, let isRepeated) = placed else { return placed.acceptance }
     let replicas = await writer.receipts.confirm(
-      replicas: submission.replicas, connection: connection, connected: pulse.replicas,
+      replicas: submission.replicas, connection: connection, connected: probe.replicas,
       timeout: settings.replicaMilliseconds)
     writer.settle(submission, id, isConfirmed: replicas >= submission.replicas)
     guard replicas >= submission.replicas else {

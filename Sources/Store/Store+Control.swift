@@ -7,8 +7,8 @@ extension Store {
     try await control(id, app: app, .cancelled)
   }
 
-  /// Sets what is to become of a message; all workers learn of it within a second, most of them at once. Two operators at
-  /// the same time: one comes first, and the later one's word holds everywhere. `reason`: of a pause.
+  /// Sets what is to become of a message; all workers learn of it within a second, most of them at once. Two operators
+  /// at the same time: one comes first, and the later one's word holds everywhere. `reason`: of a pause.
   package func control(_ id: MessageID, app: AppID, _ word: Control.Word, reason: String = operatorsReason)
     async throws(StoreError) -> Controlled
   {
@@ -34,7 +34,7 @@ extension Store {
       let home = keys.home(id)
       _ = try await ask(
         Scripts.hurry, keys: [keys.message(id), keys.scheduled(home)],
-        [.bytes(id.raw), .text(keys.bell), .number(Int64(home))])
+        [.bytes(id.raw), .text(keys.wakeup), .number(Int64(home))])
     }
     switch reply.array?.first?.integer {
     case 1:
@@ -62,7 +62,7 @@ extension Store {
     if let control {
       let partitions = (held[1].text ?? "").split(separator: ",").compactMap { StoredNumber.partition($0) }
       _ = try await ask(
-        Scripts.controlPart,
+        Scripts.controlShard,
         partitions.filter { !told.contains($0) && (0..<settings.partitions).contains($0) }
           .map { controlRun(id, control, $0) })
     }
@@ -75,14 +75,14 @@ extension Store {
     (
       [keys.work(partition, id), keys.starts(partition), keys.ends(partition)],
       [
-        .text(keys.bell), .text(id.description), .bytes(id.raw), .number(Int64(partition)), .text(control.packed),
+        .text(keys.wakeup), .text(id.description), .bytes(id.raw), .number(Int64(partition)), .text(control.packed),
       ]
     )
   }
 
   /// One partition learns what its owner knows from elsewhere.
   package func apply(_ control: Control, to id: MessageID, _ lease: Lease) async throws(StoreError) {
-    _ = try await ask(Scripts.controlPart, [controlRun(id, control, lease.partition)])
+    _ = try await ask(Scripts.controlShard, [controlRun(id, control, lease.partition)])
   }
 
   /// What holds in a partition, by message; nil for a message of which nothing is left to do there.

@@ -3,15 +3,16 @@ import RedisClient
 
 /// Device by device: what became of a message.
 extension Store {
-  /// Deliveries looked at in one call: where a filter takes few, a page may be shorter than asked for and yet not the last.
+  /// Deliveries looked at in one call: where a filter takes few, a page may be shorter than asked for and yet not the
+  /// last.
   private static let lookedAtPerCall = 50_000
   /// Deliveries read at a time.
   private static let window = 1_000
 
-  /// In the order of partition and place; `cursor` is what the last call returned. What the bound of bytes has dropped is
-  /// left out, though the report still counts it, and so are audiences that were not started. A page may be short or empty
-  /// though more follow: nil as `next` is the end. `tellsUsers`: of a direct send the devices are read for it, all of the page
-  /// at once; those of an audience are read anyway.
+  /// In the order of partition and place; `cursor` is what the last call returned. What the bound of bytes has dropped
+  /// is left out, though the report still counts it, and so are audiences that were not started. A page may be short or
+  /// empty though more follow: nil as `next` is the end. `tellsUsers`: of a direct send the devices are read for it,
+  /// all of the page at once; those of an audience are read anyway.
   package func deliveries(
     _ id: MessageID, app: AppID, filter: DeliveryFilter = DeliveryFilter(), cursor: DeliveryPlace?, limit: Int,
     tellsUsers: Bool = false
@@ -26,7 +27,7 @@ extension Store {
   }
 
   private func listed(
-    _ id: MessageID, _ parts: MessageParts, _ app: AppID, _ filter: DeliveryFilter, cursor: DeliveryPlace?, limit: Int
+    _ id: MessageID, _ parts: MessageShards, _ app: AppID, _ filter: DeliveryFilter, cursor: DeliveryPlace?, limit: Int
   ) async throws(StoreError) -> (items: [DeliveryReport], next: DeliveryPlace?) {
     let partitions = parts.partitions.filter { (0..<settings.partitions).contains($0) }.sorted()
     var (partition, index) = (cursor?.partition ?? partitions.first ?? 0, cursor?.index ?? 0)
@@ -60,7 +61,7 @@ extension Store {
 
   /// Of a direct send. The index to go on at; nil: the part has no more.
   private func add(
-    _ list: TargetList, _ range: Range<Int>, of parts: MessageParts, _ id: MessageID, _ partition: Int,
+    _ list: TargetList, _ range: Range<Int>, of parts: MessageShards, _ id: MessageID, _ partition: Int,
     _ filter: DeliveryFilter, _ conditions: [CredentialID: CredentialCondition], to items: inout [DeliveryReport],
     limit: Int
   ) async throws(StoreError) -> Int? {
@@ -83,7 +84,7 @@ extension Store {
     return range.upperBound < list.entries.count ? range.upperBound : nil
   }
 
-  func records(_ id: MessageID, _ parts: MessageParts, _ partition: Int, _ range: Range<Int>)
+  func records(_ id: MessageID, _ parts: MessageShards, _ partition: Int, _ range: Range<Int>)
     async throws(StoreError) -> [DeliveryRecord?]
   {
     guard !range.isEmpty else { return [] }
@@ -92,7 +93,7 @@ extension Store {
     var archived = RedisCommand("HGET", keys.segment(partition, id.hour))
     archived.append(Array("d".utf8) + id.raw)
     let replies = try await ask([live, archived])
-    let fields = parts.deliveries[partition] ?? replies[1].bytes.map { MessageParts.fields($0) }
+    let fields = parts.deliveries[partition] ?? replies[1].bytes.map { MessageShards.fields($0) }
     let found = replies[0].array ?? []
     return range.enumerated().map { place, index in
       let packed = fields.map { $0[Array(String(index).utf8)] } ?? found[place].bytes
@@ -102,8 +103,8 @@ extension Store {
 }
 
 extension DeliveryReport {
-  /// As its record has it; without one it is pending or blocked, with what stands against its credential. One that waits for its
-  /// time, and was never attempted, is pending as well.
+  /// As its record has it; without one it is pending or blocked, with what stands against its credential. One that
+  /// waits for its time, and was never attempted, is pending as well.
   init(
     _ delivery: DeliveryID, _ device: DeviceID, _ record: DeliveryRecord?, condition: CredentialCondition?,
     tried: TriedRecord? = nil

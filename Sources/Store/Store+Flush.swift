@@ -47,7 +47,7 @@ extension Store {
       result.pruned = try await apply(flush.prunes.filter { !$0.isHeld }, under: flush.lease)
       result.held = try await hold(flush.prunes.filter(\.isHeld), flush.lease)
     }
-    let singles = try await endSingles(&flush)
+    let inlineMessages = try await endInline(&flush)
     let parked = Self.parked(by: flush)
     for message in parked { parking[partition, default: [:]][message, default: 0] += 1 }
     defer {
@@ -57,15 +57,15 @@ extension Store {
       }
     }
     try await notePark(parked, flush)
-    // Where singles were written, the lease has been compared already.
-    if !singles.hasWritten || !flush.isEmpty { try await write(flush, into: &result) }
-    if !singles.unfolded.isEmpty {
+    // Where inline messages were written, the lease has been compared already.
+    if !inlineMessages.hasWritten || !flush.isEmpty { try await write(flush, into: &result) }
+    if !inlineMessages.unfolded.isEmpty {
       // Number 0 is never compared: an outcome changes nothing the second time.
       var rest = Flush(lease: flush.lease, number: 0)
-      rest.finals = singles.unfolded
+      rest.finals = inlineMessages.unfolded
       try await write(rest, into: &result)
     }
-    try await finish(singles, flush.lease)
+    try await finish(inlineMessages, flush.lease)
     let messages = Set(asked.finishedJobs.compactMap { claimed[partition]?.removeValue(forKey: $0) })
     if audienceMessages[partition]?.isEmpty == false { for id in messages { forgetAudience(id, partition) } }
     return result
@@ -204,7 +204,7 @@ extension Store {
   }
 
   /// Whose the jobs are: known from the claim, else read from their streams. A job that is gone is left out by naming
-  /// the store's zero message, of which nothing exists; an entry of singles is none of these.
+  /// the store's zero message, of which nothing exists; an entry of inline messages is none of these.
   private func messages(of jobs: [JobID]) async throws(StoreError) -> [(JobID, MessageID)] {
     func known(_ job: JobID) -> MessageID? { claimed[job.stream.partition]?[job] }
     let unknown = jobs.filter { known($0) == nil }

@@ -9,9 +9,9 @@ extension Lease {
 }
 
 extension Store {
-  /// Takes or renews the lease; nil: another owner holds it, or has held it until a moment ago: a lease that nobody gave
-  /// back is free once this store has seen it unchanged for its whole time.
-  /// `worker`: the serial of who asks, shown to operators.
+  /// Takes or renews the lease; nil: another owner holds it, or has held it until a moment ago: a lease that nobody
+  /// gave back is free once this store has seen it unchanged for its whole time. `worker`: the serial of who asks,
+  /// shown to operators.
   package func lease(_ partition: Int, renewing: Lease? = nil, worker: UInt64 = 0) async throws(StoreError) -> Lease? {
     let nonce = renewing?.nonce ?? SecureRandom.word()
     let asked = loop.now
@@ -61,7 +61,7 @@ extension Store {
   package func release(_ lease: Lease) async throws(StoreError) {
     _ = try await ask(
       Scripts.release, keys: [keys.lease(lease.partition)],
-      [.text(lease.owner), .text(keys.bell), .number(Int64(lease.partition))], partition: lease.partition)
+      [.text(lease.owner), .text(keys.wakeup), .number(Int64(lease.partition))], partition: lease.partition)
     forget(lease.partition)
   }
 }

@@ -5,10 +5,10 @@ import TLS
 
 extension Store {
   /// Version of the keys and records described in this module. 5: schedules, waves, caps, variants, drafts, counted
-  /// rates and intents of imports, which an earlier one would not see. 6: who waits without an attempt is counted apart. 8: messages of one
-  /// delivery are kept whole. 9: entries of streams are marked with their message, and parts know the quiet
-  /// hours of each day. 10: each family of keys has a word of its own, and hours of listings have an end; devices arrive
-  /// before they hold their token.
+  /// rates and intents of imports, which an earlier one would not see. 6: who waits without an attempt is counted
+  /// apart. 8: messages of one delivery are kept whole. 9: entries of streams are marked with their message, and parts
+  /// know the quiet hours of each day. 10: each family of keys has a word of its own, and hours of listings have an
+  /// end; devices arrive before they hold their token.
   private static let layoutVersion = "10"
   private static let openPollMilliseconds: Int64 = 5
 
@@ -23,8 +23,8 @@ extension Store {
       if let refusal = redis.lastRefusal, refusal.code == .wrongPassword || refusal.code == .noAuthentication {
         throw .unusable("Redis refused the password: set redis.username and redis.password (\(refusal.text))")
       }
-      if pulse.condition == .loading { deadline = loop.now + timeout }
-      guard loop.now < deadline, waiting(pulse.condition) else {
+      if probe.condition == .loading { deadline = loop.now + timeout }
+      guard loop.now < deadline, waiting(probe.condition) else {
         let reason = redis.lastRefusal?.text ?? redis.trouble
         throw .unavailable(reason.map { "no connection to Redis: \($0)" } ?? "no connection to Redis", retryAfter: 1)
       }
@@ -40,8 +40,8 @@ extension Store {
     guard Whole.read(version.prefix { $0 != "." }, in: 7...Int(UInt16.max)) != nil else {
       throw .unusable("Redis is version \(version): Fanfare needs 7.0 or later")
     }
-    pulse.read(try await ask(RedisCommand("INFO", "memory", "replication")).text ?? "")
-    if let policy = pulse.memory.policy, policy != "noeviction" {
+    probe.read(try await ask(RedisCommand("INFO", "memory", "replication")).text ?? "")
+    if let policy = probe.memory.policy, policy != "noeviction" {
       throw .unusable(
         "Redis' maxmemory-policy is \(policy), which would drop accepted messages: set `maxmemory-policy noeviction`")
     }

@@ -1,8 +1,8 @@
 package import Domain
 import RedisClient
 
-/// Retries of paused messages: they stay in the retry set, out of turn, so that they neither come back before their time nor
-/// stand in front of others.
+/// Retries of paused messages: they stay in the retry set, out of turn, so that they neither come back before their
+/// time nor stand in front of others.
 extension Store {
   /// The due time of a retry that is out of turn.
   package static let parked = WallTime(milliseconds: 1 << 52)
@@ -39,7 +39,7 @@ extension Store {
     let replies = try await ask(
       [asked, RedisCommand("HGET", keys.work(partition, message), "a")], partition: partition)
     guard let count = replies[0].text else { return }
-    if !replies[1].isNull { _ = try await audiencePart(message, lease) }
+    if !replies[1].isNull { _ = try await audienceShard(message, lease) }
     try await eachWaiting(of: message, partition) { (waiting) throws(StoreError) in
       var flush = Flush(lease: lease, number: 0)
       for (index, record) in waiting {

@@ -26,7 +26,7 @@ extension Store {
     return reports
   }
 
-  private func report(_ found: (id: MessageID, parts: MessageParts), _ app: AppID) async throws(StoreError)
+  private func report(_ found: (id: MessageID, parts: MessageShards), _ app: AppID) async throws(StoreError)
     -> MessageReport?
   {
     guard var report = Self.report(found.id, found.parts, app) else { return nil }
@@ -34,9 +34,9 @@ extension Store {
     return report
   }
 
-  private func parts(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [(id: MessageID, parts: MessageParts)]
+  private func parts(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [(id: MessageID, parts: MessageShards)]
   {
-    var found: [(id: MessageID, parts: MessageParts)] = []
+    var found: [(id: MessageID, parts: MessageShards)] = []
     for (id, parts) in zip(ids, try await find(ids)) {
       if let parts, parts.text("app") == app.rawValue { found.append((id, parts)) }
     }
@@ -58,7 +58,7 @@ extension Store {
 
   private static let readAttempts = 2
 
-  private static func report(_ id: MessageID, _ parts: MessageParts, _ app: AppID) -> MessageReport? {
+  private static func report(_ id: MessageID, _ parts: MessageShards, _ app: AppID) -> MessageReport? {
     guard let kind = parts.text("k").flatMap({ Kind(rawValue: $0) }), let total = parts.number("tot") else {
       return nil
     }
@@ -124,7 +124,8 @@ extension Store {
   /// Hours of each partition that are read at a time.
   private static let hoursPerStep = 24
 
-  /// Listed ids, newest first; some may be beyond retention. Hours are read from the latest on, a day of them at a time.
+  /// Listed ids, newest first; some may be beyond retention. Hours are read from the latest on, a day of them at a
+  /// time.
   func identifiers(app: AppID, before cursor: MessageID?, limit: Int) async throws(StoreError) -> [MessageID] {
     let partitions = Array(0..<settings.partitions)
     var bound = cursor.map { String($0.hour) } ?? "+inf"
@@ -174,7 +175,7 @@ extension Store {
       let streams = try await streams(of: partition)
       for (stream, length) in streams { status.jobs[stream] = length }
       let replies = try await ask(
-        [RedisCommand("ZCARD", keys.retry(partition)), RedisCommand("GET", keys.odd(partition))]
+        [RedisCommand("ZCARD", keys.retry(partition)), RedisCommand("GET", keys.corrupt(partition))]
           + streams.map { RedisCommand("XRANGE", keys.stream(partition, $0.stream.name), "-", "+", "COUNT", "1") })
       status.retries += Int(replies[0].integer ?? 0)
       status.quarantined += Int(replies[1].integer ?? 0)

@@ -18,8 +18,8 @@ extension Store {
     fileprivate var skipping: Int
   }
 
-  /// Those that wait for a retry, for the holds of a new owner (design D6), earliest first, at most `limit` of them. `next`: to
-  /// go on with; nil: there are no more.
+  /// Those that wait for a retry, for the holds of a new owner (design D6), earliest first, at most `limit` of them.
+  /// `next`: to go on with; nil: there are no more.
   package func waitingRetries(_ lease: Lease, after place: RetryPlace? = nil, limit: Int) async throws(StoreError) -> (
     found: [(target: ClaimedTarget, due: WallTime)], next: RetryPlace?
   ) {
@@ -77,11 +77,11 @@ extension Store {
         + asked.map { RedisCommand("HGET", keys.deliveries(partition, $0.delivery.message), String($0.delivery.index)) },
       partition: partition)
     var slicesByMessage: [MessageID: [Int: StoredSlice]] = [:]
-    var parts: [MessageID: AudiencePart] = [:]
+    var parts: [MessageID: AudienceShard] = [:]
     for (place, message) in messages.enumerated() {
       if known[place * 2].isNull {
         slicesByMessage[message] = slicesByMember(known[place * 2 + 1], of: message, partition)
-      } else if let part = try await audiencePart(message, lease) {
+      } else if let part = try await audienceShard(message, lease) {
         parts[message] = part
       }
     }
@@ -113,7 +113,7 @@ extension Store {
     for (message, indexes) in corrupt { try await condemnWaiting(of: message, indexes, lease) }
     if !stale.isEmpty {
       _ = try await ask(
-        Scripts.dropRetries, keys: [keys.lease(partition), keys.retry(partition), keys.odd(partition)],
+        Scripts.dropRetries, keys: [keys.lease(partition), keys.retry(partition), keys.corrupt(partition)],
         stale.map { .bytes($0) }, under: lease)
     }
     var targets = found.map(\.target)

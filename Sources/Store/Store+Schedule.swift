@@ -38,8 +38,8 @@ package enum Rescheduling: Hashable, Sendable {
   case changed
 }
 
-/// Messages that wait for their time stand at home only: one place to change or cancel them (design D10). When it has come,
-/// home's owner spreads them as if they had just been accepted.
+/// Messages that wait for their time stand at home only: one place to change or cancel them (design D10). When it has
+/// come, home's owner spreads them as if they had just been accepted.
 extension Store {
   /// What this message is while it waits for its time.
   package func scheduled(_ id: MessageID, app: AppID) async throws(StoreError) -> ScheduleReading {
@@ -70,7 +70,7 @@ extension Store {
       ],
       [
         .bytes(id.raw), .number(Int64(version)), .number(schedule.startAt.milliseconds), .bytes(body),
-        schedule.local.map { .number($0.seconds) } ?? "", .number(life), .text(keys.bell), .number(Int64(home)),
+        schedule.local.map { .number($0.seconds) } ?? "", .number(life), .text(keys.wakeup), .number(Int64(home)),
         .number(id.hour),
       ], partition: home)
     switch answer.integer {
@@ -113,7 +113,8 @@ extension Store {
     return due.count
   }
 
-  /// When the next thing of a partition is to begin: a scheduled message at home here, an audience, some of its members.
+  /// When the next thing of a partition is to begin: a scheduled message at home here, an audience, some of its
+  /// members.
   package func nextStart(_ lease: Lease) async throws(StoreError) -> WallTime? {
     let replies = try await ask(
       [keys.scheduled(lease.partition), keys.starts(lease.partition)].map {

@@ -4,10 +4,10 @@ import RedisClient
 /// Bringing a message of several partitions from its home to where its jobs belong (design D10).
 extension Store {
   /// What a partition gets, in steps.
-  typealias Steps = [Part]
+  typealias Steps = [MessageShard]
 
-  /// Short lists go at once, long ones step by step, so that what others ask of Redis comes between. Who finds it half-way goes on with
-  /// it: a step that is there changes nothing.
+  /// Short lists go at once, long ones step by step, so that what others ask of Redis comes between. Who finds it
+  /// half-way goes on with it: a step that is there changes nothing.
   func spread(_ id: MessageID, _ parts: [Steps], ttl: Int) async throws(StoreError) {
     try await spreadWhole(id, parts.filter { $0.count == 1 }.map { $0[0] }, ttl: ttl)
     for steps in parts where steps.count > 1 {
@@ -18,7 +18,9 @@ extension Store {
       Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])
   }
 
-  private func add(_ step: Part, _ number: Int, of total: Int, _ id: MessageID, ttl: Int) async throws(StoreError) {
+  private func add(_ step: MessageShard, _ number: Int, of total: Int, _ id: MessageID, ttl: Int)
+    async throws(StoreError)
+  {
     let partition = step.partition
     var run = ScriptRun(
       keys: [
@@ -28,7 +30,7 @@ extension Store {
         keys.kept(partition, id.hour),
       ],
       [
-        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
+        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.wakeup),
         .number(Int64(partition)), .number(Int64(number)), .number(Int64(step.first)), .number(Int64(total)),
       ])
     for stream in step.streams { run.keys.append(keys.stream(partition, stream)) }
@@ -38,10 +40,10 @@ extension Store {
     if let ending = replies.first?.bytes { tellHome([(id, ending)], from: partition) }
   }
 
-  private func spreadWhole(_ id: MessageID, _ parts: [Part], ttl: Int) async throws(StoreError) {
+  private func spreadWhole(_ id: MessageID, _ parts: [MessageShard], ttl: Int) async throws(StoreError) {
     guard !parts.isEmpty else { return }
     let replies = try await ask(
-      Scripts.addPart,
+      Scripts.addShard,
       parts.map { part in
         let partition = part.partition
         var run = ScriptRun(
@@ -51,7 +53,7 @@ extension Store {
             keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
           ],
           [
-            .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
+            .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.wakeup),
             .number(Int64(partition)),
           ])
         for stream in part.streams { run.keys.append(keys.stream(partition, stream)) }
@@ -64,8 +66,8 @@ extension Store {
     }
   }
 
-  /// Carries on where an accept stopped half-way. Repeatable, and safe beside the one that is still at work. A part that
-  /// cannot be read ends as `failed: corrupt_record`, so that the message completes and its sums hold.
+  /// Carries on where an accept stopped half-way. Repeatable, and safe beside the one that is still at work. A part
+  /// that cannot be read ends as `failed: corrupt_record`, so that the message completes and its sums hold.
   func finishSpreading(_ id: MessageID) async throws(StoreError) {
     let fields =
       try await ask(
@@ -111,19 +113,20 @@ extension Store {
         [RedisCommand("HGET", keys.spread(id), field), RedisCommand("HMGET", keys.message(id), "app", "st")],
         partition: keys.home(id))
       let packed = replies[0].bytes
-      // The record goes when the last step is where it belongs: then another process has finished this message, which is
-      // queued, or has ended and is gone. While the message still spreads, a missing step is lost.
+      // The record goes when the last step is where it belongs: then another process has finished this message, which
+      // is queued, or has ended and is gone. While the message still spreads, a missing step is lost.
       if packed == nil, let fields = replies[1].array, fields.count == 2,
         fields[0].isNull || fields[1].text == Self.queuedState
       {
         return
       }
-      let step = packed.flatMap { try? Part(partition: partition, packed: $0) }
+      let step = packed.flatMap { try? MessageShard(partition: partition, packed: $0) }
         .flatMap { $0.count == count && $0.first == first ? $0 : nil }
       if counts.count > 1 {
-        if step == nil { _ = try await ask(RedisCommand("INCR", keys.odd(partition)), partition: partition) }
+        if step == nil { _ = try await ask(RedisCommand("INCR", keys.corrupt(partition)), partition: partition) }
         try await add(
-          step ?? Part.lost(partition: partition, from: first, count: count), number, of: counts.reduce(0, +), id,
+          step ?? MessageShard.lost(partition: partition, from: first, count: count), number, of: counts.reduce(0, +),
+          id,
           ttl: ttl)
       } else if let step {
         try await spreadWhole(id, [step], ttl: ttl)
@@ -142,10 +145,10 @@ extension Store {
   private func lose(_ id: MessageID, _ partition: Int, _ count: Int, ttl: Int) async throws(StoreError) {
     let counter = CounterName(provider: nil, outcome: .failed, reason: Self.corruptReason)
     let reply = try await ask(
-      Scripts.losePart,
+      Scripts.loseShard,
       keys: [
         keys.work(partition, id), keys.segment(partition, id.hour), keys.segments(partition),
-        keys.finished(partition), keys.odd(partition), keys.tallies(partition),
+        keys.finished(partition), keys.corrupt(partition), keys.tallies(partition),
       ],
       [
         .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds + Int64(ttl)), .bytes(counter.field),

@@ -41,7 +41,7 @@ extension Store {
   }
 
   /// Members of an audience are found by their number: one that was given to another device since is gone.
-  func readMembers(_ targets: inout [ClaimedTarget], at places: [Int], _ part: AudiencePart, _ lease: Lease)
+  func readMembers(_ targets: inout [ClaimedTarget], at places: [Int], _ part: AudienceShard, _ lease: Lease)
     async throws(StoreError)
   {
     let born = bornBefore(part)
@@ -59,9 +59,9 @@ extension Store {
     }
   }
 
-  /// Who got its number later is another device. Clocks may differ, and a number rests for the whole of retention before
-  /// another device gets it.
-  func bornBefore(_ part: AudiencePart) -> WallTime { part.snapshot.takenAt + settings.retentionSeconds * 500 }
+  /// Who got its number later is another device. Clocks may differ, and a number rests for the whole of retention
+  /// before another device gets it.
+  func bornBefore(_ part: AudienceShard) -> WallTime { part.snapshot.takenAt + settings.retentionSeconds * 500 }
 
   static let deletedReason = SkipReason.deviceDeleted.rawValue
   private static let disabledReason = SkipReason.deviceDisabled.rawValue
@@ -77,9 +77,9 @@ extension Store {
   /// The message of claimed jobs; nil when it has ended.
   package func message(_ id: MessageID) async throws(StoreError) -> StoredMessage? {
     let command = RedisCommand("HMGET", keys.message(id), "app", "b", "ctl", "au", "re", "at", VariantSplit.field)
-    let replies = try await ask([single(id), command])
-    if let packed = replies[0].bytes, let single = try? Single(packed: packed, hasEnded: false) {
-      return StoredMessage(id, single)
+    let replies = try await ask([inline(id), command])
+    if let packed = replies[0].bytes, let inline = try? InlineMessage(packed: packed, hasEnded: false) {
+      return StoredMessage(id, inline)
     }
     let fields = replies[1].array ?? []
     guard fields.count == 7, let app = fields[0].text, let body = fields[1].bytes else { return nil }
@@ -95,9 +95,9 @@ extension Store {
   /// Stores the members of a new slice; when it returns, its first attempt may be made. A revision above 0 replaces.
   package func storeSlice(_ lease: Lease, _ slice: StoredSlice) async throws(StoreError) {
     let partition = lease.partition
-    if singles[partition]?.isWhole(slice.message) == true {
+    if inlineMessages[partition]?.isWhole(slice.message) == true {
       try await unfold([slice.message])
-      singles[partition]?.unfolded(slice.message)
+      inlineMessages[partition]?.unfolded(slice.message)
     }
     _ = try await ask(
       Scripts.storeSlice,

@@ -21,13 +21,13 @@ package struct TimelinePage: Sendable {
   package var isPartial = false
 }
 
-/// Every message aimed at a device within retention (design D17). Sending writes nothing for it: the partition of the device
-/// is searched, in script runs of less than a millisecond. It costs about a millisecond of Redis for 2,000 finished messages
-/// or waiting jobs of the partition, and the reading of a snapshot, 8 to 80 kB, for each audience.
+/// Every message aimed at a device within retention (design D17). Sending writes nothing for it: the partition of the
+/// device is searched, in script runs of less than a millisecond. It costs about a millisecond of Redis for 2,000
+/// finished messages or waiting jobs of the partition, and the reading of a snapshot, 8 to 80 kB, for each audience.
 extension Store {
-  /// Newest first; `cursor` is what the last call returned. A page may be short though more follow. A call searches for no more
-  /// than `timelineSteps`. Where that does not reach through all that waits in the partition, or through one of its hours, the search
-  /// goes on in parts, in the order in which things are stored.
+  /// Newest first; `cursor` is what the last call returned. A page may be short though more follow. A call searches for
+  /// no more than `timelineSteps`. Where that does not reach through all that waits in the partition, or through one of
+  /// its hours, the search goes on in parts, in the order in which things are stored.
   package func timeline(
     _ device: DeviceID, app: AppID, cursor: TimelinePlace? = nil, limit: Int
   ) async throws(StoreError) -> TimelinePage {
@@ -98,7 +98,7 @@ extension Store {
   private func entries(_ ids: [MessageID], _ search: DeviceSearch, _ app: AppID) async throws(StoreError)
     -> [TimelineEntry]
   {
-    var found: [(id: MessageID, parts: MessageParts)] = []
+    var found: [(id: MessageID, parts: MessageShards)] = []
     for (id, parts) in zip(ids, try await find(ids)) {
       if let parts, parts.text("app") == app.rawValue { found.append((id, parts)) }
     }

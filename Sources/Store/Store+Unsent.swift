@@ -7,20 +7,20 @@ private struct Unsent {
   var job: JobID
   /// Of a list.
   var list: StoredJob?
-  /// Of an entry of singles: whose they are.
-  var singles: [MessageID] = []
+  /// Of an entry of inline messages: whose they are.
+  var inlineMessages: [MessageID] = []
 }
 
-/// Direct sends that nobody claims, as their credential is not configured: their time runs all the same. (What is left of an
-/// audience ends by `sweepEnds`, whatever its credentials.)
+/// Direct sends that nobody claims, as their credential is not configured: their time runs all the same. (What is left
+/// of an audience ends by `sweepEnds`, whatever its credentials.)
 extension Store {
   /// Entries read at a time.
   private static let entriesPerStep = 100
   /// More than the clocks of two zones differ: a message may start as much later for some devices.
   private static let zonesApart: Int64 = 27 * 3_600_000
 
-  /// Ends those whose time is over, or who are cancelled, among the next `steps` pages of a stream. Nothing of it may be at work.
-  /// Answers where to go on with the next call; nil: from the beginning. Repeatable.
+  /// Ends those whose time is over, or who are cancelled, among the next `steps` pages of a stream. Nothing of it may
+  /// be at work. Answers where to go on with the next call; nil: from the beginning. Repeatable.
   package func expireUnsent(
     _ lease: Lease, _ stream: StreamID, after: JobID?, reason: String, now: WallTime, steps: Int = 5
   ) async throws(StoreError) -> JobID? {
@@ -35,7 +35,7 @@ extension Store {
         ).array ?? []
       let unsent = found.compactMap { Self.unsent($0, stream) }
       try await expireLists(unsent.filter { $0.list != nil }, lease, reason: reason, now: now)
-      try await expireSingles(unsent.filter { !$0.singles.isEmpty }, lease, stream, reason: reason, now: now)
+      try await expireInline(unsent.filter { !$0.inlineMessages.isEmpty }, lease, stream, reason: reason, now: now)
       guard found.count == Self.entriesPerStep, let last = found.last.flatMap(Self.sequence) else { return nil }
       after = JobID(stream: stream, sequence: last)
     }
@@ -54,7 +54,7 @@ extension Store {
     guard let fields = entry.array?.last?.array, fields.count == 2, fields[0].text == "s", let row = fields[1].bytes,
       row.count.isMultiple(of: rawIDLength)
     else { return nil }
-    unsent.singles = stride(from: 0, to: row.count, by: rawIDLength).compactMap {
+    unsent.inlineMessages = stride(from: 0, to: row.count, by: rawIDLength).compactMap {
       MessageID(raw: Array(row[$0..<$0 + rawIDLength]))
     }
     return unsent
@@ -103,44 +103,44 @@ extension Store {
     }
   }
 
-  private func expireSingles(
+  private func expireInline(
     _ unsent: [Unsent], _ lease: Lease, _ stream: StreamID, reason: String, now: WallTime
   ) async throws(StoreError) {
     let partition = lease.partition
     for entry in unsent {
-      let values = try await ask(entry.singles.map(single), partition: partition)
+      let values = try await ask(entry.inlineMessages.map(inline), partition: partition)
       var finals: [Flush.Final] = []
       var unfolded: [MessageID] = []
       var isEmpty = true
-      for (id, value) in zip(entry.singles, values) {
+      for (id, value) in zip(entry.inlineMessages, values) {
         guard let packed = value.bytes else {
           unfolded.append(id)
           continue
         }
-        guard let single = try? Single(packed: packed, hasEnded: false),
-          isOver(startAt: id.acceptedAt, ttl: single.ttl, isLocal: false, now: now)
+        guard let inline = try? InlineMessage(packed: packed, hasEnded: false),
+          isOver(startAt: id.acceptedAt, ttl: inline.ttl, isLocal: false, now: now)
         else {
           isEmpty = false
           continue
         }
-        finals.append(Self.final(single, id, partition, .expired, reason: reason))
+        finals.append(Self.final(inline, id, partition, .expired, reason: reason))
       }
       if !finals.isEmpty { try await end(finals, lease) }
       if !unfolded.isEmpty { isEmpty = try await expireUnfolded(unfolded, lease, reason: reason, now: now) && isEmpty }
-      if isEmpty { try await drop([entry.entry], odd: 0, lease, stream) }
+      if isEmpty { try await drop([entry.entry], corrupt: 0, lease, stream) }
     }
   }
 
   private static func final(
-    _ single: Single, _ id: MessageID, _ partition: Int, _ outcome: Outcome, reason: String?
+    _ inline: InlineMessage, _ id: MessageID, _ partition: Int, _ outcome: Outcome, reason: String?
   ) -> Flush.Final {
     Flush.Final(
-      delivery: DeliveryID(message: id, partition: partition, index: 0), device: single.target.device,
-      provider: single.provider ?? ProviderName(rawValue: ""), outcome: outcome, reason: reason,
-      platform: single.platform)
+      delivery: DeliveryID(message: id, partition: partition, index: 0), device: inline.target.device,
+      provider: inline.provider ?? ProviderName(rawValue: ""), outcome: outcome, reason: reason,
+      platform: inline.platform)
   }
 
-  /// Messages that were singles, or have ended. True: none of them has anything left to do.
+  /// Messages that were inline messages, or have ended. True: none of them has anything left to do.
   private func expireUnfolded(_ ids: [MessageID], _ lease: Lease, reason: String, now: WallTime)
     async throws(StoreError) -> Bool
   {

@@ -1,9 +1,9 @@
 import Domain
 
 extension Store {
-  /// Of a direct send: its records are counted, as nothing is counted by variant while it is sent. Where the bound of bytes
-  /// has dropped some of them, the counters stay, without variants.
-  func countVariants(of report: inout MessageReport, _ parts: MessageParts) async throws(StoreError) {
+  /// Of a direct send: its records are counted, as nothing is counted by variant while it is sent. Where the bound of
+  /// bytes has dropped some of them, the counters stay, without variants.
+  func countVariants(of report: inout MessageReport, _ parts: MessageShards) async throws(StoreError) {
     var found = [(id: report.id, parts: parts)]
     try await readWork(&found) { _, _ in true }
     var counts: [MessageReport.Key: Int] = [:]

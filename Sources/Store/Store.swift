@@ -4,7 +4,8 @@ package import RedisClient
 import TLS
 
 package enum StoreError: Error, Hashable, Sendable {
-  /// Redis is away, loading, full or slow: nothing is known to have been done. Worth a retry after `retryAfter` seconds.
+  /// Redis is away, loading, full or slow: nothing is known to have been done. Worth a retry after `retryAfter`
+  /// seconds.
   case unavailable(String, retryAfter: Int)
   /// Another owner holds the partition: stop writing for it.
   case leaseLost(partition: Int)
@@ -26,7 +27,7 @@ package struct StoreSettings: Sendable {
   /// A user with more is a placeholder such as `guest`, not a person. At most 10,000.
   package var devicesPerUser = 500
   /// How Redis is, is asked this often.
-  package var pulseMilliseconds: Int64 = 1_000
+  package var probeMilliseconds: Int64 = 1_000
   /// Accepts stop at this share of Redis' `maxmemory`.
   package var memoryShare = 0.85
   /// Prefix of every key, for several stores in one Redis.
@@ -42,7 +43,7 @@ package final class Store {
   let redis: Redis
   let keys: Keys
   let endpoint: RedisEndpoint
-  let pulse: Pulse
+  let probe: HealthProbe
   let receipts: ReplicaReceipts
   let acceptQueue: AcceptQueue
   /// This store over the connection of messages that replicas must confirm, once there was one.
@@ -56,14 +57,16 @@ package final class Store {
   package var onOtherHistory: () -> Void = {}
   /// By partition: whose message a claimed job is, until a flush finishes it or the lease is gone.
   var claimed: [Int: [JobID: MessageID]] = [:]
-  /// By partition: singles that were claimed.
-  var singles: [Int: SingleBook] = [:]
-  /// Made at the first start of the store, the same for all its processes: cursors are known by it. Known when it is open.
+  /// By partition: inline messages that were claimed.
+  var inlineMessages: [Int: InlineMessageBook] = [:]
+  /// Made at the first start of the store, the same for all its processes: cursors are known by it. Known when it is
+  /// open.
   package internal(set) var cursorSecret: [UInt8] = []
   /// By partition: audience parts at work, until they end or the lease is gone.
-  var audiences: [Int: [MessageID: AudiencePart]] = [:]
-  /// … and which messages are audiences, until their part has ended and their jobs are finished. Deliveries reach the owner only
-  /// through doors that enter theirs here, so one that is missing is a direct send, or has nothing left to do.
+  var audiences: [Int: [MessageID: AudienceShard]] = [:]
+  /// … and which messages are audiences, until their part has ended and their jobs are finished. Deliveries reach the
+  /// owner only through doors that enter theirs here, so one that is missing is a direct send, or has nothing left to
+  /// do.
   var audienceMessages: [Int: Set<MessageID>] = [:]
   /// By partition and hour: when the finished records of that hour end, as Redis told it last.
   var segmentEnds: [Int: [Int64: WallTime]] = [:]
@@ -92,21 +95,21 @@ package final class Store {
     self.endpoint = endpoint
     keys = Keys(prefix: settings.prefix, partitions: settings.partitions)
     redis = Redis(loop: loop, endpoint: endpoint, scripts: Scripts.all)
-    pulse = Pulse(loop: loop, redis: redis, settings: settings)
+    probe = HealthProbe(loop: loop, redis: redis, settings: settings)
     receipts = ReplicaReceipts(redis: redis)
     acceptQueue = AcceptQueue(redis: redis, loop: loop, keys: keys, settings: settings)
     redis.onChange = { [weak self] isReady in
       self?.forgetRead()
-      self?.pulse.connectionChanged(isReady: isReady)
+      self?.probe.connectionChanged(isReady: isReady)
     }
-    pulse.onOtherHistory = { [weak self] in
+    probe.onOtherHistory = { [weak self] in
       self?.forgetRead()
       self?.onOtherHistory()
     }
   }
 
   package func close() {
-    pulse.stop()
+    probe.stop()
     onHistoryEnd = { _ in }
     onOtherHistory = {}
     confirming?.close()
@@ -119,14 +122,14 @@ package final class Store {
   package var isAvailable: Bool { redis.isReady }
 
   /// How Redis is, not older than a second.
-  package var condition: StoreCondition { pulse.condition }
+  package var condition: StoreCondition { probe.condition }
 
   /// Called on the loop when another kind of condition begins.
-  package func onCondition(_ changed: @escaping (StoreCondition) -> Void) { pulse.onChange = changed }
+  package func onCondition(_ changed: @escaping (StoreCondition) -> Void) { probe.onChange = changed }
 
-  /// Has Redis say that it is there, unless it has only just said something. Ask before work that somebody waits for: a Redis that
-  /// does not answer, as one that is stopped, is found within `soundMilliseconds`, and whoever asks while that is known is
-  /// refused at once.
+  /// Has Redis say that it is there, unless it has only just said something. Ask before work that somebody waits for: a
+  /// Redis that does not answer, as one that is stopped, is found within `soundMilliseconds`, and whoever asks while
+  /// that is known is refused at once.
   package func makeSure() async throws(StoreError) {
     if !condition.takesQuestions { try checkCondition() }
     guard loop.now - redis.heardAt > Self.freshMilliseconds else { return }
@@ -135,7 +138,7 @@ package final class Store {
     } catch {
       switch error {
       case .timedOut:
-        pulse.silent(for: Self.soundMilliseconds)
+        probe.silent(for: Self.soundMilliseconds)
         try checkCondition()
       // It answers, if only to say that it is busy: what is asked next is told so.
       case .refused: return
@@ -181,14 +184,15 @@ package final class Store {
   /// What was claimed under a lease that is gone is of no use.
   func forget(_ partition: Int) {
     claimed[partition] = nil
-    singles[partition] = nil
+    inlineMessages[partition] = nil
     audiences[partition] = nil
     audienceMessages[partition] = nil
     segmentEnds[partition] = nil
     brakesLooked[partition] = nil
   }
 
-  /// A Redis that was connected anew may be another one, or may have lost its last writes: what was read of it may be untrue.
+  /// A Redis that was connected anew may be another one, or may have lost its last writes: what was read of it may be
+  /// untrue.
   private func forgetRead() {
     shelf.clear()
     snapshots = SnapshotCache()
@@ -198,18 +202,18 @@ package final class Store {
 
   /// Called on the loop when a stream got its first job, a message was controlled, or (`.reconnected`) rings may have
   /// been lost.
-  package func onBell(_ ring: @escaping (Bell) -> Void) {
+  package func onWakeup(_ ring: @escaping (Wakeup) -> Void) {
     subscriber?.close()
-    subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, channels: [keys.bell]) { event in
+    subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, channels: [keys.wakeup]) { event in
       switch event {
       case .reconnected: ring(.reconnected)
-      case .message(_, let payload): if let bell = Bell(payload: payload) { ring(bell) }
+      case .message(_, let payload): if let wakeup = Wakeup(payload: payload) { ring(wakeup) }
       }
     }
   }
 }
 
-extension Bell {
+extension Wakeup {
   init?(payload: [UInt8]) {
     let words = String(decoding: payload, as: UTF8.self).split(separator: " ", maxSplits: 2)
     switch words.first {

@@ -2,7 +2,7 @@ import Domain
 import Loop
 import RedisClient
 
-/// How Redis is, as far as one store knows. Seen by its `Pulse`.
+/// How Redis is, as far as one store knows. Seen by its `HealthProbe`.
 package enum StoreCondition: Hashable, Sendable {
   case ready
   /// It answers, and takes its time: all goes on, and who sends too much is refused by the limits of its own requests.
@@ -101,7 +101,7 @@ package enum StoreCondition: Hashable, Sendable {
 
 /// Asks Redis regularly how it is: a script that writes nothing and is refused for the same reasons as one that writes,
 /// and the figures of its memory and replicas. Belongs to its store.
-final class Pulse {
+final class HealthProbe {
   private let interval: Int64
   /// No answer for so long is told as stalled.
   private static let stalledAfter: Int64 = 1_000
@@ -132,7 +132,7 @@ final class Pulse {
     self.loop = loop
     self.redis = redis
     memoryShare = settings.memoryShare
-    interval = settings.pulseMilliseconds
+    interval = settings.probeMilliseconds
     beat()
   }
 

@@ -14,7 +14,7 @@ package struct TimelinePlace: Hashable, Sendable {
 
   /// Where a step of a search begins.
   enum Spot: Hashable {
-    case singles(cursor: String)
+    case inlineMessages(cursor: String)
     case stream(name: String, from: String)
     case retries(rank: Int)
     case atWork(rank: Int)
@@ -35,7 +35,7 @@ package struct TimelinePlace: Hashable, Sendable {
     guard let spot else { return older }
     let (kind, name, at) =
       switch spot {
-      case .singles(let cursor): ("s", "", cursor)
+      case .inlineMessages(let cursor): ("s", "", cursor)
       case .stream(let name, let from): ("q", name, from)
       case .retries(let rank): ("r", "", String(rank))
       case .atWork(let rank): ("e", "", String(rank))
@@ -61,7 +61,7 @@ package struct TimelinePlace: Hashable, Sendable {
     let hour = StoredNumber.index(Array(words[4].utf8)).map { Int64($0) }
     let isCursor = Whole.read(at, in: 0...UInt64.max) != nil
     switch (words[2], number, hour) {
-    case ("s", _, _) where isCursor: spot = .singles(cursor: at)
+    case ("s", _, _) where isCursor: spot = .inlineMessages(cursor: at)
     case ("q", _, _) where at == "-" || at.first == "(": spot = .stream(name: name, from: at)
     case ("r", let rank?, _): spot = .retries(rank: rank)
     case ("e", let rank?, _): spot = .atWork(rank: rank)
@@ -99,16 +99,16 @@ extension Store {
   private static let partsPerStep = 200
   private static let listsPerStep = 20
 
-  static let searchStart = TimelinePlace.Spot.singles(cursor: "0")
+  static let searchStart = TimelinePlace.Spot.inlineMessages(cursor: "0")
 
   /// One step, of a bounded number of parts, jobs or retries; answers where the next one begins, nil: all was searched.
   func step(_ spot: TimelinePlace.Spot, _ search: inout DeviceSearch) async throws(StoreError) -> TimelinePlace.Spot? {
     search.steps += 1
     let partition = search.partition
     switch spot {
-    case .singles(let cursor):
-      let next = try await scan(keys.singles(partition), cursor, ["1"], &search)
-      return next == "0" ? try await stream(behind: nil, partition) : .singles(cursor: next)
+    case .inlineMessages(let cursor):
+      let next = try await scan(keys.inlineMessages(partition), cursor, ["1"], &search)
+      return next == "0" ? try await stream(behind: nil, partition) : .inlineMessages(cursor: next)
     case .stream(let name, let from):
       let reply =
         try await ask(
@@ -190,7 +190,7 @@ extension Store {
       rest = rest.dropFirst(step.count)
       let kinds =
         try await ask(
-          Scripts.aimedParts, keys: step.map { keys.work(search.partition, $0) }, [.text(search.device.rawValue)],
+          Scripts.aimedShards, keys: step.map { keys.work(search.partition, $0) }, [.text(search.device.rawValue)],
           partition: search.partition
         ).array ?? []
       search.steps += 1

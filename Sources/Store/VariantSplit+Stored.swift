@@ -36,11 +36,11 @@ extension Submission {
 }
 
 extension SubmissionTarget {
-  /// With the fate that its share has: who gets nothing anyway keeps its reason.
+  /// With the route that its share has: who gets nothing anyway keeps its reason.
   func shared(out split: VariantSplit) -> SubmissionTarget {
-    guard case .queue = fate, split.place(of: device) == .holdout else { return self }
+    guard case .queue = route, split.place(of: device) == .holdout else { return self }
     var target = self
-    target.fate = .ended(.skipped, reason: Snapshot.holdoutReason)
+    target.route = .ended(.skipped, reason: Snapshot.holdoutReason)
     return target
   }
 }

@@ -49,8 +49,8 @@ package struct DeliveryID: Hashable, Sendable {
 /// How far a stream was claimed.
 package struct ClaimPlace: Hashable, Sendable {
   package var job: JobID
-  /// That job belongs to an audience and is claimed up to and including this member: go on behind it. `start`: claim the
-  /// job, whosever it is, from its beginning. Nil: it is whole.
+  /// That job belongs to an audience and is claimed up to and including this member: go on behind it. `start`: claim
+  /// the job, whosever it is, from its beginning. Nil: it is whole.
   package var member: Int?
   package static let start = -1
   package init(job: JobID, member: Int? = nil) {
@@ -269,7 +269,7 @@ package struct FlushResult: Sendable {
   package var held = 0
 }
 
-package enum Bell: Sendable {
+package enum Wakeup: Sendable {
   case work(StreamID)
   /// An audience may be due to start in this partition.
   case start(Int)

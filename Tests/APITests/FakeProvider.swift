@@ -6,8 +6,8 @@ struct FakeProvider: PushProvider {
   var settings: [CredentialSetting] { [] }
   var retry: RetryRules { RetryRules() }
   var quota: Quota { Quota() }
-  func carries(_ errand: Errand, to address: Address) -> Bool {
-    (errand.kind == .alert || errand.kind == .background) && [.device, .fid].contains(address.tokenKind)
+  func carries(_ pushType: PushType, to address: Address) -> Bool {
+    (pushType.kind == .alert || pushType.kind == .background) && [.device, .fid].contains(address.tokenKind)
   }
   func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
     throw CredentialFault(setting: "", problem: "a fake opens nothing", fix: "")

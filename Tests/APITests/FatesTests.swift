@@ -4,16 +4,16 @@ import Store
 import Testing
 
 @Suite("Each target has its fate when a message is accepted")
-struct FatesTests {
-  private func fates(_ change: (inout Message) -> Void = { _ in }) -> Fates {
+struct RouteTests {
+  private func resolver(_ change: (inout Message) -> Void = { _ in }) -> RouteResolver {
     var app = App(id: AppID(rawValue: "shop"))
     app.credentials = [
-      Route(credential: FakeAccount.apns, provider: .apns, environment: .production),
-      Route(credential: FakeAccount.fcm, provider: .fcm, environment: .production),
+      CredentialRoute(credential: FakeAccount.apns, provider: .apns, environment: .production),
+      CredentialRoute(credential: FakeAccount.fcm, provider: .fcm, environment: .production),
     ]
     var message = Message(to: .everyone, kind: .alert)
     change(&message)
-    return Fates(
+    return RouteResolver(
       app: app, message: message,
       providers: [
         .apns: FakeProvider(name: .apns), .fcm: FakeProvider(name: .fcm), .oneSignal: FakeProvider(name: .oneSignal),
@@ -30,7 +30,7 @@ struct FatesTests {
   }
 
   private func word(_ target: SubmissionTarget) -> String {
-    switch target.fate {
+    switch target.route {
     case .queue(let credential): credential.rawValue
     case .ended(let outcome, let reason): "\(outcome.rawValue): \(reason)"
     }
@@ -38,10 +38,10 @@ struct FatesTests {
 
   @Test("a known, enabled device is queued for its account")
   func queued() {
-    let target = fates().target(StoredDevice(device: device(), tombstone: nil))
+    let target = resolver().target(StoredDevice(device: device(), tombstone: nil))
     #expect(word(target) == FakeAccount.apns.rawValue)
     #expect(target.registered)
-    #expect(word(fates().target(Address(provider: .apns, token: "cd"))) == FakeAccount.apns.rawValue)
+    #expect(word(resolver().target(Address(provider: .apns, token: "cd"))) == FakeAccount.apns.rawValue)
   }
 
   @Test("whatever gets nothing is told why")
@@ -50,18 +50,18 @@ struct FatesTests {
     func stored(_ change: (inout Device) -> Void) -> StoredDevice {
       StoredDevice(device: device(change), tombstone: nil)
     }
-    #expect(word(fates().target(DeviceID(rawValue: "x"), nil)) == "skipped: unknown_device")
-    #expect(word(fates().target(stored { $0.enabled = false })) == "skipped: device_disabled")
-    #expect(word(fates().target(StoredDevice(device: device(), tombstone: tombstone))) == "dead: Unregistered")
-    #expect(word(fates { $0.providers = [.fcm] }.target(stored { _ in })) == "skipped: provider_excluded")
-    #expect(word(fates().target(stored { $0.address.tokenKind = .voip })) == "skipped: token_kind")
-    #expect(word(fates { $0.kind = .voip }.target(stored { _ in })) == "skipped: kind_unsupported")
-    #expect(word(fates().target(stored { $0.address.environment = .sandbox })) == "skipped: no_credential")
-    #expect(word(fates().target(Address(provider: .oneSignal, token: "x"))) == "skipped: no_credential")
+    #expect(word(resolver().target(DeviceID(rawValue: "x"), nil)) == "skipped: unknown_device")
+    #expect(word(resolver().target(stored { $0.enabled = false })) == "skipped: device_disabled")
+    #expect(word(resolver().target(StoredDevice(device: device(), tombstone: tombstone))) == "dead: Unregistered")
+    #expect(word(resolver { $0.providers = [.fcm] }.target(stored { _ in })) == "skipped: provider_excluded")
+    #expect(word(resolver().target(stored { $0.address.tokenKind = .voip })) == "skipped: token_kind")
+    #expect(word(resolver { $0.kind = .voip }.target(stored { _ in })) == "skipped: kind_unsupported")
+    #expect(word(resolver().target(stored { $0.address.environment = .sandbox })) == "skipped: no_credential")
+    #expect(word(resolver().target(Address(provider: .oneSignal, token: "x"))) == "skipped: no_credential")
     // The route is configured, its account could not be opened.
-    #expect(word(fates().target(Address(provider: .fcm, token: "x"))) == "skipped: no_credential")
+    #expect(word(resolver().target(Address(provider: .fcm, token: "x"))) == "skipped: no_credential")
     #expect(
-      word(fates().target(Address(provider: ProviderName(rawValue: "smoke"), token: "x")))
+      word(resolver().target(Address(provider: ProviderName(rawValue: "smoke"), token: "x")))
         == "skipped: kind_unsupported")
   }
 }

@@ -56,8 +56,8 @@ final class Gateway: @unchecked Sendable {
       try await store.open(timeout: 60_000)
       var shop = App(id: Self.shop)
       shop.credentials = [
-        Route(credential: FakeAccount.apns, provider: .apns, environment: .production),
-        Route(credential: FakeAccount.fcm, provider: .fcm, environment: .production),
+        CredentialRoute(credential: FakeAccount.apns, provider: .apns, environment: .production),
+        CredentialRoute(credential: FakeAccount.fcm, provider: .fcm, environment: .production),
       ]
       shop.userSecret = Self.userSecret
       shop.registerTags = ["lang:*", "beta"]

@@ -32,8 +32,8 @@ struct OperationTests {
       let metrics = gateway.ask("GET", "/metrics", as: nil)
       #expect(metrics.header("content-type")?.hasPrefix("text/plain") == true)
       for line in [
-        #"fanfare_accepted_messages_total{urgency="urgent"} 1"#, #"fanfare_accepted_targets_total{fate="queued"} 1"#,
-        #"fanfare_accepted_targets_total{fate="ended"} 1"#, "fanfare_store_available 1",
+        #"fanfare_accepted_messages_total{urgency="urgent"} 1"#, #"fanfare_accepted_targets_total{state="queued"} 1"#,
+        #"fanfare_accepted_targets_total{state="ended"} 1"#, "fanfare_store_available 1",
         #"fanfare_http_requests_total{method="POST",route="/v1/messages",status="202"} 1"#,
         #"fanfare_queue_jobs{credential="shop/apns:production",urgency="urgent"} 1"#,
         #"fanfare_queue_jobs{credential="shop/fcm",urgency="bulk"} 0"#,

@@ -7,8 +7,10 @@ import Testing
 
 @Suite("What failed can be sent again", .serialized)
 struct ReplayTests {
-  /// Sends to the devices, and ends each delivery as `fates` says by the device's name.
-  private func ended(_ gateway: Gateway, _ body: String, _ fates: [String: (Outcome, String?)]) async throws -> String {
+  /// Sends to the devices, and ends each delivery as `resolver` says by the device's name.
+  private func ended(_ gateway: Gateway, _ body: String, _ resolver: [String: (Outcome, String?)]) async throws
+    -> String
+  {
     let sent = gateway.ask("POST", "/v1/messages", body)
     let id = try #require(sent.json["id"]?.string, "\(sent.text)")
     let devices = gateway.ask("GET", "/v1/messages/\(id)/deliveries").json["items"]?.array ?? []
@@ -20,10 +22,10 @@ struct ReplayTests {
         for ready in try await store.readyStreams(lease) {
           for job in try await store.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
             for target in job.targets {
-              let fate = fates[target.device.rawValue] ?? fates["*"] ?? (.accepted, nil)
+              let route = resolver[target.device.rawValue] ?? resolver["*"] ?? (.accepted, nil)
               flush.finals.append(
                 .init(
-                  delivery: target.delivery, device: target.device, provider: .apns, outcome: fate.0, reason: fate.1))
+                  delivery: target.delivery, device: target.device, provider: .apns, outcome: route.0, reason: route.1))
             }
             flush.finishedJobs.append(job.id)
           }

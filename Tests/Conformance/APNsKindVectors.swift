@@ -198,20 +198,20 @@ struct APNsKindVectors {
   @Test("each kind of message reaches one kind of token, Live Activities one for each event")
   func tokens() {
     var address = ProviderUnderTest.apns.address
-    var reached: [Errand: [TokenKind]] = [:]
-    for errand in Errand.all {
-      reached[errand] = TokenKind.allCases.filter {
+    var reached: [PushType: [TokenKind]] = [:]
+    for pushType in PushType.all {
+      reached[pushType] = TokenKind.allCases.filter {
         address.tokenKind = $0
-        return ProviderUnderTest.apns.provider.carries(errand, to: address)
+        return ProviderUnderTest.apns.provider.carries(pushType, to: address)
       }
     }
     #expect(
       reached == [
-        Errand(.alert): [.device], Errand(.background): [.device], Errand(.liveActivity, .start): [.pushToStart],
-        Errand(.liveActivity, .update): [.activity, .channel], Errand(.liveActivity, .end): [.activity, .channel],
-        Errand(.voip): [.voip], Errand(.location): [.location], Errand(.complication): [.complication],
-        Errand(.fileProvider): [.fileProvider], Errand(.mdm): [.mdm], Errand(.pushToTalk): [.pushToTalk],
-        Errand(.widgets): [.widgets], Errand(.controls): [.controls],
+        PushType(.alert): [.device], PushType(.background): [.device], PushType(.liveActivity, .start): [.pushToStart],
+        PushType(.liveActivity, .update): [.activity, .channel], PushType(.liveActivity, .end): [.activity, .channel],
+        PushType(.voip): [.voip], PushType(.location): [.location], PushType(.complication): [.complication],
+        PushType(.fileProvider): [.fileProvider], PushType(.mdm): [.mdm], PushType(.pushToTalk): [.pushToTalk],
+        PushType(.widgets): [.widgets], PushType(.controls): [.controls],
       ])
   }
 }

@@ -185,10 +185,10 @@ struct FCMRequestVectors {
   func activityAim() throws {
     let provider = ProviderUnderTest.fcm.provider
     for event in LiveActivity.Event.allCases {
-      #expect(provider.carries(Errand(.liveActivity, event), to: fid))
+      #expect(provider.carries(PushType(.liveActivity, event), to: fid))
     }
-    #expect(provider.carries(Errand(.alert), to: fid))
-    #expect(!provider.carries(Errand(.pushToTalk), to: fid))
+    #expect(provider.carries(PushType(.alert), to: fid))
+    #expect(!provider.carries(PushType(.pushToTalk), to: fid))
     let account = try ProviderUnderTest.fcm.account()
     #expect(try account.render(.activity(.update), startedAt: started).needsLiveActivityToken)
     #expect(try !account.render(.alert(), startedAt: started).needsLiveActivityToken)

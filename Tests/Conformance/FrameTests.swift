@@ -71,7 +71,7 @@ struct FrameTests {
     }
   }
 
-  @Test("tokens that would have to be escaped go the long way")
+  @Test("tokens that would have to be escaped take the slow path")
   func escaped() {
     for text in ["", "a\"b", "a\\b", "a b", "ä", "a\n", String(repeating: "a", count: PushFrame.longestToken + 1)] {
       #expect(!PushFrame.takes(token: Array(text.utf8)))

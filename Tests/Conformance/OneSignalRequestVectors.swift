@@ -65,7 +65,7 @@ struct OneSignalRequestVectors {
     let rendering = try account.render(message, startedAt: started)
     func body(_ filters: String) throws -> [UInt8] {
       let address = Address(provider: .oneSignal, token: filters, tokenKind: .subscribers)
-      #expect(OneSignalProvider().carries(Errand(.alert), to: address))
+      #expect(OneSignalProvider().carries(PushType(.alert), to: address))
       #expect(!account.recipientClass(of: address).isEmpty)
       let id = try #require(UUIDBytes("d3f2a1b0-6e5d-4c3b-9a19-7c8e9f0a1b05"))
       return account.request(rendering, to: [address], id: id, authorization: "Key os_v2_app_x").body
@@ -210,10 +210,10 @@ struct OneSignalRequestVectors {
   func call() throws {
     let provider = ProviderUnderTest.oneSignal.provider
     var address = address(ProviderUnderTest.subscription)
-    #expect(!provider.carries(Errand(.voip), to: address))
+    #expect(!provider.carries(PushType(.voip), to: address))
     address.tokenKind = .voip
-    #expect(provider.carries(Errand(.voip), to: address))
-    #expect(!provider.carries(Errand(.alert), to: address))
+    #expect(provider.carries(PushType(.voip), to: address))
+    #expect(!provider.carries(PushType(.alert), to: address))
     var message = Message(to: .everyone, kind: .voip)
     message.ttl = 0
     message.data = [JSONMember("call", .string("c-1"))]

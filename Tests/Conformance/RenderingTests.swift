@@ -38,15 +38,16 @@ struct RenderingTests {
   @Test("no kind of message reaches a token of another", arguments: registeredProviders)
   func tokenKinds(_ subject: ProviderUnderTest) {
     var address = subject.address
-    for errand in Errand.all {
+    for pushType in PushType.all {
       for kind in TokenKind.allCases {
         address.tokenKind = kind
         address.liveActivityToken = "80a1"
-        #expect(!subject.provider.carries(errand, to: address) || errand.tokenKinds.contains(kind), "\(errand) \(kind)")
+        #expect(
+          !subject.provider.carries(pushType, to: address) || pushType.tokenKinds.contains(kind), "\(pushType) \(kind)")
       }
     }
-    #expect(subject.provider.carries(Errand(.alert), to: subject.address))
-    #expect(subject.provider.carries(Errand(.background), to: subject.address))
+    #expect(subject.provider.carries(PushType(.alert), to: subject.address))
+    #expect(subject.provider.carries(PushType(.background), to: subject.address))
   }
 
   @Test(

@@ -38,9 +38,9 @@ struct UrgentDataVectors {
   func call(_ ttl: Int) throws {
     for kind in [TokenKind.device, .fid] {
       let address = Address(provider: .fcm, token: "cT3x9QeSRk2mJb0aYw1ZpL", tokenKind: kind)
-      #expect(ProviderUnderTest.fcm.provider.carries(Errand(.voip), to: address))
-      #expect(!ProviderUnderTest.apns.provider.carries(Errand(.voip), to: address))
-      #expect(!ProviderUnderTest.oneSignal.provider.carries(Errand(.voip), to: address))
+      #expect(ProviderUnderTest.fcm.provider.carries(PushType(.voip), to: address))
+      #expect(!ProviderUnderTest.apns.provider.carries(PushType(.voip), to: address))
+      #expect(!ProviderUnderTest.oneSignal.provider.carries(PushType(.voip), to: address))
     }
     let fcm = try sent(.fcm, .voip) { $0.ttl = ttl }
     try expectJSON(

@@ -63,7 +63,8 @@ struct AccidentTests {
       }
       try await Self.expectAlive(post, closing: false)
 
-      // Nobody is dead: the operator discards, mends, and all are reached. A few that are really foreign die beside them.
+      // Nobody is dead: the operator discards, mends, and all are reached. A few that are really foreign die beside
+      // them.
       #expect(try await post.store.discardHeldPrunes(of: account.credential).discarded == Self.devices)
       try await post.until("the release") { worker.senders[account.credential]?.brake.isOn == false }
       responder.reply = { push, _ in
@@ -172,7 +173,7 @@ struct AccidentTests {
       submission.targets = (0..<Self.devices).map { number in
         let address = Address(provider: .apns, token: "t\(number)")
         return SubmissionTarget(
-          device: DeviceID(rawValue: "d\(number)"), registered: true, address: address, fate: Post.fate(address))
+          device: DeviceID(rawValue: "d\(number)"), registered: true, address: address, route: Post.route(address))
       }
       guard case .accepted(let id) = try await post.store.accept(submission) else {
         throw Post.Failure("not accepted")

@@ -117,14 +117,14 @@ struct AudienceTests {
       let id = try await post.sendToAll(PlainMessage(title: "x", collapseKey: "k"), 140)
       let worker = try post.work([post.account(responder)])
       #expect(try await post.done(id) == [.accepted: 100, .dead: 20, .failed: 20])
-      #expect(worker.senders.values.allSatisfy { $0.holds == 0 })
+      #expect(worker.senders.values.allSatisfy { $0.barriers == 0 })
       let second = try await post.sendToAll(PlainMessage(title: "y"), 140)
       #expect(try await post.done(second)[.accepted] == 100)
       await post.finish(worker)
     }
   }
 
-  @Test("members that a GOAWAY left unprocessed go once more from their batch; after a second one the long way")
+  @Test("members that a GOAWAY left unprocessed go once more from their batch; after a second one the slow path")
   func goaway() async throws {
     for often in [false, true] {
       try await withPost { post in
@@ -144,7 +144,7 @@ struct AudienceTests {
           if $1.attempts.isEmpty { $0.1 += 1 } else { $0.0 += 1 }
         }
         #expect(long + short == 400)
-        if !often { #expect(long == 0, "\(went) went the long way") }
+        if !often { #expect(long == 0, "\(went) took the slow path") }
         #expect(worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.atWork == 0 })
         await post.finish(worker)
       }
@@ -155,7 +155,7 @@ struct AudienceTests {
   func oneAtATime() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)
-      responder.reply = { _, _ in .hold }
+      responder.reply = { _, _ in .barrier }
       try await post.register(6)
       let first = try await post.sendToAll(PlainMessage(title: "first"), 6)
       let worker = try post.work([post.account(responder)])
@@ -166,7 +166,8 @@ struct AudienceTests {
       try await post.until("all of both in memory") { worker.lanes.count == 6 }
       responder.release()
       try await post.until("what waited") { responder.pushes.count == 12 }
-      // The members of the second follow those of the first; of the direct send and its token's second, one waits for the other.
+      // The members of the second follow those of the first; of the direct send and its token's second, one waits for
+      // the other.
       #expect(worker.lanes.count == 6 && responder.accepted.count == 6)
       responder.reply = { _, _ in .status(200) }
       responder.release()

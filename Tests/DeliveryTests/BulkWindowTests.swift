@@ -5,15 +5,15 @@ import Testing
 
 @Suite("The window of bulk")
 struct BulkWindowTests {
-  /// A peer that takes `delay` milliseconds for each answer, and gives at most `rate` a second, in order. Bulk keeps as many
-  /// requests at work as it may, up to `capacity`.
+  /// A peer that takes `delay` milliseconds for each answer, and gives at most `rate` a second, in order. Bulk keeps as
+  /// many requests at work as it may, up to `capacity`.
   private struct Peer {
     var window = BulkWindow(BulkWindowSettings())
     var capacity = 1_000
     var hasUrgent = false
     private var now = 0.0
     private var free = 0.0
-    private var flights: [(began: Double, ends: Double)] = []
+    private var inFlightRequests: [(began: Double, ends: Double)] = []
     private var first = 0
 
     private func instant(_ milliseconds: Double) -> Instant { Instant(nanoseconds: UInt64(milliseconds * 1e6)) }
@@ -23,20 +23,20 @@ struct BulkWindowTests {
       let start = now
       var last: [Double] = []
       for number in 0..<answers {
-        while flights.count - first < min(capacity, window.bound ?? .max) {
+        while inFlightRequests.count - first < min(capacity, window.bound ?? .max) {
           let ends = max(now + delay(now), free + 1_000 / rate)
           free = ends
-          flights.append((now, ends))
+          inFlightRequests.append((now, ends))
         }
         if hasUrgent { window.urgentCame(now: instant(now)) }
-        let flight = flights[first]
-        let atWork = flights.count - first
+        let inFlight = inFlightRequests[first]
+        let atWork = inFlightRequests.count - first
         first += 1
-        now = max(now, flight.ends)
-        let time = now - flight.began
+        now = max(now, inFlight.ends)
+        let time = now - inFlight.began
         if number >= answers - 1_000 { last.append(time) }
         window.answered(
-          took: time, began: instant(flight.began), atWork: atWork, capacity: capacity, now: instant(now))
+          took: time, began: instant(inFlight.began), atWork: atWork, capacity: capacity, now: instant(now))
       }
       return (Double(answers) * 1_000 / (now - start), last.reduce(0, +) / Double(last.count))
     }

@@ -32,7 +32,7 @@ struct ChangedMembersTests {
       var settings = Post.settings()
       settings.claim.room = 20
       settings.claim.membersAtOnce = 10
-      responder.reply = { _, _ in .hold }
+      responder.reply = { _, _ in .barrier }
       let worker = try post.work([post.account(responder)], settings)
       let id = try await post.sendToAll(PlainMessage(title: "x"), Self.count)
       // A tenth of the room is left for urgent sends.
@@ -59,7 +59,7 @@ struct ChangedMembersTests {
       #expect(got.filter { $0 != "t\(chosen.robbed)" } == (same + ["another"]).sorted(), "each once")
       let report = try await post.report(id)
       #expect(report.counts.values.reduce(0, +) == report.total)
-      #expect(worker.senders.values.allSatisfy { $0.holds == 0 })
+      #expect(worker.senders.values.allSatisfy { $0.barriers == 0 })
       await post.finish(worker)
     }
   }

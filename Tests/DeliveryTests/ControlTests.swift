@@ -86,9 +86,9 @@ struct ControlTests {
       // What was at work for a partition when that was lost ends unheard, and may do so last.
       let senders = worker.senders.values
       try await post.until(
-        "the end of all that is in memory, seed \(seed): \(senders.map { ($0.inMemory, $0.holds, $0.paced, $0.isIdle) })"
+        "the end of all that is in memory, seed \(seed): \(senders.map { ($0.inMemory, $0.barriers, $0.paced, $0.isIdle) })"
       ) {
-        senders.allSatisfy { $0.inMemory == 0 && $0.holds == 0 }
+        senders.allSatisfy { $0.inMemory == 0 && $0.barriers == 0 }
       }
       await post.finish(worker)
     }
@@ -106,7 +106,7 @@ struct ControlTests {
       let worker = try post.work([post.account(responder)], settings)
       func arrived() -> Int { responder.pushes.count { $0.title == "campaign" } }
       for deaf in [false, true] {
-        if deaf { post.workStore.onBell { _ in } }
+        if deaf { post.workStore.onWakeup { _ in } }
         let begun = arrived()
         try await post.until("the campaign") { arrived() > begun + 50 }
         #expect(try await post.store.control(id, app: Post.app, .paused) == .changed)

@@ -5,9 +5,9 @@ import Testing
 @testable import Delivery
 
 @Suite("The gate of a credential")
-struct CredentialGateTests {
-  private func gate() -> CredentialGate {
-    CredentialGate(settings: GateSettings(), policy: RetryPolicy(FCMProvider().retry))
+struct CircuitBreakerTests {
+  private func gate() -> CircuitBreaker {
+    CircuitBreaker(settings: GateSettings(), policy: RetryPolicy(FCMProvider().retry))
   }
   private func quota(_ retryAfter: Int? = nil) -> Verdict {
     .retry(Retry(.quota, reason: "QUOTA_EXCEEDED", retryAfter: retryAfter))

@@ -8,7 +8,7 @@ import Testing
 @testable import Delivery
 
 @Suite("Members of an audience by their own clocks")
-struct DeparturesTests {
+struct LocalTimeGroupsTests {
   @Test("members whose time is the same go together; who is early, late or in quiet hours is told apart")
   func apart() async throws {
     var settings = Post.quick()
@@ -25,7 +25,7 @@ struct DeparturesTests {
         lease, stored,
         selection: AudienceSelection(
           expression: try AudienceExpression(parsing: "everyone"), reach: .allDevices, providers: nil),
-        now: post.loop.wallNow, timing: nil, capped: nil, fate: Post.fate)
+        now: post.loop.wallNow, timing: nil, capped: nil, route: Post.route)
       let stream = try #require(try await post.store.readyStreams(lease).first?.stream)
       let job = try #require(
         try await post.store.claim(lease, stream, after: nil, jobs: 1, targets: count, packed: true).first)
@@ -46,7 +46,7 @@ struct DeparturesTests {
 
       func zone(_ place: Int) throws -> String? { try #require(members.member(at: place).facts).timeZone }
       func at(_ hours: Int64) throws -> [WallTime: (count: Int, until: WallTime?)] {
-        let (groups, others) = Departures.of(members, loaded, now: clock(hours))
+        let (groups, others) = LocalTimeGroups.of(members, loaded, now: clock(hours))
         let places = groups.flatMap(\.places) + others
         #expect(places.sorted() == Array(0..<count))
         for group in groups {

@@ -68,7 +68,7 @@ struct FailureStreakTests {
   @Test("a failing provider that asks for more than five minutes asks it of the credential, and of nobody's attempts")
   func longWait() {
     let policy = RetryPolicy(FCMProvider().retry)
-    var gate = CredentialGate(settings: GateSettings(), policy: policy)
+    var gate = CircuitBreaker(settings: GateSettings(), policy: policy)
     let (short, long) = (failure(.serverFault, 300), failure(.serverFault, 86_400))
     #expect(short.heedingLongWait == short && failure().heedingLongWait == failure())
     _ = gate.answered(long.heedingLongWait, began: at(0), probe: false, now: at(0), jitter: 0)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(
   "A delivery in backoff keeps its place in its lane, and leaves nothing there when it ends elsewhere", .serialized)
-struct HoldTests {
+struct OrderBarrierTests {
   /// Ordered, to registered devices by their tokens.
   private func send(_ title: String, to devices: [Int], _ post: Post) async throws -> MessageID {
     let message = PlainMessage(title: title)
@@ -20,13 +20,13 @@ struct HoldTests {
       let address = Address(provider: .apns, token: "t\(number)")
       submission.targets.append(
         SubmissionTarget(
-          device: DeviceID(rawValue: "d\(number)"), registered: true, address: address, fate: Post.fate(address)))
+          device: DeviceID(rawValue: "d\(number)"), registered: true, address: address, route: Post.route(address)))
     }
     guard case .accepted(let id) = try await post.store.accept(submission) else { throw Post.Failure("not accepted") }
     return id
   }
 
-  private func holds(_ worker: Worker) -> [Int] { [worker.lanes.holds] + worker.senders.values.map(\.holds) }
+  private func barriers(_ worker: Worker) -> [Int] { [worker.lanes.barriers] + worker.senders.values.map(\.barriers) }
 
   @Test("its device is deleted or gets another token meanwhile", .timeLimit(.minutes(6 * Sanitizer.slowness)))
   func gone() async throws {
@@ -38,7 +38,7 @@ struct HoldTests {
       try await post.register(3)
       let worker = try post.work([post.account(responder)], settings)
       let id = try await send("first", to: [0, 1, 2], post)
-      try await post.until("three in backoff") { holds(worker) == [3, 3] }
+      try await post.until("three in backoff") { barriers(worker) == [3, 3] }
       _ = try await post.store.removeDevice(DeviceID(rawValue: "d0"), app: Post.app)
       var moved = Device(
         id: DeviceID(rawValue: "d1"), address: Address(provider: .apns, token: "moved"),
@@ -47,7 +47,7 @@ struct HoldTests {
       _ = try await post.store.put(moved, app: Post.app)
       #expect(try await post.done(id) == [.accepted: 2, .skipped: 1])
       #expect(Set(responder.accepted.map(\.token)) == ["moved", "t2"])
-      #expect(holds(worker) == [0, 0])
+      #expect(barriers(worker) == [0, 0])
       await post.finish(worker)
     }
   }
@@ -58,21 +58,21 @@ struct HoldTests {
   func cancelled(idleMessages: Int) async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)
-      responder.reply = { push, _ in push.token == "t2" ? .hold : .status(503) }
+      responder.reply = { push, _ in push.token == "t2" ? .barrier : .status(503) }
       var settings = Post.settings()
       settings.idleMessages = idleMessages
       settings.retry[.apns]!.floors[.serverFault] = 60_000
       try await post.register(3)
       let worker = try post.work([post.account(responder)], settings)
       let waiting = try await send("waiting", to: [0, 1], post)
-      try await post.until("two in backoff") { holds(worker) == [2, 2] }
+      try await post.until("two in backoff") { barriers(worker) == [2, 2] }
       let atWork = try await send("at work", to: [2], post)
       try await post.until("the request") { responder.pushes.contains { $0.token == "t2" } }
       for id in [waiting, atWork] { _ = try await post.store.control(id, app: Post.app, .cancelled) }
       #expect(try await post.done(waiting) == [.cancelled: 2])
       responder.release(status: 503)
       #expect(try await post.done(atWork) == [.cancelled: 1])
-      try await post.until("the end of all holds: \(holds(worker))") { holds(worker) == [0, 0] }
+      try await post.until("the end of all holds: \(barriers(worker))") { barriers(worker) == [0, 0] }
       await post.finish(worker)
     }
   }

@@ -18,7 +18,7 @@ struct LaneTests {
       ordered: ordered, collapseKey: collapse, supersedable: supersedable)
   }
 
-  static func hold(_ entry: Entry, until: WallTime) -> Lane<Int>.Hold {
+  static func barrier(_ entry: Entry, until: WallTime) -> Lane<Int>.OrderBarrier {
     .init(
       delivery: Sample.delivery(entry.ticket), device: DeviceID(rawValue: "d"), credential: Sample.credential,
       place: entry.place, collapseKey: entry.collapseKey, until: until)
@@ -42,12 +42,12 @@ struct LaneTests {
   }
 
   @Test("a delivery that waits for its retry holds later ones, until the hold ends, and knows that they passed")
-  func hold() {
+  func barrier() {
     var lane = Lane<Int>()
     _ = add(Self.entry(1), to: &lane)
     _ = add(Self.entry(2), to: &lane)
     let first = lane.start(concurrency: 1, now: wall(0))!
-    lane.rested(ordered: first.ordered, leaving: Self.hold(first, until: wall(60_000)))
+    lane.rested(ordered: first.ordered, leaving: Self.barrier(first, until: wall(60_000)))
     #expect(lane.start(concurrency: 1, now: wall(59_999)) == nil)
     let second = lane.start(concurrency: 1, now: wall(60_000))
     #expect(second?.ticket == 2)
@@ -63,7 +63,7 @@ struct LaneTests {
     _ = add(Self.entry(1), to: &lane)
     _ = add(Self.entry(2), to: &lane)
     let first = lane.start(concurrency: 1, now: wall(0))!
-    lane.rested(ordered: first.ordered, leaving: Self.hold(first, until: wall(60_000)))
+    lane.rested(ordered: first.ordered, leaving: Self.barrier(first, until: wall(60_000)))
     let back = add(Self.entry(1), to: &lane)
     #expect(back.own?.overtaken == false)
     #expect(lane.start(concurrency: 1, now: wall(1_000))?.ticket == 1)
@@ -72,7 +72,8 @@ struct LaneTests {
   @Test("what is not ordered neither waits for a hold nor holds")
   func free() {
     var lane = Lane<Int>()
-    lane.rested(ordered: started(&lane, Self.entry(1)).ordered, leaving: Self.hold(Self.entry(1), until: wall(60_000)))
+    lane.rested(
+      ordered: started(&lane, Self.entry(1)).ordered, leaving: Self.barrier(Self.entry(1), until: wall(60_000)))
     _ = add(Self.entry(2), to: &lane)
     _ = add(Self.entry(3, ordered: false), to: &lane)
     #expect(lane.start(concurrency: 1, now: wall(0))?.ticket == 3)
@@ -113,10 +114,10 @@ struct LaneTests {
     var lane = Lane<Int>()
     lane.rested(
       ordered: started(&lane, Self.entry(1, collapse: "a")).ordered,
-      leaving: Self.hold(Self.entry(1, collapse: "a"), until: wall(60_000)))
+      leaving: Self.barrier(Self.entry(1, collapse: "a"), until: wall(60_000)))
     let newer = add(Self.entry(3, collapse: "a"), to: &lane)
     #expect(newer.resting.map(\.delivery) == [Sample.delivery(1)])
-    #expect(lane.holds.isEmpty)
+    #expect(lane.barriers.isEmpty)
     let late = add(Self.entry(2, collapse: "a"), to: &lane)
     #expect(late.entering)
     #expect(lane.waiting == 1)
@@ -155,8 +156,8 @@ struct LaneTests {
     let concurrency = Int.random(in: 1...3, using: &random)
     func note(_ result: Lane<Int>.Superseded, _ entering: Int) {
       superseded += result.waiting.map(\.ticket)
-      for hold in result.resting {
-        let index = resting.firstIndex { Sample.delivery($0.ticket) == hold.delivery }!
+      for barrier in result.resting {
+        let index = resting.firstIndex { Sample.delivery($0.ticket) == barrier.delivery }!
         superseded.append(resting.remove(at: index).ticket)
       }
       if result.entering { superseded.append(entering) }
@@ -180,7 +181,7 @@ struct LaneTests {
           lane.ended(ordered: entry.ordered)
           ended.append(entry.ticket)
         case 1:
-          lane.rested(ordered: entry.ordered, leaving: Self.hold(entry, until: wall(entry.ordered ? 1_000_000 : -1)))
+          lane.rested(ordered: entry.ordered, leaving: Self.barrier(entry, until: wall(entry.ordered ? 1_000_000 : -1)))
           resting.append(entry)
         default: note(lane.returned(entry, delivery: Sample.delivery(entry.ticket)), entry.ticket)
         }

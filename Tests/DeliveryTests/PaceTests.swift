@@ -62,7 +62,7 @@ struct PaceTests {
     let worker = try Worker(
       loop: post.loop, store: store, accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.credential, $0) }),
       settings: settings, metrics: post.metrics, log: .init(minimum: .error), decode: { PlainMessage.decode($0) },
-      fates: { _, _ in Post.fate })
+      resolver: { _, _ in Post.route })
     return (worker, store, post.loop.spawn { await worker.run() })
   }
 
@@ -214,7 +214,7 @@ struct PaceTests {
         if push.token.hasSuffix("1") { return .status(410) }
         if isBroken, push.title == "braked", atWork < 60, "34567".contains(push.token.last ?? " ") {
           atWork += 1
-          return .hold
+          return .barrier
         }
         return isBroken && push.token.hasSuffix("2") ? .status(400) : .status(200)
       }

@@ -8,7 +8,7 @@ struct PoolPlanTests {
   private func plan(maximum: Int = 2, cautious: Bool = false) -> PoolPlan {
     PoolPlan(maximum: maximum, cautious: cautious, settings: PoolSettings())
   }
-  private let wide: (PoolPlan.Berth) -> (free: Int, limit: Int) = { _ in (100, 100) }
+  private let wide: (PoolPlan.ConnectionSlot) -> (free: Int, limit: Int) = { _ in (100, 100) }
 
   @Test("one connection opens on demand, the next only when that one is full, never more than the maximum")
   func demand() {
@@ -16,7 +16,7 @@ struct PoolPlanTests {
     #expect(plan.demanded(now: at(0)) == .connect(1))
     #expect(plan.demanded(now: at(1)) == .none)
     plan.connected(1)
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == 1)
     #expect(plan.demanded(now: at(2)) == .connect(2))
     plan.connected(2)
     #expect(plan.demanded(now: at(3)) == .none)
@@ -27,31 +27,31 @@ struct PoolPlanTests {
     var plan = plan(cautious: true)
     _ = plan.demanded(now: at(0))
     plan.connected(1)
-    #expect(plan.berth(avoiding: nil, reserve: 0.1, room: wide) == 1)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0.1, room: wide) == 1)
     plan.submitted(1, now: at(1))
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == nil)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == nil)
     #expect(plan.demanded(now: at(1)) == .wait(until: at(1 + 500)))
     plan.ended(1, answered: false)
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == 1)
     plan.submitted(1, now: at(1))
     plan.ended(1, answered: true)
     plan.submitted(1, now: at(1))
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == 1)
   }
 
   @Test("streams spread by room, bulk leaves its share, and a resend goes round the connection that failed it")
-  func berths() {
+  func connectionSlots() {
     var plan = plan()
     _ = plan.demanded(now: at(0))
     plan.connected(1)
     _ = plan.demanded(now: at(0))
     plan.connected(2)
-    let room: (PoolPlan.Berth) -> (free: Int, limit: Int) = { ($0 == 1 ? 10 : 40, 100) }
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: room) == 2)
-    #expect(plan.berth(avoiding: 2, reserve: 0, room: room) == 1)
-    let last: (PoolPlan.Berth) -> (free: Int, limit: Int) = { _ in (10, 100) }
-    #expect(plan.berth(avoiding: nil, reserve: 0.1, room: last) == nil)
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: last) != nil)
+    let room: (PoolPlan.ConnectionSlot) -> (free: Int, limit: Int) = { ($0 == 1 ? 10 : 40, 100) }
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: room) == 2)
+    #expect(plan.connectionSlot(avoiding: 2, reserve: 0, room: room) == 1)
+    let last: (PoolPlan.ConnectionSlot) -> (free: Int, limit: Int) = { _ in (10, 100) }
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0.1, room: last) == nil)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: last) != nil)
   }
 
   @Test("the only connection serves even what would rather go round it")
@@ -59,7 +59,7 @@ struct PoolPlanTests {
     var plan = plan()
     _ = plan.demanded(now: at(0))
     plan.connected(1)
-    #expect(plan.berth(avoiding: 1, reserve: 0, room: wide) == 1)
+    #expect(plan.connectionSlot(avoiding: 1, reserve: 0, room: wide) == 1)
   }
 
   @Test("a draining connection is replaced at once and takes no more streams")
@@ -69,12 +69,12 @@ struct PoolPlanTests {
     plan.connected(1)
     plan.submitted(1, now: at(1))
     plan.left(1)
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == nil)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == nil)
     #expect(plan.demanded(now: at(1)) == .connect(2))
     plan.ended(1, answered: true)
     plan.closed(1, failed: false, now: at(2), jitter: 1)
     plan.connected(2)
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 2)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == 2)
   }
 
   @Test("failures wait longer each time, up to the maximum; an answer ends that")
@@ -83,8 +83,10 @@ struct PoolPlanTests {
     var now: UInt64 = 0
     var waits: [Int64] = []
     for _ in 0..<10 {
-      guard case .connect(let berth) = plan.demanded(now: at(now)) else { return #expect(Bool(false), "no connection") }
-      plan.closed(berth, failed: true, now: at(now), jitter: 1)
+      guard case .connect(let connectionSlot) = plan.demanded(now: at(now)) else {
+        return #expect(Bool(false), "no connection")
+      }
+      plan.closed(connectionSlot, failed: true, now: at(now), jitter: 1)
       guard case .wait(let until) = plan.demanded(now: at(now)) else { return #expect(Bool(false), "no connection") }
       waits.append(until - at(now))
       now += UInt64(waits.last!)
@@ -119,11 +121,11 @@ struct PoolPlanTests {
       } else {
         waits.append(0)
       }
-      guard case .connect(let berth) = action else { return waits }
-      plan.connected(berth)
-      plan.submitted(berth, now: at(now))
-      plan.ended(berth, answered: false)
-      plan.closed(berth, failed: false, now: at(now), jitter: 1)
+      guard case .connect(let connectionSlot) = action else { return waits }
+      plan.connected(connectionSlot)
+      plan.submitted(connectionSlot, now: at(now))
+      plan.ended(connectionSlot, answered: false)
+      plan.closed(connectionSlot, failed: false, now: at(now), jitter: 1)
     }
     return waits
   }
@@ -135,11 +137,13 @@ struct PoolPlanTests {
     #expect(refuse(&plan, times: 10, from: &now) == [0, 0, 0, 0, 0, 250, 500, 1_000, 1_000, 1_000])
     // One answer, and nothing waits.
     now += 1_000
-    guard case .connect(let berth) = plan.demanded(now: at(now)) else { return #expect(Bool(false), "no connection") }
-    plan.connected(berth)
-    plan.submitted(berth, now: at(now))
-    plan.ended(berth, answered: true)
-    plan.closed(berth, failed: false, now: at(now), jitter: 1)
+    guard case .connect(let connectionSlot) = plan.demanded(now: at(now)) else {
+      return #expect(Bool(false), "no connection")
+    }
+    plan.connected(connectionSlot)
+    plan.submitted(connectionSlot, now: at(now))
+    plan.ended(connectionSlot, answered: true)
+    plan.closed(connectionSlot, failed: false, now: at(now), jitter: 1)
     #expect(refuse(&plan, times: 5, from: &now) == [0, 0, 0, 0, 0])
   }
 
@@ -178,7 +182,7 @@ struct PoolPlanTests {
     #expect(plan.demanded(now: at(510)) == .connect(2))
     plan.connected(2)
     #expect(plan.wantsAnother(2, now: at(511)))
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 2)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == 2)
     plan.ended(1, answered: false)
   }
 
@@ -194,17 +198,17 @@ struct PoolPlanTests {
     #expect(plan.demandedAside(waiting: 2, now: at(1)) == .none)
     plan.connected(2)
     plan.connected(3)
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
-    #expect(plan.asideBerth(together: 1, room: wide) == 2)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == 1)
+    #expect(plan.asideSlot(together: 1, room: wide) == 2)
     plan.submitted(2, now: at(1))
-    #expect(plan.asideBerth(together: 1, room: wide) == 3)
+    #expect(plan.asideSlot(together: 1, room: wide) == 3)
     plan.submitted(3, now: at(1))
-    #expect(plan.asideBerth(together: 8, room: wide) == nil)
-    for berth in [2, 3] {
-      plan.ended(berth, answered: false)
-      plan.closed(berth, failed: false, now: at(2), jitter: 1)
+    #expect(plan.asideSlot(together: 8, room: wide) == nil)
+    for connectionSlot in [2, 3] {
+      plan.ended(connectionSlot, answered: false)
+      plan.closed(connectionSlot, failed: false, now: at(2), jitter: 1)
     }
     #expect(plan.demandedAside(waiting: 1, now: at(2)) == .connect(4))
-    #expect(plan.berth(avoiding: nil, reserve: 0, room: wide) == 1)
+    #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == 1)
   }
 }

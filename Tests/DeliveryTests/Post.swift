@@ -52,7 +52,7 @@ final class Post {
     return settings
   }
 
-  static func fate(_ address: Address) -> Fate {
+  static func route(_ address: Address) -> Route {
     .queue(CredentialID(rawValue: "shop/\(address.provider.rawValue)"))
   }
 
@@ -67,7 +67,7 @@ final class Post {
         let worker = try? Worker(
           loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
           metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
-          fates: { _, _ in Post.fate })
+          resolver: { _, _ in Post.route })
         await worker?.run()
       }
     }
@@ -78,7 +78,7 @@ final class Post {
     let worker = try Worker(
       loop: loop, store: workStore, accounts: Dictionary(uniqueKeysWithValues: accounts.map { ($0.credential, $0) }),
       settings: settings, metrics: metrics, log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
-      fates: { _, _ in Self.fate })
+      resolver: { _, _ in Self.route })
     running.append(loop.spawn { await worker.run() })
     return worker
   }
@@ -117,7 +117,7 @@ final class Post {
       submission.targets.append(
         SubmissionTarget(
           device: Store.derivedID(of: address, in: Self.app), registered: false, address: address,
-          fate: .queue(credential)))
+          route: .queue(credential)))
     }
     guard case .accepted(let id) = try await store.accept(submission) else { throw Failure("not accepted") }
     return id

@@ -9,19 +9,19 @@ struct ProbesTests {
   private let settings = GateSettings()
   private let unanswered = Verdict.retry(Retry(.unknownOutcome, reason: "no answer in 30000 ms"))
 
-  private func gate() -> CredentialGate {
-    CredentialGate(settings: settings, policy: RetryPolicy(FCMProvider().retry))
+  private func gate() -> CircuitBreaker {
+    CircuitBreaker(settings: settings, policy: RetryPolicy(FCMProvider().retry))
   }
 
   /// What began and ended then failed.
-  private func fail(_ gate: inout CredentialGate, _ count: Int, began: UInt64, now: UInt64) {
+  private func fail(_ gate: inout CircuitBreaker, _ count: Int, began: UInt64, now: UInt64) {
     for _ in 0..<count {
       _ = gate.answered(unanswered, began: at(began), probe: false, now: at(now), jitter: 0)
     }
   }
 
   /// Suspended at 30 s.
-  private func suspended() -> CredentialGate {
+  private func suspended() -> CircuitBreaker {
     var gate = gate()
     fail(&gate, settings.failuresInARow, began: 0, now: 30_000)
     return gate

@@ -22,7 +22,7 @@ final class Responder: HTTP2ServerDelegate {
     /// No answer, ever.
     case silence
     /// What `release` says, when it is called.
-    case hold
+    case barrier
   }
   private var held: [(HTTP2ServerStream, Push)] = []
 
@@ -84,7 +84,7 @@ final class Responder: HTTP2ServerDelegate {
     case .reset(let code): server.reset(request.stream, code: code)
     case .close: server.close(request.stream.connection)
     case .silence: break
-    case .hold: held.append((request.stream, push))
+    case .barrier: held.append((request.stream, push))
     }
   }
 }

@@ -39,7 +39,7 @@ struct SharingTests {
     let worker = try Worker(
       loop: post.loop, store: store, accounts: [account.credential: account], settings: Post.settings(),
       metrics: post.metrics, log: .init(minimum: .error), decode: { PlainMessage.decode($0) },
-      fates: { _, _ in Post.fate })
+      resolver: { _, _ in Post.route })
     return (worker, store)
   }
 

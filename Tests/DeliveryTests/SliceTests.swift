@@ -130,7 +130,7 @@ struct SliceTests {
           let doomed = try? Worker(
             loop: grave, store: store, accounts: [account.credential: account], settings: Post.settings(),
             metrics: Metrics(), log: Log(minimum: .error), decode: { PlainMessage.decode($0) },
-            fates: { _, _ in Post.fate })
+            resolver: { _, _ in Post.route })
           await doomed?.run()
         }
       }
@@ -152,8 +152,8 @@ struct SliceTests {
       let server = try SliceServer(post.loop)
       let account = server.account(limit: 500)
       let id = try await post.send("x", to: tokens(40), .oneSignal)
-      // A former owner stored a slice per partition, then died. In partition 0 it wrote one outcome before, in the others
-      // one member waits for its retry.
+      // A former owner stored a slice per partition, then died. In partition 0 it wrote one outcome before, in the
+      // others one member waits for its retry.
       var former: [Int: StoredSlice] = [:]
       var held: [Int: String] = [:]
       for partition in 0..<4 {

@@ -39,8 +39,9 @@ struct SuspectsTests {
     #expect(suspects.together == 1)
   }
 
-  /// A provider that ends every connection over which a poisoned request comes, and a credential's machines over it: who is
-  /// healthy is answered, whatever stands where, and no connection of the others ends but by a request's first attempt.
+  /// A provider that ends every connection over which a poisoned request comes, and a credential's machines over it:
+  /// who is healthy is answered, whatever stands where, and no connection of the others ends but by a request's first
+  /// attempt.
   @Test("over random mixtures every healthy one is answered within a few ends of its own", arguments: 1...200)
   func mixtures(seed: Int) {
     var random = Seeded(seed: UInt64(seed))
@@ -52,19 +53,19 @@ struct SuspectsTests {
     var ends: [Int: Int] = [:]
     var answered: Set<Int> = []
     var now: UInt64 = 0
-    let wide: (PoolPlan.Berth) -> (free: Int, limit: Int) = { _ in (100, 100) }
+    let wide: (PoolPlan.ConnectionSlot) -> (free: Int, limit: Int) = { _ in (100, 100) }
     /// The requests go together; the peer answers all, or none as one is poisoned.
-    func meet(_ berth: PoolPlan.Berth, _ group: [Int]) {
-      for _ in group { plan.submitted(berth, now: at(now)) }
+    func meet(_ connectionSlot: PoolPlan.ConnectionSlot, _ group: [Int]) {
+      for _ in group { plan.submitted(connectionSlot, now: at(now)) }
       guard group.contains(where: poisoned.contains) else {
         for number in group {
-          plan.ended(berth, answered: true)
+          plan.ended(connectionSlot, answered: true)
           answered.insert(number)
         }
         return
       }
-      for _ in group { plan.ended(berth, answered: false) }
-      plan.closed(berth, failed: false, now: at(now), jitter: 0.5)
+      for _ in group { plan.ended(connectionSlot, answered: false) }
+      plan.closed(connectionSlot, failed: false, now: at(now), jitter: 0.5)
       for number in group {
         ends[number, default: 0] += 1
         if group.count == 1 { blamed.insert(number) } else { suspects.add(number, isBlamed: false) }
@@ -74,22 +75,24 @@ struct SuspectsTests {
     while !fresh.isEmpty || !suspects.isEmpty, rounds < 10_000 {
       rounds += 1
       now += 10
-      if case .connect(let berth) = plan.demanded(now: at(now)) { plan.connected(berth) }
-      if !fresh.isEmpty, let berth = plan.berth(avoiding: nil, reserve: 0, room: wide) {
-        let isProving = plan.connections[berth]?.state == .proving
+      if case .connect(let connectionSlot) = plan.demanded(now: at(now)) { plan.connected(connectionSlot) }
+      if !fresh.isEmpty, let connectionSlot = plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) {
+        let isProving = plan.connections[connectionSlot]?.state == .proving
         let count = isProving ? 1 : min(fresh.count, Int.random(in: 1...30, using: &random))
-        let youngest = plan.wantsAnother(berth, now: at(now))
+        let youngest = plan.wantsAnother(connectionSlot, now: at(now))
         let group = youngest ? Array(fresh.suffix(1)) : Array(fresh.prefix(count))
         fresh.removeAll { group.contains($0) }
-        meet(berth, group)
+        meet(connectionSlot, group)
       }
-      if case .connect(let berth) = plan.demandedAside(waiting: suspects.count, now: at(now)) { plan.connected(berth) }
-      if let berth = plan.asideBerth(together: suspects.together, room: wide) {
+      if case .connect(let connectionSlot) = plan.demandedAside(waiting: suspects.count, now: at(now)) {
+        plan.connected(connectionSlot)
+      }
+      if let connectionSlot = plan.asideSlot(together: suspects.together, room: wide) {
         var group: [Int] = []
-        let count = plan.connections[berth]?.state == .proving ? 1 : suspects.together
+        let count = plan.connections[connectionSlot]?.state == .proving ? 1 : suspects.together
         while group.count < count, let next = suspects.next() { group.append(next) }
         let failed = group.contains(where: poisoned.contains)
-        if !group.isEmpty { meet(berth, group) }
+        if !group.isEmpty { meet(connectionSlot, group) }
         for _ in group { if failed { suspects.unanswered() } else { suspects.answered() } }
       }
     }

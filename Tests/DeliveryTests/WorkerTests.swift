@@ -134,7 +134,7 @@ struct WorkerTests {
       submission.targets = [
         SubmissionTarget(
           device: device.id, registered: true, address: device.address,
-          fate: .queue(CredentialID(rawValue: "shop/apns")))
+          route: .queue(CredentialID(rawValue: "shop/apns")))
       ]
       let worker = try post.work([post.account(responder)])
       guard case .accepted(let id) = try await post.store.accept(submission) else { return }

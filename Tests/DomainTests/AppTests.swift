@@ -9,9 +9,9 @@ struct AppTests {
     let production = CredentialID(rawValue: "shop/ios:production")
     let sandbox = CredentialID(rawValue: "shop/ios:sandbox")
     app.credentials = [
-      Route(credential: production, provider: .apns, environment: .production),
-      Route(credential: sandbox, provider: .apns, environment: .sandbox),
-      Route(credential: CredentialID(rawValue: "shop/second"), provider: .apns, environment: .production),
+      CredentialRoute(credential: production, provider: .apns, environment: .production),
+      CredentialRoute(credential: sandbox, provider: .apns, environment: .sandbox),
+      CredentialRoute(credential: CredentialID(rawValue: "shop/second"), provider: .apns, environment: .production),
     ]
     #expect(app.credential(for: Address(provider: .apns, token: "aa")) == production)
     #expect(app.credential(for: Address(provider: .apns, token: "aa", environment: .sandbox)) == sandbox)
@@ -23,7 +23,7 @@ struct AppTests {
     var app = App(id: AppID(rawValue: "shop"))
     func add(_ name: String, _ coverage: Coverage) {
       app.credentials.append(
-        Route(
+        CredentialRoute(
           credential: CredentialID(rawValue: name), provider: .apns, environment: .production, coverage: coverage))
     }
     func route(_ kind: TokenKind = .device, _ bundleID: String? = nil) -> String? {
@@ -53,7 +53,8 @@ struct AppTests {
     #expect(!wide.includes(Coverage(bundleIDs: ["a": [.voip, .location]], ownBundleID: "a")))
     #expect(!wide.includes(Coverage(bundleIDs: ["c": [.device]], ownBundleID: "c")))
     #expect(!wide.includes(.everything))
-    // Both serve `b`, but for an address without a bundle id the one means `b` and the other `a`, where it lacks the kind.
+    // Both serve `b`, but for an address without a bundle id the one means `b` and the other `a`, where it lacks the
+    // kind.
     let other = Coverage(bundleIDs: ["a": [.voip], "b": [.device]], ownBundleID: "a")
     #expect(!other.includes(Coverage(bundleIDs: ["b": [.device]], ownBundleID: "b")))
     #expect(Coverage(tokenKinds: [.device]).includes(Coverage(bundleIDs: ["x": [.device]], ownBundleID: "x")))

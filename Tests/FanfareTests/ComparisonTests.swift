@@ -5,8 +5,8 @@ import Testing
 
 @Suite("The demo's comparison")
 struct ComparisonTests {
-  private let iphone = Population.Member(id: "iphone", provider: .apns, token: "fe00", fate: .healthy)
-  private let gone = Population.Member(id: "gone", provider: .apns, token: "dd00", fate: .dying)
+  private let iphone = Population.Member(id: "iphone", provider: .apns, token: "fe00", route: .healthy)
+  private let gone = Population.Member(id: "gone", provider: .apns, token: "dd00", route: .dying)
 
   private func record(_ device: String, _ state: String, _ statuses: [Int], id: String? = nil) -> Recorded {
     Recorded(message: "m", device: device, state: state, reason: nil, providerID: id, statuses: statuses)

@@ -24,7 +24,7 @@ struct KindTests {
     activity.inputPushToken = true
     #expect(start.liveActivity == activity)
     #expect(start.notification?.body == "Reds v Blues")
-    #expect(start.errand == Errand(.liveActivity, .start))
+    #expect(start.pushType == PushType(.liveActivity, .start))
     #expect(start.effectivePriority == .high)
 
     let files = try read(

@@ -55,15 +55,15 @@ struct Crowd {
     return groups
   }
 
-  static func fate(_ address: Address) -> Fate { .queue(address.provider == .apns ? apnsCredential : fcmCredential) }
+  static func route(_ address: Address) -> Route { .queue(address.provider == .apns ? apnsCredential : fcmCredential) }
 }
 
 extension Store {
   /// Starts what is due in a partition, for all its devices.
-  func startAll(_ lease: Lease, now: WallTime, fate: (Address) -> Fate = Crowd.fate) async throws {
+  func startAll(_ lease: Lease, now: WallTime, route: (Address) -> Route = Crowd.route) async throws {
     for case .part(let id) in try await dueStarts(lease, now: now, limit: 10) {
       let message = try #require(try await message(id))
-      try await start(lease, message, try await Crowd.groups(self, lease.partition), now: now, fate: fate)
+      try await start(lease, message, try await Crowd.groups(self, lease.partition), now: now, route: route)
     }
   }
 
@@ -150,16 +150,16 @@ struct AudienceStories {
     try await withAudience(40) { store, loop, lease, id in
       let message = try #require(try await store.message(id))
       let groups = try await Crowd.groups(store, 0)
-      try await store.start(lease, message, groups, now: loop.wallNow, fate: Crowd.fate)
+      try await store.start(lease, message, groups, now: loop.wallNow, route: Crowd.route)
       try await store.release(lease)
       let next = try await store.take(0)
       await #expect(throws: StoreError.leaseLost(partition: 0)) {
-        try await store.start(lease, message, groups, now: loop.wallNow, fate: Crowd.fate)
+        try await store.start(lease, message, groups, now: loop.wallNow, route: Crowd.route)
       }
       var late = Device(id: DeviceID(rawValue: "late"), address: address("ff"), registeredAt: loop.wallNow)
       late.platform = "ios"
       _ = try await store.put(late, app: shop)
-      try await store.start(next, message, try await Crowd.groups(store, 0), now: loop.wallNow, fate: Crowd.fate)
+      try await store.start(next, message, try await Crowd.groups(store, 0), now: loop.wallNow, route: Crowd.route)
       let targets = try await store.finishAll(next)
       #expect(targets.count == 40 && !targets.contains { $0.device == late.id })
       #expect(try await store.completed(id).ended == 40)
@@ -167,7 +167,7 @@ struct AudienceStories {
   }
 
   @Test("what ended before it began is counted and listed; who is not to be sent to costs no codes")
-  func endedFates() async throws {
+  func endedRoutes() async throws {
     try await withAudience(30) { store, loop, lease, id in
       try await store.startAll(lease, now: loop.wallNow) { _ in .ended(.skipped, reason: "kind_unsupported") }
       #expect(try await store.readyStreams(lease).isEmpty)
@@ -299,7 +299,7 @@ struct AudienceStories {
         var submission = Submission(
           app: shop, body: [], kind: .alert, urgency: .urgent, acceptedAt: now + -hoursAgo * 3_600_000)
         submission.targets = [
-          SubmissionTarget(device: device, registered: true, address: address("ab7"), fate: .queue(apnsCredential))
+          SubmissionTarget(device: device, registered: true, address: address("ab7"), route: .queue(apnsCredential))
         ]
         return try #require(try await store.accept(submission).id)
       }

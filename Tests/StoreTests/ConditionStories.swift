@@ -16,7 +16,7 @@ enum Ailment: String, CaseIterable, Sendable {
 struct ConditionStories {
   private static func quick() -> StoreSettings {
     var settings = quickSettings()
-    settings.pulseMilliseconds = 40
+    settings.probeMilliseconds = 40
     return settings
   }
 

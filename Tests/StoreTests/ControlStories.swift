@@ -75,7 +75,7 @@ struct ControlStories {
       // One that was being started as it was paused.
       let message = try #require(try await store.message(paused[0]))
       try await store.start(
-        lease, message, try await Crowd.groups(store, 0), now: loop.wallNow, fate: Crowd.fate)
+        lease, message, try await Crowd.groups(store, 0), now: loop.wallNow, route: Crowd.route)
       #expect(try await store.claimAll(lease).isEmpty)
       _ = try await store.control(paused[3], app: shop, .running)
       #expect(Set(try await store.dueStarts(lease, now: loop.wallNow, limit: 8)) == [.part(other), .part(paused[3])])

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Store
 
-/// What stands in Redis is changed at random, by a slip or a fault of the disk, and everything that a worker and the API do
-/// goes on over it: no byte ends the process.
+/// What stands in Redis is changed at random, by a slip or a fault of the disk, and everything that a worker and the
+/// API do goes on over it: no byte ends the process.
 @Suite("Damage in the store", .serialized)
 struct DamageStories {
   private static let seeds = [UInt64.random(in: 0..<1 << 32), 3, 2_026]
@@ -102,7 +102,7 @@ struct DamageStories {
       for device in crowd.devices.prefix(10) {
         direct.targets.append(
           SubmissionTarget(
-            device: device, registered: true, address: address("ab"), fate: .queue(apnsCredential)))
+            device: device, registered: true, address: address("ab"), route: .queue(apnsCredential)))
       }
       _ = try await store.accept(direct)
     }
@@ -231,7 +231,7 @@ struct DamageStories {
       }
       let selection = AudienceSelection(expression: everyone, reach: .allDevices, providers: nil)
       await attempt { () throws(StoreError) in
-        try await store.start(lease, message, selection: selection, now: loop.wallNow, fate: Crowd.fate)
+        try await store.start(lease, message, selection: selection, now: loop.wallNow, route: Crowd.route)
       }
     }
   }
@@ -281,8 +281,10 @@ extension Seeded {
     case 0: return (0..<Int.random(in: 0..<60, using: &self)).map { _ in UInt8.random(in: 0...255, using: &self) }
     case 1: return []
     case 2:
-      let odd = ["-1", "0", "9223372036854775807", "-9223372036854775808", "99999999999999999999", "1e9", "nan", "inf"]
-      return Array(odd.randomElement(using: &self)!.utf8)
+      let corrupt = [
+        "-1", "0", "9223372036854775807", "-9223372036854775808", "99999999999999999999", "1e9", "nan", "inf",
+      ]
+      return Array(corrupt.randomElement(using: &self)!.utf8)
     case 3 where !bytes.isEmpty: bytes.removeLast(Int.random(in: 1...bytes.count, using: &self))
     case 4: bytes += bytes
     default:

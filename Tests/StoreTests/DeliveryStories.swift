@@ -71,8 +71,8 @@ struct DeliveryStories {
   func list() async throws {
     try await withStore { store, loop in
       var message = submission(tokens: (0..<50).map { "t\($0)" }, at: loop.wallNow)
-      message.targets[3].fate = .ended(.skipped, reason: "no_credential")
-      message.targets[7].fate = .queue(fcmCredential)
+      message.targets[3].route = .ended(.skipped, reason: "no_credential")
+      message.targets[7].route = .queue(fcmCredential)
       let id = try #require(try await store.accept(message).id)
       var report = try #require(try await store.report(id, app: shop))
       #expect(report.total == 50 && report.count(.skipped) == 1)
@@ -289,7 +289,7 @@ struct DeliveryStories {
       let empty = try #require(try await store.accept(submission(tokens: [], at: loop.wallNow)).id)
       #expect(try await store.report(empty, app: shop)?.state == .completed)
       var message = submission(tokens: ["a"], at: loop.wallNow)
-      message.targets[0].fate = .ended(.dead, reason: "Unregistered")
+      message.targets[0].route = .ended(.dead, reason: "Unregistered")
       let dead = try #require(try await store.accept(message).id)
       let report = try #require(try await store.report(dead, app: shop))
       #expect(report.state == .completed && report.count(.dead) == 1)
@@ -297,10 +297,10 @@ struct DeliveryStories {
   }
 
   @Test("the bell rings for work that comes when all was claimed, and for a cancellation")
-  func bell() async throws {
+  func wakeup() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
-      let bells = Bells()
-      store.onBell { bells.ring($0) }
+      let bells = Wakeups()
+      store.onWakeup { bells.ring($0) }
       guard case .reconnected = await bells.next() else { return #expect(Bool(false), "no greeting") }
       let lease = try await store.take(0)
       let id = try #require(try await store.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
@@ -365,18 +365,18 @@ struct DeliveryStories {
   }
 }
 
-final class Bells {
-  private var rung: [Bell] = []
-  private var waiter: UnsafeContinuation<Bell, Never>?
-  func ring(_ bell: Bell) {
+final class Wakeups {
+  private var rung: [Wakeup] = []
+  private var waiter: UnsafeContinuation<Wakeup, Never>?
+  func ring(_ wakeup: Wakeup) {
     if let waiter {
       self.waiter = nil
-      waiter.resume(returning: bell)
+      waiter.resume(returning: wakeup)
     } else {
-      rung.append(bell)
+      rung.append(wakeup)
     }
   }
-  func next() async -> Bell {
+  func next() async -> Wakeup {
     if !rung.isEmpty { return rung.removeFirst() }
     return await withUnsafeContinuation { waiter = $0 }
   }

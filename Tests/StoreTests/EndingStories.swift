@@ -55,7 +55,7 @@ struct EndingStories {
     try await withDamage { store, redis, loop in
       var message = submission(tokens: (0..<40).map { "t\($0)" }, at: loop.wallNow)
       for place in message.targets.indices {
-        message.targets[place].fate = .ended(.skipped, reason: "kind_unsupported")
+        message.targets[place].route = .ended(.skipped, reason: "kind_unsupported")
       }
       let id = try #require(try await store.accept(message).id)
       let key = store.keys.message(id)

@@ -40,7 +40,7 @@ struct ExactAudiences {
       func claim(_ owner: Owner, _ targets: Int) async throws {
         try await store.startAll(owner.lease, now: loop.wallNow) { address in
           address.provider == .fcm && seed.isMultiple(of: 2)
-            ? .ended(.skipped, reason: "no_credential") : Crowd.fate(address)
+            ? .ended(.skipped, reason: "no_credential") : Crowd.route(address)
         }
         for ready in try await store.readyStreams(owner.lease) {
           let jobs = try await store.claim(

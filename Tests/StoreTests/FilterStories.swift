@@ -67,7 +67,7 @@ struct FilterStories {
         for found in try await store.find(crowd.devices, app: shop).compactMap({ $0?.device }) {
           submission.targets.append(
             SubmissionTarget(
-              device: found.id, registered: true, address: found.address, fate: Crowd.fate(found.address),
+              device: found.id, registered: true, address: found.address, route: Crowd.route(found.address),
               platform: found.platform))
         }
       }

@@ -44,7 +44,7 @@ func submission(tokens: [String], at now: WallTime, credential: CredentialID = a
     let address = address(token)
     submission.targets.append(
       SubmissionTarget(
-        device: Store.derivedID(of: address, in: shop), registered: false, address: address, fate: .queue(credential)))
+        device: Store.derivedID(of: address, in: shop), registered: false, address: address, route: .queue(credential)))
   }
   return submission
 }

@@ -104,7 +104,7 @@ struct HistoryStories {
       // As if nothing had been confirmed to this owner.
       store.fences[0] = nil
       _ = try await store.flush(flush(jobs, lease))
-      try await store.drop([jobs[0].id.entry(of: jobs[0].message)], odd: 0, lease, Self.stream)
+      try await store.drop([jobs[0].id.entry(of: jobs[0].message)], corrupt: 0, lease, Self.stream)
       let found = try await claim(store, lease)
       #expect(found.map(\.message) == later && found[0].id == jobs[0].id)
     }
@@ -114,12 +114,12 @@ struct HistoryStories {
   func told() async throws {
     let server = RedisServer(durable: true)
     var settings = quickSettings(partitions: 1)
-    settings.pulseMilliseconds = 10
+    settings.probeMilliseconds = 10
     let quick = settings
     try await withStore(quick, server: server) { store, loop in
       let ended = Ended()
       store.onOtherHistory = { ended.words.append("other") }
-      for _ in 0..<2 { store.pulse.read(try await store.ask(RedisCommand("INFO", "replication")).text ?? "") }
+      for _ in 0..<2 { store.probe.read(try await store.ask(RedisCommand("INFO", "replication")).text ?? "") }
       #expect(ended.words.isEmpty)
       server.restart()
       try await until(loop) { !ended.words.isEmpty }

@@ -296,7 +296,7 @@ struct ImportStories {
         )
       }
     }
-    let single = try await outcome { store in
+    let inline = try await outcome { store in
       var results: [PutResult] = []
       for phone in phones { results.append(try await store.put(phone, app: shop)) }
       return results
@@ -305,9 +305,9 @@ struct ImportStories {
       store.devicesPerStep = devicesPerStep
       return try await store.put(phones, app: shop)
     }
-    #expect(steps.ids == single.ids, "seed \(random.seed)")
-    #expect(steps.devices.count == single.devices.count, "seed \(random.seed)")
-    for (id, device) in single.devices { #expect(steps.devices[id] == device, "seed \(random.seed)") }
+    #expect(steps.ids == inline.ids, "seed \(random.seed)")
+    #expect(steps.devices.count == inline.devices.count, "seed \(random.seed)")
+    for (id, device) in inline.devices { #expect(steps.devices[id] == device, "seed \(random.seed)") }
   }
 
   @Test("tags that a user gets between the entry and the record reach the device; so do its other devices")

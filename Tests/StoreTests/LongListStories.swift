@@ -81,7 +81,7 @@ struct LongListStories {
       let now = loop.wallNow
       // A step in the middle is told as it is accepted.
       var message = submission(tokens: (0..<4_100).map { "t\($0)-" + String(repeating: "x", count: 60) }, at: now)
-      for place in 1_500..<1_600 { message.targets[place].fate = .ended(.skipped, reason: "kind_unsupported") }
+      for place in 1_500..<1_600 { message.targets[place].route = .ended(.skipped, reason: "kind_unsupported") }
       await relay.pass(limit, then: .dies)
       var id: MessageID?
       do { id = try await sender.accept(message).id } catch {}

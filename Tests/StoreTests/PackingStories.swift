@@ -18,7 +18,7 @@ struct PackingStories {
       record.isOneOfSeveral = .random(using: &random)
       record.userVersion = device.device.user == nil ? 0 : .random(in: 0...Int(UInt32.max), using: &random)
       // Some of its texts are words, some are written out.
-      var words = WordBook()
+      var words = StringTable()
       record.forEachRepeatingText { if Bool.random(using: &random) { words.learn($0, words.count) } }
       #expect(try DeviceRecord(packed: record.packed(words), words) == record, "seed \(seed)")
 
@@ -45,7 +45,7 @@ struct PackingStories {
       #expect(try TargetList(packed: list.packed).packed == list.packed, "seed \(seed)")
 
       let part = random.part()
-      let read = try Part(partition: part.partition, packed: part.packed)
+      let read = try MessageShard(partition: part.partition, packed: part.packed)
       #expect(read.packed == part.packed && read.count == part.count, "seed \(seed)")
 
       let members = (0..<Int.random(in: 0..<9, using: &random)).map { _ in Int.random(in: 0..<70_000, using: &random) }
@@ -59,7 +59,7 @@ struct PackingStories {
 
   /// Every record kind, read again as bytes: what it reads as is packed once more. Nil: refused.
   private static let readers: [(name: String, read: @Sendable ([UInt8]) -> [UInt8]?)] = [
-    ("device", { (try? DeviceRecord(packed: $0, WordBook())).map { $0.packed(WordBook()) } }),
+    ("device", { (try? DeviceRecord(packed: $0, StringTable())).map { $0.packed(StringTable()) } }),
     (
       "delivery",
       { (try? DeliveryRecord(packed: $0)).map { $0.head + $0.attempts.packed } }
@@ -75,7 +75,7 @@ struct PackingStories {
       }
     ),
     ("target list", { (try? TargetList(packed: $0)).map(\.packed) }),
-    ("part", { (try? Part(partition: 0, packed: $0)).map(\.packed) }),
+    ("part", { (try? MessageShard(partition: 0, packed: $0)).map(\.packed) }),
     ("snapshot", { (try? Snapshot(packed: $0)).map(\.packed) }),
     ("slice", { (try? StoredSlice(message: somebody, partition: 0, number: 3, packed: $0)).map(\.packed) }),
     (
@@ -260,23 +260,23 @@ extension Seeded {
       })
   }
 
-  fileprivate mutating func part() -> Part {
+  fileprivate mutating func part() -> MessageShard {
     var targets: [SubmissionTarget] = []
     for _ in 0..<Int.random(in: 0..<30, using: &self) {
-      let fate: Fate =
+      let route: Route =
         Int.random(in: 0..<4, using: &self) == 0
         ? .ended(.skipped, reason: text()) : .queue(CredentialID(rawValue: "c\(Int.random(in: 0..<3, using: &self))"))
       targets.append(
         SubmissionTarget(
-          device: DeviceID(rawValue: text()), registered: .random(using: &self), address: address(), fate: fate))
+          device: DeviceID(rawValue: text()), registered: .random(using: &self), address: address(), route: route))
     }
-    return Part(
+    return MessageShard(
       partition: 0, targets: targets, urgency: Bool.random(using: &self) ? .urgent : .bulk, targetsPerJob: 7)
   }
 
   fileprivate mutating func valid(_ name: String) -> [UInt8] {
     switch name {
-    case "device": return DeviceRecord(storedDevice(), bornAt: WallTime(milliseconds: time())).packed(WordBook())
+    case "device": return DeviceRecord(storedDevice(), bornAt: WallTime(milliseconds: time())).packed(StringTable())
     case "delivery":
       let record = deliveryRecord()
       return record.head + record.attempts.packed
@@ -291,11 +291,11 @@ extension Seeded {
         (0..<Int.random(in: 1..<60, using: &self)).map { _ in UInt32.random(in: 0..<9_000, using: &self) })
       let queued = numbers.filter { $0.isMultiple(of: 2) }.sorted()
       let ended = numbers.filter { !$0.isMultiple(of: 2) }.sorted()
-      let fate = Snapshot.Fate.queue(CredentialID(rawValue: text(5)))
+      let route = Snapshot.Route.queue(CredentialID(rawValue: text(5)))
       let sent = Snapshot.Kind(
-        fate: fate, provider: .apns, platform: maybe { $0.text(4) }, variant: maybe { $0.text(4) })
+        route: route, provider: .apns, platform: maybe { $0.text(4) }, variant: maybe { $0.text(4) })
       let reason = maybe { $0.text(4) }
-      let skipped = Snapshot.Kind(fate: .ended(.skipped, reason: reason), provider: .fcm, platform: nil, variant: nil)
+      let skipped = Snapshot.Kind(route: .ended(.skipped, reason: reason), provider: .fcm, platform: nil, variant: nil)
       return Snapshot([(sent, queued), (skipped, ended)], takenAt: WallTime(milliseconds: time())).packed
 
     case "slice":

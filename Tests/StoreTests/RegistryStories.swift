@@ -166,7 +166,7 @@ struct RegistryStories {
         message.targets.append(
           SubmissionTarget(
             device: DeviceID(rawValue: name), registered: true, address: address("0\(name.count)"),
-            fate: .queue(apnsCredential)))
+            route: .queue(apnsCredential)))
       }
       _ = try await store.accept(message)
       _ = try await store.put(device("kept", token: "newtoken"), app: shop)

@@ -24,7 +24,7 @@ struct ReplicaStories {
 
   private static func settings(patience: Int64 = 300) -> StoreSettings {
     var settings = quickSettings()
-    settings.pulseMilliseconds = 30
+    settings.probeMilliseconds = 30
     settings.replicaMilliseconds = patience
     return settings
   }
@@ -40,7 +40,7 @@ struct ReplicaStories {
   func confirmed() async throws {
     let pair = Pair()
     try await withStore(Self.settings(patience: 60_000), server: pair.primary) { store, loop in
-      try await until(loop) { store.pulse.replicas == 1 }
+      try await until(loop) { store.probe.replicas == 1 }
       let results = Results()
       for number in 0..<200 {
         results.left += 1
@@ -75,7 +75,7 @@ struct ReplicaStories {
   func unconfirmed() async throws {
     let pair = Pair()
     try await withStore(Self.settings(), server: pair.primary) { store, loop in
-      try await until(loop) { store.pulse.replicas == 1 }
+      try await until(loop) { store.probe.replicas == 1 }
       let beginning = loop.wallNow
       try await until(loop) { try await store.accept(message("first", key: "f", at: beginning)).id != nil }
       // The replica stays connected, takes nothing, and confirms nothing.
@@ -119,7 +119,7 @@ struct ReplicaStories {
   func failover() async throws {
     let pair = Pair()
     try await withStore(Self.settings(), server: pair.primary) { store, loop in
-      try await until(loop) { store.pulse.replicas == 1 }
+      try await until(loop) { store.probe.replicas == 1 }
       let now = loop.wallNow
       var known: MessageID?
       try await until(loop) {

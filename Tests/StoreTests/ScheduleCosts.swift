@@ -49,7 +49,7 @@ struct ScheduleCosts {
         groups.append(group)
       }
       let stored = try #require(try await store.message(id))
-      try await store.start(lease, stored, groups, now: now, plans: plans, fate: Crowd.fate)
+      try await store.start(lease, stored, groups, now: now, plans: plans, route: Crowd.route)
       let held = try await bytes(
         [store.keys.work(0, id), store.keys.snapshot(0, id), store.keys.codes(0, id), store.keys.starts(0)])
       #expect(held <= Int64(2 * count), "\(held) bytes for \(count) members")

@@ -154,8 +154,8 @@ struct ScheduleStories {
   }
   private static let zones = ["Etc/GMT-2", "Etc/GMT-1", "Etc/GMT", "Etc/GMT+1"]
 
-  /// 40 devices in one partition, over zones of which the message's time comes an hour after the other, and a message to
-  /// all of them.
+  /// 40 devices in one partition, over zones of which the message's time comes an hour after the other, and a message
+  /// to all of them.
   private func withZones(
     quiet: MessageQuietHours = .none, ttl: Int = 259_200,
     _ body: @escaping @Sendable (Store, EventLoop, Lease, MessageID, Timing, WallTime) async throws -> Void
@@ -194,7 +194,7 @@ struct ScheduleStories {
         let message = try #require(try await store.message(id))
         try await store.start(
           lease, message, selection: AudienceSelection(expression: .everyone), now: now, timing: timing,
-          fate: Crowd.fate)
+          route: Crowd.route)
       case .members(let id, let first):
         try await store.releaseMembers(lease, id, first: first)
         try await store.sendMovers(lease, id, timing, now: now)
@@ -335,7 +335,7 @@ struct ScheduleStories {
         .send(Snapshot.Wave(due: nil, pause: QuietPause(from: now + 2_000, to: now + 2_500))), timing,
         until: now + 259_200_000, now: now)
       let groups = try await Crowd.groups(store, 0)
-      try await store.start(lease, message, groups, now: now, plans: plans, fate: Crowd.fate)
+      try await store.start(lease, message, groups, now: now, plans: plans, route: Crowd.route)
       let stream = try #require(try await store.readyStreams(lease).first?.stream)
       let piece = try #require(try await store.claim(lease, stream, after: nil, jobs: 1, targets: 10).first)
       #expect(piece.targets.count == 10 && !piece.isWhole)

@@ -7,7 +7,7 @@ import Testing
 @testable import Store
 
 @Suite("Messages of one delivery, kept whole")
-struct SingleStories {
+struct InlineMessageStories {
   /// Accepted in one turn, in one partition.
   private func accept(_ count: Int, _ store: Store, _ loop: EventLoop, prefix: String = "t") async throws
     -> [MessageID]
@@ -85,7 +85,7 @@ struct SingleStories {
       flush.finishedJobs = [rest[0].id]
       _ = try await store.flush(flush)
       #expect(try await store.readyStreams(next).isEmpty)
-      #expect(try await !exists(store, store.keys.singles(0)))
+      #expect(try await !exists(store, store.keys.inlineMessages(0)))
       let device = Store.derivedID(of: address("t99"), in: shop)
       #expect(try await store.timeline(device, app: shop, cursor: nil, limit: 5).items.map(\.message) == [ids[99]])
       #expect(try await store.messages(app: shop, before: nil, limit: 200).reports.count == 100)
@@ -179,11 +179,11 @@ struct SingleStories {
       let stream = store.keys.stream(0, "u:\(apnsCredential.rawValue)")
       _ = try await store.ask(RedisCommand("SET", stream, "x"))
       await #expect(throws: StoreError.self) { try await store.accept(submission(tokens: ["a"], at: loop.wallNow)) }
-      #expect(try await !exists(store, store.keys.singles(0)))
+      #expect(try await !exists(store, store.keys.inlineMessages(0)))
       _ = try await store.ask(RedisCommand("DEL", stream))
 
       let ids = try await accept(5, store, loop)
-      var broken = RedisCommand("HSET", store.keys.singles(0))
+      var broken = RedisCommand("HSET", store.keys.inlineMessages(0))
       broken.append(ids[1].raw)
       broken.append("nonsense")
       _ = try await store.ask(broken)
@@ -208,7 +208,7 @@ struct SingleStories {
         #expect(report.state == .completed && report.counts.first?.key.reason == "corrupt_record")
       }
       #expect(try await store.queueStatus().quarantined == 2)
-      #expect(try await !exists(store, store.keys.singles(0)))
+      #expect(try await !exists(store, store.keys.inlineMessages(0)))
     }
   }
 }

@@ -26,8 +26,8 @@ extension Service {
     }
   }
 
-  /// `POST /v1/drafts/{id}/send`: its message, and nothing is left of the draft. Whoever asks again, at once or later, gets
-  /// the same message.
+  /// `POST /v1/drafts/{id}/send`: its message, and nothing is left of the draft. Whoever asks again, at once or later,
+  /// gets the same message.
   func sendDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let isDryRun = call.flag("dry_run")
     let id = try draftID(of: call)
@@ -45,7 +45,7 @@ extension Service {
 
     let document = try document(of: stored)
     let ready = try await Self.inMessage { () async throws(Problem) in
-      try await self.draft(document, body: stored.body, call, for: isDryRun ? .answer : .warning)
+      try await self.prepare(document, body: stored.body, call, for: isDryRun ? .answer : .warning)
     }
     if isDryRun { return try await dryRun(ready, call) }
     ready.submission.draftOf = id
@@ -137,10 +137,10 @@ extension Service {
   {
     let contents = message.textsByVariant
     let outlook = outlook(of: message, contents, call)
-    let aim = try await aim(message, call, document: document, keepsDevices: outlook.asksDevices)
-    let forecast = try await forecast(aim, outlook, call, purpose)
+    let recipients = try await recipients(message, call, document: document, keepsDevices: outlook.asksDevices)
+    let forecast = try await forecast(recipients, outlook, call, purpose)
     let unknown = Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call.app))
-    return (forecast, aim.warnings + unknown + Notice.of(forecast))
+    return (forecast, recipients.warnings + unknown + Notice.of(forecast))
   }
 }
 

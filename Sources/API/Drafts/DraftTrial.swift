@@ -18,7 +18,7 @@ extension Service {
     let recipients = try await recipients(of: reading.lists, call.app)
     let draft = try await foundDraft(try draftID(of: call), call.app)
     let tests = try chosen(Intake.tests(of: try self.document(of: draft)), reading.variant)
-    var ready: [(variant: String?, draft: Draft)] = []
+    var ready: [(variant: String?, draft: PreparedMessage)] = []
     for (variant, message) in tests {
       ready.append((variant, try await test(message, recipients, of: draft, call)))
     }
@@ -74,7 +74,7 @@ extension Service {
 
   /// Found good for all accounts that its recipients are reached by, and not stored.
   private func test(_ message: JSONValue, _ recipients: TestRecipients, of source: StoredDraft, _ call: Call)
-    async throws(Problem) -> Draft
+    async throws(Problem) -> PreparedMessage
   {
     try await Self.inMessage { () async throws(Problem) in
       var members = message.object ?? []
@@ -82,28 +82,28 @@ extension Service {
       let document = JSONValue.object(members)
       let reading = try self.read(document, call)
       let contents = reading.message.textsByVariant
-      let (aim, mapped) = try await self.check(reading.message, contents, call) { () throws(Problem) in
+      let (resolved, mapped) = try await self.check(reading.message, contents, call) { () throws(Problem) in
         try await self.resolve(recipients, as: reading.message, call.app)
       }
       var notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
-      notices += aim.warnings
+      notices += resolved.warnings
       notices += mapped
-      let draft = Draft(
-        reading.message, aim, body: document.encoded, app: call.app, now: call.now, warnings: notices,
+      let draft = PreparedMessage(
+        reading.message, resolved, body: document.encoded, app: call.app, now: call.now, warnings: notices,
         errorBrake: nil, self.settings)
       draft.submission.testOf = source.id
       let name = draft.submission.labels.name ?? source.name
       draft.submission.labels.name = name.map { Self.name("Test of", $0) }
-      try await self.foresee(draft, aim, self.outlook(of: reading.message, contents, call), call, .warning)
+      try await self.foresee(draft, resolved, self.outlook(of: reading.message, contents, call), call, .warning)
       return draft
     }
   }
 
   /// Each device once, whichever way it is named.
   private func resolve(_ recipients: TestRecipients, as message: Message, _ app: AppID) async throws(Problem)
-    -> Aim
+    -> ResolvedRecipients
   {
-    var all = Aim(targets: [])
+    var all = ResolvedRecipients(targets: [])
     for to in recipients.ways {
       var message = message
       message.to = to
@@ -115,11 +115,11 @@ extension Service {
     }
     var seen: Set<DeviceID> = []
     let first = all.targets.map { seen.insert($0.device).inserted }
-    var aim = Aim(
+    var resolved = ResolvedRecipients(
       targets: zip(all.targets, first).filter(\.1).map(\.0), devices: zip(all.devices, first).filter(\.1).map(\.0),
       warnings: all.warnings)
-    aim.others = all.others
-    return aim
+    resolved.others = all.others
+    return resolved
   }
 }
 
@@ -132,8 +132,8 @@ extension TestRecipients {
     return ways
   }
 
-  /// As a message names them: one way. Tokens first, as a replay needs them; who else is meant stands with the message's
-  /// deliveries.
+  /// As a message names them: one way. Tokens first, as a replay needs them; who else is meant stands with the
+  /// message's deliveries.
   fileprivate var document: JSONValue {
     if !tokens.isEmpty { return .object([JSONMember("tokens", .array(tokens.map(\.document)))]) }
     let (way, names) = devices.isEmpty ? ("users", users) : ("devices", devices.map(\.rawValue))

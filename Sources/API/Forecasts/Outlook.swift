@@ -2,8 +2,8 @@ import Domain
 import Intake
 import Store
 
-/// Says of one device of a message why it would get nothing if its turn came now. Asks what sending asks, by the same means and in
-/// the same order: its route, its share, its time, its cap, its texts, its request.
+/// Says of one device of a message why it would get nothing if its turn came now. Asks what sending asks, by the same
+/// means and in the same order: its route, its share, its time, its cap, its texts, its request.
 struct Outlook {
   let message: Message
   let app: AppID
@@ -52,7 +52,7 @@ struct Outlook {
     -> Forecast.Exclusion?
   {
     let credential: CredentialID
-    switch target.fate {
+    switch target.route {
     case .ended(let outcome, let reason): return Forecast.Exclusion(outcome, reason)
     case .queue(let account): credential = account
     }

@@ -35,7 +35,8 @@ extension Service {
   }
 
   /// What would come of a message that is aimed so. `given`: with its split, if it is known.
-  func forecast(_ aim: Aim, _ given: Outlook, _ call: Call, _ purpose: ForecastPurpose) async throws(Problem)
+  func forecast(_ recipients: ResolvedRecipients, _ given: Outlook, _ call: Call, _ purpose: ForecastPurpose)
+    async throws(Problem)
     -> Forecast
   {
     let bounds = purpose == .answer ? settings.forecasts.answer : settings.forecasts.warning
@@ -45,18 +46,18 @@ extension Service {
       outlook.split = VariantSplit(shares: shares, seed: Self.trialSeed)
       forecast.holdoutIsDrawn = shares.holdout > 0
     }
-    for (exclusion, count) in aim.others { forecast.exclude(exclusion, count) }
-    guard let selection = aim.selection, let count = aim.count else {
-      return try await add(aim.targets, aim.devices, to: forecast, outlook, call, bounds)
+    for (exclusion, count) in recipients.others { forecast.exclude(exclusion, count) }
+    guard let selection = recipients.selection, let count = recipients.count else {
+      return try await add(recipients.targets, recipients.devices, to: forecast, outlook, call, bounds)
     }
-    let fates = fates(try tenant(call.app), outlook.message)
+    let resolver = resolver(try tenant(call.app), outlook.message)
     if outlook.asksDevices, count.total <= bounds.exact {
-      let devices = try await members(selection, fates, call, partitions: count.byPartition.keys.sorted())
-      return try await add(devices.map(fates.target), devices, to: forecast, outlook, call, bounds)
+      let devices = try await members(selection, resolver, call, partitions: count.byPartition.keys.sorted())
+      return try await add(devices.map(resolver.target), devices, to: forecast, outlook, call, bounds)
     }
     var queued: [ProviderName: Int] = [:]
     for (route, members) in count.byRoute {
-      switch fates.fate(of: route.address) {
+      switch resolver.route(of: route.address) {
       case .ended(let outcome, let reason): forecast.exclude(Forecast.Exclusion(outcome, reason), members)
       case .queue: queued[route.provider, default: 0] += members
       }
@@ -65,8 +66,8 @@ extension Service {
       for (provider, members) in queued { forecast.send(by: provider, members) }
       return forecast
     }
-    let devices = try await sample(selection, fates, count, call, bounds)
-    let samples = try await look(at: devices.map(fates.target), devices, &outlook, call.now)
+    let devices = try await sample(selection, resolver, count, call, bounds)
+    let samples = try await look(at: devices.map(resolver.target), devices, &outlook, call.now)
     forecast.sample = devices.count
     for (provider, members) in queued {
       forecast.add(samples[provider] ?? Forecast(), ofProvider: provider, scaledTo: members)
@@ -82,7 +83,7 @@ extension Service {
     var (forecast, outlook) = (given, outlook)
     var queued: [ProviderName: [Int]] = [:]
     for (place, target) in targets.enumerated() {
-      switch target.fate {
+      switch target.route {
       case .ended(let outcome, let reason): forecast.exclude(Forecast.Exclusion(outcome, reason))
       case .queue(let credential):
         let provider = target.address?.provider ?? accounts[credential]?.provider ?? .apns
@@ -123,7 +124,7 @@ extension Service {
     var found: [ProviderName: Forecast] = [:]
     for (place, target) in targets.enumerated() {
       await loop.giveWay()
-      guard case .queue(let credential) = target.fate,
+      guard case .queue(let credential) = target.route,
         let provider = target.address?.provider ?? accounts[credential]?.provider
       else { continue }
       if let exclusion = outlook.exclusion(of: target, devices[place], full: full) {
@@ -140,12 +141,13 @@ extension Service {
 
   /// Members that the message can go to, spread over the audience.
   private func sample(
-    _ selection: AudienceSelection, _ fates: Fates, _ count: AudienceCount, _ call: Call, _ bounds: ForecastBounds
+    _ selection: AudienceSelection, _ resolver: RouteResolver, _ count: AudienceCount, _ call: Call,
+    _ bounds: ForecastBounds
   ) async throws(Problem) -> [StoredDevice] {
     let all = count.byPartition.keys.sorted()
     let step = max(1, all.count / Self.sampledPartitions)
     let some = stride(from: 0, to: all.count, by: step).map { all[$0] }.prefix(Self.sampledPartitions)
     return try await members(
-      selection, fates, call, partitions: Array(some), sample: max(1, bounds.sample / max(1, some.count)))
+      selection, resolver, call, partitions: Array(some), sample: max(1, bounds.sample / max(1, some.count)))
   }
 }

@@ -2,7 +2,7 @@ import Domain
 import HTTP2
 
 /// What gives out access tokens over HTTPS: the token endpoint of a service account, and workload identity.
-struct OAuthDesk {
+struct OAuthEndpoints {
   let tokenEndpoint: TokenEndpoint
   let workload: WorkloadIdentity
 

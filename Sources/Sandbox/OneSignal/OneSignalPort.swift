@@ -6,9 +6,9 @@ final class OneSignalPort: Vendor {
   let provider = SandboxProvider.oneSignal
   let guests = [SandboxProvider.oauth]
   private let oneSignal: OneSignalVendor
-  private let oauth: OAuthDesk
+  private let oauth: OAuthEndpoints
 
-  init(oneSignal: OneSignalVendor, oauth: OAuthDesk) {
+  init(oneSignal: OneSignalVendor, oauth: OAuthEndpoints) {
     self.oneSignal = oneSignal
     self.oauth = oauth
   }

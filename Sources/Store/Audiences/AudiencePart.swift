@@ -1,9 +1,9 @@
 import Domain
 import RedisClient
 
-/// A partition's part of an audience while its owner works on it: who is in it, read once, and how far it was claimed. The
-/// owner is the only writer of what is kept here.
-final class AudiencePart {
+/// A partition's part of an audience while its owner works on it: who is in it, read once, and how far it was claimed.
+/// The owner is the only writer of what is kept here.
+final class AudienceShard {
   let id: MessageID
   let app: AppID
   let snapshot: Snapshot
@@ -100,8 +100,9 @@ final class AudiencePart {
 extension Store {
   private static let partFields = ["s", "u", "rc", "x"]
 
-  /// The part of an audience as its owner knows it; nil: it has ended, or was not started. What cannot be read ends here.
-  func audiencePart(_ id: MessageID, _ lease: Lease) async throws(StoreError) -> AudiencePart? {
+  /// The part of an audience as its owner knows it; nil: it has ended, or was not started. What cannot be read ends
+  /// here.
+  func audienceShard(_ id: MessageID, _ lease: Lease) async throws(StoreError) -> AudienceShard? {
     let partition = lease.partition
     if let part = audiences[partition]?[id] { return part }
     let replies = try await ask(
@@ -117,12 +118,12 @@ extension Store {
       let until = work[1].integer, let left = work[3].integer, left > 0
     else { return nil }
     guard let packed = replies[1].bytes, let snapshot = try? Snapshot(packed: packed), let app = replies[3].text else {
-      try await abandon(lease, id, reason: Self.corruptReason, odd: true)
+      try await abandon(lease, id, reason: Self.corruptReason, corrupt: true)
       return nil
     }
     let bases = try await bases(of: snapshot, id, partition)
     if let part = audiences[partition]?[id] { return part }
-    let part = AudiencePart(
+    let part = AudienceShard(
       id: id, app: AppID(rawValue: app), snapshot: snapshot, base: UInt64(bitPattern: base), bases: bases,
       keepsReceipts: !work[2].isNull,
       until: WallTime(milliseconds: until), slices: slices(replies[2], of: id, partition))
@@ -145,19 +146,20 @@ extension Store {
   }
 
   /// Ends a part of which nobody can tell who is in it; repeatable.
-  func abandon(_ lease: Lease, _ id: MessageID, reason: String, odd: Bool) async throws(StoreError) {
+  func abandon(_ lease: Lease, _ id: MessageID, reason: String, corrupt: Bool) async throws(StoreError) {
     let partition = lease.partition
     let counter = CounterName(provider: nil, outcome: .failed, reason: reason)
     let reply = try await ask(
       Scripts.abandonAudience,
       keys: [
         keys.lease(partition), keys.work(partition, id), keys.starts(partition), keys.ends(partition),
-        keys.finished(partition), keys.segments(partition), keys.kept(partition, id.hour), keys.odd(partition),
+        keys.finished(partition), keys.segments(partition), keys.kept(partition, id.hour), keys.corrupt(partition),
         keys.snapshot(partition, id), keys.codes(partition, id), keys.deliveries(partition, id),
         keys.slices(partition, id), keys.tallies(partition),
       ],
       [
-        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .bytes(counter.field), odd ? "1" : "0",
+        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .bytes(counter.field),
+        corrupt ? "1" : "0",
       ], under: lease)
     ended(id, reply, partition)
   }

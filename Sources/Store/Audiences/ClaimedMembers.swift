@@ -1,7 +1,7 @@
 package import Domain
 
-/// Members of an audience as claimed: their device records as they stand in the store, opened one by one when it is a member's
-/// turn. What needs more than a look goes on as a `ClaimedTarget`.
+/// Members of an audience as claimed: their device records as they stand in the store, opened one by one when it is a
+/// member's turn. What needs more than a look goes on as a `ClaimedTarget`.
 package struct ClaimedMembers: Sendable {
   package let message: MessageID
   package let partition: Int
@@ -11,15 +11,15 @@ package struct ClaimedMembers: Sendable {
   /// Of their devices.
   private var numbers: [UInt32] = []
   /// In the buckets in which they were read.
-  private var records: [(bucket: RecordBucket, glance: RecordGlance)] = []
+  private var records: [(bucket: RecordBucket, header: DeviceRecordHeader)] = []
   /// Those who are not there any more, or whose records have to be read whole.
   package private(set) var others: [ClaimedTarget] = []
   /// The first of the job, and its sequence.
   private let first: Int
   private let base: UInt64
-  private let words: WordBook
+  private let words: StringTable
 
-  init(of part: AudiencePart, _ job: Snapshot.Job, partition: Int, words: WordBook) {
+  init(of part: AudienceShard, _ job: Snapshot.Job, partition: Int, words: StringTable) {
     message = part.id
     self.partition = partition
     credential = job.credential
@@ -35,10 +35,10 @@ package struct ClaimedMembers: Sendable {
     DeliveryID(message: message, partition: partition, index: Int(indexes[place]))
   }
 
-  mutating func add(_ index: Int, number: UInt32, _ bucket: RecordBucket, _ glance: RecordGlance) {
+  mutating func add(_ index: Int, number: UInt32, _ bucket: RecordBucket, _ header: DeviceRecordHeader) {
     indexes.append(UInt32(index))
     numbers.append(number)
-    records.append((bucket, glance))
+    records.append((bucket, header))
   }
   mutating func add(_ other: ClaimedTarget) { others.append(other) }
 
@@ -55,15 +55,15 @@ package struct ClaimedMembers: Sendable {
 
   /// One member, opened.
   package func member(at place: Int) -> Member {
-    Member(glance: records[place].glance, packed: records[place].bucket.bytes, words: words)
+    Member(header: records[place].header, packed: records[place].bucket.bytes, words: words)
   }
 
-  /// What the long way needs. Nil: its record needs words that are not known here, `Store.target` reads it. `wholly`: not
-  /// without the facts.
+  /// What the slow path needs. Nil: its record needs words that are not known here, `Store.target` reads it. `wholly`:
+  /// not without the facts.
   package func target(at place: Int, wholly: Bool = true) -> ClaimedTarget? {
     let member = member(at: place)
     guard let address = member.address,
-      let device = try? member.glance.deviceID(member.packed)
+      let device = try? member.header.deviceID(member.packed)
     else { return nil }
     let facts = member.facts
     if wholly, facts == nil { return nil }
@@ -84,22 +84,22 @@ package struct ClaimedMembers: Sendable {
   }
 
   package struct Member {
-    let glance: RecordGlance
+    let header: DeviceRecordHeader
     let packed: [UInt8]
-    let words: WordBook
+    let words: StringTable
 
     /// The same for devices that share provider, kind of token and bundle id.
-    package var route: [UInt8] { Array(packed[glance.route]) }
+    package var route: [UInt8] { Array(packed[header.route]) }
     package func isOn(_ route: [UInt8]) -> Bool {
-      glance.route.count == route.count && packed[glance.route].elementsEqual(route)
+      header.route.count == route.count && packed[header.route].elementsEqual(route)
     }
     /// As it stands: the same for devices of one zone. Nil: it cannot be read.
-    package var packedZone: ArraySlice<UInt8>? { (try? glance.zone(packed)).map { packed[$0] } }
+    package var packedZone: ArraySlice<UInt8>? { (try? header.zone(packed)).map { packed[$0] } }
     /// Replaces `bytes` by the token's; false: it cannot be read.
-    package func token(into bytes: inout [UInt8]) -> Bool { (try? glance.token(packed, into: &bytes)) != nil }
+    package func token(into bytes: inout [UInt8]) -> Bool { (try? header.token(packed, into: &bytes)) != nil }
     /// Without the token of a Live Activity.
-    package var address: Address? { try? glance.address(packed, words) }
-    package var facts: DeviceFacts? { try? glance.facts(packed, words) }
+    package var address: Address? { try? header.address(packed, words) }
+    package var facts: DeviceFacts? { try? header.facts(packed, words) }
   }
 }
 
@@ -109,7 +109,7 @@ extension Store {
     -> ClaimedTarget
   {
     var targets = [members.bare(at: place)]
-    guard let part = try await audiencePart(members.message, lease) else {
+    guard let part = try await audienceShard(members.message, lease) else {
       targets[0].gone = Self.deletedReason
       return targets[0]
     }

@@ -1,9 +1,10 @@
 import Domain
 
-/// The members of an audience in one partition, as they were when it was started (design D8): device numbers in segments of
-/// one fate, provider, platform and variant. A member's index counts over the segments; those of one fate follow each other.
+/// The members of an audience in one partition, as they were when it was started (design D8): device numbers in
+/// segments of one route, provider, platform and variant. A member's index counts over the segments; those of one route
+/// follow each other.
 struct Snapshot {
-  enum Fate: Hashable {
+  enum Route: Hashable {
     case queue(CredentialID)
     /// Counted when it was started; no codes are kept.
     case ended(Outcome, reason: String?)
@@ -26,7 +27,7 @@ struct Snapshot {
     }
   }
   struct Segment {
-    var fate: Fate
+    var route: Route
     /// Nil: nobody has a time of their own, and nothing is counted of them.
     var wave: Wave?
     var provider: ProviderName
@@ -62,7 +63,7 @@ struct Snapshot {
     for (kind, numbers) in ordered {
       segments.append(
         Segment(
-          fate: kind.fate, wave: kind.wave, provider: kind.provider, platform: kind.platform, variant: kind.variant,
+          route: kind.route, wave: kind.wave, provider: kind.provider, platform: kind.platform, variant: kind.variant,
           first: count,
           numbers: numbers))
     }
@@ -70,7 +71,7 @@ struct Snapshot {
 
   /// What the members of a segment have in common.
   struct Kind: Hashable {
-    var fate: Fate
+    var route: Route
     var wave: Wave?
     var provider: ProviderName
     var platform: String?
@@ -78,7 +79,7 @@ struct Snapshot {
 
     fileprivate var order: [String] {
       let rest = [provider.rawValue, platform ?? "", variant ?? ""]
-      return switch fate {
+      return switch route {
       case .queue(let credential): ["0", credential.rawValue] + (wave?.order ?? ["", "", ""]) + rest
       case .ended(let outcome, let reason): ["1", outcome.rawValue, reason ?? ""] + rest
       }
@@ -89,7 +90,7 @@ struct Snapshot {
   var jobs: [Job] {
     var jobs: [Job] = []
     for segment in segments {
-      guard case .queue(let credential) = segment.fate else { continue }
+      guard case .queue(let credential) = segment.route else { continue }
       if jobs.last?.credential == credential, jobs.last?.wave == segment.wave {
         jobs[jobs.count - 1].range = jobs[jobs.count - 1].range.lowerBound..<segment.range.upperBound
       } else {
@@ -146,7 +147,7 @@ extension Snapshot {
     packer.time(takenAt.milliseconds)
     packer.number(segments.count)
     for segment in segments {
-      switch segment.fate {
+      switch segment.route {
       case .queue(let credential):
         packer.byte(segment.wave == nil ? 0 : 2)
         packer.text(credential.rawValue)
@@ -177,12 +178,12 @@ extension Snapshot {
     takenAt = WallTime(milliseconds: try reader.time())
     segments = []
     for _ in 0..<(try reader.int()) {
-      let fate: Fate
+      let route: Route
       var wave: Wave?
       switch try reader.byte() {
-      case 0: fate = .queue(CredentialID(rawValue: try reader.text()))
+      case 0: route = .queue(CredentialID(rawValue: try reader.text()))
       case 2:
-        fate = .queue(CredentialID(rawValue: try reader.text()))
+        route = .queue(CredentialID(rawValue: try reader.text()))
         let due = try reader.time()
         let count = try reader.int()
         guard (0...QuietPause.mostTimes).contains(count) else { throw Corrupt() }
@@ -196,7 +197,7 @@ extension Snapshot {
           due: due == 0 ? nil : WallTime(milliseconds: due), pause: times.isEmpty ? nil : QuietPause(times))
       case 1:
         guard let outcome = Outcome(rawValue: try reader.text()) else { throw Corrupt() }
-        fate = .ended(outcome, reason: try reader.optional())
+        route = .ended(outcome, reason: try reader.optional())
       default: throw Corrupt()
       }
       let provider = ProviderName(rawValue: try reader.text())
@@ -205,7 +206,7 @@ extension Snapshot {
       let numbers = try NumberSet.read(&reader)
       segments.append(
         Segment(
-          fate: fate, wave: wave, provider: provider, platform: platform, variant: variant, first: count,
+          route: route, wave: wave, provider: provider, platform: platform, variant: variant, first: count,
           numbers: numbers))
     }
     guard reader.isAtEnd else { throw Corrupt() }

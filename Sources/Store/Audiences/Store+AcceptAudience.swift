@@ -17,8 +17,8 @@ extension Store {
     audience.counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  /// Stores a message that is aimed when it starts: at home first, then, when its time has come, a share in each partition
-  /// that gets a part.
+  /// Stores a message that is aimed when it starts: at home first, then, when its time has come, a share in each
+  /// partition that gets a part.
   func store(_ submission: Submission, _ audience: SubmissionAudience, id: MessageID) async throws(StoreError) {
     let parts = Self.parts(of: audience)
     precondition(parts.allSatisfy { (0..<settings.partitions).contains($0.partition) }, "a partition that is none")
@@ -52,7 +52,7 @@ extension Store {
           [keys.work(share.partition, id), keys.starts(share.partition), keys.finished(share.partition)],
           [
             .bytes(id.raw), .number(Int64(share.count)), .number(Int64(share.ttl)),
-            .number(share.startAt.milliseconds), share.keepsReceipts ? "1" : "0", .text(keys.bell),
+            .number(share.startAt.milliseconds), share.keepsReceipts ? "1" : "0", .text(keys.wakeup),
             .number(Int64(share.partition)),
           ]
         )

@@ -99,12 +99,12 @@ extension Store {
       .number(Int64(flush.number)), .number(Int64(chunk.number)),
       .number(settings.retentionSeconds), .number(Int64(pruned)), .number(Int64(entries.count)),
     ]
-    var parts: [MessageID: AudiencePart] = [:]
+    var parts: [MessageID: AudienceShard] = [:]
     for (id, outcomes) in entries {
       names += keys.part(partition, id) + [keys.kept(partition, id.hour)]
       arguments += [.bytes(id.raw), .number(id.hour)]
       // A part that has ended has nothing left to turn.
-      let part = try await audiencePart(id, flush.lease)
+      let part = try await audienceShard(id, flush.lease)
       arguments += (part.map { Self.members($0, outcomes) } ?? MemberOutcomes()).arguments
       parts[id] = part
     }
@@ -125,7 +125,7 @@ extension Store {
     return try flushed(try await ask(Scripts.flushAudience, keys: names, arguments, under: flush.lease))
   }
 
-  private static func members(_ part: AudiencePart, _ outcomes: MessageOutcomes) -> MemberOutcomes {
+  private static func members(_ part: AudienceShard, _ outcomes: MessageOutcomes) -> MemberOutcomes {
     var members = MemberOutcomes()
     members.keepsReceipts = part.keepsReceipts
     members.counts = outcomes.finals.contains { $0.cap != nil }

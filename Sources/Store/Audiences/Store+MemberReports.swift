@@ -6,7 +6,7 @@ struct Members {
   var id: MessageID
   var app: AppID
   var partition: Int
-  var work: MessageParts.Fields
+  var work: MessageShards.Fields
 
   func number(_ name: String) -> Int? { work[Array(name.utf8)].flatMap(StoredNumber.read) }
   var keepsReceipts: Bool { work[Array("rc".utf8)] != nil }
@@ -69,7 +69,7 @@ extension Store {
         guard items.count < full, left > 0 else { return next }
         let window = next..<min(segment.range.upperBound, next + Self.codesPerRead)
         var chosen = Array(window)
-        if case .queue(let credential) = segment.fate, let states = filter.states {
+        if case .queue(let credential) = segment.route, let states = filter.states {
           let codes = try await codes(members.id, members.partition, window)
           chosen = window.filter { Self.takes(codes[$0], states, isBlocked: conditions[credential]?.blocks == true) }
         }
@@ -87,7 +87,7 @@ extension Store {
   }
 
   private static func mayHold(_ segment: Snapshot.Segment, _ filter: DeliveryFilter) -> Bool {
-    guard case .ended(let outcome, let reason) = segment.fate else { return true }
+    guard case .ended(let outcome, let reason) = segment.route else { return true }
     return filter.states?.contains(outcome.rawValue) != false && (filter.reason == nil || filter.reason == reason)
   }
 
@@ -111,8 +111,8 @@ extension Store {
     let devices = try await devices(numbers: numbers, partition: partition, app: members.app, bornBefore: born)
     func device(_ place: Int) -> DeviceID { devices[place]?.device.id ?? DeviceID(rawValue: "") }
 
-    guard case .queue(let credential) = segment.fate else {
-      guard case .ended(let outcome, let reason) = segment.fate else { return [] }
+    guard case .queue(let credential) = segment.route else {
+      guard case .ended(let outcome, let reason) = segment.route else { return [] }
       return indexes.enumerated().map { place, index in
         var report = DeliveryReport(
           DeliveryID(message: members.id, partition: partition, index: index), device(place), nil, condition: nil)

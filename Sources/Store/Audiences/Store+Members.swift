@@ -17,11 +17,11 @@ extension Store {
       "HMGET", keys.work(partition, job.message), "x", field, "c", "b\(range.lowerBound)")
     let work = try await ask(command, partition: partition).array ?? []
     guard work.count == 4, let left = work[1].integer, left > 0, (work[0].integer ?? 0) > 0,
-      let part = try await audiencePart(job.message, lease), let own = part.job(from: range.lowerBound),
+      let part = try await audienceShard(job.message, lease), let own = part.job(from: range.lowerBound),
       own.range == range, own.credential == job.id.stream.credential,
       part.sequence(of: own, released: work[3].integer) == job.id.sequence
     else {
-      try await drop([job.entry], odd: 0, lease, job.id.stream)
+      try await drop([job.entry], corrupt: 0, lease, job.id.stream)
       return nil
     }
     let control = work[2].text.flatMap { Control(packed: $0) }
@@ -78,7 +78,7 @@ extension Store {
     if let own = part.job(at: job.sequence) { part.handedBack(own, behind: place) }
   }
 
-  func target(_ index: Int, of part: AudiencePart, _ job: Snapshot.Job, _ partition: Int) -> ClaimedTarget {
+  func target(_ index: Int, of part: AudienceShard, _ job: Snapshot.Job, _ partition: Int) -> ClaimedTarget {
     ClaimedTarget(
       delivery: DeliveryID(message: part.id, partition: partition, index: index), device: DeviceID(rawValue: ""),
       registered: true, credential: job.credential, sequence: part.sequence(of: index, in: job), address: nil,
@@ -86,8 +86,9 @@ extension Store {
       facts: nil, attempts: [], slice: part.slices[index])
   }
 
-  /// Their records as they stand. Those that are gone, belong to a stored slice, or cannot be read at a glance, are read whole.
-  private func packedMembers(_ indexes: [Int], of part: AudiencePart, _ job: Snapshot.Job, _ lease: Lease)
+  /// Their records as they stand. Those that are gone, belong to a stored slice, or cannot be read at a header, are
+  /// read whole.
+  private func packedMembers(_ indexes: [Int], of part: AudienceShard, _ job: Snapshot.Job, _ lease: Lease)
     async throws(StoreError) -> ClaimedMembers
   {
     let partition = lease.partition
@@ -98,23 +99,23 @@ extension Store {
       numbers.map { DevicePlace(partition: partition, number: Int($0)) }, app: part.app)
     let born = bornBefore(part)
     var members = ClaimedMembers(
-      of: part, job, partition: partition, words: shelf.books[place] ?? WordBook())
-    var odd: [ClaimedTarget] = []
+      of: part, job, partition: partition, words: shelf.books[place] ?? StringTable())
+    var corrupt: [ClaimedTarget] = []
     for (member, record) in zip(zip(indexes, numbers), records) {
       let (index, number) = member
       if !part.slices.contains(index), let place = record.part?.record,
-        let glance = try? RecordGlance(record.bucket.bytes, place),
-        glance.gone == nil,
-        glance.bornAt <= born
+        let header = try? DeviceRecordHeader(record.bucket.bytes, place),
+        header.gone == nil,
+        header.bornAt <= born
       {
-        members.add(index, number: number, record.bucket, glance)
+        members.add(index, number: number, record.bucket, header)
       } else {
-        odd.append(target(index, of: part, job, partition))
+        corrupt.append(target(index, of: part, job, partition))
       }
     }
-    if !odd.isEmpty {
-      try await readMembers(&odd, at: Array(odd.indices), part, lease)
-      for target in odd { members.add(target) }
+    if !corrupt.isEmpty {
+      try await readMembers(&corrupt, at: Array(corrupt.indices), part, lease)
+      for target in corrupt { members.add(target) }
     }
     return members
   }

@@ -7,7 +7,7 @@ extension Store {
   private static let membersPerStep = 4_096
 
   /// All members that were never handed out, in bounded steps; those at work end as their owner tells. Repeatable.
-  func endRest(of part: AudiencePart, _ lease: Lease, _ outcome: Outcome) async throws(StoreError) {
+  func endRest(of part: AudienceShard, _ lease: Lease, _ outcome: Outcome) async throws(StoreError) {
     part.ending = outcome
     for job in part.jobs {
       try await end(part.rest(of: job), of: job, part, lease, outcome, reason: nil)
@@ -15,7 +15,7 @@ extension Store {
   }
 
   func end(
-    _ range: Range<Int>, of job: Snapshot.Job, _ part: AudiencePart, _ lease: Lease, _ outcome: Outcome,
+    _ range: Range<Int>, of job: Snapshot.Job, _ part: AudienceShard, _ lease: Lease, _ outcome: Outcome,
     reason: String?
   ) async throws(StoreError) {
     let partition = lease.partition
@@ -58,7 +58,7 @@ extension Store {
     for member in (try await ask(command, partition: partition).array ?? []).compactMap(\.bytes) {
       guard let id = MessageID(raw: member) else { continue }
       let control = try await ask(RedisCommand("HGET", keys.work(partition, id), "c"), partition: partition)
-      if let part = try await audiencePart(id, lease) {
+      if let part = try await audienceShard(id, lease) {
         // What is at work ends without this; until then it is looked at once more each time.
         if part.ending == nil || part.jobs.contains(where: { !part.rest(of: $0).isEmpty }) {
           try await endRest(

@@ -29,20 +29,20 @@ extension Store {
   /// For an audience that cannot be aimed any more (`unreadable_audience`), or whose message is gone: its part ends as
   /// failed, with as many deliveries as were counted when it was accepted. Never a widening. Repeatable.
   package func abandonStart(_ lease: Lease, _ id: MessageID, reason: String) async throws(StoreError) {
-    try await abandon(lease, id, reason: reason, odd: false)
+    try await abandon(lease, id, reason: reason, corrupt: false)
   }
 
-  /// Decides who is in a due audience and makes its part ready to be claimed. Repeating it is harmless. `timing`: members have
-  /// times of their own; `capped`: who has heard enough of the topic.
+  /// Decides who is in a due audience and makes its part ready to be claimed. Repeating it is harmless. `timing`:
+  /// members have times of their own; `capped`: who has heard enough of the topic.
   package func start(
     _ lease: Lease, _ message: StoredMessage, selection: AudienceSelection, now: WallTime, timing: Timing? = nil,
-    capped: ((UInt32) -> Bool)? = nil, fate: @escaping (Address) -> Fate
+    capped: ((UInt32) -> Bool)? = nil, route: @escaping (Address) -> Route
   ) async throws(StoreError) {
-    let carries: (Address) -> Bool = { fate($0).isQueued }
+    let carries: (Address) -> Bool = { route($0).isQueued }
     guard let timing else {
       let groups = try await members(
         selection, app: message.app, partition: lease.partition, now: now, carries: carries)
-      return try await start(lease, message, groups, now: now, capped: capped, fate: fate)
+      return try await start(lease, message, groups, now: now, capped: capped, route: route)
     }
     let ttl = try await ask(
       RedisCommand("HGET", keys.work(lease.partition, message.id), "l"), partition: lease.partition)
@@ -58,12 +58,12 @@ extension Store {
         ], [.bytes(message.id.raw), .number(later.milliseconds)], under: lease)
       return
     }
-    try await start(lease, message, groups, now: now, plans: plans, capped: capped, fate: fate)
+    try await start(lease, message, groups, now: now, plans: plans, capped: capped, route: route)
   }
 
   func start(
     _ lease: Lease, _ message: StoredMessage, _ groups: [AudienceGroup], now: WallTime, plans: ZonePlans? = nil,
-    capped: ((UInt32) -> Bool)? = nil, fate: (Address) -> Fate
+    capped: ((UInt32) -> Bool)? = nil, route: (Address) -> Route
   )
     async throws(StoreError)
   {
@@ -76,7 +76,7 @@ extension Store {
       ) {
         address in
         if cancelled { return .ended(.cancelled, reason: nil) }
-        return switch fate(address) {
+        return switch route(address) {
         case .queue(let credential): .queue(credential)
         case .ended(let outcome, let reason): .ended(outcome, reason: reason)
         }
@@ -98,7 +98,7 @@ extension Store {
     let jobs = snapshot.jobs
     var counters: [RedisArgument] = []
     for segment in snapshot.segments {
-      guard case .ended(let outcome, let reason) = segment.fate else { continue }
+      guard case .ended(let outcome, let reason) = segment.route else { continue }
       let counter = CounterName(
         provider: segment.provider, outcome: outcome, reason: reason, platform: segment.platform,
         variant: segment.variant)
@@ -111,7 +111,7 @@ extension Store {
       keys.ends(partition), keys.finished(partition), keys.segments(partition), keys.kept(partition, id.hour),
     ]
     var arguments: [RedisArgument] = [
-      .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.bell),
+      .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.wakeup),
       .number(Int64(partition)), .number(Int64(snapshot.count)), .number(Int64(open)), .bytes(snapshot.packed),
       .number(max(until?.milliseconds ?? 0, startedAt + max(life, Self.shortestStart))), cancelled ? "1" : "0",
       .number(Int64(counters.count / 2)),
@@ -136,10 +136,10 @@ extension Store {
 extension Snapshot {
   static let holdoutReason = SkipReason.holdout.rawValue
 
-  /// Members of the same fate, time, provider, platform and variant come together.
+  /// Members of the same route, time, provider, platform and variant come together.
   fileprivate static func gather(
     _ groups: [AudienceGroup], _ split: VariantSplit?, at now: WallTime, plans: ZonePlans?,
-    capped: ((UInt32) -> Bool)?, _ fate: (Address) -> Fate
+    capped: ((UInt32) -> Bool)?, _ route: (Address) -> Route
   ) -> Snapshot {
     var gathered: [Kind: [UInt32]] = [:]
     var mixed: Set<Kind> = []
@@ -149,30 +149,30 @@ extension Snapshot {
       gathered[kind, default: []] += numbers
     }
     for group in groups {
-      var kind = Kind(fate: fate(group.route.address), provider: group.route.provider, platform: group.platform)
+      var kind = Kind(route: route(group.route.address), provider: group.route.provider, platform: group.platform)
       // Who gets nothing anyway is no loss to a variant, and no comparison.
-      if case .queue = kind.fate {
+      if case .queue = kind.route {
         switch group.place {
         case .all: break
         case .variant(let index): kind.variant = split?.shares.names[index]
-        case .holdout: kind.fate = .ended(.skipped, reason: holdoutReason)
+        case .holdout: kind.route = .ended(.skipped, reason: holdoutReason)
         }
       }
-      if case .queue = kind.fate, let plan = plans?[group.zoneClass] {
+      if case .queue = kind.route, let plan = plans?[group.zoneClass] {
         switch plan {
         case .send(let wave): kind.wave = wave
-        case .ended(let outcome, let reason): kind.fate = .ended(outcome, reason: reason)
+        case .ended(let outcome, let reason): kind.route = .ended(outcome, reason: reason)
         }
       }
       // Who waits for a time of its own is looked at then.
-      guard case .queue = kind.fate, kind.wave?.due == nil, let capped else {
+      guard case .queue = kind.route, kind.wave?.due == nil, let capped else {
         add(kind, group.numbers)
         continue
       }
       kind.wave = kind.wave ?? Wave()
       add(kind, group.numbers.filter { !capped($0) })
       kind.wave = nil
-      kind.fate = .ended(.skipped, reason: Cap.reason)
+      kind.route = .ended(.skipped, reason: Cap.reason)
       add(kind, group.numbers.filter(capped))
     }
     for kind in mixed { gathered[kind]!.sort() }

@@ -9,7 +9,7 @@ extension Store {
   /// The time of some members has come: their job joins its stream. Repeatable.
   package func releaseMembers(_ lease: Lease, _ id: MessageID, first: Int) async throws(StoreError) {
     let partition = lease.partition
-    guard let part = try await audiencePart(id, lease), let job = part.job(from: first) else {
+    guard let part = try await audienceShard(id, lease), let job = part.job(from: first) else {
       var gone = RedisCommand("ZREM", keys.starts(partition))
       gone.append(id.raw + raw32(first))
       _ = try await ask(gone, partition: partition)
@@ -23,14 +23,14 @@ extension Store {
         keys.ready(partition), keys.waiting(partition), keys.stream(partition, stream),
       ],
       [
-        .bytes(id.raw), entry(id, first), .text(keys.bell), .number(Int64(partition)),
+        .bytes(id.raw), entry(id, first), .text(keys.wakeup), .number(Int64(partition)),
         .text(stream), .number(Int64(first)), .number(Int64(job.range.count)),
       ], under: lease)
     if let sequence = place.integer, sequence > 0 { part.released(job, at: UInt64(sequence)) }
   }
 
   /// Quiet hours have begun for the members of a job that were not handed out yet.
-  func adjourn(_ job: Snapshot.Job, of part: AudiencePart, _ lease: Lease, until: WallTime) async throws(StoreError) {
+  func adjourn(_ job: Snapshot.Job, of part: AudienceShard, _ lease: Lease, until: WallTime) async throws(StoreError) {
     let partition = lease.partition
     let stream = StreamID(partition: partition, credential: job.credential, urgency: .bulk).name
     part.adjourn(job)
@@ -45,11 +45,11 @@ extension Store {
       ], under: lease)
   }
 
-  /// Who waits for a later time, and has moved to a zone whose clock shows the message's time already: these members go at
-  /// once, by the retry set. That they wait there keeps them out of the job they belonged to.
+  /// Who waits for a later time, and has moved to a zone whose clock shows the message's time already: these members go
+  /// at once, by the retry set. That they wait there keeps them out of the job they belonged to.
   package func sendMovers(_ lease: Lease, _ id: MessageID, _ timing: Timing, now: WallTime) async throws(StoreError) {
     let partition = lease.partition
-    guard timing.local != nil, let part = try await audiencePart(id, lease), part.ending == nil else { return }
+    guard timing.local != nil, let part = try await audienceShard(id, lease), part.ending == nil else { return }
     let later = part.jobs.filter { ($0.wave?.due).map { $0 > now } ?? false && !part.isReleased($0) }
     guard !later.isEmpty else { return }
     for block in 0..<(try await blockCount(partition: partition, app: part.app)) {

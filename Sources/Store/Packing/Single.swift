@@ -1,10 +1,10 @@
 import Domain
 
-/// A message of one delivery as it is stored: one value for all of it. Four bytes with the length of the facts, the facts,
-/// and then, while it waits, the request that made it; once it has ended, four bytes with the length of the ending, the
-/// ending, thirteen digits of when it was written, and the request only if the delivery failed. Scripts know these borders
-/// and nothing more.
-struct Single {
+/// A message of one delivery as it is stored: one value for all of it. Four bytes with the length of the facts, the
+/// facts, and then, while it waits, the request that made it; once it has ended, four bytes with the length of the
+/// ending, the ending, thirteen digits of when it was written, and the request only if the delivery failed. Scripts
+/// know these borders and nothing more.
+struct InlineMessage {
   var app: AppID
   var kind: Kind
   var ttl: Int
@@ -26,15 +26,15 @@ struct Single {
   }
 
   private static let border = 4
-  /// Scripts read and write many singles at once; a longer request has hashes of its own.
+  /// Scripts read and write many inline messages at once; a longer request has hashes of its own.
   static let longestBody = 4_096
   /// Milliseconds from 2001 to 2286 have so many digits.
   static let timeDigits = 13
 
-  /// Nil unless all of a message can be kept so: one delivery that waits for a provider, and nothing that is asked of the
-  /// message while it waits.
+  /// Nil unless all of a message can be kept so: one delivery that waits for a provider, and nothing that is asked of
+  /// the message while it waits.
   init?(_ submission: Submission) {
-    guard submission.targets.count == 1, case .queue(let credential) = submission.targets[0].fate,
+    guard submission.targets.count == 1, case .queue(let credential) = submission.targets[0].route,
       submission.audience == nil, submission.schedule == nil, submission.shares == nil, submission.replayOf == nil,
       submission.draftOf == nil, submission.testOf == nil, submission.ratePerSecond == nil,
       submission.body.count <= Self.longestBody,
@@ -122,10 +122,10 @@ extension [UInt8] {
   }
 }
 
-extension Single {
+extension InlineMessage {
   /// The fields that the hashes of a message and of its part would have.
-  var messageFields: MessageParts.Fields {
-    var fields: MessageParts.Fields = [
+  var messageFields: MessageShards.Fields {
+    var fields: MessageShards.Fields = [
       "app": app.rawValue, "k": kind.rawValue, "ttl": String(ttl), "tot": "1", "np": "1", "st": "q",
     ].bytes
     if !labels.isEmpty { fields[Array(Labels.field.utf8)] = labels.packed }
@@ -133,14 +133,14 @@ extension Single {
     if let ending { fields[Array("don".utf8)] = Array(String(ending.at.milliseconds).utf8) }
     return fields
   }
-  func messageFields(home: Int) -> MessageParts.Fields {
+  func messageFields(home: Int) -> MessageShards.Fields {
     var fields = messageFields
     fields[Array("parts".utf8)] = Array(String(home).utf8)
     return fields
   }
 
-  var workFields: MessageParts.Fields {
-    var fields: MessageParts.Fields = [
+  var workFields: MessageShards.Fields {
+    var fields: MessageShards.Fields = [
       "n": "1", "x": ending == nil ? "1" : "0", "r": "0", "l": String(ttl),
     ].bytes
     let entry = TargetList.Entry(
@@ -159,21 +159,21 @@ extension Single {
     }
     return fields
   }
-  /// Of the part of a message that was a single: its target, as a job would carry it.
+  /// Of the part of a message that was an inline message: its target, as a job would carry it.
   static let targetField = Array("pt".utf8)
 }
 
-extension MessageParts {
-  init(_ single: Single, home: Int) {
+extension MessageShards {
+  init(_ inline: InlineMessage, home: Int) {
     self.init(
-      message: single.messageFields(home: home), work: [home: single.workFields],
-      deliveries: [home: single.ending.map { [[UInt8(ascii: "0")]: $0.record] } ?? [:]])
+      message: inline.messageFields(home: home), work: [home: inline.workFields],
+      deliveries: [home: inline.ending.map { [[UInt8(ascii: "0")]: $0.record] } ?? [:]])
   }
 }
 
 extension [String: String] {
-  fileprivate var bytes: MessageParts.Fields {
-    var fields: MessageParts.Fields = [:]
+  fileprivate var bytes: MessageShards.Fields {
+    var fields: MessageShards.Fields = [:]
     for (name, value) in self { fields[Array(name.utf8)] = Array(value.utf8) }
     return fields
   }

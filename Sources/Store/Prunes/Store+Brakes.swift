@@ -82,7 +82,7 @@ extension Store {
       [
         .text(credential.rawValue), .number(braked.since.milliseconds), .number(Int64(braked.seen)),
         .number(Int64(braked.dead)),
-        .text("\(braked.norm) \(braked.normal) \(braked.first.seen) \(braked.first.dead)"), .text(keys.bell),
+        .text("\(braked.norm) \(braked.normal) \(braked.first.seen) \(braked.first.dead)"), .text(keys.wakeup),
       ])
   }
 
@@ -103,7 +103,7 @@ extension Store {
   func release(_ credential: CredentialID, accepting: Bool) async throws(StoreError) -> Bool {
     let reply = try await ask(
       Scripts.releaseBrake, keys: [keys.brakes, keys.norms],
-      [.text(credential.rawValue), .text(keys.bell), .number(accepting ? Self.normDeclared : 0)])
+      [.text(credential.rawValue), .text(keys.wakeup), .number(accepting ? Self.normDeclared : 0)])
     return reply.integer == 1
   }
 }

@@ -1,11 +1,12 @@
 import Domain
 
-/// A device as stored. Layout, version 3: the version byte; flags; registered-at in milliseconds; born-at and last-seen (if
-/// flagged) as differences from it; id and token as compact texts; the words provider, token kind, bundle id, platform, app
-/// version, language and time zone; if flagged the user with the version of its tags and the tags; if flagged live-activity
-/// token and activity id; if flagged a byte of permissions; the tags; the attributes, each a word, a type byte and a value; if flagged the tombstone's reason and
-/// time, the credential and, behind a byte that says whether there is one, the message that it came by; if the version byte says so
-/// (`Mark`) eight bytes. Numbers are LEB128.
+/// A device as stored. Layout, version 3: the version byte; flags; registered-at in milliseconds; born-at and last-seen
+/// (if flagged) as differences from it; id and token as compact texts; the words provider, token kind, bundle id,
+/// platform, app version, language and time zone; if flagged the user with the version of its tags and the tags; if
+/// flagged live-activity token and activity id; if flagged a byte of permissions; the tags; the attributes, each a
+/// word, a type byte and a value; if flagged the tombstone's reason and time, the credential and, behind a byte that
+/// says whether there is one, the message that it came by; if the version byte says so (`Mark`) eight bytes. Numbers
+/// are LEB128.
 struct DeviceRecord: Hashable {
   var stored: StoredDevice
   /// When the number was given: a delivery that names a number born later names another device.
@@ -21,8 +22,8 @@ struct DeviceRecord: Hashable {
   /// What registrations of one token tell each other by (`Store.contest`).
   struct Mark: Hashable {
     var nonce: UInt64
-    /// It holds its token as soon as those before it are buried, and until then it is no recipient. Else it says nothing: the record
-    /// was changed, so that what another process is about to write in its place is refused.
+    /// It holds its token as soon as those before it are buried, and until then it is no recipient. Else it says
+    /// nothing: the record was changed, so that what another process is about to write in its place is refused.
     var isArriving: Bool
     var tag: UInt16 { UInt16(truncatingIfNeeded: nonce) }
     var raw: [UInt8] {
@@ -66,7 +67,7 @@ struct DeviceRecord: Hashable {
     self.bornAt = bornAt
   }
 
-  func packed(_ words: WordBook) -> [UInt8] {
+  func packed(_ words: StringTable) -> [UInt8] {
     let device = stored.device
     var flags: Flags = device.enabled ? [.enabled] : []
     if device.lastSeen != nil { flags.insert(.lastSeen) }
@@ -146,11 +147,11 @@ struct DeviceRecord: Hashable {
   }
 
   /// Throws also if it names a word that the book does not know.
-  init(packed: [UInt8], _ words: WordBook) throws(Corrupt) {
+  init(packed: [UInt8], _ words: StringTable) throws(Corrupt) {
     try self.init(Unpacker(packed), words)
   }
 
-  init(_ unpacker: Unpacker, _ words: WordBook) throws(Corrupt) {
+  init(_ unpacker: Unpacker, _ words: StringTable) throws(Corrupt) {
     var reader = unpacker
     let head = try reader.byte()
     guard let isArriving = Self.isArriving(head) else { throw Corrupt() }
@@ -211,7 +212,7 @@ struct DeviceRecord: Hashable {
 
   // MARK: Attribute values: strings, numbers, booleans; anything else is stored as null.
 
-  private static func write(_ value: JSONValue, to packer: inout Packer, _ words: WordBook) {
+  private static func write(_ value: JSONValue, to packer: inout Packer, _ words: StringTable) {
     switch value {
     case .bool(let flag): packer.byte(flag ? 2 : 1)
     case .integer(let number):
@@ -230,7 +231,7 @@ struct DeviceRecord: Hashable {
     }
   }
 
-  static func readValue(_ reader: inout Unpacker, _ words: WordBook) throws(Corrupt) -> JSONValue {
+  static func readValue(_ reader: inout Unpacker, _ words: StringTable) throws(Corrupt) -> JSONValue {
     switch try reader.byte() {
     case 0: return .null
     case 1: return .bool(false)

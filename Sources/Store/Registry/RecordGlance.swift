@@ -1,10 +1,10 @@
 import Domain
 
-/// What sending needs of a packed device record, found without reading the rest: where id, token and facts stand. Its layout is
-/// `DeviceRecord`'s.
+/// What sending needs of a packed device record, found without reading the rest: where id, token and facts stand. Its
+/// layout is `DeviceRecord`'s.
 ///
 /// Earns its place: reading a whole record of ten tags takes ten times as long.
-struct RecordGlance {
+struct DeviceRecordHeader {
   private(set) var bornAt: WallTime
   /// Nil: it may be sent to.
   private(set) var gone: Gone?
@@ -54,7 +54,7 @@ struct RecordGlance {
   }
 
   /// As `DeviceRecord` has it, but for the token of a Live Activity.
-  func address(_ packed: [UInt8], _ words: WordBook) throws(Corrupt) -> Address {
+  func address(_ packed: [UInt8], _ words: StringTable) throws(Corrupt) -> Address {
     var reader = Unpacker(packed, token..<end)
     let token = try reader.compact()
     let provider = ProviderName(rawValue: try reader.word(words))
@@ -73,7 +73,7 @@ struct RecordGlance {
     return start..<reader.place
   }
 
-  func facts(_ packed: [UInt8], _ words: WordBook) throws(Corrupt) -> DeviceFacts {
+  func facts(_ packed: [UInt8], _ words: StringTable) throws(Corrupt) -> DeviceFacts {
     var reader = Unpacker(packed, facts..<end)
     var facts = DeviceFacts()
     facts.platform = try reader.optionalWord(words)

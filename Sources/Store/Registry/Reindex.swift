@@ -52,8 +52,8 @@ extension Store {
   /// Up to 8 kB each, of which a script makes texts.
   private static let setsPerStep = 24
 
-  /// Compares everything derived from the records of an app with the records, and repairs it if asked to; `tell` is called
-  /// as it goes on. Runs beside a working system: what changes meanwhile is judged again before it counts.
+  /// Compares everything derived from the records of an app with the records, and repairs it if asked to; `tell` is
+  /// called as it goes on. Runs beside a working system: what changes meanwhile is judged again before it counts.
   package func reindex(_ app: AppID, repair: Bool, tell: (ReindexReport) -> Void = { _ in }) async throws(StoreError)
     -> ReindexReport
   {
@@ -208,9 +208,9 @@ extension Store {
       let held = try await blocks(step, block: block, partition: partition, app: app)
       var doubts: [(name: SetName, place: DevicePlace)] = []
       for (name, words) in zip(step, held) {
-        var odd = words
-        for offset in check.wanted[name] ?? [] { odd[offset >> 6] ^= SetBlock.bit(offset) }
-        for offset in SetBlock.numbers(odd) {
+        var corrupt = words
+        for offset in check.wanted[name] ?? [] { corrupt[offset >> 6] ^= SetBlock.bit(offset) }
+        for offset in SetBlock.numbers(corrupt) {
           doubts.append((name, DevicePlace(partition: partition, number: block * SetBlock.size + offset)))
         }
       }
@@ -225,7 +225,8 @@ extension Store {
     _ doubts: [(name: SetName, place: DevicePlace)], _ app: AppID, _ repair: Bool, _ report: inout ReindexReport
   ) async throws(StoreError) {
     guard let partition = doubts.first?.place.partition else { return }
-    // Asked before the records: who is intended then and has none is no fault, who was before has one by now or is lost.
+    // Asked before the records: who is intended then and has none is no fault, who was before has one by now or is
+    // lost.
     let intended = try await intended(partition, app)
     let doubts = doubts.filter { !intended.numbers.contains($0.place.number) }
     let found = try await records(doubts.map(\.place), app: app)

@@ -51,7 +51,7 @@ struct SetName: Hashable {
   var bucket: SetBucket {
     switch kind {
     case .tag, .tagKey, .activity:
-      SetBucket(number: Int(Slots.hash(kind.rawValue, value.text) % UInt64(Self.tagBuckets)))
+      SetBucket(number: Int(ClusterHashTags.hash(kind.rawValue, value.text) % UInt64(Self.tagBuckets)))
     case .active, .several: SetBucket(of: .active)
     default: SetBucket(of: kind)
     }

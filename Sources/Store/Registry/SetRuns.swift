@@ -1,8 +1,8 @@
 import Domain
 import RedisClient
 
-/// Changes of sets of a partition on their way into a script, as `applySets` takes them. Those of one bucket one behind the other
-/// cost it less.
+/// Changes of sets of a partition on their way into a script, as `applySets` takes them. Those of one bucket one behind
+/// the other cost it less.
 struct SetRuns {
   private var run = ScriptRun()
   /// By set how it changes, and whether it begins a bucket.
@@ -17,7 +17,7 @@ struct SetRuns {
 
   mutating func append(
     _ change: SetChanges.Change, in bucket: SetBucket, block: Int, _ partition: Int, _ app: AppID, _ keys: Keys,
-    _ book: WordBook
+    _ book: StringTable
   ) {
     if stems?.block != block {
       stems = (

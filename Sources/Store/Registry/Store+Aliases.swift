@@ -24,8 +24,8 @@ struct AliasEntry: Hashable {
   }
 }
 
-/// What the alias of a token named before the device that it names now as well, and where there may be a device with the token's
-/// own id.
+/// What the alias of a token named before the device that it names now as well, and where there may be a device with
+/// the token's own id.
 struct Pointed {
   var entries: [AliasEntry] = []
   var own: [DevicePlace] = []
@@ -41,8 +41,8 @@ struct Pointer {
   var keepsAny = false
 }
 
-/// Tokens that are registered under a chosen id: from the hash of a token to places of devices. A place may be out of date;
-/// the record that stands there tells.
+/// Tokens that are registered under a chosen id: from the hash of a token to places of devices. A place may be out of
+/// date; the record that stands there tells.
 extension Store {
   static let aliasBuckets = 4_096
 
@@ -54,14 +54,15 @@ extension Store {
   }
 
   func alias(_ derived: DeviceID, _ app: AppID) -> AliasPlace {
-    let hash = Slots.hash("alias", app.rawValue, derived.rawValue)
+    let hash = ClusterHashTags.hash("alias", app.rawValue, derived.rawValue)
     let partition = partition(of: derived, in: app)
     let key = keys.alias(partition, app, Int(hash % UInt64(Self.aliasBuckets)))
     return AliasPlace(
       partition: partition, key: key, hash: (0..<4).map { UInt8(truncatingIfNeeded: hash >> UInt64(56 - 8 * $0)) })
   }
 
-  /// The devices that aliases of tokens name and that hold them, dead ones too. `held`: what the buckets of these places hold.
+  /// The devices that aliases of tokens name and that hold them, dead ones too. `held`: what the buckets of these
+  /// places hold.
   func aliased(
     _ places: [AliasPlace], _ held: [[UInt8]?], _ addresses: [Address], app: AppID
   ) async throws(StoreError) -> [[FoundDevice]] {
@@ -153,7 +154,8 @@ extension Store {
     try await findOwners(of: addresses, derived: addresses.map { Self.derivedID(of: $0, in: app) }, app: app)
   }
 
-  /// A token's alias and the index of its own id are in one partition: both are read at once, as most tokens have neither.
+  /// A token's alias and the index of its own id are in one partition: both are read at once, as most tokens have
+  /// neither.
   func findOwners(of addresses: [Address], derived: [DeviceID], app: AppID) async throws(StoreError) -> [FoundDevice?] {
     let aliases = derived.map { alias($0, app) }
     let own = derived.map { IndexPlace($0, app, keys) }

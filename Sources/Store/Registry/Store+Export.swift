@@ -22,8 +22,8 @@ package struct ExportPlace: Hashable, Sendable {
 }
 
 extension Store {
-  /// Devices of an app behind `after` (nil: from the start), about `limit` of them, with the place to go on from; nil: that
-  /// was the last. A device that stays is told exactly once; one that comes or goes meanwhile may be told or not.
+  /// Devices of an app behind `after` (nil: from the start), about `limit` of them, with the place to go on from; nil:
+  /// that was the last. A device that stays is told exactly once; one that comes or goes meanwhile may be told or not.
   package func export(
     _ app: AppID, after: ExportPlace?, limit: Int, tombstones: Bool
   ) async throws(StoreError) -> (devices: [StoredDevice], next: ExportPlace?) {
@@ -47,27 +47,28 @@ extension Store {
     return (devices, nil)
   }
 
-  /// Each record becomes a device on the way, and is not kept beside it: of thousands that takes longer than reading them.
+  /// Each record becomes a device on the way, and is not kept beside it: of thousands that takes longer than reading
+  /// them.
   private func read(
     buckets: Range<Int>, _ partition: Int, _ app: AppID, tombstones: Bool, into devices: inout [StoredDevice]
   ) async throws(StoreError) {
     let held = try await read(
       buckets.map { (partition, keys.record(partition, app, $0 * Keys.recordsPerBucket)) })
     let words = words(partition, app)
-    var odd: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)] = []
+    var corrupt: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)] = []
     for (number, bytes) in zip(buckets, held) {
       let bucket = RecordBucket(bytes: bytes ?? [])
       bucket.forEachPart { part in
         guard let record = try? DeviceRecord(Unpacker(bucket.bytes, part.record), words) else {
           let number = number * Keys.recordsPerBucket + part.slot
-          return odd.append((DevicePlace(partition: partition, number: number), bucket, part))
+          return corrupt.append((DevicePlace(partition: partition, number: number), bucket, part))
         }
         if let stored = record.visible, tombstones || stored.tombstone == nil { devices.append(stored) }
       }
     }
-    guard !odd.isEmpty else { return }
+    guard !corrupt.isEmpty else { return }
     // They have words that this process has not learned yet.
-    devices += try await open(odd, app: app).compactMap { found in
+    devices += try await open(corrupt, app: app).compactMap { found in
       guard let stored = found?.record.visible else { return nil }
       return tombstones || stored.tombstone == nil ? stored : nil
     }

@@ -58,7 +58,7 @@ struct IndexPlace {
 
   init(_ id: DeviceID, _ app: AppID, _ keys: Keys) {
     partition = keys.partition((app.rawValue, id.rawValue))
-    let hash = Slots.hash("index", app.rawValue, id.rawValue)
+    let hash = ClusterHashTags.hash("index", app.rawValue, id.rawValue)
     bucket = Int(hash % UInt64(Self.buckets))
     self.hash = UInt32(hash >> 32)
   }
@@ -148,26 +148,26 @@ extension Store {
   ) async throws(StoreError) -> [FoundDevice?] {
     var found: [FoundDevice?] = []
     found.reserveCapacity(parts.count)
-    var odd: [Int] = []
-    var known: (partition: Int, words: WordBook)?
+    var corrupt: [Int] = []
+    var known: (partition: Int, words: StringTable)?
     for (place, bucket, part) in parts {
       if known?.partition != place.partition { known = (place.partition, words(place.partition, app)) }
-      let device = part.flatMap { open($0, of: bucket, place, known?.words ?? WordBook()) }
-      if device == nil, part != nil { odd.append(found.count) }
+      let device = part.flatMap { open($0, of: bucket, place, known?.words ?? StringTable()) }
+      if device == nil, part != nil { corrupt.append(found.count) }
       found.append(device)
     }
-    guard !odd.isEmpty else { return found }
-    for partition in Set(odd.map { parts[$0].place.partition }) {
+    guard !corrupt.isEmpty else { return found }
+    for partition in Set(corrupt.map { parts[$0].place.partition }) {
       try await loadWords(WordPlace(partition: partition, app: app))
     }
-    for at in odd {
+    for at in corrupt {
       let (place, bucket, part) = parts[at]
       found[at] = part.flatMap { open($0, of: bucket, place, words(place.partition, app)) }
     }
     return found
   }
 
-  private func open(_ part: RecordBucket.Part, of bucket: RecordBucket, _ place: DevicePlace, _ words: WordBook)
+  private func open(_ part: RecordBucket.Part, of bucket: RecordBucket, _ place: DevicePlace, _ words: StringTable)
     -> FoundDevice?
   {
     guard let record = try? DeviceRecord(Unpacker(bucket.bytes, part.record), words) else { return nil }

@@ -7,10 +7,10 @@ struct WordPlace: Hashable {
   var app: AppID
 }
 
-/// The words of records, as this process has learned them. Forgotten with the connection: a Redis that lost its last writes
-/// may give their numbers to other texts.
+/// The words of records, as this process has learned them. Forgotten with the connection: a Redis that lost its last
+/// writes may give their numbers to other texts.
 struct WordShelf {
-  var books: [WordPlace: WordBook] = [:]
+  var books: [WordPlace: StringTable] = [:]
   var candidates: [AppID: WordCandidates] = [:]
   /// One more with each connection.
   private(set) var edition = 0
@@ -33,8 +33,8 @@ struct Lesson {
 
 extension Store {
   /// As far as this process has learned them; good until the next await.
-  func words(_ partition: Int, _ app: AppID) -> WordBook {
-    shelf.books[WordPlace(partition: partition, app: app)] ?? WordBook()
+  func words(_ partition: Int, _ app: AppID) -> StringTable {
+    shelf.books[WordPlace(partition: partition, app: app)] ?? StringTable()
   }
 
   /// Has numbers given to texts that have come up often enough.
@@ -45,12 +45,12 @@ extension Store {
   /// Asks for numbers of such texts; nil: there are none.
   func lesson(of writes: [DeviceWrite], _ chosen: [Int], _ place: WordPlace) -> Lesson? {
     var wanted = Set<ExactText>()
-    let book = shelf.books[place] ?? WordBook()
-    guard book.count < WordBook.limit else { return nil }
+    let book = shelf.books[place] ?? StringTable()
+    guard book.count < StringTable.limit else { return nil }
     var candidates = shelf.candidates.removeValue(forKey: place.app) ?? WordCandidates()
     for at in chosen {
       writes[at].forEachRepeatingText { text in
-        guard book.number(text) == nil, text.utf8.count <= WordBook.longest, candidates.met(text) else { return }
+        guard book.number(text) == nil, text.utf8.count <= StringTable.longest, candidates.met(text) else { return }
         wanted.insert(ExactText(text))
       }
     }
@@ -64,7 +64,7 @@ extension Store {
       rest = rest.dropFirst(Self.textsPerScript)
       return ScriptRun(
         keys: [keys.words(place.partition, place.app)],
-        [.number(Int64(WordBook.limit))] + some.map { .text($0) })
+        [.number(Int64(StringTable.limit))] + some.map { .text($0) })
     }
     return Lesson(place: place, texts: texts, numbers: numbers, edition: shelf.edition)
   }
@@ -74,7 +74,7 @@ extension Store {
     guard lesson.edition == shelf.edition else { return }
     for (text, number) in zip(lesson.texts, replies.flatMap { $0.array ?? [] }) {
       if let number = number.integer, number >= 0 {
-        shelf.books[lesson.place, default: WordBook()].learn(text, Int(number))
+        shelf.books[lesson.place, default: StringTable()].learn(text, Int(number))
       }
     }
   }
@@ -84,7 +84,7 @@ extension Store {
   func loadWords(_ place: WordPlace) async throws(StoreError) {
     let reply = try await ask(
       RedisCommand("HGETALL", keys.words(place.partition, place.app)), partition: place.partition)
-    var book = WordBook()
+    var book = StringTable()
     for (text, number) in pairs(reply.array ?? []) {
       if let number = StoredNumber.read(number) {
         book.learn(String(decoding: text, as: UTF8.self), number)

@@ -2,8 +2,8 @@ import Domain
 import Loop
 import RedisClient
 
-/// One device to be written: as it must be found, and as it shall be. Thousands are on their way at a time, through many hands:
-/// none of them copies it. Loop thread only.
+/// One device to be written: as it must be found, and as it shall be. Thousands are on their way at a time, through
+/// many hands: none of them copies it. Loop thread only.
 final class DeviceWrite {
   let place: DevicePlace
   let id: DeviceID
@@ -60,7 +60,7 @@ extension DeviceWrite {
     if let after { intent.enter(after, at: place) }
   }
 
-  func packed(_ words: WordBook) -> [UInt8]? { after?.packed(words) }
+  func packed(_ words: StringTable) -> [UInt8]? { after?.packed(words) }
 
   /// As `writeDevices` takes it.
   fileprivate func append(
@@ -197,8 +197,8 @@ extension Store {
     }
   }
 
-  /// Of one partition, by number; about `size` each, and none ends within a bucket of records, which would be read and written
-  /// once more.
+  /// Of one partition, by number; about `size` each, and none ends within a bucket of records, which would be read and
+  /// written once more.
   private static func chunks(_ places: [Int], _ writes: [DeviceWrite], size: Int) -> [[Int]] {
     var chunks: [[Int]] = []
     var room = 0

@@ -2,7 +2,7 @@ import Domain
 
 /// Texts that repeat over the devices of an app, numbered in one partition: records name them by number. A number never
 /// changes its meaning while the store lives, so what a process has learned stays true as long as its connection does.
-struct WordBook {
+struct StringTable {
   private(set) var texts: [String?] = []
   private var numbers: [ExactText: Int] = [:]
 
@@ -24,8 +24,8 @@ struct WordBook {
   }
 }
 
-/// Which texts are worth a word: those that a process has met often. Counts are forgotten when there are too many of them,
-/// so that texts of single devices crowd out nobody.
+/// Which texts are worth a word: those that a process has met often. Counts are forgotten when there are too many of
+/// them, so that texts of single devices crowd out nobody.
 struct WordCandidates {
   private var counts: [ExactText: Int] = [:]
   static let occurrences = 16
@@ -51,7 +51,7 @@ struct WordCandidates {
 
 extension Packer {
   /// Nil: 0; a word: its number × 2 + 1; any other text: its length × 2 + 2, and itself.
-  mutating func word(_ text: String?, _ words: WordBook) {
+  mutating func word(_ text: String?, _ words: StringTable) {
     guard let text else { return byte(0) }
     if let word = words.number(text) { return number(word << 1 | 1) }
     number((text.utf8.count + 1) << 1)
@@ -60,14 +60,14 @@ extension Packer {
 }
 
 extension Unpacker {
-  mutating func optionalWord(_ words: WordBook) throws(Corrupt) -> String? {
+  mutating func optionalWord(_ words: StringTable) throws(Corrupt) -> String? {
     let head = try int()
     guard head > 0 else { return nil }
     guard head & 1 == 1 else { return try text(of: (head >> 1) - 1) }
     guard let text = words.text(head >> 1) else { throw Corrupt() }
     return text
   }
-  mutating func word(_ words: WordBook) throws(Corrupt) -> String {
+  mutating func word(_ words: StringTable) throws(Corrupt) -> String {
     guard let text = try optionalWord(words) else { throw Corrupt() }
     return text
   }

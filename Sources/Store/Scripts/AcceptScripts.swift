@@ -1,16 +1,16 @@
 import RedisClient
 
 extension Scripts {
-  /// Messages of one app and hour all of whose targets live here, in their home; one that is known is passed over. KEYS seq,
-  /// ready, waiting, segment, segments, listing, hours, singles, keyed, ends of hours, then per message: message, work, deliveries,
-  /// streams…, and tallies ·
-  /// ARGV hour, retention, listing's life, channel, partition, 1 if some may have been stored long ago, messages, deliveries,
-  /// seconds that an idempotency key lives, when the first of theirs ends, raw ids of those with a key in a row, raw ids…, then per
-  /// message: number of its arguments with this one, number of its streams, number of message fields, fields…, part…
-  /// → 1, or 0: a key may have ended, and nothing was done
+  /// Messages of one app and hour all of whose targets live here, in their home; one that is known is passed over. KEYS
+  /// seq, ready, waiting, segment, segments, listing, hours, inline messages, keyed, ends of hours, then per message:
+  /// message, work, deliveries, streams…, and tallies · ARGV hour, retention, listing's life, channel, partition, 1 if
+  /// some may have been stored long ago, messages, deliveries, seconds that an idempotency key lives, when the first of
+  /// theirs ends, raw ids of those with a key in a row, raw ids…, then per message: number of its arguments with this
+  /// one, number of its streams, number of message fields, fields…, part… → 1, or 0: a key may have ended, and nothing
+  /// was done
   static let acceptHere = RedisScript(
     "acceptHere",
-    "#!lua\n" + Fragment.archive + Fragment.addPart + Fragment.keyed + Fragment.listed + """
+    "#!lua\n" + Fragment.archive + Fragment.addShard + Fragment.keyed + Fragment.listed + """
       local seg, listing, hours = KEYS[4], KEYS[6], KEYS[7]
       local hour, life, messages = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[7])
       local ids, known = keyed(KEYS[9], ARGV[11], ARGV[10])
@@ -53,10 +53,11 @@ extension Scripts {
       return 1
       """)
 
-  /// A message of several partitions, stored at home before it spreads. KEYS message, spread, spreading, segment, listing,
-  /// hours, singles, keyed, ends of hours · ARGV raw id, hour, listing's life, milliseconds, number of fields, fields…, number of parts,
-  /// (partition, part)…, number of fields that were staged, and as `acceptHere` takes them of its idempotency key: life, end, its id or
-  /// '' → 1; 0: it was stored before; -1: its key may have ended; -2: what was staged has ended
+  /// A message of several partitions, stored at home before it spreads. KEYS message, spread, spreading, segment,
+  /// listing, hours, inline messages, keyed, ends of hours · ARGV raw id, hour, listing's life, milliseconds, number of
+  /// fields, fields…, number of parts, (partition, part)…, number of fields that were staged, and as `acceptHere` takes
+  /// them of its idempotency key: life, end, its id or '' → 1; 0: it was stored before; -1: its key may have ended; -2:
+  /// what was staged has ended
   static let acceptHome = RedisScript(
     "acceptHome",
     "#!lua\n" + Fragment.clock + Fragment.keyed + Fragment.listed + """
@@ -91,11 +92,11 @@ extension Scripts {
       """)
 
   /// One partition's part of a spreading message, unless it is known there. KEYS work, deliveries, slices, seq, ready,
-  /// waiting, segment, segments, finished, streams…, tallies · ARGV raw id, hour, retention, channel, partition, part… → 0: it was
-  /// known, 1, or how it ended if nothing of it is left to do
-  static let addPart = RedisScript(
+  /// waiting, segment, segments, finished, streams…, tallies · ARGV raw id, hour, retention, channel, partition, part…
+  /// → 0: it was known, 1, or how it ended if nothing of it is left to do
+  static let addShard = RedisScript(
     "addPart",
-    "#!lua\n" + Fragment.archive + Fragment.addPart + """
+    "#!lua\n" + Fragment.archive + Fragment.addShard + """
       local id, w, seg = ARGV[1], KEYS[1], KEYS[7]
       if redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. id) == 1
         or redis.call('HEXISTS', KEYS[9], id) == 1 then return 0 end
@@ -113,12 +114,12 @@ extension Scripts {
       return 1
       """)
 
-  /// A step of one partition's part of a long list, unless it is known there; the first one makes the part. KEYS as `addPart`, with
-  /// kept before the streams · ARGV as `addPart`, with which step it is, the index of its first delivery, and the number of the
-  /// part's deliveries before the part → as `addPart`
+  /// A step of one partition's part of a long list, unless it is known there; the first one makes the part. KEYS as
+  /// `addShard`, with kept before the streams · ARGV as `addShard`, with which step it is, the index of its first
+  /// delivery, and the number of the part's deliveries before the part → as `addShard`
   static let addStep = RedisScript(
     "addStep",
-    "#!lua\n" + Fragment.archive + Fragment.addPart + Fragment.keepInPlace + """
+    "#!lua\n" + Fragment.archive + Fragment.addShard + Fragment.keepInPlace + """
       local id, w, seg = ARGV[1], KEYS[1], KEYS[7]
       local step = {number = tonumber(ARGV[6]), first = tonumber(ARGV[7]), total = ARGV[8]}
       local here = redis.call('HGET', w, 'ps')
@@ -145,8 +146,8 @@ extension Scripts {
       return ending
       """)
 
-  /// Some of what a message is to spread, before the message is stored: until then it goes by itself. KEYS message, spread · ARGV seconds,
-  /// field, value → 0: the message is stored
+  /// Some of what a message is to spread, before the message is stored: until then it goes by itself. KEYS message,
+  /// spread · ARGV seconds, field, value → 0: the message is stored
   static let stage = RedisScript(
     "stage",
     """
@@ -157,9 +158,10 @@ extension Scripts {
     return 1
     """)
 
-  /// Ends a part that cannot be read, unless it is known there: all its deliveries count as `counter`. KEYS work, segment,
-  /// segments, finished, odd, tallies · ARGV raw id, hour, seconds kept, counter, number of deliveries → as `addPart`
-  static let losePart = RedisScript(
+  /// Ends a part that cannot be read, unless it is known there: all its deliveries count as `counter`. KEYS work,
+  /// segment, segments, finished, odd, tallies · ARGV raw id, hour, seconds kept, counter, number of deliveries → as
+  /// `addShard`
+  static let loseShard = RedisScript(
     "losePart",
     "#!lua flags=allow-oom\n" + Fragment.archive + Fragment.tally + """
       if redis.call('EXISTS', KEYS[1]) == 1 or redis.call('HEXISTS', KEYS[2], 'w' .. ARGV[1]) == 1

@@ -1,9 +1,9 @@
 import RedisClient
 
 extension Scripts {
-  /// An operator's word at home, where one of two comes first. KEYS message, controlled · ARGV word, raw id, reason of a pause,
-  /// the version it answers to or '' → 0: unknown here; or 1 changed, 2 it was so, 3 it is cancelled, 4 another came first;
-  /// and what holds now
+  /// An operator's word at home, where one of two comes first. KEYS message, controlled · ARGV word, raw id, reason of
+  /// a pause, the version it answers to or '' → 0: unknown here; or 1 changed, 2 it was so, 3 it is cancelled, 4
+  /// another came first; and what holds now
   static let control = RedisScript(
     "control",
     "#!lua flags=allow-oom\n" + Fragment.clock + """
@@ -22,10 +22,10 @@ extension Scripts {
       return {1, held}
       """)
 
-  /// The same in one of its partitions, unless a later one is known there. What was not started starts now to be counted
-  /// as cancelled, or no earlier than its ttl is over, or at its own time. KEYS work, starts, ends · ARGV channel, message,
-  /// raw id, partition, control
-  static let controlPart = RedisScript(
+  /// The same in one of its partitions, unless a later one is known there. What was not started starts now to be
+  /// counted as cancelled, or no earlier than its ttl is over, or at its own time. KEYS work, starts, ends · ARGV
+  /// channel, message, raw id, partition, control
+  static let controlShard = RedisScript(
     "controlPart",
     """
     #!lua flags=allow-oom
@@ -65,8 +65,8 @@ extension Scripts {
       return 1
       """)
 
-  /// None of its retries is out of turn any more, unless some were put there meanwhile. KEYS lease, parked · ARGV owner, raw
-  /// id, count when the search began
+  /// None of its retries is out of turn any more, unless some were put there meanwhile. KEYS lease, parked · ARGV
+  /// owner, raw id, count when the search began
   static let unparked = RedisScript(
     "unparked",
     "#!lua flags=allow-oom\n" + Fragment.owner + """

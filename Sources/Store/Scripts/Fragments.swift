@@ -1,8 +1,9 @@
 /// Lua that several scripts share. Numbers beyond 14 digits are formatted by hand: Lua would round them.
 enum Fragment {
-  /// KEYS[1] is the lease, ARGV[1] what `LeaseFence` writes: its owner, the highest number that Redis has confirmed to it, and
-  /// the number of this script. A lease of another owner refuses. So does one whose number is below what was confirmed: Redis
-  /// has lost writes that the owner has seen. Such a lease ends here, as it was granted by a history that ended.
+  /// KEYS[1] is the lease, ARGV[1] what `LeaseFence` writes: its owner, the highest number that Redis has confirmed to
+  /// it, and the number of this script. A lease of another owner refuses. So does one whose number is below what was
+  /// confirmed: Redis has lost writes that the owner has seen. Such a lease ends here, as it was granted by a history
+  /// that ended.
   static let fence = """
     local function refusal()
       local owner, confirmed, number = string.match(ARGV[1], '^(%S+) (%d+) (%d+)$')
@@ -26,15 +27,15 @@ enum Fragment {
 
       """
 
-  /// The second half of an entry's id, from the message that it carries: after Redis has lost its last writes a place in a
-  /// stream is given out again, and what removes the former job of that place must not find the new one.
+  /// The second half of an entry's id, from the message that it carries: after Redis has lost its last writes a place
+  /// in a stream is given out again, and what removes the former job of that place must not find the new one.
   static let mark = """
     local function mark(id) return string.format('-%.0f', (struct.unpack('>I4', id, 13))) end
 
     """
 
-  /// How a flush begins: whether it is new, and what of it was pruned. ARGV[2…5] number, chunk, retention, pruned; the lease
-  /// remembers the last one. `member` names a delivery in the retry set.
+  /// How a flush begins: whether it is new, and what of it was pruned. ARGV[2…5] number, chunk, retention, pruned; the
+  /// lease remembers the last one. `member` names a delivery in the retry set.
   static let flush =
     earlier + """
       local number, chunk = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -60,9 +61,9 @@ enum Fragment {
 
     """
 
-  /// Messages that were asked for under an idempotency key: each is stored once while its key lives, whoever reserved the key
-  /// comes when. `keyed(set, row, till)`: the raw ids of a row, and which of them were stored before; nil when a key may have
-  /// ended, at `till`. `remember` comes last in a script, when they are stored. Needs `clock`.
+  /// Messages that were asked for under an idempotency key: each is stored once while its key lives, whoever reserved
+  /// the key comes when. `keyed(set, row, till)`: the raw ids of a row, and which of them were stored before; nil when
+  /// a key may have ended, at `till`. `remember` comes last in a script, when they are stored. Needs `clock`.
   static let keyed = """
     local function keyed(set, row, till)
       local ids, known = {}, {}
@@ -83,8 +84,8 @@ enum Fragment {
 
     """
 
-  /// `listed(hours, ends, hour, life)`: the listing of an hour lives on for so many seconds. Hours whose listing has ended leave
-  /// both sets. Needs `clock`.
+  /// `listed(hours, ends, hour, life)`: the listing of an hour lives on for so many seconds. Hours whose listing has
+  /// ended leave both sets. Needs `clock`.
   static let listed = """
     local function listed(hours, ends, hour, life)
       redis.call('ZADD', hours, hour, hour)
@@ -239,8 +240,8 @@ enum Fragment {
       """
 
   /// Counts outcomes at the moment they become final, by provider and outcome, in the hash that the last of KEYS names:
-  /// `tally(counter, count)` for whatever a counter of a message grows by, `settleTallies()` once when all is written. A worker
-  /// takes them from there (`takeTallies`): nobody else counts ends.
+  /// `tally(counter, count)` for whatever a counter of a message grows by, `settleTallies()` once when all is written.
+  /// A worker takes them from there (`takeTallies`): nobody else counts ends.
   static let tally = """
     local tallies = {}
     local function tally(counter, count)
@@ -284,12 +285,13 @@ enum Fragment {
 
     """
 
-  /// Adds a message's part of a partition: `addPart(at, id, w, d, base, firstStream, ready, waiting, channel, partition)`,
-  /// `base` the sequence of its first delivery; answers whether nothing of it is left to do. `step` is nil of a part that comes as a
-  /// whole, else which step it is (from 0), the index of its first delivery and how many deliveries the part has: `ps` in the work hash
-  /// counts the steps that are here, `z` is their last sequence, lists of later steps are in `t1` and so on. ARGV from `at`: ttl, count,
-  /// list, ended and jobs as `Part` writes them. What may be damaged, a stream, is written before what tells that the part is here.
-  static let addPart =
+  /// Adds a message's part of a partition: `addShard(at, id, w, d, base, firstStream, ready, waiting, channel,
+  /// partition)`, `base` the sequence of its first delivery; answers whether nothing of it is left to do. `step` is nil
+  /// of a part that comes as a whole, else which step it is (from 0), the index of its first delivery and how many
+  /// deliveries the part has: `ps` in the work hash counts the steps that are here, `z` is their last sequence, lists
+  /// of later steps are in `t1` and so on. ARGV from `at`: ttl, count, list, ended and jobs as `MessageShard` writes
+  /// them. What may be damaged, a stream, is written before what tells that the part is here.
+  static let addShard =
     mark + tally + """
       local filled = {}
       local function addPart(at, id, w, d, base, firstStream, ready, waiting, channel, partition, step)

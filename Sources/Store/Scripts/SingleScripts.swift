@@ -1,14 +1,14 @@
 import RedisClient
 
-/// Messages of one delivery, kept whole in one value each (decision 0035). What these scripts do for one message they do for
-/// many of them at once.
+/// Messages of one delivery, kept whole in one value each (decision 0035). What these scripts do for one message they
+/// do for many of them at once.
 extension Scripts {
-  /// Messages of one app and hour that go to one stream, all of them new but for those with an idempotency key; none of them is
-  /// stored, or all are. What may be damaged, a stream, is written before what tells that they are here. KEYS seq, ready,
-  /// waiting, singles, listing, hours, stream, keyed, ends of hours · ARGV hour, listing's life, channel, partition, name of the stream, raw ids
-  /// in a row, and as `acceptHere` takes them of idempotency keys: life, end, raw ids in a row; (raw id, single)… → 1, or 0: a
-  /// key may have ended, and nothing was done
-  static let acceptSingles = RedisScript(
+  /// Messages of one app and hour that go to one stream, all of them new but for those with an idempotency key; none of
+  /// them is stored, or all are. What may be damaged, a stream, is written before what tells that they are here. KEYS
+  /// seq, ready, waiting, inline messages, listing, hours, stream, keyed, ends of hours · ARGV hour, listing's life,
+  /// channel, partition, name of the stream, raw ids in a row, and as `acceptHere` takes them of idempotency keys:
+  /// life, end, raw ids in a row; (raw id, single)… → 1, or 0: a key may have ended, and nothing was done
+  static let acceptInline = RedisScript(
     "acceptSingles",
     "#!lua\n" + Fragment.mark + Fragment.clock + Fragment.keyed + Fragment.listed + """
       local listing, hours, life = KEYS[5], KEYS[6], tonumber(ARGV[2])
@@ -55,12 +55,12 @@ extension Scripts {
       return 1
       """)
 
-  /// Outcomes of singles of one hour, and the entries of one stream that have nothing left to do then. KEYS lease, singles,
-  /// segment, segments, ready, stream, tallies · ARGV owner, hour, retention, number of singles, name of the stream, number of
-  /// entries, entries…, raw ids…, what stands behind the facts of each…, for each 1 if its request is kept, names to tally…, and
-  /// in a row which of these each one is, a byte from 1 → raw ids of those that are no singles any more: nothing was done for
-  /// them, nor to the entries
-  static let endSingles = RedisScript(
+  /// Outcomes of inline messages of one hour, and the entries of one stream that have nothing left to do then. KEYS
+  /// lease, inline messages, segment, segments, ready, stream, tallies · ARGV owner, hour, retention, number of inline
+  /// messages, name of the stream, number of entries, entries…, raw ids…, what stands behind the facts of each…, for
+  /// each 1 if its request is kept, names to tally…, and in a row which of these each one is, a byte from 1 → raw ids
+  /// of those that are no inline messages any more: nothing was done for them, nor to the entries
+  static let endInline = RedisScript(
     "endSingles",
     "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.clock + """
       local count, first = tonumber(ARGV[4]), 6 + ARGV[6]
@@ -99,9 +99,9 @@ extension Scripts {
       return others
       """)
 
-  /// A single gets the hashes that every other message has, as somebody wants more of it than to be sent. KEYS singles,
-  /// message, work · ARGV raw id, the single as it was read, number of message fields, fields…, part's fields… → 0: it is
-  /// none any more
+  /// An inline message gets the hashes that every other message has, as somebody wants more of it than to be sent. KEYS
+  /// inline messages, message, work · ARGV raw id, the single as it was read, number of message fields, fields…, part's
+  /// fields… → 0: it is none any more
   static let unfold = RedisScript(
     "unfold",
     """
@@ -113,8 +113,9 @@ extension Scripts {
     return redis.call('HDEL', KEYS[1], ARGV[1])
     """)
 
-  /// Singles that cannot be read are quarantined: nothing of them is known. KEYS lease, singles, odd · ARGV owner, raw ids…
-  static let dropSingles = RedisScript(
+  /// Inline messages that cannot be read are quarantined: nothing of them is known. KEYS lease, inline messages, odd ·
+  /// ARGV owner, raw ids…
+  static let dropInline = RedisScript(
     "dropSingles",
     "#!lua flags=allow-oom\n" + Fragment.owner + """
       return redis.call('INCRBY', KEYS[3], redis.call('HDEL', KEYS[2], unpack(ARGV, 2)))

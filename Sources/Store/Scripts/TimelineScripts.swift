@@ -1,10 +1,10 @@
 import RedisClient
 
-/// Looking for what was aimed at one device, a bounded piece at a time. A text that is found may stand there by chance: the
-/// reader compares.
+/// Looking for what was aimed at one device, a bounded piece at a time. A text that is found may stand there by chance:
+/// the reader compares.
 extension Scripts {
-  /// Finished parts whose packed list holds a text. KEYS segment · ARGV cursor, count, text → next cursor, raw ids…. Singles
-  /// have no mark before their id: KEYS singles · ARGV cursor, count, text, 1
+  /// Finished parts whose packed list holds a text. KEYS segment · ARGV cursor, count, text → next cursor, raw ids….
+  /// Inline messages have no mark before their id: KEYS inline messages · ARGV cursor, count, text, 1
   static let scanSegment = RedisScript(
     "scanSegment",
     """
@@ -36,7 +36,7 @@ extension Scripts {
     """)
 
   /// Which live parts have a text in their list, or are audiences. KEYS work… · ARGV text → 0, 1, or 2 for an audience
-  static let aimedParts = RedisScript(
+  static let aimedShards = RedisScript(
     "aimedParts",
     """
     #!lua flags=no-writes

@@ -1,8 +1,8 @@
 import RedisClient
 
 extension Scripts {
-  /// Drops the segment of an hour, if it is as it was read: nothing was archived there meanwhile. KEYS segment, kept, segments ·
-  /// ARGV hour, bytes as read, 1: also while it holds something → 1: it is gone
+  /// Drops the segment of an hour, if it is as it was read: nothing was archived there meanwhile. KEYS segment, kept,
+  /// segments · ARGV hour, bytes as read, 1: also while it holds something → 1: it is gone
   static let dropSegment = RedisScript(
     "dropSegment",
     """
@@ -15,9 +15,10 @@ extension Scripts {
     return 1
     """)
 
-  /// Entries behind a place, until there are so many jobs in them; of an entry of singles the values of those that are still
-  /// singles. Asks to be rung when there are no more entries. KEYS lease, stream, waiting, singles · ARGV owner, from, count,
-  /// name of the stream → entries, and an array of values for each entry of singles
+  /// Entries behind a place, until there are so many jobs in them; of an entry of inline messages the values of those
+  /// that are still inline messages. Asks to be rung when there are no more entries. KEYS lease, stream, waiting,
+  /// inline messages · ARGV owner, from, count, name of the stream → entries, and an array of values for each entry of
+  /// inline messages
   static let claim = RedisScript(
     "claim",
     "#!lua flags=allow-oom\n" + Fragment.owner + """
@@ -49,8 +50,8 @@ extension Scripts {
       return {found, singles}
       """)
 
-  /// Takes out jobs that have nothing left to do. KEYS lease, stream, ready, odd · ARGV owner, name, how many of them are
-  /// odd, entries…
+  /// Takes out jobs that have nothing left to do. KEYS lease, stream, ready, odd · ARGV owner, name, how many of them
+  /// are odd, entries…
   static let dropJobs = RedisScript(
     "dropJobs",
     "#!lua flags=allow-oom\n" + Fragment.owner + """
@@ -63,9 +64,9 @@ extension Scripts {
       return 1
       """)
 
-  /// Takes out members of the retry set that name no waiting delivery. A delivery that ends takes its member out in the same
-  /// script, so a member that is gone by now belonged to one that ended after the set was read. Only what still stands there
-  /// is damage, and is counted. KEYS lease, retry, odd · ARGV owner, members…
+  /// Takes out members of the retry set that name no waiting delivery. A delivery that ends takes its member out in the
+  /// same script, so a member that is gone by now belonged to one that ended after the set was read. Only what still
+  /// stands there is damage, and is counted. KEYS lease, retry, odd · ARGV owner, members…
   static let dropRetries = RedisScript(
     "dropRetries",
     "#!lua flags=allow-oom\n" + Fragment.owner + """
@@ -85,8 +86,9 @@ extension Scripts {
       """)
 
   /// Ends deliveries whose job or record cannot be read. KEYS lease, finished, retry, segments, odd, work, deliveries,
-  /// slices, message (or again work, when home is elsewhere), segment, kept, tallies · ARGV owner, raw id, hour, retention, home here, how
-  /// many are odd, 1 if those that wait for a retry are meant, (index, head, counter)… → fields and values of `finished`
+  /// slices, message (or again work, when home is elsewhere), segment, kept, tallies · ARGV owner, raw id, hour,
+  /// retention, home here, how many are odd, 1 if those that wait for a retry are meant, (index, head, counter)… →
+  /// fields and values of `finished`
   static let condemn = RedisScript(
     "condemn",
     "#!lua flags=allow-oom\n" + Fragment.owner + Fragment.archive + Fragment.keepInPlace + Fragment.earlier

@@ -1,8 +1,8 @@
 import Domain
 
-/// The singles of one partition that its owner has claimed: which entry of a stream each stands in, and which of an entry
-/// still have something to do. Each is a job of its own to the worker.
-final class SingleBook {
+/// The inline messages of one partition that its owner has claimed: which entry of a stream each stands in, and which
+/// of an entry still have something to do. Each is a job of its own to the worker.
+final class InlineMessageBook {
   private final class Entry {
     let name: String
     let stream: StreamID
@@ -32,7 +32,7 @@ final class SingleBook {
   }
 
   func message(of job: JobID) -> MessageID? { jobs[job]?.message }
-  /// It was a single when it was claimed, and nothing else has been heard since.
+  /// It was an inline message when it was claimed, and nothing else has been heard since.
   func isWhole(_ message: MessageID) -> Bool { whole.contains(message) }
   func unfolded(_ message: MessageID) { whole.remove(message) }
 

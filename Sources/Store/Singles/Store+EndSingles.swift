@@ -1,17 +1,17 @@
 import Domain
 import RedisClient
 
-/// Outcomes of singles: one value becomes another, for many of them at once.
+/// Outcomes of inline messages: one value becomes another, for many of them at once.
 extension Store {
   /// What keeps one script within a millisecond.
   private static let outcomesPerScript = 128
 
-  /// What a flush has to do with singles. Their outcomes are written and taken out of it, and so are their jobs; what cannot
-  /// be written so stays in it, with hashes to be written to. Repeatable: an outcome that was written changes nothing the
-  /// second time, and what stays in the flush stays the same.
-  func endSingles(_ flush: inout Flush) async throws(StoreError) -> EndedSingles {
-    var ended = EndedSingles()
-    guard let book = singles[flush.lease.partition], !book.isEmpty else { return ended }
+  /// What a flush has to do with inline messages. Their outcomes are written and taken out of it, and so are their
+  /// jobs; what cannot be written so stays in it, with hashes to be written to. Repeatable: an outcome that was written
+  /// changes nothing the second time, and what stays in the flush stays the same.
+  func endInline(_ flush: inout Flush) async throws(StoreError) -> EndedInlineMessages {
+    var ended = EndedInlineMessages()
+    guard let book = inlineMessages[flush.lease.partition], !book.isEmpty else { return ended }
     ended.jobs = flush.finishedJobs.filter { book.message(of: $0) != nil }
     if !ended.jobs.isEmpty { flush.finishedJobs.removeAll { book.message(of: $0) != nil } }
     var finals: [Flush.Final] = []
@@ -49,8 +49,8 @@ extension Store {
     return ended
   }
 
-  /// Answers those that are no singles any more, and whether one script did it all; then these entries are gone too, if
-  /// there are none of the former.
+  /// Answers those that are no inline messages any more, and whether one script did it all; then these entries are gone
+  /// too, if there are none of the former.
   @discardableResult
   func end(_ finals: [Flush.Final], _ lease: Lease, emptying: (stream: StreamID, entries: [String])? = nil)
     async throws(StoreError) -> (left: Set<MessageID>, isWhole: Bool)
@@ -64,7 +64,7 @@ extension Store {
     let entries = parts.count == 1 ? emptying : nil
     let runs = parts.map { run($0, lease, entries) }
     var left: Set<MessageID> = []
-    for reply in try await ask(Scripts.endSingles, runs, under: lease) {
+    for reply in try await ask(Scripts.endInline, runs, under: lease) {
       for id in reply.array ?? [] { if let id = id.bytes.flatMap({ MessageID(raw: $0) }) { left.insert(id) } }
     }
     return (left, parts.count == 1)
@@ -85,7 +85,7 @@ extension Store {
     let stream = emptying?.stream.name ?? ""
     var run = ScriptRun()
     run.keys.append(keys.lease(partition))
-    run.keys.append(keys.singles(partition))
+    run.keys.append(keys.inlineMessages(partition))
     run.keys.append(keys.segment(partition, hour))
     run.keys.append(keys.segments(partition))
     run.keys.append(keys.ready(partition))
@@ -118,14 +118,14 @@ extension Store {
   private static func ending(_ final: Flush.Final) -> [UInt8] {
     let counter = CounterName(
       provider: final.provider, outcome: final.outcome, reason: final.reason, platform: final.platform)
-    return Single.ending(
+    return InlineMessage.ending(
       record: DeliveryRecord(final).head + final.attempts.packed, counter: counter.field)
   }
 
   /// Behind their outcomes: entries of streams all of whose jobs have one go. A job that was only set aside has none.
-  func finish(_ ended: EndedSingles, _ lease: Lease) async throws(StoreError) {
+  func finish(_ ended: EndedInlineMessages, _ lease: Lease) async throws(StoreError) {
     let partition = lease.partition
-    guard let book = singles[partition] else { return }
+    guard let book = inlineMessages[partition] else { return }
     var done: Set<JobID> = []
     var asked: [JobID] = []
     var commands: [RedisCommand] = []
@@ -136,7 +136,7 @@ extension Store {
       } else {
         asked.append(job)
         commands += [
-          single(id), RedisCommand("EXISTS", keys.work(partition, id)),
+          inline(id), RedisCommand("EXISTS", keys.work(partition, id)),
           RedisCommand("HEXISTS", keys.deliveries(partition, id), "0"),
         ]
       }
@@ -148,7 +148,7 @@ extension Store {
     }
     if !done.isEmpty {
       for (stream, entries) in book.emptied(by: done.union(ended.done)) {
-        try await drop(entries, odd: 0, lease, stream)
+        try await drop(entries, corrupt: 0, lease, stream)
       }
     }
     // Forgotten only when all is written: a flush that is repeated names them again.
@@ -156,12 +156,12 @@ extension Store {
   }
 }
 
-/// What a flush did with singles.
-struct EndedSingles {
+/// What a flush did with inline messages.
+struct EndedInlineMessages {
   /// Whose outcomes are written.
   var messages: Set<MessageID> = []
   var hasWritten = false
-  /// They are no singles any more: these outcomes are written as those of every other message.
+  /// They are no inline messages any more: these outcomes are written as those of every other message.
   var unfolded: [Flush.Final] = []
   /// What may have nothing left to do.
   var jobs: [JobID] = []

@@ -1,20 +1,20 @@
 import Domain
 import RedisClient
 
-/// A job of a single, as its stream's entry names it.
-struct StoredSingle {
+/// A job of an inline message, as its stream's entry names it.
+struct StoredInlineMessage {
   var entry: String
   var job: JobID
   var message: MessageID
-  /// Nil: it is no single any more.
+  /// Nil: it is no inline message any more.
   var packed: [UInt8]?
 }
 
-/// Messages of one delivery that are kept whole (decision 0035): claimed and read at once, unfolded into the hashes that every
-/// other message has as soon as more is asked of them than to be sent.
+/// Messages of one delivery that are kept whole (decision 0035): claimed and read at once, unfolded into the hashes
+/// that every other message has as soon as more is asked of them than to be sent.
 extension Store {
-  func single(_ id: MessageID) -> RedisCommand {
-    var command = RedisCommand("HGET", keys.singles(keys.home(id)))
+  func inline(_ id: MessageID) -> RedisCommand {
+    var command = RedisCommand("HGET", keys.inlineMessages(keys.home(id)))
     command.append(id.raw)
     return command
   }
@@ -22,15 +22,15 @@ extension Store {
   /// From now on each of these has hashes of its own, if it is stored at all.
   func unfold(_ ids: [MessageID]) async throws(StoreError) {
     var runs: [ScriptRun] = []
-    for (id, reply) in zip(ids, try await ask(ids.map(single))) {
-      guard let packed = reply.bytes, let single = try? Single(packed: packed, hasEnded: false) else { continue }
+    for (id, reply) in zip(ids, try await ask(ids.map(inline))) {
+      guard let packed = reply.bytes, let inline = try? InlineMessage(packed: packed, hasEnded: false) else { continue }
       let home = keys.home(id)
-      var run = ScriptRun(keys: [keys.singles(home), keys.message(id), keys.work(home, id)], [])
-      let message = single.messageFields(home: home)
+      var run = ScriptRun(keys: [keys.inlineMessages(home), keys.message(id), keys.work(home, id)], [])
+      let message = inline.messageFields(home: home)
       run.arguments.append(id.raw)
       run.arguments.append(packed)
       run.arguments.append(message.count * 2)
-      for fields in [message, single.workFields] {
+      for fields in [message, inline.workFields] {
         for (name, value) in fields {
           run.arguments.append(name)
           run.arguments.append(value)
@@ -43,8 +43,8 @@ extension Store {
 
   // MARK: Claiming
 
-  /// The jobs of an entry of singles; nil if it is none, or cannot be right.
-  static func singles(_ entry: RedisReply, _ values: RedisReply?, _ stream: StreamID) -> [StoredSingle]? {
+  /// The jobs of an entry of inline messages; nil if it is none, or cannot be right.
+  static func inlineMessages(_ entry: RedisReply, _ values: RedisReply?, _ stream: StreamID) -> [StoredInlineMessage]? {
     guard let parts = entry.array, parts.count == 2, let name = parts[0].text,
       let base = StreamID.sequence(of: name), let fields = parts[1].array, fields.count == 2,
       fields[0].text == "s", let row = fields[1].bytes, !row.isEmpty, row.count.isMultiple(of: rawIDLength),
@@ -54,7 +54,7 @@ extension Store {
     return values.enumerated().compactMap { place, value in
       let raw = Array(row[place * rawIDLength..<(place + 1) * rawIDLength])
       return MessageID(raw: raw).map {
-        StoredSingle(
+        StoredInlineMessage(
           entry: name, job: JobID(stream: stream, sequence: base + UInt64(place)), message: $0, packed: value.bytes)
       }
     }
@@ -62,7 +62,7 @@ extension Store {
   static let rawIDLength = 16
 
   /// Claims those that have something to do; also names the entries that have none such.
-  func open(_ stored: [StoredSingle], _ lease: Lease) async throws(StoreError)
+  func open(_ stored: [StoredInlineMessage], _ lease: Lease) async throws(StoreError)
     -> (claims: [ClaimedJob], empty: [String])
   {
     let partition = lease.partition
@@ -75,10 +75,10 @@ extension Store {
       if keys.home(item.message) != partition {
         // Nobody writes such an entry.
       } else if let packed = item.packed {
-        if let single = try? Single(packed: packed, hasEnded: false) {
-          apps[item.message] = single.app
-          var whole = claimed(item, single.target)
-          whole.stored = StoredMessage(item.message, single)
+        if let inline = try? InlineMessage(packed: packed, hasEnded: false) {
+          apps[item.message] = inline.app
+          var whole = claimed(item, inline.target)
+          whole.stored = StoredMessage(item.message, inline)
           claim = whole
         } else {
           broken.append(item.message)
@@ -101,14 +101,14 @@ extension Store {
 
   /// Those that were unfolded since: their hashes tell what is left to do.
   private func openUnfolded(
-    _ places: [Int], of stored: [StoredSingle], into claims: inout [ClaimedJob?], _ partition: Int
+    _ places: [Int], of stored: [StoredInlineMessage], into claims: inout [ClaimedJob?], _ partition: Int
   ) async throws(StoreError) {
     guard !places.isEmpty else { return }
     let replies = try await ask(
       places.flatMap { place in
         let id = stored[place].message
         var work = RedisCommand("HMGET", keys.work(partition, id), "n", "c")
-        work.append(Single.targetField)
+        work.append(InlineMessage.targetField)
         return [
           work, RedisCommand("HGETALL", keys.slices(partition, id)),
           RedisCommand("HEXISTS", keys.deliveries(partition, id), "0"),
@@ -128,7 +128,7 @@ extension Store {
     }
   }
 
-  private func claimed(_ item: StoredSingle, _ target: PackedTarget) -> ClaimedJob {
+  private func claimed(_ item: StoredInlineMessage, _ target: PackedTarget) -> ClaimedJob {
     let target = ClaimedTarget(
       delivery: DeliveryID(message: item.message, partition: item.job.stream.partition, index: 0),
       device: target.device, registered: target.address == nil, credential: item.job.stream.credential,
@@ -137,9 +137,9 @@ extension Store {
   }
 
   /// Remembers what was claimed; answers the entries of which nothing was.
-  private func book(_ stored: [StoredSingle], _ claims: [ClaimedJob?], _ partition: Int) -> [String] {
-    let book = singles[partition] ?? SingleBook()
-    singles[partition] = book
+  private func book(_ stored: [StoredInlineMessage], _ claims: [ClaimedJob?], _ partition: Int) -> [String] {
+    let book = inlineMessages[partition] ?? InlineMessageBook()
+    inlineMessages[partition] = book
     var empty: [String] = []
     var place = 0
     while place < stored.count {
@@ -156,22 +156,22 @@ extension Store {
 
   /// One that was claimed, and then given back.
   func claimAgain(_ job: JobID, _ message: MessageID, _ lease: Lease) async throws(StoreError) -> [ClaimedJob] {
-    let packed = try await ask(single(message), partition: lease.partition).bytes
+    let packed = try await ask(inline(message), partition: lease.partition).bytes
     // The entry is known: only its other jobs tell when it goes.
-    let again = StoredSingle(entry: "", job: job, message: message, packed: packed)
+    let again = StoredInlineMessage(entry: "", job: job, message: message, packed: packed)
     return try await open([again], lease).claims
   }
 
   private func quarantine(_ ids: [MessageID], _ lease: Lease) async throws(StoreError) {
     _ = try await ask(
-      Scripts.dropSingles,
-      keys: [keys.lease(lease.partition), keys.singles(lease.partition), keys.odd(lease.partition)],
+      Scripts.dropInline,
+      keys: [keys.lease(lease.partition), keys.inlineMessages(lease.partition), keys.corrupt(lease.partition)],
       ids.map { .bytes($0.raw) }, under: lease)
   }
 }
 
 extension StoredMessage {
-  init(_ id: MessageID, _ single: Single) {
-    self.init(id: id, app: single.app, body: single.body, acceptedAt: id.acceptedAt, startedAt: id.acceptedAt)
+  init(_ id: MessageID, _ inline: InlineMessage) {
+    self.init(id: id, app: inline.app, body: inline.body, acceptedAt: id.acceptedAt, startedAt: id.acceptedAt)
   }
 }

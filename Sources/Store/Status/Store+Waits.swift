@@ -3,9 +3,9 @@ import RedisClient
 
 /// Deliveries that wait for their credential.
 extension Store {
-  /// How many deliveries of a message have not begun, by each credential of the app that something stands against. Costs nothing while
-  /// nothing does.
-  func waits(_ id: MessageID, _ parts: MessageParts, app: AppID) async throws(StoreError) -> [CredentialWait] {
+  /// How many deliveries of a message have not begun, by each credential of the app that something stands against.
+  /// Costs nothing while nothing does.
+  func waits(_ id: MessageID, _ parts: MessageShards, app: AppID) async throws(StoreError) -> [CredentialWait] {
     let conditions = try await conditions().filter { $0.key.rawValue.hasPrefix("\(app.rawValue)/") }
     guard !conditions.isEmpty, parts.text("don") == nil else { return [] }
     var counts: [CredentialID: Int] = [:]

@@ -95,7 +95,7 @@ struct KeyWatch {
 
   /// It counts records that could not be read. Nothing is damaged on purpose, so one is too many.
   private func hasDamage(_ family: KeyFamily) -> Bool {
-    family == .odd && series[family]?.contains { $0.keys > 0 } == true
+    family == .corrupt && series[family]?.contains { $0.keys > 0 } == true
   }
 
   func isFlat(_ family: KeyFamily) -> Bool {

@@ -19,7 +19,7 @@ enum SoakCommand {
       forward, by more than a month in total (libfaketime; without it the clock does not jump). At each jump the command
       measures the memory and the descriptors of each process, and the keys, elements and bytes of each key family in
       Redis (docs/storage.md). It compares the middle of the second quarter with the middle of the last. The exit code
-      is 0 if nothing grew, and if every record could be read (there is no `odd` key).
+      is 0 if nothing grew, and if every record could be read (there is no `corrupt` key).
       """,
     options: [
       Command.Option("--minutes", "N", "how long (30)"),

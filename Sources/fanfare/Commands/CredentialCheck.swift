@@ -6,7 +6,8 @@ import HTTPClient
 import Loop
 import TLS
 
-/// Looks at one credential: what it says of itself, whether an authorization can be had, and whether its vendor takes it.
+/// Looks at one credential: what it says of itself, whether an authorization can be had, and whether its vendor takes
+/// it.
 struct CredentialCheck {
   let account: any ProviderAccount
   let setup: Setup
@@ -47,7 +48,7 @@ struct CredentialCheck {
 
   private func authorize(_ client: HTTPClient) async throws(Trouble) -> String {
     var authorization = account.makeAuthorization()
-    let courier = TokenCourier(client: client, timeout: Self.fetchTimeout)
+    let tokenFetcher = AccessTokenFetcher(client: client, timeout: Self.fetchTimeout)
     for _ in 0..<Self.fetches {
       switch authorization.need(now: loop.wallNow) {
       case .use(let header, _): return header
@@ -55,7 +56,7 @@ struct CredentialCheck {
       case .wait: throw Trouble(reason: "the token endpoint gave no access token")
       case .fetch(let fetch):
         do {
-          authorization.fetched(try await courier.carry(fetch), now: loop.wallNow)
+          authorization.fetched(try await tokenFetcher.carry(fetch), now: loop.wallNow)
         } catch {
           throw Trouble(reason: "the token endpoint does not answer: \(error.reason)")
         }

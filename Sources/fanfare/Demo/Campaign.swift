@@ -208,8 +208,8 @@ struct Campaign {
       }
       let tombstone = device["tombstone"]
       let pruned = tombstone != nil && tombstone != .null
-      if pruned != (member.fate == .dying) {
-        wrong.items.append("\(member.id) (\(member.fate)): \(pruned ? "pruned" : "not pruned")")
+      if pruned != (member.route == .dying) {
+        wrong.items.append("\(member.id) (\(member.route)): \(pruned ? "pruned" : "not pruned")")
       }
     }
     return wrong.items

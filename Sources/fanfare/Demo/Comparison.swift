@@ -87,14 +87,15 @@ struct Comparison {
     default: differences.append("\(member.id): ended as \(record.state), which no fault of the demo explains")
     }
     let expected: Set<String>
-    switch member.fate {
+    switch member.route {
     case .healthy: expected = ["accepted"]
     case .dying, .returned: expected = ["dead"]
     case .refused: expected = member.provider == .apns ? ["failed"] : ["accepted"]
     }
     if !expected.contains(record.state) {
       differences.append(
-        "\(member.id) (\(member.fate)): \(record.state) \(record.reason ?? ""), expected \(expected.sorted().joined())")
+        "\(member.id) (\(member.route)): \(record.state) \(record.reason ?? ""), expected \(expected.sorted().joined())"
+      )
     }
   }
 }

@@ -105,13 +105,13 @@ enum DemoCommand {
     let recorded = try await campaign.record(ids)
     let comparison = Comparison(
       members: population.members, recorded: recorded, received: try await campaign.log())
-    let suspects = population.members.filter { $0.fate != .healthy }
+    let suspects = population.members.filter { $0.route != .healthy }
     let prunes = try await campaign.wronglyPruned(suspects)
     var differences = comparison.differences + prunes
     differences += FaultScript.missing(try await campaign.statistics()).map { "never received: \($0)" }
     return Summary(
       comparison: comparison, differences: differences,
-      pruned: suspects.filter { $0.fate == .dying }.count - prunes.filter { $0.contains("not pruned") }.count,
+      pruned: suspects.filter { $0.route == .dying }.count - prunes.filter { $0.contains("not pruned") }.count,
       milliseconds: time)
   }
 

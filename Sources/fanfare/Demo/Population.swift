@@ -4,7 +4,7 @@ import JSON
 /// The demo's devices: three providers, and among them some whose tokens the vendors will call dead or refuse.
 struct Population: Sendable {
   /// What the demo expects of a device, by the faults scripted for its token.
-  enum Fate: Sendable, CaseIterable {
+  enum Route: Sendable, CaseIterable {
     case healthy
     /// The vendor says the token died after it was registered: pruned.
     case dying
@@ -18,7 +18,7 @@ struct Population: Sendable {
     var id: String
     var provider: ProviderName
     var token: String
-    var fate: Fate
+    var route: Route
   }
 
   let members: [Member]
@@ -26,25 +26,25 @@ struct Population: Sendable {
   init(apns: Int, fcm: Int, oneSignal: Int) {
     var members: [Member] = []
     for number in 0..<apns {
-      let fate = Self.fate(number, returns: true)
+      let route = Self.route(number, returns: true)
       members.append(
-        Member(id: "iphone-\(number)", provider: .apns, token: Self.apnsToken(number, fate), fate: fate))
+        Member(id: "iphone-\(number)", provider: .apns, token: Self.apnsToken(number, route), route: route))
     }
     for number in 0..<fcm {
-      let fate = Self.fate(number, returns: false)
+      let route = Self.route(number, returns: false)
       members.append(
-        Member(id: "android-\(number)", provider: .fcm, token: "\(Self.mark(fate))-android-\(number)", fate: fate))
+        Member(id: "android-\(number)", provider: .fcm, token: "\(Self.mark(route))-android-\(number)", route: route))
     }
     for number in 0..<oneSignal {
-      let fate: Fate = number % 50 == 7 ? .dying : .healthy
-      let mark = fate == .dying ? "dead" : "feed"
+      let route: Route = number % 50 == 7 ? .dying : .healthy
+      let mark = route == .dying ? "dead" : "feed"
       let token = "\(mark)0000-0000-4000-8000-" + Self.hex(number, digits: 12)
-      members.append(Member(id: "web-\(number)", provider: .oneSignal, token: token, fate: fate))
+      members.append(Member(id: "web-\(number)", provider: .oneSignal, token: token, route: route))
     }
     self.members = members
   }
 
-  private static func fate(_ number: Int, returns: Bool) -> Fate {
+  private static func route(_ number: Int, returns: Bool) -> Route {
     switch number % 100 {
     case 11, 47: .dying
     case 23: returns ? .returned : .healthy
@@ -53,9 +53,9 @@ struct Population: Sendable {
     }
   }
 
-  /// How tokens of a fate begin, for the rules' globs.
-  static func mark(_ fate: Fate) -> String {
-    switch fate {
+  /// How tokens of a route begin, for the rules' globs.
+  static func mark(_ route: Route) -> String {
+    switch route {
     case .healthy: "fe"
     case .dying: "dd"
     case .returned: "ee"
@@ -63,7 +63,7 @@ struct Population: Sendable {
     }
   }
 
-  private static func apnsToken(_ number: Int, _ fate: Fate) -> String { mark(fate) + hex(number, digits: 62) }
+  private static func apnsToken(_ number: Int, _ route: Route) -> String { mark(route) + hex(number, digits: 62) }
 
   private static func hex(_ number: Int, digits: Int) -> String {
     let text = String(number, radix: 16)

@@ -22,8 +22,8 @@ final class Gateway {
   private let metrics = Metrics()
   private let reloads: ReloadMetrics
   private let log: Log
-  private var front: Front?
-  private var workshops: [Workshop] = []
+  private var front: APIThread?
+  private var workerThreads: [WorkerThread] = []
 
   init(_ setup: Setup) {
     self.setup = setup
@@ -32,8 +32,8 @@ final class Gateway {
     reloads.began(with: setup, log)
   }
 
-  /// Reads the configuration anew. With faults it is refused, and all goes on as before; without, apps and credentials take
-  /// effect, and settings that wait for the next start are named in the log.
+  /// Reads the configuration anew. With faults it is refused, and all goes on as before; without, apps and credentials
+  /// take effect, and settings that wait for the next start are named in the log.
   func reload(file: String) {
     let next: Setup
     do throws(ConfigurationFaults) {
@@ -45,7 +45,7 @@ final class Gateway {
     }
     let reload = Reload(from: setup, to: next)
     do {
-      for workshop in workshops { try workshop.adopt(next, reload) }
+      for workerThread in workerThreads { try workerThread.adopt(next, reload) }
       try front?.adopt(next)
     } catch {
       return refuse(
@@ -67,17 +67,17 @@ final class Gateway {
       faults.faults.count == 1 ? first : "\(first) (and \(counted(faults.faults.count - 1, "fault")) more)")
   }
 
-  /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the configuration says, or
-  /// until a signal asks to stop. Throws `Failure`, and then leaves nothing running.
+  /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the
+  /// configuration says, or until a signal asks to stop. Throws `Failure`, and then leaves nothing running.
   func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Int? {
     do {
       for number in 0..<workers {
-        let workshop = Workshop(name: "worker-\(number)")
-        workshops.append(workshop)
-        try workshop.open(setup, metrics, log)
+        let workerThread = WorkerThread(name: "worker-\(number)")
+        workerThreads.append(workerThread)
+        try workerThread.open(setup, metrics, log)
       }
       guard api || monitor != nil else { return nil }
-      let front = Front()
+      let front = APIThread()
       self.front = front
       return try front.open(setup, metrics, log, monitor: api ? nil : monitor)
     } catch {
@@ -91,14 +91,14 @@ final class Gateway {
     }
   }
 
-  /// Takes no more requests, lets what is at work finish for at most `grace` milliseconds (nil: as configured), hands the
-  /// leases back.
+  /// Takes no more requests, lets what is at work finish for at most `grace` milliseconds (nil: as configured), hands
+  /// the leases back.
   func stop(grace: Int64? = nil) {
-    for workshop in workshops { workshop.stop(grace: grace ?? setup.configuration.workers.drain) }
+    for workerThread in workerThreads { workerThread.stop(grace: grace ?? setup.configuration.workers.drain) }
     front?.close()
     front = nil
-    for workshop in workshops { workshop.close() }
-    workshops = []
+    for workerThread in workerThreads { workerThread.close() }
+    workerThreads = []
   }
 
   /// Makes an API key, through the connection of the API.
@@ -109,7 +109,7 @@ final class Gateway {
 }
 
 /// The API with its loop and store. The objects are touched on the loop only.
-private final class Front: @unchecked Sendable {
+private final class APIThread: @unchecked Sendable {
   private let loop = EventLoop(name: "api")
   private let thread: LoopThread
   private var store: Store?
@@ -184,7 +184,7 @@ private final class Front: @unchecked Sendable {
 }
 
 /// A worker with its loop and store. The objects are touched on the loop only.
-private final class Workshop: @unchecked Sendable {
+private final class WorkerThread: @unchecked Sendable {
   private let loop: EventLoop
   private let thread: LoopThread
   private var store: Store?
@@ -203,7 +203,7 @@ private final class Workshop: @unchecked Sendable {
       try await store.open(of: setup, log)
       let worker = try Worker(
         loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
-        decode: StoredBody.message, fates: setup.fate, clocks: setup.clock, zones: ZoneFiles.book)
+        decode: StoredBody.message, resolver: setup.route, clocks: setup.clock, zones: ZoneFiles.book)
       self.worker = worker
       work = loop.spawn { await worker.run() }
     }
@@ -212,7 +212,7 @@ private final class Workshop: @unchecked Sendable {
   func adopt(_ setup: Setup, _ reload: Reload) throws {
     try Blocking.on(loop) { [self] in
       try worker?.adopt(
-        setup.accounts, changed: reload.changed, fates: setup.fate, clocks: setup.clock, rates: setup.rates,
+        setup.accounts, changed: reload.changed, resolver: setup.route, clocks: setup.clock, rates: setup.rates,
         quotas: setup.configuration.quotas)
     }
   }

@@ -35,10 +35,10 @@ struct Setup: Sendable {
   }
 
   /// What becomes of the members of an audience, by their route.
-  func fate(_ app: AppID, _ message: Message) -> (Address) -> Fate {
-    let fates = Fates(
+  func route(_ app: AppID, _ message: Message) -> (Address) -> Route {
+    let resolver = RouteResolver(
       app: apps[app] ?? App(id: app), message: message, providers: Providers.byName, accounts: Set(accounts.keys))
-    return fates.fate(of:)
+    return resolver.route(of:)
   }
 
   /// Replicas that must have a message before it counts as accepted: the most that anybody asks for.

@@ -17,7 +17,7 @@ enum SampleAccounts {
       guard let account = try? provider.open(credential) else {
         preconditionFailure("a sample account of \(provider.name.rawValue) does not open")
       }
-      return (Route(credential: credential.id, provider: provider.name, environment: .production), account)
+      return (CredentialRoute(credential: credential.id, provider: provider.name, environment: .production), account)
     }
   }
 

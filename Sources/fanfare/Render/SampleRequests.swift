@@ -4,7 +4,7 @@ import Domain
 /// A request of each account for each kind of token that the message may reach there.
 enum SampleRequests {
   /// An account, and which addresses come to it.
-  typealias Source = (route: Route, account: any ProviderAccount)
+  typealias Source = (route: CredentialRoute, account: any ProviderAccount)
 
   /// In the order of the accounts; a fault that several share is told once.
   static func make(
@@ -35,20 +35,20 @@ enum SampleRequests {
   }
 
   /// The first token of each kind that the message names for this provider, else made-up ones.
-  private static func addresses(of message: Message, by route: Route) -> [Address] {
+  private static func addresses(of message: Message, by route: CredentialRoute) -> [Address] {
     var named: [Address] = []
     switch message.to {
     case .tokens(let tokens): named = tokens
     case .channel(let channel): named = [channel]
     case .devices, .users, .audience, .everyone: break
     }
-    let errand = message.errand
+    let pushType = message.pushType
     guard let provider = Providers.byName[route.provider] else { return [] }
     func comesHere(_ address: Address) -> Bool {
       address.provider == route.provider && address.environment == route.environment
-        && route.coverage.serves(address) && provider.carries(errand, to: address)
+        && route.coverage.serves(address) && provider.carries(pushType, to: address)
     }
-    return errand.tokenKinds.compactMap { kind -> Address? in
+    return pushType.tokenKinds.compactMap { kind -> Address? in
       if let address = named.first(where: { $0.tokenKind == kind && comesHere($0) }) { return address }
       guard named.isEmpty, kind.isOfDevice else { return nil }
       var address = sample(kind, route.provider, message)

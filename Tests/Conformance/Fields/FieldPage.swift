@@ -32,13 +32,13 @@ enum FieldPage {
 
   private static func kinds(_ subjects: [ProviderUnderTest]) -> [String] {
     var lines = ["## Kinds and the tokens that they reach", "", header("`kind`", subjects), rule(subjects)]
-    for errand in Errand.all {
-      let name = "`\(errand.kind.rawValue)`" + (errand.event.map { ", event `\($0.rawValue)`" } ?? "")
+    for pushType in PushType.all {
+      let name = "`\(pushType.kind.rawValue)`" + (pushType.event.map { ", event `\($0.rawValue)`" } ?? "")
       let cells = subjects.map { subject in
         var address = subject.address
-        let reached = errand.tokenKinds.filter {
+        let reached = pushType.tokenKinds.filter {
           address.tokenKind = $0
-          return subject.provider.carries(errand, to: address)
+          return subject.provider.carries(pushType, to: address)
         }
         return reached.isEmpty ? "—" : reached.map { "`\($0.rawValue)`" }.joined(separator: ", ")
       }
@@ -49,16 +49,16 @@ enum FieldPage {
 
   private static func section(_ base: FieldBase, _ subjects: [ProviderUnderTest]) throws -> ([String], [String]) {
     let documents = try base.documents.map { try JSON.parse(Array($0.utf8)) }
-    let carriers = try subjects.filter { subject in
+    let transports = try subjects.filter { subject in
       try documents.contains { FieldProbe.address(for: try Intake.message(from: $0), of: subject) != nil }
     }
     var lines = ["## \(base.title)", ""]
-    guard !carriers.isEmpty else { return (lines + ["No provider carries it.", ""], []) }
-    lines += [header("Field", carriers), rule(carriers)]
+    guard !transports.isEmpty else { return (lines + ["No provider carries it.", ""], []) }
+    lines += [header("Field", transports), rule(transports)]
     var dropped: [String] = []
     for sample in FieldSample.all {
       var cells: [String] = []
-      for subject in carriers {
+      for subject in transports {
         let probe = FieldProbe(subject: subject)
         let found = try documents.lazy.compactMap { try probe.treatment(of: sample, in: $0) }.first { _ in true }
         if found == .dropped { dropped.append("\(subject.provider.name.rawValue) \(base.title) \(sample.path)") }

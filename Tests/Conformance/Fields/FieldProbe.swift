@@ -2,7 +2,8 @@ import Domain
 import Intake
 import JSON
 
-/// Asks the code what becomes of a field: the same message is read and rendered without and with it, and what differs tells.
+/// Asks the code what becomes of a field: the same message is read and rendered without and with it, and what differs
+/// tells.
 struct FieldProbe {
   /// What one provider does with a field.
   enum Treatment: Equatable {
@@ -77,17 +78,17 @@ struct FieldProbe {
   private static func read(_ document: JSONValue) -> MessageReading? { try? Intake.read(messageFrom: document) }
 
   static func address(for message: Message, of subject: ProviderUnderTest) -> Address? {
-    guard case .channel(let channel) = message.to else { return address(for: message.errand, of: subject) }
+    guard case .channel(let channel) = message.to else { return address(for: message.pushType, of: subject) }
     return channel.provider == subject.provider.name ? channel : nil
   }
 
-  /// The provider's kind of token for this errand; nil if it carries none.
-  static func address(for errand: Errand, of subject: ProviderUnderTest) -> Address? {
+  /// The provider's kind of token for this push type; nil if it carries none.
+  static func address(for pushType: PushType, of subject: ProviderUnderTest) -> Address? {
     var address = subject.address
     address.liveActivityToken = "80a1f0"
-    for kind in errand.tokenKinds {
+    for kind in pushType.tokenKinds {
       address.tokenKind = kind
-      if subject.provider.carries(errand, to: address) { return address }
+      if subject.provider.carries(pushType, to: address) { return address }
     }
     return nil
   }

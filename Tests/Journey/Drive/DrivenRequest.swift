@@ -54,8 +54,8 @@ struct RequestMaker {
       let type = chance.pick(route.types)
       request.body = body(schema, type, &chance)
       drivenTypes.insert("\(route.name) \(type)")
-      let isOdd = Int.random(in: 0..<30, using: &chance) == 0
-      request.headers.append(Header("content-type", isOdd ? headerValue(&chance) : type))
+      let isCorrupt = Int.random(in: 0..<30, using: &chance) == 0
+      request.headers.append(Header("content-type", isCorrupt ? headerValue(&chance) : type))
     }
     if Int.random(in: 0..<60, using: &chance) == 0 {
       request.method = chance.pick(["HEAD", "OPTIONS", "TRACE", "PATCH", "FOO"])
