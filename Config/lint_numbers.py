@@ -30,7 +30,7 @@ NAMED = re.compile(
     r"(?:\s*\?\?\s*-?[\d_]+)?\s*(?=$|[,;}{]|else\b)")
 # Where the reading itself is done, and what only looks whether a text is a number.
 READERS = {
-    "Sources/Domain/Whole.swift", "Sources/Store/Packing/StoredNumber.swift", "Sources/JSON/FaultFinder.swift",
+    "Sources/Domain/Text/Whole.swift", "Sources/Store/Packing/StoredNumber.swift", "Sources/JSON/FaultFinder.swift",
 }
 # Laboratory code speaks with processes that it has started itself.
 LABORATORY = ("Sources/fanfare/Bench/", "Sources/fanfare/Chaos/", "Sources/fanfare/Demo/", "Sources/Sandbox/")

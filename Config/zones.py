@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes Sources/Domain/ZoneName+List.swift from the machine's time zone database (tzdata.zi), links included."""
+"""Writes Sources/Domain/Schedule/ZoneName+List.swift from the machine's time zone database (tzdata.zi), links included."""
 import pathlib
 import sys
 
@@ -26,7 +26,7 @@ for name in sorted(names):
     row = f"{row} {name}" if row else name
 rows.append(row)
 body = "\n".join("    " + row for row in rows)
-(ROOT / "Sources/Domain/ZoneName+List.swift").write_text(f'''// Written by Config/zones.py from tzdata {version}.
+(ROOT / "Sources/Domain/Schedule/ZoneName+List.swift").write_text(f'''// Written by Config/zones.py from tzdata {version}.
 extension ZoneName {{
   static let list = """
 {body}
