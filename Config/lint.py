@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: the rows of the import graph, declared dependencies, file lengths, doc comments, that
+"""Checks what the compiler does not: the rows of the import graph, declared dependencies, file lengths, files in a folder, doc
+comments, the places of the glossary, that
 what comments cite and pages link to is in the repository, and that numbers of others are read with their range (lint_numbers.py).
 
 Rows are read from the comments `// Row N` in Package.swift; C libraries stand before the first row. Exit code 1 with one
@@ -144,6 +145,30 @@ def check_files(all_targets):
             check_declarations(target, place, lines)
 
 
+MOST_IN_FOLDER = 20
+
+
+def check_folders():
+    """A folder is small enough to be read at a glance."""
+    for top in ("Sources", "Tests", "Providers"):
+        for folder in sorted(path for path in (ROOT / top).rglob("*") if path.is_dir()):
+            count = len(list(folder.glob("*.swift")))
+            if count > MOST_IN_FOLDER:
+                find(str(folder.relative_to(ROOT)), f"{count} Swift files, at most {MOST_IN_FOLDER}: make rooms")
+
+
+GLOSSARY_PLACE = re.compile(r"`((?:Sources|Providers|Config)/[\w/+.-]+)`")
+
+
+def check_glossary():
+    """The glossary's places are there."""
+    page = ROOT / "docs" / "glossary.md"
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        for place in GLOSSARY_PLACE.findall(line):
+            if not (ROOT / place).exists():
+                find(f"docs/glossary.md:{number}", f"names {place}, which is not there")
+
+
 def check_declarations(target, place, lines):
     """Types seen outside their module carry a doc comment; members are left to readers."""
     for number, line in enumerate(lines):
@@ -227,6 +252,8 @@ def main():
     check_imports(everything)
     check_cycles(everything)
     check_files(everything)
+    check_folders()
+    check_glossary()
     check_citations()
     check_links()
     for line in findings:

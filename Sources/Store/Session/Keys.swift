@@ -40,7 +40,7 @@ struct Keys {
   /// hash of secret → key
   var apiKeys: String { whole(.apiKeys) }
   /// The pub/sub channel of doorbells.
-  var wakeup: String { "\(prefix):bell" }
+  var wakeup: String { "\(prefix):wakeup" }
 
   // Of a partition.
   /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned, v last script of the owner

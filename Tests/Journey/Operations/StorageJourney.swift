@@ -14,7 +14,7 @@ extension Journeys {
   /// The tables of docs/storage.md, by word.
   private static func families() throws -> [String: Family] {
     let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "docs/storage.md")
+      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/storage.md")
     var families: [String: Family] = [:]
     for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.hasPrefix("| `") {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }

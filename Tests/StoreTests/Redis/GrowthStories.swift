@@ -13,7 +13,7 @@ struct GrowthStories {
   @Test("docs/storage.md has one row for each family of keys, and none besides")
   func documented() throws {
     let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "docs/storage.md")
+      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/storage.md")
     var words: [String] = []
     for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.hasPrefix("| `") {
       let cells = line.split(separator: "|")
