@@ -137,6 +137,8 @@ package final class HTTPServer {
     }
     if connection.wasCutShort, !isStopping { LingeringSocket.linger(connection.socket, loop: loop) }
     wakeStop()
+    // At its limit libmicrohttpd does not listen. It begins again only in the run after the one that closed a connection.
+    if !isStopping { runAtEndOfTurn() }
   }
 
   private func scheduleSweep() {

@@ -48,6 +48,26 @@ struct LifeTests {
     #expect(text == "")
   }
 
+  @Test("at the limit of connections the next is served as soon as one has gone, long before any is idle too long")
+  func freedConnection() async throws {
+    var settings = HTTPServerSettings()
+    settings.maximumConnections = 3
+    try await withServer(settings) { port in
+      func ask(_ wire: Wire) throws -> Int {
+        wire.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+        return try wire.answer().status
+      }
+      var held = try (0..<3).map { _ in try Wire(port: port) }
+      for wire in held { #expect(try ask(wire) == 200) }
+      for _ in 0..<3 {
+        held.removeFirst()
+        // It waits for at most 20 s; the others are idle for 60 s.
+        held.append(try Wire(port: port))
+        #expect(try ask(held[2]) == 200)
+      }
+    }
+  }
+
   @Test("a client that does not read its answer is cut off, and holds up nobody")
   func unread() async throws {
     try await withServer(
