@@ -4,8 +4,8 @@ import JSON
 import TLS
 
 /// Cursors are opaque to clients: the place in a list, behind the mark of that kind of list, and a code that only this store's
-/// secret makes. The code holds for one app and one path, so that a cursor which this list did not give is known as such,
-/// whatever stands in it.
+/// secret makes. The code holds for one app, one path and one set of filters, so that a cursor which this list did not give is
+/// known as such, whatever stands in it.
 extension Call {
   /// Letters of the code, 16 bytes of an HMAC.
   private static let codeLength = 22
@@ -29,13 +29,17 @@ extension Call {
   }
 
   private static var foreignCursor: Problem {
-    Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged")
+    Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged, with the filters of that page")
   }
+
+  /// They say which part of a list is told and how, not what is in the list.
+  private static let pageParameters: Set<String> = ["cursor", "limit", "format"]
 
   private func code(of text: [UInt8]) -> [UInt8] {
     var told: [UInt8] = []
     // Each with its length, so that two parts never read as others.
-    for part in [app.rawValue] + parameters {
+    let filters = request.query.filter { !Self.pageParameters.contains($0.name) }.sorted { $0.name < $1.name }
+    for part in [app.rawValue] + parameters + filters.flatMap({ [$0.name, $0.value] }) {
       told += Array("\(part.utf8.count):\(part)".utf8)
     }
     told += text

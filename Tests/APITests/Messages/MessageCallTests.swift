@@ -69,6 +69,32 @@ struct MessageCallTests {
     }
   }
 
+  @Test("a cursor holds for the filters that it was given with, in any order, and for another limit")
+  func cursorsOfOtherFilters() async throws {
+    try await Gateway.running { gateway in
+      for device in ["d1", "d2", "d3"] { gateway.register(device, #""user":"u1","tags":["vip","vet"]"#) }
+      let ids = (0..<3).map { _ in gateway.send(to: ["d1", "d2", "d3"]) }
+      for (list, filters, others) in [
+        ("/v1/messages", ["from=2020-01-01T00:00:00Z", "to=2090-01-01T00:00:00Z"], ["state=completed", "name=a"]),
+        ("/v1/messages/\(ids[0])/deliveries", ["state=pending", "provider=apns"], ["state=failed", "reason=a"]),
+        ("/v1/devices", ["user=u1", "tag=vip"], ["user=u2", "status=active"]),
+        ("/v1/tags", ["prefix=v"], ["prefix=vi"]),
+      ] {
+        let given = filters.joined(separator: "&")
+        let page = gateway.ask("GET", "\(list)?limit=1&\(given)", as: .admin)
+        let cursor = try #require(page.json["next_cursor"]?.string, "\(list): \(page.text)")
+        let turned = filters.reversed().joined(separator: "&")
+        let next = gateway.ask("GET", "\(list)?\(turned)&limit=2&cursor=\(cursor)", as: .admin)
+        #expect(next.status == 200, "\(list): \(next.text)")
+        for other in others + [""] {
+          let wrong = gateway.ask("GET", "\(list)?cursor=\(cursor)&\(other)", as: .admin)
+          #expect(wrong.status == 400 && wrong.code == "invalid_cursor", "\(list) with \(other): \(wrong.text)")
+          #expect(wrong.json["detail"]?.string?.contains("with the filters of that page") == true, "\(wrong.text)")
+        }
+      }
+    }
+  }
+
   @Test("deliveries come in pages, as NDJSON and as CSV, each of them once")
   func deliveries() async throws {
     try await Gateway.running { gateway in
