@@ -100,7 +100,7 @@ package struct Configuration: Sendable {
     package var connectTimeout: Int64 = 10_000
     package var answerTimeout: Int64 = 30_000
     package var pingAfter: Int64 = 60_000
-    package var pingTimeout: Int64 = 10_000
+    package var pingTimeout: Int64 = 3_000
   }
 
   package struct Limits: Hashable, Sendable {

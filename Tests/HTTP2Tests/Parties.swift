@@ -13,6 +13,7 @@ final class Client: HTTP2ClientDelegate {
   private(set) var answers: [UInt64: ProviderAnswer] = [:]
   private(set) var failures: [UInt64: StreamFailure] = [:]
   private(set) var drained: [String?] = []
+  private(set) var silences: [Bool] = []
   private(set) var ended: ConnectionEnd?
   /// Called whenever streams may be opened.
   var pump: ((Client) -> Void)?
@@ -66,6 +67,10 @@ final class Client: HTTP2ClientDelegate {
   func capacityChanged(_ connection: HTTP2ClientConnection) {
     #expect(connection.openable > 0 && ended == nil)
     pump?(self)
+    signal.changed()
+  }
+  func silenceChanged(_ connection: HTTP2ClientConnection, isSilent: Bool) {
+    silences.append(isSilent)
     signal.changed()
   }
   func draining(_ connection: HTTP2ClientConnection, reason: String?) {

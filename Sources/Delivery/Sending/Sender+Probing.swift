@@ -8,21 +8,24 @@ extension Sender {
   private static let searched = 1_000
 
   /// Whether the next may go. A probe is, where there is one, a delivery that has not failed before: those that have
-  /// may be what gets no answer. `isUrgent` tells whose turn it is, and changes if only bulk has such a delivery.
-  func passage(urgent isUrgent: inout Bool, onlyUrgent: Bool, now: Instant) -> CircuitBreaker.Passage {
+  /// may be what gets no answer: `isFresh`. `isUrgent` tells whose turn it is, and changes if only bulk has such a
+  /// delivery.
+  func passage(
+    urgent isUrgent: inout Bool, onlyUrgent: Bool, now: Instant
+  ) -> (passage: CircuitBreaker.Passage, isFresh: Bool) {
     guard gate.wantsProbe(now: now) else {
       // Where few may be at work at once, those that have failed before take every second place only.
       if gate.isOpen, limit.bound != nil, !gathersSlices {
         freshTurn.toggle()
         if freshTurn { _ = bringFreshLane(urgent: isUrgent, youngest: false) }
       }
-      return gate.passage(now: now, isFresh: false)
+      return (gate.passage(now: now, isFresh: false), false)
     }
     var isFresh = bringFresh(urgent: isUrgent)
     if !isFresh, isUrgent, !onlyUrgent, !gathersSlices, bringFresh(urgent: false) {
       (isUrgent, isFresh) = (false, true)
     }
-    return gate.passage(now: now, isFresh: isFresh)
+    return (gate.passage(now: now, isFresh: isFresh), isFresh)
   }
 
   /// The next in turn has not failed before, now.

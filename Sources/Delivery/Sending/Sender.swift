@@ -177,7 +177,8 @@ final class Sender: TransportOwner {
         return false
       }
       let probe: Bool
-      switch passage(urgent: &isUrgent, onlyUrgent: onlyUrgent, now: now) {
+      let (passage, isFresh) = passage(urgent: &isUrgent, onlyUrgent: onlyUrgent, now: now)
+      switch passage {
       case .go: probe = false
       case .probe: probe = true
       case .wait(let until):
@@ -196,7 +197,8 @@ final class Sender: TransportOwner {
       }
       var pass = Pass(
         header: header, connectionSlot: connectionSlot, probe: probe, now: now, wall: wall, generation: generation)
-      pass.takesYoungest = (probe && gate.wantsAnother) || transport.wantsAnother(connectionSlot: connectionSlot)
+      pass.takesYoungest =
+        probe ? !isFresh && gate.wantsAnother : transport.wantsAnother(connectionSlot: connectionSlot)
       if takesBatch(isUrgent: isUrgent) {
         // The probe is judged by itself.
         if probe, let batch = batches.first {

@@ -54,7 +54,7 @@ final class HTTP2Pool: Transport, HTTP2ClientDelegate {
     }
   }
   func restAside() { for connectionSlot in plan.idleAsides { retire(connectionSlot) } }
-  func wantsAnother(connectionSlot: Int) -> Bool { plan.wantsAnother(connectionSlot, now: loop.now) }
+  func wantsAnother(connectionSlot: Int) -> Bool { plan.wantsAnother(connectionSlot) }
   func requests(olderThan milliseconds: Int64) -> Int {
     open.reduce(0) { $0 + (plan.isAside($1.key) ? 0 : $1.value.streams(olderThan: milliseconds)) }
   }
@@ -115,6 +115,8 @@ final class HTTP2Pool: Transport, HTTP2ClientDelegate {
     loop.atEndOfTurn { connection.drain() }
   }
 
+  private func retireSurplus() { for connectionSlot in plan.surplus { retire(connectionSlot) } }
+
   func drain() {
     closing = true
     if let retry { loop.cancel(retry.timer) }
@@ -142,6 +144,7 @@ final class HTTP2Pool: Transport, HTTP2ClientDelegate {
     if let connectionSlot = connectionSlots[ObjectIdentifier(connection)] {
       // A refused authorization proves nothing: the next request goes alone again.
       plan.ended(connectionSlot, answered: answer.status != 401 && answer.status != 403)
+      retireSurplus()
     }
     owner?.answered(Int(tag), answer)
   }
@@ -149,13 +152,17 @@ final class HTTP2Pool: Transport, HTTP2ClientDelegate {
   func succeeded(_ connection: HTTP2ClientConnection, _ answers: [(tag: UInt64, body: [UInt8])]) {
     if let connectionSlot = connectionSlots[ObjectIdentifier(connection)] {
       plan.ended(connectionSlot, answered: true, count: answers.count)
+      retireSurplus()
     }
     owner?.succeeded(answers)
   }
 
   func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure) {
     let connectionSlot = connectionSlots[ObjectIdentifier(connection)]
-    if let connectionSlot { plan.ended(connectionSlot, answered: false) }
+    if let connectionSlot {
+      plan.ended(connectionSlot, answered: false)
+      retireSurplus()
+    }
     switch failure {
     case .notProcessed(let reason): owner?.failed(Int(tag), .notProcessed(reason))
     case .unknown(let reason): owner?.failed(Int(tag), .unknown(reason))
@@ -169,6 +176,14 @@ final class HTTP2Pool: Transport, HTTP2ClientDelegate {
   }
 
   func capacityChanged(_ connection: HTTP2ClientConnection) { if !closing { owner?.hasRoom() } }
+
+  func silenceChanged(_ connection: HTTP2ClientConnection, isSilent: Bool) {
+    guard let connectionSlot = connectionSlots[ObjectIdentifier(connection)] else { return }
+    plan.silenceChanged(connectionSlot, isSilent: isSilent)
+    retireSurplus()
+    if isSilent { report(.warning, "connection_silent", "no answer to a PING") }
+    if !closing { owner?.hasRoom() }
+  }
 
   func draining(_ connection: HTTP2ClientConnection, reason: String?) {
     guard let connectionSlot = connectionSlots[ObjectIdentifier(connection)] else { return }

@@ -26,13 +26,13 @@ struct PoolPlan {
     var streams = 0
     /// An answer has come over it.
     var useful = false
-    /// First requests that proved nothing, one after the other.
-    var unproven = 0
     /// A request has gone over it.
     var used = false
     /// For suspects only; and this one for nobody beside the one at work.
     var isAside = false
     var isSole = false
+    /// The peer has left a PING unanswered: nobody goes over it, and another may open in its place.
+    var isSilent = false
     /// When the request went on which all others wait: the first of a connection, or one that goes alone.
     var provingSince: Instant?
   }
@@ -53,6 +53,8 @@ struct PoolPlan {
   private(set) var asideRefusals: Backoff
   /// Connections that ended with a request at work, in a row, while nothing was answered on any.
   private(set) var fruitless = 0
+  /// First requests of connections since the last answer on any but those for suspects.
+  private var firsts = 0
   private let maximum: Int
   private let cautious: Bool
   private let settings: PoolSettings
@@ -70,10 +72,8 @@ struct PoolPlan {
 
   /// The next request goes alone, and had better be another than the one whose turn it is: those before it brought no
   /// answer. Each second time, as nobody knows on which side those stand that are to blame.
-  func wantsAnother(_ connectionSlot: ConnectionSlot, now: Instant) -> Bool {
-    guard let connection = connections[connectionSlot], connection.state == .proving else { return false }
-    let stuck = connections.values.count { !$0.isAside && isStuck($0, now: now) }
-    return (fruitless + connection.unproven + stuck) % 2 == 1
+  func wantsAnother(_ connectionSlot: ConnectionSlot) -> Bool {
+    connections[connectionSlot]?.state == .proving && !firsts.isMultiple(of: 2)
   }
 
   /// Its first request is not answered in time: others need not wait for that.
@@ -84,7 +84,7 @@ struct PoolPlan {
 
   /// Work waits and no connection slot is free.
   mutating func demanded(now: Instant) -> Action {
-    let others = connections.values.filter { !$0.isAside && $0.state != .leaving }
+    let others = connections.values.filter { !$0.isAside && $0.state != .leaving && !$0.isSilent }
     let stuck = others.count { isStuck($0, now: now) }
     guard stuck < settings.stuckMaximum else { return .none }
     // While one connects or proves itself its streams may be all that is needed.
@@ -103,7 +103,7 @@ struct PoolPlan {
     let asides = connections.values.filter { $0.isAside && $0.state != .leaving }
     // Who waits for an answer for long leaves the others their turn.
     let stuck = asides.count { isStuck($0, now: now) }
-    guard stuck < settings.stuckMaximum else { return .none }
+    guard stuck < settings.asideStuckMaximum else { return .none }
     guard asides.count - stuck < settings.asideMaximum else {
       let next = asides.filter { !isStuck($0, now: now) }.compactMap(\.provingSince).min()
       return next.map { .wait(until: $0 + settings.provePatience) } ?? .none
@@ -190,6 +190,7 @@ struct PoolPlan {
     connection.streams += 1
     connection.used = true
     if connection.state == .proving || (connection.isAside && connection.streams == 1) { connection.provingSince = now }
+    if connection.state == .proving, !connection.isAside { firsts &+= 1 }
     connections[connectionSlot] = connection
   }
 
@@ -201,15 +202,31 @@ struct PoolPlan {
     if answered {
       connection.useful = true
       if connection.state == .proving { connection.state = .ready }
+      if !connection.isAside { firsts = 0 }
       fruitless = 0
       backoff.succeeded()
       refusals.succeeded()
       asideRefusals.succeeded()
-    } else if connection.state == .proving {
-      connection.unproven += 1
     }
     if connection.streams == 0 { connection.provingSince = nil }
     connections[connectionSlot] = connection
+  }
+
+  mutating func silenceChanged(_ connectionSlot: ConnectionSlot, isSilent: Bool) {
+    connections[connectionSlot]?.isSilent = isSilent
+  }
+
+  /// Those beyond the maximum, once answers come: they opened in place of others that proved themselves late or were
+  /// silent for a while.
+  var surplus: [ConnectionSlot] {
+    guard connections.count > maximum else { return [] }
+    let free = connections.filter {
+      !$1.isAside && !$1.isSilent && ($1.state == .ready || ($1.state == .proving && $1.streams == 0))
+    }
+    guard free.count > maximum, free.contains(where: { $1.state == .ready }) else { return [] }
+    func use(_ connection: Connection) -> Int { connection.state == .ready ? connection.streams : -1 }
+    let order = free.sorted { (use($0.value), $0.key) < (use($1.value), $1.key) }
+    return order.prefix(free.count - maximum).map(\.key)
   }
 
   /// GOAWAY, or our own wish: no more streams on it.

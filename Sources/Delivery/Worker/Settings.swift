@@ -79,10 +79,13 @@ package struct PoolSettings: Sendable {
   package var refusedMaximum: Int64 = 1_000
   /// Connections for suspects at a time, beside those of all others.
   package var asideMaximum = 4
-  /// The first request of a connection keeps the others waiting for so long, and then another connection is opened; at
-  /// most so many wait for such an answer.
+  /// The first request of a connection keeps the others waiting for so long, and then another connection is opened: so
+  /// often they open at most where nothing is answered. At most so many wait for such an answer: as many as open until
+  /// the first has timed out.
   package var provePatience: Int64 = 500
-  package var stuckMaximum = 16
+  package var stuckMaximum = 60
+  /// The same of connections for suspects.
+  package var asideStuckMaximum = 16
   /// Over HTTP/1.1, where a request has a connection of its own: without an answer for so long it takes up no place,
   /// and at most so many are at work beside those that do.
   package var latePatience: Int64 = 250

@@ -170,8 +170,6 @@ enum ClientCallbacks {
         }
       case NGHTTP2_SETTINGS.rawValue:
         if head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 { connection.settingsReceived() }
-      case NGHTTP2_PING.rawValue:
-        if head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0 { connection.pingSent = nil }
       case NGHTTP2_GOAWAY.rawValue:
         let goaway = frame!.pointee.goaway
         let debug = Array(UnsafeBufferPointer(start: goaway.opaque_data, count: goaway.opaque_data_len))

@@ -24,6 +24,7 @@ package final class HTTP2ClientConnection {
     case draining(String?)
     case answered(UInt64, ProviderAnswer)
     case failed(UInt64, StreamFailure)
+    case silence(Bool)
   }
 
   package weak var delegate: (any HTTP2ClientDelegate)?
@@ -49,7 +50,7 @@ package final class HTTP2ClientConnection {
   var drainReason: String?
   /// A slot came free, or the limit rose.
   var grown = false
-  var pingSent: Instant?
+  var health = ConnectionHealth()
 
   private let authority: String
   private var dialer: Dialer?
@@ -57,8 +58,7 @@ package final class HTTP2ClientConnection {
   private var requests = 0
   private var connectTimer: Timer?
   private var answerTimer: Timer?
-  private var healthTimer: Timer?
-  private var lastHeard: Instant
+  var healthTimer: (timer: Timer, due: Instant)?
   private var turnStart = Instant(nanoseconds: 0)
   private var flushScheduled = false
   private var delivering = false
@@ -71,7 +71,7 @@ package final class HTTP2ClientConnection {
     self.settings = settings
     authority = origin.authority
     streamLimit = settings.initialStreams
-    lastHeard = loop.now
+    health.heard(now: loop.now)
     let deadline = loop.now + settings.connectTimeout
     dialer = Dialer(loop: loop, origin: origin, tls: tls, deadline: deadline) { [unowned self] in dialed($0) }
     dialer?.dial()
@@ -89,9 +89,9 @@ package final class HTTP2ClientConnection {
 
   // MARK: For the owner
 
-  /// Streams that may be opened now: SETTINGS less those at work; 0 before `connected` and when draining.
+  /// Streams that may be opened now: SETTINGS less those at work; 0 before `connected`, when draining, and while the peer is silent.
   package var openable: Int {
-    guard phase == .open else { return 0 }
+    guard phase == .open, !health.isSilent else { return 0 }
     return max(0, min(streamLimit - table.count, settings.maximumRequests - requests))
   }
   package var openStreams: Int { table.count }
@@ -143,6 +143,8 @@ package final class HTTP2ClientConnection {
       events.append(.draining("no stream ids left"))
     }
     if answerTimer == nil { armAnswerTimer(milliseconds: settings.answerTimeout) }
+    health.began(at: turnStart)
+    lookAtHealth(by: turnStart + settings.pingAtWork)
   }
 
   /// Opens no more streams; closes when those at work have ended.
@@ -183,7 +185,7 @@ package final class HTTP2ClientConnection {
     phase = .open
     wasOpen = true
     if let connectTimer { loop.cancel(connectTimer) }
-    armHealthTimer(milliseconds: settings.pingAfter)
+    lookAtHealth(by: loop.now + settings.pingAfter)
     delegate?.connected(self)
   }
 
@@ -231,6 +233,7 @@ package final class HTTP2ClientConnection {
       case .draining(let reason): delegate?.draining(self, reason: reason)
       case .answered(let tag, let answer): delegate?.answered(self, tag, answer)
       case .failed(let tag, let failure): delegate?.failed(self, tag, failure)
+      case .silence(let isSilent): if phase == .open { delegate?.silenceChanged(self, isSilent: isSilent) }
       }
     }
     events.removeAll(keepingCapacity: true)
@@ -286,7 +289,7 @@ package final class HTTP2ClientConnection {
   }
 
   private func stopTimers() {
-    for timer in [connectTimer, answerTimer, healthTimer] {
+    for timer in [connectTimer, answerTimer, healthTimer?.timer] {
       if let timer { loop.cancel(timer) }
     }
   }
@@ -305,41 +308,14 @@ package final class HTTP2ClientConnection {
       guard deadline <= now else { return armAnswerTimer(milliseconds: deadline - now) }
       table.stopWaiting(index)
       let slot = table[index]
-      let isSilent = lastHeard + settings.answerTimeout <= slot.deadline
+      let isSilent = health.lastSpoken + settings.answerTimeout <= slot.deadline
       events.append(slot.timedOut(after: settings.answerTimeout, isSilent: isSilent))
       table[index].condition = .reported
       nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), slot.stream, NGHTTP2_CANCEL.rawValue)
       // A silent peer is asked at once whether it lives.
-      if pingSent == nil, now - lastHeard >= settings.pingTimeout { ping(now) }
+      if health.pingSent == nil, now - health.lastHeard >= settings.pingTimeout { ping(now) }
       scheduleFlush()
     }
-  }
-
-  // MARK: Health
-
-  private func armHealthTimer(milliseconds: Int64) {
-    if let healthTimer { loop.cancel(healthTimer) }
-    healthTimer = loop.after(milliseconds: milliseconds) { [unowned self] in checkHealth() }
-  }
-
-  private func checkHealth() {
-    healthTimer = nil
-    let now = loop.now
-    if let pingSent {
-      let due = pingSent + settings.pingTimeout
-      if due <= now { return end(.lost("no answer to a PING in \(settings.pingTimeout) ms")) }
-      return armHealthTimer(milliseconds: due - now)
-    }
-    let due = lastHeard + settings.pingAfter
-    if due > now { return armHealthTimer(milliseconds: due - now) }
-    ping(now)
-  }
-
-  private func ping(_ now: Instant) {
-    pingSent = now
-    nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-    armHealthTimer(milliseconds: settings.pingTimeout)
-    scheduleFlush()
   }
 }
 
@@ -348,7 +324,7 @@ extension HTTP2ClientConnection: SecureChannelOwner {
 
   func channelReceived(_ bytes: UnsafeRawBufferPointer) {
     guard phase != .closed, let session else { return }
-    lastHeard = loop.now
+    if health.heard(now: loop.now) { events.append(.silence(false)) }
     let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
     let taken = nghttp2_session_mem_recv(session, start, bytes.count)
     if taken < 0 { end(closing(lastError ?? "HTTP/2: \(String(cString: nghttp2_strerror(Int32(taken))))")) }

@@ -10,6 +10,8 @@ package protocol HTTP2ClientDelegate: AnyObject {
   func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure)
   /// `openable` has grown: an answer came, SETTINGS changed. Once for a batch of answers.
   func capacityChanged(_ connection: HTTP2ClientConnection)
+  /// The peer has left a PING unanswered for a while, and no stream opens; or, after that, something has come from it.
+  func silenceChanged(_ connection: HTTP2ClientConnection, isSilent: Bool)
   /// GOAWAY received, or stream ids used up: no stream opens any more; those at work may finish. `reason` is the
   /// `reason` of the debug data's JSON or its text, cut off at 200 bytes. At most once.
   func draining(_ connection: HTTP2ClientConnection, reason: String?)
@@ -18,6 +20,7 @@ package protocol HTTP2ClientDelegate: AnyObject {
 }
 
 extension HTTP2ClientDelegate {
+  package func silenceChanged(_ connection: HTTP2ClientConnection, isSilent: Bool) {}
   package func succeeded(_ connection: HTTP2ClientConnection, _ answers: [(tag: UInt64, body: [UInt8])]) {
     for (tag, body) in answers { answered(connection, tag, ProviderAnswer(status: 200, body: body)) }
   }

@@ -154,7 +154,7 @@ struct PoolPlanTests {
     for number in 1...4 {
       _ = plan.demanded(now: at(0))
       plan.connected(number)
-      found.append(plan.wantsAnother(number, now: at(0)))
+      found.append(plan.wantsAnother(number))
       plan.submitted(number, now: at(0))
       plan.ended(number, answered: false)
       plan.closed(number, failed: false, now: at(0), jitter: 0)
@@ -165,7 +165,7 @@ struct PoolPlanTests {
     plan.connected(5)
     found = []
     for _ in 0..<4 {
-      found.append(plan.wantsAnother(5, now: at(0)))
+      found.append(plan.wantsAnother(5))
       plan.submitted(5, now: at(0))
       plan.ended(5, answered: false)
     }
@@ -181,7 +181,7 @@ struct PoolPlanTests {
     #expect(plan.demanded(now: at(11)) == .wait(until: at(510)))
     #expect(plan.demanded(now: at(510)) == .connect(2))
     plan.connected(2)
-    #expect(plan.wantsAnother(2, now: at(511)))
+    #expect(plan.wantsAnother(2))
     #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) == 2)
     plan.ended(1, answered: false)
   }

@@ -79,7 +79,7 @@ struct SuspectsTests {
       if !fresh.isEmpty, let connectionSlot = plan.connectionSlot(avoiding: nil, reserve: 0, room: wide) {
         let isProving = plan.connections[connectionSlot]?.state == .proving
         let count = isProving ? 1 : min(fresh.count, Int.random(in: 1...30, using: &random))
-        let youngest = plan.wantsAnother(connectionSlot, now: at(now))
+        let youngest = plan.wantsAnother(connectionSlot)
         let group = youngest ? Array(fresh.suffix(1)) : Array(fresh.prefix(count))
         fresh.removeAll { group.contains($0) }
         meet(connectionSlot, group)

@@ -58,11 +58,35 @@ extension Journeys {
     async let beside: Void = Self.outlast(from: 0, seconds: 75)
     // Nothing else was answered when these time out: the credential waits, and they are its first probes.
     async let behind: Void = Self.outlast(from: 33, seconds: 15)
-    _ = try await (beside, behind)
+    // Nothing was ever answered, and some of these time out while others go.
+    async let cold: Void = Self.outlast(from: 40, seconds: 20, isCold: true)
+    _ = try await (beside, behind, cold)
+  }
+
+  /// Every poisoned one of them waits for an answer when the first healthy one comes, or stands before it in the queue.
+  @Test(
+    "60 sends that are never answered, before all others of a credential that has had no answer yet, cost those no two seconds",
+    arguments: ["apns", "fcm"])
+  func cold(_ provider: String) async throws {
+    let world = try await World(retries: .shipped)
+    try await world.sandbox.play("[{\"provider\":\"\(provider)\",\"token\":\"\(Self.glob)\",\(Poison.silence.rule)}]")
+    let gateway = try await world.gateway()
+    let poisoned = (0..<60).map { Self.token(provider, $0, isPoisoned: true) }
+    _ = try await Self.send(poisoned, ttl: 86_400, beside: [], of: provider, to: gateway)
+    try await gateway.until("twenty requests without an answer") { (_: Gateway) in
+      try await world.sandbox.log().count { $0.fault != nil } >= 20
+    }
+    let others = (0..<Self.healthy.count).map { Self.token(provider, 1_000_000 + $0) }
+    let (_, sentAt) = try await Self.send([], beside: others, of: provider, to: gateway)
+    let accepted = try await Self.accepted(others, in: world, gateway)
+    let waits = others.map { Double(max(0, (accepted[$0] ?? .max) - (sentAt[$0]?.at ?? 0))) / 1_000 }.sorted()
+    try Self.judge(waits, "60 × silence at \(provider), nothing answered before", gateway)
+    // At most two connections a second, and each of them until its request times out.
+    #expect(try await world.sandbox.statistic(provider, "connections_opened") <= 64)
   }
 
   /// A healthy send each second, from so many seconds after the poisoned ones on.
-  private static func outlast(from start: Int, seconds: Int) async throws {
+  private static func outlast(from start: Int, seconds: Int, isCold: Bool = false) async throws {
     let world = try await World(retries: .shipped)
     try await world.sandbox.play("[{\"provider\":\"apns\",\"token\":\"\(glob)\",\(Poison.silence.rule)}]")
     let gateway = try await world.gateway()
@@ -74,9 +98,11 @@ extension Journeys {
         """)
     }
     // Its connection has shown itself to be of use.
-    let first = token("apns", 999)
-    try await send(first)
-    _ = try await accepted([first], in: world, gateway)
+    if !isCold {
+      let first = token("apns", 999)
+      try await send(first)
+      _ = try await accepted([first], in: world, gateway)
+    }
     let began = ContinuousClock.now
     for number in 0..<60 { try await send(token("apns", number, isPoisoned: true)) }
     var sentAt: [String: Int64] = [:]
@@ -88,7 +114,7 @@ extension Journeys {
     }
     let accepted = try await accepted(sentAt.keys, in: world, gateway)
     let waits = sentAt.map { Double(max(0, (accepted[$0.key] ?? .max) - $0.value)) / 1_000 }.sorted()
-    let name = "60 × silence, healthy from \(start) s"
+    let name = "60 × silence, healthy from \(start) s\(isCold ? ", nothing answered before" : "")"
     try judge(waits, name, gateway)
   }
 
@@ -183,7 +209,7 @@ extension Journeys {
   /// Messages to the poisoned tokens at once, and to the others one after the other; the ids of the first, and when the others were
   /// accepted.
   private static func send(
-    _ poisoned: [String], beside others: [String], of provider: String, to gateway: Gateway
+    _ poisoned: [String], ttl: Int = 8, beside others: [String], of provider: String, to gateway: Gateway
   ) async throws -> (ids: [String], sentAt: [String: (id: String, at: Int64)]) {
     try await withThrowingTaskGroup(of: (token: String, id: String, at: Int64).self) { group in
       func add(_ token: String, ttl: Int) {
@@ -196,7 +222,7 @@ extension Journeys {
           return (token, id, Int64(Date().timeIntervalSince1970 * 1_000))
         }
       }
-      for token in poisoned { add(token, ttl: 8) }
+      for token in poisoned { add(token, ttl: ttl) }
       for token in others {
         add(token, ttl: 86_400)
         try await Task.sleep(for: .milliseconds(healthy.every))
