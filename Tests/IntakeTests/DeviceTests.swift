@@ -12,7 +12,7 @@ struct DeviceTests {
         {"id":"d1","provider":"apns","token":"AB12","token_kind":"device","environment":"sandbox",
          "bundle_id":"com.example.app","platform":"iOS","app_version":"2.1","language":"de-AT","tz":"Europe/Vienna",
          "user":"u 17","tags":["plan:pro","plan:pro","x"],"attributes":{"first_name":"Ana","n":1.5,"ok":true},
-         "enabled":false,"live_activity_token":"80a1","activity_id":"m7","authorization":["time-sensitive","provisional"],"last_seen":"2026-11-21T09:00:00.5+01:00"}
+         "enabled":false,"live_activity_token":"80a1","activity_id":"m7","authorization":["time-sensitive","provisional"],"last_seen_at":"2026-11-21T09:00:00.5+01:00"}
         """#), id: DeviceID(rawValue: "d1"), now: noon)
     #expect(
       device.address
@@ -46,7 +46,7 @@ struct DeviceTests {
   @Test("a clock that runs ahead is put right, with a warning")
   func clockAhead() throws {
     let reading = try Intake.read(
-      deviceFrom: document(registration(#""last_seen":"2199-01-01T00:00:00Z""#)), id: nil, now: noon)
+      deviceFrom: document(registration(#""last_seen_at":"2199-01-01T00:00:00Z""#)), id: nil, now: noon)
     #expect(reading.device.lastSeen == noon)
     #expect(reading.warnings.map(\.code) == ["clock_ahead"])
   }
@@ -117,8 +117,8 @@ struct DeviceTests {
         ]
       ),
       (registration(#""enabled":1"#), ["/enabled wrong_type"]),
-      (registration(#""last_seen":"yesterday""#), ["/last_seen invalid_format"]),
-      (registration(#""last_seen":1700000000"#), ["/last_seen wrong_type"]),
+      (registration(#""last_seen_at":"yesterday""#), ["/last_seen_at invalid_format"]),
+      (registration(#""last_seen_at":1700000000"#), ["/last_seen_at wrong_type"]),
       (#"{"provider":"fcm","token":"a\r\nb","environment":"sandbox"}"#, ["/token invalid_format"]),
     ])
   func faults(_ text: String, _ expected: [String]) throws {

@@ -47,7 +47,7 @@ package struct AppRegistration {
     if !given.contains("live_activity_token") { device.liveActivityToken = known.liveActivityToken }
     if !given.contains("activity_id") { device.activityID = known.activityID }
     if !given.contains("authorization") { device.permissions = known.permissions }
-    if !given.contains("last_seen") { device.lastSeen = known.lastSeen }
+    if !given.contains("last_seen_at") { device.lastSeen = known.lastSeen }
     let kept = known.tags.filter { given.contains("tags") ? !isFree($0) : true }
     device.tags = kept + device.tags.filter { !kept.contains($0) }
     return device

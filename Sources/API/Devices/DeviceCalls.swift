@@ -175,7 +175,7 @@ extension StoredDevice {
     writer.key("tombstone")
     writer.beginObject()
     writer.member("reason", tombstone.reason)
-    writer.member("at", tombstone.at.rfc3339)
+    writer.member("dead_at", tombstone.at.rfc3339)
     writer.member("credential", tombstone.credential?.rawValue)
     writer.member("message", tombstone.message?.description)
     writer.endObject()
@@ -201,7 +201,7 @@ extension Device {
     writer.member("enabled", enabled)
     writer.member("live_activity_token", liveActivityToken)
     writer.member("activity_id", activityID)
-    writer.member("last_seen", lastSeen?.rfc3339)
+    writer.member("last_seen_at", lastSeen?.rfc3339)
     if !permissions.isEmpty {
       writer.member("authorization", JSONValue.array(permissions.all.map { .string($0.rawValue) }))
     }

@@ -42,7 +42,7 @@ extension StoredDevice {
   static let columns = [
     "id", "provider", "token", "token_kind", "environment", "bundle_id", "platform", "app_version", "language", "tz",
     "user", "tags", "attributes", "enabled", "authorization", "live_activity_token", "activity_id", "status",
-    "registered_at", "last_seen", "reason",
+    "registered_at", "last_seen_at", "reason",
   ]
 
   var row: [String] {

@@ -115,16 +115,16 @@ extension PruneReview {
     writer.member("credential", credential.rawValue)
     writer.member("held", held)
     if unreadable > 0 { writer.member("unreadable", unreadable) }
-    writer.member("norm_share", JSONValue.double(norm.seen > 0 ? norm.dead / norm.seen : 0))
+    writer.member("normal_share", JSONValue.double(norm.seen > 0 ? norm.dead / norm.seen : 0))
     if let brake {
       writer.key("brake")
       writer.beginObject()
-      writer.member("since", brake.since.rfc3339)
+      writer.member("began_at", brake.since.rfc3339)
       writer.member("seen", brake.seen)
       writer.member("dead", brake.dead)
       writer.member("share", JSONValue.double(brake.share))
-      writer.member("norm_share", JSONValue.double(brake.norm))
-      writer.member("normal_share", JSONValue.double(brake.normal))
+      writer.member("normal_share", JSONValue.double(brake.norm))
+      writer.member("normal_share_limit", JSONValue.double(brake.normal))
       writer.endObject()
     }
     writer.objects("reasons", reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })) { writer, item in
@@ -132,11 +132,11 @@ extension PruneReview {
       writer.member("reason", reason)
       writer.member("count", count)
     }
-    writer.objects("sample", sample) { writer, prune in
+    writer.objects("samples", sample) { writer, prune in
       writer.member("device", prune.device.rawValue)
       writer.member("reason", prune.reason)
-      writer.member("at", prune.at.rfc3339)
-      writer.member("since", prune.since?.rfc3339)
+      writer.member("dead_at", prune.at.rfc3339)
+      writer.member("unregistered_at", prune.since?.rfc3339)
       writer.member("message", prune.message?.description)
     }
     writer.endObject()

@@ -14,7 +14,7 @@ extension Forecast {
   func write(to writer: inout JSONWriter) {
     writer.key("forecast")
     writer.beginObject()
-    writer.member("devices", devices)
+    writer.member("device_count", devices)
     writer.member("targets", targets)
     writer.objects("excluded", rows) { writer, row in
       writer.member("outcome", row.exclusion.outcome?.rawValue)
@@ -28,7 +28,7 @@ extension Forecast {
       writer.member("count", row.value)
     }
     writer.member("estimated", isEstimated)
-    writer.member("sample", sample)
+    writer.member("sample_size", sample)
     writer.endObject()
   }
 }

@@ -26,7 +26,7 @@ struct DeviceTable {
     "push_token": "token", "device_token": "token", "registration_id": "token", "identifier": "token",
     "user_id": "user", "external_id": "user", "external_user_id": "user", "customer_id": "user",
     "timezone": "tz", "timezone_id": "tz", "lang": "language", "locale": "language", "os": "platform",
-    "device_type": "platform", "device_id": "id", "bundle": "bundle_id", "last_active": "last_seen",
+    "device_type": "platform", "device_id": "id", "bundle": "bundle_id", "last_active": "last_seen_at",
   ]
 
   /// `COLUMN:FIELD` of `map`, `FIELD:VALUE` of `set`; what is wrong with it.
@@ -101,7 +101,7 @@ struct DeviceTable {
       refuse(.required, "no column is mapped to the field `\(field)`: map one with `map=COLUMN:\(field)`\(way)")
     }
     if untold > 0 {
-      violations.append(Violation("", .moreViolations, "\(untold) more faults are not listed; fix these first"))
+      violations.append(.untold(untold))
     }
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidTable) }
     self.columns = columns

@@ -72,24 +72,21 @@ extension DeliveryReport {
     writer.member("next_attempt_at", nextAttemptAt?.rfc3339)
     writer.member("overtaken", overtaken)
     if let attemptedBetween {
-      writer.key("attempted_between")
-      writer.beginArray()
-      writer.string(attemptedBetween.lowerBound.rfc3339)
-      writer.string(attemptedBetween.upperBound.rfc3339)
-      writer.endArray()
+      writer.member("earliest_attempt_at", attemptedBetween.lowerBound.rfc3339)
+      writer.member("latest_attempt_at", attemptedBetween.upperBound.rfc3339)
     }
     if attempts.omitted.count > 0 { writer.member("attempts_omitted", attempts.omitted.count) }
     writer.objects("attempts", attempts.kept) { writer, attempt in
-      writer.member("at", attempt.at.rfc3339)
+      writer.member("attempted_at", attempt.at.rfc3339)
       writer.member("verdict", attempt.verdict)
       writer.member("reason", attempt.reason)
-      writer.member("status", attempt.status)
+      writer.member("http_status", attempt.status)
     }
   }
 
   static let columns = [
     "provider", "platform", "variant", "state", "reason", "provider_id", "request_id", "attempts", "last_attempt_at",
-    "next_attempt_at", "overtaken", "attempted_from", "attempted_until",
+    "next_attempt_at", "overtaken", "earliest_attempt_at", "latest_attempt_at",
   ]
 
   var row: [String] {

@@ -71,7 +71,7 @@ extension MessageReport {
     writer.member("blocked", held)
     writer.endObject()
     if held > 0 {
-      writer.objects("blocked", blocked.sorted(by: { $0.key < $1.key })) { writer, item in
+      writer.objects("blocked_by", blocked.sorted(by: { $0.key < $1.key })) { writer, item in
         let (reason, count) = item
         writer.member("reason", reason)
         writer.member("count", count)
@@ -154,8 +154,8 @@ extension CredentialCondition {
   func write(to writer: inout JSONWriter) {
     writer.member("state", state.rawValue)
     writer.member("reason", reason)
-    writer.member("since", since.rfc3339)
+    writer.member("began_at", since.rfc3339)
     writer.member("next_try_at", nextTry?.rfc3339)
-    writer.member("until", until?.rfc3339)
+    writer.member("not_before_at", until?.rfc3339)
   }
 }

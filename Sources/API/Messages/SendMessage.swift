@@ -22,20 +22,16 @@ extension Service {
     return Answer.accepted(try await accept(prepared, call.app))
   }
 
-  /// `faults`: shared by all lines of a request.
-  func read(
-    _ document: JSONValue, _ call: Call, _ faults: FaultBudget = FaultBudget()
-  ) throws(Problem) -> MessageReading {
+  func read(_ document: JSONValue, _ call: Call) throws(Problem) -> MessageReading {
     do throws(Refusal) {
-      return try reading(of: document, call, faults)
+      return try reading(of: document, call, FaultBudget())
     } catch {
       throw Problem(error, .invalidMessage)
     }
   }
 
-  private func reading(
-    of document: JSONValue, _ call: Call, _ faults: FaultBudget = FaultBudget()
-  ) throws(Refusal) -> MessageReading {
+  /// `faults`: shared by all lines of a request.
+  func reading(of document: JSONValue, _ call: Call, _ faults: FaultBudget) throws(Refusal) -> MessageReading {
     try Intake.read(
       messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now,
       faults: faults)
@@ -46,10 +42,11 @@ extension Service {
     async throws(Problem) -> PreparedMessage
   {
     let reading: MessageReading
+    let faults = FaultBudget()
     do throws(Refusal) {
-      reading = try self.reading(of: document, call)
+      reading = try self.reading(of: document, call, faults)
     } catch {
-      throw Problem(await withLaterFaults(error, document, call), .invalidMessage)
+      throw Problem(await withLaterFaults(error, document, call, faults), .invalidMessage)
     }
     return try await prepare(reading, document, body: body, call, for: purpose)
   }

@@ -48,6 +48,8 @@ extension Service {
     var document: JSONValue
     var body: [UInt8]
     var idempotency: (key: String, digest: [UInt8])?
+    /// Of its key.
+    var keyFault: Violation?
   }
   private struct ReadMessage {
     var line: ReadLine
@@ -66,19 +68,26 @@ extension Service {
     if parsed.contains(where: { $0.idempotency != nil }) { await settleRepeated(&parsed, call, work) }
     var messages: [ReadMessage] = []
     messages.reserveCapacity(parsed.count)
+    var refused: [(line: ReadLine, refusal: Refusal)] = []
     var addresses: [Address] = []
     for line in parsed {
       await loop.giveWay()
-      do throws(Problem) {
-        var message = ReadMessage(line: line, reading: try read(line.document, call, work.faults))
+      do throws(Refusal) {
+        var message = ReadMessage(line: line, reading: try read(line, call, work.faults))
         if case .tokens(let own) = message.reading.message.to {
           message.firstOwner = addresses.count
           addresses += own
         }
         messages.append(message)
       } catch {
-        work.fail(line.index, error)
+        refused.append((line, error))
       }
+    }
+    let faulty = refused
+    await loop.abreast(faulty.count, width: Self.linesAbreast) { place in
+      let (line, refusal) = faulty[place]
+      let whole = await self.withLaterFaults(refusal, line.document, call, work.faults)
+      work.fail(line.index, Problem(whole, .invalidMessage))
     }
     var owners: [TokenOwner] = []
     do throws(StoreError) {
@@ -100,9 +109,26 @@ extension Service {
         prepared.submission.idempotency = line.idempotency
         work.drafts[line.index] = prepared
       } catch {
-        work.fail(line.index, error)
+        work.fail(line.index, error.code == .invalidMessage ? error.told(within: work.faults) : error)
       }
     }
+  }
+
+  /// A fault of the key is one of the message.
+  private func read(_ line: ReadLine, _ call: Call, _ faults: FaultBudget) throws(Refusal) -> MessageReading {
+    let found = line.keyFault.map { faults.add([$0]) } ?? []
+    let reading: MessageReading
+    do throws(Refusal) {
+      reading = try self.reading(of: line.document, call, faults)
+    } catch {
+      var refusal = error
+      refusal.violations = found + error.violations
+      throw refusal
+    }
+    guard !found.isEmpty else { return reading }
+    var refusal = Refusal(violations: found)
+    refusal.partialMessage = reading.message
+    throw refusal
   }
 
   private static let keyMember = "idempotency_key"
@@ -111,18 +137,18 @@ extension Service {
     var document = try line.document()
     var body = line.bytes
     var idempotency: (key: String, digest: [UInt8])?
+    var fault: Violation?
     if case .object(var members) = document, let given = document[Self.keyMember] {
-      guard let key = given.string, Self.isIdempotencyKey(key) else {
-        throw Problem(
-          .invalidMessage, "`\(Self.keyMember)` must be a string of 1–255 printable ASCII characters",
-          violations: [Violation("/\(Self.keyMember)", .invalidFormat, "must be 1–255 printable ASCII characters")])
-      }
       members.removeAll { $0.key == Self.keyMember }
       document = .object(members)
       body = document.encoded
-      idempotency = (key, Digest.sha256(body))
+      if let key = given.string, Self.isIdempotencyKey(key) {
+        idempotency = (key, Digest.sha256(body))
+      } else {
+        fault = Violation("/\(Self.keyMember)", .invalidFormat, "must be a string of 1–255 printable ASCII characters")
+      }
     }
-    return ReadLine(index: index, document: document, body: body, idempotency: idempotency)
+    return ReadLine(index: index, document: document, body: body, idempotency: idempotency, keyFault: fault)
   }
 
   /// Lines that were accepted before are answered as then, whatever has changed since.

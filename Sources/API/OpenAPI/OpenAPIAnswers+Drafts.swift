@@ -56,9 +56,9 @@ extension OpenAPIAnswers {
     ])
   /// What a message would come to.
   private static let forecast = open(
-    ["devices", "targets", "excluded", "would_be_sent", "by_provider", "estimated"],
+    ["device_count", "targets", "excluded", "would_be_sent", "by_provider", "estimated"],
     [
-      ("devices", count), ("targets", count),
+      ("device_count", count), ("targets", count),
       (
         "excluded",
         .make([
@@ -81,7 +81,7 @@ extension OpenAPIAnswers {
           ("type", "array"), ("items", open(["provider", "count"], [("provider", text), ("count", count)])),
         ])
       ),
-      ("estimated", flag), ("sample", count),
+      ("estimated", flag), ("sample_size", count),
     ])
   private static let draftCount = open(
     ["forecast", "warnings"], [("forecast", .reference("Forecast")), ("warnings", list("Warning"))])

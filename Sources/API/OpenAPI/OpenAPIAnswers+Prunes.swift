@@ -3,16 +3,16 @@ import Domain
 /// Schemas of prunes that wait for the operator.
 extension OpenAPIAnswers {
   static let pruneReview = open(
-    ["credential", "held", "norm_share", "reasons", "sample"],
+    ["credential", "held", "normal_share", "reasons", "samples"],
     [
-      ("credential", text), ("held", count), ("unreadable", count), ("norm_share", number),
+      ("credential", text), ("held", count), ("unreadable", count), ("normal_share", number),
       (
         "brake",
         open(
-          ["since", "seen", "dead", "share", "norm_share", "normal_share"],
+          ["began_at", "seen", "dead", "share", "normal_share", "normal_share_limit"],
           [
-            ("since", time), ("seen", count), ("dead", count), ("share", number), ("norm_share", number),
-            ("normal_share", number),
+            ("began_at", time), ("seen", count), ("dead", count), ("share", number), ("normal_share", number),
+            ("normal_share_limit", number),
           ])
       ),
       (
@@ -22,14 +22,14 @@ extension OpenAPIAnswers {
         ])
       ),
       (
-        "sample",
+        "samples",
         .make([
           ("type", "array"),
           (
             "items",
             open(
-              ["device", "reason", "at"],
-              [("device", text), ("reason", text), ("at", time), ("since", time), ("message", text)])
+              ["device", "reason", "dead_at"],
+              [("device", text), ("reason", text), ("dead_at", time), ("unregistered_at", time), ("message", text)])
           ),
         ])
       ),

@@ -241,7 +241,7 @@ enum OpenAPIAnswers {
           [("final", count), ("retrying", count), ("pending", count), ("blocked", count)])
       ),
       (
-        "blocked",
+        "blocked_by",
         .make([
           ("type", "array"), ("items", open(["reason", "count"], [("reason", text), ("count", count)])),
         ])
@@ -253,10 +253,11 @@ enum OpenAPIAnswers {
           (
             "items",
             open(
-              ["credential", "state", "reason", "since", "count"],
+              ["credential", "state", "reason", "began_at", "count"],
               [
                 ("credential", text), ("state", words(CredentialCondition.State.allCases.map(\.rawValue))),
-                ("reason", text), ("since", time), ("next_try_at", time), ("until", time), ("count", count),
+                ("reason", text), ("began_at", time), ("next_try_at", time), ("not_before_at", time),
+                ("count", count),
               ])
           ),
         ])
@@ -301,7 +302,7 @@ enum OpenAPIAnswers {
     ("state", words(DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue))),
     ("reason", text), ("provider_id", text), ("request_id", text), ("next_attempt_at", time), ("overtaken", flag),
     ("attempts", list("Attempt")), ("attempts_omitted", count),
-    ("attempted_between", .make([("type", "array"), ("items", time)])),
+    ("earliest_attempt_at", time), ("latest_attempt_at", time),
   ]
   private static let delivery = open(["state", "overtaken", "attempts"], deliveryFields + [("user", text)])
   private static let timelineEntry = open(
@@ -311,7 +312,8 @@ enum OpenAPIAnswers {
       ("to", words(["listed", "audience"])),
     ] + deliveryFields)
   private static let attempt = open(
-    ["at", "verdict", "status"], [("at", time), ("verdict", text), ("reason", text), ("status", count)])
+    ["attempted_at", "verdict", "http_status"],
+    [("attempted_at", time), ("verdict", text), ("reason", text), ("http_status", count)])
 
   private static let deviceFields: [(String, JSONValue)] = [
     ("id", text), ("provider", text), ("token", text), ("token_kind", words(TokenKind.allCases.map(\.rawValue))),
@@ -321,11 +323,11 @@ enum OpenAPIAnswers {
     ("enabled", flag), ("live_activity_token", text), ("activity_id", text),
     ("user_tags", .make([("type", "array"), ("items", text)])),
     ("registered_at", time),
-    ("last_seen", time), ("authorization", .make([("type", "array"), ("items", text)])),
+    ("last_seen_at", time), ("authorization", .make([("type", "array"), ("items", text)])),
     ("status", words(StoredDevice.Status.allCases.map(\.rawValue))),
     (
       "tombstone",
-      open(["reason", "at"], [("reason", text), ("at", time), ("credential", text), ("message", text)])
+      open(["reason", "dead_at"], [("reason", text), ("dead_at", time), ("credential", text), ("message", text)])
     ),
   ]
   private static let device = open(
@@ -344,7 +346,7 @@ enum OpenAPIAnswers {
     ["user", "tags", "devices"], [("user", text), ("tags", texts), ("devices", list("Device"))])
   static let texts: JSONValue = .make([("type", "array"), ("items", text)])
   private static let tags = open(["tags"], [("id", text), ("user", text), ("tags", texts)])
-  private static let tagCount = open(["tag", "devices"], [("tag", text), ("devices", count)])
+  private static let tagCount = open(["tag", "device_count"], [("tag", text), ("device_count", count)])
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
   private static let namedAudience = open(["name", "audience"], [("name", text), ("audience", text)])
@@ -372,7 +374,7 @@ enum OpenAPIAnswers {
               ])
           ),
         ])
-      ), ("partitions", count), ("unowned", count),
+      ), ("partition_count", count), ("unowned_count", count),
       (
         "workers",
         .make([
@@ -382,7 +384,7 @@ enum OpenAPIAnswers {
             open(
               ["worker", "partitions"],
               [
-                ("worker", text), ("host", text), ("process", count), ("heartbeat_ms_ago", count),
+                ("worker", text), ("host", text), ("process", count), ("heartbeat_age_ms", count),
                 ("partitions", .make([("type", "array"), ("items", count)])),
               ])
           ),

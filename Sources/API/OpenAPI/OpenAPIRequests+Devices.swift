@@ -38,7 +38,7 @@ extension OpenAPIRequests {
         ])
       ),
       ("enabled", flag("Default true.")), ("activity_id", text(256)),
-      ("last_seen", time()),
+      ("last_seen_at", time()),
       (
         "authorization",
         .make([

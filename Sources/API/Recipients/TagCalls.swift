@@ -38,9 +38,9 @@ extension Service {
       write: { item, writer in
         writer.beginObject()
         writer.member("tag", item.tag)
-        writer.member("devices", item.devices)
+        writer.member("device_count", item.devices)
         writer.endObject()
-      }, columns: ["tag", "devices"], row: { [$0.tag, String($0.devices)] },
+      }, columns: ["tag", "device_count"], row: { [$0.tag, String($0.devices)] },
       page: { [self] cursor, limit throws(Problem) in
         let place = try cursor.map { cursor throws(Problem) in
           try call.place(of: cursor, marked: Self.tagMark) { $0 }

@@ -96,6 +96,14 @@ extension Problem {
       code, violations.count == 1 ? violations[0].sentence : "\(violations.count) faults; see `violations`",
       violations: violations)
   }
+
+  /// With as many of its violations as `faults` still allows.
+  func told(within faults: FaultBudget) -> Problem {
+    guard !violations.isEmpty else { return self }
+    var problem = Problem(Refusal(violations: faults.add(violations)), code)
+    (problem.retryAfter, problem.headers) = (retryAfter, headers)
+    return problem
+  }
 }
 
 extension Violation {

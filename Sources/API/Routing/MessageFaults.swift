@@ -51,9 +51,12 @@ extension Service {
   ]
 
   /// A refusal with what later checks find in the rest of the message, as far as its other faults have no say in it.
-  func withLaterFaults(_ refusal: Refusal, _ document: JSONValue, _ call: Call) async -> Refusal {
+  /// They are left out if `faults` has no room for what they find.
+  func withLaterFaults(
+    _ refusal: Refusal, _ document: JSONValue, _ call: Call, _ faults: FaultBudget
+  ) async -> Refusal {
     let faulty = refusal.violations.map { Pointer($0.pointer) }
-    guard let message = refusal.partialMessage, refusal.violations.count < Intake.maximumViolations,
+    guard let message = refusal.partialMessage, faults.hasRoom(behind: refusal.violations.count),
       !faulty.contains(where: { $0.steps.isEmpty || Self.decisive.contains(String($0.steps[0])) })
     else { return refusal }
     let contents = message.textsByVariant
@@ -64,12 +67,12 @@ extension Service {
       return refusal
     } catch {
       guard error.code == .invalidMessage else { return refusal }
-      var whole = refusal
-      for violation in error.violations where !RenderFault.isOfAbsence(violation.code) {
+      let later = error.violations.filter { violation in
         let pointer = Pointer(violation.pointer)
-        let isTold = faulty.contains { $0.meets(pointer) }
-        if !isTold, whole.violations.count < Intake.maximumViolations { whole.violations.append(violation) }
+        return !RenderFault.isOfAbsence(violation.code) && !faulty.contains { $0.meets(pointer) }
       }
+      var whole = refusal
+      whole.violations = faults.add(later, to: refusal.violations)
       return whole
     }
   }

@@ -141,13 +141,13 @@ extension Owners {
 
   /// Who owns what.
   func write(to writer: inout JSONWriter) {
-    writer.member("partitions", partitions.count)
-    writer.member("unowned", unowned.count)
+    writer.member("partition_count", partitions.count)
+    writer.member("unowned_count", unowned.count)
     writer.objects("workers", workers) { writer, worker in
       writer.member("worker", worker.name)
       writer.member("host", worker.host)
       writer.member("process", worker.process)
-      writer.member("heartbeat_ms_ago", max(0, at - worker.beatAt))
+      writer.member("heartbeat_age_ms", max(0, at - worker.beatAt))
       writer.key("partitions")
       writer.beginArray()
       for partition in partitions(of: worker.serial) { writer.integer(partition) }

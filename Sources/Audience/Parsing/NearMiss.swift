@@ -5,6 +5,7 @@ enum NearMiss {
   /// Keys that other systems use for what ours ask.
   private static let otherNames: [String: AudienceField] = [
     "version": .appVersion, "appversion": .appVersion, "app-version": .appVersion, "last_seen": .seen,
+    "last_seen_at": .seen,
     "lastseen": .seen, "last-seen": .seen, "last_session": .seen, "active": .seen,
   ]
 

@@ -31,6 +31,19 @@ package final class FaultBudget {
     return true
   }
 
+  /// Whether anything more may be told of a document that has `told` already.
+  package func hasRoom(behind told: Int) -> Bool { told < eachDocument && (violations > 0 || told == 0) }
+
+  /// `told` of one document with as many of `more` as may be told, and how many are left out.
+  package func add(_ more: [Violation], to told: [Violation] = []) -> [Violation] {
+    guard told.last?.code != Violation.Code.moreViolations.rawValue else { return told }
+    var all = told
+    for violation in more where mayTell(behind: all.count) { all.append(violation) }
+    let untold = told.count + more.count - all.count
+    if untold > 0 { all.append(.untold(untold)) }
+    return all
+  }
+
   /// What `find` finds, as long as the request has a search left.
   package func suggestion(_ find: () -> String?) -> String? {
     guard searches.left > 0 else { return nil }

@@ -97,7 +97,7 @@ struct Findings {
     guard !violations.isEmpty else { return }
     var told = violations
     if untold > 0 {
-      told.append(Violation("", .moreViolations, "\(untold) more faults are not listed; fix these first"))
+      told.append(.untold(untold))
     }
     throw Refusal(violations: told)
   }

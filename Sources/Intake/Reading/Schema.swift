@@ -64,7 +64,7 @@ package struct Schema: Sendable {
     "device",
     [
       "id", "provider", "token", "token_kind", "environment", "bundle_id", "platform", "app_version", "language", "tz",
-      "user", "user_signature", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen",
+      "user", "user_signature", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen_at",
       "authorization", "installation",
     ])
   /// A line of `POST /v1/devices/bulk`.

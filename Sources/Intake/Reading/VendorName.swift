@@ -64,7 +64,8 @@ enum VendorName {
     "external_user_id": "`external_user_id` is `user`", "external_id": "`external_id` is `user`",
     "user_id": "`user_id` is `user`", "device_type": "`device_type` is `provider` and `platform`",
     "timezone": "`timezone` is `tz`, as Europe/Berlin", "timezone_id": "`timezone_id` is `tz`, as Europe/Berlin",
-    "locale": "`locale` is `language`", "lang": "`lang` is `language`", "last_active": "`last_active` is `last_seen`",
+    "locale": "`locale` is `language`", "lang": "`lang` is `language`",
+    "last_active": "`last_active` is `last_seen_at`",
     "test_type": "`test_type` is `environment`",
   ]
 

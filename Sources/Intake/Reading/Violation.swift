@@ -38,6 +38,11 @@ package struct Violation: Error, Hashable, Sendable {
     self.detail = detail
   }
   package init(_ pointer: String, _ code: Code, _ detail: String) { self.init(pointer, code.rawValue, detail) }
+
+  /// In place of those that are left out.
+  package static func untold(_ count: Int) -> Violation {
+    Violation("", .moreViolations, "\(count) more faults are not listed; fix these first")
+  }
 }
 
 /// All faults of one request.

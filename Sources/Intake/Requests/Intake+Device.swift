@@ -157,10 +157,10 @@ extension Intake {
 
   /// A clock that runs ahead must not keep a device young for ever.
   private static func readLastSeen(_ fields: Fields, now: WallTime, _ findings: inout Findings) -> WallTime? {
-    guard let time = readTime(fields, "last_seen", &findings) else { return nil }
+    guard let time = readTime(fields, "last_seen_at", &findings) else { return nil }
     if time > now {
       findings.warn(
-        fields.place.member("last_seen"), "clock_ahead", "is in the future; the time of this request was stored")
+        fields.place.member("last_seen_at"), "clock_ahead", "is in the future; the time of this request was stored")
       return now
     }
     return time

@@ -196,11 +196,11 @@ enum ChaosCommand {
       writer.member("duplicates_bound", ledger.bound)
       writer.member("answers_lost", ledger.unanswered)
       writer.member("requests_repeated", result.repeats)
-      writer.member("milliseconds", result.milliseconds)
-      writer.key("faults")
-      writer.beginObject()
-      for (name, count) in faults { writer.member(name, count) }
-      writer.endObject()
+      writer.member("duration_ms", result.milliseconds)
+      writer.objects("faults", faults) { writer, item in
+        writer.member("fault", item.0)
+        writer.member("count", item.1)
+      }
       writer.key("differences")
       writer.beginArray()
       for difference in result.differences { writer.string(difference) }

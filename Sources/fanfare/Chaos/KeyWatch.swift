@@ -126,11 +126,8 @@ struct KeyWatch {
   }
 
   func write(to writer: inout JSONWriter) {
-    writer.key("families")
-    writer.beginObject()
-    for family in seen {
-      writer.key(family.rawValue)
-      writer.beginObject()
+    writer.objects("families", seen) { writer, family in
+      writer.member("family", family.rawValue)
       for (name, figure) in [
         ("keys", figure(family, \.keys)), ("elements", figure(family, \.elements)), ("bytes", figure(family, \.bytes)),
       ] {
@@ -138,8 +135,6 @@ struct KeyWatch {
         writer.member("late_\(name)", figure.late)
       }
       writer.member("flat", isFlat(family))
-      writer.endObject()
     }
-    writer.endObject()
   }
 }

@@ -39,16 +39,14 @@ struct ResourceWatch {
     return table.text
   }
 
-  /// A member for each figure, into an object that is open.
+  /// Into an object that is open.
   func write(to writer: inout JSONWriter) {
-    for one in series {
-      writer.key(one.name)
-      writer.beginObject()
+    writer.objects("resources", series) { writer, one in
+      writer.member("resource", one.name)
       writer.member("begin", one.begin)
       writer.member("early", one.early)
       writer.member("late", one.late)
       writer.member("flat", one.isFlat)
-      writer.endObject()
     }
   }
 }

@@ -119,7 +119,7 @@ enum SoakCommand {
     if json {
       var writer = JSONWriter()
       writer.beginObject()
-      if let hours { writer.member("hours", hours) }
+      if let hours { writer.member("duration_hours", hours) }
       watches.resources.write(to: &writer)
       watches.keys.write(to: &writer)
       writer.endObject()

@@ -150,7 +150,7 @@ struct Campaign {
             Recorded(
               message: id, device: item["device"]?.string ?? "", state: item["state"]?.string ?? "",
               reason: item["reason"]?.string, providerID: item["provider_id"]?.string,
-              statuses: (item["attempts"]?.array ?? []).map { Int($0["status"]?.integer ?? 0) }))
+              statuses: (item["attempts"]?.array ?? []).map { Int($0["http_status"]?.integer ?? 0) }))
         }
         cursor = document["next_cursor"]?.string
       } while cursor != nil

@@ -11,7 +11,7 @@ struct DeviceCallTests {
   func putAndGet() async throws {
     try await Gateway.running { gateway in
       let body =
-        #"{"provider":"apns","token":"ABCD","environment":"sandbox","bundle_id":"com.a","platform":"iOS","app_version":"1","language":"de","tz":"UTC","user":"u1","tags":["a","b"],"attributes":{"n":1,"s":"x"},"enabled":true,"last_seen":"2026-01-01T00:00:00Z"}"#
+        #"{"provider":"apns","token":"ABCD","environment":"sandbox","bundle_id":"com.a","platform":"iOS","app_version":"1","language":"de","tz":"UTC","user":"u1","tags":["a","b"],"attributes":{"n":1,"s":"x"},"enabled":true,"last_seen_at":"2026-01-01T00:00:00Z"}"#
       let put = gateway.ask("PUT", "/v1/devices/d1", body, as: .devices)
       #expect(put.status == 201, "\(put.text)")
       #expect(put.header("location") == "/v1/devices/d1")
@@ -21,7 +21,7 @@ struct DeviceCallTests {
       #expect(got.json["token"] == .string("abcd"))
       #expect(got.json["platform"] == .string("ios"))
       #expect(got.json["status"] == .string("active"))
-      #expect(got.json["last_seen"] == .string("2026-01-01T00:00:00.000Z"))
+      #expect(got.json["last_seen_at"] == .string("2026-01-01T00:00:00.000Z"))
       #expect(got.json["attributes"]?["n"] == .integer(1))
       #expect(Set(got.json["tags"]?.array?.compactMap(\.string) ?? []) == ["a", "b"])
       let registered = got.json["registered_at"]?.string

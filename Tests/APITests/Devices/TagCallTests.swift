@@ -57,7 +57,7 @@ struct TagCallTests {
         let items = gateway.ask("GET", "/v1/tags\(query)", as: .read).json["items"]?.array ?? []
         return Dictionary(
           uniqueKeysWithValues: items.map { item in
-            if case .integer(let count)? = item["devices"] { (item["tag"]?.string ?? "", count) } else { ("", 0) }
+            if case .integer(let count)? = item["device_count"] { (item["tag"]?.string ?? "", count) } else { ("", 0) }
           })
       }
       #expect(counts() == ["own": 1, "vip": 2, "plan:pro": 2])

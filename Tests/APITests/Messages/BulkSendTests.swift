@@ -52,6 +52,39 @@ struct BulkSendTests {
     }
   }
 
+  @Test("a line is told all its faults at once, of form, attributes and rendering; the lines share what may be told")
+  func faultsTogether() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""attributes":{"name":"Ann"}"#)
+      let long = String(repeating: "x", count: FakeAccount.limit + 17)
+      func violations(_ line: JSONValue) -> Set<String> {
+        Set(
+          (line["problem"]?["violations"]?.array ?? []).map {
+            "\($0["pointer"]?.string ?? "") \($0["code"]?.string ?? "")"
+          })
+      }
+      let whole = #"{"to":{"devices":["d1"]},"notification":{"title":"Hi {{nmae}}","body":"\#(long)"}"#
+      let told = bulk(
+        gateway,
+        [whole + "}", whole + #","ttl":-1,"idempotency_key":7}"#, whole + #","kind":"alrt"}"#, line("d1", "T")])
+      #expect(violations(told[0]) == ["/notification unknown_value", " payload_too_large"], "\(told[0])")
+      #expect(
+        violations(told[1]) == [
+          "/idempotency_key invalid_format", "/ttl out_of_range", "/notification unknown_value", " payload_too_large",
+        ], "\(told[1])")
+      #expect(violations(told[2]) == ["/kind unknown_value"], "\(told[2])")
+      #expect(told[3]["id"] != nil, "\(told[3])")
+
+      // Two hundred in all; then each line is told one, and how many are left out.
+      let many = bulk(gateway, Array(repeating: whole + #","ttl":-1}"#, count: 300))
+      let counts = many.map {
+        $0["problem"]?["violations"]?.array?.filter { $0["code"] != "more_violations" }.count ?? 0
+      }
+      #expect(counts.first == 3 && counts.last == 1 && counts.allSatisfy { (1...3).contains($0) }, "\(counts)")
+      #expect(counts.reduce(0) { $0 + $1 - 1 } <= 200, "\(counts)")
+    }
+  }
+
   @Test("lines for one device are accepted in their order, whatever stands between them")
   func order() async throws {
     try await Gateway.running { gateway in

@@ -49,7 +49,7 @@ struct ForecastTests {
           #expect(told == missing && forecast?["estimated"]?.bool == false, "seed \(random.seed): \(dry.text)")
         } else {
           #expect(forecast?["estimated"]?.bool == true, "\(dry.text)")
-          let sample = Int(forecast?["sample"]?.integer ?? 0)
+          let sample = Int(forecast?["sample_size"]?.integer ?? 0)
           #expect((40...160).contains(sample), "\(dry.text)")
           // Five standard deviations of a sample of that size.
           let deviation = Double(count) * (0.25 / Double(max(1, sample))).squareRoot()

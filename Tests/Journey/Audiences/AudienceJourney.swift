@@ -44,11 +44,12 @@ extension Journeys {
       #expect(report["first_attempt_at"]?.string.map { accepted <= $0 } == true, "\(report)")
       let earlier = batched
       for delivery in try await gateway.deliveries(id) {
-        guard let times = delivery["attempted_between"]?.array?.compactMap(\.string) else {
+        guard let earliest = delivery["earliest_attempt_at"]?.string else {
           #expect(delivery["attempts"]?.array?.isEmpty == false, "\(delivery)")
           continue
         }
-        #expect(times.count == 2 && accepted <= times[0] && times[0] <= times[1], "\(delivery)")
+        let latest = try #require(delivery["latest_attempt_at"]?.string, "\(delivery)")
+        #expect(accepted <= earliest && earliest <= latest, "\(delivery)")
         #expect(delivery["attempts"]?.array?.isEmpty == true)
         batched += 1
       }
@@ -67,7 +68,7 @@ extension Journeys {
       #"{"to":{"audience":"plan:free"},"notification":{"body":"For the record"},"keep_receipts":true}"#)
     _ = try await gateway.completed(kept)
     for delivery in try await gateway.deliveries(kept) {
-      #expect(delivery["attempts"]?.array?.count == 1 && delivery["attempted_between"] == nil, "\(delivery)")
+      #expect(delivery["attempts"]?.array?.count == 1 && delivery["earliest_attempt_at"] == nil, "\(delivery)")
     }
 
     let before = try await world.sandbox.log().count

@@ -18,7 +18,8 @@ extension Journeys {
       func add(_ id: String, _ number: Int, _ token: String, seen: String) {
         let tags = number < few ? #","tags":["few"]"# : ""
         lines.append(
-          #"{"id":"\#(id)\#(number)","user":"u\#(number)","last_seen":"2026-01-\#(seen)T08:00:00Z",\#(token)\#(tags)}"#)
+          #"{"id":"\#(id)\#(number)","user":"u\#(number)","last_seen_at":"2026-01-\#(seen)T08:00:00Z",\#(token)\#(tags)}"#
+        )
       }
       for number in both.lowerBound..<apple.upperBound {
         add("a", number, #""provider":"apns","token":"\#(Tokens.apns(number))""#, seen: "20")

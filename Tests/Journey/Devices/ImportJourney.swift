@@ -144,7 +144,7 @@ extension Journeys {
     #expect(Set(devices.compactMap { $0["id"]?.string }).count == Upload.size)
     let tags = try await second.gateway.client.get("/v1/tags?limit=1000").json["items"]?.array ?? []
     let told = Dictionary(
-      tags.map { ($0["tag"]?.string ?? "", Int($0["devices"]?.integer ?? 0)) }, uniquingKeysWith: +)
+      tags.map { ($0["tag"]?.string ?? "", Int($0["device_count"]?.integer ?? 0)) }, uniquingKeysWith: +)
     #expect(told == Upload.counts)
     for (tag, count) in Upload.counts { #expect(try await second.count(tag) == count) }
     for user in [0, Upload.size / 8, Upload.size / 4 - 1] {

@@ -137,7 +137,7 @@ extension Journeys {
     .device(#"\#(fcm),"tags":"vip""#, "/tags"), .device(#"\#(fcm),"tags":["a b c",7]"#, "/tags"),
     .device(#"\#(fcm),"enabled":"no""#, "/enabled"), .device(#"\#(fcm),"id":"other""#, "path"),
     .device(#"\#(fcm),"registered_at":"2026-01-01T00:00:00Z""#, "server"),
-    .device(#"\#(fcm),"last_seen":"yesterday""#, "RFC 3339"),
+    .device(#"\#(fcm),"last_seen_at":"yesterday""#, "RFC 3339"),
     .device(#"\#(fcm),"authorization":"granted""#, "authorized"),
     .device(#"\#(fcm),"attributes":{"a":{"b":1}}"#, "/attributes"), .device(#"\#(fcm),"user":7"#, "/user"),
     Slip("POST", "/v1/drafts", #"{"name":"x"}"#, [], 422, "message"),

@@ -69,7 +69,7 @@ extension Journeys {
       #expect(try await world.run(["status"], against: gateway).code == 1)
       for id in ids {
         let report = try await gateway.client.get("/v1/messages/\(id)").json
-        #expect(report["waiting_for"]?.array?.first?["until"]?.string != nil, "\(report)")
+        #expect(report["waiting_for"]?.array?.first?["not_before_at"]?.string != nil, "\(report)")
         #expect(try await gateway.deliveries(id).map { $0["state"]?.string } == ["pending"])
       }
       try await world.sandbox.play("[]")

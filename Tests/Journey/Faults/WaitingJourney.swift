@@ -52,7 +52,7 @@ extension Journeys {
       let report = try await gateway.client.get("/v1/messages/\(id)").json
       let wait = report["waiting_for"]?.array?.first
       #expect(wait?["credential"]?.string == "shop/android" && wait?["count"]?.integer == 3, "\(fault.name): \(report)")
-      #expect(wait?["next_try_at"]?.string != nil && wait?["since"]?.string != nil, "\(fault.name): \(report)")
+      #expect(wait?["next_try_at"]?.string != nil && wait?["began_at"]?.string != nil, "\(fault.name): \(report)")
 
       try await world.sandbox.play("[]")
       gateway.process.signal(SIGHUP)
@@ -111,8 +111,8 @@ extension Journeys {
     let credential = try JSON.parse(Array(status.text.utf8))["credentials"]?.array?
       .first { $0["credential"]?.string == "shop/android" }
     func time(_ name: String) -> WallTime? { credential?[name]?.string.flatMap { WallTime(rfc3339: $0) } }
-    let since = try #require(time("since"), "\(status.text)")
-    let (next, until) = (try #require(time("next_try_at")), try #require(time("until")))
+    let since = try #require(time("began_at"), "\(status.text)")
+    let (next, until) = (try #require(time("next_try_at")), try #require(time("not_before_at")))
     #expect((3_500_000...3_700_000).contains(next - since), "an hour: \(status.text)")
     #expect((86_300_000...86_500_000).contains(until - since), "a day: \(status.text)")
 
@@ -172,7 +172,7 @@ extension Journeys {
   }
 
   private static func isQuota(_ attempt: JSONValue) -> Bool {
-    attempt["reason"]?.string == "QUOTA_EXCEEDED" && attempt["status"]?.integer == 429
+    attempt["reason"]?.string == "QUOTA_EXCEEDED" && attempt["http_status"]?.integer == 429
   }
 
   @Test("a provider that fails or refuses whatever it is asked is told as such, until it takes a push again")

@@ -51,7 +51,7 @@ extension Journeys {
     var went: [String: [String: Int64]] = [:]
     for (title, id) in [("campaign", campaign), ("list", list)] {
       for delivery in try await api.deliveries(id) {
-        let at = try #require(delivery["attempts"]?.array?.first?["at"]?.string, "\(delivery)")
+        let at = try #require(delivery["attempts"]?.array?.first?["attempted_at"]?.string, "\(delivery)")
         let number = Int((delivery["device"]?.string ?? "").dropFirst()) ?? 0
         went[title, default: [:]][Tokens.apns(number)] = WallTime(rfc3339: at)?.milliseconds
       }

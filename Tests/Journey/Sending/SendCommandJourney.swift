@@ -64,4 +64,79 @@ extension Journeys {
       #expect(Tool.documents(fault).first?["code"]?.string == code && Tool.documents(fault).count == 1, "\(fault)")
     }
   }
+
+  @Test("fanfare send makes buttons, variants and a Live Activity of its options, as the API names them")
+  func sendContent() async throws {
+    let world = try await World()
+    let tool = Tool(gateway: try await world.gateway(), world: world)
+    for number in 1...40 {
+      let body = #"{"provider":"fcm","token":"\#(Tokens.fcm(number))","tags":["all"]}"#
+      #expect(try await tool.gateway.client.put("/v1/devices/d\(number)", body).status == 201)
+    }
+    // Buttons: the last mark begins the link, which may hold more of them.
+    try await tool.run(
+      "send", "--device", "d1", "--title", "Order", "--button", "open=Show me=https://example.com/?a=b", "--button",
+      "later=Not now", "--wait", "60")
+    let buttons = try #require(try await world.sandbox.log().last?.body)
+    for part in ["Show me", "https://example.com/?a=b", "Not now"] {
+      #expect(buttons.replacing("\\/", with: "/").contains(part), "\(buttons)")
+    }
+
+    // Variants: of a title, of both texts, of the message's own, with a holdout.
+    let sent = try await tool.run(
+      "send", "--audience", "all", "--title", "Plain", "--body", "Text", "--variant", "plain=30", "--variant",
+      "loud=30:LOUD: now", "--variant", "both=29.5%", "--wait", "60", exit: 2)
+    #expect(sent.contains("NAME=PERCENT:TITLE|BODY"), "\(sent)")
+    let told = try await tool.start([
+      "send", "--audience", "all", "--title", "Plain", "--body", "Text", "--variant", "plain=30", "--variant",
+      "loud=30:LOUD: now", "--variant", "both=29.5:Other|Words", "--holdout", "10.5", "--wait", "60", "--json",
+    ]).end(0)
+    let report = try #require(Tool.documents(told).last)
+    #expect(
+      report["variants"]?.array?.map { $0["name"]?.string } == ["plain", "loud", "both"]
+        && report["holdout"] == .double(10.5), "\(report)")
+    let texts = try await world.sandbox.log().dropFirst().map { entry in
+      ["Plain", "LOUD: now", "Other"].filter { entry.body.contains("\"\($0)\"") }
+        + ["Text", "Words"].filter { entry.body.contains("\"\($0)\"") }
+    }
+    #expect(Set(texts).isSubset(of: [["Plain", "Text"], ["LOUD: now", "Text"], ["Other", "Words"]]), "\(texts)")
+    #expect(Set(texts).count > 1 && texts.count <= 40, "\(texts)")
+    let file = try world.write(
+      [#"[{"name":"a","weight":50},{"name":"b","weight":50,"data":{"look":"b"}}]"#], to: "variants.json")
+    let shown = try await tool.run("send", "--audience", "all", "--title", "T", "--variants", file, "--dry-run")
+    #expect(shown.contains("variant a") && shown.contains(#""look":"b""#), "\(shown)")
+
+    // A Live Activity: started for a user, then updated and ended for those that follow it.
+    for (name, body) in [
+      ("start", #""token":"\#(Tokens.apns(901))","token_kind":"push_to_start","user":"ana""#),
+      ("match", #""token":"\#(Tokens.apns(801))","token_kind":"activity","activity_id":"match-7","user":"ana""#),
+    ] {
+      #expect(
+        try await tool.gateway.client.put("/v1/devices/\(name)", #"{"provider":"apns",\#(body)}"#).status == 201)
+    }
+    try await tool.run(
+      "send", "--user", "ana", "--event", "start", "--activity", "match-7", "--attributes-type", "Match",
+      "--attributes", #"{"id":7}"#, "--content-state", #"{"home":0}"#, "--title", "Kick-off", "--wait", "60")
+    try await tool.run(
+      "send", "--event", "update", "--activity", "match-7", "--content-state", #"{"home":1}"#, "--wait", "60")
+    try await tool.run("send", "--event", "end", "--activity", "match-7", "--wait", "60")
+    let activities = try await world.sandbox.log().filter { $0.provider == "apns" && $0.accepted }
+    #expect(activities.map(\.token) == [Tokens.apns(901), Tokens.apns(801), Tokens.apns(801)])
+    for (entry, part) in zip(activities, [#""event":"start""#, #""home":1"#, #""event":"end""#]) {
+      #expect(entry.body.contains(part), "\(entry.body)")
+    }
+
+    for (words, why) in [
+      (["--device", "d1", "--button", "open"], "ID=TEXT"), (["--device", "d1", "--button", "open="], "ID=TEXT"),
+      (["--device", "d1", "--variant", "a"], "NAME=PERCENT"), (["--device", "d1", "--holdout", "many"], "percent"),
+      (["--device", "d1", "--variants", "none.json"], "cannot be read"),
+      (["--device", "d1", "--variants", file, "--variant", "a=50"], "exclude each other"),
+      (["--activity", "match-7"], "--event update"), (["--event", "start", "--activity", "match-7"], "recipients"),
+      (["--event", "update", "--activity", "match-7", "--content-state", "home"], "JSON object"),
+      (["--event", "end", "--activity", "match-7", "--background"], "exclude each other"),
+    ] {
+      let fault = try await tool.start(["send", "--title", "T"] + words).end(2)
+      #expect(fault.contains(why), "\(words): \(fault)")
+    }
+  }
 }

@@ -136,7 +136,8 @@ extension Store {
     for (at, found) in devices.enumerated() {
       let mark = found.record.mark
       var claim = TokenClaim(
-        id: found.device.id, place: found.place, address: found.device.address, derived: tokens[at], told: told[at],
+        id: found.device.id, place: found.place, address: found.device.address, user: found.device.user,
+        derived: tokens[at], told: told[at],
         way: .arrives
       ) { $0.record.mark == mark }
       claim.yields = yields

@@ -8,6 +8,7 @@ struct TokenClaim {
   var id: DeviceID
   var place: DevicePlace
   var address: Address
+  var user: String?
   /// The id that the token gives.
   var derived: DeviceID
   /// Who came before it.
@@ -160,12 +161,12 @@ extension Store {
       if claim.yields { return .yield(other.device.id) }
       // One that is not entered yet comes behind this.
       guard entries.contains(where: { $0.tag == mark.tag }), claim.way != .keeps else { return .leave }
-      return .write(other, buried(other.record, for: claim.id), isFrom: false, forgets: true)
+      return .write(other, buried(other.record, for: claim), isFrom: false, forgets: true)
     }
     guard other.record.stored.tombstone == nil else { return isForeign ? .leave : .forget }
     if holds {
       if claim.yields { return .yield(other.device.id) }
-      return .write(other, buried(other.record, for: claim.id), isFrom: true, forgets: true)
+      return .write(other, buried(other.record, for: claim), isFrom: true, forgets: true)
     }
     guard !entries.isEmpty, claim.way != .keeps else { return .leave }
     return .write(other, shaken(other), isFrom: false, forgets: !isForeign)
@@ -174,6 +175,13 @@ extension Store {
   private func names(_ other: FoundDevice, as derived: DeviceID, _ app: AppID) -> Bool {
     let (own, asked) = (alias(Self.derivedID(of: other.device.address, in: app), app), alias(derived, app))
     return own.key == asked.key && own.hash == asked.hash
+  }
+
+  /// A user whose device comes under another id has several: this record need not be written again for that.
+  private func buried(_ device: DeviceRecord, for claim: TokenClaim) -> DeviceRecord {
+    var record = buried(device, for: claim.id)
+    if let user = claim.user, device.stored.device.isOf(user) { record.isOneOfSeveral = true }
+    return record
   }
 
   func buried(_ device: DeviceRecord, for owner: DeviceID) -> DeviceRecord {

@@ -83,9 +83,11 @@ final class Step {
     return .stored(id, before.tombstone == nil ? .updated : .revived)
   }
 
-  fileprivate func claim(on place: DevicePlace, _ address: Address) -> TokenClaim {
-    let (way, mark, before) = (way, mark, found)
-    return TokenClaim(id: id, place: place, address: address, derived: derived, told: told, way: way) { found in
+  fileprivate func claim(on place: DevicePlace, of device: Device) -> TokenClaim {
+    let (way, mark, before, address) = (way, mark, found, device.address)
+    return TokenClaim(
+      id: id, place: place, address: address, user: device.user, derived: derived, told: told, way: way
+    ) { found in
       switch way {
       case .arrives: found.record.mark == mark
       case .changes: before.map { found.packed.elementsEqual($0.packed) } ?? false
@@ -126,8 +128,8 @@ extension Store {
     for (write, pointed) in zip(changing, pointed) {
       let step = steps[write.step]
       step.told = pointed
-      guard let address = write.after?.stored.device.address else { continue }
-      claims.append((step, step.claim(on: write.place, address)))
+      guard let device = write.after?.stored.device else { continue }
+      claims.append((step, step.claim(on: write.place, of: device)))
     }
     // Where one is lost its write is refused.
     for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) { claimed.step.ended(result) }
@@ -154,8 +156,8 @@ extension Store {
   func moveTokens(_ steps: [Step], _ app: AppID) async throws(StoreError) {
     var claims: [(step: Step, claim: TokenClaim)] = []
     for step in steps where step.way != .changes && !step.told.isEmpty {
-      guard let place = step.place, let address = step.device?.address else { continue }
-      claims.append((step, step.claim(on: place, address)))
+      guard let place = step.place, let device = step.device else { continue }
+      claims.append((step, step.claim(on: place, of: device)))
     }
     var lost = Set<ObjectIdentifier>()
     for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) {

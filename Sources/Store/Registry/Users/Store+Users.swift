@@ -105,25 +105,43 @@ extension Store {
       })
   }
 
+  /// Users whose devices are brought to what their entries say together.
+  private static let settledAtOnce = 512
+
   /// Brings the records of users' devices to what their users' entries say. A record takes only newer tags, so that
   /// repeated and crossing calls end alike.
   func settle(_ users: [String], app: AppID) async throws(StoreError) {
+    for start in stride(from: 0, to: users.count, by: Self.settledAtOnce) {
+      var left = Array(users[start..<min(users.count, start + Self.settledAtOnce)])
+      var attempts = 0
+      while !left.isEmpty {
+        guard attempts < Self.writeAttempts else { throw Self.tooBusy }
+        left = try await settleOnce(left, app)
+        attempts += 1
+      }
+    }
+  }
+
+  /// Those of `users` one of whose devices was changed meanwhile.
+  private func settleOnce(_ users: [String], _ app: AppID) async throws(StoreError) -> [String] {
     let entries = try await entries(ofUsers: users, app: app)
-    let places = entries.flatMap(\.places)
-    let found = try await records(places, app: app)
+    let found = try await records(entries.flatMap(\.places), app: app)
     var at = 0
+    var writes: [(user: String, write: DeviceWrite)] = []
+    var taken = Set<DevicePlace>()
     for (user, entry) in zip(users, entries) {
       for record in found[at..<at + entry.places.count] {
-        guard let record, record.device.isOf(user), record.record.takes(entry) else { continue }
-        _ = try await rewrite(record.device.id, app: app) { stored in
-          guard stored.stored.device.isOf(user), stored.takes(entry) else { return nil }
-          var new = stored
-          new.take(entry)
-          return new
-        }
+        guard let record, record.device.isOf(user), record.record.takes(entry), taken.insert(record.place).inserted
+        else { continue }
+        var after = record.record
+        after.take(entry)
+        writes.append((user, DeviceWrite(place: record.place, id: record.device.id, before: record, after: after)))
       }
       at += entry.places.count
     }
+    guard !writes.isEmpty else { return [] }
+    let results = try await write(writes.map(\.write), app: app)
+    return Set(zip(writes, results).filter { !$1.isDone }.map { ExactText($0.0.user) }).map(\.text)
   }
 
   // MARK: Reading

@@ -28,6 +28,8 @@ struct DeviceImport {
 
   /// Refused lines that are explained one by one; the rest is counted.
   private static let explained = 20
+  /// What may become of a device.
+  private static let registrations = ["created", "updated", "revived", "moved"]
   /// Bytes of one request: the server takes 20 MiB.
   private static let bytesAtOnce = 8 << 20
   /// Tries of one batch while the server has too much to do.
@@ -239,7 +241,7 @@ struct DeviceImport {
       writer.member("complete", isComplete)
       writer.member("lines", reached)
       writer.member("registered", done)
-      for (word, count) in counts.sorted(by: { $0.key < $1.key }) { writer.member(word, count) }
+      for word in Self.registrations { writer.member(word, counts[word] ?? 0) }
       writer.member("refused", refused)
       writer.endObject()
       return Terminal.print(json: writer.bytes)

@@ -56,10 +56,11 @@ enum DevicePrunes {
     Terminal.print(review["credential"]?.string ?? "")
     if let brake = review["brake"] {
       Terminal.print(
-        "  prune brake on since \(brake["since"]?.string ?? ""): \(count(brake, "dead")) of \(count(brake, "seen")) "
-          + "tokens were called dead (\(percent(brake["share"])); up to \(percent(brake["normal_share"])) is normal)")
+        "  prune brake on since \(brake["began_at"]?.string ?? ""): \(count(brake, "dead")) of \(count(brake, "seen")) "
+          + "tokens were called dead (\(percent(brake["share"])); up to \(percent(brake["normal_share_limit"])) is normal)"
+      )
     } else {
-      Terminal.print("  prune brake off; the normal share of dead tokens is \(percent(review["norm_share"]))")
+      Terminal.print("  prune brake off; the normal share of dead tokens is \(percent(review["normal_share"]))")
     }
     guard case .integer(let held)? = review["held"], held > 0 else { return }
     Terminal.print("  \(held) prunes held")
@@ -70,8 +71,8 @@ enum DevicePrunes {
     Terminal.print(table.text)
     Terminal.print("  examples:")
     var sample = Table()
-    for prune in review["sample"]?.array ?? [] {
-      let words = ["device", "reason", "at", "message"].map { prune[$0]?.string ?? "" }
+    for prune in review["samples"]?.array ?? [] {
+      let words = ["device", "reason", "dead_at", "message"].map { prune[$0]?.string ?? "" }
       sample.row(["  \(words[0])"] + words.dropFirst())
     }
     Terminal.print(sample.text)

@@ -48,12 +48,12 @@ enum DeviceReindex {
       var writer = JSONWriter()
       writer.beginObject()
       writer.member("app", app.rawValue)
-      writer.member("devices", report.devices)
+      writer.member("device_count", report.devices)
       writer.member("repaired", repair)
-      writer.key("faults")
-      writer.beginObject()
-      for (fault, count) in faults { writer.member(fault.rawValue, count) }
-      writer.endObject()
+      writer.objects("faults", faults) { writer, item in
+        writer.member("fault", item.key.rawValue)
+        writer.member("count", item.value)
+      }
       writer.member("samples", JSONValue.array(report.samples.map { .string($0) }))
       writer.endObject()
       return Terminal.print(json: writer.bytes)

@@ -49,7 +49,7 @@ enum DeviceView {
       table.row(
         device["id"]?.string ?? "", device["provider"]?.string ?? "", device["platform"]?.string ?? "",
         device["status"]?.string ?? "", device["user"]?.string ?? "", words(device["tags"]),
-        device["last_seen"]?.string ?? device["registered_at"]?.string ?? "")
+        device["last_seen_at"]?.string ?? device["registered_at"]?.string ?? "")
     }
     table.show()
   }
@@ -76,7 +76,7 @@ enum DeviceView {
     guard let tombstone = device["tombstone"] else { return }
     let message = tombstone["message"]?.string.map { ", by \($0)" } ?? ""
     Terminal.print(
-      "its provider called the token dead at \(tombstone["at"]?.string ?? ""): \(tombstone["reason"]?.string ?? "")\(message)"
+      "its provider called the token dead at \(tombstone["dead_at"]?.string ?? ""): \(tombstone["reason"]?.string ?? "")\(message)"
     )
   }
 
@@ -98,7 +98,7 @@ enum DeviceView {
 enum DeliveryView {
   /// Nothing where no record is kept: there was one at least.
   static func attempts(of delivery: JSONValue) -> String {
-    guard delivery["attempted_between"] == nil else { return "" }
+    guard delivery["earliest_attempt_at"] == nil else { return "" }
     return String((delivery["attempts"]?.array?.count ?? 0) + Int(delivery["attempts_omitted"]?.integer ?? 0))
   }
 
@@ -128,9 +128,9 @@ enum DeliveryView {
 
   /// The time between which it was, where no more is known.
   private static func lastAttempt(of delivery: JSONValue) -> String {
-    if let times = delivery["attempted_between"]?.array?.compactMap(\.string), times.count == 2 {
-      return "between \(times[0]) and \(times[1])"
+    if let earliest = delivery["earliest_attempt_at"]?.string, let latest = delivery["latest_attempt_at"]?.string {
+      return "between \(earliest) and \(latest)"
     }
-    return delivery["attempts"]?.array?.last?["at"]?.string ?? ""
+    return delivery["attempts"]?.array?.last?["attempted_at"]?.string ?? ""
   }
 }

@@ -43,7 +43,7 @@ enum UsersCommand {
     try ListCall.run("/v1/tags", [("prefix", arguments.text("--prefix"))], arguments, limit: 100) { items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no tag matches") }
       var table = Table("tag", "devices")
-      for item in items { table.row(item["tag"]?.string ?? "", String(item["devices"]?.integer ?? 0)) }
+      for item in items { table.row(item["tag"]?.string ?? "", String(item["device_count"]?.integer ?? 0)) }
       table.show()
       ListCall.tellRest(items.count, isWhole)
     }

@@ -6,14 +6,14 @@ enum ForecastView {
   static func text(of forecast: JSONValue) -> String {
     let number = { (name: String) in forecast[name]?.integer ?? 0 }
     var table = Table()
-    table.row(String(number("devices")), "device\(number("devices") == 1 ? "" : "s") found", "")
+    table.row(String(number("device_count")), "device\(number("device_count") == 1 ? "" : "s") found", "")
     for row in forecast["excluded"]?.array ?? [] {
       table.row("-\(row["count"]?.integer ?? 0)", row["reason"]?.string ?? "", row["detail"]?.string ?? "")
     }
     table.row(String(number("would_be_sent")), "would be sent now", providers(forecast))
     guard forecast["estimated"]?.bool == true else { return table.text }
     let how =
-      forecast["sample"]?.integer.map { "an estimate from a sample of \($0) devices" }
+      forecast["sample_size"]?.integer.map { "an estimate from a sample of \($0) devices" }
       ?? "the holdout is drawn when the message is sent: these figures are one possible draw"
     return table.text + "\n(" + how + ")"
   }

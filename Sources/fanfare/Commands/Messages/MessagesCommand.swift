@@ -121,11 +121,11 @@ enum MessagesCommand {
         + "\(progress?["pending"]?.integer ?? 0) pending")
     for wait in report["waiting_for"]?.array ?? [] {
       let next = wait["next_try_at"]?.string.map { ", next try \($0)" } ?? ""
-      let until = wait["until"]?.string.map { ", the provider asks to wait until \($0)" } ?? ""
+      let until = wait["not_before_at"]?.string.map { ", the provider asks to wait until \($0)" } ?? ""
       Terminal.print(
         "\(wait["count"]?.integer ?? 0) wait for credential \(wait["credential"]?.string ?? ""), "
           + "\(wait["state"]?.string ?? "") since "
-          + "\(wait["since"]?.string ?? ""): \(wait["reason"]?.string ?? "")\(next)\(until)")
+          + "\(wait["began_at"]?.string ?? ""): \(wait["reason"]?.string ?? "")\(next)\(until)")
     }
     if report["state"]?.string == "scheduled", let start = start(of: report) {
       Terminal.print("starts at \(start); version \(report["version"]?.integer ?? 0)")

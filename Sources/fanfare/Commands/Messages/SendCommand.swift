@@ -32,6 +32,7 @@ enum SendCommand {
       Command.Option(
         "--data", "JSON or KEY=VALUE", repeats: true,
         "data for the app: a JSON object, or KEY=VALUE for each text value"),
+    ] + contentOptions + [
       Command.Option("--background", "a background push: wake the app with --data, without a notification"),
       Command.Option("--ttl", "SECONDS", "time to live: after it the message expires"),
       Command.Option("--priority", "NAME", "high, normal or low"),
@@ -51,6 +52,8 @@ enum SendCommand {
       "fanfare send --to-token fcm:dGVz… --title Hello --body World",
       "fanfare send --audience 'plan:pro && lang:de' --title Sale --name 'Spring sale' --label campaign:spring --dry-run",
       "fanfare send --user 4711 --file message.json --wait 30",
+      "fanfare send --audience churned --title 'We miss you' --variant plain=50 --variant 'loud=50:COME BACK!'",
+      "fanfare send --event update --activity match-7 --content-state '{\"home\":1}'",
     ]
   ) { arguments in try run(arguments) }
 
@@ -87,6 +90,15 @@ enum SendCommand {
     var members: [JSONMember] = []
     if let file = arguments.text("--file") { members = try read(file) }
     members.set("to", try recipients(arguments))
+    let activity = try liveActivity(
+      arguments, beside: members["live_activity"]?.object ?? [], hasRecipients: members["to"] != nil)
+    if let activity {
+      members.set("kind", "live_activity")
+      members.set("live_activity", .object(activity))
+      if members["to"] == nil, let id = arguments.text("--activity") {
+        members.set("to", .object([JSONMember("activity", .string(id))]))
+      }
+    }
     if members["to"] == nil {
       throw UsageProblem(
         text: "recipients are missing: give --to-token, --device, --user, --audience or --everyone, or \"to\" in --file"
@@ -98,7 +110,10 @@ enum SendCommand {
       notification.set(name, arguments.text("--" + name))
     }
     notification.set("badge", try arguments.integer("--badge", in: 0...Int(Int32.max)))
+    notification.set("buttons", try buttons(arguments))
     members.set("notification", members: notification)
+    members.set("variants", try variants(arguments))
+    members.set("holdout", try holdout(arguments))
     if let data = try data(arguments) { members.set("data", .object(data)) }
     members.set("ttl", try arguments.integer("--ttl", in: 0...Message.maximumTTL))
     for (option, key) in [
@@ -148,20 +163,21 @@ enum SendCommand {
   }
 
   private static func read(_ file: String) throws(UsageProblem) -> [JSONMember] {
+    guard let members = try document(file).object else {
+      throw UsageProblem(text: "\(file) does not hold a JSON object")
+    }
+    return members
+  }
+
+  /// Of a file, or of standard input for `-`.
+  static func document(_ file: String) throws(UsageProblem) -> JSONValue {
     guard let bytes = FileContent.read(file == "-" ? "/dev/stdin" : file) else {
       throw UsageProblem(text: "\(file) cannot be read")
     }
-    do {
-      guard let members = try JSON.parse(bytes).object else {
-        throw UsageProblem(text: "\(file) does not hold a JSON object")
-      }
-      return members
-    } catch let fault as JSONFault {
-      throw UsageProblem(text: "\(file) is not JSON: \(fault.detail)")
-    } catch let problem as UsageProblem {
-      throw problem
+    do throws(JSONFault) {
+      return try JSON.parse(bytes)
     } catch {
-      preconditionFailure("\(error)")
+      throw UsageProblem(text: "\(file) is not JSON: \(error.detail)")
     }
   }
 

@@ -33,7 +33,10 @@ enum LoginCommand {
       return .failure
     }
     profiles.set(name, nil)
-    return save(profiles) { Terminal.note("profile \(name) is deleted; its key stays valid until it is revoked") }
+    return save(profiles) {
+      guard !arguments.wantsJSON else { return Terminal.print(.object([JSONMember("name", .string(name))])) }
+      Terminal.note("profile \(name) is deleted; its key stays valid until it is revoked")
+    }
   }
 
   static let list = Command(
@@ -43,9 +46,7 @@ enum LoginCommand {
   ) { arguments in
     let profiles = try read().byName.sorted { $0.key < $1.key }
     if arguments.wantsJSON {
-      let items = profiles.map {
-        JSONValue.object([JSONMember("name", .string($0.key)), JSONMember("url", .string($0.value.url))])
-      }
+      let items = profiles.map { item($0.key, $0.value.url) }
       Terminal.print(.object([JSONMember("items", .array(items))]))
     } else if profiles.isEmpty {
       Terminal.note("there are no profiles; create one with fanfare login")
@@ -90,7 +91,14 @@ enum LoginCommand {
     }
     var profiles = try read()
     profiles.set(name, Profiles.Profile(url: server, key: key))
-    return save(profiles) { Terminal.note("saved as profile \(name) in \(Profiles.path ?? "")") }
+    return save(profiles) {
+      guard !arguments.wantsJSON else { return Terminal.print(item(name, server)) }
+      Terminal.note("saved as profile \(name) in \(Profiles.path ?? "")")
+    }
+  }
+
+  private static func item(_ name: String, _ url: String) -> JSONValue {
+    .object([JSONMember("name", .string(name)), JSONMember("url", .string(url))])
   }
 
   private static func read() throws -> Profiles {

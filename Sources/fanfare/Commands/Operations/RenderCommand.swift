@@ -106,9 +106,12 @@ enum RenderCommand {
   private static func show(_ samples: [RequestSample], _ faults: [RenderFault], json: Bool) {
     if json {
       var writer = JSONWriter()
+      writer.beginObject()
+      writer.key("requests")
       writer.beginArray()
       for sample in samples { sample.write(to: &writer) }
       writer.endArray()
+      writer.endObject()
       Terminal.print(json: writer.bytes)
     } else {
       for sample in samples { Terminal.print(sample.text + "\n") }

@@ -148,13 +148,13 @@ struct StatusView: Sendable {
       writer.member("process", worker.process)
       writer.member("started_at", worker.startedAt.rfc3339)
       writer.member("heartbeat_at", worker.beatAt.rfc3339)
-      writer.member("partitions", owners.partitions(of: worker.serial).count)
+      writer.member("partition_count", owners.partitions(of: worker.serial).count)
     }
     writer.objects("partitions", owners.partitions) { writer, partition in
       writer.member("partition", partition.partition)
       writer.member("worker", partition.worker.map { String($0, radix: 16) })
       writer.member("epoch", partition.epoch)
-      writer.member("until", partition.worker == nil ? nil : partition.until.rfc3339)
+      writer.member("lease_ends_at", partition.worker == nil ? nil : partition.until.rfc3339)
     }
     writer.key("credentials")
     writer.beginArray()
@@ -188,9 +188,9 @@ struct StatusView: Sendable {
     writer.member("credential", credential.id.rawValue)
     writer.member("state", credential.state)
     writer.member("reason", credential.reason)
-    writer.member("since", credential.condition?.since.rfc3339)
+    writer.member("began_at", credential.condition?.since.rfc3339)
     writer.member("next_try_at", credential.condition?.nextTry?.rfc3339)
-    writer.member("until", credential.condition?.until?.rfc3339)
+    writer.member("not_before_at", credential.condition?.until?.rfc3339)
     writer.member("connections", credential.connections)
     writer.member("at_work", credential.atWork)
     writer.member("limit", credential.limit)
@@ -200,11 +200,11 @@ struct StatusView: Sendable {
     if let brake = brakes[credential.id] {
       writer.key("prune_brake")
       writer.beginObject()
-      writer.member("since", brake.since.rfc3339)
+      writer.member("began_at", brake.since.rfc3339)
       writer.member("seen", brake.seen)
       writer.member("dead", brake.dead)
-      writer.member("norm_share", JSONValue.double(brake.norm))
-      writer.member("normal_share", JSONValue.double(brake.normal))
+      writer.member("normal_share", JSONValue.double(brake.norm))
+      writer.member("normal_share_limit", JSONValue.double(brake.normal))
       writer.endObject()
     }
     writer.endObject()
