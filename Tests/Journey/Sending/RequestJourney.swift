@@ -120,7 +120,7 @@ extension Journeys {
   func variantExample() async throws {
     let world = try await World()
     let gateway = try await world.gateway()
-    let root = URL(fileURLWithPath: #filePath).appending(path: "../../..").standardized
+    let root = URL(fileURLWithPath: #filePath).appending(path: "../../../..").standardized
     let page = try String(contentsOf: root.appending(path: "docs/campaigns.md"), encoding: .utf8)
     let block = try #require(page.components(separatedBy: "```json5\n").first { $0.contains("variants: [") })
     let example = String(block.prefix(upTo: try #require(block.range(of: "```")).lowerBound))
