@@ -15,6 +15,6 @@ extension Journeys {
     let result = try JSON.parse(Array(line.utf8))
     #expect(result["deliveries"]?.integer ?? 0 >= 3_000)
     #expect(result["lost"]?.integer == 0 && result["out_of_order"]?.integer == 0)
-    #expect(result["faults"]?.object?.count ?? 0 >= 14, "\(run.text)")
+    #expect(result["faults"]?.array?.count ?? 0 >= 14, "\(run.text)")
   }
 }
