@@ -53,7 +53,7 @@ extension Journeys {
   }
 
   @Test(
-    "with appendfsync everysec kill -9 of Redis loses nothing, and a machine that dies at most the last second of accepted messages"
+    "with appendfsync everysec kill -9 of Redis loses nothing that is older than two seconds, and a machine that dies at most the last second of what was written"
   )
   func everySecond() async throws {
     let world = try await World(redis: RedisServer(durable: true, ["--appendfsync", "everysec"]))
@@ -66,7 +66,7 @@ extension Journeys {
         try FileManager.default.contentsOfDirectory(atPath: folder).first { $0.hasSuffix(".incr.aof") })
       return "\(folder)/\(name)"
     }
-    let end = ContinuousClock.now + .seconds(2.5)
+    let end = ContinuousClock.now + .seconds(5)
     while ContinuousClock.now < end {
       let from = sent.count * 3
       // Measured before it is sent: so much was written at least when this one began.
@@ -74,13 +74,20 @@ extension Journeys {
       sizes.append((ContinuousClock.now, attributes[.size] as? Int ?? 0))
       sent.append((try await gateway.send(Self.alert((from..<from + 3).map(Tokens.apns))), ContinuousClock.now))
     }
-    world.redis.stop()
     let death = ContinuousClock.now
+    world.redis.stop()
     world.redis.start()
     try await gateway.until("Redis") { try await $0.client.get("/readyz").status == 200 }
-    for message in sent { #expect(try await gateway.client.get("/v1/messages/\(message.id)").status == 200) }
+    // While an fsync takes long, Redis postpones its writes, for two seconds at most (`flushAppendOnlyFile` in aof.c).
+    let found = try await gateway.survivors(of: sent.map(\.id))
+    #expect(found == Array(0..<found.count), "what is lost is the end")
+    for message in sent[found.count...] {
+      #expect(death - message.at <= .seconds(2), "accepted \(death - message.at) before the end of Redis, and lost")
+    }
+    sent.removeSubrange(found.count...)
 
-    // What a machine loses that dies: at most the writes of its last second, which no fsync has reached.
+    // What a machine loses that dies: at most the writes of its last second, which no fsync has reached. Some of them may have
+    // been accepted up to two seconds before they were written.
     world.redis.stop()
     let kept = try #require(sizes.first { death - $0.at <= .seconds(1) }).size
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: try log()))
@@ -88,14 +95,9 @@ extension Journeys {
     try file.close()
     world.redis.start()
     try await gateway.until("Redis") { try await $0.client.get("/readyz").status == 200 }
-    var survivors: [Int] = []
-    for (place, message) in sent.enumerated() {
-      let status = try await gateway.client.get("/v1/messages/\(message.id)").status
-      if status == 200 {
-        survivors.append(place)
-      } else {
-        #expect(death - message.at <= .seconds(1), "a message accepted \(death - message.at) before is lost")
-      }
+    let survivors = try await gateway.survivors(of: sent.map(\.id))
+    for message in sent[survivors.count...] {
+      #expect(death - message.at <= .seconds(3), "a message accepted \(death - message.at) before is lost")
     }
     #expect(survivors.count < sent.count && survivors == Array(0..<survivors.count), "what is lost is the end")
     let worker = try await world.worker()

@@ -246,6 +246,15 @@ struct Gateway: Sendable {
     }
   }
 
+  /// Positions in `ids` of the messages that the store still knows.
+  func survivors(of ids: [String]) async throws -> [Int] {
+    var found: [Int] = []
+    for (index, id) in ids.enumerated() where try await client.get("/v1/messages/\(id)").status == 200 {
+      found.append(index)
+    }
+    return found
+  }
+
   /// A metric as it stands, the sum over its labels.
   func metric(_ name: String) async throws -> Int {
     let page = try await client.get("/metrics").text
