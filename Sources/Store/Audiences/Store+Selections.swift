@@ -104,7 +104,7 @@ extension Store {
         // Devices that have told no zone are of a class that others may be of, too: a group's numbers ascend.
         for (zone, words) in members.zones where zone != unknown {
           add(SetBlock.and(words, left), route, platform, zone, block: block)
-          for place in left.indices { left[place] &= ~words[place] }
+          SetBlock.subtract(&left, words)
         }
         add(left, route, platform, unknown, block: block)
       }
@@ -112,7 +112,7 @@ extension Store {
         var left = SetBlock.and(words, members.words)
         for (platform, words) in members.platforms {
           split(SetBlock.and(words, left), route, platform)
-          for place in left.indices { left[place] &= ~words[place] }
+          SetBlock.subtract(&left, words)
         }
         split(left, route, nil)
       }

@@ -213,11 +213,15 @@ struct IdentityStories {
         await processes[at].relay.pass(Int.random(in: 1...4, using: &random), then: .waits)
         try await processes[at].untilStill()
         for token in tokens { try await store.expectOneAtMost(token, "seed \(seed), step \(step)") }
-        if Int.random(in: 0..<25, using: &random) == 0 {
+        let (isKilled, isSwept) = (
+          Int.random(in: 0..<25, using: &random) == 0, Int.random(in: 0..<40, using: &random) == 0
+        )
+        if isKilled {
           processes[at].stop()
           processes[at] = try await Process(server, loop, quickSettings(partitions: Self.partitions))
         }
-        if Int.random(in: 0..<40, using: &random) == 0 { try await store.sweepLater(loop) }
+        if isSwept { try await store.sweepLater(loop) }
+        guard isKilled || isSwept else { continue }
         for token in tokens { try await store.expectOneAtMost(token, "seed \(seed), step \(step)") }
       }
       for process in processes {

@@ -20,12 +20,17 @@ struct SetBlock {
     return words
   }
   static func words(bitmap: [UInt8]) -> [UInt64] {
-    bitmap.withUnsafeBytes { raw in
-      (0..<wordCount).map { place in
-        guard place * 8 + 8 <= raw.count else { return 0 }
-        return UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: place * 8, as: UInt64.self))
-      }
+    var words = empty
+    let kept = min(wordCount, bitmap.count / 8)
+    words.withUnsafeMutableBytes { target in
+      bitmap.withUnsafeBytes { target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<(kept * 8)])) }
     }
+    var index = 0
+    while index < kept {
+      words[index] = words[index].byteSwapped
+      index += 1
+    }
+    return words
   }
 
   static func bit(_ number: Int) -> UInt64 { 1 << UInt64(63 - number & 63) }
@@ -37,21 +42,26 @@ struct SetBlock {
   /// Ascending.
   static func numbers(_ words: [UInt64]) -> [Int] {
     var numbers: [Int] = []
-    for (place, word) in words.enumerated() where word != 0 {
-      var rest = word
+    var index = 0
+    while index < words.count {
+      var rest = words[index]
       while rest != 0 {
         let lead = rest.leadingZeroBitCount
-        numbers.append(place << 6 | lead)
+        numbers.append(index << 6 | lead)
         rest &= ~(1 << UInt64(63 - lead))
       }
+      index += 1
     }
     return numbers
   }
 
-  static func count(_ words: [UInt64]) -> Int { words.reduce(0) { $0 + $1.nonzeroBitCount } }
+  static func count(_ words: [UInt64]) -> Int { count(words, and: words) }
   static func count(_ left: [UInt64], and right: [UInt64]) -> Int {
-    var count = 0
-    for place in left.indices { count += (left[place] & right[place]).nonzeroBitCount }
+    var (count, index) = (0, 0)
+    while index < left.count {
+      count += (left[index] & right[index]).nonzeroBitCount
+      index += 1
+    }
     return count
   }
   /// Of what `readSets` answers; a short list becomes no words for it.
@@ -59,9 +69,23 @@ struct SetBlock {
     guard stored.array == nil else { return count(Self.words(stored), and: words) }
     return numbers(listed: stored.bytes ?? []).count { words[$0 >> 6] & bit($0) != 0 }
   }
-  static func and(_ left: [UInt64], _ right: [UInt64]) -> [UInt64] { zip(left, right).map { $0 & $1 } }
-  static func formUnion(_ left: inout [UInt64], _ right: [UInt64]) {
-    for place in left.indices { left[place] |= right[place] }
+  static func and(_ left: [UInt64], _ right: [UInt64]) -> [UInt64] {
+    var both = left
+    combine(&both, right) { $0 & $1 }
+    return both
+  }
+  static func formUnion(_ left: inout [UInt64], _ right: [UInt64]) { combine(&left, right) { $0 | $1 } }
+  static func subtract(_ left: inout [UInt64], _ right: [UInt64]) { combine(&left, right) { $0 & ~$1 } }
+
+  /// Both have as many words. A plain loop: without optimization an iterator costs ten times as much.
+  @inline(__always) private static func combine(
+    _ left: inout [UInt64], _ right: [UInt64], _ operation: (UInt64, UInt64) -> UInt64
+  ) {
+    var index = 0
+    while index < left.count {
+      left[index] = operation(left[index], right[index])
+      index += 1
+    }
   }
 
   /// Numbers of a block as scripts take them.
