@@ -7,14 +7,18 @@ enum MessagesCommand {
   static let command = Command(
     name: "messages", summary: "list, tail, show, watch, reschedule, pause, resume, cancel and replay messages",
     about: """
-      list prints the newest messages, those that all filters take; tail goes on with a line for each that comes and each change,
-      until ctrl-C. show tells how one stands, by provider, outcome and reason; deliveries lists its devices and what became of
-      each; watch follows one until
-      it has ended (exit code 0: completed, 1: cancelled), with --json a line per change. reschedule gives one that waits
-      for its time another, until it starts. pause stops a message within a second (what is in flight finishes), and
-      resume lets it go on where it stood; its ttl runs meanwhile. cancel ends what was not sent yet, for ever, and tells
-      how many that are. replay sends deliveries that failed or expired again, as a new message whose id it prints; with
-      --wait it ends as fanfare send --wait does.
+      list         print the newest messages that match all filters
+      tail         the same, then a line for each new message and each change, until ctrl-C
+      show         print one message with its counts by provider, outcome and reason
+      deliveries   list the devices of a message with state and reason
+      watch        print the progress of a message until it has ended. Exit code 0: completed, 1: cancelled.
+                   With --json, one line for each change
+      reschedule   give a message another time. Possible until it starts
+      pause        stop a message within a second. Requests in flight finish. Its ttl goes on running
+      resume       continue a paused message where it stopped
+      cancel       end all deliveries that were not sent yet, and print how many. It cannot be undone
+      replay       send deliveries that failed or expired again, as a new message, and print its id. With --wait it
+                   ends as fanfare send --wait does
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
     options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
