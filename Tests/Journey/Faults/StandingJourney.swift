@@ -41,12 +41,15 @@ extension Journeys {
     }
     // What is told once would be forgotten after ten minutes.
     let began = clock.seconds
-    var missed = 0
+    var (told, missed): (Int, [String]) = (0, [])
     try await gateway.until("twenty-five minutes") {
-      if try await $0.conditions()["credential_failing"] == nil { missed += 1 }
+      let page = try await $0.client.get("/readyz").text
+      // On this clock a moment in which the machine does something else is a Redis that does not answer, which is told alone.
+      if page.contains("credential_failing") { told += 1 } else if !page.contains("\"store_") { missed.append(page) }
       return clock.seconds > began + 1_500
     }
-    #expect(missed == 0, "it was not told \(missed) times")
+    #expect(
+      told >= 20 && missed.isEmpty, "told \(told) times, not told \(missed.count), first in \(missed.first ?? "")")
     #expect(try await world.run(["status"], against: gateway).code == 1)
     try await world.sandbox.play("[]")
     for id in ids { _ = try await gateway.completed(id) }
