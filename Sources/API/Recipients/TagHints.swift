@@ -43,7 +43,7 @@ extension Service {
   func tagHints(_ count: AudienceCount, _ call: Call, at pointer: String) async -> [Notice] {
     var notices: [Notice] = []
     for (place, tag) in count.unusedTags.prefix(Self.mostTold).enumerated() {
-      let near = place < Self.mostCompared ? await nearest(to: tag, call.app) : nil
+      let near = place < Self.mostCompared ? await nearest(to: tag, call) : nil
       let hint = near.map { "; did you mean `\($0)`?" } ?? ""
       notices.append(Notice(pointer: pointer, code: "unknown_tag", detail: "no device has the tag `\(tag)`\(hint)"))
     }
@@ -51,12 +51,13 @@ extension Service {
   }
 
   /// Among tags of the same key first, as `plan:pro` for `plan:por`.
-  private func nearest(to tag: String, _ app: AppID) async -> String? {
+  private func nearest(to tag: String, _ call: Call) async -> String? {
     let key = tag.firstIndex(of: ":").map { String(tag[...$0]) }
     for prefix in [key, ""].compactMap({ $0 }) {
-      let tags = await tagBook.tags(app, prefix: prefix, now: loop.now) { [store] in
+      guard call.suggestions.spend() else { return nil }
+      let tags = await tagBook.tags(call.app, prefix: prefix, now: loop.now) { [store] in
         // A message is not refused because a suggestion cannot be found.
-        let found = try? await store.tags(app, prefix: prefix, limit: Self.candidates, cursor: nil)
+        let found = try? await store.tags(call.app, prefix: prefix, limit: Self.candidates, cursor: nil)
         return found?.items.map(\.tag) ?? []
       }
       let words = tags.map { String($0.dropFirst(prefix.count)) }
