@@ -7,7 +7,10 @@ package final class SuggestionBudget {
 
   package init() {}
 
-  /// Spends a search; false if none is left. Ask before looking up what is to be compared.
+  /// Ask before looking up what is to be compared.
+  package var isLeft: Bool { left > 0 }
+
+  /// Spends a search; false if none is left.
   package func spend() -> Bool {
     guard left > 0 else { return false }
     left -= 1
