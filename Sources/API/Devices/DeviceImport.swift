@@ -11,7 +11,8 @@ extension Service {
   func registerDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     typealias Written = (inout JSONWriter) -> Void
     let lines = try await Lines(of: call, loop).all
-    let faults = FaultBudget(eachDocument: Intake.maximumViolationsOfLine)
+    let faults = FaultBudget(
+      eachDocument: Intake.maximumViolationsOfLine, suggestions: call.suggestions)
     var results: [(line: Int, result: Result<Written, Problem>)] = []
     var devices: [Device] = []
     var places: [Int] = []

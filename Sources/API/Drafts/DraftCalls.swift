@@ -65,7 +65,7 @@ extension Service {
       // It is told when the draft is counted or sent.
     }
     for index in found.indices { found[index].pointer = "/message" + found[index].pointer }
-    return notices + found
+    return call.notices.told(notices + found)
   }
 
   /// Of a message that names nobody yet only what is wrong for everybody.
@@ -76,7 +76,7 @@ extension Service {
     var members = message.object ?? []
     members.set("to", .object([JSONMember("everyone", .bool(true))]))
     let contents = try read(.object(members), call).message.textsByVariant
-    return Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call.app))
+    return Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call))
   }
 
   func deleteDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {

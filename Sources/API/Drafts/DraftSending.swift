@@ -139,8 +139,8 @@ extension Service {
     let outlook = outlook(of: message, contents, call)
     let recipients = try await recipients(message, call, document: document, keepsDevices: outlook.asksDevices)
     let forecast = try await forecast(recipients, outlook, call, purpose)
-    let unknown = Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call.app))
-    return (forecast, recipients.warnings + unknown + Notice.of(forecast))
+    let unknown = Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call))
+    return (forecast, call.notices.told(recipients.warnings + unknown + Notice.of(forecast)))
   }
 }
 

@@ -15,7 +15,7 @@ extension Service {
     } catch {
       throw Problem(error, .invalidTest)
     }
-    let recipients = try await recipients(of: reading.lists, call.app)
+    let recipients = try await recipients(of: reading.lists, call)
     let draft = try await foundDraft(try draftID(of: call), call.app)
     let tests = try chosen(Intake.tests(of: try self.document(of: draft)), reading.variant)
     var ready: [(variant: String?, draft: PreparedMessage)] = []
@@ -48,18 +48,19 @@ extension Service {
       .invalidTest)
   }
 
-  private func recipients(of names: [String], _ app: AppID) async throws(Problem) -> TestRecipients {
+  private func recipients(of names: [String], _ call: Call) async throws(Problem) -> TestRecipients {
     var recipients = TestRecipients()
     var violations: [Violation] = []
     do throws(StoreError) {
-      let lists = try await store.testLists(names, app: app)
+      let lists = try await store.testLists(names, app: call.app)
+      var known: [String]?
       for (index, list) in lists.enumerated() {
         if let list, let own = list.read {
           recipients.add(own)
           continue
         }
-        let known = try await store.testLists(app: app).map(\.name)
-        let hint = Suggestion.nearest(to: names[index], among: known).map { "did you mean `\($0)`?" }
+        if known == nil { known = try await store.testLists(app: call.app).map(\.name) }
+        let hint = call.suggestions.nearest(to: names[index], among: known ?? []).map { "did you mean `\($0)`?" }
         violations.append(
           Violation(
             "/lists/\(index)", .unknownValue,
@@ -95,6 +96,7 @@ extension Service {
       let name = draft.submission.labels.name ?? source.name
       draft.submission.labels.name = name.map { Self.name("Test of", $0) }
       try await self.foresee(draft, resolved, self.outlook(of: reading.message, contents, call), call, .warning)
+      draft.warnings = call.notices.told(draft.warnings)
       return draft
     }
   }

@@ -30,7 +30,7 @@ struct DeviceTable {
   ]
 
   /// `COLUMN:FIELD` of `map`, `FIELD:VALUE` of `set`; what is wrong with it.
-  static func fault(of text: String, as name: String) -> String? {
+  static func fault(of text: String, as name: String, _ suggestions: SuggestionBudget) -> String? {
     guard let (left, right) = parts(of: text, name) else {
       return name == "map"
         ? "`map` must be COLUMN:FIELD, for example `map=Email:user`; COLUMN:- ignores a column"
@@ -38,7 +38,7 @@ struct DeviceTable {
     }
     let field = name == "map" ? right : left
     guard name == "map" && field == "-" || isField(field) else {
-      let near = Suggestion.nearest(to: field, among: fields).map { "did you mean `\($0)`?" }
+      let near = suggestions.nearest(to: field, among: fields).map { "did you mean `\($0)`?" }
       return "`\(name)` names an unknown field `\(field.prefix(40))`; "
         + (near ?? "the fields are \(fields.joined(separator: ", ")) and attributes.NAME")
     }
@@ -64,7 +64,7 @@ struct DeviceTable {
     }
     let names = head.map(Self.trimmed)
     let all = Set(names)
-    let faults = FaultBudget()
+    let faults = FaultBudget(suggestions: call.suggestions)
     func given(_ name: String) -> [(String, String)] {
       call.request.query.filter { $0.name == name }.compactMap { Self.parts(of: $0.value, name) }
     }

@@ -7,20 +7,17 @@ import Store
 /// What query parameters may hold. They are checked before an operation begins, so that all faults are told at once, and a
 /// mistyped `dry_run` sends nothing.
 extension Service {
-  func checkQuery(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
+  func checkQuery(_ call: Call, _ endpoint: Endpoint) throws(Problem) {
     var violations: [Violation] = []
     var seen: Set<String> = []
-    for (name, value) in request.query {
-      guard violations.count < Intake.maximumViolations else { break }
+    for (name, value) in call.request.query {
       var fault: (code: Violation.Code, detail: String)?
       if !endpoint.query.contains(name) {
-        fault = (
-          .unknownParameter, Self.unknown(name, of: endpoint, isCompared: violations.count < Self.mostSuggestions)
-        )
+        fault = (.unknownParameter, Self.unknown(name, of: endpoint, call.suggestions))
       } else if !seen.insert(name).inserted, !Endpoint.repeated.contains(name) {
         fault = (.duplicate, "`\(name)` is given more than once: give it once")
       } else {
-        fault = self.fault(of: value, as: name, endpoint).map { (.invalidFormat, $0) }
+        fault = self.fault(of: value, as: name, endpoint, call.suggestions).map { (.invalidFormat, $0) }
       }
       guard let fault else { continue }
       var violation = Violation("", fault.code, fault.detail)
@@ -30,12 +27,9 @@ extension Service {
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidParameter) }
   }
 
-  /// Comparing words costs time: beyond these nobody reads what was probably meant.
-  private static let mostSuggestions = 10
-
-  private static func unknown(_ name: String, of endpoint: Endpoint, isCompared: Bool) -> String {
+  private static func unknown(_ name: String, of endpoint: Endpoint, _ suggestions: SuggestionBudget) -> String {
     let shown = name.prefix(40)
-    if isCompared, let near = Suggestion.nearest(to: name, among: endpoint.query) {
+    if let near = suggestions.nearest(to: name, among: endpoint.query) {
       return "unknown query parameter `\(shown)`; did you mean `\(near)`?"
     }
     let names = endpoint.query.map { "`\($0)`" }.joined(separator: ", ")
@@ -44,7 +38,9 @@ extension Service {
   }
 
   /// What is wrong with a value; nil: nothing, or only the operation itself can tell.
-  private func fault(of value: String, as name: String, _ endpoint: Endpoint) -> String? {
+  private func fault(
+    of value: String, as name: String, _ endpoint: Endpoint, _ suggestions: SuggestionBudget
+  ) -> String? {
     switch name {
     case "limit": Whole.read(value, in: 1...1_000) == nil ? "`limit` must be a whole number of 1…1000" : nil
     case "dry_run", "dead":
@@ -53,13 +49,13 @@ extension Service {
       WallTime(rfc3339: value) == nil ? "`\(name)` must be a time such as 2026-12-01T09:00:00Z" : nil
     case "label":
       Self.isLabel(value) ? nil : "`label` must be key:value"
-    case "audience": Self.fault(inAudience: value)
+    case "audience": Self.fault(inAudience: value, suggestions)
     case "message": MessageID(value) == nil ? "`message` must be the id of a message" : nil
     case "bundle_id": Intake.isBundleID(value) ? nil : "`bundle_id` may hold only letters, digits, `.` and `-`"
-    case "map", "set": DeviceTable.fault(of: value, as: name)
+    case "map", "set": DeviceTable.fault(of: value, as: name, suggestions)
     case "name" where value.isEmpty, "tag" where value.isEmpty, "user" where value.isEmpty:
       "`\(name)` is empty: give a value or leave it out"
-    default: words(of: name, endpoint).flatMap { Self.fault(of: value, as: name, among: $0) }
+    default: words(of: name, endpoint).flatMap { Self.fault(of: value, as: name, among: $0, suggestions) }
     }
   }
 
@@ -81,10 +77,12 @@ extension Service {
     }
   }
 
-  private static func fault(of value: String, as name: String, among known: [String]) -> String? {
+  private static func fault(
+    of value: String, as name: String, among known: [String], _ suggestions: SuggestionBudget
+  ) -> String? {
     let words = Endpoint.listed.contains(name) ? value.split(separator: ",").map(String.init) : [value]
     guard let wrong = words.first(where: { !known.contains($0) }) ?? (words.isEmpty ? "" : nil) else { return nil }
-    let near = Suggestion.nearest(to: wrong, among: known).map { "did you mean `\($0)`? " } ?? ""
+    let near = suggestions.nearest(to: wrong, among: known).map { "did you mean `\($0)`? " } ?? ""
     return
       "`\(name)` has an unknown value `\(wrong.prefix(40))`; \(near)The values are \(known.joined(separator: ", "))"
   }
@@ -96,9 +94,9 @@ extension Service {
   /// Of a name, a colon and a value.
   private static let longestLabel = 64 * 4 + 1 + 256 * 4
 
-  private static func fault(inAudience text: String) -> String? {
+  private static func fault(inAudience text: String, _ suggestions: SuggestionBudget) -> String? {
     do throws(AudienceFault) {
-      _ = try AudienceExpression(parsing: text)
+      _ = try AudienceExpression(parsing: text, suggestions: suggestions)
       return nil
     } catch {
       return "`audience` is not a valid expression: \(error.message)"

@@ -40,6 +40,7 @@ extension Service {
     prepared.submission.labels.audience = nil
     if message.shares != nil { prepared.submission.sharedAs = try await seed(of: parent, call.app) }
     try await foresee(prepared, recipients, outlook(of: message, contents, call), call, .warning)
+    prepared.warnings = call.notices.told(prepared.warnings)
     prepared.submission.idempotency = idempotency
     var answer = try await accept(prepared, call.app)
     answer.nextAfter = next
@@ -68,7 +69,15 @@ extension Service {
     var cursor: DeliveryPlace?
     var full: DeliveryPlace?
     if let after = selection.after {
-      cursor = try call.place(of: after, marked: Self.replayMark) { DeliveryPlace(text: $0) }
+      do throws(Problem) {
+        cursor = try call.place(of: after, marked: Self.replayMark, filters: selection.filters) {
+          DeliveryPlace(text: $0)
+        }
+      } catch {
+        throw Problem(
+          error.code,
+          "Pass `next_after` of the replay before, unchanged, with the `outcomes` and `reasons` of that replay")
+      }
     }
     repeat {
       let left = settings.maximumReplayed - devices.count
@@ -84,7 +93,9 @@ extension Service {
       }
       guard let page else { throw Self.noMessage }
       for delivery in page.items where selection.takes(state: delivery.state, reason: delivery.reason) {
-        if let full { return (devices, call.cursor(at: full.text, marked: Self.replayMark)) }
+        if let full {
+          return (devices, call.cursor(at: full.text, marked: Self.replayMark, filters: selection.filters))
+        }
         devices.append(delivery.device)
       }
       cursor = page.next
@@ -151,5 +162,12 @@ extension Service {
     } catch {
       throw Problem(error)
     }
+  }
+}
+
+extension ReplaySelection {
+  /// What `after` is bound to: the same whatever the order that the request gave.
+  fileprivate var filters: [String] {
+    ["outcomes"] + outcomes.map(\.rawValue).sorted() + (reasons.map { ["reasons"] + $0.sorted() } ?? [])
   }
 }

@@ -24,7 +24,7 @@ extension Service {
 
   func read(_ document: JSONValue, _ call: Call) throws(Problem) -> MessageReading {
     do throws(Refusal) {
-      return try reading(of: document, call, FaultBudget())
+      return try reading(of: document, call, FaultBudget(suggestions: call.suggestions))
     } catch {
       throw Problem(error, .invalidMessage)
     }
@@ -42,7 +42,7 @@ extension Service {
     async throws(Problem) -> PreparedMessage
   {
     let reading: MessageReading
-    let faults = FaultBudget()
+    let faults = FaultBudget(suggestions: call.suggestions)
     do throws(Refusal) {
       reading = try self.reading(of: document, call, faults)
     } catch {
@@ -79,6 +79,7 @@ extension Service {
       message, recipients, body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: apps[call.app]?.errorBrake, settings)
     try await foresee(prepared, recipients, outlook, call, purpose)
+    prepared.warnings = call.notices.told(prepared.warnings)
     return prepared
   }
 

@@ -18,7 +18,7 @@ extension Service {
   /// is to have one. Lines are read and stored together; those that aim at one device are stored in their order.
   func sendMessages(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let lines = try await Lines(of: call, loop).all
-    let work = BulkWork(count: lines.count)
+    let work = BulkWork(count: lines.count, call.suggestions)
     for start in stride(from: 0, to: lines.count, by: Self.linesAtOnce) {
       await read(lines, start..<min(lines.count, start + Self.linesAtOnce), call, into: work)
     }
@@ -202,12 +202,13 @@ extension Service {
 
 /// The lines of one upload on their way. Belongs to the loop.
 private final class BulkWork {
-  let faults = FaultBudget(eachDocument: Intake.maximumViolationsOfLine)
+  let faults: FaultBudget
   var drafts: [PreparedMessage?]
   /// Nil until the line is answered for.
   private(set) var results: [Result<AcceptedMessage, Problem>?]
 
-  init(count: Int) {
+  init(count: Int, _ suggestions: SuggestionBudget) {
+    faults = FaultBudget(eachDocument: Intake.maximumViolationsOfLine, suggestions: suggestions)
     drafts = Array(repeating: nil, count: count)
     results = Array(repeating: nil, count: count)
   }

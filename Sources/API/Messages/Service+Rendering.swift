@@ -11,9 +11,6 @@ extension Message {
 }
 
 extension Service {
-  /// Told of one message; more are left out.
-  private static let maximumNotices = 200
-
   /// Renders the message once for each account that it will go through, in each language: a message that one provider
   /// would refuse is refused as a whole, naming the provider and what is too much. What is mapped or left out becomes a
   /// warning.
@@ -32,16 +29,14 @@ extension Service {
           do throws(RenderFault) {
             for warning in try account.render(texts.sample(choice), startedAt: now).warnings {
               let notice = Notice(pointer: warning.pointer, code: "mapped", detail: warning.note)
-              if notices.count < Self.maximumNotices, noticed.insert(notice).inserted { notices.append(notice) }
+              if noticed.insert(notice).inserted { notices.append(notice) }
             }
           } catch {
             let language = texts.language(of: choice).map { " (in `\($0)`)" } ?? ""
             let name = variant.map { " (variant `\($0)`)" } ?? ""
             for fault in error.all {
               let violation = Violation(fault.pointer, fault.code, fault.detail + language + name)
-              if violations.count < Intake.maximumViolations, told.insert(violation).inserted {
-                violations.append(violation)
-              }
+              if told.insert(violation).inserted { violations.append(violation) }
             }
           }
         }

@@ -180,7 +180,10 @@ enum OpenAPIRequests {
           ("description", "Reasons as in the message's `counts`. Default: any."),
         ])
       ),
-      ("after", text(256, "`next_after` of the previous replay, if that replay was partial.")),
+      (
+        "after",
+        text(256, "`next_after` of the previous replay, if that replay was partial; with its `outcomes` and `reasons`.")
+      ),
     ])
 
   /// A line of a bulk send.

@@ -11,7 +11,7 @@ extension Service {
   func countAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let reading = try read(call, as: .audience)
     let expression = try await writtenOut(
-      reading.expression, call.app, at: reading.pointer, text: reading.text, .invalidAudience)
+      reading.expression, call, at: reading.pointer, text: reading.text, .invalidAudience)
     let selection = AudienceSelection(expression: expression, reach: reading.reach, providers: reading.providers)
     let count: AudienceCount
     do throws(StoreError) {

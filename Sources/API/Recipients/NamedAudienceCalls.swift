@@ -40,7 +40,7 @@ extension Service {
     let change = try await changeAudiences(call.app) { edition throws(Problem) in
       // Looked at from its own name, an expression that leads back to it is a circle.
       _ = try await self.writtenOut(
-        .term(.audience(name)), call.app, at: reading.pointer, text: reading.text, .invalidAudience,
+        .term(.audience(name)), call, at: reading.pointer, text: reading.text, .invalidAudience,
         assuming: [name: reading.expression])
       do throws(StoreError) {
         return try await self.store.keep(audience, app: call.app, edition: edition)

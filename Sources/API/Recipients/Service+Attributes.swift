@@ -2,16 +2,21 @@ import Domain
 import Intake
 import Store
 
+/// The names of attributes as one request found them: its lines look once, not each for itself. Belongs to the loop.
+final class KnownAttributes {
+  var names: [String]?
+}
+
 extension Service {
   /// A placeholder without a default must name an attribute that some device of the app has: any other is a slip that would
   /// leave everyone without the message.
-  func checkAttributes(_ contents: [VariantTexts], _ app: AppID) async throws(Problem) {
-    let violations = try await unknownAttributes(in: contents, app)
+  func checkAttributes(_ contents: [VariantTexts], _ call: Call) async throws(Problem) {
+    let violations = try await unknownAttributes(in: contents, call)
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidMessage) }
   }
 
   /// Attributes that placeholders without a default name, and that no device of the app has.
-  func unknownAttributes(in contents: [VariantTexts], _ app: AppID) async throws(Problem) -> [Violation] {
+  func unknownAttributes(in contents: [VariantTexts], _ call: Call) async throws(Problem) -> [Violation] {
     var needed: [String] = []
     for content in contents {
       for slot in content.texts.slots where slot.fallback == nil && !needed.contains(slot.name) {
@@ -19,17 +24,24 @@ extension Service {
       }
     }
     guard !needed.isEmpty else { return [] }
-    let known: [String]
-    do throws(StoreError) {
-      known = try await store.attributeNames(app: app)
-    } catch {
-      throw Problem(error)
-    }
-    return needed.filter { !known.contains($0) }.map { name in
-      let hint = Suggestion.nearest(to: name, among: known).map { ": did you mean `\($0)`?" } ?? "."
+    let known = try await attributeNames(call)
+    let names = Set(known)
+    return needed.filter { !names.contains($0) }.map { name in
+      let hint = call.suggestions.nearest(to: name, among: known).map { ": did you mean `\($0)`?" } ?? "."
       return Violation(
         "/notification", .unknownValue,
         "no device has an attribute `\(name)`\(hint) A placeholder with a default, `{{\(name)|…}}`, may have any name")
+    }
+  }
+
+  private func attributeNames(_ call: Call) async throws(Problem) -> [String] {
+    if let names = call.attributes.names { return names }
+    do throws(StoreError) {
+      let names = try await store.attributeNames(app: call.app)
+      call.attributes.names = names
+      return names
+    } catch {
+      throw Problem(error)
     }
   }
 }

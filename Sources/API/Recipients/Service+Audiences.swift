@@ -16,7 +16,7 @@ extension Service {
   /// The expression with each named audience replaced by what it stands for. `text`: what the expression was read from, to
   /// show the column; `assuming`: audiences as they would be.
   func writtenOut(
-    _ expression: AudienceExpression, _ app: AppID, at pointer: String, text: String?, _ code: ProblemCode,
+    _ expression: AudienceExpression, _ call: Call, at pointer: String, text: String?, _ code: ProblemCode,
     assuming: [String: AudienceExpression] = [:]
   ) async throws(Problem) -> AudienceExpression {
     var known = assuming
@@ -25,7 +25,7 @@ extension Service {
     // What lies deeper is refused anyway.
     for _ in 0...AudienceExpression.maximumDepth where !wanted.isEmpty {
       let names = wanted.sorted()
-      let texts = try await named(names, app)
+      let texts = try await named(names, call.app)
       for (name, text) in zip(names, texts) { known[name] = text.flatMap { try? AudienceExpression(parsing: $0) } }
       asked.formUnion(names)
       wanted = Set(names.flatMap { known[$0]?.names ?? [] }).subtracting(asked)
@@ -37,8 +37,8 @@ extension Service {
       var column: Int?
       if case .term(let term) = fault.place {
         column = text.flatMap { AudienceExpression.column(of: term, in: $0) }
-        if case .audience(let name) = term, known[name] == nil {
-          let others = try await namedAudiences(app).map(\.name)
+        if case .audience(let name) = term, known[name] == nil, call.suggestions.spend() {
+          let others = try await namedAudiences(call.app).map(\.name)
           fault.suggestion = Suggestion.nearest(to: name, among: others).map { AudienceTerm.audience($0).canonical }
         }
       }

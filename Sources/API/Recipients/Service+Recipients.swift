@@ -20,7 +20,7 @@ extension Service {
     let tenant = try tenant(call.app)
     let resolver = resolver(tenant, message)
     let text = document["to"]?["audience"]?.string
-    let resolved = try await writtenOut(expression, call.app, at: pointer, text: text, .invalidMessage)
+    let resolved = try await writtenOut(expression, call, at: pointer, text: text, .invalidMessage)
     if message.oneSignalTargeting == .provider { return try recipients(resolved, resolver, at: pointer, text: text) }
 
     let selection = AudienceSelection(expression: resolved, reach: message.reach)

@@ -13,19 +13,19 @@ package final class TagBook {
     var app: AppID
     var prefix: ExactText
   }
-  private var looks: [Question: (at: Instant, tags: [String])] = [:]
+  private var looks: [Question: (at: Instant, tags: [String]?)] = [:]
 
   package init() {}
 
-  /// Tags that begin with `prefix`: those known, or those that `look` finds. Others get none while it looks.
+  /// Tags that begin with `prefix`: those known, or those that `look` finds. Nil: another request is looking, or too many have looked.
   package func tags(
     _ app: AppID, prefix: String, now: Instant, _ look: () async -> [String]
-  ) async -> [String] {
+  ) async -> [String]? {
     let question = Question(app: app, prefix: ExactText(prefix))
     looks = looks.filter { now - $0.value.at < Self.milliseconds }
     if let known = looks[question] { return known.tags }
-    guard looks.count < Self.mostLooks else { return [] }
-    looks[question] = (now, [])
+    guard looks.count < Self.mostLooks else { return nil }
+    looks[question] = (now, nil)
     let found = await look()
     looks[question]?.tags = found
     return found
@@ -43,7 +43,7 @@ extension Service {
   func tagHints(_ count: AudienceCount, _ call: Call, at pointer: String) async -> [Notice] {
     var notices: [Notice] = []
     for (place, tag) in count.unusedTags.prefix(Self.mostTold).enumerated() {
-      let near = place < Self.mostCompared ? await nearest(to: tag, call.app) : nil
+      let near = place < Self.mostCompared ? await nearest(to: tag, call) : nil
       let hint = near.map { "; did you mean `\($0)`?" } ?? ""
       notices.append(Notice(pointer: pointer, code: "unknown_tag", detail: "no device has the tag `\(tag)`\(hint)"))
     }
@@ -51,16 +51,20 @@ extension Service {
   }
 
   /// Among tags of the same key first, as `plan:pro` for `plan:por`.
-  private func nearest(to tag: String, _ app: AppID) async -> String? {
+  private func nearest(to tag: String, _ call: Call) async -> String? {
     let key = tag.firstIndex(of: ":").map { String(tag[...$0]) }
     for prefix in [key, ""].compactMap({ $0 }) {
-      let tags = await tagBook.tags(app, prefix: prefix, now: loop.now) { [store] in
+      guard call.suggestions.isLeft else { return nil }
+      let found = await tagBook.tags(call.app, prefix: prefix, now: loop.now) { [store] in
         // A message is not refused because a suggestion cannot be found.
-        let found = try? await store.tags(app, prefix: prefix, limit: Self.candidates, cursor: nil)
+        let found = try? await store.tags(call.app, prefix: prefix, limit: Self.candidates, cursor: nil)
         return found?.items.map(\.tag) ?? []
       }
+      guard let tags = found else { continue }
       let words = tags.map { String($0.dropFirst(prefix.count)) }
-      if let near = Suggestion.nearest(to: String(tag.dropFirst(prefix.count)), among: words) { return prefix + near }
+      if let near = call.suggestions.nearest(to: String(tag.dropFirst(prefix.count)), among: words) {
+        return prefix + near
+      }
     }
     return nil
   }

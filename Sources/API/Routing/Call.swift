@@ -18,6 +18,10 @@ struct Call {
   let now: WallTime
   /// Of the store: cursors are known by it.
   var cursorSecret: [UInt8] = []
+  /// Shared by all lines and checks of the request.
+  let suggestions = SuggestionBudget()
+  let notices = NoticeBudget()
+  let attributes = KnownAttributes()
 
   /// The tenant; an endpoint that needs a key has one.
   var app: AppID {
@@ -92,9 +96,16 @@ extension Problem {
   /// A single fault is told at once, with the place that it stands at.
   init(_ refusal: Refusal, _ code: ProblemCode) {
     let violations = refusal.violations
+    let isCut = violations.last?.code == Violation.Code.moreViolations.rawValue
+    let count = isCut ? "\(violations.count - 1) faults and more" : "\(violations.count) faults"
     self.init(
-      code, violations.count == 1 ? violations[0].sentence : "\(violations.count) faults; see `violations`",
-      violations: violations)
+      code, violations.count == 1 ? violations[0].sentence : "\(count); see `violations`", violations: violations)
+  }
+
+  /// With as many of its violations as one request is told.
+  var bounded: Problem {
+    let told = violations.count { $0.code != Violation.Code.moreViolations.rawValue }
+    return told > Intake.maximumViolations ? self.told(within: FaultBudget()) : self
   }
 
   /// With as many of its violations as `faults` still allows.

@@ -27,7 +27,7 @@ extension Service {
     recipients: () async throws(Problem) -> ResolvedRecipients
   ) async throws(Problem) -> (recipients: ResolvedRecipients, notices: [Notice]) {
     var faults = MessageFaults()
-    _ = try await faults.check { () throws(Problem) in try await self.checkAttributes(contents, call.app) }
+    _ = try await faults.check { () throws(Problem) in try await self.checkAttributes(contents, call) }
     _ = try await faults.check { () throws(Problem) in try self.checkZones(message) }
     let found = try await faults.check(recipients)
     var notices: [Notice] = []
@@ -38,8 +38,7 @@ extension Service {
         } ?? []
     }
     guard faults.violations.isEmpty, let found else {
-      throw Problem(
-        Refusal(violations: Array(faults.violations.prefix(Intake.maximumViolations))), .invalidMessage)
+      throw Problem(Refusal(violations: faults.violations), .invalidMessage)
     }
     return (found, notices)
   }

@@ -3,6 +3,21 @@ import Intake
 import JSON
 import Store
 
+/// The warnings that one request may still be told. The lines of a bulk call share them. Belongs to the loop.
+final class NoticeBudget {
+  private var left = Intake.maximumWarnings
+
+  /// As many of `all` as may be told, one at least, and how many are left out.
+  func told(_ all: [Notice]) -> [Notice] {
+    let count = min(all.count, max(1, left))
+    left = max(0, left - count)
+    guard count < all.count else { return all }
+    return all.prefix(count) + [
+      Notice(pointer: "", code: "more_warnings", detail: "\(all.count - count) more warnings are not listed")
+    ]
+  }
+}
+
 /// What a client should know about a message that was accepted all the same.
 struct Notice: Hashable {
   /// JSON pointer.

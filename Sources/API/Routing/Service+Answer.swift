@@ -20,7 +20,7 @@ extension Service {
         response = try await perform(endpoint, request, parameters)
       }
     } catch {
-      response = Answer.problem(error)
+      response = Answer.problem(error.bounded)
       if error.code == .internalError { log(.error, "request_failed", ["path": path, "problem": error.detail]) }
     }
     let nanoseconds = loop.now.nanoseconds - began.nanoseconds
@@ -63,10 +63,10 @@ extension Service {
 
     do throws(StoreError) { try await store.makeSure() } catch { throw Problem(error) }
     let key = try await authenticate(request, scopes)
-    try checkQuery(request, endpoint)
-    try checkBody(request, endpoint)
     let call = Call(
       request: request, parameters: parameters, key: key, now: loop.wallNow, cursorSecret: store.cursorSecret)
+    try checkQuery(call, endpoint)
+    try checkBody(request, endpoint)
     return try await carryOut(endpoint, call)
   }
 

@@ -2,8 +2,10 @@ package import Domain
 
 extension AudienceExpression {
   /// The same tree of OneSignal's `filters`: neighbours are joined by AND, `{"operator": "OR"}` splits groups. What has no
-  /// counterpart among tags and facts is refused.
-  package init(oneSignalFilters value: JSONValue) throws(AudienceFault) {
+  /// counterpart among tags and facts is refused. `suggestions`: those of the request that it stands in.
+  package init(
+    oneSignalFilters value: JSONValue, suggestions: SuggestionBudget = SuggestionBudget()
+  ) throws(AudienceFault) {
     guard let entries = value.array else {
       throw AudienceFault(.whole, "`filters` must be an array of filters")
     }
@@ -18,7 +20,7 @@ extension AudienceExpression {
     for (index, entry) in entries.enumerated() {
       guard let members = entry.object else { throw AudienceFault(.entry(index), "this filter is not an object") }
       guard let joint = members["operator"] else {
-        groups[groups.count - 1].append(try Self.filter(members, index))
+        groups[groups.count - 1].append(try Self.filter(members, index, suggestions))
         continue
       }
       let isLast = index == entries.count - 1
@@ -46,7 +48,9 @@ extension AudienceExpression {
     members.count == 1 ? members[0] : join(members)
   }
 
-  private static func filter(_ members: [JSONMember], _ index: Int) throws(AudienceFault) -> Self {
+  private static func filter(
+    _ members: [JSONMember], _ index: Int, _ suggestions: SuggestionBudget
+  ) throws(AudienceFault) -> Self {
     func fault(_ detail: String, suggestion: String? = nil) -> AudienceFault {
       AudienceFault(.entry(index), detail, suggestion: suggestion)
     }
@@ -60,7 +64,7 @@ extension AudienceExpression {
     }
     let field = try text("field")
     guard let known = OneSignalFilter.Field(rawValue: field) else {
-      let near = Suggestion.nearest(to: field, among: OneSignalFilter.Field.allCases.map(\.rawValue))
+      let near = suggestions.nearest(to: field, among: OneSignalFilter.Field.allCases.map(\.rawValue))
       throw fault(
         OneSignalFilter.onlyTheirs.contains(field)
           ? "only OneSignal knows `\(field)`: give the devices a tag for it"
@@ -74,12 +78,13 @@ extension AudienceExpression {
       throw fault(
         "`\(field)` accepts the relations \(known.relations.joined(separator: ", ")), not `\(Shown.short(relation))`")
     }
+    let reading = TermReading(providers: nil, suggestions: suggestions)
     do {
       switch known {
       case .tag: return try tag(key: try text("key"), relation, relation.hasSuffix("exists") ? "" : try text("value"))
-      case .language: return try language(relation, try text("value"))
-      case .appVersion: return try version(relation, try text("value"))
-      case .lastSession: return try lastSession(relation, try text("hours_ago"))
+      case .language: return try language(relation, try text("value"), reading)
+      case .appVersion: return try version(relation, try text("value"), reading)
+      case .lastSession: return try lastSession(relation, try text("hours_ago"), reading)
       }
     } catch let error as TermFault {
       throw fault(error.detail, suggestion: error.suggestion)
@@ -123,27 +128,28 @@ extension AudienceExpression {
     }
   }
 
-  private static func language(_ relation: String, _ value: String) throws(TermFault) -> Self {
+  private static func language(_ relation: String, _ value: String, _ reading: TermReading) throws(TermFault) -> Self {
     // Here it would ask for any language.
     guard value != "*" else { throw TermFault("`*` is not a language: give a language such as de") }
-    let term = try TermReading(providers: nil).value(value, of: .language, offset: 0)
+    let term = try reading.value(value, of: .language, offset: 0)
     return relation == "=" ? .term(term) : .not(.term(term))
   }
 
-  private static func version(_ relation: String, _ value: String) throws(TermFault) -> Self {
+  private static func version(_ relation: String, _ value: String, _ reading: TermReading) throws(TermFault) -> Self {
     // Behind the relation it would be read as a part of it.
     guard value.utf8.first != UInt8(ascii: "=") else {
       throw TermFault("`\(Shown.short(value))` is not a version such as 2.1")
     }
     let comparison = relation == "!=" ? "=" : relation
-    let term = try TermReading(providers: nil).value(comparison + value, of: .appVersion, offset: 0)
+    let term = try reading.value(comparison + value, of: .appVersion, offset: 0)
     return relation == "!=" ? .not(.term(term)) : .term(term)
   }
 
-  private static func lastSession(_ relation: String, _ text: String) throws(TermFault) -> Self {
+  private static func lastSession(_ relation: String, _ text: String, _ reading: TermReading) throws(TermFault) -> Self
+  {
     guard let hours = Whole.read(text, in: 1...Int(Int32.max)), hours.isMultiple(of: 24) else {
       throw TermFault("`hours_ago` must be a multiple of 24: Fanfare counts whole days")
     }
-    return .term(try TermReading(providers: nil).value("\(relation)\(hours / 24)d", of: .seen, offset: 0))
+    return .term(try reading.value("\(relation)\(hours / 24)d", of: .seen, offset: 0))
   }
 }

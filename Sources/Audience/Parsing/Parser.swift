@@ -13,13 +13,15 @@ struct Parser {
 
   private typealias Node = (tree: AudienceExpression, depth: Int)
 
-  init(_ text: String, providers: [ProviderName]?) throws(AudienceFault) {
+  init(
+    _ text: String, providers: [ProviderName]?, suggestions: SuggestionBudget = SuggestionBudget()
+  ) throws(AudienceFault) {
     guard text.utf8.count <= AudienceExpression.maximumBytes else {
       throw AudienceFault(
         .whole, "the expression has \(text.utf8.count) bytes; the limit is \(AudienceExpression.maximumBytes)")
     }
     lexer = Lexer(text)
-    reading = TermReading(providers: providers)
+    reading = TermReading(providers: providers, suggestions: suggestions)
     token = Token(kind: .end, start: 0)
     token = try lexer.next()
   }
@@ -138,9 +140,12 @@ struct Parser {
 }
 
 extension AudienceExpression {
-  /// Reads the text of an expression. `providers`: the names that exist, nil where any will do.
-  package init(parsing text: String, providers: [ProviderName]? = nil) throws(AudienceFault) {
-    var parser = try Parser(text, providers: providers)
+  /// Reads the text of an expression. `providers`: the names that exist, nil where any will do. `suggestions`: those of the
+  /// request that it stands in.
+  package init(
+    parsing text: String, providers: [ProviderName]? = nil, suggestions: SuggestionBudget = SuggestionBudget()
+  ) throws(AudienceFault) {
+    var parser = try Parser(text, providers: providers, suggestions: suggestions)
     self = try parser.expression()
   }
 

@@ -42,7 +42,7 @@ extension TermReading {
   private func permission(_ value: String, _ offset: Int) throws(TermFault) -> String {
     let names = Permission.allCases.map(\.rawValue)
     guard names.contains(value) else {
-      let near = Suggestion.nearest(to: value.lowercased(), among: names)
+      let near = suggestions.nearest(to: value.lowercased(), among: names)
         .map { "\(AudienceField.permission.rawValue):\($0)" }
       throw TermFault(
         "`\(Shown.short(value))` is not one of \(names.joined(separator: ", "))", suggestion: near, offset: offset)
@@ -58,7 +58,7 @@ extension TermReading {
     }
     let names = providers.map(\.rawValue)
     guard names.contains(name) else {
-      let near = Suggestion.nearest(to: name, among: names).map { "\(AudienceField.provider.rawValue):\($0)" }
+      let near = suggestions.nearest(to: name, among: names).map { "\(AudienceField.provider.rawValue):\($0)" }
       let list = near == nil ? ": the providers are \(names.joined(separator: ", "))" : ""
       throw TermFault("`\(Shown.short(value))` is not a provider\(list)", suggestion: near, offset: offset)
     }
@@ -85,7 +85,8 @@ extension TermReading {
 
   private func zone(_ value: String, _ offset: Int) throws(TermFault) -> String {
     guard ZoneName.exists(value) else {
-      let near = ZoneName.nearest(to: value).map { "\(AudienceField.zone.rawValue):\($0)" }
+      let found = suggestions.spend() ? ZoneName.nearest(to: value) : nil
+      let near = found.map { "\(AudienceField.zone.rawValue):\($0)" }
       throw TermFault(
         "`\(Shown.short(value))` is not an IANA zone such as Europe/Vienna", suggestion: near, offset: offset)
     }

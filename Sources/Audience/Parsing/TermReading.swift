@@ -17,6 +17,7 @@ struct TermFault: Error {
 struct TermReading {
   /// The names that exist; nil where any will do.
   let providers: [ProviderName]?
+  let suggestions: SuggestionBudget
 
   func term(_ kind: Token.Kind) throws(TermFault) -> AudienceExpression {
     switch kind {

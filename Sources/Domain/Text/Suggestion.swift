@@ -2,6 +2,8 @@
 package enum Suggestion {
   /// Longer words get no suggestion: they are no slip of the hand, and comparing them costs time.
   private static let longestWord = 40
+  /// Candidates that are compared; a search costs no more, however many there are.
+  package static let mostCandidates = 1_000
 
   /// The nearest of `candidates`, if near enough to be a slip: a third of its letters, three at most, or cut off. Case and
   /// underscores count for nothing, so that `collapseKey` finds `collapse_key`.
@@ -9,12 +11,14 @@ package enum Suggestion {
     let word = plain(word)
     guard !word.isEmpty, word.count <= longestWord else { return nil }
     var best: (word: String, distance: Int)?
-    for candidate in candidates {
+    for candidate in candidates.prefix(mostCandidates) {
       let other = plain(candidate)
       // Half of it at least: `push` is no slip for `push_to_talk`.
       let isCutOff = word.count > 2 && word.count * 2 >= other.count && other.starts(with: word)
-      let distance = isCutOff ? 1 : distance(word, other)
       let allowed = max(1, min(3, other.count / 3))
+      // Words are at least as far apart as their lengths.
+      guard isCutOff || abs(word.count - other.count) <= allowed else { continue }
+      let distance = isCutOff ? 1 : distance(word, other)
       if distance <= allowed, distance < best?.distance ?? .max { best = (candidate, distance) }
     }
     return best?.word

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 
 /// What may still be told of the faults of one request. All documents of a bulk call share one: telling a fault, and finding
 /// what was probably meant, costs time and bytes. Belongs to the loop that reads the request.
@@ -6,21 +6,18 @@ package final class FaultBudget {
   /// Faults told of one document.
   let eachDocument: Int
   private var violations = Intake.maximumViolations
-  private let searches: Searches
+  package let suggestions: SuggestionBudget
 
-  private final class Searches {
-    var left = Intake.maximumSuggestions
-  }
-
-  package convenience init(eachDocument: Int = Intake.maximumViolations) { self.init(eachDocument, Searches()) }
-
-  private init(_ eachDocument: Int, _ searches: Searches) {
+  /// `suggestions`: those of the request, where more than its body is searched.
+  package init(
+    eachDocument: Int = Intake.maximumViolations, suggestions: SuggestionBudget = SuggestionBudget()
+  ) {
     self.eachDocument = eachDocument
-    self.searches = searches
+    self.suggestions = suggestions
   }
 
   /// Of a part that is read by itself: what is found in it is added to the whole later, and only then counts.
-  func ofPart() -> FaultBudget { FaultBudget(eachDocument, searches) }
+  func ofPart() -> FaultBudget { FaultBudget(eachDocument: eachDocument, suggestions: suggestions) }
 
   /// True if one more fault may be told of a document that has `told` already. The first one always may: whoever is refused
   /// learns why.
@@ -45,9 +42,5 @@ package final class FaultBudget {
   }
 
   /// What `find` finds, as long as the request has a search left.
-  package func suggestion(_ find: () -> String?) -> String? {
-    guard searches.left > 0 else { return nil }
-    searches.left -= 1
-    return find()
-  }
+  package func suggestion(_ find: () -> String?) -> String? { suggestions.spend() ? find() : nil }
 }

@@ -8,8 +8,8 @@ package enum Intake {
   package static let maximumViolations = 200
   /// Of those one document of a bulk call may have so many.
   package static let maximumViolationsOfLine = 20
-  /// Searches of one request for a name that was probably meant; later faults are told without.
-  package static let maximumSuggestions = 20
+  /// Warnings told of one request; what lies beyond is counted.
+  package static let maximumWarnings = 200
 
   /// A message as `POST /v1/messages` takes it. The same body reads the same at any later time, so that a worker can
   /// read what was stored.

@@ -42,13 +42,14 @@ extension Intake {
   static func readExpression(_ way: String, _ fields: Fields, _ findings: inout Findings) -> AudienceExpression? {
     guard let value = fields[way] else { return nil }
     let place = fields.place.member(way)
+    let suggestions = findings.faults.suggestions
     do throws(AudienceFault) {
-      if way == "filters" { return try AudienceExpression(oneSignalFilters: value) }
+      if way == "filters" { return try AudienceExpression(oneSignalFilters: value, suggestions: suggestions) }
       guard case .string(let text) = value else {
         findings.refuse(place, .wrongType, "must be a string, not \(value.article)")
         return nil
       }
-      return try AudienceExpression(parsing: text, providers: findings.providers)
+      return try AudienceExpression(parsing: text, providers: findings.providers, suggestions: suggestions)
     } catch {
       if case .entry(let index) = error.place {
         findings.refuse(place.element(index), error)

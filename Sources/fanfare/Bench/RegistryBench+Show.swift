@@ -31,6 +31,17 @@ extension RegistryBench {
         writer.key("ms")
         writer.double(count.milliseconds)
       }
+      writer.objects("users", result.users) { writer, user in
+        writer.member("devices", user.devices)
+        for (name, value) in [
+          ("change_ms", user.change), ("read_ms", user.read), ("read_cpu_us", user.readOwn),
+          ("read_redis_cpu_us", user.readRedis),
+        ] {
+          writer.key(name)
+          writer.double(value)
+        }
+        writer.member("slowest_us", user.slowest)
+      }
       writer.member("slow_commands", result.slowCommands)
       writer.member("slowest_us", result.slowest)
       writer.key("slow")
@@ -68,6 +79,12 @@ extension RegistryBench {
     }
     table.row(
       "page of 100 tags, ms: first, behind it", "\(tenths(result.tagPages.first)), \(tenths(result.tagPages.behind))")
+    for user in result.users {
+      table.row(
+        "user of \(user.devices) devices, ms: one more, reading all", "\(tenths(user.change)), \(tenths(user.read))")
+      table.row(
+        "… CPU µs of a reading: gateway, Redis", "\(Int(user.readOwn.rounded())), \(Int(user.readRedis.rounded()))")
+    }
     for slow in result.slow where slow.commands > 0 {
       table.row("Redis commands over 1 ms: \(slow.step)", "\(slow.commands), longest \(slow.longest) µs")
     }

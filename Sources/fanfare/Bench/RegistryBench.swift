@@ -33,6 +33,7 @@ struct RegistryBench {
     var reindexSeconds = 0.0
     /// Milliseconds for a page of 100 tags: the first one, and the middle of those behind it.
     var tagPages = (first: 0.0, behind: 0.0)
+    var users: [User] = []
     /// Commands of Redis that took longer than a millisecond, and the longest in microseconds, by what was measured.
     var slow: [(step: String, commands: Int, longest: Int64)] = []
     var slowCommands: Int { slow.reduce(0) { $0 + $1.commands } }
@@ -46,7 +47,7 @@ struct RegistryBench {
 
   private static let app = AppID(rawValue: "bench")
   /// As the command line sends them.
-  private static let batch = DevicesCommand.defaultBatch
+  static let batch = DevicesCommand.defaultBatch
 
   /// On the main thread.
   func run() throws -> Result {
@@ -63,7 +64,9 @@ struct RegistryBench {
       defer { server.close() }
       // Until it has loaded what is registered.
       while !server.isReady { await loop.sleep(milliseconds: 1) }
-      let store = Store(loop: loop, redis: endpoint, settings: StoreSettings())
+      var settings = StoreSettings()
+      settings.devicesPerUser = Self.userSizes.max() ?? settings.devicesPerUser
+      let store = Store(loop: loop, redis: endpoint, settings: settings)
       defer { store.close() }
       try await store.open()
       _ = try await server.call(RedisCommand("CONFIG", "SET", "slowlog-log-slower-than", "1000"))
@@ -84,13 +87,14 @@ struct RegistryBench {
       if registered == nil {
         try await reindex(store, loop, &result)
         try await noteSlow("reindex", server, &result)
+        try await users(store, server, loop, id, &result)
       }
       result.memory = ProcessTimes.peakMemory(of: getpid())
       return result
     }
   }
 
-  private func noteSlow(_ step: String, _ server: Redis, _ result: inout Result) async throws {
+  func noteSlow(_ step: String, _ server: Redis, _ result: inout Result) async throws {
     let slow = try await server.call(RedisCommand("SLOWLOG", "GET", "100000")).array ?? []
     let durations = slow.compactMap(Self.duration)
     result.slow.append((step, durations.count, durations.max() ?? 0))

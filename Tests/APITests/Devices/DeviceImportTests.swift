@@ -178,7 +178,7 @@ struct DeviceImportTests {
         #expect(told.joined().count <= Intake.maximumViolations + lines.count)
         #expect(lines.allSatisfy { $0.last?["code"]?.string == "more_violations" })
         let suggested = told.joined().filter { $0["detail"]?.string?.contains("did you mean") == true }
-        #expect(suggested.count <= Intake.maximumSuggestions)
+        #expect(suggested.count <= SuggestionBudget.searches)
       }
     }
   }

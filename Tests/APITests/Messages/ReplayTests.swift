@@ -157,4 +157,39 @@ struct ReplayTests {
       #expect(wrong.status == 400 && wrong.code == "invalid_cursor", "\(wrong.text)")
     }
   }
+
+  @Test("where a replay goes on holds for the outcomes and reasons that it began with, in any order")
+  func partsOfOtherSelections() async throws {
+    var settings = ServiceSettings()
+    settings.maximumReplayed = 1
+    try await Gateway.running(settings: settings) { gateway in
+      for device in ["d1", "d2", "d3"] { gateway.register(device) }
+      let parent = try await ended(
+        gateway, #"{"to":{"devices":["d1","d2","d3"]},"notification":{"title":"T"},"ttl":60}"#,
+        ["*": (.failed, "ServiceUnavailable"), "d3": (.expired, nil)])
+      func replay(_ members: String) -> Reply {
+        gateway.ask("POST", "/v1/messages/\(parent)/replay", "{\(members)}", as: .send)
+      }
+      let reasons = #""reasons":["ServiceUnavailable","Shutdown"]"#
+      for (selection, same, others) in [
+        (
+          "", #","outcomes":["expired","failed"]"#,
+          [#","outcomes":["failed"]"#, #","reasons":["ServiceUnavailable"]"#]
+        ),
+        (
+          "," + reasons, #","reasons":["Shutdown","ServiceUnavailable"]"#,
+          ["", #","reasons":["ServiceUnavailable"]"#, #","outcomes":["failed"],\#(reasons)"#]
+        ),
+      ] {
+        let first = replay(String(selection.dropFirst()))
+        let after = #""after":"\#(try #require(first.json["next_after"]?.string, "\(first.text)"))""#
+        for other in others {
+          let wrong = replay(after + other)
+          #expect(wrong.status == 400 && wrong.code == "invalid_cursor", "\(other): \(wrong.text)")
+          #expect(wrong.json["detail"]?.string?.contains("`outcomes` and `reasons`") == true, "\(wrong.text)")
+        }
+        for good in [selection, same] { #expect(replay(after + good).status == 202) }
+      }
+    }
+  }
 }

@@ -161,8 +161,8 @@ final class World: Sendable {
   }
 
   /// A running gateway with a key of every scope.
-  func gateway(_ arguments: [String] = []) async throws -> Gateway {
-    let process = try serve(arguments)
+  func gateway(_ arguments: [String] = [], environment: [String: String] = [:]) async throws -> Gateway {
+    let process = try serve(arguments, environment: environment)
     let base = try await base(of: process)
     let key = try await key(scopes: "send,devices,read,admin")
     return Gateway(process: process, client: try await Client(base: base, key: key, loop: loop), isFast: clock != nil)
