@@ -3,7 +3,7 @@ SWIFT ?= swift
 RELEASE = $(SWIFT) build -c release --product fanfare
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release test drive fuzz-api demo dev fields lint format bench bench-check chaos soak outage sanitize clean
+.PHONY: help packages build release test unit drive fuzz-api demo dev fields lint format bench bench-check chaos soak outage sanitize clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -20,6 +20,10 @@ release: packages ## an optimised build of the fanfare binary
 test: packages ## build and run all tests
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" Config/run-tests
+
+unit: packages ## build all, and run the tests of the modules alone (a minute)
+	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" Config/run-tests unit
 
 drive: release ## send random requests to every route of a debug and a release build; DRIVE="--seed 7 --requests 5000" for another run
 	$(SWIFT) build --build-tests

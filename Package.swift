@@ -16,13 +16,17 @@ let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 let hot: [SwiftSetting] =
   strict + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
+/// Debug builds of most modules are optimized too: tests need a quarter of the processor time then. Assertions and checks of
+/// overflow stay. To step through a module in a debugger, leave this out.
+let quick: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
+
 func module(
   _ name: String, path: String? = nil, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = strict
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: path ?? "Sources/\(name)",
     // A provider's folder carries its own page.
-    exclude: path == nil ? [] : ["README.md"], swiftSettings: settings)
+    exclude: path == nil ? [] : ["README.md"], swiftSettings: name == "API" ? settings : settings + quick)
 }
 
 /// A Debian library behind one C target: its header, and a shim where Swift cannot call it directly.
