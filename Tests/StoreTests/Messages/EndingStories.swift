@@ -50,6 +50,27 @@ struct EndingStories {
     }
   }
 
+  @Test("parts that end in one flush tell of the first attempt and the last outcome, at home and elsewhere")
+  func timesOfOneFlush() async throws {
+    try await withDamage { store, _, loop in
+      let id = try #require(
+        try await store.accept(submission(tokens: (0..<40).map { "t\($0)" }, at: loop.wallNow)).id)
+      let attempt = Attempt(at: loop.wallNow, verdict: "accepted", reason: nil, status: 200)
+      for partition in 0..<4 {
+        let lease = try await store.take(partition)
+        var flush = Flush(lease: lease, number: 1)
+        for job in try await store.claimAll(lease) {
+          flush.finals += job.targets.map { final($0, attempts: [attempt]) }
+          flush.finishedJobs.append(job.id)
+        }
+        _ = try await store.flush(flush)
+        try await store.sweep(lease, now: loop.wallNow)
+      }
+      let report = try await store.completed(id)
+      #expect(report.count(.accepted) == 40 && report.firstAttemptAt == attempt.at && report.lastOutcomeAt != nil)
+    }
+  }
+
   @Test("a part that has not told home yet is counted without its records")
   func untold() async throws {
     try await withDamage { store, redis, loop in

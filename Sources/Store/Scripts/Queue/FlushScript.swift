@@ -80,8 +80,10 @@ extension Scripts {
             if ends and tonumber(flag[3]) <= inPlaceFrom then
               -- What is kept is put together here, not written, read again and deleted.
               local work = redis.call('HGETALL', w)
+              local times = {fa = firstAt ~= '' and firstAt or nil, lo = now()}
               for i = 1, #work, 2 do
                 local name = work[i]
+                times[name] = nil
                 if counts[name] then
                   work[i + 1] = string.format('%.0f', work[i + 1] + counts[name])
                   counts[name] = nil
@@ -98,6 +100,10 @@ extension Scripts {
               for counter, count in pairs(counts) do
                 work[#work + 1] = counter
                 work[#work + 1] = string.format('%.0f', count)
+              end
+              for name, time in pairs(times) do
+                work[#work + 1] = name
+                work[#work + 1] = time
               end
               local deliveries = flag[3] == '1' and {} or redis.call('HGETALL', d)
               for i = 1, #deliveries, 2 do
