@@ -16,6 +16,8 @@ struct TokenClaim {
   var way: RegistrationWay
   /// Whoever has the token or is about to keeps it.
   var yields = false
+  /// Of one that is repeated: whom it has buried since then has lost the token to it.
+  var untoldSince: WallTime?
   /// Whether its own record is as it was when it was entered.
   var isStill: (FoundDevice) -> Bool
 }
@@ -77,7 +79,7 @@ extension Store {
       }
       switch verdict(on: others[place], contest.entries, contest.claim, app) {
       case .leave: contests[at].settled()
-      case .forget: contests[at].settled(forgets: true)
+      case .forget(let from): contests[at].settled(forgets: true, from: from)
       case .yield(let id): contests[at].result = .yielded(to: id)
       case .write(let before, let after, let isFrom, let forgets):
         let write = DeviceWrite(place: open[place].place, id: before.device.id, before: before, after: after)
@@ -145,25 +147,29 @@ extension Store {
 
   private enum Treatment {
     case leave
-    case forget
+    case forget(from: DeviceID?)
     case yield(DeviceID)
     case write(FoundDevice, DeviceRecord, isFrom: Bool, forgets: Bool)
   }
 
   private func verdict(on other: FoundDevice?, _ entries: [AliasEntry], _ claim: TokenClaim, _ app: AppID) -> Treatment
   {
-    guard let other else { return .forget }
+    guard let other else { return .forget(from: nil) }
     let holds = other.device.address.holdsSameToken(as: claim.address)
     // Another token may have the same hash: then the entry is that one's.
     let isForeign = !holds && names(other, as: claim.derived, app)
     if let mark = other.record.mark, mark.isArriving {
-      guard holds else { return isForeign ? .leave : .forget }
+      guard holds else { return isForeign ? .leave : .forget(from: nil) }
       if claim.yields { return .yield(other.device.id) }
       // One that is not entered yet comes behind this.
       guard entries.contains(where: { $0.tag == mark.tag }), claim.way != .keeps else { return .leave }
       return .write(other, buried(other.record, for: claim), isFrom: false, forgets: true)
     }
-    guard other.record.stored.tombstone == nil else { return isForeign ? .leave : .forget }
+    if let tombstone = other.record.stored.tombstone {
+      guard !isForeign else { return .leave }
+      let isOwn = tombstone.reason == Self.moved(to: claim.id) && claim.untoldSince.map { $0 <= tombstone.at } ?? false
+      return .forget(from: isOwn ? other.device.id : nil)
+    }
     if holds {
       if claim.yields { return .yield(other.device.id) }
       return .write(other, buried(other.record, for: claim), isFrom: true, forgets: true)
@@ -184,9 +190,11 @@ extension Store {
     return record
   }
 
+  private static func moved(to owner: DeviceID) -> String { "moved:\(owner.rawValue)" }
+
   func buried(_ device: DeviceRecord, for owner: DeviceID) -> DeviceRecord {
     var record = device
-    record.stored.tombstone = Tombstone(reason: "moved:\(owner.rawValue)", at: loop.wallNow)
+    record.stored.tombstone = Tombstone(reason: Self.moved(to: owner), at: loop.wallNow)
     record.mark = nil
     return record
   }
