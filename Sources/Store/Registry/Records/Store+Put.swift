@@ -285,6 +285,7 @@ extension Store {
     let done = parts.flatMap(\.writes).map { steps[$0.step] }.filter(\.isWritten)
     try await moveTokens(done, app)
     var users = joined
+    for step in done where !step.buried.isEmpty { users.know(step.buried) }
     for write in refused { users.forget(write.place) }
     for at in parts.indices where written[at] == nil { for write in parts[at].writes { users.forget(write.place) } }
     try await settle(users, app)

@@ -23,8 +23,9 @@ struct TokenClaim {
 }
 
 enum ContestResult {
-  /// No other one lives with the token. `gone`: entries that name nobody who could. `from`: who had it.
-  case won(gone: [AliasEntry], from: DeviceID?)
+  /// No other one lives with the token. `gone`: entries that name nobody who could. `from`: who had it. `buried`: devices of its user,
+  /// which know that there are several, and the versions of the user's tags that they hold.
+  case won(gone: [AliasEntry], from: DeviceID?, buried: [DevicePlace: Int])
   /// Another registration of the same device, or one that came behind it, has taken its place.
   case overtaken
   case yielded(to: DeviceID)
@@ -89,6 +90,7 @@ extension Store {
     guard !writes.isEmpty else { return true }
     for (written, result) in zip(writes, try await write(writes.map(\.write), app: app)) {
       if result.isDone {
+        contests[written.at].wrote(written.write)
         contests[written.at].settled(forgets: written.forgets, from: written.isFrom ? written.write.id : nil)
       } else if !contests[written.at].triesAgain() {
         throw Self.tooBusy
@@ -103,6 +105,7 @@ extension Store {
     private var places: ArraySlice<DevicePlace>
     private var gone: [AliasEntry] = []
     private var from: DeviceID?
+    private var buried: [DevicePlace: Int] = [:]
     private var attempts = 0
     /// Nil: it goes on.
     var result: ContestResult?
@@ -122,7 +125,7 @@ extension Store {
         settled(forgets: true)
       }
       guard let place = places.first else {
-        result = .won(gone: gone, from: from)
+        result = .won(gone: gone, from: from, buried: buried)
         return nil
       }
       return place
@@ -130,6 +133,15 @@ extension Store {
 
     /// Those of the place that it is at.
     var entries: [AliasEntry] { claim.told.entries.filter { $0.place == places.first } }
+
+    mutating func wrote(_ write: DeviceWrite) {
+      guard let after = write.after, after.stored.tombstone != nil, let user = claim.user,
+        after.stored.device.isOf(user)
+      else {
+        return
+      }
+      buried[write.place] = after.userVersion
+    }
 
     mutating func settled(forgets: Bool = false, from other: DeviceID? = nil) {
       if forgets { gone += entries }

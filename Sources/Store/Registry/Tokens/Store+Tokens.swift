@@ -40,6 +40,8 @@ final class Step {
   /// Entries that name nobody who could have the token.
   fileprivate var gone: [AliasEntry] = []
   fileprivate var movedFrom: DeviceID?
+  /// Of its user's devices those that lost the token to it.
+  fileprivate(set) var buried: [DevicePlace: Int] = [:]
   /// What was made of it before, without an answer; and when this began.
   let untold: Untold.Registered?
   let since: WallTime
@@ -207,8 +209,8 @@ extension Step {
   /// False: another one has the token, or will have it.
   @discardableResult
   fileprivate func ended(_ contest: ContestResult) -> Bool {
-    guard case .won(let gone, let from) = contest else { return false }
-    self.gone = gone
+    guard case .won(let gone, let from, let buried) = contest else { return false }
+    (self.gone, self.buried) = (gone, buried)
     movedFrom = movedFrom ?? from
     return true
   }
