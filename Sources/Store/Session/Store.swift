@@ -79,6 +79,7 @@ package final class Store {
   var keyCache = KeyCache()
   var shelf = WordShelf()
   var tagListing: TagListing?
+  var untold = Untold()
   // Tests have fewer tags and devices.
   var tagListingLimit = TagListing.longest
   var devicesPerStep = Store.usualStep

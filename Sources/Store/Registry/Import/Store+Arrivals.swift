@@ -154,7 +154,7 @@ extension Store {
     }
     var gone: [(derived: DeviceID, entry: AliasEntry)] = []
     for (at, hasLanded) in zip(winners, try await land(landings, app)) {
-      if hasLanded, case .won(let entries, _) = results[at] {
+      if hasLanded, case .won(let entries, _, _) = results[at] {
         gone += entries.map { (tokens[at], $0) }
       } else {
         results[at] = .overtaken

@@ -6,6 +6,8 @@ struct JoinedUsers {
   /// The last one counts: it names the devices before it as well.
   fileprivate var entries: [ExactText: UserEntry] = [:]
   fileprivate var places = Set<DevicePlace>()
+  /// Devices of these users that were buried meanwhile, and the versions of the tags that they hold.
+  fileprivate var buried: [DevicePlace: Int] = [:]
   /// By partition of users: its edition before, and what this has changed in it.
   fileprivate var editions: [Int: (before: Int64, own: Int64)] = [:]
 
@@ -13,6 +15,14 @@ struct JoinedUsers {
 
   /// This device was not written after all.
   mutating func forget(_ place: DevicePlace) { places.remove(place) }
+
+  /// These know already that their users have several.
+  mutating func know(_ buried: [DevicePlace: Int]) { self.buried.merge(buried) { $1 } }
+
+  /// Its devices were written with what it says.
+  fileprivate func haveAll(of entry: UserEntry) -> Bool {
+    entry.places.allSatisfy { places.contains($0) || (buried[$0].map { entry.version <= $0 } ?? false) }
+  }
 
   fileprivate mutating func told(_ partition: Int, _ before: Int64, _ after: Int64) {
     let known = editions[partition] ?? (before, 0)
@@ -50,7 +60,7 @@ extension Store {
     let changed = try await crossed(users, app)
     var moved: [String] = []
     for (user, entry) in users.entries
-    where changed.contains(user) || !entry.places.allSatisfy(users.places.contains) {
+    where changed.contains(user) || !users.haveAll(of: entry) {
       moved.append(user.text)
     }
     guard !moved.isEmpty else { return }

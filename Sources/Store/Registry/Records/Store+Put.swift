@@ -21,24 +21,46 @@ extension Store {
     _ device: Device, app: AppID, merging: ((_ known: Device) -> Device)? = nil
   ) async throws(StoreError) -> PutResult {
     try checkCondition()
-    return try await put(Incoming(devices: [device], merge: merging), app: app)[0]
+    return try await put(Incoming(devices: [device], merge: merging), since: loop.wallNow, app: app)[0]
   }
 
   /// Registers many, in order: what comes later wins. After an error some are stored; repeating all is safe.
   package func put(_ devices: [Device], app: AppID) async throws(StoreError) -> [PutResult] {
     let count = (devices.count + devicesPerStep - 1) / devicesPerStep
     let size = (devices.count + count - 1) / max(1, count)
+    let began = loop.wallNow
     var results: [PutResult] = []
     results.reserveCapacity(devices.count)
     for start in stride(from: 0, to: devices.count, by: max(1, size)) {
       try checkCondition()
       let step = count == 1 ? devices : Array(devices[start..<min(devices.count, start + size)])
-      results += try await put(Incoming(devices: step), app: app)
+      results += try await put(Incoming(devices: step), behind: results, since: began, app: app)
     }
     return results
   }
 
-  private func put(_ incoming: Incoming, app: AppID) async throws(StoreError) -> [PutResult] {
+  /// `earlier`: of the same request. Nobody is told of these either if this fails.
+  private func put(
+    _ incoming: Incoming, behind earlier: [PutResult] = [], since began: WallTime, app: AppID
+  ) async throws(StoreError) -> [PutResult] {
+    var steps: [Step] = []
+    do throws(StoreError) {
+      return try await put(incoming, &steps, since: began, app: app)
+    } catch {
+      for case .stored(let id, let registration) in earlier {
+        untold.keep(Untold.Registered(registration: registration, since: began), of: id, app, now: loop.now)
+      }
+      for step in steps {
+        untold.keep(
+          Untold.Registered(registration: step.registration, since: step.since), of: step.id, app, now: loop.now)
+      }
+      throw error
+    }
+  }
+
+  private func put(
+    _ incoming: Incoming, _ steps: inout [Step], since began: WallTime, app: AppID
+  ) async throws(StoreError) -> [PutResult] {
     let derived = await derivedIDs(of: incoming.devices, app)
     var results = [PutResult](repeating: .userIsFull, count: derived.count)
     var left = Array(derived.indices)
@@ -59,8 +81,11 @@ extension Store {
           continue
         }
         round.append(
-          Step(at: at, id: holder.id, derived: derived[at], found: holder.found, numbers: holder.numbers))
+          Step(
+            at: at, id: holder.id, derived: derived[at], found: holder.found, numbers: holder.numbers,
+            untold: untold.take(holder.id, app, now: loop.now), now: began))
       }
+      steps += round
       try await write(round, incoming, app)
       for at in round.indices { results[round[at].at] = round[at].result }
       left = later
@@ -260,6 +285,7 @@ extension Store {
     let done = parts.flatMap(\.writes).map { steps[$0.step] }.filter(\.isWritten)
     try await moveTokens(done, app)
     var users = joined
+    for step in done where !step.buried.isEmpty { users.know(step.buried) }
     for write in refused { users.forget(write.place) }
     for at in parts.indices where written[at] == nil { for write in parts[at].writes { users.forget(write.place) } }
     try await settle(users, app)

@@ -16,13 +16,16 @@ struct TokenClaim {
   var way: RegistrationWay
   /// Whoever has the token or is about to keeps it.
   var yields = false
+  /// Of one that is repeated: whom it has buried since then has lost the token to it.
+  var untoldSince: WallTime?
   /// Whether its own record is as it was when it was entered.
   var isStill: (FoundDevice) -> Bool
 }
 
 enum ContestResult {
-  /// No other one lives with the token. `gone`: entries that name nobody who could. `from`: who had it.
-  case won(gone: [AliasEntry], from: DeviceID?)
+  /// No other one lives with the token. `gone`: entries that name nobody who could. `from`: who had it. `buried`: devices of its user,
+  /// which know that there are several, and the versions of the user's tags that they hold.
+  case won(gone: [AliasEntry], from: DeviceID?, buried: [DevicePlace: Int])
   /// Another registration of the same device, or one that came behind it, has taken its place.
   case overtaken
   case yielded(to: DeviceID)
@@ -77,7 +80,7 @@ extension Store {
       }
       switch verdict(on: others[place], contest.entries, contest.claim, app) {
       case .leave: contests[at].settled()
-      case .forget: contests[at].settled(forgets: true)
+      case .forget(let from): contests[at].settled(forgets: true, from: from)
       case .yield(let id): contests[at].result = .yielded(to: id)
       case .write(let before, let after, let isFrom, let forgets):
         let write = DeviceWrite(place: open[place].place, id: before.device.id, before: before, after: after)
@@ -87,6 +90,7 @@ extension Store {
     guard !writes.isEmpty else { return true }
     for (written, result) in zip(writes, try await write(writes.map(\.write), app: app)) {
       if result.isDone {
+        contests[written.at].wrote(written.write)
         contests[written.at].settled(forgets: written.forgets, from: written.isFrom ? written.write.id : nil)
       } else if !contests[written.at].triesAgain() {
         throw Self.tooBusy
@@ -101,6 +105,7 @@ extension Store {
     private var places: ArraySlice<DevicePlace>
     private var gone: [AliasEntry] = []
     private var from: DeviceID?
+    private var buried: [DevicePlace: Int] = [:]
     private var attempts = 0
     /// Nil: it goes on.
     var result: ContestResult?
@@ -120,7 +125,7 @@ extension Store {
         settled(forgets: true)
       }
       guard let place = places.first else {
-        result = .won(gone: gone, from: from)
+        result = .won(gone: gone, from: from, buried: buried)
         return nil
       }
       return place
@@ -128,6 +133,15 @@ extension Store {
 
     /// Those of the place that it is at.
     var entries: [AliasEntry] { claim.told.entries.filter { $0.place == places.first } }
+
+    mutating func wrote(_ write: DeviceWrite) {
+      guard let after = write.after, after.stored.tombstone != nil, let user = claim.user,
+        after.stored.device.isOf(user)
+      else {
+        return
+      }
+      buried[write.place] = after.userVersion
+    }
 
     mutating func settled(forgets: Bool = false, from other: DeviceID? = nil) {
       if forgets { gone += entries }
@@ -145,25 +159,29 @@ extension Store {
 
   private enum Treatment {
     case leave
-    case forget
+    case forget(from: DeviceID?)
     case yield(DeviceID)
     case write(FoundDevice, DeviceRecord, isFrom: Bool, forgets: Bool)
   }
 
   private func verdict(on other: FoundDevice?, _ entries: [AliasEntry], _ claim: TokenClaim, _ app: AppID) -> Treatment
   {
-    guard let other else { return .forget }
+    guard let other else { return .forget(from: nil) }
     let holds = other.device.address.holdsSameToken(as: claim.address)
     // Another token may have the same hash: then the entry is that one's.
     let isForeign = !holds && names(other, as: claim.derived, app)
     if let mark = other.record.mark, mark.isArriving {
-      guard holds else { return isForeign ? .leave : .forget }
+      guard holds else { return isForeign ? .leave : .forget(from: nil) }
       if claim.yields { return .yield(other.device.id) }
       // One that is not entered yet comes behind this.
       guard entries.contains(where: { $0.tag == mark.tag }), claim.way != .keeps else { return .leave }
       return .write(other, buried(other.record, for: claim), isFrom: false, forgets: true)
     }
-    guard other.record.stored.tombstone == nil else { return isForeign ? .leave : .forget }
+    if let tombstone = other.record.stored.tombstone {
+      guard !isForeign else { return .leave }
+      let isOwn = tombstone.reason == Self.moved(to: claim.id) && claim.untoldSince.map { $0 <= tombstone.at } ?? false
+      return .forget(from: isOwn ? other.device.id : nil)
+    }
     if holds {
       if claim.yields { return .yield(other.device.id) }
       return .write(other, buried(other.record, for: claim), isFrom: true, forgets: true)
@@ -184,9 +202,11 @@ extension Store {
     return record
   }
 
+  private static func moved(to owner: DeviceID) -> String { "moved:\(owner.rawValue)" }
+
   func buried(_ device: DeviceRecord, for owner: DeviceID) -> DeviceRecord {
     var record = device
-    record.stored.tombstone = Tombstone(reason: "moved:\(owner.rawValue)", at: loop.wallNow)
+    record.stored.tombstone = Tombstone(reason: Self.moved(to: owner), at: loop.wallNow)
     record.mark = nil
     return record
   }

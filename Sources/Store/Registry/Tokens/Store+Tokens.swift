@@ -40,9 +40,18 @@ final class Step {
   /// Entries that name nobody who could have the token.
   fileprivate var gone: [AliasEntry] = []
   fileprivate var movedFrom: DeviceID?
+  /// Of its user's devices those that lost the token to it.
+  fileprivate(set) var buried: [DevicePlace: Int] = [:]
+  /// What was made of it before, without an answer; and when this began.
+  let untold: Untold.Registered?
+  let since: WallTime
 
-  init(at: Int, id: DeviceID, derived: DeviceID, found: FoundDevice?, numbers: [Int]) {
+  init(
+    at: Int, id: DeviceID, derived: DeviceID, found: FoundDevice?, numbers: [Int], untold: Untold.Registered?,
+    now: WallTime
+  ) {
     (self.at, self.id, self.derived, self.found, self.numbers) = (at, id, derived, found, numbers)
+    (self.untold, since) = (untold, untold?.since ?? now)
   }
 
   /// Others came between; this is what stands there now.
@@ -77,16 +86,21 @@ final class Step {
   var device: Device? { write?.after?.stored.device }
 
   var result: PutResult {
-    guard isWritten else { return .userIsFull }
-    if let movedFrom { return .stored(id, .moved(from: movedFrom)) }
-    guard let found, let before = found.record.visible else { return .stored(id, .created) }
-    return .stored(id, before.tombstone == nil ? .updated : .revived)
+    isWritten ? .stored(id, registration) : .userIsFull
+  }
+  /// What it comes to, written or not.
+  var registration: Registration {
+    if let movedFrom { return .moved(from: movedFrom) }
+    if let untold { return untold.registration }
+    guard let before = found?.record.visible else { return .created }
+    return before.tombstone == nil ? .updated : .revived
   }
 
   fileprivate func claim(on place: DevicePlace, of device: Device) -> TokenClaim {
     let (way, mark, before, address) = (way, mark, found, device.address)
     return TokenClaim(
-      id: id, place: place, address: address, user: device.user, derived: derived, told: told, way: way
+      id: id, place: place, address: address, user: device.user, derived: derived, told: told, way: way,
+      untoldSince: untold?.since
     ) { found in
       switch way {
       case .arrives: found.record.mark == mark
@@ -195,8 +209,8 @@ extension Step {
   /// False: another one has the token, or will have it.
   @discardableResult
   fileprivate func ended(_ contest: ContestResult) -> Bool {
-    guard case .won(let gone, let from) = contest else { return false }
-    self.gone = gone
+    guard case .won(let gone, let from, let buried) = contest else { return false }
+    (self.gone, self.buried) = (gone, buried)
     movedFrom = movedFrom ?? from
     return true
   }

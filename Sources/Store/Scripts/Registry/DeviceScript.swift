@@ -48,18 +48,13 @@ extension Fragment {
       if #answer > 1 then return answer end
       answer[1] = 0
 
-      local came, moved, added = {}, {}, {}
-      for i = 1, buckets do added[i] = {} end
+      local came, moved, changed = {}, {}, {}
+      for i = 1, buckets do changed[i] = {} end
       for i = 1, devices do
         local head = heads[i]
         local act, bucket, number, place = head[1], head[2], head[5], head.at
-        if act == 'c' then
-          came[#came + 1] = number
-          local more = added[bucket]
-          more[#more + 1] = ARGV[place + 2]
-        else
-          held[bucket] = withEntry(held[bucket] or '', number, ARGV[place + 2])
-        end
+        changed[bucket][number % \(Keys.recordsPerBucket)] = ARGV[place + 2]
+        if act == 'c' then came[#came + 1] = number end
         if act == 'd' then
           index[head.index] = without(index[head.index], head[6] .. struct.pack('>I4', number))
           moved[head.index] = true
@@ -85,11 +80,7 @@ extension Fragment {
       end
       for i = 1, buckets do
         -- Lua looks through the whole of each text that it makes: it makes one.
-        if #added[i] > 0 then
-          table.insert(added[i], 1, held[i] or '')
-          held[i] = table.concat(added[i])
-        end
-        put(KEYS[3 + i], held[i])
+        put(KEYS[3 + i], withEntries(held[i] or '', changed[i]))
       end
       for key in pairs(moved) do put(key, index[key]) end
       if #list > 0 then redis.call('MSET', unpack(list)) end

@@ -144,10 +144,22 @@ extension Fragment {
       local first, last = seek(held, number)
       return first and string.sub(held, first, last) or ''
     end
-    local function withEntry(held, number, entry)
-      local first, last = seek(held, number)
-      if not first then return held .. entry end
-      return string.sub(held, 1, first - 1) .. string.sub(held, last + 1) .. entry
+    -- By place in the bucket; an empty one goes.
+    local function withEntries(held, entries)
+      local out, from, at, size = {}, 1, 1, #held - 3
+      while at <= size do
+        local head = struct.unpack('>I4', held, at)
+        local length = head % 268435456
+        local behind = at + 4 + length
+        if entries[(head - length) / 268435456] then
+          out[#out + 1] = string.sub(held, from, at - 1)
+          from = behind
+        end
+        at = behind
+      end
+      out[#out + 1] = string.sub(held, from)
+      for slot = 0, \(Keys.recordsPerBucket - 1) do out[#out + 1] = entries[slot] end
+      return table.concat(out)
     end
 
     """

@@ -1,0 +1,144 @@
+import Domain
+import Loop
+import RedisClient
+import Support
+import Testing
+
+@testable import Store
+
+@Suite("Registrations that are repeated after an error tell what both have done")
+struct UntoldStories {
+  private struct Case {
+    var device: Device
+    var becomes: Registration
+  }
+  private static func phone(_ id: String, _ token: String, at time: Int64 = 1_000) -> Device {
+    var phone = device(id, token: token, at: time)
+    phone.user = "user of \(token)"
+    phone.tags = ["all", "n:\(token)"]
+    return phone
+  }
+  /// Devices of all kinds: what is there before, and then what an import makes of it.
+  private static let before: [Device] =
+    (0..<3).flatMap { at in
+      [
+        phone("kept\(at)", "kept\(at)"), phone("turned\(at)", "turned\(at)"), phone("old\(at)", "moved\(at)"),
+        phone("", "nameless\(at)"), phone("dead\(at)", "lost\(at)"), phone("taker\(at)", "lost\(at)", at: 2_000),
+      ]
+    }
+  private static let cases: [Case] =
+    (0..<3).flatMap { at in
+      let nameless = Store.derivedID(of: address("nameless\(at)"), in: shop)
+      return [
+        Case(device: phone("kept\(at)", "kept\(at)", at: 3_000), becomes: .updated),
+        Case(device: phone("turned\(at)", "turned\(at) anew", at: 3_000), becomes: .updated),
+        Case(
+          device: phone("new\(at)", "moved\(at)", at: 3_000), becomes: .moved(from: DeviceID(rawValue: "old\(at)"))),
+        Case(device: phone("named\(at)", "nameless\(at)", at: 3_000), becomes: .moved(from: nameless)),
+        Case(device: phone("dead\(at)", "dead\(at) anew", at: 3_000), becomes: .revived),
+      ]
+    } + (0..<40).map { Case(device: phone($0 % 2 == 0 ? "" : "first\($0)", "first\($0)"), becomes: .created) }
+
+  @Test("an import that fails after any command tells when it is repeated what came of it", arguments: [1, 2])
+  func repeated(failures: Int) async throws {
+    let server = RedisServer()
+    let settings = quickSettings(partitions: 1)
+    try await withStore(settings, server: server) { store, loop in
+      let devices = Self.cases.map(\.device)
+      var (steps, isWhole, failed) = (0, false, 0)
+      while !isWhole {
+        _ = try await store.redis.call(RedisCommand("FLUSHALL"))
+        store.shelf.books = [:]
+        try await store.open(timeout: 60_000)
+        for device in Self.before { _ = try await store.put(device, app: shop) }
+        let relay = RedisRelay(to: server.socketPath)
+        defer { relay.stop() }
+        let victim = Store(loop: loop, redis: relay.endpoint, settings: settings)
+        try await victim.open()
+        defer { victim.close() }
+        isWhole = true
+        var told: [PutResult]?
+        for attempt in 1...failures where told == nil {
+          await relay.pass(steps / attempt, then: .dies)
+          do {
+            told = try await victim.put(devices, app: shop)
+          } catch {
+            (isWhole, failed) = (false, failed + 1)
+          }
+          await relay.goOn()
+          try await until(loop) { victim.isAvailable && victim.condition.takesWrites }
+        }
+        let what = "fails after \(steps) commands, \(failures) times"
+        let results: [PutResult]
+        if let told { results = told } else { results = try await victim.put(devices, app: shop) }
+        for (result, expected) in zip(results, Self.cases) {
+          #expect(result.registration == expected.becomes, "\(expected.device.id) \(what)")
+        }
+        #expect(victim.untold.isEmpty, "\(what)")
+        // Who was told is told no more of it.
+        #expect(try await victim.put(devices, app: shop).allSatisfy { $0.registration == .updated }, "\(what)")
+        try await store.expectTrueSets(app: shop, "\(what)")
+        steps += failures
+        try #require(steps < 400)
+      }
+      #expect(failed > 20)
+    }
+  }
+
+  @Test("a single registration that is repeated tells what both have done")
+  func single() async throws {
+    let server = RedisServer()
+    try await withStore(quickSettings(partitions: 1), server: server) { store, loop in
+      let relay = RedisRelay(to: server.socketPath)
+      defer { relay.stop() }
+      let victim = Store(loop: loop, redis: relay.endpoint, settings: quickSettings(partitions: 1))
+      try await victim.open()
+      defer { victim.close() }
+      var (number, isWhole) = (0, false)
+      while !isWhole {
+        let phone = Self.phone("d\(number)", "t\(number)")
+        await relay.pass(number, then: .dies)
+        do {
+          #expect(try await victim.put(phone, app: shop).registration == .created)
+          isWhole = true
+          await relay.goOn()
+        } catch {
+          await relay.goOn()
+          try await until(loop) { victim.isAvailable && victim.condition.takesWrites }
+          #expect(try await victim.put(phone, app: shop).registration == .created, "after \(number) commands")
+        }
+        #expect(try await victim.put(phone, app: shop).registration == .updated)
+        number += 1
+        try #require(number < 100)
+      }
+      try await store.expectTrueSets(app: shop)
+    }
+  }
+
+  @Test("what was not told is kept for a while, and of so many devices only")
+  func bounds() {
+    var untold = Untold()
+    let start = Instant(nanoseconds: 1)
+    func id(_ number: Int) -> DeviceID { DeviceID(rawValue: "d\(number)") }
+    func keep(_ registration: Registration, _ number: Int, _ now: Instant) {
+      let registered = Untold.Registered(registration: registration, since: WallTime(milliseconds: 5))
+      untold.keep(registered, of: id(number), shop, now: now)
+    }
+    for number in 0..<Untold.most { keep(.created, number, start) }
+    keep(.created, Untold.most, start)
+    #expect(untold.take(id(Untold.most), shop, now: start) == nil, "there is no room")
+    #expect(untold.take(id(1), AppID(rawValue: "other"), now: start) == nil)
+    #expect(untold.take(id(1), shop, now: start)?.registration == .created)
+    #expect(untold.take(id(1), shop, now: start) == nil, "told once")
+    keep(.revived, 1, start)
+    keep(.created, 1, start)
+    #expect(untold.take(id(1), shop, now: start)?.registration == .revived, "the first counts")
+    keep(.updated, 1, start)
+    #expect(untold.take(id(1), shop, now: start) == nil)
+    let end = start + Untold.milliseconds
+    #expect(untold.take(id(2), shop, now: end) == nil, "too old")
+    keep(.created, Untold.most, end)
+    #expect(untold.take(id(Untold.most), shop, now: end)?.registration == .created)
+    #expect(untold.isEmpty)
+  }
+}
