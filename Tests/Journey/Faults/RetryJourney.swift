@@ -60,7 +60,7 @@ extension Journeys {
   private static let delay = 4.0
 
   @Test(
-    "on shipped defaults each cause waits as its vendor asks, and no request goes out beside the attempts",
+    "on shipped defaults each cause waits as its vendor asks, and no request goes out beside the attempts", .alone,
     .enabled(if: FastClock.isAvailable))
   func shippedWaits() async throws {
     async let long: Void = Self.measure(Self.long, speed: 60)
@@ -69,7 +69,7 @@ extension Journeys {
   }
 
   @Test(
-    "a vendor that is away for most of an hour costs no message with a day to live, few as they are",
+    "a vendor that is away for most of an hour costs no message with a day to live, few as they are", .alone,
     .enabled(if: FastClock.isAvailable))
   func vendorAway() async throws {
     let clock = FastClock(speed: 60)
@@ -106,6 +106,7 @@ extension Journeys {
 
   @Test(
     "what ends without success says what ended it: its time, the vendor's sixty minutes, or the operator's attempts",
+    .alone,
     .enabled(if: FastClock.isAvailable))
   func ends() async throws {
     let clock = FastClock(speed: 60)
@@ -138,6 +139,7 @@ extension Journeys {
 
   @Test(
     "FCM's sixty minutes do not begin with a wait of the credential, be it a long Retry-After or a refused credential",
+    .alone,
     .enabled(if: FastClock.isAvailable))
   func credentialWaits() async throws {
     async let asked: Void = Self.outlastWait(

@@ -7,7 +7,8 @@ import Testing
 extension Journeys {
   @Test(
     "a soak of every kind of send, over a month by its clock, leaves memory, descriptors and each family of keys flat",
-    .enabled(if: FastClock.isAvailable), .timeLimit(.minutes(6)))
+    .alone,
+    .enabled(if: FastClock.isAvailable))
   func soak() async throws {
     let run = try ChildProcess(
       World.program, ["soak", "--seconds", "24", "--leaps", "16", "--rate", "300", "--json"])
