@@ -317,7 +317,9 @@ extension Worker {
 
   func postpone(_ target: ClaimedTarget, pause given: Int64? = nil, partition: Partition) {
     let sender = senders[target.credential].flatMap { $0.isRemoved ? nil : $0 }
-    let pause = given ?? sender?.gate.pause(now: loop.now) ?? Self.strangerPause
+    let pause =
+      given ?? sender.map { $0.retryPauses.next(wait: $0.gate.pause(now: loop.now), now: loop.now) }
+      ?? Self.strangerPause
     let wait = pause + .random(in: 0...max(1, pause / 4))
     let entry = Flush.RetryEntry(
       target: target, due: loop.wallNow + wait, reason: target.attempts.last?.reason ?? "waiting",

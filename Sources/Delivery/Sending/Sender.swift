@@ -20,6 +20,7 @@ final class Sender: TransportOwner {
   let policy: RetryPolicy
   let metrics: SenderMetrics
   var gate: CircuitBreaker
+  var retryPauses = RetryPauses()
   var brake: PruneBrake
   var unproven = UnprovenPrunes()
   var limit: ConcurrencyLimit

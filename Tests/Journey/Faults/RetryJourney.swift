@@ -169,6 +169,34 @@ extension Journeys {
     #expect(ended.map { $0["state"]?.string } == ["accepted"], "\(rule): \(ended)")
   }
 
+  @Test(
+    "a retry that came due while its credential waited for a day goes out soon after SIGHUP, not an hour later", .alone,
+    .enabled(if: FastClock.isAvailable))
+  func postponed() async throws {
+    let clock = FastClock(speed: 60)
+    let world = try await World(more: Self.patientSettings, retries: .shipped, clock: clock)
+    let gateway = try await world.gateway()
+    let (first, second) = (Self.token("fcm", 1), Self.token("fcm", 2))
+    try await world.sandbox.play(#"[{"provider":"fcm","status":503}]"#)
+    let retried = try await gateway.send(Self.message("fcm", first))
+    _ = try await Self.requests(world, to: first, atLeast: 1, within: Gateway.patience)
+    try await world.sandbox.play(#"[{"provider":"fcm","status":429,"retry_after":86400}]"#)
+    let waiting = try await gateway.send(Self.message("fcm", second))
+    _ = try await Self.requests(world, to: second, atLeast: 1, within: Gateway.patience)
+    let began = clock.seconds
+    // Its own retry comes due meanwhile.
+    try await gateway.until("ten minutes") { (_: Gateway) in clock.seconds > began + 600 }
+    try await world.sandbox.play("[]")
+    gateway.process.signal(SIGHUP)
+    let hungUp = clock.seconds
+    for id in [waiting, retried] { _ = try await gateway.completed(id) }
+    for id in [waiting, retried] {
+      let ended = try await gateway.deliveries(id)
+      #expect(ended.map { $0["state"]?.string } == ["accepted"], "\(ended)")
+    }
+    #expect(clock.seconds < hungUp + 1_200, "\(clock.seconds - hungUp) s after SIGHUP")
+  }
+
   /// Timeouts and leases are long, as a moment of this machine is many of that time.
   static let patientSettings = """
     workers: { lease: "300s" },
