@@ -140,6 +140,37 @@ extension Journeys {
     #expect(Set(accepted).count == accepted.count, "nobody gets it twice")
   }
 
+  @Test("Redis goes back to before newer messages replaced those of their collapse key: the older ones are sent, once")
+  func replacedInBetween() async throws {
+    let world = try await World(redis: RedisServer(durable: true, ["--appendfsync", "always"]))
+    let gateway = try await world.gateway()
+    // What is claimed waits in memory, in the lane of its token.
+    try await world.sandbox.play(#"[{"provider":"apns","status":403,"reason":"InvalidProviderToken"}]"#)
+    func score(_ number: Int) -> String {
+      Self.alert([Tokens.apns(number)], more: #","ttl":86400,"collapse_key":"score""#)
+    }
+    var (old, new, later): ([String], [String], [String]) = ([], [], [])
+    for number in 0..<20 { old.append(try await gateway.send(score(number))) }
+    try await gateway.until("claims") { try await $0.metric("fanfare_claimed_jobs_total") >= 20 }
+    world.redis.copy()
+    for number in 0..<20 { new.append(try await gateway.send(score(number))) }
+    for id in old {
+      let report = try await gateway.completed(id)
+      #expect(report["outcomes"]?["superseded"]?.integer == 1, "\(report)")
+    }
+    world.redis.restartFromCopy()
+    for number in 20..<40 { later.append(try await Self.insist(gateway, score(number), key: "later-\(number)")) }
+    _ = try await gateway.process.line { $0.contains("store_went_back") }
+    try await world.sandbox.play("[]")
+    for id in old + later {
+      let report = try await gateway.completed(id)
+      #expect(report["outcomes"]?["accepted"]?.integer == 1, "\(report)")
+    }
+    for id in new { #expect(try await gateway.client.get("/v1/messages/\(id)").status == 404) }
+    let accepted = try await world.sandbox.log().filter(\.accepted).map(\.token)
+    #expect(difference(Set(accepted), from: (0..<40).map(Tokens.apns)) == nil && accepted.count == 40)
+  }
+
   @Test(
     "a failover to a replica that was behind, under a living worker: what was confirmed is sent; without durability what it had not received is lost, and that alone",
     arguments: [true, false])
