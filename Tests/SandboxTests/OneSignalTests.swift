@@ -184,7 +184,7 @@ private let id = "1dd608f2-c6a1-11e3-851d-000c2940e62c"
     #expect(
       body(vendor.answer(Rule.Reply(status: 200, reason: "not_subscribed"), to: examination))
         == #"{"id":"","errors":["All included players are not subscribed"]}"#)
-    let slow = vendor.answer(Rule.Reply(status: 429, retryAfter: 12), to: examination)
+    let slow = vendor.answer(Rule.Reply(status: 429, retryAfter: "12"), to: examination)
     #expect(body(slow) == #"{"errors":["API rate limit exceeded"]}"#)
     #expect(slow.headers.contains { $0.name == "retry-after" && $0.value == "12" })
     #expect(body(vendor.answer(Rule.Reply(status: 503, body: ""), to: examination)).isEmpty)

@@ -71,19 +71,20 @@ import Testing
     let text = """
       [{"provider":"apns","token":"dead*","status":410,"reason":"Unregistered","timestamp":1767200000000},
        {"name":"slow","delay_ms":20,"share":0.5,"times":9,"after":1,"times_per_token":2},
-       {"status":429,"retry_after":3,"when":"after"},
+       {"status":429,"retry_after":3,"when":"after"}, {"status":503,"retry_after":"Sun, 06 Nov 1994 08:49:37 GMT"},
        {"action":"goaway","code":0,"reason":"Shutdown"}, {"action":"reset","code":7}, {"action":"stall","delay_ms":50},
        {"action":"close","when":"after"}, {"action":"settings","streams":1},
        {"provider":"onesignal","status":200,"reason":"invalid_player_ids"}, {"status":404,"body":"<html>"}]
       """
     let rules = try RuleReader.read(Array(text.utf8))
-    #expect(rules.count == 10)
+    #expect(rules.count == 11)
     #expect(rules[0].reply == Rule.Reply(status: 410, reason: "Unregistered", timestamp: 1_767_200_000_000))
     #expect(rules[1].share == 0.5)
-    #expect(rules[3].action == .goaway(code: 0, reason: "Shutdown"))
-    #expect(rules[6].when == .after)
-    #expect(rules[7].action == .streams(1))
-    #expect(rules[8].picksMembers)
+    #expect(rules[2].reply?.retryAfter == "3" && rules[3].reply?.retryAfter == "Sun, 06 Nov 1994 08:49:37 GMT")
+    #expect(rules[4].action == .goaway(code: 0, reason: "Shutdown"))
+    #expect(rules[7].when == .after)
+    #expect(rules[8].action == .streams(1))
+    #expect(rules[9].picksMembers)
   }
 
   @Test(
@@ -98,6 +99,7 @@ import Testing
       (#"[{"delay_ms":1,"code":3}]"#, "needs action"), (#"[{"action":"settings"}]"#, "missing"),
       (#"[{"status":200,"reason":"invalid_player_ids"}]"#, "onesignal"), ("[", "not JSON"),
       (#"[{"status":500,"when":"never"}]"#, "before or after"), (#"[{"status":500,"times":0}]"#, "1…"),
+      (#"[{"status":500,"retry_after":"\n"}]"#, "printable"), (#"[{"status":500,"retry_after":90000}]"#, "0…86400"),
     ])
   func faults(_ text: String, _ problem: String) {
     #expect {

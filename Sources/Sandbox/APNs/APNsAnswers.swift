@@ -34,7 +34,7 @@ struct APNsAnswers {
     var answer = VendorAnswer(status: reply.status, headers: Array(examination.answer.headers.prefix(1)))
     let timestamp = reply.timestamp ?? (reply.status == 410 ? now.milliseconds : nil)
     refuse(&answer, reply.status, reason, timestamp: timestamp)
-    if let seconds = reply.retryAfter { answer.headers.append(Header("retry-after", String(seconds))) }
+    if let wait = reply.retryAfter { answer.headers.append(Header("retry-after", wait)) }
     return reply.filling(answer)
   }
 

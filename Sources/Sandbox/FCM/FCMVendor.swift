@@ -113,7 +113,7 @@ final class FCMVendor: Vendor {
     guard reply.status != 200 else { return reply.filling(examination.answer) }
     var answer = FCMError.named(reply.reason, code: reply.status, project: project).answer
     answer.status = reply.status
-    if let seconds = reply.retryAfter { answer.headers.append(Header("retry-after", String(seconds))) }
+    if let wait = reply.retryAfter { answer.headers.append(Header("retry-after", wait)) }
     return reply.filling(answer)
   }
 }

@@ -102,7 +102,7 @@ final class TokenEndpoint {
     let word = reply.reason ?? (reply.status < 500 ? "invalid_grant" : "internal_failure")
     let description = word == "invalid_grant" ? "Invalid JWT Signature." : "Played by a rule of the sandbox."
     var answer = refusal(word, description, status: reply.status)
-    if let seconds = reply.retryAfter { answer.headers.append(Header("retry-after", String(seconds))) }
+    if let wait = reply.retryAfter { answer.headers.append(Header("retry-after", wait)) }
     return reply.filling(answer)
   }
 }

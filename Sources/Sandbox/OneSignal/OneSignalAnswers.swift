@@ -40,8 +40,8 @@ extension OneSignalVendor {
     default: answer = Self.refusal(reply.status, [reply.reason ?? "Bad request"])
     }
     // "always present" with 429
-    if let seconds = reply.retryAfter ?? (reply.status == 429 ? 1 : nil) {
-      answer.headers.append(Header("retry-after", String(seconds)))
+    if let wait = reply.retryAfter ?? (reply.status == 429 ? "1" : nil) {
+      answer.headers.append(Header("retry-after", wait))
     }
     return reply.filling(answer)
   }

@@ -18,7 +18,11 @@ extension Rule {
     writer.member("status", reply?.status)
     writer.member("reason", reply?.reason)
     writer.member("timestamp", reply?.timestamp)
-    writer.member("retry_after", reply?.retryAfter)
+    if let seconds = reply?.retryAfter.flatMap({ Int($0) }) {
+      writer.member("retry_after", seconds)
+    } else {
+      writer.member("retry_after", reply?.retryAfter)
+    }
     writer.member("body", reply?.body)
     writer.member("body_bytes", reply?.bodyBytes)
     switch action {

@@ -13,14 +13,14 @@ package struct Rule: Hashable, Sendable {
     package var reason: String?
     /// Milliseconds, for 410.
     package var timestamp: Int64?
-    /// Seconds.
-    package var retryAfter: Int?
+    /// As the header has it: seconds, an HTTP date, or what no client can read.
+    package var retryAfter: String?
     /// Replaces the vendor's body, as a proxy's HTML page would.
     package var body: String?
     /// In place of the body: so many bytes, made while they are sent.
     package var bodyBytes: Int?
     package init(
-      status: Int, reason: String? = nil, timestamp: Int64? = nil, retryAfter: Int? = nil, body: String? = nil,
+      status: Int, reason: String? = nil, timestamp: Int64? = nil, retryAfter: String? = nil, body: String? = nil,
       bodyBytes: Int? = nil
     ) {
       self.status = status

@@ -102,7 +102,7 @@ private struct OneRule {
 
   private mutating func readReply() {
     let timestamp = whole("timestamp", in: 0...Int64.max)
-    let retryAfter = whole("retry_after", in: 0...86_400).map(Int.init)
+    let retryAfter = readRetryAfter()
     let body = text("body")
     let bodyBytes = whole("body_bytes", in: 1...RuleReader.maximumBodyBytes).map(Int.init)
     if body != nil, bodyBytes != nil { fault("body_bytes", "excludes body") }
@@ -126,6 +126,18 @@ private struct OneRule {
     if rule.picksMembers, rule.provider != .oneSignal {
       fault("reason", "\(reason ?? "") is OneSignal's: give provider onesignal")
     }
+  }
+
+  /// Seconds as a number, or the header's text, which may be a date.
+  private mutating func readRetryAfter() -> String? {
+    guard let text = fields["retry_after"]?.string else {
+      return whole("retry_after", in: 0...86_400).map { String($0) }
+    }
+    guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+      fault("retry_after", "must be a number of seconds, or a text of 1–64 printable ASCII characters")
+      return nil
+    }
+    return text
   }
 
   /// Fields that only some actions have.

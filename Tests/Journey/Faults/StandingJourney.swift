@@ -82,6 +82,40 @@ extension Journeys {
     }
   }
 
+  @Test("a Retry-After as a date is obeyed at each provider, in all three forms of RFC 9110, and told")
+  func askedByDate() async throws {
+    let world = try await World()
+    try world.installAsShipped()
+    let gateway = try await world.gateway()
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(identifier: "UTC")
+    for provider in ["apns", "fcm", "onesignal"] {
+      for form in ["EEE, dd MMM yyyy HH:mm:ss 'GMT'", "EEEE, dd-MMM-yy HH:mm:ss 'GMT'", "EEE MMM dd HH:mm:ss yyyy"] {
+        formatter.dateFormat = form
+        let asked = Int64(Date().timeIntervalSince1970) + 86_400
+        // C's asctime pads the day with a space.
+        let date = formatter.string(from: Date(timeIntervalSince1970: Double(asked))).replacing(/^(\w+ \w+) 0/) {
+          "\($0.1)  "
+        }
+        try await world.sandbox.play(#"[{"provider":"\#(provider)","status":503,"retry_after":"\#(date)"}]"#)
+        let ids = try await Self.sendEach(provider, 4, gateway)
+        var told: WallTime?
+        try await gateway.until("the wait for \(date)") {
+          let report = try await $0.client.get("/v1/messages/\(ids[0])").json
+          told = report["waiting_for"]?.array?.first?["not_before_at"]?.string.flatMap { WallTime(rfc3339: $0) }
+          return told != nil
+        }
+        let wait = try #require(told).milliseconds - asked * 1_000
+        #expect(abs(wait) <= 2_000, "\(provider), \(date): \(wait) ms beside it")
+        try await world.sandbox.play("[]")
+        gateway.process.signal(SIGHUP)
+        for id in ids { _ = try await gateway.completed(id) }
+        try await gateway.until("readiness after \(date)") { try await Self.isReady($0) }
+      }
+    }
+  }
+
   @Test("messages that are all refused are told, few as they are, and SIGHUP forgets it, as does a start")
   func fewRefused() async throws {
     let world = try await World()

@@ -27,12 +27,11 @@ enum SandboxHelp {
     that the vendor would accept. The members of a rule:
       matching     provider (apns channels fcm oauth onesignal), token (with * and ?), share 0…1, times,
                    times_per_token, after N, when: "before" (the request is not processed) or "after"
-      answers      status 200…999 with reason, timestamp, retry_after, body, body_bytes (generated while sending, 1 GB
-      is
-                   possible), delay_ms. OneSignal's reasons not_subscribed, invalid_player_ids and invalid_aliases
-                   need status 200. RATE_LIMIT_EXCEEDED with 429 is FCM's quota answer without an FcmError
-      actions      goaway (code, reason), reset (code; 7 is REFUSED_STREAM), close, stall (delay_ms), settings
-      (streams),
+      answers      status 200…999 with reason, timestamp, retry_after (seconds, or a text for the header, for example
+                   an HTTP date), body, body_bytes (generated while sending; 1 GB is possible), delay_ms.
+                   OneSignal's reasons not_subscribed, invalid_player_ids and invalid_aliases need status 200.
+                   RATE_LIMIT_EXCEEDED with 429 is FCM's quota answer without an FcmError
+      actions      goaway (code, reason), reset (code; 7 is REFUSED_STREAM), close, stall (delay_ms), settings (streams),
                    expire (the request's provider or access token counts as expired from now on: apns, channels, fcm),
                    headers (bytes; without bytes: header lines until the client disconnects), hpack (an undecodable
                    header block). Over HTTP/1.1 goaway closes the connection, reset is a TCP reset, hpack is a bad
