@@ -247,7 +247,7 @@ struct DeviceImport {
       return Terminal.print(json: writer.bytes)
     }
     if refused > told { Terminal.note("… and \(refused - told) more") }
-    let parts = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    let parts = counts.sorted { $0.key < $1.key }.map { "\(MessagesCommand.grouped($0.value)) \($0.key)" }
     Terminal.print(
       "\(counted(done, "device")) registered" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"))
     if refused > 0 { Terminal.print("\(counted(refused, "line")) refused") }
