@@ -149,6 +149,8 @@ package final class HTTPServer {
         if let deadline = connection.deadline, deadline <= now { expire(connection) }
       }
       if !connections.isEmpty { scheduleSweep() }
+      // Whatever libmicrohttpd put off, listening after its limit among it, does not wait for the next event.
+      run()
     }
   }
 
