@@ -124,7 +124,10 @@ extension Worker {
     through rateQueue: RateLimitedQueue? = nil,
     partition: Partition
   ) {
-    guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
+    guard let sender = senders[target.credential] else {
+      postpone(target, partition: partition)
+      return
+    }
     guard var message else {
       return write(target, .failed, reason: "message_expired", sender: sender, job: job, partition: partition)
     }
@@ -302,29 +305,46 @@ extension Worker {
       return postpone(target, of: message, partition: partition)
     }
     if let message, message.isHeld(now: loop.wallNow) { return park(target, partition: partition) }
-    guard sender.takesRetries else { return postpone(target, partition: partition) }
+    guard sender.takesRetries else { return postpone(target, of: message, sender, partition: partition) }
     let rateQueue = rateQueue(of: message)
     if let rateQueue, rateQueue.free(.bulk) == 0 {
-      return postpone(target, pause: Self.pacedPause, partition: partition)
+      postpone(target, pause: Self.pacedPause, partition: partition)
+      return
     }
     enter(target, message, job: nil, urgency: .bulk, through: rateQueue, partition: partition)
   }
 
-  /// Retries of a credential that is not configured look again this often.
+  /// Retries of a credential that is not configured, or does not send, look again this often: it may send sooner than
+  /// it was to be tried, and they may be over before.
   static let strangerPause: Int64 = 60_000
   /// Retries of a paced message that has enough in memory look again this often.
   private static let pacedPause: Int64 = 5_000
 
-  func postpone(_ target: ClaimedTarget, pause given: Int64? = nil, partition: Partition) {
-    let sender = senders[target.credential].flatMap { $0.isRemoved ? nil : $0 }
-    let pause = given ?? sender?.gate.pause(now: loop.now) ?? Self.strangerPause
-    let wait = pause + .random(in: 0...max(1, pause / 4))
+  /// Its credential does not take it now: it waits on, unless its time is over.
+  private func postpone(
+    _ target: ClaimedTarget, of message: LoadedMessage?, _ sender: Sender, partition: Partition
+  ) {
+    let begun = message.map { $0.timing?.start(target.facts?.timeZone).map($0.begun) ?? $0 }
+    if let begun, let end = target.attempts.end(of: begun, sender, now: loop.wallNow) {
+      if let slice = target.slice { sender.absent(from: slice) }
+      return write(target, end.outcome, reason: end.reason, sender: sender, job: nil, partition: partition)
+    }
+    let left = begun.map { max(1, $0.expiresAt - loop.wallNow + 1) } ?? Self.strangerPause
+    let pause = min(sender.gate.pause(now: loop.now), Self.strangerPause, left)
+    sender.postponed(until: postpone(target, pause: pause, partition: partition))
+  }
+
+  /// When it looks again.
+  @discardableResult
+  func postpone(_ target: ClaimedTarget, pause: Int64? = nil, partition: Partition) -> WallTime {
+    let pause = pause ?? Self.strangerPause
+    let due = loop.wallNow + (pause + .random(in: 0...max(1, pause / 4)))
     let entry = Flush.RetryEntry(
-      target: target, due: loop.wallNow + wait, reason: target.attempts.last?.reason ?? "waiting",
-      attempts: [])
+      target: target, due: due, reason: target.attempts.last?.reason ?? "waiting", attempts: [])
     partition.flush.add(entry, finishedJob: nil)
     unflushed += 1
     flushSoon(partition)
+    return due
   }
 
   /// Deliveries that wait for their retry hold later ones of their token, also under a new owner (design D6): it learns

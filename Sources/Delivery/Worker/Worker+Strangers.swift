@@ -37,7 +37,7 @@ extension Worker {
       let now = self.loop.wallNow
       try? await self.store.dropConditions { credential, condition in
         guard let sender = self.senders[credential], !sender.isRemoved else { return true }
-        guard known, !sender.hasWork else { return false }
+        guard known, !sender.hasWork, !sender.keepsRetries else { return false }
         return condition.state != .failing || condition.nextTry.map { $0 <= now } ?? true
       }
     }
@@ -68,7 +68,8 @@ extension Worker {
     let end = message.map { target.attempts.spent == 0 ? $0.startBy : $0.expiresAt }
     guard let message, let end, end < loop.wallNow else {
       let rest = end.map { max(1, $0 - loop.wallNow + 1) }
-      return postpone(target, pause: rest.map { min($0, Self.strangerPause) }, partition: partition)
+      postpone(target, pause: rest.map { min($0, Self.strangerPause) }, partition: partition)
+      return
     }
     dropBarrier(of: target.delivery)
     let final = Flush.Final(
