@@ -141,6 +141,47 @@ extension Journeys {
   }
 
   @Test(
+    "Redis goes back to an older copy: what a lost message had superseded is sent, and nobody waits for a retry that is lost"
+  )
+  func lanesOfOlderCopy() async throws {
+    let redis = RedisServer(durable: true, ["--appendfsync", "always"])
+    let world = try await World(more: #"lanes: { order_hold: "1h" },"#, retries: .shipped, redis: redis)
+    let gateway = try await world.gateway()
+    let failing = Tokens.apns(1)
+    try await world.sandbox.play(
+      #"[{"provider":"fcm","status":401,"reason":"UNAUTHENTICATED"},{"provider":"apns","token":"\#(failing)","status":503}]"#
+    )
+    func score(_ number: Int) -> String {
+      let target = Tokens.targets("fcm", [Tokens.fcm(number)])
+      return
+        #"{"to":{"tokens":[\#(target)]},"kind":"alert","ttl":86400,"collapse_key":"score","notification":{"body":"1:0"}}"#
+    }
+    var (older, newer): ([String], [String]) = ([], [])
+    for number in 0..<20 { older.append(try await gateway.send(score(number))) }
+    try await gateway.until("claims") { try await $0.metric("fanfare_claimed_jobs_total") >= 20 }
+    redis.copy()
+    for number in 0..<20 { newer.append(try await gateway.send(score(number))) }
+    for id in older {
+      _ = try await gateway.completed(id)
+      #expect(try await gateway.deliveries(id).map { $0["state"]?.string } == ["superseded"])
+    }
+    let held = try await gateway.send(Self.lasting(1))
+    try await gateway.until("the retry") { try await $0.deliveries(held).first?["state"]?.string == "retrying" }
+
+    redis.restartFromCopy()
+    let later = try await Self.insist(gateway, Self.lasting(1), key: "later")
+    _ = try await gateway.process.line { $0.contains("store_went_back") }
+    try await world.sandbox.play("[]")
+    for id in older + [later] {
+      _ = try await gateway.completed(id)
+      #expect(try await gateway.deliveries(id).map { $0["state"]?.string } == ["accepted"])
+    }
+    for id in newer + [held] { #expect(try await gateway.client.get("/v1/messages/\(id)").status == 404) }
+    let accepted = try await world.sandbox.log().filter(\.accepted).map(\.token)
+    #expect(difference(accepted, from: (0..<20).map(Tokens.fcm) + [failing]) == nil)
+  }
+
+  @Test(
     "a failover to a replica that was behind, under a living worker: what was confirmed is sent; without durability what it had not received is lost, and that alone",
     arguments: [true, false])
   func failover(durable: Bool) async throws {
