@@ -56,7 +56,8 @@ extension Sender {
     guard told.trouble != nil, let at = told.at, worker.loop.now - at >= CredentialCondition.retold else {
       return tellCondition()
     }
-    guard !isRemoved, let trouble, hasWork || [streak.lastFailure, postponedAt].contains(where: { $0.map { $0 > at } ?? false })
+    guard !isRemoved, let trouble,
+      hasWork || [streak.lastFailure, postponedAt].contains(where: { $0.map { $0 > at } ?? false })
     else {
       return tellCondition()
     }
