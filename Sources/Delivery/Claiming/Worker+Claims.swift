@@ -124,7 +124,10 @@ extension Worker {
     through rateQueue: RateLimitedQueue? = nil,
     partition: Partition
   ) {
-    guard let sender = senders[target.credential] else { return postpone(target, partition: partition) }
+    guard let sender = senders[target.credential] else {
+      postpone(target, partition: partition)
+      return
+    }
     guard var message else {
       return write(target, .failed, reason: "message_expired", sender: sender, job: job, partition: partition)
     }
@@ -140,9 +143,9 @@ extension Worker {
     if message.isCancelled {
       return write(target, .cancelled, reason: nil, sender: sender, job: job, partition: partition)
     }
+    message = message.begun(for: target)
     if let timing = message.timing {
       let zone = target.facts?.timeZone
-      if let begun = timing.start(zone) { message = message.begun(at: begun) }
       switch timing.decide(zone, now: loop.wallNow) {
       case .go: break
       case .hold(let until):
@@ -302,10 +305,14 @@ extension Worker {
       return postpone(target, of: message, partition: partition)
     }
     if let message, message.isHeld(now: loop.wallNow) { return park(target, partition: partition) }
-    guard sender.takesRetries else { return postpone(target, partition: partition) }
+    // What ends in any case needs no credential that sends.
+    if let message, !message.isCancelled, target.address != nil, !sender.takesRetries {
+      return postpone(target, of: message, sender, partition: partition)
+    }
     let rateQueue = rateQueue(of: message)
     if let rateQueue, rateQueue.free(.bulk) == 0 {
-      return postpone(target, pause: Self.pacedPause, partition: partition)
+      postpone(target, pause: Self.pacedPause, partition: partition)
+      return
     }
     enter(target, message, job: nil, urgency: .bulk, through: rateQueue, partition: partition)
   }
@@ -315,18 +322,31 @@ extension Worker {
   /// Retries of a paced message that has enough in memory look again this often.
   private static let pacedPause: Int64 = 5_000
 
-  func postpone(_ target: ClaimedTarget, pause given: Int64? = nil, partition: Partition) {
-    let sender = senders[target.credential].flatMap { $0.isRemoved ? nil : $0 }
-    let pause =
-      given ?? sender.map { $0.retryPauses.next(wait: $0.gate.pause(now: loop.now), now: loop.now) }
-      ?? Self.strangerPause
-    let wait = pause + .random(in: 0...max(1, pause / 4))
+  /// Its credential does not take it now: it waits on, unless its time is over.
+  private func postpone(
+    _ target: ClaimedTarget, of message: LoadedMessage, _ sender: Sender, partition: Partition
+  ) {
+    let message = message.begun(for: target)
+    if let end = target.attempts.end(of: message, sender, now: loop.wallNow) {
+      if let slice = target.slice { sender.absent(from: slice) }
+      return write(target, end.outcome, reason: end.reason, sender: sender, job: nil, partition: partition)
+    }
+    let wait = min(sender.gate.pause(now: loop.now), max(1, message.expiresAt - loop.wallNow + 1))
+    let pause = sender.retryPauses.next(wait: wait, now: loop.now)
+    sender.postponed(until: postpone(target, pause: pause, partition: partition))
+  }
+
+  /// When it looks again.
+  @discardableResult
+  func postpone(_ target: ClaimedTarget, pause: Int64? = nil, partition: Partition) -> WallTime {
+    let pause = pause ?? Self.strangerPause
+    let due = loop.wallNow + (pause + .random(in: 0...max(1, pause / 4)))
     let entry = Flush.RetryEntry(
-      target: target, due: loop.wallNow + wait, reason: target.attempts.last?.reason ?? "waiting",
-      attempts: [])
+      target: target, due: due, reason: target.attempts.last?.reason ?? "waiting", attempts: [])
     partition.flush.add(entry, finishedJob: nil)
     unflushed += 1
     flushSoon(partition)
+    return due
   }
 
   /// Deliveries that wait for their retry hold later ones of their token, also under a new owner (design D6): it learns

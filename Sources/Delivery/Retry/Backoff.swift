@@ -26,5 +26,8 @@ struct Backoff: Hashable {
     until = nil
   }
 
+  /// The next try may come at once; if it fails, the waits go on from where they were.
+  mutating func hurry() { until = nil }
+
   func mayTry(now: Instant) -> Bool { until.map { $0 <= now } ?? true }
 }

@@ -123,7 +123,9 @@ struct CircuitBreaker {
     switch state {
     case .waiting(_, let reason): state = .waiting(until: now, reason: reason)
     case .blocked(let reason, _): state = .blocked(reason: reason, until: now)
-    case .open, .probing: break
+    // Beside those that have no answer yet.
+    case .probing: probes.hurry(now: now)
+    case .open: break
     }
   }
 

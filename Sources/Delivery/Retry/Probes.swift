@@ -47,6 +47,12 @@ struct Probes {
     }
   }
 
+  /// Another one may go now.
+  mutating func hurry(now: Instant) {
+    fresh.next = fresh.next.map { min($0, now) }
+    failed.next = failed.next.map { min($0, now) }
+  }
+
   mutating func ended() { atWork -= 1 }
 
   /// The last one counts as not gone, and another may go from `now` on.

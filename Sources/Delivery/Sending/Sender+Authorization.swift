@@ -32,9 +32,12 @@ extension Sender {
       authorization.retry()
       resetGate()
       tellCondition()
-    } else if !gate.isOpen {
-      authorization.retry()
-      gate.hurry(now: now)
+    } else {
+      if !gate.isOpen {
+        authorization.retry()
+        gate.hurry(now: now)
+      }
+      transport.hurry()
       worker.wake(self)
     }
   }

@@ -20,8 +20,11 @@ extension Sender {
     if let unreachableReason { return .init(state: .unreachable, reason: unreachableReason) }
     let now = worker.loop.now
     if var trouble = gate.trouble {
-      // A gate that lets all through, or that nothing waits at, hears of the provider by the next retry.
-      if gate.isOpen || !hasWork, let retry = streak.nextRetry { trouble.nextTry = retry }
+      // A gate that lets all through, or that nothing waits at, hears of the provider by the next retry; a closed one
+      // not before its time.
+      if gate.isOpen || !hasWork, let retry = streak.nextRetry {
+        trouble.nextTry = gate.isOpen ? retry : max(retry, trouble.nextTry ?? retry)
+      }
       return trouble
     }
     return streak.trouble(now: now)
@@ -53,10 +56,25 @@ extension Sender {
     guard told.trouble != nil, let at = told.at, worker.loop.now - at >= CredentialCondition.retold else {
       return tellCondition()
     }
-    guard !isRemoved, let trouble, hasWork || streak.lastFailure.map({ $0 > at }) == true else {
+    guard !isRemoved, let trouble,
+      hasWork || [streak.lastFailure, postponedAt].contains(where: { $0.map { $0 > at } ?? false })
+    else {
       return tellCondition()
     }
     tell(trouble)
+  }
+
+  /// The time of a retry came, and it waits on for the credential, out of memory.
+  func postponed(until due: WallTime) {
+    guard !gate.isOpen else { return }
+    postponedAt = worker.loop.now
+    rests(until: due)
+  }
+
+  /// Retries that wait for the credential come again.
+  var keepsRetries: Bool {
+    guard !gate.isOpen, postponedAt != nil, let retry = streak.nextRetry else { return false }
+    return retry > worker.loop.now
   }
 
   /// An answer has shown that the credential is taken, or it is another now: what an earlier process said against it

@@ -66,6 +66,8 @@ final class Sender: TransportOwner {
   var held: (reason: String, until: Instant)?
   /// Answers since the last push that was taken.
   var streak: FailureStreak
+  /// When the time of a retry last came that waits on.
+  var postponedAt: Instant?
   /// What everybody may know of what stands against it.
   var told = ToldCondition()
   /// Stands in the worker's list of senders with something to send.

@@ -54,6 +54,8 @@ final class CurlTransport: Transport {
   func restAside() {}
   func wantsAnother(connectionSlot: Int) -> Bool { false }
 
+  func hurry() { backoff.hurry() }
+
   func demand() {
     guard !closing, retry == nil else { return }
     // A place is free when the next one is late, if not before.

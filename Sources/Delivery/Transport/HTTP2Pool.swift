@@ -64,6 +64,8 @@ final class HTTP2Pool: Transport, HTTP2ClientDelegate {
     carryOut(plan.demanded(now: loop.now))
   }
 
+  func hurry() { plan.hurry() }
+
   private func carryOut(_ action: PoolPlan.Action) {
     switch action {
     case .none: break

@@ -98,6 +98,13 @@ struct PoolPlan {
     return connect(isAside: false)
   }
 
+  /// Nobody waits for the next connection.
+  mutating func hurry() {
+    backoff.hurry()
+    refusals.hurry()
+    asideRefusals.hurry()
+  }
+
   /// So many suspects wait and none of them can go.
   mutating func demandedAside(waiting: Int, now: Instant) -> Action {
     let asides = connections.values.filter { $0.isAside && $0.state != .leaving }

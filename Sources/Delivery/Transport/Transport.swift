@@ -9,6 +9,8 @@ protocol Transport: AnyObject {
   func connectionSlot(avoiding: Int?, reserve: Double) -> Int?
   /// Work waits that found no connection slot: connect, and tell the owner when there is room.
   func demand()
+  /// A peer that could not be reached may be tried at once, when `demand` comes next or a connection slot is asked for.
+  func hurry()
   /// A connection aside from the others' for one more suspect, with less than `together` at work on it.
   func asideSlot(together: Int) -> Int?
   /// So many suspects wait: as `demand`.

@@ -102,6 +102,11 @@ final class LoadedMessage {
     return message
   }
 
+  /// As it is for a device that has a start of its own: its time, and so its end, are those of the device's zone.
+  func begun(for target: ClaimedTarget) -> LoadedMessage {
+    timing?.start(target.facts?.timeZone).map(begun(at:)) ?? self
+  }
+
   /// How it goes to devices of a zone now; nil: it does not. `until`: when their quiet hours begin.
   func localTimeGroup(_ zone: String?, now: WallTime) -> (message: LoadedMessage, until: WallTime?)? {
     guard let timing else { return (self, nil) }

@@ -37,7 +37,7 @@ extension Worker {
       let now = self.loop.wallNow
       try? await self.store.dropConditions { credential, condition in
         guard let sender = self.senders[credential], !sender.isRemoved else { return true }
-        guard known, !sender.hasWork else { return false }
+        guard known, !sender.hasWork, !sender.keepsRetries else { return false }
         return condition.state != .failing || condition.nextTry.map { $0 <= now } ?? true
       }
     }
@@ -65,10 +65,12 @@ extension Worker {
   /// A retry whose credential is not configured looks again now and then, and ends when its time is over.
   func postpone(_ target: ClaimedTarget, of message: LoadedMessage?, partition: Partition) {
     if senders[target.credential]?.isRemoved ?? true { tellStranger(target.credential) }
+    let message = message?.begun(for: target)
     let end = message.map { target.attempts.spent == 0 ? $0.startBy : $0.expiresAt }
     guard let message, let end, end < loop.wallNow else {
       let rest = end.map { max(1, $0 - loop.wallNow + 1) }
-      return postpone(target, pause: rest.map { min($0, Self.strangerPause) }, partition: partition)
+      postpone(target, pause: rest.map { min($0, Self.strangerPause) }, partition: partition)
+      return
     }
     dropBarrier(of: target.delivery)
     let final = Flush.Final(

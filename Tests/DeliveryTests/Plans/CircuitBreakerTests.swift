@@ -254,6 +254,10 @@ struct CircuitBreakerTests {
       gate.hurry(now: at(1))
       #expect(gate.passage(now: at(1)) == .probe)
       #expect(gate.passage(now: at(1)) == .wait(until: at(1_001)))
+      // The one that went has no answer yet: another may go beside it.
+      gate.hurry(now: at(2))
+      #expect(gate.passage(now: at(2)) == .probe)
+      #expect(gate.passage(now: at(3)) == .wait(until: at(1_002)))
     }
   }
 }

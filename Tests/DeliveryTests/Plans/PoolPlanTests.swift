@@ -95,6 +95,21 @@ struct PoolPlanTests {
     #expect(waits.last == 30_000)
   }
 
+  @Test("an operator's wish ends the wait for the next connection; if that fails, the waits go on from where they were")
+  func hurry() {
+    var plan = plan()
+    for _ in 0..<10 {
+      plan.hurry()
+      guard case .connect(let connectionSlot) = plan.demanded(now: at(0)) else {
+        return #expect(Bool(false), "no connection")
+      }
+      plan.closed(connectionSlot, failed: true, now: at(0), jitter: 1)
+    }
+    #expect(plan.demanded(now: at(1)) == .wait(until: at(30_000)))
+    plan.hurry()
+    #expect(plan.demanded(now: at(1)) == .connect(11))
+  }
+
   @Test("a connection that is lost after it was of use is replaced at once; one that never was is a failure")
   func lost() {
     var plan = plan()

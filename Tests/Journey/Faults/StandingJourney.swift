@@ -162,4 +162,49 @@ extension Journeys {
       #expect(try await world.run(["status"], against: gateway).code == 0)
     }
   }
+
+  @Test(
+    "deliveries whose own retry comes while their credential waits hear of it, end with their time, and go soon after SIGHUP",
+    .enabled(if: FastClock.isAvailable))
+  func retriesMeetWait() async throws {
+    let clock = FastClock(speed: 30)
+    let world = try await World(more: Self.patientSettings, retries: .shipped, clock: clock)
+    let gateway = try await world.gateway()
+    let (patient, short) = (Tokens.fcm(101), Tokens.fcm(102))
+    let failing = [patient, short].map { #"{"provider":"fcm","token":"\#($0)","status":503}"# }.joined(separator: ",")
+    try await world.sandbox.play("[\(failing)]")
+    let began = clock.seconds
+    let kept = try await gateway.send(message("fcm", 101))
+    let over = try await gateway.send(message("fcm", 102, ttl: 900))
+    try await gateway.until("both have failed") { (_: Gateway) in
+      let tokens = Set(try await world.sandbox.log().map(\.token))
+      return tokens.contains(patient) && tokens.contains(short)
+    }
+    // Every worker thread learns of the wait, and soon nothing but the retries is left.
+    try await world.sandbox.play(
+      #"[\#(failing),{"provider":"fcm","status":429,"reason":"QUOTA_EXCEEDED","retry_after":86400}]"#)
+    for number in 1...60 { _ = try await gateway.send(message("fcm", number, ttl: 300)) }
+    try await gateway.until("the wait") {
+      try await $0.conditions()["credential_waiting"]?.contains("QUOTA_EXCEEDED") == true
+    }
+    try await gateway.until("more than ten minutes after the others are over") { (_: Gateway) in
+      clock.seconds > began + 1_400
+    }
+    let ended = try await gateway.deliveries(over)
+    #expect(ended.map { $0["state"]?.string } == ["expired"], "\(ended)")
+    #expect(ended.first?["reason"]?.string == "UNAVAILABLE", "\(ended)")
+    let told = try await gateway.conditions()["credential_waiting"] ?? ""
+    #expect(told.contains("QUOTA_EXCEEDED") && told.contains("next try 20"), "\(told)")
+    let waiting = try await gateway.deliveries(kept)
+    #expect(waiting.map { $0["state"]?.string } == ["retrying"], "\(waiting)")
+
+    try await world.sandbox.play("[]")
+    gateway.process.signal(SIGHUP)
+    let hurried = clock.seconds
+    _ = try await gateway.completed(kept)
+    #expect(try await gateway.deliveries(kept).map { $0["state"]?.string } == ["accepted"])
+    // The credential would have waited for more than half an hour.
+    #expect(clock.seconds - hurried < 900, "\(clock.seconds - hurried) s")
+    try await gateway.until("readiness") { try await Self.isReady($0) }
+  }
 }
