@@ -2,7 +2,7 @@ import Domain
 import Glibc
 
 /// One line of logfmt on standard error per event: time, level, event, fields. Safe from any thread. Never give it a
-/// whole token, key or payload: `Log.masked` shortens one.
+/// token, key or payload, or a part of one.
 ///
 /// A line is one write of at most 4,096 bytes, so that lines from several threads never mix; what is longer is cut, with
 /// `…` as the sign. It blocks as long as standard error does, and drops a line that standard error refuses.
@@ -40,11 +40,5 @@ package struct Log: Sendable {
     for field in fields() { line.add(field.key, field.value) }
     line.end()
     while write(descriptor, line.bytes, line.bytes.count) < 0 && errno == EINTR {}
-  }
-
-  /// The first four characters and the length; of a short one only the length.
-  package static func masked(_ secret: String) -> String {
-    let shown = secret.utf8.count < 16 ? "" : String(String.UnicodeScalarView(secret.unicodeScalars.prefix(4)))
-    return "\(shown)…(\(secret.utf8.count))"
   }
 }

@@ -159,7 +159,8 @@ extension Service {
 
   private func checkSize(_ body: [UInt8]) throws(Problem) {
     guard body.count > settings.maximumDraftBytes else { return }
-    let detail = "the message has \(body.count) bytes; the limit of a draft is \(settings.maximumDraftBytes)"
+    let limit = "\(settings.maximumDraftBytes) (`limits.draft_body`)"
+    let detail = "the message has \(body.count) bytes; the limit of a draft is \(limit)"
     throw Problem(.invalidDraft, detail, violations: [Violation("/message", .tooLong, detail)])
   }
 

@@ -1,3 +1,4 @@
+import Audience
 package import Domain
 import Loop
 import Store
@@ -50,10 +51,12 @@ extension Service {
     return notices
   }
 
-  /// Among tags of the same key first, as `plan:pro` for `plan:por`.
+  /// Among tags of the same key first, as `plan:pro` for `plan:por`; then among the grammar's own keys, as `platform:ios` for
+  /// `platfrm:ios`; then among all tags.
   private func nearest(to tag: String, _ call: Call) async -> String? {
     let key = tag.firstIndex(of: ":").map { String(tag[...$0]) }
     for prefix in [key, ""].compactMap({ $0 }) {
+      if prefix.isEmpty, let meant = MeantKey.nearest(to: tag, call.suggestions) { return meant }
       guard call.suggestions.isLeft else { return nil }
       let found = await tagBook.tags(call.app, prefix: prefix, now: loop.now) { [store] in
         // A message is not refused because a suggestion cannot be found.

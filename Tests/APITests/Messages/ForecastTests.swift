@@ -125,6 +125,14 @@ struct ForecastTests {
         #expect(hints(quiet).isEmpty, "\(quiet.text)")
         let disabled = gateway.ask("POST", "/v1/audiences/count", #"{"audience":"plan:old OR plan:pro"}"#)
         #expect(hints(disabled) == ["no device has the tag `plan:old`"], "\(disabled.text)")
+        for (tag, meant) in [
+          ("platfrm:ios", "platform:ios"), ("os:android", "platform:android"), ("sen:yesterday", "seen:"),
+          ("timezone:Europe/Rome", "tz:Europe/Rome"),
+          ("plan:x:y", nil),
+        ] {
+          let told = hints(gateway.ask("POST", "/v1/audiences/count", #"{"audience":"\#(tag) OR plan:pro"}"#))
+          #expect(told == ["no device has the tag `\(tag)`" + (meant.map { "; did you mean `\($0)`?" } ?? "")])
+        }
       }
     }
   }

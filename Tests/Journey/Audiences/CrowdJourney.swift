@@ -29,4 +29,47 @@ extension Journeys {
     let reached = try await world.sandbox.log().filter(\.accepted).map(\.token)
     #expect(difference(reached, from: tokens) == nil)
   }
+
+  @Test("what one message cannot hold is replayed by one command, in several messages, and each device once")
+  func largeReplay() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway(["--api-only"])
+    let tokens = (0..<66_000).map(Tokens.fcm)
+    let file = world.directory.file("crowd.ndjson")
+    try tokens.map { #"{"provider":"fcm","token":"\#($0)"}"# }.joined(separator: "\n").write(
+      to: file, atomically: true, encoding: .utf8)
+    let imported = try await world.run(["devices", "import", file.path], against: gateway)
+    #expect(imported.code == 0, "\(imported.text)")
+    let id = try await gateway.send(#"{"to":{"everyone":true},"ttl":1,"notification":{"body":"All"}}"#)
+    let sentAt = ContinuousClock.now
+    try await Task.sleep(until: sentAt + .seconds(11))
+    let worker = try await world.worker()
+    #expect(try await gateway.completed(id)["outcomes"]?["expired"]?.integer == 66_000)
+    let replay = try await world.run(["messages", "replay", id], against: gateway)
+    let parts = replay.text.split(separator: "\n").filter { $0.hasPrefix("msg_") }
+    #expect(replay.code == 0 && parts.count == 2, "\(replay.text)")
+    for part in parts { _ = try await gateway.completed(String(part)) }
+    let reached = try await world.sandbox.log().filter(\.accepted).map(\.token)
+    #expect(difference(reached, from: tokens) == nil && reached.count == tokens.count)
+    #expect(worker.process.isRunning)
+  }
+
+  @Test("with a larger limits.devices_per_user a user has more than 500 devices, and a message reaches all of them")
+  func manyDevices() async throws {
+    let world = try await World(more: "limits: { devices_per_user: 600 },")
+    let gateway = try await world.gateway()
+    let tokens = (0..<601).map(Tokens.fcm)
+    let lines = tokens.map { #"{"provider":"fcm","token":"\#($0)","user":"u1"}"# }
+    func register(_ lines: some Collection<String>) async throws -> String {
+      try await gateway.client.post(
+        "/v1/devices/bulk", lines.joined(separator: "\n"), headers: [Header("content-type", "application/x-ndjson")]
+      ).text
+    }
+    #expect(!(try await register(lines.dropLast())).contains("problem"))
+    #expect(try await register(lines.suffix(1)).contains("limits.devices_per_user"))
+    let id = try await gateway.send(#"{"to":{"users":["u1"]},"notification":{"body":"All"}}"#)
+    #expect(try await gateway.completed(id)["outcomes"]?["accepted"]?.integer == 600)
+    let reached = try await world.sandbox.log().filter(\.accepted).map(\.token)
+    #expect(difference(reached, from: Array(tokens.dropLast())) == nil)
+  }
 }

@@ -49,6 +49,29 @@ extension Journeys {
     try await gateway.metricsAgreeWithReports()
   }
 
+  @Test("37 dead tokens of 2,777 put no brake on a first campaign: they are pruned, and the others are reached")
+  func fewDead() async throws {
+    let world = try await World()
+    try world.installAsShipped()
+    let gateway = try await world.gateway()
+    let lines = (0..<2_777).map { #"{"provider":"apns","token":"\#(Tokens.apns($0))"}"# }.joined(separator: "\n")
+    let imported = try await gateway.client.post(
+      "/v1/devices/bulk", lines, headers: [Header("content-type", "application/x-ndjson")])
+    #expect(imported.status == 200, "\(imported.text.prefix(500))")
+    // One after the other, in the middle of the campaign.
+    try await world.sandbox.play(
+      #"[{"provider":"apns","after":1000,"times":37,"status":410,"reason":"Unregistered","timestamp":4102444800000}]"#)
+    let id = try await gateway.send(#"{"to":{"everyone":true},"kind":"alert","notification":{"body":"All"}}"#)
+    let outcomes = try await gateway.completed(id)["outcomes"]
+    #expect(outcomes?["accepted"]?.integer == 2_740 && outcomes?["dead"]?.integer == 37, "\(outcomes ?? .null)")
+    try await gateway.until("the prunes") { try await $0.metric("fanfare_pruned_total") == 37 }
+    let prunes = try await gateway.client.get("/v1/prunes")
+    #expect(prunes.json["items"]?.array?.allSatisfy { $0["held"]?.integer == 0 } == true, "\(prunes.text)")
+    #expect(try await gateway.metric("fanfare_prune_brakes_total") == 0)
+    let left = try await gateway.client.post("/v1/audiences/count", #"{"everyone":true}"#)
+    #expect(left.json["total"]?.integer == 2_740, "\(left.text)")
+  }
+
   @Test("a wrong key suspends the credential, prunes nothing, and the deliveries go out once it is mended")
   func blockedCredential() async throws {
     let world = try await World()

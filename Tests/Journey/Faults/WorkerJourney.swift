@@ -122,8 +122,10 @@ extension Journeys {
     let text = try String(contentsOf: world.directory.file("fanfare.json5"), encoding: .utf8)
     try text.replacing("redis: {", with: #"redis: { start_timeout: "300ms","#).write(
       to: world.directory.file("fanfare.json5"), atomically: true, encoding: .utf8)
+    let began = ContinuousClock.now
     let hasty = try world.serve()
     #expect(await hasty.waitForExit() == 4, "\(hasty.text)")
+    #expect(ContinuousClock.now - began < .seconds(30 * Sanitizer.slowness), "a minute is the default")
     #expect(hasty.text.contains("check /redis in the configuration"))
   }
 
@@ -158,9 +160,10 @@ extension Journeys {
     _ = try await world.sandbox.accepted(atLeast: 400)
 
     await relay.silence(silence)
-    try await second.until("the partitions of the one cut off") {
+    let taken = try await second.until("the partitions of the one cut off") {
       try await $0.metric("fanfare_partitions_owned") == TwoWorkers.partitions
     }
+    #expect(taken < .seconds(2 * TwoWorkers.lease * Double(Sanitizer.slowness)), "take-over took \(taken)")
     try await world.sandbox.play("[]")
     _ = try await api.completed(id)
     let record = try await api.deliveries(id)

@@ -58,7 +58,9 @@ extension Journeys {
     #expect(try await world.sandbox.log().count { $0.token == slow } == 1)
   }
 
-  @Test("what waits for a refused credential expires, what memory holds and what it has no room for")
+  @Test(
+    "what waits for a refused credential expires with its reason: what memory holds, what it has no room for, and members of an audience"
+  )
   func expiredSuspended() async throws {
     let world = try await World()
     let gateway = try await world.gateway()
@@ -67,12 +69,26 @@ extension Journeys {
     try await gateway.until("the suspension") {
       try await $0.client.get("/readyz").text.contains("InvalidProviderToken")
     }
+    let members = (20_000..<20_600).map(Tokens.apns)
+    let lines = members.map { #"{"provider":"apns","token":"\#($0)","tags":["crowd"]}"# }.joined(separator: "\n")
+    let imported = try await gateway.client.post(
+      "/v1/devices/bulk", lines, headers: [Header("content-type", "application/x-ndjson")])
+    #expect(imported.status == 200, "\(imported.text)")
+    let before = try await gateway.metric("fanfare_claimed_jobs_total")
+    let crowd = try await gateway.send(
+      #"{"to":{"audience":"crowd"},"kind":"alert","notification":{"body":"Hi"},"ttl":20}"#)
+    try await gateway.until("members in memory") { try await $0.metric("fanfare_claimed_jobs_total") > before }
     var ids: [String] = []
     for part in 0..<12 {
       let from = 1_000 + part * 1_000
       ids.append(try await gateway.send(Self.alert((from..<from + 1_000).map(Tokens.apns), ttl: 3)))
     }
     for id in ids { try await expectExpired(id, 1_000, by: gateway) }
+    try await expectExpired(crowd, members.count, by: gateway)
+    for id in ids + [crowd] {
+      let reasons = Set(try await gateway.deliveries(id).map { $0["reason"]?.string ?? "" })
+      #expect(reasons == ["InvalidProviderToken"], "\(id == crowd): \(reasons)")
+    }
     #expect(try await world.sandbox.log().allSatisfy { !$0.accepted })
   }
 }

@@ -50,6 +50,28 @@ extension Journeys {
     _ = try await gateway.client.post("/v1/messages/\(paced)/cancel", "")
   }
 
+  @Test("an audience that is being sent holds back no direct send, not even to one of its own devices")
+  func audienceBeside() async throws {
+    let world = try await World(more: "http2: { connections: 1 },")
+    let gateway = try await world.gateway()
+    let members = (1_000..<9_000).map(Tokens.apns)
+    let lines = members.map { #"{"provider":"apns","token":"\#($0)"}"# }.joined(separator: "\n")
+    let imported = try await gateway.client.post(
+      "/v1/devices/bulk", lines, headers: [Header("content-type", "application/x-ndjson")])
+    #expect(imported.status == 200, "\(imported.text.prefix(500))")
+    // With a thousand streams at most the whole takes sixteen seconds.
+    try await world.sandbox.play(#"[{"provider":"apns","delay_ms":2000}]"#)
+    let crowd = try await gateway.send(#"{"to":{"everyone":true},"kind":"alert","notification":{"body":"All"}}"#)
+    _ = try await world.sandbox.accepted(atLeast: 100)
+    for token in [Tokens.apns(1), members[7_999]] {
+      let id = try await send(1, to: #""tokens":[\#(Tokens.targets("apns", [token]))]"#, by: gateway)
+      _ = try await gateway.completed(id)
+    }
+    let report = try await gateway.client.get("/v1/messages/\(crowd)").json
+    #expect((report["progress"]?["final"]?.integer ?? 0) < 8_000, "\(report)")
+    _ = try await gateway.completed(crowd)
+  }
+
   @Test("urgent and bulk sends to one token keep each their own order, while faults play")
   func urgentAndBulk() async throws {
     let world = try await World()

@@ -229,7 +229,7 @@ struct AudienceStories {
     }
   }
 
-  @Test("what is left when its time is over expires, claimed or not")
+  @Test("what of a started audience nobody has claimed when its time is over expires")
   func expired() async throws {
     try await withAudience(50) { store, loop, lease, id in
       try await store.startAll(lease, now: loop.wallNow)

@@ -48,12 +48,11 @@ extension Store {
   private static let contestsAtOnce = 512
 
   func contest(_ claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [ContestResult] {
-    var results: [ContestResult] = []
-    results.reserveCapacity(claims.count)
-    for start in stride(from: 0, to: claims.count, by: Self.contestsAtOnce) {
-      var contests = claims[start..<min(claims.count, start + Self.contestsAtOnce)].map(Contest.init)
-      while try await goOn(&contests, app) {}
-      for contest in contests { results.append(contest.result ?? .overtaken) }
+    var results = [ContestResult](repeating: .overtaken, count: claims.count)
+    try await inParts(of: claims.count, each: Self.contestsAtOnce) { part async throws(StoreError) in
+      var contests = claims[part].map(Contest.init)
+      while try await self.goOn(&contests, app) {}
+      for (at, contest) in zip(part, contests) { results[at] = contest.result ?? .overtaken }
     }
     return results
   }

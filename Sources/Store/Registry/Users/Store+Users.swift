@@ -111,12 +111,12 @@ extension Store {
   /// Brings the records of users' devices to what their users' entries say. A record takes only newer tags, so that
   /// repeated and crossing calls end alike.
   func settle(_ users: [String], app: AppID) async throws(StoreError) {
-    for start in stride(from: 0, to: users.count, by: Self.settledAtOnce) {
-      var left = Array(users[start..<min(users.count, start + Self.settledAtOnce)])
+    try await inParts(of: users.count, each: Self.settledAtOnce) { part async throws(StoreError) in
+      var left = Array(users[part])
       var attempts = 0
       while !left.isEmpty {
         guard attempts < Self.writeAttempts else { throw Self.tooBusy }
-        left = try await settleOnce(left, app)
+        left = try await self.settleOnce(left, app)
         attempts += 1
       }
     }
