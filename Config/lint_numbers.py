@@ -28,6 +28,9 @@ JSON_NUMBER = re.compile(
 NAMED = re.compile(
     r"\b(?:let|var)\s+(\w+)(?:\s*:\s*[\w?]+)?\s*=\s*[\w.$?!()]*(?:\[\"\w+\"\]\??)+\.integer\b(?!\.)"
     r"(?:\s*\?\?\s*-?[\d_]+)?\s*(?=$|[,;}{]|else\b)")
+# UInt64(time.milliseconds), Int32(seconds): a time may be before 1970, and is longer than 32 bits.
+TIME = re.compile(r"\b(?:UInt(?:8|16|32|64)?|Int(?:8|16|32))\((?!exactly:|clamping:|truncatingIfNeeded:|bitPattern:|max\()"
+                  r"[^()]*\b(?:milliseconds|seconds)\b")
 # Where the reading itself is done, and what only looks whether a text is a number.
 READERS = {
     "Sources/Domain/Text/Whole.swift", "Sources/Store/Packing/StoredNumber.swift", "Sources/JSON/FaultFinder.swift",
@@ -44,6 +47,8 @@ def check(place, lines, find):
         code = line.split("//")[0]
         if any(pattern.search(code) for pattern in FAILABLE):
             find(f"{place}:{number}", "a number from a text is read with its range: Whole.read(_:in:)")
+        if TIME.search(code):
+            find(f"{place}:{number}", "a time may not fit this type: write `clamping:` or `exactly:`")
         if JSON_NUMBER.search(code):
             find(f"{place}:{number}", "arithmetic on a number as a document has it: bound it first")
     for number, name in reckoned(lines):

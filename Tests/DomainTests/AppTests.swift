@@ -67,5 +67,7 @@ struct AppTests {
     let start = Instant(nanoseconds: 5_000_000)
     #expect(Instant(nanoseconds: 6_000_001) - start == 2)
     #expect(start - Instant(nanoseconds: 6_000_001) == 0)
+    #expect(start + -1 == start && start + .min == start)
+    #expect((start + .max).nanoseconds == .max && start + .max - start > 0)
   }
 }

@@ -21,6 +21,13 @@ struct IdentityTests {
     #expect(early.description < late.description)
   }
 
+  @Test("a time that an id cannot say counts as the nearest that it can", arguments: [Int64.min, -1, 1 << 48, .max])
+  func anyTime(_ milliseconds: Int64) throws {
+    let id = MessageID(acceptedAt: WallTime(milliseconds: milliseconds), partition: 7, random: 3)
+    #expect(id.acceptedAt.milliseconds == (milliseconds < 0 ? 0 : 1 << 48 - 1))
+    #expect(try #require(MessageID(id.description)) == id && id.homePartition == 7)
+  }
+
   @Test(
     "what is no message id is refused",
     arguments: [

@@ -4,9 +4,14 @@ package struct MessageID: Hashable, Sendable {
   package let high: UInt64
   package let low: UInt64
 
-  /// `partition` must fit 16 bits; `random` must come from a strong source, as it is all that keeps ids apart.
+  /// What the milliseconds of an id can say: until the year 10889.
+  private static let latest: UInt64 = 1 << 48 - 1
+
+  /// A time that an id cannot say, as one before 1970, counts as the nearest that it can: callers look for the place of
+  /// times that somebody else wrote. `partition` must fit 16 bits; `random` must come from a strong source, as it is all
+  /// that keeps ids apart.
   package init(acceptedAt: WallTime, partition: Int, random: UInt64) {
-    high = UInt64(acceptedAt.milliseconds) << 16 | UInt64(UInt16(partition))
+    high = min(UInt64(clamping: acceptedAt.milliseconds), Self.latest) << 16 | UInt64(UInt16(partition))
     low = random
   }
 

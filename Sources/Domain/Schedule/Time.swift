@@ -29,12 +29,14 @@ package struct Instant: Hashable, Comparable, Sendable {
   package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
   package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
-  /// `milliseconds` must not be negative.
+  /// Negative `milliseconds` count as 0: there is nothing to wait for. What lies beyond the end of time stays there.
   package static func + (left: Self, milliseconds: Int64) -> Self {
-    Self(nanoseconds: left.nanoseconds + UInt64(milliseconds) * 1_000_000)
+    let (span, isLong) = UInt64(clamping: milliseconds).multipliedReportingOverflow(by: 1_000_000)
+    let (sum, isBeyond) = left.nanoseconds.addingReportingOverflow(span)
+    return Self(nanoseconds: isLong || isBeyond ? .max : sum)
   }
   /// Milliseconds from `right` to `left`, rounded up; 0 if `left` is not later.
   package static func - (left: Self, right: Self) -> Int64 {
-    left <= right ? 0 : Int64((left.nanoseconds - right.nanoseconds + 999_999) / 1_000_000)
+    left <= right ? 0 : Int64((left.nanoseconds - right.nanoseconds - 1) / 1_000_000) + 1
   }
 }

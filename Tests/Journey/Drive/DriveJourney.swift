@@ -74,30 +74,35 @@ final class Drive {
     _ = try await gateway.client.put("/v1/test_lists/team", #"{"devices":["d1"]}"#)
   }
 
+  func sweep() async throws {
+    for request in maker.sweep() where result.faults.count < Self.mostFaults { try await ask(request) }
+  }
+
   func run(requests: Int) async throws {
-    while result.requests < requests, result.faults.count < Self.mostFaults {
-      let request = maker.make(&chance)
-      result.requests += 1
-      result.driven.insert(request.route.name)
-      let began = ContinuousClock.now
-      let answer: Client.Answer
-      do {
-        answer = try await gateway.client.send(request.method, request.target, request.headers, request.body ?? [])
-      } catch {
-        // The client itself sends no such target, or the end of the upload was lost behind a refusal.
-        if "\(error)".contains("malformed") { continue }
-        if gateway.process.isRunning, (request.body?.count ?? 0) > 1 << 20 { continue }
-        fault("no answer (\(error))", request)
-        guard gateway.process.isRunning else { return }
-        continue
-      }
-      let took =
-        Double((ContinuousClock.now - began).components.seconds)
-        + Double((ContinuousClock.now - began).components.attoseconds) / 1e18
-      if took > result.longest.seconds { result.longest = (took, request.text) }
-      if took > Self.longestAnswer { fault("took \(took) s", request) }
-      judge(answer, request)
+    let end = result.requests + requests
+    while result.requests < end, result.faults.count < Self.mostFaults { try await ask(maker.make(&chance)) }
+  }
+
+  private func ask(_ request: DrivenRequest) async throws {
+    result.requests += 1
+    result.driven.insert(request.route.name)
+    let began = ContinuousClock.now
+    let answer: Client.Answer
+    do {
+      answer = try await gateway.client.send(request.method, request.target, request.headers, request.body ?? [])
+    } catch {
+      // The client itself sends no such target, or the end of the upload was lost behind a refusal.
+      if "\(error)".contains("malformed") { return }
+      if gateway.process.isRunning, (request.body?.count ?? 0) > 1 << 20 { return }
+      fault("no answer (\(error))", request)
+      return
     }
+    let took =
+      Double((ContinuousClock.now - began).components.seconds)
+      + Double((ContinuousClock.now - began).components.attoseconds) / 1e18
+    if took > result.longest.seconds { result.longest = (took, request.text) }
+    if took > Self.longestAnswer { fault("took \(took) s", request) }
+    judge(answer, request)
   }
 
   private func fault(_ what: String, _ request: DrivenRequest) { result.faults.append("\(what): \(request.text)") }
@@ -151,6 +156,7 @@ extension Journeys {
     let gateway = try await world.gateway()
     let drive = try await Drive(gateway, seed: seed)
     try await drive.prepare()
+    try await drive.sweep()
     try await drive.run(requests: requests)
     let result = drive.result
     let counts = result.statuses.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")

@@ -65,6 +65,28 @@ struct RequestMaker {
     return request
   }
 
+  /// One hostile value in each request: in each query parameter of each reading route, and in each member of some bodies. By
+  /// chance another part of such a request is mostly refused first.
+  func sweep() -> [DrivenRequest] {
+    let values = (HostileValues.texts + HostileValues.numbers).map(Self.escaped)
+    let sweptBodies = BodySweep(schemas: bodies.schemas)
+    return routes.flatMap { route in
+      let path = route.path.split(separator: "/").reduce("") { path, segment in
+        let kind = path.split(separator: "/").last.map(String.init) ?? ""
+        return path + "/" + (segment.hasPrefix("{") ? bodies.known[kind]?.first ?? "x" : String(segment))
+      }
+      let names = route.method == "GET" ? route.query : []
+      return names.flatMap { name in
+        values.map { DrivenRequest(route: route, method: "GET", target: "\(path)?\(name)=\($0)") }
+      }
+        + sweptBodies.bodies(of: route).map { body in
+          let type = Header("content-type", "application/json")
+          return DrivenRequest(
+            route: route, method: route.method, target: path, headers: [type], body: Array(body.utf8))
+        }
+    }
+  }
+
   private func headerValue(_ chance: inout Seeded) -> String {
     let text = HostileValues.text(&chance)
     return text.utf8.allSatisfy { (0x20...0x7e).contains($0) } ? text : chance.pick(["*", "a b", "\"3\"", "\"1\""])

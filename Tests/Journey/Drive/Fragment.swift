@@ -1,6 +1,6 @@
 /// JSON in the making, which may be what JSON cannot say: numbers beyond all types, keys given twice.
-indirect enum Fragment {
-  struct Member {
+indirect enum Fragment: Sendable {
+  struct Member: Sendable {
     var key: String
     var value: Fragment
   }
