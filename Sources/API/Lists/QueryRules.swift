@@ -68,7 +68,7 @@ extension Service {
     case "status": StoredDevice.Status.allCases.map(\.rawValue)
     case "format": endpoint.forms.map(\.rawValue)
     case "state":
-      if case .now(.listMessages) = endpoint.work {
+      if endpoint.path == Endpoint.messagesPath {
         MessageState.allCases.map(\.rawValue)
       } else {
         DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue)
@@ -109,9 +109,4 @@ extension Endpoint {
   static let repeated: Set<String> = ["map", "set"]
   /// … and those that take several words, parted by commas.
   static let listed: Set<String> = ["state", "status", "provider", "token_kind"]
-
-  /// What `?format=` takes here.
-  var forms: [ListForm] {
-    if case .now(.exportDevices) = work { [.lines, .table] } else { ListForm.allCases }
-  }
 }

@@ -6,7 +6,11 @@ import Telemetry
 extension Service {
   /// `POST /v1/messages/{id}/pause`, `/resume` and `/cancel`. Attempts in flight finish. Repeating it changes nothing; of two
   /// operators at the same time the later one's word holds.
-  func controlMessage(_ call: Call, _ word: Control.Word) async throws(Problem) -> HTTPServerResponse {
+  func pauseMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .paused) }
+  func resumeMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .running) }
+  func cancelMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .cancelled) }
+
+  private func control(_ call: Call, _ word: Control.Word) async throws(Problem) -> HTTPServerResponse {
     let id = try messageID(of: call)
     let controlled: Controlled
     do throws(StoreError) {

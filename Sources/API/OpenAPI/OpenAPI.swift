@@ -42,9 +42,10 @@ package enum OpenAPI {
 
   private static func operation(_ endpoint: Endpoint) -> JSONValue {
     var members: [(String, JSONValue)] = [("summary", .string(endpoint.summary))]
-    switch endpoint.work {
-    case .now(let operation): members.append(("operationId", .string(operation.rawValue)))
-    case .later: members.append(("description", .string("Comes with a later version.")))
+    if let name = endpoint.operation {
+      members.append(("operationId", .string(name)))
+    } else {
+      members.append(("description", .string("Comes with a later version.")))
     }
     switch endpoint.access {
     case .open: members.append(("security", .array([])))
@@ -52,18 +53,18 @@ package enum OpenAPI {
     }
     let parameters = self.parameters(of: endpoint)
     if !parameters.isEmpty { members.append(("parameters", .array(parameters))) }
-    if let body = OpenAPIRequests.body(of: endpoint) {
+    if let body = endpoint.body {
       members.append(
         (
           "requestBody",
           .make([
-            ("required", .bool(!endpoint.bodyMayBeMissing)),
+            ("required", .bool(!body.mayBeMissing)),
             (
               "content",
               .make(
-                endpoint.bodyTypes.map { type in
+                body.types.map { type in
                   let isTable = type == ListForm.table.mediaType
-                  return (type, .make([("schema", isTable ? .make([("type", "string")]) : .reference(body))]))
+                  return (type, .make([("schema", isTable ? .make([("type", "string")]) : .reference(body.schema))]))
                 })
             ),
           ])
@@ -115,7 +116,7 @@ package enum OpenAPI {
         }
       parameters.append(.make([("name", .string(name)), ("in", "query"), ("schema", schema)]))
     }
-    if endpoint.takesMatch {
+    if endpoint.headers.contains(.match) {
       parameters.append(
         .make([
           ("name", "If-Match"), ("in", "header"),
@@ -126,7 +127,7 @@ package enum OpenAPI {
           ),
         ]))
     }
-    if endpoint.takesIdempotencyKey {
+    if endpoint.headers.contains(.idempotencyKey) {
       parameters.append(
         .make([
           ("name", "Idempotency-Key"), ("in", "header"),
@@ -144,7 +145,7 @@ package enum OpenAPI {
 
   private static func responses(of endpoint: Endpoint) -> JSONValue {
     var responses: [(String, JSONValue)] = []
-    for answer in OpenAPIAnswers.answers(of: endpoint) {
+    for answer in endpoint.successes {
       var members: [(String, JSONValue)] = [("description", .string(answer.description))]
       if !answer.content.isEmpty {
         members.append(
@@ -158,94 +159,10 @@ package enum OpenAPI {
       }
       responses.append((String(answer.status), .make(members)))
     }
-    for status in problemStatuses(of: endpoint) {
+    for status in Set(endpoint.problems.map(\.status)).sorted() {
       responses.append((String(status), .make([("$ref", .string("#/components/responses/Problem\(status)"))])))
     }
     return .make(responses)
-  }
-
-  /// The statuses of the problems that an endpoint may answer with.
-  package static func problemStatuses(of endpoint: Endpoint) -> [Int] {
-    guard case .key = endpoint.access else { return [] }
-    var codes: Set<ProblemCode> = [
-      .badRequest, .unauthorized, .forbidden, .invalidParameter, .requestTimeout, .headTooLarge, .internalError,
-      .overloaded, .storeUnavailable,
-    ]
-    switch endpoint.work {
-    case .later: codes.insert(.notYet)
-    case .now(let operation):
-      switch operation {
-      case .sendMessage:
-        codes.formUnion([
-          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused,
-          .requestInProgress,
-        ])
-      case .duplicateMessage: codes.formUnion([.notFound, .contentGone, .draftLimit, .invalidDraft])
-      case .listDrafts, .listTestLists: break
-      case .readDraft: codes.formUnion([.notFound, .draftSent])
-      case .createDraft:
-        codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDraft, .draftLimit])
-      case .replaceDraft:
-        codes.formUnion([
-          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDraft, .notFound, .draftSent, .draftConflict,
-          .preconditionRequired,
-        ])
-      case .deleteDraft: codes.formUnion([.notFound, .draftSent, .draftConflict])
-      case .countDraft: codes.formUnion([.notFound, .draftSent, .invalidMessage])
-      case .testDraft:
-        codes.formUnion([
-          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidTest, .notFound, .draftSent,
-        ])
-      case .sendDraft: codes.formUnion([.notFound, .draftSent, .draftConflict, .invalidMessage])
-      case .duplicateDraft: codes.formUnion([.notFound, .draftSent, .draftLimit])
-      case .readTestList, .deleteTestList: codes.insert(.notFound)
-      case .putTestList:
-        codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidTestList])
-      case .registerDevice, .putDevice:
-        codes.formUnion([
-          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidDevice, .invalidUserSignature,
-        ])
-      case .sendMessages: codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
-      case .registerDevices:
-        codes.formUnion([.malformedJSON, .malformedTable, .invalidTable, .unsupportedMediaType, .bodyTooLarge])
-      case .listDevices: codes.insert(.invalidCursor)
-      case .listMessages: codes.insert(.invalidCursor)
-      case .listDeliveries: codes.formUnion([.invalidCursor, .notFound])
-      case .replayMessage:
-        codes.formUnion([
-          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .idempotencyKeyReused,
-          .requestInProgress, .nothingToReplay, .notFound, .invalidCursor,
-        ])
-      case .pauseMessage, .resumeMessage: codes.formUnion([.messageCompleted, .messageCancelled, .notFound])
-      case .rescheduleMessage:
-        codes.formUnion([
-          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidMessage, .messageStarted, .messageChanged,
-          .notFound,
-        ])
-      case .cancelMessage: codes.formUnion([.messageCompleted, .notFound])
-      case .readMessage, .readDevice, .deleteDevice, .readUser: codes.insert(.notFound)
-      case .changeDeviceTags, .putUserTags:
-        codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidTags, .notFound])
-      case .listTags: codes.insert(.invalidCursor)
-      case .timeline: codes.formUnion([.invalidCursor, .notFound])
-      case .exportDevices, .reviewPrunes, .applyPrunes, .discardPrunes, .undoPrunes: break
-      case .deleteUser: codes.insert(.notFound)
-      case .createChannel:
-        codes.formUnion([
-          .malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidChannel, .channelLimit, .providerRefused,
-          .providerUnavailable,
-        ])
-      case .listChannels, .readChannel, .deleteChannel:
-        codes.formUnion([.notFound, .invalidChannel, .providerRefused, .providerUnavailable])
-      case .countAudience, .putAudience:
-        codes.formUnion([.malformedJSON, .unsupportedMediaType, .bodyTooLarge, .invalidAudience])
-      case .readAudience: codes.insert(.notFound)
-      case .deleteAudience: codes.formUnion([.notFound, .audienceInUse])
-      case .listAudiences: break
-      case .health, .readiness, .metrics, .openAPI: break
-      }
-    }
-    return Set(codes.map(\.status)).sorted()
   }
 
   private static var problemResponses: [JSONMember] {

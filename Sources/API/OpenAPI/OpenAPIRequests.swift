@@ -4,27 +4,6 @@ import Intake
 
 /// Schemas of what clients send. A test holds their fields against Intake's.
 enum OpenAPIRequests {
-  static func body(of endpoint: Endpoint) -> String? {
-    guard case .now(let operation) = endpoint.work else { return nil }
-    switch operation {
-    case .sendMessage: return "Message"
-    case .sendMessages: return "BulkMessage"
-    case .replayMessage: return "Replay"
-    case .rescheduleMessage: return "Schedule"
-    case .registerDevice, .putDevice: return "DeviceRegistration"
-    case .registerDevices: return "ImportedDevice"
-    case .countAudience: return "AudienceToCount"
-    case .putAudience: return "AudienceToKeep"
-    case .createDraft, .replaceDraft: return "DraftToKeep"
-    case .testDraft: return "Test"
-    case .putTestList: return "TestListToKeep"
-    case .changeDeviceTags: return "TagEdit"
-    case .putUserTags: return "UserTags"
-    case .createChannel: return "ChannelRequest"
-    default: return nil
-    }
-  }
-
   static let schemas: [JSONMember] = [
     JSONMember("Message", message), JSONMember("BulkMessage", bulkMessage),
     JSONMember("Replay", replay), JSONMember("Schedule", schedule), JSONMember("QuietHours", quietHours),

@@ -56,7 +56,6 @@ extension Service {
   private func nearest(to tag: String, _ call: Call) async -> String? {
     let key = tag.firstIndex(of: ":").map { String(tag[...$0]) }
     for prefix in [key, ""].compactMap({ $0 }) {
-      if prefix.isEmpty, let meant = MeantKey.nearest(to: tag, call.suggestions) { return meant }
       guard call.suggestions.isLeft else { return nil }
       let found = await tagBook.tags(call.app, prefix: prefix, now: loop.now) { [store] in
         // A message is not refused because a suggestion cannot be found.
@@ -64,6 +63,8 @@ extension Service {
         return found?.items.map(\.tag) ?? []
       }
       guard let tags = found else { continue }
+      // No tag has this key.
+      if tags.isEmpty, !prefix.isEmpty, let meant = MeantKey.nearest(to: tag, call.suggestions) { return meant }
       let words = tags.map { String($0.dropFirst(prefix.count)) }
       if let near = call.suggestions.nearest(to: String(tag.dropFirst(prefix.count)), among: words) {
         return prefix + near

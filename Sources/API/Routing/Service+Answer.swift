@@ -71,14 +71,14 @@ extension Service {
   }
 
   private func access(of endpoint: Endpoint) -> Endpoint.Access {
-    if settings.metricsNeedKey, case .now(.metrics) = endpoint.work { return .key([.read]) }
+    if settings.metricsNeedKey, endpoint.operation == Endpoint.metrics { return .key([.read]) }
     return endpoint.access
   }
 
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
     guard !request.body.isEmpty else { return }
     guard let type = request.header("content-type") else { return }
-    let wanted = endpoint.bodyTypes
+    let wanted = endpoint.body?.types ?? [ListForm.json.mediaType]
     guard wanted.contains(type) || wanted.contains(Call.mediaType(type)) else {
       throw Problem(
         .unsupportedMediaType, "Send the body with `content-type: \(wanted.joined(separator: "` or `"))`")
@@ -86,65 +86,9 @@ extension Service {
   }
 
   private func carryOut(_ endpoint: Endpoint, _ call: Call) async throws(Problem) -> HTTPServerResponse {
-    switch endpoint.work {
-    case .later: throw Problem(.notYet, "\(endpoint.method) \(endpoint.path) comes with a later version")
-    case .now(let operation):
-      switch operation {
-      case .sendMessage: return try await sendMessage(call)
-      case .sendMessages: return try await sendMessages(call)
-      case .listMessages: return try await listMessages(call)
-      case .readMessage: return try await readMessage(call)
-      case .listDeliveries: return try await listDeliveries(call)
-      case .pauseMessage: return try await controlMessage(call, .paused)
-      case .resumeMessage: return try await controlMessage(call, .running)
-      case .cancelMessage: return try await controlMessage(call, .cancelled)
-      case .rescheduleMessage: return try await rescheduleMessage(call)
-      case .replayMessage: return try await replayMessage(call)
-      case .duplicateMessage: return try await duplicateMessage(call)
-      case .listDrafts: return try await listDrafts(call)
-      case .createDraft: return try await createDraft(call)
-      case .readDraft: return try await readDraft(call)
-      case .replaceDraft: return try await replaceDraft(call)
-      case .deleteDraft: return try await deleteDraft(call)
-      case .countDraft: return try await countDraft(call)
-      case .testDraft: return try await testDraft(call)
-      case .sendDraft: return try await sendDraft(call)
-      case .duplicateDraft: return try await duplicateDraft(call)
-      case .listTestLists: return try await listTestLists(call)
-      case .readTestList: return try await readTestList(call)
-      case .putTestList: return try await putTestList(call)
-      case .deleteTestList: return try await deleteTestList(call)
-      case .listDevices: return try await listDevices(call)
-      case .registerDevice: return try await registerDevice(call)
-      case .registerDevices: return try await registerDevices(call)
-      case .putDevice: return try await putDevice(call)
-      case .readDevice: return try await readDevice(call)
-      case .deleteDevice: return try await deleteDevice(call)
-      case .readUser: return try await readUser(call)
-      case .deleteUser: return try await deleteUser(call)
-      case .countAudience: return try await countAudience(call)
-      case .listAudiences: return try await listAudiences(call)
-      case .readAudience: return try await readAudience(call)
-      case .reviewPrunes: return try await reviewPrunes(call)
-      case .applyPrunes: return try await applyPrunes(call)
-      case .discardPrunes: return try await discardPrunes(call)
-      case .undoPrunes: return try await undoPrunes(call)
-      case .putAudience: return try await putAudience(call)
-      case .deleteAudience: return try await deleteAudience(call)
-      case .changeDeviceTags: return try await changeDeviceTags(call)
-      case .putUserTags: return try await putUserTags(call)
-      case .listTags: return try await listTags(call)
-      case .exportDevices: return try await exportDevices(call)
-      case .timeline: return try await timeline(call)
-      case .createChannel: return try await createChannel(call)
-      case .listChannels: return try await listChannels(call)
-      case .readChannel: return try await readChannel(call)
-      case .deleteChannel: return try await deleteChannel(call)
-      case .health: return health()
-      case .readiness: return await readiness()
-      case .metrics: return await metricsPage()
-      case .openAPI: return Answer.bytes("application/json", OpenAPI.encoded)
-      }
+    guard let handler = endpoint.handler else {
+      throw Problem(.notYet, "\(endpoint.method) \(endpoint.path) comes with a later version")
     }
+    return try await handler(self)(call)
   }
 }

@@ -1,0 +1,113 @@
+import Store
+
+extension Endpoint {
+  static let devices: [Endpoint] = [
+    Endpoint(
+      "listDevices", "GET", "/v1/devices", .key([.devices, .read]),
+      query: [
+        "limit", "cursor", "user", "tag", "provider", "platform", "environment", "token_kind", "status", "format",
+      ], "List or export devices, including dead ones",
+      answers: [.list("A page; all devices as NDJSON or CSV", "Device", "Device")],
+      problems: [.invalidCursor]
+    ) { $0.listDevices },
+    Endpoint(
+      "registerDevice", "POST", "/v1/devices", .key([.devices, .register]), "Register a device by its token",
+      body: .init("DeviceRegistration"),
+      answers: [.json(200, "Replaced, revived or moved", "Registered"), .json(201, "Created", "Registered")],
+      problems: [.invalidDevice, .invalidUserSignature]
+    ) { $0.registerDevice },
+    Endpoint(
+      "registerDevices", "POST", "/v1/devices/bulk", .key([.devices]), query: ["map", "set"],
+      "Register many devices: NDJSON or CSV in, NDJSON out", body: .init("ImportedDevice", in: [.lines, .table]),
+      answers: [
+        .init(
+          200, "One result a line, in order: `line`, and `id` and `registration` or `problem`",
+          [("application/x-ndjson", "LineResult")])
+      ],
+      problems: [.malformedTable, .invalidTable]
+    ) { $0.registerDevices },
+    Endpoint(
+      "exportDevices", "GET", "/v1/devices/export", .key([.devices, .read]), query: ["dead", "format"],
+      "Export all devices, as NDJSON or CSV", forms: [.lines, .table],
+      answers: [
+        .init(
+          200, "One device on each line, in the format of the import",
+          [("application/x-ndjson", "ImportedDevice"), ("text/csv", nil)])
+      ]
+    ) { $0.exportDevices },
+    Endpoint(
+      "putDevice", "PUT", "/v1/devices/{id}", .key([.devices]), "Register or replace a device",
+      body: .init("DeviceRegistration"),
+      answers: [.json(200, "Replaced, revived or moved", "Registered"), .json(201, "Created", "Registered")],
+      problems: [.invalidDevice, .invalidUserSignature]
+    ) { $0.putDevice },
+    Endpoint(
+      "readDevice", "GET", "/v1/devices/{id}", .key([.devices, .read]), "Read a device",
+      answers: [.json(200, "The device", "Device")],
+      problems: [.notFound]
+    ) { $0.readDevice },
+    Endpoint(
+      "deleteDevice", "DELETE", "/v1/devices/{id}", .key([.devices]), "Delete a device",
+      answers: [.empty(204, "Deleted")],
+      problems: [.notFound]
+    ) { $0.deleteDevice },
+    Endpoint(
+      "changeDeviceTags", "PATCH", "/v1/devices/{id}/tags", .key([.devices]),
+      "Add, remove or replace the tags of a device", body: .init("TagEdit"),
+      answers: [.json(200, "The tags after the change", "Tags")],
+      problems: [.invalidTags, .notFound]
+    ) { $0.changeDeviceTags },
+    Endpoint(
+      "timeline", "GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), query: ["limit", "cursor", "format"],
+      "List the messages to a device, with their outcomes",
+      answers: [
+        .init(
+          200, "A page, newest first; all of it as NDJSON or CSV",
+          [("application/json", "Timeline"), ("application/x-ndjson", "TimelineEntry"), ("text/csv", nil)])
+      ],
+      problems: [.invalidCursor, .notFound]
+    ) { $0.timeline },
+  ]
+
+  static let prunes: [Endpoint] = [
+    Endpoint(
+      "reviewPrunes", "GET", "/v1/prunes", .key([.admin]), query: ["credential"],
+      "Review the prunes that a prune brake holds",
+      answers: [.json(200, "The held prunes, by credential", "PruneList")]
+    ) { $0.reviewPrunes },
+    Endpoint(
+      "applyPrunes", "POST", "/v1/prunes/apply", .key([.admin]), query: ["credential"],
+      "Release a prune brake and carry out its held prunes",
+      answers: [.json(200, "Carried out", "PrunesApplied")]
+    ) { $0.applyPrunes },
+    Endpoint(
+      "discardPrunes", "POST", "/v1/prunes/discard", .key([.admin]), query: ["credential"],
+      "Release a prune brake and discard its held prunes",
+      answers: [.json(200, "Forgotten", "PrunesDiscarded")]
+    ) { $0.discardPrunes },
+    Endpoint(
+      "undoPrunes", "POST", "/v1/prunes/undo", .key([.admin]), query: ["message", "credential", "from", "to"],
+      "Undo prunes: the devices become active again",
+      answers: [.json(200, "Undone", "PrunesUndone")]
+    ) { $0.undoPrunes },
+  ]
+
+  static let users: [Endpoint] = [
+    Endpoint(
+      "putUserTags", "PUT", "/v1/users/{user}/tags", .key([.devices]),
+      "Set the tags of all devices of a user, including later ones", body: .init("UserTags"),
+      answers: [.json(200, "The tags after the change", "Tags")],
+      problems: [.invalidTags, .notFound]
+    ) { $0.putUserTags },
+    Endpoint(
+      "readUser", "GET", "/v1/users/{user}", .key([.devices, .read]), "Read the devices of a user",
+      answers: [.json(200, "The devices of the user", "User")],
+      problems: [.notFound]
+    ) { $0.readUser },
+    Endpoint(
+      "deleteUser", "DELETE", "/v1/users/{user}", .key([.devices]), "Delete the devices of a user",
+      answers: [.json(200, "Deleted", "UserDeleted")],
+      problems: [.notFound]
+    ) { $0.deleteUser },
+  ]
+}

@@ -1,0 +1,79 @@
+import Store
+
+extension Endpoint {
+  static let drafts: [Endpoint] = [
+    Endpoint(
+      "listDrafts", "GET", "/v1/drafts", .key([.send, .read]), query: ["format"],
+      "List or export the drafts, newest first",
+      answers: [.list("All of them, newest first; as NDJSON or CSV too", "Draft", "DraftSummary")]
+    ) { $0.listDrafts },
+    Endpoint(
+      "createDraft", "POST", "/v1/drafts", .key([.send]), "Create a draft", body: .init("DraftToKeep"),
+      answers: [.json(201, "Kept until it is sent or deleted", "Draft")],
+      problems: [.invalidDraft, .draftLimit]
+    ) { $0.createDraft },
+    Endpoint(
+      "readDraft", "GET", "/v1/drafts/{id}", .key([.send, .read]),
+      "Read a draft, with what is missing before it can be sent",
+      answers: [.json(200, "The draft; `etag` is its version", "Draft")],
+      problems: [.notFound, .draftSent]
+    ) { $0.readDraft },
+    Endpoint(
+      "replaceDraft", "PUT", "/v1/drafts/{id}", .key([.send]), "Replace a draft, if nobody has changed it since",
+      body: .init("DraftToKeep"), headers: [.match],
+      answers: [.json(200, "Replaced", "Draft")],
+      problems: [.invalidDraft, .notFound, .draftSent, .draftConflict, .preconditionRequired]
+    ) { $0.replaceDraft },
+    Endpoint(
+      "deleteDraft", "DELETE", "/v1/drafts/{id}", .key([.send]), "Delete a draft", headers: [.match],
+      answers: [.empty(204, "Deleted")],
+      problems: [.notFound, .draftSent, .draftConflict]
+    ) { $0.deleteDraft },
+    Endpoint(
+      "countDraft", "POST", "/v1/drafts/{id}/count", .key([.send, .read]),
+      "Forecast how many devices a draft would be sent to now",
+      answers: [.json(200, "The forecast, if the draft were sent now", "DraftCount")],
+      problems: [.notFound, .draftSent, .invalidMessage]
+    ) { $0.countDraft },
+    Endpoint(
+      "testDraft", "POST", "/v1/drafts/{id}/test", .key([.send]), "Send a draft to test lists only",
+      body: .init("Test"),
+      answers: [.json(202, "A message for each variant, stored durably", "Tests")],
+      problems: [.invalidTest, .notFound, .draftSent]
+    ) { $0.testDraft },
+    Endpoint(
+      "sendDraft", "POST", "/v1/drafts/{id}/send", .key([.send]), query: ["dry_run"],
+      "Send a draft, once; with `dry_run`, show what would be sent", headers: [.match],
+      answers: [
+        .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
+        .json(202, "Stored durably, now or by an earlier request", "Accepted"),
+      ],
+      problems: [.notFound, .draftSent, .draftConflict, .invalidMessage]
+    ) { $0.sendDraft },
+    Endpoint(
+      "duplicateDraft", "POST", "/v1/drafts/{id}/duplicate", .key([.send]), "Create a new draft from a draft",
+      answers: [.json(201, "Kept until it is sent or deleted", "Draft")],
+      problems: [.notFound, .draftSent, .draftLimit]
+    ) { $0.duplicateDraft },
+    Endpoint(
+      "listTestLists", "GET", "/v1/test_lists", .key([.send, .read]), "List the test lists",
+      answers: [.json(200, "All of them, by name", "TestListPage")]
+    ) { $0.listTestLists },
+    Endpoint(
+      "putTestList", "PUT", "/v1/test_lists/{name}", .key([.send]), "Create or replace a test list",
+      body: .init("TestListToKeep"),
+      answers: [.json(200, "Replaced", "TestList"), .json(201, "Created", "TestList")],
+      problems: [.invalidTestList]
+    ) { $0.putTestList },
+    Endpoint(
+      "readTestList", "GET", "/v1/test_lists/{name}", .key([.send, .read]), "Read a test list",
+      answers: [.json(200, "The test list", "TestList")],
+      problems: [.notFound]
+    ) { $0.readTestList },
+    Endpoint(
+      "deleteTestList", "DELETE", "/v1/test_lists/{name}", .key([.send]), "Delete a test list",
+      answers: [.empty(204, "Deleted")],
+      problems: [.notFound]
+    ) { $0.deleteTestList },
+  ]
+}

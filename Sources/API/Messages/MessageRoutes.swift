@@ -1,0 +1,82 @@
+import Store
+
+extension Endpoint {
+  static let messagesPath = "/v1/messages"
+
+  static let messages: [Endpoint] = [
+    Endpoint(
+      "sendMessage", "POST", "/v1/messages", .key([.send]), query: ["dry_run"],
+      "Send a message to devices, users, tokens or an audience; with `dry_run`, show what would be sent",
+      body: .init("Message"), headers: [.idempotencyKey],
+      answers: [
+        .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
+        .json(202, "Stored in Redis; the message survives any crash of the gateway", "Accepted"),
+      ],
+      problems: [.invalidMessage, .idempotencyKeyReused, .requestInProgress]
+    ) { $0.sendMessage },
+    Endpoint(
+      "listMessages", "GET", "/v1/messages", .key([.read]),
+      query: ["limit", "cursor", "state", "label", "name", "audience", "from", "to", "format"],
+      "List or export messages, newest first",
+      answers: [.list("A page, newest first; all messages as NDJSON or CSV", "Message", "MessageReport")],
+      problems: [.invalidCursor]
+    ) { $0.listMessages },
+    Endpoint(
+      "sendMessages", "POST", "/v1/messages/bulk", .key([.send]), "Send many messages: NDJSON in, NDJSON out",
+      body: .init("BulkMessage", in: [.lines]),
+      answers: [
+        .init(
+          200, "One result a line, in order: `line`, and the stored message or `problem`",
+          [("application/x-ndjson", "MessageResult")])
+      ]
+    ) { $0.sendMessages },
+    Endpoint(
+      "readMessage", "GET", "/v1/messages/{id}", .key([.read]), "Read state and counters of a message",
+      answers: [.json(200, "State and counters", "MessageReport")],
+      problems: [.notFound]
+    ) { $0.readMessage },
+    Endpoint(
+      "rescheduleMessage", "PATCH", "/v1/messages/{id}", .key([.send]),
+      "Change the time of a scheduled message that has not started", body: .init("Schedule"),
+      answers: [.json(200, "With its new time", "MessageReport")],
+      problems: [.invalidMessage, .messageStarted, .messageChanged, .notFound]
+    ) { $0.rescheduleMessage },
+    Endpoint(
+      "listDeliveries", "GET", "/v1/messages/{id}/deliveries", .key([.read]),
+      query: ["limit", "cursor", "state", "reason", "provider", "platform", "variant", "format"],
+      "List or export the deliveries of a message",
+      answers: [.list("A page; all deliveries as NDJSON or CSV", "Delivery", "Delivery")],
+      problems: [.invalidCursor, .notFound]
+    ) { $0.listDeliveries },
+    Endpoint(
+      "cancelMessage", "POST", "/v1/messages/{id}/cancel", .key([.send]),
+      "Cancel the deliveries that were not sent yet",
+      answers: [.json(200, "Cancelled, now or before", "MessageReport")],
+      problems: [.messageCompleted, .notFound]
+    ) { $0.cancelMessage },
+    Endpoint(
+      "pauseMessage", "POST", "/v1/messages/{id}/pause", .key([.send]), "Pause a message; requests in flight finish",
+      answers: [.json(200, "Paused, now or before", "MessageReport")],
+      problems: [.messageCompleted, .messageCancelled, .notFound]
+    ) { $0.pauseMessage },
+    Endpoint(
+      "resumeMessage", "POST", "/v1/messages/{id}/resume", .key([.send]), "Resume a paused message",
+      answers: [.json(200, "Resumed, now or before", "MessageReport")],
+      problems: [.messageCompleted, .messageCancelled, .notFound]
+    ) { $0.resumeMessage },
+    Endpoint(
+      "replayMessage", "POST", "/v1/messages/{id}/replay", .key([.send]),
+      "Send failed and expired deliveries again, as a new message", body: .init("Replay", mayBeMissing: true),
+      headers: [.idempotencyKey],
+      answers: [.json(202, "A new message, stored durably", "Accepted")],
+      problems: [
+        .invalidMessage, .idempotencyKeyReused, .requestInProgress, .nothingToReplay, .notFound, .invalidCursor,
+      ]
+    ) { $0.replayMessage },
+    Endpoint(
+      "duplicateMessage", "POST", "/v1/messages/{id}/duplicate", .key([.send]), "Create a draft from a message",
+      answers: [.json(201, "Kept until it is sent or deleted", "Draft")],
+      problems: [.notFound, .contentGone, .draftLimit, .invalidDraft]
+    ) { $0.duplicateMessage },
+  ]
+}

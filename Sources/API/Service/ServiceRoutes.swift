@@ -1,0 +1,23 @@
+import Store
+
+extension Endpoint {
+  static let service: [Endpoint] = [
+    Endpoint.later("GET", "/v1/events", .key([.read]), "Follow events"),
+    Endpoint(
+      "health", "GET", "/healthz", .open, "Show that the process is alive",
+      answers: [.json(200, "The process lives", "Health")]
+    ) { service in { _ in service.health() } },
+    Endpoint(
+      "readiness", "GET", "/readyz", .open, "Show whether the gateway is ready",
+      answers: [.json(200, "Ready", "Readiness"), .json(503, "Not ready, with reasons", "Readiness")]
+    ) { service in { _ in await service.readiness() } },
+    Endpoint(
+      metrics, "GET", "/metrics", .open, "Metrics in Prometheus' text format",
+      answers: [.init(200, "Prometheus' text format", [("text/plain", nil)])]
+    ) { service in { _ in await service.metricsPage() } },
+    Endpoint(
+      "openAPI", "GET", "/openapi.json", .open, "This description",
+      answers: [.init(200, "OpenAPI 3.1", [("application/json", nil)])]
+    ) { _ in { _ in Answer.bytes("application/json", OpenAPI.encoded) } },
+  ]
+}
