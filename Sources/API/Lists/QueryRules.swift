@@ -67,12 +67,7 @@ extension Service {
     case "token_kind": TokenKind.allCases.map(\.rawValue)
     case "status": StoredDevice.Status.allCases.map(\.rawValue)
     case "format": endpoint.forms.map(\.rawValue)
-    case "state":
-      if endpoint.path == Endpoint.messagesPath {
-        MessageState.allCases.map(\.rawValue)
-      } else {
-        DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue)
-      }
+    case "state": endpoint.states
     default: nil
     }
   }
@@ -109,4 +104,11 @@ extension Endpoint {
   static let repeated: Set<String> = ["map", "set"]
   /// … and those that take several words, parted by commas.
   static let listed: Set<String> = ["state", "status", "provider", "token_kind"]
+
+  /// What `?state=` takes here: states of messages, or of deliveries.
+  var states: [String] {
+    path == Self.messagesPath
+      ? MessageState.allCases.map(\.rawValue)
+      : DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue)
+  }
 }

@@ -96,7 +96,7 @@ package enum OpenAPI {
         case "from", "to": .make([("type", "string"), ("format", "date-time")])
         case "map", "set":
           .make([
-            ("type", "array"), ("items", .make([("type", "string")])),
+            ("type", "array"), ("items", .make([("type", "string"), ("pattern", "^[^:]+:.+$")])),
             (
               "description",
               .string(
@@ -111,7 +111,12 @@ package enum OpenAPI {
         case "environment":
           .make([("type", "string"), ("enum", .array(Environment.allCases.map { .string($0.rawValue) }))])
         case "cursor": .make([("type", "string"), ("minLength", .integer(1)), ("pattern", "^[A-Za-z0-9_-]+$")])
-        case "bundle_id", "credential", "message": .make([("type", "string"), ("minLength", .integer(1))])
+        case "bundle_id", "credential", "message", "name", "tag", "user":
+          .make([("type", "string"), ("minLength", .integer(1))])
+        case "status": words(StoredDevice.Status.allCases.map(\.rawValue))
+        case "token_kind": words(TokenKind.allCases.map(\.rawValue))
+        case "state": words(endpoint.states)
+        case "provider": .make([("type", "string"), ("pattern", "^[a-z]+(,[a-z]+)*$")])
         default: .make([("type", "string")])
         }
       parameters.append(.make([("name", .string(name)), ("in", "query"), ("schema", schema)]))
@@ -120,7 +125,7 @@ package enum OpenAPI {
       parameters.append(
         .make([
           ("name", "If-Match"), ("in", "header"),
-          ("schema", .make([("type", "string"), ("pattern", "^([*]|\"[1-9][0-9]{0,8}\")$")])),
+          ("schema", .make([("type", "string"), ("pattern", "^([*]|\"[1-9][0-9]{0,8}\"|[1-9][0-9]{0,8})$")])),
           (
             "description",
             "The `etag` of the draft that you read, or `*`. The answer is 412 if the draft has another version."
@@ -141,6 +146,12 @@ package enum OpenAPI {
         ]))
     }
     return parameters
+  }
+
+  /// One of these, or several with commas between.
+  private static func words(_ words: [String]) -> JSONValue {
+    let any = "(" + words.joined(separator: "|") + ")"
+    return .make([("type", "string"), ("pattern", .string("^\(any)(,\(any))*$"))])
   }
 
   private static func responses(of endpoint: Endpoint) -> JSONValue {

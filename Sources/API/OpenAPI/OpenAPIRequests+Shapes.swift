@@ -10,6 +10,11 @@ extension OpenAPIRequests {
     members.append(("properties", .make(properties)))
     return .make(members)
   }
+  /// One of these members at least.
+  static func closed(anyOf members: [String], _ properties: [(String, JSONValue)]) -> JSONValue {
+    let choices = members.map { JSONValue.make([("required", .array([.string($0)]))]) }
+    return .object((closed([], properties).object ?? []) + [JSONMember("anyOf", .array(choices))])
+  }
   static func text(_ maximum: Int? = nil, pattern: String? = nil, _ note: String? = nil) -> JSONValue {
     var members: [(String, JSONValue)] = [("type", "string")]
     if let maximum { members.append(("maxLength", .integer(Int64(maximum)))) }

@@ -91,7 +91,7 @@ enum OpenAPIRequests {
   private static let sendAtNote = "When to send, with its offset: 2026-12-01T09:00:00+01:00. At most 90 days ahead."
   private static let sendAtLocalNote = "When to send by each device's own clock, without offset: 2026-12-01T09:00:00."
   private static let schedule = closed(
-    [],
+    anyOf: ["send_at", "send_at_local"],
     [
       ("send_at", text(64, sendAtNote)), ("send_at_local", text(64, sendAtLocalNote)),
       (

@@ -25,7 +25,9 @@ struct DrivenBody {
     if let reference = schema["$ref"]?.string?.split(separator: "/").last {
       return value(of: schemas[String(reference)] ?? .null, name, depth, &chance)
     }
-    if let choices = schema["oneOf"]?.array ?? schema["anyOf"]?.array, !choices.isEmpty {
+    // Beside properties it only says which of them are needed.
+    let isWhole = schema["properties"] == nil
+    if isWhole, let choices = schema["oneOf"]?.array ?? schema["anyOf"]?.array, !choices.isEmpty {
       return value(of: chance.pick(choices), name, depth, &chance)
     }
     if let words = schema["enum"]?.array, !words.isEmpty { return .text(chance.pick(words).string ?? "") }
