@@ -44,22 +44,29 @@ func withPair<Value: Sendable>(
 
 /// A peer that accepts connections and does what its script says with each; blocking, on a thread of its own.
 final class ScriptedPeer: Sendable {
+  /// A socket that is closed once neither its peer nor the peer's thread uses it: its number may be another socket's then.
+  private final class Listening: Sendable {
+    let socket: Int32
+    init(_ socket: Int32) { self.socket = socket }
+    deinit { close(socket) }
+  }
+
   let port: Int
-  private let listening: Int32
+  private let listening: Listening
   /// How many connections have come, once the script has ended for them.
   let task: Task<Int, Never>
 
   /// `script` reads and writes one accepted connection, which is closed after it.
   init(connections: Int = 1, _ script: @escaping @Sendable (Int32) -> Void) {
-    let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let listening = Listening(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        precondition(bind(listening, address, size) == 0 && listen(listening, 16) == 0)
-        getsockname(listening, address, &size)
+        precondition(bind(listening.socket, address, size) == 0 && listen(listening.socket, 16) == 0)
+        getsockname(listening.socket, address, &size)
       }
     }
     port = Int(in_port_t(bigEndian: address.sin_port))
@@ -67,7 +74,7 @@ final class ScriptedPeer: Sendable {
     task = onOwnThread {
       var count = 0
       while count < connections {
-        let socket = accept(listening, nil, nil)
+        let socket = accept(listening.socket, nil, nil)
         if socket < 0 { break }
         count += 1
         script(socket)
@@ -76,10 +83,8 @@ final class ScriptedPeer: Sendable {
       return count
     }
   }
-  deinit {
-    shutdown(listening, Int32(SHUT_RDWR))
-    close(listening)
-  }
+  /// Ends a thread that waits for a connection.
+  deinit { shutdown(listening.socket, Int32(SHUT_RDWR)) }
 
   /// Reads up to and including `ending`, and nothing behind it; nil at the end of the stream before it.
   @discardableResult
