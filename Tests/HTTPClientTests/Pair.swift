@@ -44,7 +44,8 @@ func withPair<Value: Sendable>(
 
 /// A peer that accepts connections and does what its script says with each; blocking, on a thread of its own.
 final class ScriptedPeer: Sendable {
-  /// A socket that is closed once neither its peer nor the peer's thread uses it: its number may be another socket's then.
+  /// A socket that is closed when neither its peer nor the peer's thread uses it any more. After that its number may
+  /// belong to another socket.
   private final class Listening: Sendable {
     let socket: Int32
     init(_ socket: Int32) { self.socket = socket }

@@ -4,8 +4,8 @@ import Store
 import Telemetry
 
 extension Service {
-  /// `POST /v1/messages/{id}/pause`, `/resume` and `/cancel`. Attempts in flight finish. Repeating it changes nothing; of two
-  /// operators at the same time the later one's word holds.
+  // `POST /v1/messages/{id}/pause`, `/resume` and `/cancel`. Attempts in flight finish. A repeated call changes nothing.
+  // Of two operators at the same time, the later one decides.
   func pauseMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .paused) }
   func resumeMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .running) }
   func cancelMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .cancelled) }

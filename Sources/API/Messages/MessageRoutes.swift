@@ -1,11 +1,12 @@
 import Store
 
 extension Endpoint {
+  /// Of the list of messages, where `?state=` names states of messages.
   static let messagesPath = "/v1/messages"
 
   static let messages: [Endpoint] = [
     Endpoint(
-      "sendMessage", "POST", "/v1/messages", .key([.send]), query: ["dry_run"],
+      "sendMessage", "POST", messagesPath, .key([.send]), query: ["dry_run"],
       "Send a message to devices, users, tokens or an audience; with `dry_run`, show what would be sent",
       body: .init("Message"), headers: [.idempotencyKey],
       answers: [
@@ -15,7 +16,7 @@ extension Endpoint {
       problems: [.invalidMessage, .idempotencyKeyReused, .requestInProgress]
     ) { $0.sendMessage },
     Endpoint(
-      "listMessages", "GET", "/v1/messages", .key([.read]),
+      "listMessages", "GET", messagesPath, .key([.read]),
       query: ["limit", "cursor", "state", "label", "name", "audience", "from", "to", "format"],
       "List or export messages, newest first",
       answers: [.list("A page, newest first; all messages as NDJSON or CSV", "Message", "MessageReport")],
