@@ -161,7 +161,9 @@ package final class HTTPServer {
     connection.abort()
   }
 
-  private func allowance(bytes: Int) -> Instant { loop.now + settings.bodyTimeout + Int64(bytes / 65_536) * 1_000 }
+  private func allowance(bytes: Int) -> Instant {
+    loop.now + settings.bodyTimeout + Int64(bytes / max(settings.leastRate, 1)) * 1_000
+  }
 
   private func wakeStop() {
     guard !waiters.isEmpty else { return }

@@ -101,8 +101,11 @@ package struct HTTPServerSettings: Sendable {
   package var maximumConnections = 10_000
   /// From the connection's start, or from the request line on a kept one, to the end of the head; milliseconds.
   package var headTimeout: Int64 = 10_000
-  /// From the end of the head to the end of the body, and again for the answer, plus one second for each 64 KB.
+  /// From the end of the head to the end of the body, and again for the answer, besides the time that the bytes take at
+  /// `leastRate`; milliseconds.
   package var bodyTimeout: Int64 = 30_000
+  /// Bytes a second.
+  package var leastRate = 65_536
   package var idleTimeout: Int64 = 60_000
   /// PEM certificate chain and key; nil: plain HTTP.
   package var certificate: [UInt8]?
