@@ -39,6 +39,15 @@ package final class SigningKey: @unchecked Sendable {
     self.algorithm = algorithm
   }
 
+  /// For ES256: the private number of the curve P-256, 32 bytes. Throws if it is none.
+  package init(scalar: [UInt8]) throws(KeyFault) {
+    guard scalar.count == P256.scalarLength, let key = fanfare_p256_private_key(scalar) else {
+      throw KeyFault(reason: "not a private number of P-256")
+    }
+    self.key = key
+    algorithm = .es256
+  }
+
   deinit { EVP_PKEY_free(key) }
 
   package func sign(_ message: [UInt8]) -> [UInt8] {
@@ -51,6 +60,19 @@ package final class SigningKey: @unchecked Sendable {
 
   /// The public half as PEM (SubjectPublicKeyInfo).
   package var publicKeyPEM: [UInt8] { taking { fanfare_public_key_pem(key, $0) } }
+  /// Of ES256: the public half as an uncompressed point, 65 bytes.
+  package var publicPoint: [UInt8] {
+    precondition(algorithm == .es256, "an RSA key is no point")
+    return [UInt8](unsafeUninitializedCapacity: P256.pointLength) { point, count in
+      let made = fanfare_p256_point(key, point.baseAddress)
+      precondition(made == 1, "a key that was checked has no point")
+      count = P256.pointLength
+    }
+  }
+  /// 32 bytes that only the owner of the key can make, and that tell nothing of it. The same for the same key and `purpose`.
+  package func secret(for purpose: String) -> [UInt8] {
+    Digest.hmacSHA256(Array(purpose.utf8), key: Digest.sha256(privateKeyPEM))
+  }
   /// PKCS#8.
   var privateKeyPEM: [UInt8] { taking { fanfare_private_key_pem(key, $0) } }
 
@@ -79,6 +101,15 @@ package final class VerifyingKey: @unchecked Sendable {
     }
     self.key = key
     self.algorithm = algorithm
+  }
+
+  /// For ES256: an uncompressed point of the curve P-256, 65 bytes. Throws if it is none.
+  package init(point: [UInt8]) throws(KeyFault) {
+    guard point.count == P256.pointLength, let key = fanfare_p256_public_key(point) else {
+      throw KeyFault(reason: "not a point of P-256")
+    }
+    self.key = key
+    algorithm = .es256
   }
 
   deinit { EVP_PKEY_free(key) }

@@ -36,6 +36,25 @@ size_t fanfare_sign(EVP_PKEY *key, int algorithm, const void *message, size_t co
 int fanfare_verify(
     EVP_PKEY *key, int algorithm, const void *signature, size_t signature_count, const void *message, size_t count);
 
+// MARK: The curve P-256, and AES-128-GCM (curves.c). A point is uncompressed, 65 bytes; a scalar is 1 … order - 1, 32 bytes.
+
+/// 1 if it is one of the curve's points.
+int fanfare_p256_is_point(const uint8_t point[65]);
+/// 1 if both are valid. `point` may be null: the generator.
+int fanfare_p256_multiply(const uint8_t scalar[32], const uint8_t *point, uint8_t product[65]);
+/// Null if the scalar is none.
+EVP_PKEY *fanfare_p256_private_key(const uint8_t scalar[32]);
+/// Null if the point is none.
+EVP_PKEY *fanfare_p256_public_key(const uint8_t point[65]);
+/// 1 if the key is of this curve.
+int fanfare_p256_point(EVP_PKEY *key, uint8_t point[65]);
+/// `sealed` has room for 16 bytes more than `plain`. 1 on success.
+int fanfare_seal_aes128gcm(
+    const uint8_t key[16], const uint8_t nonce[12], const uint8_t *plain, size_t count, uint8_t *sealed);
+/// 1 if nobody has changed it; `plain` has 16 bytes less.
+int fanfare_open_aes128gcm(
+    const uint8_t key[16], const uint8_t nonce[12], const uint8_t *sealed, size_t count, uint8_t *plain);
+
 // MARK: Certificates (certificates.c)
 
 /// A self-signed authority for `key`.
