@@ -93,7 +93,8 @@ let package = Package(
       name: "fanfare",
       dependencies: [
         "Domain", "Loop", "Audience", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient",
-        "Intake", "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox", "CProcess",
+        "Intake", "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox",
+        "CProcess",
       ],
       path: "Sources/fanfare", swiftSettings: strict,
       // In place of the C library's malloc, which took a tenth of each notification (docs/decisions/0036-jemalloc.md).
@@ -102,7 +103,9 @@ let package = Package(
     // Tests: one folder per module, the provider conformance suite, and journeys over the real parts.
     .target(
       name: "Support",
-      dependencies: ["Domain", "Loop", "JSON", "TLS", "HTTPClient", "RedisClient"],
+      dependencies: [
+        "Domain", "Loop", "JSON", "TLS", "HTTPClient", "RedisClient", "APNs", "FCM", "OneSignal",
+      ],
       path: "Tests/Support", swiftSettings: strict),
     .target(name: "SuspendedClock", path: "Tests/SuspendedClock"),
     tests("DomainTests", ["Domain", "Support"]),
@@ -131,11 +134,14 @@ let package = Package(
         "Support",
       ]),
     tests(
-      "SandboxTests", ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
+      "SandboxTests",
+      ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
       exclude: ["clients"]),
     tests("ConfigurationTests", ["Configuration", "APNs", "FCM", "OneSignal", "Domain", "Support"]),
     tests("FanfareTests", ["fanfare", "API", "Configuration", "TLS", "Domain", "JSON", "Support"]),
-    tests("Conformance", ["APNs", "FCM", "OneSignal", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
+    tests(
+      "Conformance",
+      ["APNs", "FCM", "OneSignal", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
     tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
   ],
   swiftLanguageModes: [.v6],

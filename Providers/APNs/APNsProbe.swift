@@ -3,7 +3,7 @@ import Domain
 /// A push to a token that no device can have: APNs looks at the authorization first, at the topic next, and at the token last
 /// (protocols/apns.md section 11).
 extension APNsAccount {
-  func probe(authorization: String) -> ProviderRequest {
+  func probe(authorization: String) -> ProviderRequest? {
     let kind = probeKind
     var headers = [
       Header(APNsHeader.topic, topic.hasSuffix(kind.topicSuffix) ? topic : topic + kind.topicSuffix),

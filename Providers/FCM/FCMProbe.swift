@@ -2,7 +2,7 @@ import Domain
 
 /// A message to a topic that FCM checks and does not send (protocols/fcm.md section 1).
 extension FCMAccount {
-  func probe(authorization: String) -> ProviderRequest {
+  func probe(authorization: String) -> ProviderRequest? {
     ProviderRequest(
       path: "/v1/projects/\(project)/messages:send",
       headers: [

@@ -3,7 +3,7 @@ import Domain
 /// The list of the app's notifications, of which one is asked for: it needs the same key as sending, and changes nothing
 /// (protocols/onesignal.md section 8).
 extension OneSignalAccount {
-  func probe(authorization: String) -> ProviderRequest {
+  func probe(authorization: String) -> ProviderRequest? {
     ProviderRequest(
       method: "GET", path: "/notifications?app_id=\(appID)&limit=1",
       headers: [Header("authorization", authorization, indexed: false)], body: [])

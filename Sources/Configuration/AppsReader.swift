@@ -107,10 +107,19 @@ struct AppsReader {
         fix: "Use 1 … 64 of a-z, 0-9, _ and -, once in the app")
     }
     let base = "\(entry.app.id.rawValue)/\(name)"
-    for environment in environments {
-      let id = CredentialID(rawValue: environments.count > 1 ? "\(base):\(environment.rawValue)" : base)
+    let split = settings.first { $0.form.opensEach }?.name
+    let opened = environments.flatMap { environment in
+      guard let split else {
+        return [(environments.count > 1 ? "\(base):\(environment.rawValue)" : base, environment, given.texts)]
+      }
+      return (given.lists[split] ?? []).map { one in
+        ("\(base):\(one)", environment, given.texts.merging([split: one]) { $1 })
+      }
+    }
+    for (id, environment, texts) in opened {
+      let id = CredentialID(rawValue: id)
       var credential = Credential(id: id, app: entry.app.id, provider: provider, environment: environment)
-      credential.texts = given.texts
+      credential.texts = texts
       credential.lists = given.lists
       credential.files = given.files
       credential.origin = origin
@@ -176,6 +185,12 @@ struct AppsReader {
         let isThere = section.has(name)
         let texts = section.texts(name)
         if isThere { given.lists[name] = texts }
+      case .each(let usual):
+        let texts = section.has(name) ? section.texts(name) : usual
+        given.lists[name] = texts
+        if texts.isEmpty || Set(texts).count < texts.count {
+          faults.add(section.place(name), "\(name) is not a list of different texts", fix: "Leave it out for all")
+        }
       case .flag: given.texts[name] = section.bool(name).map { $0 ? "true" : "false" }
       case .secretFile:
         given.files[name] = section.text(name).flatMap { files.secret($0, at: section.place(name)) }

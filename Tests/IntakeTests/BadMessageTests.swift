@@ -1,5 +1,6 @@
 import Domain
 import Intake
+import Support
 import Testing
 
 @Suite("A message with faults is refused with all of them")
@@ -160,7 +161,7 @@ struct BadMessageTests {
   func suggestions(_ text: String, _ hint: String) throws {
     let candidate = try document(text)
     do throws(Refusal) {
-      _ = try Intake.message(from: candidate)
+      _ = try Intake.read(messageFrom: candidate, providers: knownProviders)
       Issue.record("was accepted")
     } catch {
       #expect(error.violations.count >= 1)
@@ -274,7 +275,7 @@ struct BadMessageTests {
     let name = String(repeating: "x", count: 500_000)
     let candidate = try document(alert(#""notification":{"title":"T"},"\#(name)":1"#))
     do throws(Refusal) {
-      _ = try Intake.message(from: candidate)
+      _ = try Intake.read(messageFrom: candidate, providers: knownProviders)
       Issue.record("was accepted")
     } catch {
       #expect(error.violations.count == 1)

@@ -1,19 +1,21 @@
 import Domain
 import Intake
+import Support
 import Testing
 
 @Suite("A device is read as it was registered")
 struct DeviceTests {
   @Test("every field arrives, the registration's time is the server's")
   func wholeDevice() throws {
-    let device = try Intake.device(
-      from: document(
+    let device = try Intake.read(
+      deviceFrom: document(
         #"""
         {"id":"d1","provider":"apns","token":"AB12","token_kind":"device","environment":"sandbox",
          "bundle_id":"com.example.app","platform":"iOS","app_version":"2.1","language":"de-AT","tz":"Europe/Vienna",
          "user":"u 17","tags":["plan:pro","plan:pro","x"],"attributes":{"first_name":"Ana","n":1.5,"ok":true},
          "enabled":false,"live_activity_token":"80a1","activity_id":"m7","authorization":["time-sensitive","provisional"],"last_seen_at":"2026-11-21T09:00:00.5+01:00"}
-        """#), id: DeviceID(rawValue: "d1"), now: noon)
+        """#), id: DeviceID(rawValue: "d1"), now: noon, providers: knownProviders
+    ).device
     #expect(
       device.address
         == Address(

@@ -1,5 +1,6 @@
 import Domain
 import Intake
+import Support
 import Testing
 
 @Suite("Placeholders and languages of a message")
@@ -74,7 +75,7 @@ struct PlaceholderTests {
     #expect(try faults(of: "{\(members)}").isEmpty)
     do {
       _ = try Intake.read(
-        messageFrom: document(#"{\#(members),"onesignal_targeting":"provider"}"#), providers: [.oneSignal])
+        messageFrom: document(#"{\#(members),"onesignal_targeting":"provider"}"#), providers: knownProviders)
       #expect(names.isEmpty)
     } catch let refusal as Refusal {
       #expect(refusal.violations.map { "\($0.pointer) \($0.code)" } == names.map { _ in "/notification not_allowed" })

@@ -100,7 +100,7 @@ extension Service {
   private func read(_ call: Call, id: DeviceID?) throws(Problem) -> DeviceReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.read(deviceFrom: document, id: id, now: call.now, providers: providerNames)
+      return try Intake.read(deviceFrom: document, id: id, now: call.now, providers: tokenRules)
     } catch {
       throw Problem(error, .invalidDevice)
     }

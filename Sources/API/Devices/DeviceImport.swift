@@ -50,7 +50,7 @@ extension Service {
     let document = try line.document()
     do throws(Refusal) {
       var reading = try Intake.read(
-        deviceFrom: document, id: nil, now: call.now, providers: providerNames, isImported: true,
+        deviceFrom: document, id: nil, now: call.now, providers: tokenRules, isImported: true,
         faults: faults)
       reading.takeInstallation(in: call.app)
       return reading.device

@@ -134,7 +134,7 @@ extension Service {
     let document = try call.document()
     do throws(Refusal) {
       return try Intake.draft(
-        from: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now)
+        from: document, providers: tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
     } catch {
       throw Problem(error, .invalidDraft)
     }
@@ -247,7 +247,7 @@ extension Service {
       writer.member("message", message)
       writer.key("missing")
       writer.beginArray()
-      for violation in Intake.missing(in: message, providers: providerNames) { violation.write(to: &writer) }
+      for violation in Intake.missing(in: message, providers: tokenRules) { violation.write(to: &writer) }
       writer.endArray()
       writer.key("warnings")
       writer.beginArray()

@@ -38,7 +38,7 @@ extension Service {
     try Self.checkName(name, .invalidTestList)
     let document = try call.document()
     do throws(Refusal) {
-      _ = try Intake.testList(from: document, providers: providerNames)
+      _ = try Intake.testList(from: document, providers: tokenRules)
     } catch {
       throw Problem(error, .invalidTestList)
     }

@@ -33,7 +33,7 @@ extension Service {
   /// `faults`: shared by all lines of a request.
   func reading(of document: JSONValue, _ call: Call, _ faults: FaultBudget) throws(Refusal) -> MessageReading {
     try Intake.read(
-      messageFrom: document, providers: providerNames, maximumTargets: settings.maximumTargets, now: call.now,
+      messageFrom: document, providers: tokenRules, maximumTargets: settings.maximumTargets, now: call.now,
       faults: faults)
   }
 

@@ -62,7 +62,8 @@ package struct RequestSample: Sendable {
     for header in request.headers { writer.member(header.name, header.value) }
     writer.endObject()
     writer.key("body")
-    if request.body.isEmpty { writer.null() } else { writer.raw(request.body) }
+    let body = request.readable ?? request.body
+    if body.isEmpty { writer.null() } else { writer.raw(body) }
     writer.member("bytes", request.body.count)
     writer.member("bytes_left", bytesLeft)
     writer.endObject()

@@ -58,6 +58,7 @@ package final class Service {
   let log: Log
   let counts: ServiceCounts
   let providerNames: [ProviderName]
+  let tokenRules: [ProviderName: TokenRules]
   let channels: BroadcastChannels
   let zones: ZoneBook
   let subscribers = SubscriberBook()
@@ -85,6 +86,7 @@ package final class Service {
     counts = ServiceCounts(metrics)
     channels = BroadcastChannels(loop: loop, caFile: settings.caFile, settings: settings.http2)
     providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
+    tokenRules = providers.mapValues(\.tokens)
     store.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
     }

@@ -71,7 +71,8 @@ final class CurlTransport: Transport {
   func send(_ request: ProviderRequest, tag: Int, connectionSlot: Int) {
     began[tag] = loop.now
     let call = HTTPClientRequest(
-      method: request.method, url: "https://\(origin.authority)\(request.path)", headers: request.headers,
+      method: request.method, url: "https://\((request.origin ?? origin).authority)\(request.path)",
+      headers: request.headers,
       body: request.body, timeout: timeout)
     client.send(call) { [weak self] result in self?.ended(tag, result) }
   }

@@ -12,7 +12,7 @@ package struct DeviceID: RawRepresentable, Hashable, Sendable {
 }
 
 /// One provider account of an app in one environment, unique over all apps: `<app>/<name>`, with `:production` or
-/// `:sandbox` behind it where the account serves both environments of APNs.
+/// `:sandbox` behind it where the account serves both environments of APNs, or what a setting opens it for (`Form.each`).
 package struct CredentialID: RawRepresentable, Hashable, Sendable {
   package let rawValue: String
   package init(rawValue: String) { self.rawValue = rawValue }

@@ -3,6 +3,8 @@
 package enum ProbeFinding: Hashable, Sendable {
   /// The vendor takes the credential; what that was seen by.
   case proven(String)
+  /// The vendor answers, and keeps no account that it could compare the credential with; what shows whether it works.
+  case reached(String)
   /// The vendor refuses it; its word, and what to do.
   case refused(String)
   /// The vendor said neither: it was busy, or its answer is not known.

@@ -4,10 +4,14 @@ package protocol PushProvider: Sendable {
   var name: ProviderName { get }
   /// The settings a credential of this provider takes, for the configuration's check.
   var settings: [CredentialSetting] { get }
+  var tokens: TokenRules { get }
   /// What the vendor asks of those who try again.
   var retry: RetryRules { get }
   /// What the vendor lets one account send.
   var quota: Quota { get }
+
+  /// What it takes to render without an account: `fanfare render` shows requests so.
+  var sample: ProviderSample { get }
 
   /// True if such a message may go to such an address (its token itself is of no account): one of
   /// `pushType.tokenKinds`. False becomes `skipped: token_kind`, or `kind_unsupported` where no kind of token would do.
@@ -22,10 +26,15 @@ package struct CredentialSetting: Sendable {
     case text
     /// A list of texts.
     case texts
+    /// A list of texts, or these. The credential is opened once for each, which it finds as a text; its id has that behind a colon.
+    case each(of: [String])
     /// true or false, handed on as text.
     case flag
     /// A path to a file that only its owner can read; the account receives the content.
     case secretFile
+
+    /// The credential is opened for each entry.
+    package var opensEach: Bool { if case .each = self { true } else { false } }
   }
   package var name: String
   package var form: Form
@@ -135,8 +144,9 @@ package protocol ProviderAccount: Sendable {
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement
   /// An answer to a framed request that is an acceptance, whatever its headers say. False: it has to be judged.
   func isAcceptance(status: Int, body: [UInt8]) -> Bool
-  /// A call by which the vendor shows whether it takes this credential, and which sends and changes nothing.
-  func probe(authorization: String) -> ProviderRequest
+  /// A call by which the vendor shows whether it takes this credential, and which sends and changes nothing. Nil: there is nobody to
+  /// ask.
+  func probe(authorization: String) -> ProviderRequest?
   /// What the answer to `probe` shows.
   func read(probe answer: ProviderAnswer) -> ProbeFinding
   /// A fresh source of authorization headers; the caller keeps one per credential and shares it over connections. What
@@ -231,6 +241,10 @@ package struct ProviderRequest: Hashable, Sendable {
   package var path: String
   package var headers: [Header]
   package var body: [UInt8]
+  /// Of an account whose vendor has many hosts: this recipient's. Nil: the account's own. HTTP/1.1 only.
+  package var origin: Origin?
+  /// What the recipient reads, where the body is encrypted: for people who look at a request. It is not sent.
+  package var readable: [UInt8]?
   package init(method: String = "POST", path: String, headers: [Header], body: [UInt8]) {
     self.method = method
     self.path = path

@@ -4,7 +4,7 @@ extension Intake {
   /// A draft as `POST /v1/drafts` and `PUT /v1/drafts/{id}` take it. Its message may be incomplete; what it says must be
   /// valid.
   package static func draft(
-    from document: JSONValue, providers: [ProviderName]? = nil, maximumTargets: Int = Intake.maximumTargets,
+    from document: JSONValue, providers: [ProviderName: TokenRules]? = nil, maximumTargets: Int = Intake.maximumTargets,
     now: WallTime? = nil
   ) throws(Refusal) -> DraftReading {
     var findings = Findings(providers: providers, maximumTargets: min(maximumTargets, Self.maximumTargets), now: now)
@@ -28,7 +28,7 @@ extension Intake {
   }
 
   /// What a message lacks before it can be sent; nothing where it has other faults.
-  package static func missing(in message: JSONValue, providers: [ProviderName]? = nil) -> [Violation] {
+  package static func missing(in message: JSONValue, providers: [ProviderName: TokenRules]? = nil) -> [Violation] {
     var findings = Findings(providers: providers, maximumTargets: maximumTargets, mayBeIncomplete: true)
     _ = readMessage(message, &findings)
     return findings.missing
@@ -69,7 +69,7 @@ extension Intake {
   private static let maximumListsOfTest = 16
 
   /// A test list as `PUT /v1/test_lists/{name}` takes it.
-  package static func testList(from document: JSONValue, providers: [ProviderName]? = nil) throws(Refusal)
+  package static func testList(from document: JSONValue, providers: [ProviderName: TokenRules]? = nil) throws(Refusal)
     -> TestRecipients
   {
     var findings = Findings(providers: providers, maximumTargets: TestRecipients.maximum)

@@ -110,8 +110,8 @@ extension Intake {
       return nil
     }
     let name = ProviderName(rawValue: text)
-    guard let known = findings.providers, !known.contains(name) else { return name }
-    let names = known.map(\.rawValue).sorted()
+    guard let known = findings.providers, known[name] == nil else { return name }
+    let names = known.keys.map(\.rawValue).sorted()
     let hint =
       findings.faults.suggestion { Suggestion.nearest(to: text, among: names) }.map { "did you mean `\($0)`?" }
       ?? "use one of \(names.joined(separator: ", "))"

@@ -4,8 +4,8 @@ import Domain
 /// Gathers what is to be said about one request while it is read: reading goes on after a fault, so that all are told at
 /// once.
 struct Findings {
-  /// The names that exist; nil where any well-formed one will do.
-  let providers: [ProviderName]?
+  /// The providers that exist and what their tokens are like; nil where any well-formed name and token will do.
+  let providers: [ProviderName: TokenRules]?
   let maximumTargets: Int
   /// Of a request that is to be carried out: times are compared with it. What was stored is read without.
   let now: WallTime?
@@ -20,7 +20,7 @@ struct Findings {
 
   /// `mayBeIncomplete`: what is required and left out is no fault, but missing.
   init(
-    providers: [ProviderName]?, maximumTargets: Int, now: WallTime? = nil, mayBeIncomplete: Bool = false,
+    providers: [ProviderName: TokenRules]?, maximumTargets: Int, now: WallTime? = nil, mayBeIncomplete: Bool = false,
     faults: FaultBudget = FaultBudget()
   ) {
     self.faults = faults

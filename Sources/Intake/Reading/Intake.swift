@@ -17,11 +17,12 @@ package enum Intake {
     try read(messageFrom: document).message
   }
 
-  /// As `message(from:)`, with what was changed on the way. `providers`: the names that exist, nil where any will do;
+  /// As `message(from:)`, with what was changed on the way. `providers`: those that exist, nil where any will do;
   /// `maximumTargets`: a lower bound than Intake's own; `now`: times that are asked for must lie ahead of it;
   /// `faults`: shared by all lines of a request.
   package static func read(
-    messageFrom document: JSONValue, providers: [ProviderName]? = nil, maximumTargets: Int = Intake.maximumTargets,
+    messageFrom document: JSONValue, providers: [ProviderName: TokenRules]? = nil,
+    maximumTargets: Int = Intake.maximumTargets,
     now: WallTime? = nil, faults: FaultBudget = FaultBudget()
   ) throws(Refusal) -> MessageReading {
     var findings = Findings(
@@ -38,16 +39,11 @@ package enum Intake {
     return MessageReading(message: message, warnings: findings.warnings)
   }
 
-  /// A device as `PUT /v1/devices/{id}` and `POST /v1/devices` take it. `id`: from the path, or nil (then a body's `id`
-  /// is used, or one derived by the caller, left empty here).
-  package static func device(from document: JSONValue, id: DeviceID?, now: WallTime) throws(Refusal) -> Device {
-    try read(deviceFrom: document, id: id, now: now).device
-  }
-
-  /// As `device(from:id:now:)`, with what else the request said. `isImported`: a line of `POST /v1/devices/bulk`, which may tell
-  /// when the app registered elsewhere. `faults`: shared by all lines of a request.
+  /// A device as `PUT /v1/devices/{id}` and `POST /v1/devices` take it, with what else the request said. `id`: from the path, or nil
+  /// (then a body's `id` is used, or one derived by the caller, left empty here). `isImported`: a line of `POST /v1/devices/bulk`,
+  /// which may tell when the app registered elsewhere. `faults`: shared by all lines of a request.
   package static func read(
-    deviceFrom document: JSONValue, id: DeviceID?, now: WallTime, providers: [ProviderName]? = nil,
+    deviceFrom document: JSONValue, id: DeviceID?, now: WallTime, providers: [ProviderName: TokenRules]? = nil,
     isImported: Bool = false, faults: FaultBudget = FaultBudget()
   ) throws(Refusal) -> DeviceReading {
     var findings = Findings(providers: providers, maximumTargets: maximumTargets, faults: faults)

@@ -4,7 +4,7 @@ package import Domain
 extension Intake {
   /// Whom a request means: what `PUT /v1/audiences/{name}` keeps and `POST /v1/audiences/count` counts.
   package static func read(
-    audienceFrom document: JSONValue, as schema: Schema, providers: [ProviderName]?
+    audienceFrom document: JSONValue, as schema: Schema, providers: [ProviderName: TokenRules]?
   ) throws(Refusal) -> AudienceReading {
     var findings = Findings(providers: providers, maximumTargets: maximumTargets)
     let reading = readAudience(document, as: schema, &findings)
@@ -49,7 +49,8 @@ extension Intake {
         findings.refuse(place, .wrongType, "must be a string, not \(value.article)")
         return nil
       }
-      return try AudienceExpression(parsing: text, providers: findings.providers, suggestions: suggestions)
+      return try AudienceExpression(
+        parsing: text, providers: findings.providers.map { Array($0.keys) }, suggestions: suggestions)
     } catch {
       if case .entry(let index) = error.place {
         findings.refuse(place.element(index), error)

@@ -51,24 +51,15 @@ enum SampleRequests {
     return pushType.tokenKinds.compactMap { kind -> Address? in
       if let address = named.first(where: { $0.tokenKind == kind && comesHere($0) }) { return address }
       guard named.isEmpty, kind.isOfDevice else { return nil }
-      var address = sample(kind, route.provider, message)
+      let token = provider.sample.token(kind, message)
+      // What a Live Activity goes to beside the device's own token.
+      let activity = message.kind == .liveActivity ? ProviderSample.hex : nil
+      var address = Address(
+        provider: route.provider, token: token, tokenKind: kind,
+        bundleID: (try? provider.tokens.read(token, kind))?.bundleID, liveActivityToken: activity)
       address.environment = route.environment
       return comesHere(address) ? address : nil
     }
-  }
-
-  private static func sample(_ kind: TokenKind, _ provider: ProviderName, _ message: Message) -> Address {
-    let hex = String(repeating: "0123456789abcdef", count: 4)
-    let token =
-      switch (provider, kind) {
-      case (.apns, _): hex
-      case (.oneSignal, .activity): message.liveActivity?.activityID ?? "sample-activity"
-      case (.oneSignal, _): "00000000-0000-4000-8000-000000000000"
-      case (_, .fid): "cSampleInstallation000"
-      default: "sample:APA91bRegistration"
-      }
-    let activity = message.kind == .liveActivity && provider == .fcm ? hex : nil
-    return Address(provider: provider, token: token, tokenKind: kind, liveActivityToken: activity)
   }
 }
 
@@ -80,7 +71,7 @@ extension RequestSample {
       "\(provider.rawValue), \(tokenKind.rawValue) token, \(credential.rawValue)\(name)", "\(request.method) \(url)",
     ]
     for header in request.headers { lines.append("\(header.name): \(header.value)") }
-    lines += ["", String(decoding: request.body, as: UTF8.self), ""]
+    lines += ["", String(decoding: request.readable ?? request.body, as: UTF8.self), ""]
     lines.append("\(request.body.count) bytes" + (bytesLeft.map { ", \($0) left under the limit" } ?? ""))
     for warning in warnings { lines.append("note: \(warning.pointer): \(warning.note)") }
     return lines.joined(separator: "\n")

@@ -1,9 +1,15 @@
 import Domain
+import Support
 
 /// A provider as the API sees one: it renders, with a size limit, and carries alerts and background pushes to devices.
 struct FakeProvider: PushProvider {
   var name: ProviderName
   var settings: [CredentialSetting] { [] }
+  var tokens: TokenRules {
+    guard let rules = knownProviders[name] else { preconditionFailure("a fake of no provider") }
+    return rules
+  }
+  var sample: ProviderSample { ProviderSample { _, _ in ProviderSample.hex } }
   var retry: RetryRules { RetryRules() }
   var quota: Quota { Quota() }
   func carries(_ pushType: PushType, to address: Address) -> Bool {
@@ -15,7 +21,7 @@ struct FakeProvider: PushProvider {
 }
 
 struct FakeAccount: ProviderAccount {
-  func probe(authorization: String) -> ProviderRequest { ProviderRequest(path: "/", headers: [], body: []) }
+  func probe(authorization: String) -> ProviderRequest? { ProviderRequest(path: "/", headers: [], body: []) }
   func read(probe answer: ProviderAnswer) -> ProbeFinding { .unclear("nobody is asked") }
   var facts: CredentialFacts { CredentialFacts(kind: "test", name: credential.rawValue) }
   static let apns = CredentialID(rawValue: "shop/apns:production")

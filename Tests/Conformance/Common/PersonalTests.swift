@@ -48,7 +48,7 @@ struct PersonalTests {
         #expect(split.head == expected.head && split.tail == expected.tail && split.path == expected.path)
         #expect(split.headers == expected.headers)
         let sent = account.request(split, to: [subject.address], id: someID, authorization: "x")
-        _ = try JSON.parse(sent.body)
+        _ = try JSON.parse(sent.content)
       }
     }
     #expect(renderings.rendering(account, for: facts(nil)) == .failure(.attributeMissing))

@@ -19,7 +19,7 @@ struct RenderingTests {
     let names = request.headers.map(\.name)
     #expect(Set(names).count == names.count, "a header twice")
     #expect(request.path.utf8.allSatisfy { (0x21...0x7e).contains($0) })
-    #expect(try JSON.parse(request.body).object != nil)
+    #expect(try JSON.parse(request.content).object != nil)
   }
 
   @Test("the same message, id and time make the same request, on every attempt", arguments: registeredProviders)
@@ -96,7 +96,7 @@ struct RenderingTests {
       }
       let sent = try request(subject, message)
       try expectSafe(sent)
-      #expect(holds(text, in: try JSON.parse(sent.body)))
+      #expect(holds(text, in: try JSON.parse(sent.content)))
       var collapsing = message
       collapsing.collapseKey = text
       do { try expectSafe(try request(subject, collapsing)) } catch let fault as RenderFault {
@@ -135,7 +135,7 @@ struct RenderingTests {
     for choice in texts.choices(providerChooses: account.choosesLanguage) where choice != .own {
       let rendering = try account.render(texts.sample(choice), startedAt: started)
       let sent = account.request(rendering, to: [subject.address], id: someID, authorization: "x")
-      #expect(holds("Kommt Dienstag", in: try JSON.parse(sent.body)))
+      #expect(holds("Kommt Dienstag", in: try JSON.parse(sent.content)))
     }
   }
 }

@@ -106,7 +106,7 @@ struct FieldProbe {
     let old = Dictionary(uniqueKeysWithValues: before.headers.map { ($0.name, $0.value) })
     let new = Dictionary(uniqueKeysWithValues: after.headers.map { ($0.name, $0.value) })
     for name in Set(old.keys).union(new.keys).sorted() where old[name] != new[name] { places.append("header \(name)") }
-    guard let left = try? JSON.parse(before.body), let right = try? JSON.parse(after.body) else { return places }
+    guard let left = try? JSON.parse(before.content), let right = try? JSON.parse(after.content) else { return places }
     return places + differences(left, right, "").sorted()
   }
 

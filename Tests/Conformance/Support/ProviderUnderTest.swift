@@ -29,6 +29,10 @@ struct ProviderUnderTest: Sendable, CustomTestStringConvertible {
   var hostileOverrides: [Overrides]
   /// Makes a header available to an authorization that had to ask for one.
   var tokenAnswer: ProviderAnswer?
+  /// Statuses that call a token dead by themselves, where the standard has no words for it.
+  var deadStatuses: Set<Int> = []
+  /// Requests of one rendering have a frame in common.
+  var hasFrames = true
 
   var testDescription: String { provider.name.rawValue }
 
@@ -39,6 +43,11 @@ struct ProviderUnderTest: Sendable, CustomTestStringConvertible {
     let judgement = try account().judge(answer, recipients: [address])
     return judgement.exceptions[address.token] ?? judgement.common
   }
+}
+
+extension ProviderRequest {
+  /// What the recipient reads.
+  var content: [UInt8] { readable ?? body }
 }
 
 extension ProviderAnswer {

@@ -107,7 +107,7 @@ struct Accident: Sendable, CustomTestStringConvertible {
 
 /// Requests as plain as can be, judged by a vendor's own table.
 struct JudgedAccount: ProviderAccount {
-  func probe(authorization: String) -> ProviderRequest { ProviderRequest(path: "/", headers: [], body: []) }
+  func probe(authorization: String) -> ProviderRequest? { ProviderRequest(path: "/", headers: [], body: []) }
   func read(probe answer: ProviderAnswer) -> ProbeFinding { .unclear("nobody is asked") }
   var plain: PlainAccount
   var judge: any ProviderAccount

@@ -5,7 +5,7 @@ import Synchronization
 
 /// A provider as plain as can be: the path names the token, the body is the message's title, the status is the verdict.
 struct PlainAccount: ProviderAccount {
-  func probe(authorization: String) -> ProviderRequest { ProviderRequest(path: "/", headers: [], body: []) }
+  func probe(authorization: String) -> ProviderRequest? { ProviderRequest(path: "/", headers: [], body: []) }
   func read(probe answer: ProviderAnswer) -> ProbeFinding { .unclear("nobody is asked") }
   var facts: CredentialFacts { CredentialFacts(kind: "test", name: credential.rawValue) }
   var credential: CredentialID

@@ -30,9 +30,14 @@ struct CredentialCheck {
     defer { client.close() }
     let peer = account.origin.authority
     do {
-      let answer = try await ask(account.probe(authorization: try await authorize(client)), client)
+      guard let probe = account.probe(authorization: try await authorize(client)) else {
+        finding.note = "not asked: each subscription names its own host"
+        return finding
+      }
+      let answer = try await ask(probe, client)
       switch account.read(probe: answer) {
       case .proven(let text): finding.note = "\(peer) accepts it: \(text)"
+      case .reached(let text): finding.note = "\(peer) answers; \(text)"
       case .refused(let text): finding.problem = "\(peer) refuses it: \(text)"
       case .unclear(let text):
         let told = "\(peer) did not say whether it accepts the credential (\(text)): check again later"

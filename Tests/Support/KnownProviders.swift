@@ -1,0 +1,9 @@
+import APNs
+package import Domain
+import FCM
+import OneSignal
+
+/// What tokens of the shipped providers are like.
+package let knownProviders: [ProviderName: TokenRules] = [
+  .apns: APNsProvider().tokens, .fcm: FCMProvider().tokens, .oneSignal: OneSignalProvider().tokens,
+]
