@@ -81,6 +81,7 @@ let package = Package(
     module("APNs", path: "Providers/APNs", ["Domain", "JSON", "TLS"], pure),
     module("FCM", path: "Providers/FCM", ["Domain", "JSON", "TLS"], pure),
     module("OneSignal", path: "Providers/OneSignal", ["Domain", "JSON"], pure),
+    module("WebPush", path: "Providers/WebPush", ["Domain", "JSON", "TLS"], pure),
     module("Configuration", ["Domain"]),
     // Row 6
     module(
@@ -93,7 +94,7 @@ let package = Package(
       name: "fanfare",
       dependencies: [
         "Domain", "Loop", "Audience", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient",
-        "Intake", "Store", "APNs", "FCM", "OneSignal", "Configuration", "Delivery", "API", "Sandbox",
+        "Intake", "Store", "APNs", "FCM", "OneSignal", "WebPush", "Configuration", "Delivery", "API", "Sandbox",
         "CProcess",
       ],
       path: "Sources/fanfare", swiftSettings: strict,
@@ -104,7 +105,7 @@ let package = Package(
     .target(
       name: "Support",
       dependencies: [
-        "Domain", "Loop", "JSON", "TLS", "HTTPClient", "RedisClient", "APNs", "FCM", "OneSignal",
+        "Domain", "Loop", "JSON", "TLS", "HTTPClient", "RedisClient", "APNs", "FCM", "OneSignal", "WebPush",
       ],
       path: "Tests/Support", swiftSettings: strict),
     .target(name: "SuspendedClock", path: "Tests/SuspendedClock"),
@@ -135,13 +136,13 @@ let package = Package(
       ]),
     tests(
       "SandboxTests",
-      ["Sandbox", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
+      ["Sandbox", "WebPush", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
       exclude: ["clients"]),
-    tests("ConfigurationTests", ["Configuration", "APNs", "FCM", "OneSignal", "Domain", "Support"]),
+    tests("ConfigurationTests", ["Configuration", "APNs", "FCM", "OneSignal", "WebPush", "Domain", "Support"]),
     tests("FanfareTests", ["fanfare", "API", "Configuration", "TLS", "Domain", "JSON", "Support"]),
     tests(
       "Conformance",
-      ["APNs", "FCM", "OneSignal", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
+      ["APNs", "FCM", "OneSignal", "WebPush", "Sandbox", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
     tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
   ],
   swiftLanguageModes: [.v6],

@@ -5,7 +5,7 @@ import JSON
 package import Loop
 import TLS
 
-/// Plays APNs, FCM and OneSignal (design D15), on one loop, independent of the gateway's renderers and verdicts. Made,
+/// Plays APNs, FCM, OneSignal and a push service for browsers (design D15), on one loop, independent of the gateway's renderers and verdicts. Made,
 /// used and stopped on that loop.
 package final class Sandbox {
   package struct Ports: Hashable, Sendable {
@@ -17,6 +17,7 @@ package final class Sandbox {
     package var development: Int
     package var developmentChannels: Int
     package var metadata: Int
+    package var webPush: Int
   }
   package let ports: Ports
   /// Rules, log and statistics.
@@ -70,16 +71,14 @@ package final class Sandbox {
     }
     let account = folder.accountEmail
     let oneSignal = try serve(.both, port: settings.oneSignalPort, streams: settings.fcmStreams) { port in
-      let audiences = Set(
-        ["localhost", "127.0.0.1", "[::1]"].map { "https://\($0):\(port)\(TokenEndpoint.path)" }
-          + ["https://oauth2.googleapis.com/token"])
-      return OneSignalPort(
+      OneSignalPort(
         oneSignal: OneSignalVendor(
           appID: settings.oneSignalAppID, apiKey: folder.oneSignalKey, legacyKey: folder.oneSignalLegacyKey,
           seed: SecureRandom.word()),
         oauth: OAuthEndpoints(
           tokenEndpoint: TokenEndpoint(
-            key: folder.accountKey, account: account, keyID: KeyFolder.accountKeyID, audiences: audiences,
+            key: folder.accountKey, account: account, keyID: KeyFolder.accountKeyID,
+            audiences: TokenEndpoint.audiences(port: port),
             tokens: tokens),
           workload: WorkloadIdentity(key: folder.workloadKey, account: account, tokens: tokens)))
     }
@@ -87,6 +86,9 @@ package final class Sandbox {
       .plain, port: settings.metadataPort, address: "127.0.0.1", streams: settings.fcmStreams
     ) { _ in
       MetadataServer(account: account, project: settings.projectID, tokens: tokens)
+    }
+    let webPush = try serve(.both, port: settings.webPushPort, streams: settings.fcmStreams) { _ in
+      WebPushVendor(browsers: Browsers(secret: folder.browserSecret))
     }
 
     let control = ControlAPI(stage: stage)
@@ -98,7 +100,7 @@ package final class Sandbox {
     ports = Ports(
       apns: production.pushes, fcm: fcm, oneSignal: oneSignal, control: controlServer.port,
       channels: production.channels, development: development.pushes, developmentChannels: development.channels,
-      metadata: metadata)
+      metadata: metadata, webPush: webPush)
     try folder.write(ports, settings)
     control.about = KeyFolder.description(ports, settings, folder.oneSignalKey).encoded
     self.stage = stage

@@ -1,7 +1,7 @@
 /// Whom a request was for. `channels` is the management of APNs' broadcast channels; `oauth` is what gives out access
 /// tokens for FCM: token endpoint, STS, metadata server.
 package enum SandboxProvider: Int, CaseIterable, Hashable, Sendable {
-  case apns, fcm, oneSignal, oauth, channels
+  case apns, fcm, oneSignal, oauth, channels, webPush
 
   /// As written in rules, log and statistics.
   package var word: String {
@@ -11,6 +11,7 @@ package enum SandboxProvider: Int, CaseIterable, Hashable, Sendable {
     case .oneSignal: "onesignal"
     case .oauth: "oauth"
     case .channels: "channels"
+    case .webPush: "webpush"
     }
   }
   package init?(word: String) {

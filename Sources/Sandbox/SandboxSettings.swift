@@ -10,6 +10,8 @@ package struct SandboxSettings: Sendable {
   package var developmentChannelsPort = 8449
   /// The cloud's metadata server: plain HTTP.
   package var metadataPort = 8450
+  /// A push service for browsers, and the browsers.
+  package var webPushPort = 8451
   /// True: a busy or zero port is replaced by a free one.
   package var replaceBusyPorts = false
   /// Where the CA certificate, a `.p8` key and a service-account file land; made if missing, kept if there.
@@ -44,7 +46,7 @@ package struct SandboxSettings: Sendable {
 
   private static let ports: [WritableKeyPath<Self, Int> & Sendable] = [
     \.apnsPort, \.fcmPort, \.oneSignalPort, \.controlPort, \.channelsPort, \.developmentPort,
-    \.developmentChannelsPort, \.metadataPort,
+    \.developmentChannelsPort, \.metadataPort, \.webPushPort,
   ]
 
   /// Every port becomes a free one.

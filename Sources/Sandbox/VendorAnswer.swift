@@ -39,6 +39,8 @@ struct Examination {
   var replayed = false
   /// The body is a credential: only that it came is kept.
   var isSecret = false
+  /// What the recipient reads, where the body is encrypted: it is kept in the body's place.
+  var readable: [UInt8]?
   /// The request proved itself: the connection may carry more streams from now on.
   var raisesStreams = false
   /// For many devices: its token names a channel.

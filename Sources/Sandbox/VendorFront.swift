@@ -229,7 +229,8 @@ final class VendorFront: HTTP2ServerDelegate {
     }
     return stage.record(
       examination.provider ?? vendor.provider, connection: id, request: UInt64(request.stream.stream), examination,
-      body: examination.isSecret ? [] : request.body, answered: answered, fault: fault, accepted: accepted)
+      body: examination.isSecret ? [] : examination.readable ?? request.body, answered: answered, fault: fault,
+      accepted: accepted)
   }
 
   private func hold(

@@ -19,7 +19,7 @@ struct ExampleTests {
 
   private func withKeys() -> Folder {
     let folder = Folder()
-    for name in ["AuthKey_ABCDE12345.p8", "service-account.json", "onesignal-key", "user-secret"] {
+    for name in ["AuthKey_ABCDE12345.p8", "service-account.json", "onesignal-key", "vapid-key.pem", "user-secret"] {
       folder.write("keys/\(name)")
     }
     return folder
@@ -98,7 +98,9 @@ struct ExampleTests {
     let entry = try #require(try folder.parse(example()).apps.first)
     #expect(
       entry.credentials.map(\.id.rawValue) == [
-        "shop/apple:production", "shop/apple:sandbox", "shop/google", "shop/web",
+        "shop/apple:production", "shop/apple:sandbox", "shop/google", "shop/web", "shop/browsers:fcm.googleapis.com",
+        "shop/browsers:updates.push.services.mozilla.com", "shop/browsers:web.push.apple.com",
+        "shop/browsers:notify.windows.com",
       ])
     #expect(entry.places[1] == "/apps/0/credentials/0")
     let sandbox = Address(provider: .apns, token: "aa", environment: .sandbox)

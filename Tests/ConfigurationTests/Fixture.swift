@@ -4,11 +4,12 @@ import Domain
 import FCM
 import Glibc
 import OneSignal
+import WebPush
 
 /// The providers themselves.
-let allProviders: [any PushProvider] = [APNsProvider(), FCMProvider(), OneSignalProvider()]
+let allProviders: [any PushProvider] = [APNsProvider(), FCMProvider(), OneSignalProvider(), WebPushProvider()]
 
-/// What the three providers take and ask for, as the configuration is told by whoever wires them.
+/// What the providers take and ask for, as the configuration is told by whoever wires them.
 let providers: [ProviderName: ProviderTerms] = {
   let settings: [ProviderName: [CredentialSetting]] = [
     .apns: [
@@ -22,6 +23,7 @@ let providers: [ProviderName: ProviderTerms] = {
       CredentialSetting("app_id", required: true, help: "the app's id"),
       CredentialSetting("api_key_file", .secretFile, required: true, help: "the key"),
     ],
+    .webPush: WebPushProvider().settings,
   ]
   return Dictionary(
     uniqueKeysWithValues: allProviders.map {

@@ -24,7 +24,7 @@ struct RenderTests {
     #expect(faults.isEmpty)
     #expect(
       samples.map { "\($0.provider.rawValue) \($0.tokenKind.rawValue)" } == [
-        "apns device", "fcm device", "fcm fid", "onesignal device",
+        "apns device", "fcm device", "fcm fid", "onesignal device", "webpush device",
       ])
     for sample in samples {
       #expect(sample.url.hasPrefix("https://"))

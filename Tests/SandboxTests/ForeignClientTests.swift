@@ -3,7 +3,9 @@ import Foundation
 import JSON
 import Sandbox
 import Support
+import TLS
 import Testing
+import WebPush
 
 /// The vendors' clients must be able to use the sandbox: here some that share no line with Fanfare, unchanged.
 @Suite(.timeLimit(.minutes(10 * Sanitizer.slowness))) struct ForeignClientTests {
@@ -127,5 +129,70 @@ import Testing
       let accepted = rig.sandbox.stage.log.entries().filter { $0.accepted && !$0.duplicate }
       #expect(accepted.map { String($0.token.suffix(2)) } == ["01", "02", "01", "03", "04"])
     }
+  }
+
+  @Test("pywebpush pushes to the sandbox's browsers, and http-ece reads what Fanfare sends to one of its own")
+  func webPush() async throws {
+    try await SandboxRig.run { rig in
+      let texts = ["Order shipped", String(repeating: "ü", count: 1_900), "{{\"}}\n"]
+      let browser = try #require(Browser(scalar: Array(11...42), secret: Array(1...16)))
+      try Self.write(try texts.map { try Self.push($0, to: browser) }, to: "\(rig.directory)/pushes.json")
+      try await rig.rules(
+        """
+        [{"provider":"webpush","token":"gone","status":410,"reason":"Unsubscribed"},
+         {"provider":"webpush","token":"busy","status":429,"retry_after":9}]
+        """)
+      let told = try await PythonEnvironment.drive("webpush", rig.directory)
+
+      #expect(told["read"]?.array?.compactMap { $0["notification"]?["title"]?.string } == texts)
+      for name in ["accepted", "own", "empty"] { #expect(told[name]?["status"]?.integer == 201, "\(name)") }
+      #expect(told["accepted"]?["location"]?.string?.hasPrefix("https://localhost:") == true)
+      let refused: [(String, Int64, String)] = [
+        ("gone", 410, "Unsubscribed"), ("foreign", 403, "VapidPkHashMismatch"), ("audience", 403, "BadJwtToken"),
+        ("localhost", 403, "BadJwtToken"), ("late", 403, "ExpiredJwtToken"), ("long", 403, "BadJwtToken"),
+        ("unsigned", 401, "BadAuthorizationHeader"), ("large", 413, "PayloadTooLarge"), ("other", 400, "Unreadable"),
+        ("topic", 400, "BadWebPushTopic"), ("ttl", 400, "BadTTL"), ("old", 415, "BadContentEncoding"),
+      ]
+      for (name, status, reason) in refused {
+        #expect(told[name]?["status"]?.integer == status, "\(name)")
+        #expect(told[name]?["reason"]?.string == reason, "\(name)")
+      }
+      #expect(told["busy"]?["status"]?.integer == 429)
+      #expect(told["busy"]?["retry_after"]?.string == "9")
+      let accepted = rig.sandbox.stage.log.entries().filter(\.accepted)
+      #expect(accepted.map(\.token) == ["anna", "bert", "anna"])
+      #expect(accepted.first?.body.map { String(decoding: $0, as: UTF8.self) } == "Hello, Änna")
+    }
+  }
+
+  /// A request of the shipped provider, with what its recipient needs to read it.
+  private static func push(_ title: String, to browser: Browser) throws -> JSONValue {
+    let provider = WebPushProvider()
+    var credential = Credential(
+      id: CredentialID(rawValue: "demo/browsers"), app: AppID(rawValue: "demo"), provider: .webPush)
+    credential.texts = provider.sample.texts
+    credential.files = provider.sample.files
+    let account = try provider.open(credential)
+    var message = Message(to: .everyone, kind: .alert)
+    var notification = Domain.Notification()
+    notification.title = title
+    message.notification = notification
+    let subscription =
+      #"{"endpoint":"https://fcm.googleapis.com/x","keys":{"p256dh":"\#(Base64URL.encode(browser.publicKey))","#
+      + #""auth":"\#(Base64URL.encode(browser.secret))"}}"#
+    let token = try provider.tokens.read(subscription, .device)
+    let request = account.request(
+      try account.render(message, startedAt: WallTime(seconds: 1_800_000_000)),
+      to: [Address(provider: .webPush, token: token.text, bundleID: token.bundleID)], id: UUIDBytes(high: 7, low: 7),
+      authorization: "vapid")
+    return .object([
+      JSONMember("private_key", .string(Base64URL.encode(Array(11...42)))),
+      JSONMember("auth", .string(Base64URL.encode(browser.secret))),
+      JSONMember("body", .string(Base64URL.encode(request.body))),
+    ])
+  }
+
+  private static func write(_ pushes: [JSONValue], to file: String) throws {
+    try Data(JSONValue.array(pushes).encoded).write(to: URL(filePath: file))
   }
 }

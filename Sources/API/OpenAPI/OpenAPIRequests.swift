@@ -196,7 +196,15 @@ enum OpenAPIRequests {
     ("provider", text(32)),
     (
       "token",
-      text(4_096, "APNs: hex. OneSignal: a subscription id or `alias:<label>:<id>`. No spaces, slashes, line breaks.")
+      .make([
+        ("type", .array(["string", "object"])), ("maxLength", .integer(Int64(TokenRules.longest))),
+        (
+          "description",
+          .string(
+            "APNs: hex. OneSignal: a subscription id or `alias:<label>:<id>`. Web Push: the browser's subscription, "
+              + "`{endpoint, keys}`, as an object or its text. Others: no spaces, slashes, line breaks.")
+        ),
+      ])
     ),
     ("environment", choice(Environment.self)),
     ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$", "APNs only.")),

@@ -13,6 +13,8 @@ struct KeyFolder {
   let workloadKey: VerifyingKey
   let oneSignalKey: String
   let oneSignalLegacyKey: String
+  /// What the keys of all browsers are made of.
+  let browserSecret: [UInt8]
   private let accountPEM: [UInt8]
 
   static let accountKeyID = "5a17d80c0de5a17d80c0de5a17d80c0de5a17d80"
@@ -49,6 +51,10 @@ struct KeyFolder {
       Array((Base64URL.encode(SecureRandom.bytes(36)) + "\n").utf8)
     }
     oneSignalLegacyKey = String(decoding: legacy.filter { $0 > 0x20 }, as: UTF8.self)
+
+    browserSecret = try Self.kept("\(folder)/browsers.key", secret: true) { SecureRandom.bytes(32) }
+    let vapid = "\(folder)/vapid-key.pem"
+    _ = try Self.verifying(Self.kept(vapid, secret: true) { SigningKey.generate(.es256).pem }, .es256, vapid)
 
     // The token is as young as the sandbox; its key serves no other purpose.
     let issuer = SigningKey.generate(.es256)
@@ -93,7 +99,8 @@ struct KeyFolder {
       JSONMember("channels_port", .integer(Int64(ports.channels))),
       JSONMember("development_port", .integer(Int64(ports.development))),
       JSONMember("development_channels_port", .integer(Int64(ports.developmentChannels))),
-      JSONMember("metadata_port", .integer(Int64(ports.metadata))), JSONMember("key_id", .string(settings.keyID)),
+      JSONMember("metadata_port", .integer(Int64(ports.metadata))),
+      JSONMember("webpush_port", .integer(Int64(ports.webPush))), JSONMember("key_id", .string(settings.keyID)),
       JSONMember("team_id", .string(settings.teamID)),
       JSONMember("topic", .string(settings.bundleIDs.first ?? "com.example.app")),
       JSONMember("project_id", .string(settings.projectID)), JSONMember("app_id", .string(settings.oneSignalAppID)),
@@ -107,6 +114,7 @@ struct KeyFolder {
       JSONMember("certificate_password", .string("\(directory)/certificate.password")),
       JSONMember("mdm_certificate", .string("\(directory)/mdm-certificate.p12")),
       JSONMember("mdm_topic", .string(APNsFiles.mdmTopic)),
+      JSONMember("vapid_key", .string("\(directory)/vapid-key.pem")),
     ])
   }
 

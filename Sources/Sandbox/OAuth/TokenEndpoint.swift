@@ -5,6 +5,12 @@ import TLS
 /// The OAuth 2.0 token endpoint of a service account: a signed assertion in, an access token out.
 final class TokenEndpoint {
   static let path = "/token"
+  /// What clients may call it: this one on its port, or the vendor's.
+  static func audiences(port: Int) -> Set<String> {
+    Set(
+      ["localhost", "127.0.0.1", "[::1]"].map { "https://\($0):\(port)\(path)" }
+        + ["https://oauth2.googleapis.com/token"])
+  }
   static let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer"
   static let maximumLife: Int64 = 3600
   /// Clocks may differ by this many seconds.

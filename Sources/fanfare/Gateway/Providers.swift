@@ -2,6 +2,7 @@ import APNs
 import Domain
 import FCM
 import OneSignal
+import WebPush
 
 /// The providers of this build. A fourth one is its folder under Providers/ and its line here.
 enum Providers {
@@ -9,6 +10,7 @@ enum Providers {
     APNsProvider(),
     FCMProvider(),
     OneSignalProvider(),
+    WebPushProvider(),
   ]
 
   static let byName: [ProviderName: any PushProvider] = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })

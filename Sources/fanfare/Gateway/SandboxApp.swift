@@ -1,6 +1,6 @@
 import Sandbox
 
-/// The configuration of an app whose three accounts are the sandbox's: for `dev`, `demo` and benchmarks.
+/// The configuration of an app whose accounts are the sandbox's: for `dev`, `demo` and benchmarks.
 struct SandboxApp {
   static let id = "demo"
 
@@ -8,7 +8,7 @@ struct SandboxApp {
   var port: Int
   var vendors: Sandbox.Ports
   var directory: String
-  /// Retry waits of all three providers; nil: the vendors' own.
+  /// Retry waits of all providers; nil: the vendors' own.
   var shortened: Floors?
   var logLevel = "warning"
   var partitions = 16
@@ -55,6 +55,10 @@ struct SandboxApp {
               name: "onesignal", provider: "onesignal", app_id: "\(Self.oneSignalApp)",
               api_key_file: "\(directory)/onesignal.key", origin: "localhost:\(vendors.oneSignal)",
             },
+            {
+              name: "browsers", provider: "webpush", key_file: "\(directory)/vapid-key.pem",
+              subject: "mailto:push@example.com", services: ["localhost:\(vendors.webPush)"],
+            },
           ],
         },
       ],
@@ -72,6 +76,6 @@ struct SandboxApp {
     let rules =
       "{ base: \"\(shortened.first)ms\", maximum: \"\(shortened.maximum)ms\", attempts: \(shortened.attempts), "
       + "floors: { \(floors) } }"
-    return "  retry: { apns: \(rules), fcm: \(rules), onesignal: \(rules) },\n"
+    return "  retry: { apns: \(rules), fcm: \(rules), onesignal: \(rules), webpush: \(rules) },\n"
   }
 }

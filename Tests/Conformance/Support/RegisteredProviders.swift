@@ -3,15 +3,18 @@ import Domain
 import FCM
 import JSON
 import OneSignal
+import Sandbox
 import TLS
+import WebPush
 
 /// A new provider adds itself here and changes nothing else in the suite.
-let registeredProviders: [ProviderUnderTest] = [.apns, .fcm, .oneSignal]
+let registeredProviders: [ProviderUnderTest] = [.apns, .fcm, .oneSignal, .webPush]
 
 /// Keys made once: an RSA key takes its time.
 enum TestKeys {
   static let apns = SigningKey.generate(.es256)
   static let fcm = SigningKey.generate(.rs256)
+  static let vapid = SigningKey.generate(.es256)
 }
 
 extension ProviderUnderTest {
@@ -90,6 +93,29 @@ extension ProviderUnderTest {
         overrides.oneSignal = [JSONMember(key, .array([.string("All")]))]
         return overrides
       })
+  }()
+
+  /// Whoever reads what is pushed to `webPush`.
+  static let browser = Browser(scalar: Array(1...32), secret: Array(1...16))!
+  static let endpoint = "https://fcm.googleapis.com/fcm/send/dXk:APA91bExample"
+
+  static let webPush: Self = {
+    var credential = Credential(id: CredentialID(rawValue: "demo/browsers"), app: demo, provider: .webPush)
+    credential.texts = ["subject": "mailto:push@example.com", "services": "fcm.googleapis.com"]
+    credential.files = ["key_file": TestKeys.vapid.pem]
+    let token =
+      "\(endpoint)#\(Base64URL.encode(browser.publicKey)).\(Base64URL.encode(browser.secret))"
+    return Self(
+      provider: WebPushProvider(), credential: credential, secrets: secrets(in: TestKeys.vapid.pem),
+      address: Address(provider: .webPush, token: token, bundleID: "fcm.googleapis.com"),
+      answers: Answers(
+        accepted: ProviderAnswer(status: 201, headers: [Header("location", "https://fcm.googleapis.com/fcm/0:17")]),
+        acceptedID: "https://fcm.googleapis.com/fcm/0:17",
+        dead: ProviderAnswer(410, "push subscription has unsubscribed or expired."),
+        throttled: ProviderAnswer(429, "", retryAfter: 7), rejected: ProviderAnswer(413, ""),
+        blocked: ProviderAnswer(403, #"{"reason":"BadJwtToken"}"#), serverFault: ProviderAnswer(500, ""),
+        wording: { ProviderAnswer($0, #"{"reason":"\#($1)"}"#) }),
+      bodyLimit: 3_993, hostileOverrides: [], deadStatuses: [404, 410], hasFrames: false)
   }()
 
   static let demo = AppID(rawValue: "demo")

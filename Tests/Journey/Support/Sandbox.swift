@@ -14,6 +14,7 @@ final class Sandbox: Sendable {
     var oneSignal: Int
     var control: Int
     var metadata: Int
+    var webPush: Int
   }
   struct Facts: Sendable {
     var keyID: String
@@ -41,8 +42,10 @@ final class Sandbox: Sendable {
   let ports: Ports
   let facts: Facts
   private let control: Client
+  private let folder: String
 
   init(directory: URL, loop: EventLoop, clock: FastClock? = nil) async throws {
+    folder = directory.path
     let arguments = ["sandbox", "--free-ports", "--dir", directory.path]
     process = try clock?.start(World.program, arguments) ?? ChildProcess(World.program, arguments)
     _ = try await process.line { $0.contains("listen") }
@@ -53,7 +56,7 @@ final class Sandbox: Sendable {
     ports = Ports(
       apns: port("apns"), development: port("development"), fcm: port("fcm"), oneSignal: port("onesignal"),
       control: port("control"),
-      metadata: port("metadata"))
+      metadata: port("metadata"), webPush: port("webpush"))
     facts = Facts(keyID: text("key_id"), teamID: text("team_id"), topic: text("topic"), appID: text("app_id"))
     control = try await Client(base: "http://127.0.0.1:\(ports.control)", loop: loop)
   }
@@ -84,6 +87,19 @@ final class Sandbox: Sendable {
             duplicate: entry["duplicate"]?.bool ?? false))
       }
     }
+  }
+
+  /// What a browser of that name gives its site: JSON. `key`: it takes pushes signed with that key alone.
+  func subscription(_ name: String, key: String? = nil) async throws -> String {
+    let query = key.map { "?key=\($0)" } ?? ""
+    let run = try ChildProcess(
+      URL(filePath: "/usr/bin/curl"),
+      [
+        "--silent", "--show-error", "--fail", "--cacert", "\(folder)/ca.pem",
+        "https://localhost:\(ports.webPush)/subscriptions/\(name)\(query)",
+      ])
+    guard await run.waitForExit() == 0 else { throw ChildFailure(reason: run.text) }
+    return run.text
   }
 
   /// Starts the log anew.

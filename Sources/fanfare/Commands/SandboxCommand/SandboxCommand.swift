@@ -5,7 +5,7 @@ import Sandbox
 
 enum SandboxCommand {
   static let command = Command(
-    name: "sandbox", summary: "play APNs, FCM and OneSignal on this machine",
+    name: "sandbox", summary: "play APNs, FCM, OneSignal and a push service for browsers",
     about: SandboxHelp.about,
     options: [
       Command.Option("--apns-port", "PORT", "HTTP/2 over TLS (8443)"),
@@ -17,6 +17,7 @@ enum SandboxCommand {
       Command.Option(
         "--development-channels-port", "PORT", "channel management of APNs' development environment (8449)"),
       Command.Option("--metadata-port", "PORT", "the cloud's metadata server, plain HTTP (8450)"),
+      Command.Option("--webpush-port", "PORT", "a push service for browsers, HTTP/2 and HTTP/1.1 over TLS (8451)"),
       Command.Option("--free-ports", "use a free port for each port that is not given"),
       Command.Option("--rules", "FILE", "rules at the start, in the format of PUT /rules"),
       Command.Option("--dir", "DIR", "folder for certificates and keys (./sandbox)"),
@@ -30,6 +31,7 @@ enum SandboxCommand {
     ("--apns-port", \.apnsPort), ("--fcm-port", \.fcmPort), ("--onesignal-port", \.oneSignalPort),
     ("--control-port", \.controlPort), ("--channels-port", \.channelsPort), ("--development-port", \.developmentPort),
     ("--development-channels-port", \.developmentChannelsPort), ("--metadata-port", \.metadataPort),
+    ("--webpush-port", \.webPushPort),
   ]
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
@@ -73,7 +75,7 @@ enum SandboxCommand {
       return Terminal.print(
         "sandbox listening: apns \(ports.apns) (channels \(ports.channels)), development \(ports.development) "
           + "(channels \(ports.developmentChannels)), fcm \(ports.fcm), onesignal \(ports.oneSignal), "
-          + "metadata \(ports.metadata), control \(ports.control), files in \(directory)")
+          + "webpush \(ports.webPush), metadata \(ports.metadata), control \(ports.control), files in \(directory)")
     }
     var writer = JSONWriter()
     writer.beginObject()
@@ -86,6 +88,7 @@ enum SandboxCommand {
     writer.member("development_port", ports.development)
     writer.member("development_channels_port", ports.developmentChannels)
     writer.member("metadata_port", ports.metadata)
+    writer.member("webpush_port", ports.webPush)
     writer.member("directory", directory)
     writer.endObject()
     Terminal.print(json: writer.bytes)

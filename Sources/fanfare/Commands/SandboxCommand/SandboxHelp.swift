@@ -15,9 +15,14 @@ enum SandboxHelp {
                                   password
       service-account.json, workload-identity.json       for FCM
       onesignal.key, onesignal-legacy.key                for OneSignal
+      vapid-key.pem               for Web Push; browsers.key: what the browsers' keys are made of
       sandbox.json                ports and paths
 
-    FCM, OneSignal and the token endpoint accept HTTP/2 and HTTP/1.1 on one port; the client chooses by ALPN or by its
+    Browsers subscribe at the Web Push port: GET /subscriptions/NAME gives a subscription to register, and
+    ?key=APPLICATION_SERVER_KEY one that accepts pushes of that key only. The log shows what the browser reads, and NAME
+    as the token.
+
+    FCM, OneSignal, Web Push and the token endpoint accept HTTP/2 and HTTP/1.1 on one port; the client chooses by ALPN or by its
     first bytes. APNs accepts only HTTP/2. The server certificate names localhost and the vendors' own hosts. A client
     whose host cannot be set (firebase-admin) connects through a CONNECT proxy and trusts ca.pem.
 
@@ -25,7 +30,7 @@ enum SandboxHelp {
 
     Rules are a JSON array. The first rule that matches a request decides its answer. A rule applies only to requests
     that the vendor would accept. The members of a rule:
-      matching     provider (apns channels fcm oauth onesignal), token (with * and ?), share 0…1, times,
+      matching     provider (apns channels fcm oauth onesignal webpush), token (with * and ?), share 0…1, times,
                    times_per_token, after N, when: "before" (the request is not processed) or "after"
       answers      status 200…999 with reason, timestamp, retry_after (seconds, or a text for the header, for example
                    an HTTP date), body, body_bytes (generated while sending; 1 GB is possible), delay_ms.
