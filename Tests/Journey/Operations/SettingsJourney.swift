@@ -117,9 +117,9 @@ extension Journeys {
       try await world.sandbox.play(#"[{"provider":"fcm","action":"stall","times":1}]"#)
       let id = try await gateway.send(Self.message([Tokens.fcm(1)]))
       _ = try await gateway.completed(id)
-      #expect(
-        try await gateway.deliveries(id)[0]["attempts"]?.array?.first?["reason"]?.string
-          == "the connection fell silent while this request was at work: no answer in 700 ms")
+      // Whether its connection said anything else meanwhile depends on the machine.
+      let first = try await gateway.deliveries(id)[0]["attempts"]?.array?.first?["reason"]?.string ?? ""
+      #expect(first.hasSuffix("no answer in 700 ms"), "\(first)")
     }
     // A connection with a request at work falls silent. By default it ends after four seconds, the request after thirty.
     try await run(#"ping_timeout: "9s""#) { world, gateway in
