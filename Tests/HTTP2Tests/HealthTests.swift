@@ -14,16 +14,35 @@ struct HealthTests {
   func asks() {
     var health = ConnectionHealth()
     health.heard(now: at(1_000))
-    #expect(health.look(due: at(2_000), now: at(2_000), settings) == .look(at: at(61_000)))
+    #expect(health.look(due: at(2_000), now: at(2_000), newest: nil, settings) == .look(at: at(61_000)))
     health.began(at: at(5_000))
     health.began(at: at(5_500))
-    #expect(health.look(due: at(5_900), now: at(5_900), settings) == .look(at: at(6_000)))
-    #expect(health.look(due: at(6_000), now: at(6_000), settings) == .ping)
+    #expect(health.look(due: at(5_900), now: at(5_900), newest: at(5_500), settings) == .look(at: at(6_000)))
+    #expect(health.look(due: at(6_000), now: at(6_000), newest: at(5_500), settings) == .ping)
     health.pinged(now: at(6_000))
     // The answer to the PING: the request waits on, and nothing is asked again for its sake.
     #expect(health.heard(now: at(6_050)) == false)
-    #expect(health.look(due: at(7_000), now: at(7_000), settings) == .look(at: at(66_050)))
+    #expect(health.look(due: at(7_000), now: at(7_000), newest: at(5_500), settings) == .look(at: at(66_050)))
     #expect(health.lastSpoken == at(1_000) && health.lastHeard == at(6_050))
+  }
+
+  @Test("a peer that said something else after the request, and nothing since, is asked as well")
+  func saysSomethingElse() {
+    var health = ConnectionHealth()
+    health.began(at: at(5_000))
+    // The peer's SETTINGS, say.
+    health.heard(now: at(5_100))
+    #expect(health.look(due: at(6_000), now: at(6_000), newest: at(5_000), settings) == .look(at: at(6_100)))
+    #expect(health.look(due: at(6_100), now: at(6_100), newest: at(5_000), settings) == .ping)
+    health.pinged(now: at(6_100))
+    health.heard(now: at(6_150))
+    // A later one has been answered; the first was asked about.
+    health.began(at: at(6_500))
+    health.heard(now: at(6_600))
+    #expect(health.look(due: at(7_600), now: at(7_600), newest: at(5_000), settings) == .look(at: at(66_600)))
+    // Another one that waits is a reason of its own.
+    health.began(at: at(8_000))
+    #expect(health.look(due: at(9_000), now: at(9_000), newest: at(8_000), settings) == .ping)
   }
 
   @Test("without an answer to the PING it takes nothing new after a second, and is dead after three")
@@ -32,15 +51,15 @@ struct HealthTests {
     health.heard(now: at(0))
     health.began(at: at(0))
     health.pinged(now: at(1_000))
-    #expect(health.look(due: at(1_500), now: at(1_500), settings) == .look(at: at(2_000)))
-    #expect(health.look(due: at(2_000), now: at(2_000), settings) == .fellSilent)
+    #expect(health.look(due: at(1_500), now: at(1_500), newest: at(0), settings) == .look(at: at(2_000)))
+    #expect(health.look(due: at(2_000), now: at(2_000), newest: at(0), settings) == .fellSilent)
     #expect(health.isSilent)
-    #expect(health.look(due: at(2_000), now: at(2_000), settings) == .look(at: at(4_000)))
+    #expect(health.look(due: at(2_000), now: at(2_000), newest: at(0), settings) == .look(at: at(4_000)))
     var other = health
     #expect(other.heard(now: at(3_999)) == true)
     #expect(!other.isSilent)
-    #expect(other.look(due: at(4_000), now: at(4_000), settings) == .look(at: at(63_999)))
-    #expect(health.look(due: at(4_000), now: at(4_000), settings) == .dead)
+    #expect(other.look(due: at(4_000), now: at(4_000), newest: at(0), settings) == .look(at: at(63_999)))
+    #expect(health.look(due: at(4_000), now: at(4_000), newest: at(0), settings) == .dead)
   }
 
   @Test("who stood still itself reads first what has come meanwhile")
@@ -49,11 +68,11 @@ struct HealthTests {
     health.heard(now: at(0))
     health.began(at: at(0))
     health.pinged(now: at(1_000))
-    #expect(health.look(due: at(2_000), now: at(9_000), settings) == .look(at: at(10_000)))
+    #expect(health.look(due: at(2_000), now: at(9_000), newest: at(0), settings) == .look(at: at(10_000)))
     #expect(!health.isSilent)
-    #expect(health.look(due: at(10_000), now: at(10_000), settings) == .fellSilent)
-    #expect(health.look(due: at(12_000), now: at(30_000), settings) == .look(at: at(33_000)))
-    #expect(health.look(due: at(33_000), now: at(33_000), settings) == .dead)
+    #expect(health.look(due: at(10_000), now: at(10_000), newest: at(0), settings) == .fellSilent)
+    #expect(health.look(due: at(12_000), now: at(30_000), newest: at(0), settings) == .look(at: at(33_000)))
+    #expect(health.look(due: at(33_000), now: at(33_000), newest: at(0), settings) == .dead)
   }
 
   @Test("a stalled peer gets no new request until it speaks again, and what is at work on it goes on waiting")

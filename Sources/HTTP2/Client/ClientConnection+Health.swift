@@ -17,7 +17,8 @@ extension HTTP2ClientConnection {
   private func checkHealth(due: Instant) {
     healthTimer = nil
     let now = loop.now
-    switch health.look(due: due, now: now, settings) {
+    let newest = table.last.map { table[$0].deadline + -settings.answerTimeout }
+    switch health.look(due: due, now: now, newest: newest, settings) {
     case .look(let time): lookAtHealth(by: time)
     case .ping: ping(now)
     case .fellSilent:

@@ -1,7 +1,7 @@
 import Domain
 
-/// Whether the peer of a connection is still there. A PING asks when nothing has come for a while: soon where a request waits that went
-/// after the last sign of life, as then the peer had reason to speak; and rarely otherwise. Whatever comes is a sign of life.
+/// Whether the peer of a connection is still there. A PING asks when nothing has come for a while: soon where a request waits that no
+/// PING has asked about, and rarely otherwise. Whatever comes is a sign of life.
 struct ConnectionHealth {
   enum Action: Hashable {
     case look(at: Instant)
@@ -14,8 +14,10 @@ struct ConnectionHealth {
   private(set) var lastHeard = Instant(nanoseconds: 0)
   /// The same without what came after a PING, which shows that the peer lives and not that it answers.
   private(set) var lastSpoken = Instant(nanoseconds: 0)
-  /// When the first request went since then.
+  /// When the first request went since the last PING; nil: none did, or none of them waits any more.
   private var began: Instant?
+  private var lastPing = Instant(nanoseconds: 0)
+  /// Of a PING that nothing has come since.
   private(set) var pingSent: Instant?
   private(set) var isSilent = false
   /// Who looks so much later than was asked for stood still: what the peer has said meanwhile is not read yet.
@@ -27,19 +29,23 @@ struct ConnectionHealth {
   @discardableResult mutating func heard(now: Instant) -> Bool {
     lastHeard = now
     if pingSent == nil { lastSpoken = now }
-    began = nil
     pingSent = nil
     defer { isSilent = false }
     return isSilent
   }
 
-  mutating func pinged(now: Instant) { pingSent = now }
+  mutating func pinged(now: Instant) {
+    (pingSent, lastPing) = (now, now)
+    began = nil
+  }
 
-  /// It is time, `due`, to look: what is to be done.
-  mutating func look(due: Instant, now: Instant, _ settings: HTTP2Settings) -> Action {
+  /// It is time, `due`, to look: what is to be done. `newest`: when the newest request went that still waits.
+  mutating func look(due: Instant, now: Instant, newest: Instant?, _ settings: HTTP2Settings) -> Action {
     guard let sent = pingSent else {
-      let ask = min(
-        lastHeard + settings.pingAfter, began.map { $0 + settings.pingAtWork } ?? lastHeard + settings.pingAfter)
+      // One PING for each request: what waits for long, from a peer that lives, is not asked about again.
+      if newest.map({ $0 <= lastPing }) ?? true { began = nil }
+      let rarely = lastHeard + settings.pingAfter
+      let ask = began.map { min(rarely, max($0, lastHeard) + settings.pingAtWork) } ?? rarely
       return ask <= now ? .ping : .look(at: ask)
     }
     if now - due > Self.late { pingSent = now }

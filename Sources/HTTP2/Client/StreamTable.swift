@@ -123,6 +123,8 @@ struct StreamTable {
 
   /// The slot whose deadline comes first.
   var first: Int? { oldest == Self.none ? nil : oldest }
+  /// The slot whose deadline comes last.
+  var last: Int? { newest == Self.none ? nil : newest }
 
   /// Requests that are waited for, and whose deadline comes within these milliseconds.
   func count(dueWithin milliseconds: Int64, now: Instant) -> Int {

@@ -27,8 +27,10 @@ extension Journeys {
     gateway.process.signal(SIGHUP)
     let refusal = try await gateway.process.line { $0.contains("configuration_refused") }
     #expect(refusal.contains("key_file"))
-    let ready = try await gateway.client.get("/readyz")
-    #expect(ready.status == 200 && ready.text.contains("configuration_refused"), "\(ready.text)")
+    try await gateway.until("the refusal in /readyz") {
+      let ready = try await $0.client.get("/readyz")
+      return ready.status == 200 && ready.text.contains("configuration_refused")
+    }
     #expect(try await gateway.client.get("/metrics").text.contains("fanfare_config_last_reload_successful 0"))
     let others = try await gateway.send(
       #"{"to":{"tokens":[\#(Tokens.targets("fcm", [Tokens.fcm(1)]))]},"kind":"alert","notification":{"body":"Go on"}}"#)
