@@ -36,6 +36,9 @@ struct APNsToken: Authorization {
   private var doubtedAt: WallTime?
   private var rest: (until: WallTime, reason: String)?
 
+  /// Connections count the tokens they see, and one opened late in a token's life would see the next too soon.
+  var headerInterval: Int64 { Self.renewalFloor }
+
   /// `sign` makes a token whose `iat` is the given time.
   init(sign: @escaping @Sendable (WallTime) -> String) { self.sign = sign }
 

@@ -10,7 +10,7 @@ extension Sender {
     switch authorization.need(now: wall) {
     case .use(let header, let early):
       if let early { fetch(early) }
-      return header
+      return mayShow(header) ? header : nil
     case .fetch(let fetch):
       self.fetch(fetch)
       return nil
@@ -21,6 +21,18 @@ extension Sender {
       wake(at: now + wait, now: now)
       return nil
     }
+  }
+
+  /// False, once, where connections are left that must not see another header yet: one of them may have been chosen for
+  /// what goes next.
+  private func mayShow(_ header: String) -> Bool {
+    guard header != shown else { return true }
+    let isFirst = shown.isEmpty
+    shown = header
+    guard !isFirst, authorization.headerInterval > 0 else { return true }
+    transport.retire(usedLessThan: authorization.headerInterval)
+    worker.wake(self)
+    return false
   }
 
   /// The operator may have acted: what was refused or waits is tried at once, by one delivery. With nothing to try, and

@@ -26,6 +26,8 @@ final class Sender: TransportOwner {
   var limit: ConcurrencyLimit
   var window: BulkWindow
   var authorization: any Authorization
+  /// The header that requests went with last.
+  var shown = ""
   var inFlightRequests = InFlightRequests()
   var jitter = Jitter()
   /// Lanes that may start a delivery, in the order in which they could.

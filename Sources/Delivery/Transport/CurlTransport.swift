@@ -106,6 +106,7 @@ final class CurlTransport: Transport {
 
   /// libcurl keeps its connections; a new one cannot be asked for.
   func retire(_ connectionSlot: Int) {}
+  func retire(usedLessThan milliseconds: Int64) {}
 
   func drain() { close() }
   var isDone: Bool { began.isEmpty }

@@ -26,8 +26,8 @@ struct PoolPlan {
     var streams = 0
     /// An answer has come over it.
     var useful = false
-    /// A request has gone over it.
-    var used = false
+    /// When the first request went over it.
+    var usedSince: Instant?
     /// For suspects only; and this one for nobody beside the one at work.
     var isAside = false
     var isSole = false
@@ -195,7 +195,7 @@ struct PoolPlan {
   mutating func submitted(_ connectionSlot: ConnectionSlot, now: Instant) {
     guard var connection = connections[connectionSlot] else { return }
     connection.streams += 1
-    connection.used = true
+    if connection.usedSince == nil { connection.usedSince = now }
     if connection.state == .proving || (connection.isAside && connection.streams == 1) { connection.provingSince = now }
     if connection.state == .proving, !connection.isAside { firsts &+= 1 }
     connections[connectionSlot] = connection
@@ -236,6 +236,13 @@ struct PoolPlan {
     return order.prefix(free.count - maximum).map(\.key)
   }
 
+  /// Those whose first request went less than so many milliseconds ago.
+  func used(lessThan milliseconds: Int64, now: Instant) -> [ConnectionSlot] {
+    connections.filter { _, connection in
+      connection.state != .leaving && connection.usedSince.map { now - $0 < milliseconds } ?? false
+    }.map(\.key)
+  }
+
   /// GOAWAY, or our own wish: no more streams on it.
   mutating func left(_ connectionSlot: ConnectionSlot) { connections[connectionSlot]?.state = .leaving }
 
@@ -245,7 +252,7 @@ struct PoolPlan {
     guard let connection = connections.removeValue(forKey: connectionSlot) else { return }
     if failed { return backoff.failed(now: now, jitter: jitter) }
     guard !connection.useful, connection.state != .leaving else { return }
-    guard connection.used else { return backoff.failed(now: now, jitter: jitter) }
+    guard connection.usedSince != nil else { return backoff.failed(now: now, jitter: jitter) }
     fruitless += 1
     guard fruitless > settings.replacedAtOnce else { return }
     if connection.isAside {

@@ -9,11 +9,15 @@ package protocol Authorization: Sendable {
   mutating func refused(_ cause: Retry.Cause, now: WallTime)
   /// An operator may have mended what was refused: the next `need` does not wait for the end of a rest.
   mutating func retry()
+  /// For how many milliseconds a connection must have carried one header before it may carry the next. When the header
+  /// changes, connections that have not are left.
+  var headerInterval: Int64 { get }
   /// Why the last fetch brought nothing, where it may soon; fit for a log.
   var difficulty: String? { get }
 }
 
 extension Authorization {
+  package var headerInterval: Int64 { 0 }
   package var difficulty: String? { nil }
   package mutating func retry() {}
 }

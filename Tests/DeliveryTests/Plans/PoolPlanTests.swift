@@ -54,6 +54,23 @@ struct PoolPlanTests {
     #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: last) != nil)
   }
 
+  @Test("connections are told apart by their first request, not by their last or by when they opened")
+  func used() {
+    var plan = plan(maximum: 4)
+    for number in 1...4 {
+      _ = plan.demanded(now: at(0))
+      plan.connected(number)
+    }
+    plan.submitted(1, now: at(1_000))
+    plan.submitted(2, now: at(2_000))
+    plan.submitted(1, now: at(2_500))
+    plan.submitted(4, now: at(2_500))
+    plan.left(4)
+    #expect(plan.used(lessThan: 1_000, now: at(2_999)) == [2])
+    #expect(plan.used(lessThan: 1_000, now: at(3_000)) == [])
+    #expect(plan.used(lessThan: 2_001, now: at(3_000)).sorted() == [1, 2])
+  }
+
   @Test("the only connection serves even what would rather go round it")
   func only() {
     var plan = plan()

@@ -199,6 +199,30 @@ extension Journeys {
     #expect(clock.seconds < hungUp + 1_200, "\(clock.seconds - hungUp) s after SIGHUP")
   }
 
+  @Test(
+    "a connection opened shortly before the provider token is renewed does not see the next one: no send is refused for it",
+    .enabled(if: FastClock.isAvailable))
+  func renewed() async throws {
+    let clock = FastClock(speed: 100)
+    let world = try await World(more: Self.patientSettings, retries: .shipped, clock: clock)
+    let gateway = try await world.gateway()
+    _ = try await gateway.completed(try await gateway.send(Self.message("apns", Self.token("apns", 1))))
+    let began = clock.seconds
+    try await gateway.until("forty minutes") { (_: Gateway) in clock.seconds > began + 2_400 }
+    // The next connection begins with a token that has ten minutes to go.
+    try await world.sandbox.play(#"[{"provider":"apns","action":"goaway","times":1}]"#)
+    for number in 2...3 {
+      _ = try await gateway.completed(try await gateway.send(Self.message("apns", Self.token("apns", number))))
+    }
+    try await world.sandbox.play("[]")
+    try await gateway.until("the end of its time") { (_: Gateway) in clock.seconds > began + 3_100 }
+    for number in 4...6 {
+      _ = try await gateway.completed(try await gateway.send(Self.message("apns", Self.token("apns", number))))
+    }
+    let log = try await world.sandbox.log()
+    #expect(!log.contains { $0.status == 429 }, "\(log.map { "\($0.time) \($0.token) \($0.status)" })")
+  }
+
   /// Timeouts and leases are long, as a moment of this machine is many of that time.
   static let patientSettings = """
     workers: { lease: "300s" },
