@@ -16,6 +16,9 @@ struct FCMAccount: ProviderAccount {
   var quotaGroup: String { "fcm:\(project)" }
 
   func recipientClass(of address: Address) -> String { "" }
+  func sampleToken(_ kind: TokenKind, for message: Message) -> String {
+    kind == .fid ? "cSampleInstallation000" : "sample:APA91bRegistration"
+  }
 
   /// The recipient stands between head and tail; all else is shared. FCM has no id of the sender's.
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)

@@ -4,9 +4,7 @@ import TLS
 
 extension FCMProvider {
   package var sample: ProviderSample {
-    ProviderSample(files: ["service_account_file": Self.sampleAccount]) { kind, _ in
-      kind == .fid ? "cSampleInstallation000" : "sample:APA91bRegistration"
-    }
+    ProviderSample(files: ["service_account_file": Self.sampleAccount])
   }
 
   private static var sampleAccount: [UInt8] {

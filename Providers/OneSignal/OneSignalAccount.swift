@@ -22,6 +22,9 @@ struct OneSignalAccount: ProviderAccount {
 
   /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids. An activity and subscribers that
   /// OneSignal finds itself share their requests with no other.
+  func sampleToken(_ kind: TokenKind, for message: Message) -> String {
+    kind == .activity ? message.liveActivity?.activityID ?? "sample-activity" : OneSignalProvider.sampleID
+  }
   func recipientClass(of address: Address) -> String {
     switch address.tokenKind {
     case .activity: "activity:\(address.token)"

@@ -24,7 +24,7 @@ struct PushService: Hashable, Sendable {
       port = given
     }
     let origin = Origin(host: host, port: port)
-    let isRegional = host.hasSuffix("." + Self.windows) && port == 443
+    let isRegional = port == 443 && host.split(separator: ".", maxSplits: 1).last.map(String.init) == Self.windows
     name = isRegional ? Self.windows : origin.authority
     self.origin = origin
   }
@@ -33,13 +33,19 @@ struct PushService: Hashable, Sendable {
   var hasManyHosts: Bool { name == Self.windows }
   var wire: Wire { Self.fast.contains(name) ? .http2(cautiousStart: false) : .http1(connections: 20) }
 
-  /// A DNS name. An address is none: which machine it is, its own network decides.
-  private static func isHost(_ text: String) -> Bool {
+  /// A DNS name. An address, however it is written, is none: which machine it is, its own network decides.
+  static func isHost(_ text: String) -> Bool {
     let labels = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard text.utf8.count <= 253, let last = labels.last, !last.allSatisfy(\.isASCIIDigit) else { return false }
+    guard text.utf8.count <= 253, let last = labels.last, !isNumber(Array(last)) else { return false }
     return labels.allSatisfy { label in
       (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
         && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") }
     }
+  }
+
+  /// A last label by which resolvers know an IPv4 address: decimal, or hexadecimal behind 0x.
+  private static func isNumber(_ label: [UInt8]) -> Bool {
+    if label.allSatisfy(\.isASCIIDigit) { return true }
+    return label.starts(with: "0x".utf8) && label.dropFirst(2).allSatisfy(\.isHexDigit)
   }
 }

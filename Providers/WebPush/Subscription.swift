@@ -30,6 +30,8 @@ struct Subscription: Hashable, Sendable {
       self.path = String(path)
     }
 
+    fileprivate init(service: PushService, path: String) { (self.service, self.path) = (service, path) }
+
     var text: String { "https://\(service.origin.authority)\(path)" }
   }
 
@@ -64,6 +66,18 @@ struct Subscription: Hashable, Sendable {
       throw TokenRules.Fault("a subscription needs the texts `endpoint`, `keys.p256dh` and `keys.auth`")
     }
     try self.init(endpoint: endpoint, publicKey: publicKey, secret: secret)
+  }
+
+  /// A subscription of no browser, as it is kept.
+  static func sample(at service: PushService) -> String {
+    Self(
+      endpoint: Endpoint(service: service, path: "/sample"), publicKey: P256.publicPoint(of: Array(1...32)) ?? [],
+      secret: [UInt8](repeating: 1, count: secretLength)
+    ).kept
+  }
+
+  private init(endpoint: Endpoint, publicKey: [UInt8], secret: [UInt8]) {
+    (self.endpoint, self.publicKey, self.secret) = (endpoint, publicKey, secret)
   }
 
   private init(endpoint: String, publicKey: String, secret: String) throws(TokenRules.Fault) {

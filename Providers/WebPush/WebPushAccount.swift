@@ -18,6 +18,7 @@ struct WebPushAccount: ProviderAccount {
 
   var wire: Wire { service.wire }
   var recipientLimit: Int { 1 }
+  func sampleToken(_ kind: TokenKind, for message: Message) -> String { Subscription.sample(at: service) }
   var coverage: Coverage { Coverage(bundleIDs: [service.name: [.device]]) }
   func recipientClass(of address: Address) -> String { "" }
 
@@ -38,8 +39,8 @@ struct WebPushAccount: ProviderAccount {
     -> ProviderRequest
   {
     guard let subscription = try? Subscription(reading: recipients[0].token) else {
-      // It was read when it was registered. What is damaged since has no endpoint: the service answers 404.
-      return ProviderRequest(path: "/", headers: [Header("ttl", "0")], body: [])
+      // It was read when it was registered.
+      return ProviderRequest(fault: "the subscription is damaged")
     }
     let text = rendering.head + rendering.tail
     let input = Array(id.description.utf8) + Digest.sha256(text) + Array(recipients[0].token.utf8)

@@ -32,9 +32,10 @@ package struct WebPushProvider: PushProvider {
   }
 
   package func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
-    guard let service = credential.texts["services"].flatMap(PushService.init) else {
+    let name = credential.texts["services"] ?? ""
+    guard let service = PushService(name) else {
       throw CredentialFault(
-        setting: "services", problem: "not a list of hosts, with a port or without",
+        setting: "services", problem: "\"\(name)\" is not a host, with a port or without",
         fix: "leave it out for \(PushService.usual.joined(separator: ", "))")
     }
     return WebPushAccount(
@@ -77,8 +78,9 @@ package struct WebPushProvider: PushProvider {
     return isPublic(text.dropFirst("https://".count).prefix { !"/:?#".contains($0) })
   }
 
-  private static func isPublic(_ host: some StringProtocol) -> Bool {
-    host.contains(".") && !host.hasSuffix(".localhost")
+  private static func isPublic(_ text: some StringProtocol) -> Bool {
+    let host = text.lowercased()
+    return PushService.isHost(host) && host.contains(".") && !host.hasSuffix(".localhost")
   }
 }
 

@@ -67,14 +67,17 @@ extension WebPushAccount {
     let actions = notification.buttons.map { button in
       var action = [JSONMember("action", .string(button.id)), JSONMember("title", .string(button.text))]
       action.set("icon", button.icon)
-      action.set("navigate", button.url)
+      action.set("navigate", button.url ?? notification.link)
       return JSONValue.object(action)
     }
     if !actions.isEmpty { look.set("actions", .array(actions)) }
     look.set("data", members: message.data)
 
     var members: [JSONMember] = []
-    members.set("web_push", .integer(Int64(Self.declarative)))
+    // A declarative message without these is none.
+    if notification.title != nil, notification.link != nil {
+      members.set("web_push", .integer(Int64(Self.declarative)))
+    }
     members.set("notification", .object(look))
     members.set("app_badge", notification.badge.map { .integer(Int64($0)) })
     members.set("encrypted_body", message.encryptedBody)

@@ -14,7 +14,8 @@ enum WebPushVerdicts {
     case 410: return .dead(Death(reason: reason))
     // A wrong service or a proxy says the same of subscriptions that live.
     case 404: return .dead(Death(reason: reason, isDoubtful: true))
-    case 429: return .retry(Retry(.tokenBusy, reason: reason, retryAfter: answer.retryAfter))
+    // Windows' word for a channel that got too much.
+    case 406, 429: return .retry(Retry(.tokenBusy, reason: reason, retryAfter: answer.retryAfter))
     case 408, 502, 504: return .retry(Retry(.unknownOutcome, reason: reason, retryAfter: answer.retryAfter))
     case 500...599: return .retry(Retry(.serverFault, reason: reason, retryAfter: answer.retryAfter))
     // Any other 401 or 403 may mean one subscription, made with another key: the others go on.

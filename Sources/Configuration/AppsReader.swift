@@ -108,6 +108,11 @@ struct AppsReader {
     }
     let base = "\(entry.app.id.rawValue)/\(name)"
     let split = settings.first { $0.form.opensEach }?.name
+    if origin != nil, let split {
+      faults.add(
+        section.place("origin"), "\(provider.rawValue) has no origin: it sends to each of its \(split)",
+        fix: "Name the stand-in's host and port in \(split)")
+    }
     let opened = environments.flatMap { environment in
       guard let split else {
         return [(environments.count > 1 ? "\(base):\(environment.rawValue)" : base, environment, given.texts)]

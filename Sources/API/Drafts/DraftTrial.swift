@@ -55,7 +55,7 @@ extension Service {
       let lists = try await store.testLists(names, app: call.app)
       var known: [String]?
       for (index, list) in lists.enumerated() {
-        if let list, let own = list.read {
+        if let list, let own = list.read(tokenRules) {
           recipients.add(own)
           continue
         }

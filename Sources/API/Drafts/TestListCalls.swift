@@ -80,7 +80,9 @@ extension StoredTestList {
   private var document: JSONValue? { try? JSON.parse(Array(recipients.utf8), maximumDepth: Call.maximumDepth) }
 
   /// Nil: it cannot be read any more.
-  var read: TestRecipients? { document.flatMap { try? Intake.testList(from: $0) } }
+  func read(_ rules: [ProviderName: TokenRules]) -> TestRecipients? {
+    document.flatMap { try? Intake.testList(from: $0, providers: rules) }
+  }
 
   fileprivate func write(to writer: inout JSONWriter) {
     writer.member("name", name)

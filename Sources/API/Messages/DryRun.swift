@@ -30,9 +30,10 @@ extension Service {
         let address = target.registered ? stored?.device.address : target.address
       else { continue }
       for (variant, content) in prepared.message.contents {
+        let shown = showsTokens || !target.registered ? address : masked(address, content, account)
         // It was rendered for this account when the draft was checked.
         let sample = try? RequestSample(
-          content, variant: variant, to: showsTokens || !target.registered ? address : address.masked,
+          content, variant: variant, to: shown,
           device: stored?.device.id, facts: stored?.device.facts ?? DeviceFacts(), by: account, startedAt: call.now)
         if let sample { samples.append(sample) }
       }
@@ -68,16 +69,18 @@ extension Service {
     }
     return chosen
   }
-}
 
-extension Address {
   private static let mask = "TOKEN"
 
   /// With another token of the same form.
-  fileprivate var masked: Address {
-    var address = self
-    let parts = token.split(separator: ":", maxSplits: 2).map(String.init)
-    address.token = parts.count == 3 && parts[0] == "alias" ? "alias:\(parts[1]):\(Self.mask)" : Self.mask
+  private func masked(_ address: Address, _ message: Message, _ account: any ProviderAccount) -> Address {
+    var address = address
+    let parts = address.token.split(separator: ":", maxSplits: 2).map(String.init)
+    if tokenRules[address.provider]?.form == .document {
+      address.token = account.sampleToken(address.tokenKind, for: message)
+    } else {
+      address.token = parts.count == 3 && parts[0] == "alias" ? "alias:\(parts[1]):\(Self.mask)" : Self.mask
+    }
     if address.liveActivityToken != nil { address.liveActivityToken = Self.mask }
     return address
   }

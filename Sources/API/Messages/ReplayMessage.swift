@@ -120,7 +120,9 @@ extension Service {
     }
     // It goes now, whenever the first one went.
     guard let stored, let document = try? JSON.parse(stored, maximumDepth: Call.maximumDepth),
-      let message = try? Intake.message(from: document.without(["send_at", "send_at_local"]))
+      let message = try? Intake.read(
+        messageFrom: document.without(["send_at", "send_at_local"]), providers: tokenRules
+      ).message
     else {
       throw Problem(
         .nothingToReplay,

@@ -59,7 +59,7 @@ extension Service {
     let body = JSONValue.object(members)
     let message: Message
     do throws(Refusal) {
-      message = try Intake.read(messageFrom: body, now: call.now).message
+      message = try Intake.read(messageFrom: body, providers: tokenRules, now: call.now).message
     } catch {
       throw Problem(error, .invalidMessage)
     }

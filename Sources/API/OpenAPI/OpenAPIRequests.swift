@@ -207,7 +207,12 @@ enum OpenAPIRequests {
       ])
     ),
     ("environment", choice(Environment.self)),
-    ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$", "APNs only.")),
+    (
+      "bundle_id",
+      text(
+        300, pattern: "^[A-Za-z0-9.:-]+$",
+        "The app of an APNs token. Else leave it out, or give it back as a device shows it.")
+    ),
     ("token_kind", words(TokenKind.allCases.filter(\.isOfDevice).map(\.rawValue))),
     ("live_activity_token", text(512, "FCM: the device's Live Activity token, or its push-to-start token.")),
   ]

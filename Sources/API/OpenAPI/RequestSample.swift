@@ -16,7 +16,7 @@ package struct RequestSample: Sendable {
 
   package var provider: ProviderName { address.provider }
   package var tokenKind: TokenKind { address.tokenKind }
-  package var url: String { "https://\(origin.authority)\(request.path)" }
+  package var url: String { "https://\((request.origin ?? origin).authority)\(request.path)" }
 
   static let mask = "***"
 

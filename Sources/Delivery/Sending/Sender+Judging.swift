@@ -30,6 +30,7 @@ extension Sender {
     case .lost(let reason, let beside): unanswered(Suspicion.ofEnd(reason, alone: beside == 0), tells: beside == 0)
     case .silent(let reason): unanswered(Suspicion.ofSilence(reason, alone: inFlight.isAside))
     case .unsendable(let reason): reject(inFlight, reason: reason)
+    case .ownHostUnreachable(let reason): settleAlone(inFlight, .retry(Retry(.tokenBusy, reason: reason)))
     case .unreachable:
       metrics.withdrawn()
       if inFlight.probe, inFlight.generation == generation {
@@ -57,11 +58,15 @@ extension Sender {
     settle(inFlight, judgement, judged, status: status)
   }
 
-  /// No peer will ever see the request: that says nothing of the credential.
+  /// No peer will ever see the request.
   func reject(_ inFlight: InFlightRequest, reason: String) {
-    if inFlight.probe, inFlight.generation == generation { gate.withdrawn(now: worker.loop.now) }
-    let verdict = Verdict.rejected(reason: "the request cannot be sent: \(reason)")
     worker.log(.error, "request_not_sent", ["credential": id.rawValue, "reason": reason])
+    settleAlone(inFlight, .rejected(reason: "the request cannot be sent: \(reason)"))
+  }
+
+  /// No peer saw the request, for a cause of its own: that says nothing of the credential.
+  private func settleAlone(_ inFlight: InFlightRequest, _ verdict: Verdict) {
+    if inFlight.probe, inFlight.generation == generation { gate.withdrawn(now: worker.loop.now) }
     metrics.ended(verdict, seconds: 0)
     settle(inFlight, Judgement(verdict), verdict, status: 0)
   }

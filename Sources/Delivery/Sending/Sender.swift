@@ -353,18 +353,6 @@ final class Sender: TransportOwner {
     }
   }
 
-  func send(_ request: ProviderRequest, _ inFlight: InFlightRequest) {
-    for delivery in inFlight.deliveries {
-      if delivery.isFirst { metrics.firstAttempt(after: inFlight.at - delivery.message.startedAt) }
-      delivery.began = inFlight.began
-      if delivery.permission != nil { delivery.spent(at: inFlight.began) }
-    }
-    metrics.began()
-    if inFlight.isAside { suspectsAtWork += 1 }
-    let connectionSlot = inFlight.connectionSlot
-    transport.send(request, tag: inFlightRequests.begin(inFlight), connectionSlot: connectionSlot)
-  }
-
   /// Look again at that time; nil: an answer will do it.
   func wake(at time: Instant?, now: Instant) {
     guard let time else { return }

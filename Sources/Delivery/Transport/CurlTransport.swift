@@ -74,7 +74,8 @@ final class CurlTransport: Transport {
       method: request.method, url: "https://\((request.origin ?? origin).authority)\(request.path)",
       headers: request.headers,
       body: request.body, timeout: timeout)
-    client.send(call) { [weak self] result in self?.ended(tag, result) }
+    let hasOwnHost = request.origin != nil
+    client.send(call) { [weak self] result in self?.ended(tag, result, hasOwnHost) }
   }
 
   var takesPrepared: Bool { false }
@@ -84,7 +85,7 @@ final class CurlTransport: Transport {
     preconditionFailure("nothing is prepared for HTTP/1.1")
   }
 
-  private func ended(_ tag: Int, _ result: Result<ProviderAnswer, HTTPClientFailure>) {
+  private func ended(_ tag: Int, _ result: Result<ProviderAnswer, HTTPClientFailure>, _ hasOwnHost: Bool) {
     let took = began.removeValue(forKey: tag).map { loop.now - $0 } ?? 0
     switch result {
     case .success(let answer):
@@ -96,6 +97,8 @@ final class CurlTransport: Transport {
       owner?.failed(tag, .unknown(failure.reason))
     case .failure(let failure) where failure.isOfRequest:
       owner?.failed(tag, .unsendable(failure.reason))
+    case .failure(let failure) where hasOwnHost:
+      owner?.failed(tag, .ownHostUnreachable(failure.reason))
     case .failure(let failure):
       backoff.failed(now: loop.now, jitter: .random(in: 0...1))
       if !closing, backoff.failures == pool.failuresToReport { owner?.unreachable(failure.reason) }

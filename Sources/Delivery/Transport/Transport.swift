@@ -63,6 +63,8 @@ protocol TransportOwner: AnyObject {
 enum TransportFailure: Hashable, Sendable {
   /// It never left: the peer cannot be reached. Nobody's attempt.
   case unreachable(String)
+  /// It never left: the host that this request alone names cannot be reached. Says nothing of the others' hosts.
+  case ownHostUnreachable(String)
   /// The peer surely did not process it.
   case notProcessed(String)
   case unknown(String)

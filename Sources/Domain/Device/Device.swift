@@ -35,7 +35,8 @@ package struct Address: Hashable, Sendable {
   package var token: String
   package var tokenKind: TokenKind
   package var environment: Environment
-  /// APNs only; absent means the credential's default topic.
+  /// What the token is bound to: the app of one of APNs (nil: the credential's default topic), or what the token itself says, as
+  /// a browser's push service (`TokenRules.Token`).
   package var bundleID: String?
   /// Beside the token of a device: the token of its Live Activity, or of starting one (FCM).
   package var liveActivityToken: String?

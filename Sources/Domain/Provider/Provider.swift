@@ -10,7 +10,7 @@ package protocol PushProvider: Sendable {
   /// What the vendor lets one account send.
   var quota: Quota { get }
 
-  /// What it takes to render without an account: `fanfare render` shows requests so.
+  /// What it takes to render without an account: `fanfare render` shows requests so. It may make keys: ask once.
   var sample: ProviderSample { get }
 
   /// True if such a message may go to such an address (its token itself is of no account): one of
@@ -121,6 +121,8 @@ package protocol ProviderAccount: Sendable {
   var subscriberRule: SubscriberRule? { get }
   /// The addresses it may send to.
   var coverage: Coverage { get }
+  /// A token for such a message that this account would be asked to send to, and that no vendor knows.
+  func sampleToken(_ kind: TokenKind, for message: Message) -> String
   /// Shown in the handshake of its connections, which are its own then.
   var clientCertificate: ClientCertificate? { get }
   var facts: CredentialFacts { get }
@@ -159,6 +161,7 @@ extension ProviderAccount {
   package var quotaGroup: String { credential.rawValue }
   package var subscriberRule: SubscriberRule? { nil }
   package var coverage: Coverage { .everything }
+  package func sampleToken(_ kind: TokenKind, for message: Message) -> String { ProviderSample.hex }
   package var clientCertificate: ClientCertificate? { nil }
   package func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? { nil }
   package func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8] { rendering.head }
@@ -245,11 +248,17 @@ package struct ProviderRequest: Hashable, Sendable {
   package var origin: Origin?
   /// What the recipient reads, where the body is encrypted: for people who look at a request. It is not sent.
   package var readable: [UInt8]?
+  /// Why there is no request: it ends as rejected, and nobody is asked.
+  package var fault: String?
   package init(method: String = "POST", path: String, headers: [Header], body: [UInt8]) {
     self.method = method
     self.path = path
     self.headers = headers
     self.body = body
+  }
+  package init(fault: String) {
+    self.init(path: "", headers: [], body: [])
+    self.fault = fault
   }
 }
 

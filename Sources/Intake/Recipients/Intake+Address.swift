@@ -23,10 +23,12 @@ extension Intake {
         findings.refuse(
           fields.place.member("environment"), .notAllowed, "only APNs has a sandbox: leave `environment` out")
       }
-      // As it was read from here: what the token itself says.
-      if bundleID != nil, bundleID != token.bundleID {
+      // A device that was read from here may be written again. Without rules it was compared before.
+      if bundleID != nil, bundleID != token.bundleID, findings.providers != nil {
+        let bound = token.bundleID.map { "this token is bound to `\($0)`" }
         findings.refuse(
-          fields.place.member("bundle_id"), .notAllowed, "only APNs tokens are bound to a `bundle_id`: leave it out")
+          fields.place.member("bundle_id"), .notAllowed,
+          "\(bound ?? "only APNs tokens are bound to a `bundle_id`"): leave it out")
       }
     }
     if activityToken != nil, provider != .fcm {

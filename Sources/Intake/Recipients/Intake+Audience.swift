@@ -50,7 +50,8 @@ extension Intake {
         return nil
       }
       return try AudienceExpression(
-        parsing: text, providers: findings.providers.map { Array($0.keys) }, suggestions: suggestions)
+        parsing: text, providers: findings.providers?.keys.sorted { $0.rawValue < $1.rawValue },
+        suggestions: suggestions)
     } catch {
       if case .entry(let index) = error.place {
         findings.refuse(place.element(index), error)

@@ -35,7 +35,8 @@ struct Opening {
           problem: "\"\(other.credential.rawValue)\" already sends to all of \(route.provider.rawValue) "
             + "(\(route.environment.rawValue)) that this credential serves, so this one would never be used",
           fix:
-            "Remove one, put the narrower one first, or give them different environments, bundle_ids or token_kinds"
+            "Remove one, put the narrower one first, or let them differ in what they serve: environments, bundle_ids, "
+            + "token_kinds, services"
         ))
     }
   }

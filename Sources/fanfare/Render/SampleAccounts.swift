@@ -7,8 +7,9 @@ enum SampleAccounts {
       var credential = Credential(
         id: CredentialID(rawValue: "sample/\(provider.name.rawValue)"), app: AppID(rawValue: "sample"),
         provider: provider.name)
-      credential.texts = provider.sample.texts
-      credential.files = provider.sample.files
+      let sample = provider.sample
+      credential.texts = sample.texts
+      credential.files = sample.files
       guard let account = try? provider.open(credential) else {
         preconditionFailure("a sample account of \(provider.name.rawValue) does not open")
       }

@@ -19,7 +19,7 @@ enum SampleRequests {
     var samples: [RequestSample] = []
     var faults: [RenderFault] = []
     for (route, account) in sources where message.providers.map({ $0.contains(route.provider) }) ?? true {
-      for address in addresses(of: message, by: route) {
+      for address in addresses(of: message, by: route, account) {
         for (variant, content) in contents {
           do throws(RenderFault) {
             let sample = try RequestSample(
@@ -35,7 +35,9 @@ enum SampleRequests {
   }
 
   /// The first token of each kind that the message names for this provider, else made-up ones.
-  private static func addresses(of message: Message, by route: CredentialRoute) -> [Address] {
+  private static func addresses(
+    of message: Message, by route: CredentialRoute, _ account: any ProviderAccount
+  ) -> [Address] {
     var named: [Address] = []
     switch message.to {
     case .tokens(let tokens): named = tokens
@@ -51,7 +53,7 @@ enum SampleRequests {
     return pushType.tokenKinds.compactMap { kind -> Address? in
       if let address = named.first(where: { $0.tokenKind == kind && comesHere($0) }) { return address }
       guard named.isEmpty, kind.isOfDevice else { return nil }
-      let token = provider.sample.token(kind, message)
+      let token = account.sampleToken(kind, for: message)
       // What a Live Activity goes to beside the device's own token.
       let activity = message.kind == .liveActivity ? ProviderSample.hex : nil
       var address = Address(

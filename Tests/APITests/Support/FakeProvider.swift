@@ -9,7 +9,7 @@ struct FakeProvider: PushProvider {
     guard let rules = knownProviders[name] else { preconditionFailure("a fake of no provider") }
     return rules
   }
-  var sample: ProviderSample { ProviderSample { _, _ in ProviderSample.hex } }
+  var sample: ProviderSample { ProviderSample() }
   var retry: RetryRules { RetryRules() }
   var quota: Quota { Quota() }
   func carries(_ pushType: PushType, to address: Address) -> Bool {

@@ -37,6 +37,7 @@ struct SubscriptionTests {
       "https://wns2-by3p.notify.windows.com/w/?token=a": "notify.windows.com",
       "https://push.example.com:8443/x": "push.example.com:8443",
       "https://evil-notify.windows.com/x": "evil-notify.windows.com",
+      "https://a.b.notify.windows.com/x": "a.b.notify.windows.com",
     ]
     for (endpoint, service) in services { #expect(try read(json(endpoint)).bundleID == service) }
   }
@@ -45,7 +46,7 @@ struct SubscriptionTests {
     "an endpoint that is no push service's is refused",
     arguments: [
       "http://fcm.googleapis.com/x", "https://10.0.0.1/x", "https://127.0.0.1:6379/x", "https://[::1]/x",
-      "https://0x7f.1/x",
+      "https://0x7f.1/x", "https://0x7f000001/x", "https://127.0.0.0x1/x", "https://a.0x/x",
       "https://2130706433/x", "https://user@fcm.googleapis.com/x", "https://fcm.googleapis.com", "https:///x",
       "https://a b/x",
       "https://fcm.googleapis.com/x#y", "https://fcm.googleapis.com/ü", "https://fcm.googleapis.com:0/x",

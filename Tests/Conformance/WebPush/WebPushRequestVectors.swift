@@ -33,6 +33,49 @@ struct WebPushRequestVectors {
       """)
   }
 
+  @Test("a message without what declarative push requires is the service worker's alone")
+  func undeclared() throws {
+    func members(_ change: (inout Notification) -> Void) throws -> JSONValue {
+      try JSON.parse(try subject.account().render(.alert { change(&$1) }, startedAt: started).head)
+    }
+    let whole = try members { $0.link = "https://shop.example/1" }
+    #expect(whole["web_push"]?.integer == 8_030)
+    let unlinked = try members { _ in }
+    #expect(unlinked["web_push"] == nil)
+    let untitled = try members {
+      $0.title = nil
+      $0.link = "https://shop.example/1"
+    }
+    #expect(untitled["web_push"] == nil)
+    let buttons = try members {
+      $0.link = "https://shop.example/1"
+      $0.buttons = [Button(id: "a", text: "A")]
+    }
+    #expect(
+      buttons["notification"]?["actions"]?.array?.first?["navigate"]?.string == "https://shop.example/1",
+      "each action needs one")
+  }
+
+  @Test("a stored subscription that is damaged is sent to nobody; the sample fits the account")
+  func damaged() throws {
+    let account = try subject.account()
+    let rendering = try account.render(.alert(), startedAt: started)
+    var address = subject.address
+    address.token.removeLast(20)
+    let fault = account.request(rendering, to: [address], id: someID, authorization: "vapid").fault
+    #expect(fault == "the subscription is damaged")
+    for service in ["localhost:8451", "notify.windows.com", "web.push.apple.com"] {
+      var credential = subject.credential
+      credential.texts["services"] = service
+      let own = try WebPushProvider().open(credential)
+      let token = try WebPushProvider().tokens.read(own.sampleToken(.device, for: .alert()), .device)
+      let address = Address(provider: .webPush, token: token.text, bundleID: token.bundleID)
+      #expect(own.coverage.serves(address) == (service != "notify.windows.com" || token.bundleID == service))
+      #expect(own.coverage.serves(address), "\(service)")
+      #expect(own.request(rendering, to: [address], id: someID, authorization: "vapid").fault == nil)
+    }
+  }
+
   @Test("a background push carries its data alone; a collapse key that is no topic goes by its digest")
   func background() throws {
     let (headers, request) = try subject.request(
@@ -105,7 +148,11 @@ struct WebPushRequestVectors {
     #expect(facts.name.contains(Base64URL.encode(point)))
     #expect(facts.topics == ["fcm.googleapis.com"])
     for wrong in [
-      "", "push@example.com", "mailto:", "mailto:root@localhost", "https://localhost/x", "http://a.example", "https://",
+      "", "push@example.com", "mailto:", "mailto:root@localhost", "https://localhost/x", "http://a.example",
+      "https://",
+      "https://LOCALHOST/", "https://a.LocalHost/", "https://localhost./", "https://me@localhost/",
+      "https://127.0.0.1/", "https://[::1]/", "mailto:a@127.0.0.1", "mailto:a@x.localhost", "mailto:a@localhost.",
+      "https://a@b.example@localhost/",
     ] {
       var other = subject.credential
       other.texts["subject"] = wrong
@@ -124,7 +171,8 @@ struct WebPushRequestVectors {
     (403, #"{"reason":"VapidPkHashMismatch"}"#, "rejected", "VapidPkHashMismatch"),
     (403, #"{"reason":"ExpiredJwtToken"}"#, "blocked", "ExpiredJwtToken"),
     (404, "", "dead", "HTTP 404"), (410, #"{"error":"Gone","errno":103}"#, "dead", "Gone"),
-    (413, "", "rejected", "HTTP 413"), (429, "", "retry", "HTTP 429"), (502, "", "retry", "HTTP 502"),
+    (413, "", "rejected", "HTTP 413"), (429, "", "retry", "HTTP 429"), (406, "", "retry", "HTTP 406"),
+    (502, "", "retry", "HTTP 502"),
     (503, "", "retry", "HTTP 503"), (307, "", "rejected", "HTTP 307"),
   ]
 

@@ -17,6 +17,10 @@ struct PlainAccount: ProviderAccount {
   var pass = "pass"
   /// Bytes of a body.
   var limit: Int?
+  /// Tokens whose requests name a host of their own.
+  var hosts: [String: Origin] = [:]
+  /// Tokens for which no request can be made.
+  var damaged: Set<String> = []
   /// Counts what is rendered.
   var tally: Tally?
 
@@ -38,13 +42,17 @@ struct PlainAccount: ProviderAccount {
   func request(_ rendering: Rendering, to recipients: [Address], id: UUIDBytes, authorization: String)
     -> ProviderRequest
   {
-    ProviderRequest(
+    if recipients.contains(where: { damaged.contains($0.token) }) { return ProviderRequest(fault: "damaged") }
+    var request = ProviderRequest(
       path: rendering.path + recipients.map(\.token).joined(separator: ","),
       headers: [Header("authorization", authorization), Header("request-id", id.description)], body: rendering.head)
+    request.origin = hosts[recipients[0].token]
+    return request
   }
 
   func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? {
-    PushFrame(
+    if !damaged.isEmpty { return nil }
+    return PushFrame(
       path: rendering.path, headers: [Header("authorization", authorization)], idHeader: "request-id",
       tokenPlace: .path)
   }

@@ -51,8 +51,11 @@ final class Responder: HTTP2ServerDelegate {
   /// The reply to a push; `nth`: how often this title went to this token, from 1.
   var reply: (Push, _ nth: Int) -> Reply = { _, _ in .status(200) }
 
-  init(_ loop: EventLoop, port: Int = 0, settings: HTTP2ServerSettings = HTTP2ServerSettings()) throws {
-    server = try HTTP2Server(loop: loop, port: port, tls: Trust.server(alpn: "h2"), settings: settings)
+  init(
+    _ loop: EventLoop, port: Int = 0, speaks alpn: String = "h2",
+    settings: HTTP2ServerSettings = HTTP2ServerSettings()
+  ) throws {
+    server = try HTTP2Server(loop: loop, port: port, tls: Trust.server(alpn: alpn), settings: settings)
     server.delegate = self
   }
 

@@ -73,6 +73,41 @@ struct FaultTests {
     }
   }
 
+  @Test("a delivery without a request ends with its reason, and nobody is asked")
+  func damaged() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      var account = post.account(responder)
+      account.damaged = ["b"]
+      let worker = try post.work([account])
+      let id = try await post.send("x", to: ["a", "b", "c"])
+      #expect(try await post.done(id) == [.accepted: 2, .failed: 1])
+      let failed = try await post.deliveries(id).filter { $0.attempts.last?.verdict == "rejected" }
+      #expect(failed.map { $0.attempts.last?.reason } == ["the request cannot be sent: damaged"])
+      #expect(responder.tokens == ["a", "c"])
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a host of one recipient's own that cannot be reached holds up nobody else, and its deliveries wait and count")
+  func ownHosts() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop, speaks: "http/1.1")
+      var account = post.account(responder)
+      account.wire = .http1(connections: 4)
+      let elsewhere = tokens(20, "e")
+      account.hosts = Dictionary(uniqueKeysWithValues: elsewhere.map { ($0, Origin(host: "127.0.0.1", port: 1)) })
+      var settings = Post.settings()
+      settings.retry[.apns]!.attempts = 3
+      let worker = try post.work([account], settings)
+      let id = try await post.send("x", to: elsewhere + tokens(20))
+      #expect(try await post.done(id) == [.accepted: 20, .failed: 20])
+      let failed = try await post.deliveries(id).filter { $0.attempts.last?.verdict == "retry" }
+      #expect(failed.count == 20 && failed.allSatisfy { $0.attempts.kept.count == 3 })
+      await post.finish(worker)
+    }
+  }
+
   @Test("members of an audience whose requests end their connection cost the others less than one attempt more each")
   func poisonedMembers() async throws {
     try await withPost { post in

@@ -4,7 +4,7 @@ import Support
 import Testing
 
 extension Journeys {
-  private static func browsers(_ sandbox: Sandbox, _ folder: String) -> String {
+  static func browsers(_ sandbox: Sandbox, _ folder: String) -> String {
     """
     { name: "browsers", provider: "webpush", key_file: "\(folder)/vapid-key.pem", subject: "mailto:push@example.com",
       services: ["localhost:\(sandbox.ports.webPush)", "push.invalid"] },

@@ -77,7 +77,8 @@ enum RenderCommand {
     guard case .object(var members) = document else { throw UsageProblem(text: "\(file) does not hold a JSON object") }
     let isForNobody = members["to"] == nil
     if isForNobody { members.append(JSONMember("to", .object([JSONMember("users", .array([.string("sample")]))]))) }
-    return try Intake.message(from: .object(members))
+    let whole = JSONValue.object(members)
+    return try Intake.read(messageFrom: whole, providers: Providers.byName.mapValues(\.tokens)).message
   }
 
   private static func tell(_ refusal: Refusal, _ file: String) {

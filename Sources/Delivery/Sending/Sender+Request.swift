@@ -1,0 +1,19 @@
+import Domain
+import Loop
+
+extension Sender {
+  func send(_ request: ProviderRequest, _ inFlight: InFlightRequest) {
+    for delivery in inFlight.deliveries {
+      if delivery.isFirst { metrics.firstAttempt(after: inFlight.at - delivery.message.startedAt) }
+      delivery.began = inFlight.began
+      if delivery.permission != nil { delivery.spent(at: inFlight.began) }
+    }
+    metrics.began()
+    if inFlight.isAside { suspectsAtWork += 1 }
+    let connectionSlot = inFlight.connectionSlot
+    let tag = inFlightRequests.begin(inFlight)
+    guard let fault = request.fault else { return transport.send(request, tag: tag, connectionSlot: connectionSlot) }
+    // As from a transport: never from inside.
+    worker.loop.atEndOfTurn { [weak self] in self?.failed(tag, .unsendable(fault)) }
+  }
+}
