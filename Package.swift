@@ -106,9 +106,11 @@ let package = Package(
       name: "Support",
       dependencies: [
         "Domain", "Loop", "JSON", "TLS", "HTTPClient", "RedisClient", "APNs", "FCM", "OneSignal", "WebPush",
+        "CSpawn",
       ],
       path: "Tests/Support", swiftSettings: strict),
     .target(name: "SuspendedClock", path: "Tests/SuspendedClock"),
+    .target(name: "CSpawn", path: "Tests/CSpawn"),
     tests("DomainTests", ["Domain", "Support"]),
     tests("LoopTests", ["Loop", "Domain", "Support"]),
     tests("JSONTests", ["JSON", "Domain", "Support"]),

@@ -3,20 +3,22 @@ import Synchronization
 
 /// A program run by a test: its output is kept, its end is awaited, and it never outlives the test.
 package final class ChildProcess: @unchecked Sendable {
-  private let process = Process()
+  package let id: Int32
+  /// As `waitpid` gives it; nil: it runs.
+  private let end = Mutex<Int32?>(nil)
+  private let pipe = Pipe()
   /// `isWhole`: the end of it was read.
   private let output = Mutex((bytes: Data(), isWhole: false))
 
   package init(_ executable: URL, _ arguments: [String], environment: [String: String] = [:], directory: URL? = nil)
     throws
   {
-    process.executableURL = executable
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    if let directory { process.currentDirectoryURL = directory }
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
+    let started = spawn(
+      executable.path, arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+      directory: directory?.path, output: pipe.fileHandleForWriting.fileDescriptor)
+    guard let started else { throw ChildFailure(reason: "\(executable.path): \(String(cString: strerror(errno)))") }
+    id = started
+    try pipe.fileHandleForWriting.close()
     pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
       let data = handle.availableData
       if data.isEmpty { handle.readabilityHandler = nil }
@@ -25,20 +27,27 @@ package final class ChildProcess: @unchecked Sendable {
         if data.isEmpty { $0.isWhole = true }
       }
     }
-    try process.run()
   }
 
-  package var id: Int32 { process.processIdentifier }
-  package var isRunning: Bool { process.isRunning }
+  package var isRunning: Bool { status == nil }
+  private var status: Int32? {
+    end.withLock { known in
+      var status: Int32 = 0
+      if known == nil, waitpid(id, &status, WNOHANG) == id { known = status }
+      return known
+    }
+  }
   package var text: String { output.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
   /// The program's own exit code, or 128 and the signal that ended it. All that it wrote has been read by then, unless a child of
   /// its own keeps its output open.
   package func waitForExit() async -> Int32 {
-    while process.isRunning { try? await Task.sleep(for: .milliseconds(20)) }
+    while isRunning { try? await Task.sleep(for: .milliseconds(20)) }
     let deadline = ContinuousClock.now + .seconds(2)
     while !output.withLock(\.isWhole), ContinuousClock.now < deadline { try? await Task.sleep(for: .milliseconds(20)) }
-    return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
+    guard let status else { preconditionFailure("it has ended") }
+    let signal = status & 0x7f
+    return signal == 0 ? status >> 8 & 0xff : 128 + signal
   }
 
   /// The first line of output that `matches`; throws when the program ends without one, or after `seconds`.
@@ -46,7 +55,7 @@ package final class ChildProcess: @unchecked Sendable {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while true {
       // What a program wrote before its end may be read after it.
-      let running = process.isRunning || !output.withLock(\.isWhole)
+      let running = isRunning || !output.withLock(\.isWhole)
       let soFar = text
       let complete =
         soFar.hasSuffix("\n") || !running ? soFar[...] : soFar[..<(soFar.lastIndex(of: "\n") ?? soFar.startIndex)]
@@ -57,15 +66,21 @@ package final class ChildProcess: @unchecked Sendable {
     }
   }
 
-  package func signal(_ signal: Int32) { kill(process.processIdentifier, signal) }
+  /// No effect on one that has ended.
+  package func signal(_ signal: Int32) { if isRunning { kill(id, signal) } }
 
   /// Sends SIGKILL and waits for the end.
   package func destroy() async {
-    if process.isRunning { signal(SIGKILL) }
+    signal(SIGKILL)
     _ = await waitForExit()
   }
 
-  deinit { if process.isRunning { signal(SIGKILL) } }
+  deinit {
+    guard isRunning else { return }
+    kill(id, SIGKILL)
+    var status: Int32 = 0
+    waitpid(id, &status, 0)
+  }
 }
 
 package struct ChildFailure: Error, CustomStringConvertible {

@@ -77,8 +77,10 @@ package final class RedisServer: @unchecked Sendable {
     // A file that may not grow is an error of its write, as on a full disk, and not the end of Redis.
     let words = (clock?.environment ?? [:]).map { "\($0.key)='\($0.value)' " }.joined()
     let script = "trap '' XFSZ; \(words)redis-server \"$@\" & child=$!; read line; kill -9 $child"
-    shell = spawn("/bin/sh", ["-c", script, "sh"] + arguments, input: ends[0])
+    let started = spawn("/bin/sh", ["-c", script, "sh"] + arguments, input: ends[0])
     close(ends[0])
+    guard let started else { preconditionFailure("cannot start a shell") }
+    shell = started
     for _ in 0..<5_000 {
       if listens { return }
       usleep(2_000)
@@ -136,33 +138,11 @@ package final class RedisServer: @unchecked Sendable {
   }
 }
 
-@discardableResult
-private func spawn(_ path: String, _ arguments: [String], input: Int32) -> pid_t {
-  var actions = posix_spawn_file_actions_t()
-  posix_spawn_file_actions_init(&actions)
-  defer { posix_spawn_file_actions_destroy(&actions) }
-  posix_spawn_file_actions_adddup2(&actions, input, 0)
-  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
-  posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-  var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
-  defer { for word in words { free(word) } }
-  // The caller's thread may block signals; a shell that inherits that never notices its children.
-  var attributes = posix_spawnattr_t()
-  posix_spawnattr_init(&attributes)
-  defer { posix_spawnattr_destroy(&attributes) }
-  var none = sigset_t()
-  sigemptyset(&none)
-  posix_spawnattr_setsigmask(&attributes, &none)
-  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-  var child: pid_t = 0
-  precondition(posix_spawn(&child, path, &actions, &attributes, &words, environ) == 0, "cannot start \(path)")
-  return child
-}
-
 private func run(_ path: String, _ arguments: [String]) {
   let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
   let child = spawn(path, arguments, input: null)
   close(null)
+  guard let child else { preconditionFailure("cannot start \(path)") }
   var status: Int32 = 0
   waitpid(child, &status, 0)
 }
