@@ -36,8 +36,9 @@ struct APNsToken: Authorization {
   private var doubtedAt: WallTime?
   private var rest: (until: WallTime, reason: String)?
 
-  /// Connections count the tokens they see, and one opened late in a token's life would see the next too soon.
-  var headerInterval: Int64 { Self.renewalFloor }
+  /// Connections count the tokens they see, and one opened late in a token's life would see the next too soon. A minute more, as
+  /// APNs counts from when a request arrives, by its own clock.
+  var headerInterval: Int64 { Self.renewalFloor + 60_000 }
 
   /// `sign` makes a token whose `iat` is the given time.
   init(sign: @escaping @Sendable (WallTime) -> String) { self.sign = sign }
@@ -61,10 +62,10 @@ struct APNsToken: Authorization {
   mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
 
   mutating func refused(_ cause: Retry.Cause, now: WallTime) {
-    if let change = changedAt, (0..<Self.inFlight).contains(now - change) { return }
+    let isOfLast = changedAt.map { (0..<Self.inFlight).contains(now - $0) } ?? false
     switch cause {
     case .authorizationExpired:
-      guard current != nil else { return }
+      guard current != nil, !isOfLast else { return }
       if mayRenew(now) {
         isRefused = true
       } else if let doubt = doubtedAt, now >= doubt {
@@ -74,6 +75,8 @@ struct APNsToken: Authorization {
         doubtedAt = now
       }
     case .authorizationTooNew:
+      // What carried the token before is not refused so. What carried the next one is refused together.
+      if isOfLast, earlier == nil { return }
       if let fallback = earlier, (0..<Self.oldest).contains(now - fallback.at) {
         current = fallback
         earlier = nil

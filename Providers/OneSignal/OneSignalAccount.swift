@@ -20,11 +20,12 @@ struct OneSignalAccount: ProviderAccount {
   var choosesLanguage: Bool { true }
   var wire: Wire { .http1(connections: Self.connections) }
 
-  /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids. An activity and subscribers that
-  /// OneSignal finds itself share their requests with no other.
   func sampleToken(_ kind: TokenKind, for message: Message) -> String {
     kind == .activity ? message.liveActivity?.activityID ?? "sample-activity" : OneSignalProvider.sampleID
   }
+
+  /// The label of an alias token, `alias:<label>:<id>`; empty for subscription ids. An activity and subscribers that
+  /// OneSignal finds itself share their requests with no other.
   func recipientClass(of address: Address) -> String {
     switch address.tokenKind {
     case .activity: "activity:\(address.token)"

@@ -5,13 +5,13 @@ import TLS
 struct WebPushAccount: ProviderAccount {
   let credential: CredentialID
   var provider: ProviderName { .webPush }
-  let origin: Origin
+  var origin: Origin { service.origin }
   let service: PushService
   private let vapid: VAPID
   private let secret: [UInt8]
 
-  init(credential: CredentialID, origin: Origin, service: PushService, key: SigningKey, subject: String) {
-    (self.credential, self.origin, self.service) = (credential, origin, service)
+  init(credential: CredentialID, service: PushService, key: SigningKey, subject: String) {
+    (self.credential, self.service) = (credential, service)
     vapid = VAPID(key: key, subject: subject)
     secret = key.secret(for: "Web Push message keys")
   }
@@ -52,7 +52,7 @@ struct WebPushAccount: ProviderAccount {
     headers.append(Header("authorization", header, indexed: false))
     var request = ProviderRequest(path: subscription.endpoint.path, headers: headers, body: body)
     request.readable = text
-    if service.hasManyHosts, origin == service.origin { request.origin = host }
+    if service.hasManyHosts { request.origin = host }
     return request
   }
 

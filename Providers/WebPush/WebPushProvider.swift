@@ -39,7 +39,7 @@ package struct WebPushProvider: PushProvider {
         fix: "leave it out for \(PushService.usual.joined(separator: ", "))")
     }
     return WebPushAccount(
-      credential: credential.id, origin: credential.origin ?? service.origin, service: service,
+      credential: credential.id, service: service,
       key: try Self.key(of: credential), subject: try Self.subject(of: credential))
   }
 

@@ -33,7 +33,13 @@ package final class ChildProcess: @unchecked Sendable {
   private var status: Int32? {
     end.withLock { known in
       var status: Int32 = 0
-      if known == nil, waitpid(id, &status, WNOHANG) == id { known = status }
+      guard known == nil else { return known }
+      switch waitpid(id, &status, WNOHANG) {
+      case 0: break
+      case id: known = status
+      // Somebody else was told how it ended.
+      default: known = 0x7f00
+      }
       return known
     }
   }

@@ -21,8 +21,8 @@ func spawn(
       posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_WRONLY, 0)
     }
   }
-  fanfare_close_from(&actions, 3)
-  if let directory { fanfare_change_directory(&actions, directory) }
+  guard fanfare_close_from(&actions, 3) == 0 else { return nil }
+  if let directory, fanfare_change_directory(&actions, directory) != 0 { return nil }
 
   // The caller's thread may block signals; a shell that inherits that never notices its children.
   var attributes = posix_spawnattr_t()
@@ -38,7 +38,9 @@ func spawn(
   let words = CStrings([path] + arguments)
   let variables = environment.map { CStrings($0.map { "\($0.key)=\($0.value)" }) }
   var child: pid_t = 0
-  errno = posix_spawn(&child, path, &actions, &attributes, words.pointers, variables?.pointers ?? environ)
+  errno = withExtendedLifetime((words, variables)) {
+    posix_spawn(&child, path, &actions, &attributes, words.pointers, variables?.pointers ?? environ)
+  }
   return errno == 0 ? child : nil
 }
 

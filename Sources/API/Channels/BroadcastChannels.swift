@@ -9,6 +9,8 @@ final class BroadcastChannels {
   private struct Counter {
     var authorization: any Authorization
     var caller: HTTP2Caller
+    /// The header that the last call went with.
+    var shown = ""
   }
   private let loop: EventLoop
   private let caFile: String?
@@ -52,6 +54,11 @@ final class BroadcastChannels {
     case .fetch, .wait: throw .unauthorized("the credential cannot sign requests itself")
     }
     let caller = counters[account.credential]!.caller
+    // Calls are few: the next header goes over a connection that has seen none, however long this one has seen the last.
+    if header != counters[account.credential]!.shown, counters[account.credential]!.authorization.headerInterval > 0 {
+      caller.renew()
+    }
+    counters[account.credential]!.shown = header
     let request = account.request(call, bundleID: bundleID, id: id, authorization: header)
     do throws(HTTP2CallFailure) {
       return account.read(try await caller.send(request), to: call)

@@ -20,7 +20,7 @@ package struct RequestSample: Sendable {
 
   static let mask = "***"
 
-  /// Nil where the device lacks what the request needs: the token of a Live Activity, or an attribute.
+  /// Nil where the device lacks what the request needs: the token of a Live Activity, an attribute, or a token that can be read.
   package init?(
     _ message: Message, variant: String? = nil, to address: Address, device: DeviceID?, facts: DeviceFacts,
     by account: any ProviderAccount, startedAt: WallTime
@@ -32,6 +32,7 @@ package struct RequestSample: Sendable {
     if rendering.needsLiveActivityToken, address.liveActivityToken == nil { return nil }
     request = account.request(
       rendering, to: [address], id: UUIDBytes(high: 0, low: 0), authorization: Self.mask(account, startedAt))
+    guard request.fault == nil else { return nil }
     warnings = rendering.warnings
     bytesLeft = rendering.limit.map { $0 - rendering.head.count - rendering.tail.count } ?? rendering.dataLeft
     credential = account.credential

@@ -30,7 +30,7 @@ extension Sender {
     let isFirst = shown.isEmpty
     shown = header
     guard !isFirst, authorization.headerInterval > 0 else { return true }
-    transport.retire(usedLessThan: authorization.headerInterval)
+    transport.headerChanges(interval: authorization.headerInterval)
     worker.wake(self)
     return false
   }

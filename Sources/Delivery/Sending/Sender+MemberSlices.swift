@@ -114,7 +114,7 @@ extension Sender {
     let inFlight = InFlightRequest(
       [], recipients: recipients, slice: closed.slice, members: closed.members, connectionSlot: pass.connectionSlot,
       pass)
-    transport.send(request, tag: inFlightRequests.begin(inFlight), connectionSlot: pass.connectionSlot)
+    begin(request, inFlight)
     return true
   }
 

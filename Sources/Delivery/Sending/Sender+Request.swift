@@ -10,6 +10,11 @@ extension Sender {
     }
     metrics.began()
     if inFlight.isAside { suspectsAtWork += 1 }
+    begin(request, inFlight)
+  }
+
+  /// From here on its end is told by `answered` or `failed`.
+  func begin(_ request: ProviderRequest, _ inFlight: InFlightRequest) {
     let connectionSlot = inFlight.connectionSlot
     let tag = inFlightRequests.begin(inFlight)
     guard let fault = request.fault else { return transport.send(request, tag: tag, connectionSlot: connectionSlot) }

@@ -117,8 +117,8 @@ final class HTTP2Pool: Transport, HTTP2ClientDelegate {
     loop.atEndOfTurn { connection.drain() }
   }
 
-  func retire(usedLessThan milliseconds: Int64) {
-    for connectionSlot in plan.used(lessThan: milliseconds, now: loop.now) { retire(connectionSlot) }
+  func headerChanges(interval milliseconds: Int64) {
+    for connectionSlot in plan.headerChanges(interval: milliseconds, now: loop.now) { retire(connectionSlot) }
   }
 
   private func retireSurplus() { for connectionSlot in plan.surplus { retire(connectionSlot) } }

@@ -26,8 +26,10 @@ struct PoolPlan {
     var streams = 0
     /// An answer has come over it.
     var useful = false
-    /// When the first request went over it.
-    var usedSince: Instant?
+    /// A request has gone over it.
+    var used = false
+    /// When the first request with the present header went over it.
+    var headerSince: Instant?
     /// For suspects only; and this one for nobody beside the one at work.
     var isAside = false
     var isSole = false
@@ -195,7 +197,8 @@ struct PoolPlan {
   mutating func submitted(_ connectionSlot: ConnectionSlot, now: Instant) {
     guard var connection = connections[connectionSlot] else { return }
     connection.streams += 1
-    if connection.usedSince == nil { connection.usedSince = now }
+    connection.used = true
+    if connection.headerSince == nil { connection.headerSince = now }
     if connection.state == .proving || (connection.isAside && connection.streams == 1) { connection.provingSince = now }
     if connection.state == .proving, !connection.isAside { firsts &+= 1 }
     connections[connectionSlot] = connection
@@ -236,11 +239,13 @@ struct PoolPlan {
     return order.prefix(free.count - maximum).map(\.key)
   }
 
-  /// Those whose first request went less than so many milliseconds ago.
-  func used(lessThan milliseconds: Int64, now: Instant) -> [ConnectionSlot] {
-    connections.filter { _, connection in
-      connection.state != .leaving && connection.usedSince.map { now - $0 < milliseconds } ?? false
-    }.map(\.key)
+  /// From now on requests go with another header: those that have carried the present one for less than so many milliseconds.
+  mutating func headerChanges(interval milliseconds: Int64, now: Instant) -> [ConnectionSlot] {
+    let tooYoung = connections.filter { _, connection in
+      connection.state != .leaving && connection.headerSince.map { now - $0 < milliseconds } ?? false
+    }
+    for connectionSlot in connections.keys { connections[connectionSlot]?.headerSince = nil }
+    return Array(tooYoung.keys)
   }
 
   /// GOAWAY, or our own wish: no more streams on it.
@@ -252,7 +257,7 @@ struct PoolPlan {
     guard let connection = connections.removeValue(forKey: connectionSlot) else { return }
     if failed { return backoff.failed(now: now, jitter: jitter) }
     guard !connection.useful, connection.state != .leaving else { return }
-    guard connection.usedSince != nil else { return backoff.failed(now: now, jitter: jitter) }
+    guard connection.used else { return backoff.failed(now: now, jitter: jitter) }
     fruitless += 1
     guard fruitless > settings.replacedAtOnce else { return }
     if connection.isAside {

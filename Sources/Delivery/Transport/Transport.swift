@@ -35,8 +35,9 @@ protocol Transport: AnyObject {
   func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, connectionSlot: Int)
   /// Opens no more streams there; those at work may finish.
   func retire(_ connectionSlot: Int)
-  /// The same of connections whose first request went less than so many milliseconds ago.
-  func retire(usedLessThan milliseconds: Int64)
+  /// From now on requests go with another header: retires the connections that have carried the present one for less than so many
+  /// milliseconds.
+  func headerChanges(interval milliseconds: Int64)
   /// Requests that could be at work at the same time.
   var streams: Int { get }
   var connections: Int { get }

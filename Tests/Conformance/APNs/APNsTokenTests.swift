@@ -93,6 +93,17 @@ struct APNsTokenTests {
     #expect(third != first && third != second)
   }
 
+  @Test("renewed too often is mostly told at once: back to the earlier one, whatever else was refused beside it")
+  func tooNewAtOnce() throws {
+    var machine = try machine()
+    let first = try header(machine.need(now: started))
+    _ = try header(machine.need(now: minutes(50)))
+    for wait: Int64 in [100, 120, 4_000] {
+      machine.refused(.authorizationTooNew, now: minutes(50) + wait)
+      #expect(try header(machine.need(now: minutes(50) + wait)) == first)
+    }
+  }
+
   @Test("renewed too often without an earlier one: a minute's rest, then the same again")
   func tooNewAlone() throws {
     var machine = try machine()

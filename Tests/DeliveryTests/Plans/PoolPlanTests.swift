@@ -54,8 +54,8 @@ struct PoolPlanTests {
     #expect(plan.connectionSlot(avoiding: nil, reserve: 0, room: last) != nil)
   }
 
-  @Test("connections are told apart by their first request, not by their last or by when they opened")
-  func used() {
+  @Test("when the header changes, those leave that have carried the present one for too short a time")
+  func headerChanges() {
     var plan = plan(maximum: 4)
     for number in 1...4 {
       _ = plan.demanded(now: at(0))
@@ -66,9 +66,14 @@ struct PoolPlanTests {
     plan.submitted(1, now: at(2_500))
     plan.submitted(4, now: at(2_500))
     plan.left(4)
-    #expect(plan.used(lessThan: 1_000, now: at(2_999)) == [2])
-    #expect(plan.used(lessThan: 1_000, now: at(3_000)) == [])
-    #expect(plan.used(lessThan: 2_001, now: at(3_000)).sorted() == [1, 2])
+    // By the first request with it, not by the last one, or by when they opened.
+    #expect(plan.headerChanges(interval: 1_000, now: at(2_999)) == [2])
+    plan.left(2)
+    plan.submitted(1, now: at(5_000))
+    plan.submitted(3, now: at(5_500))
+    // Back to the former one: the first has had the other for a moment only.
+    #expect(plan.headerChanges(interval: 1_000, now: at(5_900)).sorted() == [1, 3])
+    #expect(plan.headerChanges(interval: 1_000, now: at(5_900)) == [])
   }
 
   @Test("the only connection serves even what would rather go round it")

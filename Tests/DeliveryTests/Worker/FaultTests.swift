@@ -108,6 +108,29 @@ struct FaultTests {
     }
   }
 
+  @Test("several hosts of one peer that cannot be reached are no accident: that is told, until one answers")
+  func ownHostsTogether() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop, speaks: "http/1.1")
+      var account = post.account(responder)
+      account.wire = .http1(connections: 4)
+      let elsewhere = tokens(40, "e")
+      account.hosts = Dictionary(
+        uniqueKeysWithValues: elsewhere.enumerated().map { ($1, Origin(host: "127.0.0.1", port: $0 + 1)) })
+      var settings = Post.settings()
+      settings.retry[.apns]!.attempts = 4
+      let worker = try post.work([account], settings)
+      let id = try await post.send("x", to: elsewhere)
+      try await post.until("the word that nothing is reached") {
+        try await post.store.conditions()[account.credential]?.reason.hasPrefix("unreachable") == true
+      }
+      let healthy = try await post.send("x", to: tokens(20))
+      #expect(try await post.done(healthy) == [.accepted: 20])
+      #expect(try await post.done(id) == [.failed: 40])
+      await post.finish(worker)
+    }
+  }
+
   @Test("members of an audience whose requests end their connection cost the others less than one attempt more each")
   func poisonedMembers() async throws {
     try await withPost { post in
