@@ -46,6 +46,7 @@ fields: packages ## generate docs/fields.md from the code
 	FANFARE_WRITE_FIELDS=1 $(SWIFT) test --skip-build --filter FieldTests
 
 lint: packages ## check format, file lengths, import graph and doc comments
+	@Config/install-packages Config/lint-packages
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Providers Tests
 	@python3 Config/lint.py
 

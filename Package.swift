@@ -21,12 +21,14 @@ let hot: [SwiftSetting] =
 let quick: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
 func module(
-  _ name: String, path: String? = nil, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = strict
+  _ name: String, path: String? = nil, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = strict,
+  resources: [Resource] = []
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: path ?? "Sources/\(name)",
     // A provider's folder carries its own page.
-    exclude: path == nil ? [] : ["README.md"], swiftSettings: name == "API" ? settings : settings + quick)
+    exclude: path == nil ? [] : ["README.md"], resources: resources,
+    swiftSettings: name == "API" ? settings : settings + quick)
 }
 
 /// A Debian library behind one C target: its header, and a shim where Swift cannot call it directly.
@@ -77,7 +79,10 @@ let package = Package(
     module("RedisClient", ["Domain", "Loop", "TLS", "CHiredis"]),
     // Row 5
     module("Intake", ["Domain", "JSON", "Audience"], pure),
-    module("Store", ["Domain", "Audience", "Loop", "TLS", "RedisClient"]),
+    module(
+      "Store", ["Domain", "Audience", "Loop", "TLS", "RedisClient"],
+      // The scripts that run inside Redis.
+      resources: [.embedInCode("Lua")]),
     module("APNs", path: "Providers/APNs", ["Domain", "JSON", "TLS"], pure),
     module("FCM", path: "Providers/FCM", ["Domain", "JSON", "TLS"], pure),
     module("OneSignal", path: "Providers/OneSignal", ["Domain", "JSON"], pure),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what the compiler does not: the rows of the import graph, declared dependencies, file lengths, files in a folder, doc
 comments, the places of the glossary, that what comments cite and pages link to is in the repository, that numbers of others
-are read with their range (lint_numbers.py), and the sizes of types and functions (measure.py).
+are read with their range (lint_numbers.py), the scripts inside Redis (lint_scripts.py), and the sizes of types and functions (measure.py).
 
 Rows are read from the comments `// Row N` in Package.swift; C libraries stand before the first row. Exit code 1 with one
 line per finding, 0 without any.
@@ -11,6 +11,7 @@ import re
 import sys
 
 import lint_numbers
+import lint_scripts
 import measure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -257,7 +258,7 @@ def main():
     check_glossary()
     check_citations()
     check_links()
-    for place, text in measure.findings():
+    for place, text in [*lint_scripts.findings(), *measure.findings()]:
         find(place, text)
     for line in findings:
         print(line)

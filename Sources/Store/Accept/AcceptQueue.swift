@@ -196,7 +196,7 @@ final class AcceptQueue {
     return run
   }
 
-  /// As `Fragment.keyed` takes them.
+  /// As `keyed` takes them (`Lua/Parts`).
   private func appendKeyed(_ batch: [Waiting], to arguments: inout RedisCommand) {
     let keyed = batch.filter { $0.entry.keyedUntil != nil }
     arguments.append(settings.idempotencySeconds)

@@ -16,8 +16,14 @@ package struct RateBucket: Hashable, Sendable {
   /// so what was granted before ten seconds began finds room in them.
   package var fill: Double {
     mostInTenSeconds > 0
-      ? Double(mostInTenSeconds) * 1000 / Double(Scripts.rateCells * Scripts.rateCell) : perSecond
+      ? Double(mostInTenSeconds) * 1000 / Double(Self.cells * Self.cell) : perSecond
   }
+  /// Milliseconds whose grants are counted together, and how many of these: each grant is counted for ten seconds, what it may be
+  /// late, and a little for the way to the provider.
+  static let cell = 100
+  static let cells = 103
+  /// The share of the rate with which a ramp begins: with none it would never.
+  static let rampFloor = 0.02
   /// A permission may be spent so many milliseconds after it was asked for; who is later takes another one for it.
   package static let lateness: Int64 = 150
 

@@ -11,7 +11,7 @@ final class LeaseFence {
 
   init(_ lease: Lease) { self.lease = lease }
 
-  /// For the next script: what `Fragment.fence` takes, and its number.
+  /// For the next script: what `fence` takes (`Lua/Parts`), and its number.
   func next() -> (text: String, number: UInt64) {
     last += 1
     return ("\(lease.owner) \(confirmed) \(last)", last)

@@ -1,0 +1,29 @@
+#!lua
+-- A step of one partition's part of a long list, unless it is known there; the first one makes the part. KEYS as
+-- `addShard`, with kept before the streams · ARGV as `addShard`, with which step it is, the index of its first
+-- delivery, and the number of the part's deliveries before the part → as `addShard`
+-- use archive, addShard, keepInPlace
+local id, w, seg = ARGV[1], KEYS[1], KEYS[7]
+local step = {number = tonumber(ARGV[6]), first = tonumber(ARGV[7]), total = ARGV[8]}
+local here = redis.call('HGET', w, 'ps')
+if step.number > 0 then
+  if here ~= ARGV[6] then return 0 end
+elseif here or redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. id) == 1
+  or redis.call('HEXISTS', KEYS[9], id) == 1 then
+  return 0
+end
+local base = redis.call('INCRBY', KEYS[4], ARGV[10]) - ARGV[10] + 1
+if not addPart(9, id, w, KEYS[2], base, 11, KEYS[5], KEYS[6], ARGV[4], ARGV[5], step) then
+  settleTallies()
+  return 1
+end
+settleTallies()
+if tonumber(step.total) > inPlaceFrom then
+  return keepInPlace(id, {w, KEYS[2], KEYS[3]}, KEYS[8], KEYS[10], KEYS[9], ARGV[2], ARGV[3])
+end
+local ending = keepPart(id, redis.call('HGETALL', w), redis.call('HGETALL', KEYS[2]), seg, KEYS[8], KEYS[9],
+  ARGV[2], ARGV[3])
+drop(w)
+drop(KEYS[2])
+settle()
+return ending
