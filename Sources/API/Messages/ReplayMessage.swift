@@ -119,15 +119,19 @@ extension Service {
       throw Problem(error)
     }
     // It goes now, whenever the first one went.
-    guard let stored, let document = try? JSON.parse(stored, maximumDepth: Call.maximumDepth),
-      let message = try? Intake.read(
-        messageFrom: document.without(["send_at", "send_at_local"]), providers: tokenRules
-      ).message
-    else {
+    guard let stored, let document = try? JSON.parse(stored, maximumDepth: Call.maximumDepth) else {
       throw Problem(
         .nothingToReplay,
         "The content of this message is no longer stored. After its end, a message keeps its content only if "
           + "deliveries failed or expired")
+    }
+    let message: Message
+    do throws(Refusal) {
+      message = try Intake.read(
+        messageFrom: document.without(["send_at", "send_at_local"]), providers: tokenRules
+      ).message
+    } catch {
+      throw Problem(error, .invalidMessage)
     }
     return (message, message.sendAt == nil ? document.without(["send_at", "send_at_local"]).encoded : stored)
   }
