@@ -154,9 +154,9 @@ def check_folders():
     """A folder is small enough to be read at a glance."""
     for top in ("Sources", "Tests", "Providers"):
         for folder in sorted(path for path in (ROOT / top).rglob("*") if path.is_dir()):
-            count = len(list(folder.glob("*.swift")))
+            count = len([*folder.glob("*.swift"), *folder.glob("*.lua")])
             if count > MOST_IN_FOLDER:
-                find(str(folder.relative_to(ROOT)), f"{count} Swift files, at most {MOST_IN_FOLDER}: make rooms")
+                find(str(folder.relative_to(ROOT)), f"{count} files, at most {MOST_IN_FOLDER}: make rooms")
 
 
 GLOSSARY_PLACE = re.compile(r"`((?:Sources|Providers|Config)/[\w/+.-]+)`")
@@ -201,7 +201,7 @@ def check_citations():
         file.stem: set(re.findall(r"^#+ (\d[\d.]*?)\.? ", file.read_text(), re.M)) for file in (docs / "protocols").glob("*.md")}
     for folder in ("Sources", "Providers", "Tests", "Config"):
         for file in sorted((ROOT / folder).rglob("*")):
-            if file.suffix not in {".swift", ".py", ".h", ".c", ".cpp", ".json5"} or file.name == "lint.py":
+            if file.suffix not in {".swift", ".lua", ".py", ".h", ".c", ".cpp", ".json5"} or file.name == "lint.py":
                 continue
             for number, line in enumerate(file.read_text().splitlines(), 1):
                 place = f"{file.relative_to(ROOT)}:{number}"

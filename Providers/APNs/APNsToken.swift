@@ -28,6 +28,8 @@ struct APNsToken: Authorization {
   private let sign: @Sendable (WallTime) -> String
   private var current: Issue?
   private var earlier: Issue?
+  /// Refused as too new, while the one before serves.
+  private var later: Issue?
   private var renewedAt: WallTime?
   /// The last change from one token to another, by renewal or by falling back.
   private var changedAt: WallTime?
@@ -56,6 +58,13 @@ struct APNsToken: Authorization {
     guard let last = renewedAt, !mayRenew(now) else { return renew(now) }
     // Too early for another: the present one serves on unless it is surely too old.
     if age >= 0, age < Self.oldest { return .use(issue.header, fetch: nil) }
+    // The one that was refused: connections that must not see it yet are left.
+    if let newer = later, (0..<Self.oldest).contains(now - newer.at) {
+      current = newer
+      later = nil
+      changedAt = now
+      return .use(newer.header, fetch: nil)
+    }
     return .unavailable(until: last + Self.renewalFloor, blocked: isRefused ? Self.expired : nil)
   }
 
@@ -75,9 +84,11 @@ struct APNsToken: Authorization {
         doubtedAt = now
       }
     case .authorizationTooNew:
-      // What carried the token before is not refused so. What carried the next one is refused together.
+      // Requests with the former token are never refused for this. Those with the newer one are refused at about the same time, and
+      // one refusal is enough.
       if isOfLast, earlier == nil { return }
       if let fallback = earlier, (0..<Self.oldest).contains(now - fallback.at) {
+        later = current
         current = fallback
         earlier = nil
         changedAt = now
@@ -98,6 +109,7 @@ struct APNsToken: Authorization {
   private mutating func renew(_ now: WallTime) -> AuthorizationNeed {
     if current != nil { changedAt = now }
     earlier = isRefused ? nil : current
+    later = nil
     isRefused = false
     doubtedAt = nil
     renewedAt = now

@@ -131,7 +131,9 @@ extension Service {
         messageFrom: document.without(["send_at", "send_at_local"]), providers: tokenRules
       ).message
     } catch {
-      throw Problem(error, .invalidMessage)
+      var problem = Problem(error, .invalidMessage)
+      problem.detail = "The content of the message that is to be replayed is refused now: \(problem.detail)"
+      throw problem
     }
     return (message, message.sendAt == nil ? document.without(["send_at", "send_at_local"]).encoded : stored)
   }

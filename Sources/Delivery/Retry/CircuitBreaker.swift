@@ -295,11 +295,11 @@ struct CircuitBreaker {
   }
 
   /// True if this refusal is the first of its kind, so that the authorization has to be renewed.
-  func renews(_ verdict: Verdict, began: Instant) -> Bool {
+  func renews(_ verdict: Verdict, began: Instant, probe: Bool) -> Bool {
     guard case .retry(let retry) = verdict else { return false }
     switch retry.cause {
     case .authorizationExpired: return expiredAt.map { $0 < began } ?? true
-    case .authorizationTooNew: return isOpen
+    case .authorizationTooNew: return isOpen || probe
     default: return false
     }
   }

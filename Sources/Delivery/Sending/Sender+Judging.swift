@@ -30,7 +30,13 @@ extension Sender {
     case .lost(let reason, let beside): unanswered(Suspicion.ofEnd(reason, alone: beside == 0), tells: beside == 0)
     case .silent(let reason): unanswered(Suspicion.ofSilence(reason, alone: inFlight.isAside))
     case .unsendable(let reason): reject(inFlight, reason: reason)
-    case .ownHostUnreachable(let reason): settleAlone(inFlight, .retry(Retry(.tokenBusy, reason: reason)))
+    case .ownHostUnreachable(let reason):
+      // Nothing waits for it. It is told as long as nothing else is taken.
+      if inFlight.generation == generation {
+        let failure = Verdict.retry(Retry(.unknownOutcome, reason: reason))
+        streak.answered(failure, message: inFlight.deliveries.first?.message.id, now: worker.loop.now)
+      }
+      settleAlone(inFlight, .retry(Retry(.tokenBusy, reason: reason)))
     case .unreachable:
       metrics.withdrawn()
       if inFlight.probe, inFlight.generation == generation {
@@ -97,7 +103,7 @@ extension Sender {
     metrics.ended(verdict, seconds: seconds)
     // What an earlier account was told says nothing of this one.
     guard generation == self.generation else { return }
-    if case .retry(let retry) = verdict, gate.renews(verdict, began: began) {
+    if case .retry(let retry) = verdict, gate.renews(verdict, began: began, probe: probe) {
       authorization.refused(retry.cause, now: worker.loop.wallNow)
     }
     if counts { streak.answered(verdict, message: message, now: now) }

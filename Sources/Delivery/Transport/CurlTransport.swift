@@ -17,10 +17,6 @@ final class CurlTransport: Transport {
   /// What an answer takes in the mean, in milliseconds.
   private var usual = 0.0
   private var backoff: Backoff
-  /// Hosts of single requests that could not be reached since the last answer.
-  private var unreached: Set<Origin> = []
-  /// So many of them are told as the peer's trouble. Nothing waits for it: who registers such hosts must not stop the others.
-  private static let unreachedToReport = 3
   private var retry: Timer?
   private var closing = false
 
@@ -78,8 +74,8 @@ final class CurlTransport: Transport {
       method: request.method, url: "https://\((request.origin ?? origin).authority)\(request.path)",
       headers: request.headers,
       body: request.body, timeout: timeout)
-    let host = request.origin
-    client.send(call) { [weak self] result in self?.ended(tag, result, host) }
+    let hasOwnHost = request.origin != nil
+    client.send(call) { [weak self] result in self?.ended(tag, result, hasOwnHost) }
   }
 
   var takesPrepared: Bool { false }
@@ -89,32 +85,24 @@ final class CurlTransport: Transport {
     preconditionFailure("nothing is prepared for HTTP/1.1")
   }
 
-  private func ended(_ tag: Int, _ result: Result<ProviderAnswer, HTTPClientFailure>, _ host: Origin?) {
+  private func ended(_ tag: Int, _ result: Result<ProviderAnswer, HTTPClientFailure>, _ hasOwnHost: Bool) {
     let took = began.removeValue(forKey: tag).map { loop.now - $0 } ?? 0
     switch result {
     case .success(let answer):
       usual += 0.2 * (Double(took) - usual)
-      if !closing, backoff.failures > 0 || unreached.count == Self.unreachedToReport { owner?.reached() }
+      if !closing, backoff.failures > 0 { owner?.reached() }
       backoff.succeeded()
-      unreached = []
       owner?.answered(tag, answer)
     case .failure(let failure) where failure.processed:
       owner?.failed(tag, .unknown(failure.reason))
     case .failure(let failure) where failure.isOfRequest:
       owner?.failed(tag, .unsendable(failure.reason))
-    case .failure(let failure):
-      guard let host, !closing else {
-        backoff.failed(now: loop.now, jitter: .random(in: 0...1))
-        if !closing, backoff.failures == pool.failuresToReport { owner?.unreachable(failure.reason) }
-        owner?.failed(tag, .unreachable(failure.reason))
-        break
-      }
-      if unreached.count < Self.unreachedToReport, unreached.insert(host).inserted,
-        unreached.count == Self.unreachedToReport
-      {
-        owner?.unreachable(failure.reason)
-      }
+    case .failure(let failure) where hasOwnHost && !closing:
       owner?.failed(tag, .ownHostUnreachable(failure.reason))
+    case .failure(let failure):
+      backoff.failed(now: loop.now, jitter: .random(in: 0...1))
+      if !closing, backoff.failures == pool.failuresToReport { owner?.unreachable(failure.reason) }
+      owner?.failed(tag, .unreachable(failure.reason))
     }
     if !closing { owner?.hasRoom() }
   }

@@ -49,6 +49,8 @@ package final class HTTP2Caller: HTTP2ClientDelegate {
     leaving[ObjectIdentifier(old)] = old
     // Not from inside one of its calls.
     loop.atEndOfTurn { old.drain() }
+    // What waited for the old one.
+    pump()
   }
 
   /// What waits or is at work fails.

@@ -9,7 +9,7 @@ package struct Tally: Hashable, Sendable {
   package var count: Int
 }
 
-/// Outcomes are counted where they become final: in the scripts that write them (`tally` of their parts). The owner of a partition takes
+/// Outcomes are counted where they become final: in the scripts that write them (`tally` in `Lua/Parts`). The owner of a partition takes
 /// the counts, so that each is told by one process, once.
 extension Store {
   /// What became final in the partition since it was taken last; empty where nothing did. A number is asked for until it was

@@ -52,7 +52,7 @@ enum LuaText {
   ]
 
   /// What Swift and Lua both know. No name is a part of another one, or of any other word in Lua.
-  private static let constants = [
+  static let constants = [
     ("RECORDS_PER_BUCKET", "\(Keys.recordsPerBucket)"),
     ("BITMAP_STEP", "\(SetBlock.bitmapStep)"),
     ("ARRIVING", "\(DeviceRecord.Mark.arriving)"),

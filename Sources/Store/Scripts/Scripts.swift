@@ -1,7 +1,7 @@
 import RedisClient
 
 /// Every script: a file of Lua in `Lua/`, whose head says what it does and what KEYS and ARGV are. Each is short, touches only keys
-/// of one partition, all in KEYS, and may be repeated.
+/// of one partition, all in KEYS, and may be repeated. Numbers beyond 14 digits are formatted by hand there: Lua would round them.
 enum Scripts {
   // Accepting. Of messages of one delivery, kept whole in one value each (decision 0035), a script takes many at once.
   static let acceptHere = LuaText.script("acceptHere", PackageResources.acceptHere_lua)

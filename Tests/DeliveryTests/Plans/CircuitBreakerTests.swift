@@ -81,14 +81,25 @@ struct CircuitBreakerTests {
   @Test("an expired authorization is renewed once; refused again, it blocks")
   func expiredTwice() {
     var gate = gate()
-    #expect(gate.renews(expired, began: at(0)))
+    #expect(gate.renews(expired, began: at(0), probe: false))
     #expect(gate.answered(expired, began: at(0), probe: false, now: at(10), jitter: 0) == .none)
     // Others that were at work with the old one.
-    #expect(!gate.renews(expired, began: at(5)))
+    #expect(!gate.renews(expired, began: at(5), probe: false))
     #expect(gate.answered(expired, began: at(5), probe: false, now: at(11), jitter: 0) == .none)
     #expect(gate.passage(now: at(12)) == .go)
     #expect(
       gate.answered(expired, began: at(12), probe: false, now: at(20), jitter: 0) == .blocked(reason: "Expired"))
+  }
+
+  @Test("an authorization that is too new is told of once, and by each probe")
+  func tooNew() {
+    var gate = gate()
+    let tooNew = Verdict.retry(Retry(.authorizationTooNew, reason: "TooNew"))
+    #expect(gate.renews(tooNew, began: at(0), probe: false))
+    _ = gate.answered(tooNew, began: at(0), probe: false, now: at(10), jitter: 0)
+    // Refused beside it.
+    #expect(!gate.renews(tooNew, began: at(5), probe: false))
+    #expect(gate.renews(tooNew, began: at(90_000), probe: true))
   }
 
   @Test("an expired authorization an hour after a good renewal is renewed again")

@@ -122,11 +122,13 @@ struct FaultTests {
       let worker = try post.work([account], settings)
       let id = try await post.send("x", to: elsewhere)
       try await post.until("the word that nothing is reached") {
-        try await post.store.conditions()[account.credential]?.reason.hasPrefix("unreachable") == true
+        try await post.store.conditions()[account.credential]?.state == .failing
       }
       let healthy = try await post.send("x", to: tokens(20))
       #expect(try await post.done(healthy) == [.accepted: 20])
       #expect(try await post.done(id) == [.failed: 40])
+      _ = try await post.done(try await post.send("y", to: ["t"]))
+      try await post.until("the end of that word") { try await post.store.conditions()[account.credential] == nil }
       await post.finish(worker)
     }
   }

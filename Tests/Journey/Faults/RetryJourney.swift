@@ -201,9 +201,9 @@ extension Journeys {
 
   @Test(
     "a connection opened shortly before the provider token is renewed does not see the next one: no send is refused for it",
-    .enabled(if: FastClock.isAvailable))
+    .alone, .enabled(if: FastClock.isAvailable))
   func renewed() async throws {
-    let clock = FastClock(speed: 100)
+    let clock = FastClock(speed: 60)
     let world = try await World(more: Self.patientSettings, retries: .shipped, clock: clock)
     let gateway = try await world.gateway()
     _ = try await gateway.completed(try await gateway.send(Self.message("apns", Self.token("apns", 1))))

@@ -30,7 +30,7 @@ for i = 1, messages do
   if not known[id] and redis.call('EXISTS', m) == 0 and (ARGV[6] == '0'
     or redis.call('HEXISTS', seg, 'a' .. id) == 0 and redis.call('HEXISTS', seg, 'm' .. id) == 0
       and redis.call('HEXISTS', seg, 's' .. id) == 0 and redis.call('HEXISTS', KEYS[8], id) == 0) then
-    local ended = addPart(part, id, w, d, base, key + 3, KEYS[2], KEYS[3], ARGV[4], ARGV[5])
+    local ended = addShard(part, id, w, d, base, key + 3, KEYS[2], KEYS[3], ARGV[4], ARGV[5])
     redis.call('HSET', m, unpack(ARGV, at + 3, part - 1))
     if ended then
       close(id, redis.call('HGETALL', w), redis.call('HGETALL', d), m, seg, KEYS[5], nil, hour, ARGV[2], '1', nil)

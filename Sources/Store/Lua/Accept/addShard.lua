@@ -7,7 +7,7 @@ local id, w, seg = ARGV[1], KEYS[1], KEYS[7]
 if redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' .. id) == 1
   or redis.call('HEXISTS', KEYS[9], id) == 1 then return 0 end
 local base = redis.call('INCRBY', KEYS[4], ARGV[7]) - ARGV[7] + 1
-if addPart(6, id, w, KEYS[2], base, 10, KEYS[5], KEYS[6], ARGV[4], ARGV[5]) then
+if addShard(6, id, w, KEYS[2], base, 10, KEYS[5], KEYS[6], ARGV[4], ARGV[5]) then
   local ending = keepPart(id, redis.call('HGETALL', w), redis.call('HGETALL', KEYS[2]), seg, KEYS[8], KEYS[9],
     ARGV[2], ARGV[3])
   drop(w)

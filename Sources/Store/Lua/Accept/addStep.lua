@@ -13,7 +13,7 @@ elseif here or redis.call('EXISTS', w) == 1 or redis.call('HEXISTS', seg, 'w' ..
   return 0
 end
 local base = redis.call('INCRBY', KEYS[4], ARGV[10]) - ARGV[10] + 1
-if not addPart(9, id, w, KEYS[2], base, 11, KEYS[5], KEYS[6], ARGV[4], ARGV[5], step) then
+if not addShard(9, id, w, KEYS[2], base, 11, KEYS[5], KEYS[6], ARGV[4], ARGV[5], step) then
   settleTallies()
   return 1
 end

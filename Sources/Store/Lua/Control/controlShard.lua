@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- The same in one of its partitions, unless a later one is known there. What was not started starts now to be
+-- What `control` does, in one of the message's partitions, unless a later one is known there. What was not started starts now to be
 -- counted as cancelled, or no earlier than its ttl is over, or at its own time. KEYS work, starts, ends · ARGV
 -- channel, message, raw id, partition, control
 local part = redis.call('HMGET', KEYS[1], 'l', 'a', 'n', 'x', 'c', 'at')

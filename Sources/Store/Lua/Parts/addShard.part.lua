@@ -6,7 +6,7 @@
 -- them. What may be damaged, a stream, is written before what tells that the part is here.
 -- use mark, tally
 local filled = {}
-local function addPart(at, id, w, d, base, firstStream, ready, waiting, channel, partition, step)
+local function addShard(at, id, w, d, base, firstStream, ready, waiting, channel, partition, step)
   local ttl, count, list, ended = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3])
   at = at + 4
   local job = at + 3 * ended + 1

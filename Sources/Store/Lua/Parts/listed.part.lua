@@ -1,5 +1,6 @@
 -- `listed(hours, ends, hour, life)`: the listing of an hour lives on for so many seconds. Hours whose listing has
--- ended leave both sets. Needs `clock`.
+-- ended leave both sets.
+-- use clock
 local function listed(hours, ends, hour, life)
   redis.call('ZADD', hours, hour, hour)
   redis.call('ZADD', ends, 'GT', string.format('%.0f', now() + life * 1000), hour)

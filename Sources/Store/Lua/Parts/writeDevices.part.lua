@@ -46,12 +46,12 @@ end
 if #answer > 1 then return answer end
 answer[1] = 0
 
-local came, moved, changed = {}, {}, {}
-for i = 1, buckets do changed[i] = {} end
+local came, moved, written = {}, {}, {}
+for i = 1, buckets do written[i] = {} end
 for i = 1, devices do
   local head = heads[i]
   local act, bucket, number, place = head[1], head[2], head[5], head.at
-  changed[bucket][number % RECORDS_PER_BUCKET] = ARGV[place + 2]
+  written[bucket][number % RECORDS_PER_BUCKET] = ARGV[place + 2]
   if act == 'c' then came[#came + 1] = number end
   if act == 'd' then
     index[head.index] = without(index[head.index], head[6] .. struct.pack('>I4', number))
@@ -78,7 +78,7 @@ local function put(key, value)
 end
 for i = 1, buckets do
   -- Lua looks through the whole of each text that it makes: it makes one.
-  put(KEYS[3 + i], withEntries(held[i] or '', changed[i]))
+  put(KEYS[3 + i], withEntries(held[i] or '', written[i]))
 end
 for key in pairs(moved) do put(key, index[key]) end
 if #list > 0 then redis.call('MSET', unpack(list)) end
