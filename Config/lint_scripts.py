@@ -1,5 +1,5 @@
-"""Checks the Lua that runs inside Redis as luacheck sees it: that it can be read, and that it uses no global name that Redis does not have.
-A script is checked as it is sent, put together as LuaText.swift does it."""
+"""Checks the Lua that runs inside Redis as luacheck sees it: that it can be read, and that it uses no global name that
+Redis does not have. A script is checked as it is sent, put together as LuaText.swift does it."""
 import pathlib
 import re
 import shutil
@@ -10,11 +10,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SCRIPTS = ROOT / "Sources/Store/Lua"
 TEXT = ROOT / "Sources/Store/Scripts/LuaText.swift"
 SWIFT = ROOT / "Sources/Store/Scripts/Scripts.swift"
-# Parts define what not every script needs; loops that count; arguments and locals of an inner block that have a name of an outer one.
+# Parts define what not every script needs; loops count; an inner block may use a name of an outer one again.
 IGNORED = ["211", "212", "213", "42", "43"]
 # What Redis gives a script.
-KNOWN = ["redis", "struct", "bit", "cjson", "cmsgpack", "assert", "error", "ipairs", "math", "next", "pairs", "pcall", "select", "string",
-         "table", "tonumber", "tostring", "type", "unpack"]
+KNOWN = ["redis", "struct", "bit", "cjson", "cmsgpack", "assert", "error", "ipairs", "math", "next", "pairs", "pcall",
+         "select", "string", "table", "tonumber", "tostring", "type", "unpack"]
 
 
 def assembled(file, used):
@@ -42,8 +42,8 @@ def findings():
                 (pathlib.Path(folder) / file.name).write_text("\n".join(assembled(file, own)) + "\n")
                 used |= own
         run = subprocess.run(
-            ["luacheck", folder, "--no-config", "--no-color", "--std", "none", "--globals", "KEYS", "ARGV", "--read-globals",
-             *KNOWN, *constants, "--no-max-line-length", "--formatter", "plain", "--ignore", *IGNORED],
+            ["luacheck", folder, "--no-config", "--no-color", "--std", "none", "--globals", "KEYS", "ARGV",
+             "--read-globals", *KNOWN, *constants, "--no-max-line-length", "--formatter", "plain", "--ignore", *IGNORED],
             capture_output=True, text=True)
         for line in run.stdout.splitlines():
             name, _, text = line.partition(":")

@@ -38,8 +38,8 @@ struct APNsToken: Authorization {
   private var doubtedAt: WallTime?
   private var rest: (until: WallTime, reason: String)?
 
-  /// Connections count the tokens they see, and one opened late in a token's life would see the next too soon. A minute more, as
-  /// APNs counts from when a request arrives, by its own clock.
+  /// APNs counts the tokens of each connection: one opened late in a token's life would see the next too soon. A minute
+  /// more, as APNs counts from the arrival of a request, by its own clock.
   var headerInterval: Int64 { Self.renewalFloor + 60_000 }
 
   /// `sign` makes a token whose `iat` is the given time.
@@ -84,8 +84,8 @@ struct APNsToken: Authorization {
         doubtedAt = now
       }
     case .authorizationTooNew:
-      // Requests with the former token are never refused for this. Those with the newer one are refused at about the same time, and
-      // one refusal is enough.
+      // Requests with the former token are never refused for this. Those with the newer one are refused at about the
+      // same time, and one refusal is enough.
       if isOfLast, earlier == nil { return }
       if let fallback = earlier, (0..<Self.oldest).contains(now - fallback.at) {
         later = current

@@ -1,11 +1,11 @@
 import CSpawn
 import Glibc
 
-/// Starts a program that has nothing of this process but what is given: a descriptor that it inherited would keep a connection open
-/// that another test has closed. Nil: it cannot be started; `errno` says why.
+/// Starts a program that has nothing of this process but what is given: a descriptor that it inherited would keep a
+/// connection open that another test has closed. Nil: it cannot be started; `errno` says why.
 ///
-/// `environment`: in place of this process' own. `input` and `output`: its standard descriptors; nil: the input of this process,
-/// and nowhere.
+/// `environment`: in place of this process' own. `input` and `output`: its standard descriptors; nil: the input of this
+/// process, and nowhere.
 func spawn(
   _ path: String, _ arguments: [String], environment: [String: String]? = nil, directory: String? = nil,
   input: Int32? = nil, output: Int32? = nil

@@ -54,7 +54,8 @@ final class BroadcastChannels {
     case .fetch, .wait: throw .unauthorized("the credential cannot sign requests itself")
     }
     let caller = counters[account.credential]!.caller
-    // Calls are few: the next header goes over a connection that has seen none, however long this one has seen the last.
+    // Calls are few: the next header goes over a connection that has seen none, however long this one has seen the
+    // last.
     if header != counters[account.credential]!.shown, counters[account.credential]!.authorization.headerInterval > 0 {
       caller.renew()
     }

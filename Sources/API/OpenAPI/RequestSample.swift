@@ -20,7 +20,8 @@ package struct RequestSample: Sendable {
 
   static let mask = "***"
 
-  /// Nil where the device lacks what the request needs: the token of a Live Activity, an attribute, or a token that can be read.
+  /// Nil where the device lacks what the request needs: an attribute, the token of a Live Activity, or one that can be
+  /// read.
   package init?(
     _ message: Message, variant: String? = nil, to address: Address, device: DeviceID?, facts: DeviceFacts,
     by account: any ProviderAccount, startedAt: WallTime

@@ -239,7 +239,8 @@ struct PoolPlan {
     return order.prefix(free.count - maximum).map(\.key)
   }
 
-  /// From now on requests go with another header: those that have carried the present one for less than so many milliseconds.
+  /// From now on requests go with another header: those that have carried the present one for less than so many
+  /// milliseconds.
   mutating func headerChanges(interval milliseconds: Int64, now: Instant) -> [ConnectionSlot] {
     let tooYoung = connections.filter { _, connection in
       connection.state != .leaving && connection.headerSince.map { now - $0 < milliseconds } ?? false

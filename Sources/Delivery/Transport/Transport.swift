@@ -35,8 +35,8 @@ protocol Transport: AnyObject {
   func push(_ push: PreparedPush, token: [UInt8], id: UUIDBytes, body: [UInt8], tag: Int, connectionSlot: Int)
   /// Opens no more streams there; those at work may finish.
   func retire(_ connectionSlot: Int)
-  /// From now on requests go with another header: retires the connections that have carried the present one for less than so many
-  /// milliseconds.
+  /// From now on requests go with another header: retires the connections that have carried the present one for less
+  /// than so many milliseconds.
   func headerChanges(interval milliseconds: Int64)
   /// Requests that could be at work at the same time.
   var streams: Int { get }

@@ -1,4 +1,5 @@
-/// What a token is for. A message reaches only tokens whose kind fits its own. An open set for readers, closed at intake.
+/// What a token is for. A message reaches only tokens whose kind fits its own. An open set for readers, closed at
+/// intake.
 package enum TokenKind: String, Hashable, Sendable, CaseIterable {
   case device
   case fid
@@ -14,8 +15,8 @@ package enum TokenKind: String, Hashable, Sendable, CaseIterable {
   case mdm
   /// A broadcast channel of Live Activities: no device's own, aimed at by `to.channel` only.
   case channel
-  /// All subscribers that a provider finds by its own filters; the token is those filters as JSON. No device's own, aimed
-  /// at by an audience that the provider aims itself.
+  /// All subscribers that a provider finds by its own filters; the token is those filters as JSON. No device's own,
+  /// aimed at by an audience that the provider aims itself.
   case subscribers
 
   /// True if a device can be registered by such a token.
@@ -35,8 +36,8 @@ package struct Address: Hashable, Sendable {
   package var token: String
   package var tokenKind: TokenKind
   package var environment: Environment
-  /// What the token is bound to: the app of one of APNs (nil: the credential's default topic), or what the token itself says, as
-  /// a browser's push service (`TokenRules.Token`).
+  /// What the token is bound to. APNs: the app; nil: the credential's default topic. Else what the token itself says,
+  /// as a browser's push service (`TokenRules.Token`).
   package var bundleID: String?
   /// Beside the token of a device: the token of its Live Activity, or of starting one (FCM).
   package var liveActivityToken: String?

@@ -18,8 +18,8 @@ package struct RateBucket: Hashable, Sendable {
     mostInTenSeconds > 0
       ? Double(mostInTenSeconds) * 1000 / Double(Self.cells * Self.cell) : perSecond
   }
-  /// Milliseconds whose grants are counted together, and how many of these: each grant is counted for ten seconds, what it may be
-  /// late, and a little for the way to the provider.
+  /// Milliseconds whose grants are counted together, and how many of these: each grant is counted for ten seconds, what
+  /// it may be late, and a little for the way to the provider.
   static let cell = 100
   static let cells = 103
   /// The share of the rate with which a ramp begins: with none it would never.

@@ -1,7 +1,8 @@
 import RedisClient
 
-/// Puts the text of a script together. Its file begins with Redis' own line. A line `-- use a, b` stands for the files of these names
-/// in `Lua/Parts`, each once in a script; a name of `constants` for its value. Lines of comment are left out.
+/// Puts the text of a script together. Its file begins with Redis' own line. A line `-- use a, b` stands for the files
+/// of these names in `Lua/Parts`, each once in a script; a name of `constants` for its value. Lines of comment are left
+/// out.
 enum LuaText {
   private static let use = "-- use "
   private static let comment = "--"

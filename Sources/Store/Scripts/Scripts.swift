@@ -1,7 +1,8 @@
 import RedisClient
 
-/// Every script: a file of Lua in `Lua/`, whose head says what it does and what KEYS and ARGV are. Each is short, touches only keys
-/// of one partition, all in KEYS, and may be repeated. Numbers beyond 14 digits are formatted by hand there: Lua would round them.
+/// Every script: a file of Lua in `Lua/`, whose head says what it does and what KEYS and ARGV are. Each is short,
+/// touches only keys of one partition, all in KEYS, and may be repeated. Numbers beyond 14 digits are formatted by hand
+/// there: Lua would round them.
 enum Scripts {
   // Accepting. Of messages of one delivery, kept whole in one value each (decision 0035), a script takes many at once.
   static let acceptHere = LuaText.script("acceptHere", PackageResources.acceptHere_lua)
@@ -53,8 +54,8 @@ enum Scripts {
   static let grant = LuaText.script("grant", PackageResources.grant_lua)
   static let recipients = LuaText.script("recipients", PackageResources.recipients_lua)
 
-  // Looking for what was aimed at one device, a bounded piece at a time. A text that is found may stand there by chance: the
-  // reader compares.
+  // Looking for what was aimed at one device, a bounded piece at a time. A text that is found may stand there by
+  // chance: the reader compares.
   static let scanSegment = LuaText.script("scanSegment", PackageResources.scanSegment_lua)
   static let scanStream = LuaText.script("scanStream", PackageResources.scanStream_lua)
   static let aimedShards = LuaText.script("aimedShards", PackageResources.aimedShards_lua)
@@ -74,10 +75,10 @@ enum Scripts {
   static let settleDraft = LuaText.script("settleDraft", PackageResources.settleDraft_lua)
   static let keepNamed = LuaText.script("keepNamed", PackageResources.keepNamed_lua)
 
-  // Devices, their tokens and sets. Imports: `allocate` gives numbers to new devices and writes down an intent for them; nothing is
-  // written for them later unless it is still there. `announce` and `land`: devices that are registered before they hold their
-  // token. `mendSet` and `mendIndex`, of `reindex`: each looks and repairs at one moment, and only if the record is still the
-  // one that was judged.
+  // Devices, their tokens and sets. Imports: `allocate` gives numbers to new devices and writes down an intent for
+  // them; nothing is written for them later unless it is still there. `announce` and `land`: devices that are
+  // registered before they hold their token. `mendSet` and `mendIndex`, of `reindex`: each looks and repairs at one
+  // moment, and only if the record is still the one that was judged.
   static let enterDevices = LuaText.script("enterDevices", PackageResources.enterDevices_lua)
   static let announce = LuaText.script("announce", PackageResources.announce_lua)
   static let land = LuaText.script("land", PackageResources.land_lua)

@@ -1,11 +1,12 @@
 #!lua
--- Messages of one app and hour all of whose targets live here, in their home; one that is known is passed over. KEYS
--- seq, ready, waiting, segment, segments, listing, hours, inline messages, keyed, ends of hours, then per message:
--- message, work, deliveries, streams…, and tallies · ARGV hour, retention, listing's life, channel, partition, 1 if
--- some may have been stored long ago, messages, deliveries, seconds that an idempotency key lives, when the first of
--- theirs ends, raw ids of those with a key in a row, raw ids…, then per message: number of its arguments with this
--- one, number of its streams, number of message fields, fields…, part… → 1, or 0: a key may have ended, and nothing
--- was done
+-- Messages of one app and hour all of whose targets live here, in their home; one that is known is passed over.
+-- KEYS seq, ready, waiting, segment, segments, listing, hours, inline messages, keyed, ends of hours, then per
+-- message: message, work, deliveries, streams…, and tallies
+-- ARGV hour, retention, listing's life, channel, partition, 1 if some may have been stored long ago, messages,
+-- deliveries, seconds that an idempotency key lives, when the first of theirs ends, raw ids of those with a key in a
+-- row, raw ids…, then per message: number of its arguments with this one, number of its streams, number of message
+-- fields, fields…, part…
+-- → 1, or 0: a key may have ended, and nothing was done
 -- use archive, addShard, keyed, listed
 local seg, listing, hours = KEYS[4], KEYS[6], KEYS[7]
 local hour, life, messages = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[7])

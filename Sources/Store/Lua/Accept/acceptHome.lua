@@ -1,9 +1,9 @@
 #!lua
--- A message of several partitions, stored at home before it spreads. KEYS message, spread, spreading, segment,
--- listing, hours, inline messages, keyed, ends of hours · ARGV raw id, hour, listing's life, milliseconds, number of
--- fields, fields…, number of parts, (partition, part)…, number of fields that were staged, and as `acceptHere` takes
--- them of its idempotency key: life, end, its id or '' → 1; 0: it was stored before; -1: its key may have ended; -2:
--- what was staged has ended
+-- A message of several partitions, stored at home before it spreads.
+-- KEYS message, spread, spreading, segment, listing, hours, inline messages, keyed, ends of hours
+-- ARGV raw id, hour, listing's life, milliseconds, number of fields, fields…, number of parts, (partition, part)…,
+-- number of fields that were staged, and as `acceptHere` takes them of its idempotency key: life, end, its id or ''
+-- → 1; 0: it was stored before; -1: its key may have ended; -2: what was staged has ended
 -- use clock, keyed, listed
 local m, seg = KEYS[1], KEYS[4]
 local ids, known = keyed(KEYS[8], ARGV[#ARGV], ARGV[#ARGV - 1])

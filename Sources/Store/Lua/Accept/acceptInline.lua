@@ -1,9 +1,10 @@
 #!lua
 -- Messages of one app and hour that go to one stream, all of them new but for those with an idempotency key; none of
--- them is stored, or all are. What may be damaged, a stream, is written before what tells that they are here. KEYS
--- seq, ready, waiting, inline messages, listing, hours, stream, keyed, ends of hours · ARGV hour, listing's life,
--- channel, partition, name of the stream, raw ids in a row, and as `acceptHere` takes them of idempotency keys:
--- life, end, raw ids in a row; (raw id, single)… → 1, or 0: a key may have ended, and nothing was done
+-- them is stored, or all are. What may be damaged, a stream, is written before what tells that they are here.
+-- KEYS seq, ready, waiting, inline messages, listing, hours, stream, keyed, ends of hours
+-- ARGV hour, listing's life, channel, partition, name of the stream, raw ids in a row, and as `acceptHere` takes them
+-- of idempotency keys: life, end, raw ids in a row; (raw id, single)…
+-- → 1, or 0: a key may have ended, and nothing was done
 -- use mark, clock, keyed, listed
 local listing, hours, life = KEYS[5], KEYS[6], tonumber(ARGV[2])
 local row, new, first, repeats = ARGV[6], ARGV, 10, false

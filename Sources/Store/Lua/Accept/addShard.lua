@@ -1,6 +1,7 @@
 #!lua
--- One partition's part of a spreading message, unless it is known there. KEYS work, deliveries, slices, seq, ready,
--- waiting, segment, segments, finished, streams…, tallies · ARGV raw id, hour, retention, channel, partition, part…
+-- One partition's part of a spreading message, unless it is known there.
+-- KEYS work, deliveries, slices, seq, ready, waiting, segment, segments, finished, streams…, tallies
+-- ARGV raw id, hour, retention, channel, partition, part…
 -- → 0: it was known, 1, or how it ended if nothing of it is left to do
 -- use archive, addShard
 local id, w, seg = ARGV[1], KEYS[1], KEYS[7]

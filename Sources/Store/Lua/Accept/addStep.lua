@@ -1,7 +1,9 @@
 #!lua
--- A step of one partition's part of a long list, unless it is known there; the first one makes the part. KEYS as
--- `addShard`, with kept before the streams · ARGV as `addShard`, with which step it is, the index of its first
--- delivery, and the number of the part's deliveries before the part → as `addShard`
+-- A step of one partition's part of a long list, unless it is known there; the first one makes the part.
+-- KEYS as `addShard`, with kept before the streams
+-- ARGV as `addShard`, with which step it is, the index of its first delivery, and the number of the part's deliveries
+-- before the part
+-- → as `addShard`
 -- use archive, addShard, keepInPlace
 local id, w, seg = ARGV[1], KEYS[1], KEYS[7]
 local step = {number = tonumber(ARGV[6]), first = tonumber(ARGV[7]), total = ARGV[8]}

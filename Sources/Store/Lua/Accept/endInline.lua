@@ -1,9 +1,10 @@
 #!lua flags=allow-oom
--- Outcomes of inline messages of one hour, and the entries of one stream that have nothing left to do then. KEYS
--- lease, inline messages, segment, segments, ready, stream, tallies · ARGV owner, hour, retention, number of inline
--- messages, name of the stream, number of entries, entries…, raw ids…, what stands behind the facts of each…, for
--- each 1 if its request is kept, names to tally…, and in a row which of these each one is, a byte from 1 → raw ids
--- of those that are no inline messages any more: nothing was done for them, nor to the entries
+-- Outcomes of inline messages of one hour, and the entries of one stream that have nothing left to do then.
+-- KEYS lease, inline messages, segment, segments, ready, stream, tallies
+-- ARGV owner, hour, retention, number of inline messages, name of the stream, number of entries, entries…, raw ids…,
+-- what stands behind the facts of each…, for each 1 if its request is kept, names to tally…, and in a row which of
+-- these each one is, a byte from 1
+-- → raw ids of those that are no inline messages any more: nothing was done for them, nor to the entries
 -- use owner, clock
 local count, first = tonumber(ARGV[4]), 6 + ARGV[6]
 local held = redis.call('HMGET', KEYS[2], unpack(ARGV, first + 1, first + count))

@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
--- Ends a part that cannot be read, unless it is known there: all its deliveries count as `counter`. KEYS work,
--- segment, segments, finished, odd, tallies · ARGV raw id, hour, seconds kept, counter, number of deliveries → as
--- `addShard`
+-- Ends a part that cannot be read, unless it is known there: all its deliveries count as `counter`.
+-- KEYS work, segment, segments, finished, odd, tallies
+-- ARGV raw id, hour, seconds kept, counter, number of deliveries
+-- → as `addShard`
 -- use archive, tally
 if redis.call('EXISTS', KEYS[1]) == 1 or redis.call('HEXISTS', KEYS[2], 'w' .. ARGV[1]) == 1
   or redis.call('HEXISTS', KEYS[4], ARGV[1]) == 1 then return 0 end

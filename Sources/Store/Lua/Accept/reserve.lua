@@ -1,5 +1,7 @@
 #!lua
--- KEYS idempotency · ARGV digest, raw id, seconds kept, milliseconds of work → word, id, when the key ends
+-- KEYS idempotency
+-- ARGV digest, raw id, seconds kept, milliseconds of work
+-- → word, id, when the key ends
 -- use clock
 local held = redis.call('HMGET', KEYS[1], 'd', 'id', 'st', 'at')
 local moment = now()

@@ -1,5 +1,7 @@
 #!lua flags=allow-oom
--- All parts are where they belong. KEYS message, spread, spreading · ARGV raw id
+-- All parts are where they belong.
+-- KEYS message, spread, spreading
+-- ARGV raw id
 if redis.call('EXISTS', KEYS[1]) == 1 then
   redis.call('HSET', KEYS[1], 'st', 'q')
   redis.call('HDEL', KEYS[1], 'pn')

@@ -1,7 +1,9 @@
 #!lua flags=allow-oom
--- Ends a part of which it cannot be told who is in it: not started, or its snapshot cannot be read. What has no outcome
--- counts as `counter`. KEYS lease, work, starts, ends, finished, segments, kept, odd, snapshot, codes, deliveries, slices, tallies
--- · ARGV owner, raw id, hour, retention, counter, 1 if it is odd → 0, or how it ended
+-- Ends a part of which it cannot be told who is in it: not started, or its snapshot cannot be read. What has no
+-- outcome counts as `counter`.
+-- KEYS lease, work, starts, ends, finished, segments, kept, odd, snapshot, codes, deliveries, slices, tallies
+-- ARGV owner, raw id, hour, retention, counter, 1 if it is odd
+-- → 0, or how it ended
 -- use owner, keepInPlace, tally
 local w, id = KEYS[2], ARGV[2]
 redis.call('ZREM', KEYS[3], id)

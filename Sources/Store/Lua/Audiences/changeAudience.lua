@@ -1,6 +1,8 @@
 #!lua flags=allow-oom
--- Keeps or removes a named audience, if no other was changed since; the field without a name counts changes. KEYS audiences ·
--- ARGV count of changes, name, and to keep it: expression, limit → what was done
+-- Keeps or removes a named audience, if no other was changed since; the field without a name counts changes.
+-- KEYS audiences
+-- ARGV count of changes, name, and to keep it: expression, limit
+-- → what was done
 if (redis.call('HGET', KEYS[1], '') or '0') ~= ARGV[1] then return 'crossed' end
 local known = redis.call('HEXISTS', KEYS[1], ARGV[2]) == 1
 local done = known and 'replaced' or 'added'

@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
--- Ends members of a job that have no outcome, a bounded range at a time. KEYS lease, work, codes, ends, finished,
--- segments, kept, ready, stream, snapshot, deliveries, slices, tallies · ARGV owner, raw id, hour, retention, code, first of the
--- job, its entry, name of the stream, (from, to, counter)… → 0 or how the part ended
+-- Ends members of a job that have no outcome, a bounded range at a time.
+-- KEYS lease, work, codes, ends, finished, segments, kept, ready, stream, snapshot, deliveries, slices, tallies
+-- ARGV owner, raw id, hour, retention, code, first of the job, its entry, name of the stream, (from, to, counter)…
+-- → 0 or how the part ended
 -- use owner, clock, keepInPlace, tally
 local w, codes, id, code = KEYS[2], KEYS[3], ARGV[2], tonumber(ARGV[5])
 local job = 'j' .. ARGV[6]

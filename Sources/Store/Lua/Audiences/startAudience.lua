@@ -1,11 +1,11 @@
 #!lua
--- Stores who is in a part, counts what ended before it began, and adds a job for each credential. KEYS lease, work,
--- snapshot, codes, starts, seq, ready, waiting, ends, finished, segments, kept, streams…, tallies · ARGV owner, raw id, hour,
--- retention, channel, partition, members, members to be sent, snapshot, when what is left ends, 1 if made for a
--- cancelled message, number of counters, (counter, count)…, number of jobs, (place of its stream, name, first, count, due
--- or '')…
--- → 0: it was started, has ended or is paused; 1: started; 2: it was cancelled meanwhile; or how it ended, if nothing is
--- left to do
+-- Stores who is in a part, counts what ended before it began, and adds a job for each credential.
+-- KEYS lease, work, snapshot, codes, starts, seq, ready, waiting, ends, finished, segments, kept, streams…, tallies
+-- ARGV owner, raw id, hour, retention, channel, partition, members, members to be sent, snapshot, when what is left
+-- ends, 1 if made for a cancelled message, number of counters, (counter, count)…, number of jobs, (place of its
+-- stream, name, first, count, due or '')…
+-- → 0: it was started, has ended or is paused; 1: started; 2: it was cancelled meanwhile; or how it ended, if nothing
+-- is left to do
 -- use owner, clock, keepInPlace, mark, tally
 local w, id = KEYS[2], ARGV[2]
 local flag = redis.call('HMGET', w, 'a', 'n', 'c')

@@ -1,7 +1,9 @@
 #!lua flags=allow-oom
 -- The time of a scheduled message has come, or it was cancelled: from here on it spreads as any other. One that was
--- cancelled spreads at once, and `pl` keeps the time for which it was planned. KEYS lease, message, scheduled,
--- spreading · ARGV owner, raw id, now in milliseconds → 1: spread it; 0: it was changed, or is gone
+-- cancelled spreads at once, and `pl` keeps the time for which it was planned.
+-- KEYS lease, message, scheduled, spreading
+-- ARGV owner, raw id, now in milliseconds
+-- → 1: spread it; 0: it was changed, or is gone
 -- use owner
 local m = redis.call('HMGET', KEYS[2], 'st', 'at', 'can')
 if m[1] ~= 'w' then

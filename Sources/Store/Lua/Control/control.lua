@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
--- An operator's word at home, where one of two comes first. KEYS message, controlled · ARGV word, raw id, reason of
--- a pause, the version it answers to or '' → 0: unknown here; or 1 changed, 2 it was so, 3 it is cancelled, 4
--- another came first; and what holds now
+-- An operator's word at home, where one of two comes first.
+-- KEYS message, controlled
+-- ARGV word, raw id, reason of a pause, the version it answers to or ''
+-- → 0: unknown here; or 1 changed, 2 it was so, 3 it is cancelled, 4 another came first; and what holds now
 -- use clock
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local held = redis.call('HGET', KEYS[1], 'ctl') or 'r0'

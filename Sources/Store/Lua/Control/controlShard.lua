@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
--- What `control` does, in one of the message's partitions, unless a later one is known there. What was not started starts now to be
--- counted as cancelled, or no earlier than its ttl is over, or at its own time. KEYS work, starts, ends · ARGV
--- channel, message, raw id, partition, control
+-- What `control` does, in one of the message's partitions, unless a later one is known there. What was not started
+-- starts now to be counted as cancelled, or no earlier than its ttl is over, or at its own time.
+-- KEYS work, starts, ends
+-- ARGV channel, message, raw id, partition, control
 local part = redis.call('HMGET', KEYS[1], 'l', 'a', 'n', 'x', 'c', 'at')
 local word = string.sub(ARGV[5], 1, 1)
 if part[1] and part[4] ~= '0' then

@@ -1,5 +1,7 @@
 #!lua flags=allow-oom
--- The first members of a part have a later time than the part. KEYS lease, work, starts · ARGV owner, raw id, due
+-- The first members of a part have a later time than the part.
+-- KEYS lease, work, starts
+-- ARGV owner, raw id, due
 -- use owner
 -- Who cancels does not wait; who is paused waits for something else.
 local control = redis.call('HGET', KEYS[2], 'c')

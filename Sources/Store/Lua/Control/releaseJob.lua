@@ -1,7 +1,8 @@
 #!lua
--- The time of some members of a part has come: their job joins its stream, with places of its own. KEYS lease, work,
--- starts, seq, ready, waiting, stream · ARGV owner, raw id, its entry among the starts, channel, partition, name of the
--- stream, first, count → sequence of its first member, or 0: nothing of it is left to do
+-- The time of some members of a part has come: their job joins its stream, with places of its own.
+-- KEYS lease, work, starts, seq, ready, waiting, stream
+-- ARGV owner, raw id, its entry among the starts, channel, partition, name of the stream, first, count
+-- → sequence of its first member, or 0: nothing of it is left to do
 -- use owner, mark
 redis.call('ZREM', KEYS[3], ARGV[3])
 local left = redis.call('HMGET', KEYS[2], 'x', 'j' .. ARGV[7])

@@ -1,7 +1,7 @@
 #!lua
--- Gives a scheduled message another time, if nobody else has changed it since it was read. KEYS message, scheduled,
--- listing, hours, ends of hours · ARGV raw id, version that was read, start, body, local time or '', listing's life, channel,
--- partition, hour
+-- Gives a scheduled message another time, if nobody else has changed it since it was read.
+-- KEYS message, scheduled, listing, hours, ends of hours
+-- ARGV raw id, version that was read, start, body, local time or '', listing's life, channel, partition, hour
 -- → 0 unknown, 1 done, 2 it has started, 3 changed meanwhile, 4 cancelled
 -- use clock, listed
 local m = redis.call('HMGET', KEYS[1], 'st', 'v', 'can')

@@ -1,5 +1,7 @@
 #!lua
--- KEYS drafts, draft · ARGV id, limit, now, message, name, what it is a copy of → 1, or 0: there are as many as may be
+-- KEYS drafts, draft
+-- ARGV id, limit, now, message, name, what it is a copy of
+-- → 1, or 0: there are as many as may be
 if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('HSET', KEYS[2], 'v', 1, 'c', ARGV[3], 'u', ARGV[3], 'b', ARGV[4])
 if ARGV[5] ~= '' then redis.call('HSET', KEYS[2], 'n', ARGV[5]) end

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- KEYS draft, sent, drafts · ARGV version or '', id
+-- KEYS draft, sent, drafts
+-- ARGV version or '', id
 -- use heldDraft
 redis.call('DEL', KEYS[1])
 redis.call('ZREM', KEYS[3], ARGV[2])

@@ -1,5 +1,6 @@
 #!lua
--- KEYS draft, sent · ARGV version or '', now, message, name
+-- KEYS draft, sent
+-- ARGV version or '', now, message, name
 -- use heldDraft
 if held[2] then return {'sending', held[2]} end
 redis.call('HSET', KEYS[1], 'u', ARGV[2], 'b', ARGV[3])

@@ -1,10 +1,12 @@
 #!lua flags=allow-oom
--- Permissions from buckets that must all have some; none is taken unless all are. A bucket fills at its rate, holds what
--- came in `burst`, and one at first. With a ramp its rate grows from a fiftieth to the whole in that time, and begins
--- anew after as long a rest. One that is counted keeps what it gave in each tenth of a second, and the sum of the last
--- ten seconds and a little never passes `most`, whoever comes late. What lies ahead of Redis' clock, as that went back, is
--- of now: all that was given counts as given this moment. KEYS buckets · ARGV how many, then per bucket: rate per
--- second, burst and ramp in milliseconds, most or 0 → how many, milliseconds until there is one more
+-- Permissions from buckets that must all have some; none is taken unless all are. A bucket fills at its rate, holds
+-- what came in `burst`, and one at first. With a ramp its rate grows from a fiftieth to the whole in that time, and
+-- begins anew after as long a rest. One that is counted keeps what it gave in each tenth of a second, and the sum of
+-- the last ten seconds and a little never passes `most`, whoever comes late. What lies ahead of Redis' clock, as that
+-- went back, is of now: all that was given counts as given this moment.
+-- KEYS buckets
+-- ARGV how many, then per bucket: rate per second, burst and ramp in milliseconds, most or 0
+-- → how many, milliseconds until there is one more
 local t = redis.call('TIME')
 local now = t[1] * 1000000 + t[2]
 local count, wait, buckets = tonumber(ARGV[1]), 0, {}

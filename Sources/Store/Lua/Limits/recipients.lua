@@ -1,6 +1,9 @@
 #!lua flags=allow-oom
--- Counts recipients by steps of time, each a field. A step that lies ahead, as the clock went back, counts as the present one.
--- KEYS window · ARGV how many, most, milliseconds of a step, steps → 1 if taken, milliseconds until it may be, sum
+-- Counts recipients by steps of time, each a field. A step that lies ahead, as the clock went back, counts as the
+-- present one.
+-- KEYS window
+-- ARGV how many, most, milliseconds of a step, steps
+-- → 1 if taken, milliseconds until it may be, sum
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local count, most, long, steps = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])

@@ -1,6 +1,8 @@
 #!lua flags=allow-oom
--- A heartbeat that lies ahead was written before Redis' clock went back: it counts as one of now. KEYS workers, their reports ·
--- ARGV milliseconds that a heartbeat lasts, serial, report → all serials that live, in their order
+-- A heartbeat that lies ahead was written before Redis' clock went back: it counts as one of now.
+-- KEYS workers, their reports
+-- ARGV milliseconds that a heartbeat lasts, serial, report
+-- → all serials that live, in their order
 -- use clock
 local gone = '(' .. string.format('%.0f', now() - tonumber(ARGV[1]))
 for _, serial in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', gone)) do

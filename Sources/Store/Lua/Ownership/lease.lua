@@ -1,8 +1,9 @@
 #!lua flags=allow-oom
--- KEYS lease · ARGV fence of the owner to renew or '', nonce, milliseconds, who asks, a lease that has run out or '' → epoch; or, of one
--- that another holds, its owner and the number of its last write. A living owner writes at each renewal. Whether a lease has run out is for
--- who asks to know, by its own clock: Redis' may jump. `u` is for people to read. What cannot be read of a lease is as if
--- nobody held it: a new epoch voids what its owner may still write.
+-- KEYS lease
+-- ARGV fence of the owner to renew or '', nonce, milliseconds, who asks, a lease that has run out or ''
+-- → epoch; or, of one that another holds, its owner and the number of its last write. A living owner writes at each
+-- renewal. Whether a lease has run out is for who asks to know, by its own clock: Redis' may jump. `u` is for people
+-- to read. What cannot be read of a lease is as if nobody held it: a new epoch voids what its owner may still write.
 -- use fence
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)

@@ -1,9 +1,9 @@
 -- Adds a message's part of a partition: `addShard(at, id, w, d, base, firstStream, ready, waiting, channel,
 -- partition)`, `base` the sequence of its first delivery; answers whether nothing of it is left to do. `step` is nil
 -- of a part that comes as a whole, else which step it is (from 0), the index of its first delivery and how many
--- deliveries the part has: `ps` in the work hash counts the steps that are here, `z` is their last sequence, lists
--- of later steps are in `t1` and so on. ARGV from `at`: ttl, count, list, ended and jobs as `MessageShard` writes
--- them. What may be damaged, a stream, is written before what tells that the part is here.
+-- deliveries the part has: `ps` in the work hash counts the steps that are here, `z` is their last sequence, lists of
+-- later steps are in `t1` and so on. ARGV from `at`: ttl, count, list, ended and jobs as `MessageShard` writes them.
+-- What may be damaged, a stream, is written before what tells that the part is here.
 -- use mark, tally
 local filled = {}
 local function addShard(at, id, w, d, base, firstStream, ready, waiting, channel, partition, step)

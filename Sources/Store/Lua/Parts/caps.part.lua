@@ -1,5 +1,5 @@
--- `won` is nil where no delivery of a flush counts; else what turned, by message and index. `countCaps(first)`: the key
--- that the first counter is in.
+-- `won` is nil where no delivery of a flush counts; else what turned, by message and index. `countCaps(first)`: the
+-- key that the first counter is in.
 local capped = ARGV[#ARGV]
 local won = #capped > 0 and {} or nil
 local function countCaps(first)

@@ -1,5 +1,5 @@
--- An index bucket: entries of a hash and a number, four bytes each. An alias bucket: of a hash, four
--- bytes, a place, six, and two that tell entries of one device apart.
+-- An index bucket: entries of a hash and a number, four bytes each. An alias bucket: of a hash, four bytes, a place,
+-- six, and two that tell entries of one device apart.
 local function behind(held, hash, size)
   local found, at = '', 1
   while true do

@@ -1,6 +1,6 @@
--- Messages that were asked for under an idempotency key: each is stored once while its key lives, whoever reserved
--- the key comes when. `keyed(set, row, till)`: the raw ids of a row, and which of them were stored before; nil when
--- a key may have ended, at `till`. `remember` comes last in a script, when they are stored.
+-- Messages that were asked for under an idempotency key: each is stored once while its key lives, whoever reserved the
+-- key comes when. `keyed(set, row, till)`: the raw ids of a row, and which of them were stored before; nil when a key
+-- may have ended, at `till`. `remember` comes last in a script, when they are stored.
 -- use clock
 local function keyed(set, row, till)
   local ids, known = {}, {}

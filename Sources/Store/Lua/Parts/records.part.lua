@@ -1,5 +1,5 @@
--- A bucket of records: for each its place in the bucket × 2^28 + its length, four bytes, and itself. With that head it is
--- called its entry.
+-- A bucket of records: for each its place in the bucket × 2^28 + its length, four bytes, and itself. With that head it
+-- is called its entry.
 local function seek(held, number)
   local at, size, slot = 1, #held - 3, number % RECORDS_PER_BUCKET
   while at <= size do

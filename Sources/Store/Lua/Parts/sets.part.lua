@@ -1,9 +1,9 @@
--- Sets: `applySets(plan, key, at)` for many, `change(bucket, own, name, add, remove)` for one. Numbers within the block of two bytes,
--- ascending; words of a bitmap have those to add once more. Lua looks through the whole of each text that it makes, so that long ones
--- are left in Redis. The entry in the bucket
--- holds up to 32 numbers itself, or says what the set's own key holds: `s` an ascending list of numbers, `b` a bitmap, as long
--- as its highest number asks for in steps of 512 bytes. A bitmap comes where it is shorter than a list, and at 2,048 numbers;
--- a set that shrinks changes back later than it changed when it grew, so that none changes to and fro.
+-- Sets: `applySets(plan, key, at)` for many, `change(bucket, own, name, add, remove)` for one. Numbers within the
+-- block of two bytes, ascending; words of a bitmap have those to add once more. Lua looks through the whole of each
+-- text that it makes, so that long ones are left in Redis. The entry in the bucket holds up to 32 numbers itself, or
+-- says what the set's own key holds: `s` an ascending list of numbers, `b` a bitmap, as long as its highest number
+-- asks for in steps of 512 bytes. A bitmap comes where it is shorter than a list, and at 2,048 numbers; a set that
+-- shrinks changes back later than it changed when it grew, so that none changes to and fro.
 local RARE, RARE_AGAIN, APPENDED, LISTED, LISTED_AGAIN = 32, 16, 256, 2048, 1024
 -- Redis would write a number of Lua as a fraction, which takes longer than the command.
 local TAIL = '-256'

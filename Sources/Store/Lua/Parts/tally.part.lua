@@ -1,6 +1,6 @@
 -- Counts outcomes at the moment they become final, by provider and outcome, in the hash that the last of KEYS names:
--- `tally(counter, count)` for whatever a counter of a message grows by, `settleTallies()` once when all is written.
--- A worker takes them from there (`takeTallies`): nobody else counts ends.
+-- `tally(counter, count)` for whatever a counter of a message grows by, `settleTallies()` once when all is written. A
+-- worker takes them from there (`takeTallies`): nobody else counts ends.
 local tallies = {}
 local function tally(counter, count)
   local name = string.match(counter, '^k([^\1]*\1[^\1]*)')

@@ -1,10 +1,10 @@
--- KEYS free numbers, tombstones, words; record buckets; per device: index bucket, and bucket of its alias if that is asked for;
--- sets · ARGV devices, words, time, record buckets, plan of sets; per device: head (create, update or delete (c, u, d), which
--- record bucket, whether its alias is asked for (1) and must name nobody (2), whether its tombstone changes, number, hash of its id, hash of its token),
--- expected entry, new entry, numbers expected under the hash of its id, and if its tombstone changes its time or '' (none any
--- more) and its member of tombstones; then sets as `applySets` takes them.
--- → 1 and the places of the devices that were not as expected; or 0 and by place what the aliases name; or -1: words are
--- missing; of newcomers also -2: the intent is; -3: not all of its sets are filled
+-- KEYS free numbers, tombstones, words; record buckets; per device: index bucket, and bucket of its alias if that is
+-- asked for; sets · ARGV devices, words, time, record buckets, plan of sets; per device: head (create, update or
+-- delete (c, u, d), which record bucket, whether its alias is asked for (1) and must name nobody (2), whether its
+-- tombstone changes, number, hash of its id, hash of its token), expected entry, new entry, numbers expected under the
+-- hash of its id, and if its tombstone changes its time or '' (none any more) and its member of tombstones; then sets
+-- as `applySets` takes them. → 1 and the places of the devices that were not as expected; or 0 and by place what the
+-- aliases name; or -1: words are missing; of newcomers also -2: the intent is; -3: not all of its sets are filled
 -- use records, sets, index
 local devices, buckets = tonumber(ARGV[1]), tonumber(ARGV[4])
 if redis.call('HLEN', KEYS[3]) < tonumber(ARGV[2]) then return -1 end

@@ -1,6 +1,8 @@
 #!lua flags=allow-oom
--- Puts prunes of one credential aside. KEYS lease, held · ARGV owner, how many may be held, seconds that they are kept, (device,
--- packed)… → how many are new, and how many found no room
+-- Puts prunes of one credential aside.
+-- KEYS lease, held
+-- ARGV owner, how many may be held, seconds that they are kept, (device, packed)…
+-- → how many are new, and how many found no room
 -- use owner
 local count, limit = redis.call('HLEN', KEYS[2]), tonumber(ARGV[2])
 local new, dropped = 0, 0

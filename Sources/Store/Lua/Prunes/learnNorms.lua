@@ -1,6 +1,8 @@
 #!lua flags=allow-oom
--- Adds what was seen to the norms, or to what was seen since the brake is on. KEYS norms, brakes · ARGV verdicts after which older
--- ones weigh half, (credential, seen, dead)… → the norms, in their order
+-- Adds what was seen to the norms, or to what was seen since the brake is on.
+-- KEYS norms, brakes
+-- ARGV verdicts after which older ones weigh half, (credential, seen, dead)…
+-- → the norms, in their order
 local out = {}
 for i = 2, #ARGV, 3 do
   local credential, seen, dead = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])

@@ -1,6 +1,8 @@
 #!lua flags=allow-oom
--- Takes a credential's brake off. KEYS brakes, norms · ARGV credential, channel, weight of what was seen meanwhile as the new norm,
--- or 0: the norm stays → 1 it was on
+-- Takes a credential's brake off.
+-- KEYS brakes, norms
+-- ARGV credential, channel, weight of what was seen meanwhile as the new norm, or 0: the norm stays
+-- → 1 it was on
 local entry = redis.call('HGET', KEYS[1], ARGV[1])
 if not entry then return 0 end
 local seen, dead = string.match(entry, '^%S+ (%S+) (%S+)')

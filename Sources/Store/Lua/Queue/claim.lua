@@ -1,8 +1,9 @@
 #!lua flags=allow-oom
 -- Entries behind a place, until there are so many jobs in them; of an entry of inline messages the values of those
--- that are still inline messages. Asks to be rung when there are no more entries. KEYS lease, stream, waiting,
--- inline messages · ARGV owner, from, count, name of the stream → entries, and an array of values for each entry of
--- inline messages
+-- that are still inline messages. Asks to be rung when there are no more entries.
+-- KEYS lease, stream, waiting, inline messages
+-- ARGV owner, from, count, name of the stream
+-- → entries, and an array of values for each entry of inline messages
 -- use owner
 local count, from = tonumber(ARGV[3]), ARGV[2]
 local found, singles, jobs = {}, {}, 0

@@ -1,8 +1,10 @@
 #!lua flags=allow-oom
--- Ends deliveries whose job or record cannot be read. KEYS lease, finished, retry, segments, odd, work, deliveries,
--- slices, message (or again work, when home is elsewhere), segment, kept, tallies · ARGV owner, raw id, hour,
--- retention, home here, how many are odd, 1 if those that wait for a retry are meant, (index, head, counter)… →
--- fields and values of `finished`
+-- Ends deliveries whose job or record cannot be read.
+-- KEYS lease, finished, retry, segments, odd, work, deliveries, slices, message (or again work, when home is
+-- elsewhere), segment, kept, tallies
+-- ARGV owner, raw id, hour, retention, home here, how many are odd, 1 if those that wait for a retry are meant,
+-- (index, head, counter)…
+-- → fields and values of `finished`
 -- use owner, archive, keepInPlace, earlier, tally
 local id, w, d = ARGV[2], KEYS[6], KEYS[7]
 if ARGV[6] ~= '0' then redis.call('INCRBY', KEYS[5], ARGV[6]) end

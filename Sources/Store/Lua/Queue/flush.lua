@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
 -- Outcomes of one partition (design D9). A repeated one changes nothing and answers the same.
 -- KEYS lease, finished, retry, ready, segments, then per message: work, deliveries, slices, message (or again work,
--- when home is elsewhere), segment, kept, then a stream per job.
--- ARGV owner, number, chunk, retention, pruned, partition, messages, then per message: raw id, hour, home here and how
--- many parts it has (0 elsewhere, 1, 2 more), finals, retries, time of the first attempt or '', (index, head, attempts,
--- counter)…, (index, head, attempts, due)…; then jobs, and per job: place of its message or 0, entry, name of the stream;
--- last what counts towards caps, whose keys come behind; then tallies.
+-- when home is elsewhere), segment, kept, then a stream per job. ARGV owner, number, chunk, retention, pruned,
+-- partition, messages, then per message: raw id, hour, home here and how many parts it has (0 elsewhere, 1, 2 more),
+-- finals, retries, time of the first attempt or '', (index, head, attempts, counter)…, (index, head, attempts, due)…;
+-- then jobs, and per job: place of its message or 0, entry, name of the stream; last what counts towards caps, whose
+-- keys come behind; then tallies.
 -- → pruned, raw ids and controls, fields and values of `finished` to be told.
 -- use owner, archive, keepInPlace, flush, caps, tally
 local finished, retry, segs = KEYS[2], KEYS[3], KEYS[5]

@@ -1,14 +1,13 @@
 #!lua flags=allow-oom
--- Outcomes of members of audiences in one partition (design D9): stretches of codes are read, changed and written back;
--- counters move only for codes that turn, and a code that is final never does. A repeated run changes nothing and answers
--- the same.
--- KEYS lease, finished, retry, ready, segments, ends, then per message: work, deliveries, slices, snapshot, codes, kept,
--- then a stream per job.
--- ARGV owner, number, chunk, retention, pruned, messages, then per message: raw id, hour, time of the first attempt or
--- '', groups, records, retries, slices; (code, counter or '', first of the job, 1 if some of them have a record, stretches,
--- (first byte, codes)…)…, (index, head, attempts)…, (index, head, attempts, due)…, (slice, the provider's id)…; then jobs,
--- and per job: place of its message, entry, name of the stream, first of the job; last what counts towards caps, whose keys
--- come behind; then tallies.
+-- Outcomes of members of audiences in one partition (design D9): stretches of codes are read, changed and written
+-- back; counters move only for codes that turn, and a code that is final never does. A repeated run changes nothing
+-- and answers the same.
+-- KEYS lease, finished, retry, ready, segments, ends, then per message: work, deliveries, slices, snapshot, codes,
+-- kept, then a stream per job. ARGV owner, number, chunk, retention, pruned, messages, then per message: raw id, hour,
+-- time of the first attempt or '', groups, records, retries, slices; (code, counter or '', first of the job, 1 if some
+-- of them have a record, stretches, (first byte, codes)…)…, (index, head, attempts)…, (index, head, attempts, due)…,
+-- (slice, the provider's id)…; then jobs, and per job: place of its message, entry, name of the stream, first of the
+-- job; last what counts towards caps, whose keys come behind; then tallies.
 -- → pruned, raw ids and controls, fields and values of `finished` to be told.
 -- use owner, clock, keepInPlace, flush, caps, tally
 local finished, retry, segs, ends = KEYS[2], KEYS[3], KEYS[5], KEYS[6]

@@ -1,6 +1,8 @@
 #!lua flags=allow-oom
 -- A part tells home how it ended; home keeps the sum of what it was told, so that nothing that expires elsewhere is
--- missing. KEYS message, segment, segments · ARGV raw id, hour, retention, partition, ending: failed, counters
+-- missing.
+-- KEYS message, segment, segments
+-- ARGV raw id, hour, retention, partition, ending: failed, counters
 -- use archive
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local known = redis.call('HMGET', KEYS[1], 'told', 'tc')

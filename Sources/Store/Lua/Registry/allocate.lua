@@ -1,7 +1,9 @@
 #!lua
--- Numbers freed long ago, then fresh ones. For an import with the intent that names them, so that they are found should it be cut
--- off. KEYS last number, free numbers; for an import: intents · ARGV freed before, how many; for an import: name of the intent,
--- what it says before and behind the numbers → numbers, and for an import the fields of the intents that were there before
+-- Numbers freed long ago, then fresh ones. For an import with the intent that names them, so that they are found
+-- should it be cut off.
+-- KEYS last number, free numbers; for an import: intents
+-- ARGV freed before, how many; for an import: name of the intent, what it says before and behind the numbers
+-- → numbers, and for an import the fields of the intents that were there before
 local wanted = tonumber(ARGV[2])
 local numbers = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, wanted)
 if #numbers > 0 then redis.call('ZREM', KEYS[2], unpack(numbers)) end

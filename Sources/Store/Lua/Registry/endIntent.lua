@@ -1,5 +1,7 @@
 #!lua flags=allow-oom
--- Ends an intent; numbers that got no record are free. KEYS intents, free numbers · ARGV name, since when they are free, numbers
+-- Ends an intent; numbers that got no record are free.
+-- KEYS intents, free numbers
+-- ARGV name, since when they are free, numbers
 -- → 1, or 0: it is gone
 if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HDEL', KEYS[1], '#' .. ARGV[1])

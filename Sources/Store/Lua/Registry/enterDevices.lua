@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Writes the records of new devices of an import, all of a run or none. Shorter than `writeDevices`, as nothing was there before
--- them; and many of them are in their sets already, but for `active`.
+-- Writes the records of new devices of an import, all of a run or none. Shorter than `writeDevices`, as nothing was
+-- there before them; and many of them are in their sets already, but for `active`.
 --
 -- KEYS words, intents, free numbers; record buckets; per device its index bucket; of those whose alias is asked for, its bucket;
 -- sets · ARGV words, the field that tells how far the intent has come, how far it must have, record

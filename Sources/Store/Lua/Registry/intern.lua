@@ -1,5 +1,8 @@
 #!lua flags=allow-oom
--- Numbers for texts. KEYS words · ARGV limit, texts → per text its number, or -1: no room
+-- Numbers for texts.
+-- KEYS words
+-- ARGV limit, texts
+-- → per text its number, or -1: no room
 local out, count, limit = {}, redis.call('HLEN', KEYS[1]), tonumber(ARGV[1])
 for i = 2, #ARGV do
   local number

@@ -1,7 +1,9 @@
 #!lua flags=allow-oom
--- Devices that are arriving hold their tokens from now on: all of them or none. KEYS arrivals; record buckets; sets · ARGV devices,
--- record buckets, plan of sets; for each device: which record bucket, number, nonce of its mark, and its member of arrivals; then
--- sets as `applySets` takes them → 0; or 1 and the places of the devices that are not as they were
+-- Devices that are arriving hold their tokens from now on: all of them or none.
+-- KEYS arrivals; record buckets; sets
+-- ARGV devices, record buckets, plan of sets; for each device: which record bucket, number, nonce of its mark, and its
+-- member of arrivals; then sets as `applySets` takes them
+-- → 0; or 1 and the places of the devices that are not as they were
 -- use records, sets
 local devices, buckets = tonumber(ARGV[1]), tonumber(ARGV[2])
 local held = redis.call('MGET', unpack(KEYS, 2, 1 + buckets))

@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- KEYS record bucket, index bucket · ARGV number, entry of the record or '', hash and number, whether it belongs in, whether to repair
+-- KEYS record bucket, index bucket
+-- ARGV number, entry of the record or '', hash and number, whether it belongs in, whether to repair
 -- → 1: it was wrong
 -- use records, index
 if entryOf(redis.call('GET', KEYS[1]) or '', tonumber(ARGV[1])) ~= ARGV[2] then return 0 end

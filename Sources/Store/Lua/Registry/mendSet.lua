@@ -1,6 +1,8 @@
 #!lua flags=allow-oom
--- KEYS record bucket, bucket of the set, its own key, intents · ARGV number, entry of the record or '', name, number within the
--- block, whether it belongs in (1, 0), whether to repair, names of all intents → 1: it was wrong
+-- KEYS record bucket, bucket of the set, its own key, intents
+-- ARGV number, entry of the record or '', name, number within the block, whether it belongs in (1, 0), whether to
+-- repair, names of all intents
+-- → 1: it was wrong
 -- use records, sets
 if entryOf(redis.call('GET', KEYS[1]) or '', tonumber(ARGV[1])) ~= ARGV[2] then return 0 end
 -- The number may be a newcomer's by now.

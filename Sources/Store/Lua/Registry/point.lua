@@ -1,7 +1,9 @@
 #!lua flags=allow-oom
--- Enters devices for hashes of tokens, behind those that are there. KEYS for each: alias bucket, index bucket of the
--- token's own id · ARGV for each: hash of the token, entry, whether another entry of the device will do, partition and hash of the
--- token's own id → for each how many entries stood before its own, those, and the places of devices with the own id; or nothing
+-- Enters devices for hashes of tokens, behind those that are there.
+-- KEYS for each: alias bucket, index bucket of the token's own id
+-- ARGV for each: hash of the token, entry, whether another entry of the device will do, partition and hash of the
+-- token's own id
+-- → for each how many entries stood before its own, those, and the places of devices with the own id; or nothing
 -- use index
 local out, held, changed = {}, {}, {}
 for k, value in ipairs(redis.call('MGET', unpack(KEYS))) do held[KEYS[k]] = value or '' end

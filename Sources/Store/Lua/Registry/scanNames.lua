@@ -1,5 +1,6 @@
 #!lua flags=no-writes
--- Names of sets that begin with ARGV[1]. KEYS buckets
+-- Names of sets that begin with ARGV[1].
+-- KEYS buckets
 local out, length, first = {}, #ARGV[1], string.byte(ARGV[1])
 for i = 1, #KEYS do
   for _, name in ipairs(redis.call('HKEYS', KEYS[i])) do

@@ -1,5 +1,7 @@
 #!lua flags=allow-oom
--- Takes entries away. KEYS alias buckets · ARGV for each the hash and the entry
+-- Takes entries away.
+-- KEYS alias buckets
+-- ARGV for each the hash and the entry
 -- use index
 for item = 1, #KEYS do
   local held = redis.call('GET', KEYS[item]) or ''

@@ -1,5 +1,7 @@
 #!lua flags=allow-oom
--- `writeDevices` by the owner of the partition. KEYS lease, then as there · ARGV owner, then as there
+-- `writeDevices` by the owner of the partition.
+-- KEYS lease, then as there
+-- ARGV owner, then as there
 -- use owner
 table.remove(KEYS, 1)
 table.remove(ARGV, 1)

@@ -1,5 +1,8 @@
 #!lua flags=no-writes
--- Which live parts have a text in their list, or are audiences. KEYS work… · ARGV text → 0, 1, or 2 for an audience
+-- Which live parts have a text in their list, or are audiences.
+-- KEYS work…
+-- ARGV text
+-- → 0, 1, or 2 for an audience
 local out = {}
 for i = 1, #KEYS do
   local part = redis.call('HMGET', KEYS[i], 'a', 't', 'ps')

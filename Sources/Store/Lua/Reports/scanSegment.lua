@@ -1,6 +1,9 @@
 #!lua flags=no-writes
--- Finished parts whose packed list holds a text. KEYS segment · ARGV cursor, count, text → next cursor, raw ids….
--- Inline messages have no mark before their id: KEYS inline messages · ARGV cursor, count, text, 1
+-- Finished parts whose packed list holds a text.
+-- KEYS segment
+-- ARGV cursor, count, text
+-- → next cursor, raw ids…. Inline messages have no mark before their id: KEYS inline messages · ARGV cursor, count,
+-- text, 1
 local page = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
 local found = {page[1]}
 for i = 1, #page[2], 2 do

@@ -1,5 +1,8 @@
 #!lua flags=no-writes
--- Jobs whose targets hold a text. KEYS stream · ARGV first entry, count, text → last entry or '', raw ids…
+-- Jobs whose targets hold a text.
+-- KEYS stream
+-- ARGV first entry, count, text
+-- → last entry or '', raw ids…
 local found = {''}
 for _, entry in ipairs(redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', ARGV[2])) do
   found[1] = entry[1]

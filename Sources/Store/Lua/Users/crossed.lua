@@ -1,6 +1,8 @@
 #!lua flags=no-writes
--- Users whose entry has changed. KEYS users, one for each · ARGV for each: user, version and places as they were → for
--- each 1, or 0: it is the same
+-- Users whose entry has changed.
+-- KEYS users, one for each
+-- ARGV for each: user, version and places as they were
+-- → for each 1, or 0: it is the same
 local out = {}
 for i = 1, #KEYS do
   local known = ARGV[i * 2]

@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
--- Devices become their users'. KEYS edition of users; users, one for each · ARGV limit; for each: user, the entry of a user
--- who has this device only → for each the entry, or 1: it is that one, or nil: the user has too many; then the edition before
--- and after
+-- Devices become their users'.
+-- KEYS edition of users; users, one for each
+-- ARGV limit; for each: user, the entry of a user who has this device only
+-- → for each the entry, or 1: it is that one, or nil: the user has too many; then the edition before and after
 -- use user
 local out, limit = {}, tonumber(ARGV[1])
 local isChanged = false

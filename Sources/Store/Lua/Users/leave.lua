@@ -1,5 +1,6 @@
 #!lua flags=allow-oom
--- KEYS edition of users, users · ARGV user, place
+-- KEYS edition of users, users
+-- ARGV user, place
 -- use user
 local version, places, tags = read(KEYS[2], ARGV[1])
 local found = find(places, ARGV[2])
