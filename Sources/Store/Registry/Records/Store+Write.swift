@@ -7,7 +7,10 @@ import RedisClient
 final class DeviceWrite {
   let place: DevicePlace
   let id: DeviceID
-  let before: FoundDevice?
+  /// One that is about to change its token is marked first, and is that then.
+  var before: FoundDevice?
+  /// Others came before: it is not tried.
+  var isRefused = false
   /// Nothing stands in its place, and something shall.
   let isNew: Bool
   /// Nil deletes it. Never another one: what may change while it is read is copied first, with all its texts.
@@ -132,7 +135,9 @@ extension Store {
   {
     var results = [DeviceWrite.Result](repeating: .done(aliased: []), count: writes.count)
     var left: [[Int]] = []
-    for (partition, places) in Dictionary(grouping: writes.indices, by: { writes[$0].place.partition }) {
+    for at in writes.indices where writes[at].isRefused { results[at] = .refused }
+    let open = writes.indices.filter { !writes[$0].isRefused }
+    for (partition, places) in Dictionary(grouping: open, by: { writes[$0].place.partition }) {
       let strange = places.filter { writes[$0].intent == nil }
       try await learnWords(writes, strange, WordPlace(partition: partition, app: app))
       left += Self.chunks(strange, writes, size: Self.devicesPerScript)

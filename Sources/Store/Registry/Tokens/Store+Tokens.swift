@@ -28,7 +28,8 @@ final class Step {
   var numbers: [Int]
   /// An alias of its token may name somebody.
   private var isContested = false
-  /// New with each attempt.
+  /// New with each attempt. The record carries it while the device is about to get its token, so that nothing that others write
+  /// meanwhile, also what stood there before, can be taken for it.
   private(set) var mark = DeviceRecord.Mark(nonce: 0, isArriving: true)
   private(set) var way = RegistrationWay.keeps
   /// As it was written, and where.
@@ -62,11 +63,11 @@ final class Step {
 
   /// Decides how it becomes `record`.
   func way(to record: DeviceRecord) -> RegistrationWay {
-    mark.nonce = SecureRandom.word()
     (told, left, gone) = (Pointed(), nil, [])
     let isLiving = found?.record.isLiving ?? false
     let keeps = found?.device.address.holdsSameToken(as: record.stored.device.address) ?? false
     way = isLiving && keeps ? .keeps : id == derived && !isContested ? .alone : isLiving ? .changes : .arrives
+    mark = DeviceRecord.Mark(nonce: SecureRandom.word(), isArriving: way == .arrives)
     return way
   }
 
@@ -97,14 +98,13 @@ final class Step {
   }
 
   fileprivate func claim(on place: DevicePlace, of device: Device) -> TokenClaim {
-    let (way, mark, before, address) = (way, mark, found, device.address)
+    let (way, mark, address) = (way, mark, device.address)
     return TokenClaim(
       id: id, place: place, address: address, user: device.user, derived: derived, told: told, way: way,
       untoldSince: untold?.since
     ) { found in
       switch way {
-      case .arrives: found.record.mark == mark
-      case .changes: before.map { found.packed.elementsEqual($0.packed) } ?? false
+      case .arrives, .changes: found.record.mark == mark
       case .keeps, .alone: found.record.isLiving && found.device.address.holdsSameToken(as: address)
       }
     }
@@ -114,7 +114,7 @@ final class Step {
 /// A token has one living owner: the device that registered it last.
 extension Store {
   /// Before anything is written: what aliases say of devices that lose a token; devices that are about to arrive are listed; and
-  /// those that change their token are entered for it, and those before them buried.
+  /// those that change their token are marked and entered for it, and those before them buried.
   func claimTokens(
     _ writes: some Sequence<DeviceWrite>, _ steps: [Step], _ app: AppID
   ) async throws(StoreError) {
@@ -133,20 +133,39 @@ extension Store {
       loser.step.left = (loser.derived, entries)
     }
     try await announce(arriving, app)
+    changing = try await mark(changing, steps, app)
     let pointed = try await point(
       changing.map { write in
         let step = steps[write.step]
         return Pointer(derived: step.derived, entry: AliasEntry(place: write.place, tag: step.mark.tag))
       }, app: app)
-    var claims: [(step: Step, claim: TokenClaim)] = []
+    var claims: [(write: DeviceWrite, claim: TokenClaim)] = []
     for (write, pointed) in zip(changing, pointed) {
       let step = steps[write.step]
       step.told = pointed
       guard let device = write.after?.stored.device else { continue }
-      claims.append((step, step.claim(on: write.place, of: device)))
+      claims.append((write, step.claim(on: write.place, of: device)))
     }
-    // Where one is lost its write is refused.
-    for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) { claimed.step.ended(result) }
+    for (claimed, result) in zip(claims, try await contest(claims.map(\.claim), app)) {
+      if !steps[claimed.write.step].ended(result) { claimed.write.isRefused = true }
+    }
+  }
+
+  /// Puts their marks on devices that are about to change their tokens; where others came before, the write is refused.
+  private func mark(_ changing: [DeviceWrite], _ steps: [Step], _ app: AppID) async throws(StoreError) -> [DeviceWrite]
+  {
+    guard !changing.isEmpty else { return [] }
+    let marks = changing.map { write in
+      var record = write.before?.record
+      record?.mark = steps[write.step].mark
+      return DeviceWrite(place: write.place, id: write.id, before: write.before, after: record)
+    }
+    _ = try await self.write(marks, app: app)
+    for (write, found) in zip(changing, try await records(changing.map(\.place), app: app)) {
+      let isMarked = found?.record.mark == steps[write.step].mark
+      if isMarked { write.before = found } else { write.isRefused = true }
+    }
+    return changing.filter { !$0.isRefused }
   }
 
   /// Of registrations that were written; for those that are alone or were entered before there is nothing to point.
