@@ -37,13 +37,13 @@ extension Kind {
 
 extension Message {
   /// protocols/apns.md section 4.
-  var apnsPayloadLimit: Int { kind == .voip || isBroadcast ? 5_120 : 4_096 }
+  var apnsPayloadLimit: Int { self.kind == .voip || isBroadcast ? 5_120 : 4_096 }
 
   /// Only alerts may rest until the device wakes by itself, and background pushes are never urgent. Nil: where the vendor
   /// names no priority, none is sent unless somebody asked for one.
   var apnsPriority: String? {
-    switch (kind, effectivePriority) {
-    case (.widgets, _) where priority == nil: nil
+    switch (self.kind, self.effectivePriority) {
+    case (.widgets, _) where self.priority == nil: nil
     case (.background, _): "5"
     case (_, .high): "10"
     case (.alert, .low): "1"
@@ -51,5 +51,5 @@ extension Message {
     }
   }
 
-  var isBroadcast: Bool { if case .channel = to { true } else { false } }
+  var isBroadcast: Bool { if case .channel = self.to { true } else { false } }
 }

@@ -33,7 +33,7 @@ extension Kind {
   private static let callTTL = 30
 }
 
-extension Message {
+extension Message.Fields {
   /// The priority asked for, or what the kind has without a word: high for what somebody waits for or should see now.
   package var effectivePriority: Priority {
     if let priority { return priority }

@@ -87,24 +87,25 @@ extension Message {
 
   /// Nil: everyone gets the same.
   package var shares: VariantShares? {
-    guard !variants.isEmpty || holdout > 0 else { return nil }
-    return VariantShares(names: variants.map(\.name), weights: variants.map(\.weight), holdout: holdout)
+    guard !fields.variants.isEmpty || fields.holdout > 0 else { return nil }
+    return VariantShares(
+      names: fields.variants.map(\.name), weights: fields.variants.map(\.weight), holdout: fields.holdout)
   }
 
   /// All that a device can get: the message itself, or each of its variants with its name.
   package var contents: [(name: String?, message: Message)] {
-    guard !variants.isEmpty else { return [(nil, self)] }
-    return variants.indices.map { (variants[$0].name, content(of: $0)) }
+    guard !fields.variants.isEmpty else { return [(nil, self)] }
+    return fields.variants.indices.map { (fields.variants[$0].name, content(of: $0)) }
   }
 
   /// The message as the devices of one variant get it; nil: those of none.
   package func content(of variant: Int?) -> Message {
-    guard let variant, variants.indices.contains(variant) else { return self }
-    var message = self
-    message.notification = variants[variant].notification
-    message.data = variants[variant].data
-    message.variants = []
-    message.holdout = 0
-    return message
+    guard let variant, fields.variants.indices.contains(variant) else { return self }
+    var content = fields
+    content.notification = fields.variants[variant].notification
+    content.data = fields.variants[variant].data
+    content.variants = []
+    content.holdout = 0
+    return Message(content)
   }
 }

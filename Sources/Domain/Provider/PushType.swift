@@ -35,5 +35,5 @@ package struct PushType: Hashable, Sendable {
 }
 
 extension Message {
-  package var pushType: PushType { PushType(kind, liveActivity?.event) }
+  package var pushType: PushType { PushType(self.kind, self.liveActivity?.event) }
 }

@@ -7,7 +7,7 @@ extension Intake {
     "title", "body", "sound", "title_key", "title_args", "body_key", "body_args", "localized",
   ]
 
-  static func checkNotification(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  static func checkNotification(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     switch message.kind {
     case .alert: checkAlert(message, fields, &findings)
     case .liveActivity: checkActivity(message, fields, &findings)
@@ -15,7 +15,7 @@ extension Intake {
     }
   }
 
-  private static func checkAlert(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  private static func checkAlert(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     let place = fields.place
     guard let notification = message.notification else {
       if !fields.has("notification") {
@@ -46,7 +46,7 @@ extension Intake {
   }
 
   private static func checkEncryptedBody(
-    _ message: Message, _ notification: Notification, _ fields: Fields, _ findings: inout Findings
+    _ message: Message.Fields, _ notification: Notification, _ fields: Fields, _ findings: inout Findings
   ) {
     guard message.encryptedBody != nil else { return }
     let place = fields.place.member("encrypted_body")
@@ -66,7 +66,7 @@ extension Intake {
     }
   }
 
-  private static func checkActivity(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  private static func checkActivity(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     let place = fields.place.member("notification")
     if let members = fields["notification"]?.object {
       for member in members where Schema.notification.has(member.key) && !saidOfActivities.contains(member.key) {

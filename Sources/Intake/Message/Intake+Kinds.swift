@@ -22,7 +22,7 @@ extension Intake {
     }
   }
 
-  static func checkKind(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  static func checkKind(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     let place = fields.place
     let kind = message.kind
     for (name, kinds, why) in belongings where fields.has(name) && !kinds.contains(kind) {
@@ -30,8 +30,14 @@ extension Intake {
       findings.refuse(
         place.member(name), .notAllowed, "a `\(kind.rawValue)` push \(why): leave `\(name)` out (it is for \(names))")
     }
-    let own: [Kind: String] = [.liveActivity: "live_activity", .fileProvider: "file_provider", .mdm: "mdm"]
-    if let name = own[kind], !fields.has(name) {
+    let own: String? =
+      switch kind {
+      case .liveActivity: "live_activity"
+      case .fileProvider: "file_provider"
+      case .mdm: "mdm"
+      default: nil
+      }
+    if let name = own, !fields.has(name) {
       findings.refuse(place.member(name), .required, "kind `\(kind.rawValue)` needs `\(name)`")
     }
     if kind == .voip, message.data.isEmpty, !fields.has("data") {

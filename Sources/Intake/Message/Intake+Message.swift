@@ -7,7 +7,7 @@ extension Intake {
     let recipients = readRecipients(fields, &findings)
     let kind = fields.choice("kind", Kind.self, &findings) ?? .alert
 
-    var message = Message(to: recipients ?? .devices([]), kind: kind)
+    var message = Message.Fields(to: recipients ?? .devices([]), kind: kind)
     message.notification = readNotification(fields, &findings)
     message.data = readData(fields, &findings)
     message.contentAvailable = fields.flag("content_available", &findings) ?? false
@@ -35,11 +35,11 @@ extension Intake {
     readVariants(document, fields, &message, &findings)
     // With variants nobody gets the message as it is.
     if !fields.has("variants") { checkContent(message, fields, &findings) }
-    return recipients == nil ? nil : message
+    return recipients == nil ? nil : Message(message)
   }
 
   /// What the parts of a message ask of each other.
-  static func checkContent(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  static func checkContent(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     checkKind(message, fields, &findings)
     checkNotification(message, fields, &findings)
     checkDefaults(message, fields, &findings)
@@ -48,7 +48,7 @@ extension Intake {
   }
 
   /// Only devices that show it already can be found by an activity.
-  private static func checkActivity(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  private static func checkActivity(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     guard fields["to"]?.object?.contains(where: { $0.key == "activity" }) == true else { return }
     let place = fields.place.member("to").member("activity")
     guard message.kind == .liveActivity else {
@@ -62,7 +62,7 @@ extension Intake {
     }
   }
 
-  private static func readTTL(_ fields: Fields, of message: Message, _ findings: inout Findings) -> Int {
+  private static func readTTL(_ fields: Fields, of message: Message.Fields, _ findings: inout Findings) -> Int {
     let given = fields.integer("ttl", in: 0...Int64(Message.maximumTTL), &findings).map(Int.init)
     if let given, !message.kind.ttlRange.contains(given) {
       let range = message.kind.ttlRange

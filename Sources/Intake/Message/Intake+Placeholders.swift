@@ -36,7 +36,7 @@ extension Intake {
   }
 
   /// Nobody here knows the attributes of those at whom a provider aims.
-  static func checkDefaults(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  static func checkDefaults(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     let aims: String
     if message.oneSignalTargeting == .provider {
       aims = "OneSignal selects the devices"

@@ -2,7 +2,7 @@ import Domain
 
 /// When a message goes, and how often a device may hear of its topic.
 extension Intake {
-  static func readTiming(_ fields: Fields, _ message: inout Message, _ findings: inout Findings) {
+  static func readTiming(_ fields: Fields, _ message: inout Message.Fields, _ findings: inout Findings) {
     message.sendAt = readSendAt(fields, &findings)
     message.quietHours = readQuietHours(fields, &findings)
     message.cap = readCap(fields, &findings)
@@ -128,7 +128,7 @@ extension Intake {
   }
 
   /// What needs to know each device is of no use where others aim.
-  private static func checkTiming(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  private static func checkTiming(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     let reason: String
     if case .channel = message.to {
       reason = "a channel is one address, and only Apple knows its devices"

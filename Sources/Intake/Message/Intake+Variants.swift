@@ -7,7 +7,7 @@ extension Intake {
   private static let texts = ["title", "subtitle", "body"]
 
   static func readVariants(
-    _ document: JSONValue, _ fields: Fields, _ message: inout Message, _ findings: inout Findings
+    _ document: JSONValue, _ fields: Fields, _ message: inout Message.Fields, _ findings: inout Findings
   ) {
     let holdout = fields.has("holdout") ? fields.percent("holdout", &findings) : 0
     message.holdout = holdout ?? 0
@@ -71,7 +71,7 @@ extension Intake {
   /// The message as the variant makes it, by the same rules as a message by itself. A fault is told where it stands: in the
   /// variant, or once in the message.
   private static func readContent(
-    of variant: inout Variant, _ item: JSONValue, _ own: Fields, _ document: JSONValue, _ message: Message,
+    of variant: inout Variant, _ item: JSONValue, _ own: Fields, _ document: JSONValue, _ message: Message.Fields,
     _ findings: inout Findings
   ) {
     var inner = Findings(like: findings)
@@ -145,7 +145,7 @@ extension Fields {
   }
 }
 
-extension Message {
+extension Message.Fields {
   /// A provider shares it out among devices that are not known here.
   fileprivate var isOneDelivery: Bool {
     if case .channel = to { return true }

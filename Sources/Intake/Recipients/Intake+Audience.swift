@@ -74,7 +74,7 @@ extension Intake {
   }
 
   /// The fields of a message that only an audience can have.
-  static func readAiming(_ fields: Fields, _ message: inout Message, _ findings: inout Findings) {
+  static func readAiming(_ fields: Fields, _ message: inout Message.Fields, _ findings: inout Findings) {
     message.reach = fields.choice("reach", Reach.self, &findings) ?? .allDevices
     message.keepReceipts = fields.flag("keep_receipts", &findings) ?? false
     message.oneSignalTargeting =

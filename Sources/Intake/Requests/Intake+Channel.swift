@@ -16,7 +16,7 @@ extension Intake {
   }
 
   /// A channel takes updates and ends of Live Activities, nothing else.
-  static func checkChannel(_ message: Message, _ fields: Fields, _ findings: inout Findings) {
+  static func checkChannel(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     guard case .channel = message.to else { return }
     guard message.kind == .liveActivity else {
       let place = fields.place.member(fields.has("kind") ? "kind" : "to")
