@@ -82,6 +82,7 @@ extension HTTPServerResponse {
     return Array(text.utf8) + body
   }
 
+  private static let controls = ByteSet { $0 < 0x20 || $0 == 0x7F }
   private static let reservedLengths = [0, 4, 10, 14, 17]
 
   /// The headers an owner may set, without anything that could end a line.
@@ -92,7 +93,7 @@ extension HTTPServerResponse {
       case "content-length", "transfer-encoding", "connection", "date", "": return nil
       default:
         var header = header
-        if header.value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+        if Self.controls.holdsSome(of: header.value) {
           header.value = String(decoding: header.value.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
         }
         return header

@@ -20,11 +20,11 @@ struct RequestHead {
       $0 + $1.name.utf8.count + $1.value.utf8.count + 4
     }
     guard size <= settings.maximumHead, headers.count <= settings.maximumHeaders else { throw .headTooLarge }
-    guard method.utf8.allSatisfy(Self.isTokenByte) else { throw .badRequest("The method is malformed.") }
-    guard headers.allSatisfy({ !$0.name.isEmpty && $0.name.utf8.allSatisfy(Self.isTokenByte) }) else {
+    guard Self.token.holdsAll(of: method) else { throw .badRequest("The method is malformed.") }
+    guard headers.allSatisfy({ !$0.name.isEmpty && Self.token.holdsAll(of: $0.name) }) else {
       throw .badRequest("The name of a header is malformed.")
     }
-    guard headers.allSatisfy({ $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }) else {
+    guard headers.allSatisfy({ Self.visible.holdsAll(of: $0.value) }) else {
       throw .badRequest("A header holds a control character.")
     }
     let hosts = headers.count { $0.name == "host" }
@@ -61,7 +61,7 @@ struct RequestHead {
   private static func parse(_ target: [UInt8], method: String) throws(HTTPRefusal) -> (
     String, [(name: String, value: String)]
   ) {
-    guard target.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+    guard ByteSet.printable.holdsAll(of: target.span) else {
       throw .badRequest("The target holds bytes that must be percent-encoded.")
     }
     var target = target[...]
@@ -112,16 +112,10 @@ struct RequestHead {
     }
   }
 
-  private static func isTokenByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "!"), UInt8(ascii: "#"),
-      UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"),
-      UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-      true
-    default: false
-    }
+  /// RFC 9110 section 5.6.2.
+  private static let token = ByteSet { byte in
+    byte.isASCIILetter || byte.isASCIIDigit || "-_.!#$%&'*+^`|~".utf8.contains(byte)
   }
+  /// What the value of a header may hold: no control character but the tab.
+  private static let visible = ByteSet({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }, others: true)
 }

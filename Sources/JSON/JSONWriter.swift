@@ -128,10 +128,11 @@ package struct JSONWriter {
 
   /// What stands between the quotes.
   package static func appendEscaped(_ text: String, to bytes: inout [UInt8]) {
+    guard escaped.holdsSome(of: text) else { return bytes.append(contentsOf: text.utf8) }
     var text = text
     text.withUTF8 { text in
       var plain = 0
-      for at in text.indices where Self.needsEscape(text[at]) {
+      for at in text.indices where escaped.contains(text[at]) {
         bytes.append(contentsOf: text[plain..<at])
         appendEscape(text[at], to: &bytes)
         plain = at + 1
@@ -140,9 +141,7 @@ package struct JSONWriter {
     }
   }
 
-  private static func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-  }
+  private static let escaped = ByteSet { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
 
   private static func appendEscape(_ byte: UInt8, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\\"))

@@ -10,14 +10,14 @@ package struct FIFO<Element> {
 
   @inlinable package init() {}
 
-  @inlinable package var isEmpty: Bool { head == items.count }
-  @inlinable package var first: Element? { head < items.count ? items[head] : nil }
-  @inlinable package var count: Int { items.count - head }
+  @inlinable @inline(__always) package var isEmpty: Bool { head == items.count }
+  @inlinable @inline(__always) package var first: Element? { head < items.count ? items[head] : nil }
+  @inlinable @inline(__always) package var count: Int { items.count - head }
 
-  @inlinable package mutating func append(_ element: Element) { items.append(element) }
+  @inlinable @inline(__always) package mutating func append(_ element: Element) { items.append(element) }
 
   /// Cheap for what was just taken; otherwise everything moves.
-  @inlinable package mutating func prepend(_ element: Element) {
+  @inlinable @inline(__always) package mutating func prepend(_ element: Element) {
     if head > 0 {
       head -= 1
       items[head] = element
@@ -26,7 +26,7 @@ package struct FIFO<Element> {
     }
   }
 
-  @inlinable package mutating func popFirst() -> Element? {
+  @inlinable @inline(__always) package mutating func popFirst() -> Element? {
     guard head < items.count else { return nil }
     let element = items[head]
     items[head] = nil
@@ -43,7 +43,7 @@ package struct FIFO<Element> {
   }
 
   /// The youngest.
-  @inlinable package mutating func popLast() -> Element? {
+  @inlinable @inline(__always) package mutating func popLast() -> Element? {
     guard head < items.count else { return nil }
     let element = items.removeLast()
     if head == items.count {
@@ -67,7 +67,7 @@ package struct FIFO<Element> {
   }
 
   /// Takes all, in order.
-  @inlinable package mutating func takeAll() -> [Element] {
+  @inlinable @inline(__always) package mutating func takeAll() -> [Element] {
     defer {
       items = []
       head = 0
@@ -75,7 +75,7 @@ package struct FIFO<Element> {
     return items[head...].compactMap { $0 }
   }
 
-  @inlinable package mutating func change(_ body: (inout Element) -> Void) {
+  @inlinable @inline(__always) package mutating func change(_ body: (inout Element) -> Void) {
     for index in head..<items.count { body(&items[index]!) }
   }
 }

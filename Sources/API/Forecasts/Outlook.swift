@@ -3,8 +3,8 @@ import Intake
 import Store
 
 /// Says of one device of a message why it would get nothing if its turn came now. Asks what sending asks, by the same
-/// means and in the same order: its route, its share, its time, its cap, its texts, its request.
-struct Outlook {
+/// means and in the same order: its route, its share, its time, its cap, its texts, its request. Belongs to the loop.
+final class Outlook {
   let message: Message
   let app: AppID
   /// When sending begins: now, or when the message is due.
@@ -48,7 +48,7 @@ struct Outlook {
   }
 
   /// Nil: it would be sent. `device`: as it is registered. `full`: those whose cap is used up.
-  mutating func exclusion(of target: SubmissionTarget, _ device: StoredDevice?, full: Set<DeviceID>)
+  func exclusion(of target: SubmissionTarget, _ device: StoredDevice?, full: Set<DeviceID>)
     -> Forecast.Exclusion?
   {
     let credential: CredentialID
@@ -72,7 +72,7 @@ struct Outlook {
     return unrenderable(account, content, facts ?? DeviceFacts(), address)
   }
 
-  private mutating func unrenderable(
+  private func unrenderable(
     _ account: any ProviderAccount, _ content: Int, _ facts: DeviceFacts, _ address: Address
   ) -> Forecast.Exclusion? {
     let texts = contents[content]

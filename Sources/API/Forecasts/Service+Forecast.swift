@@ -34,13 +34,12 @@ extension Service {
       now: call.now)
   }
 
-  /// What would come of a message that is aimed so. `given`: with its split, if it is known.
-  func forecast(_ recipients: ResolvedRecipients, _ given: Outlook, _ call: Call, _ purpose: ForecastPurpose)
+  /// What would come of a message that is aimed so. `outlook`: with its split, if it is known.
+  func forecast(_ recipients: ResolvedRecipients, _ outlook: Outlook, _ call: Call, _ purpose: ForecastPurpose)
     async throws(Problem)
     -> Forecast
   {
     let bounds = purpose == .answer ? settings.forecasts.answer : settings.forecasts.warning
-    var outlook = given
     var forecast = Forecast()
     if outlook.split == nil, let shares = outlook.message.shares {
       outlook.split = VariantSplit(shares: shares, seed: Self.trialSeed)
@@ -67,7 +66,7 @@ extension Service {
       return forecast
     }
     let devices = try await sample(selection, resolver, count, call, bounds)
-    let samples = try await look(at: devices.map(resolver.target), devices, &outlook, call.now)
+    let samples = try await look(at: devices.map(resolver.target), devices, outlook, call.now)
     forecast.sample = devices.count
     for (provider, members) in queued {
       forecast.add(samples[provider] ?? Forecast(), ofProvider: provider, scaledTo: members)
@@ -80,7 +79,7 @@ extension Service {
     _ targets: [SubmissionTarget], _ devices: [StoredDevice?], to given: Forecast, _ outlook: Outlook, _ call: Call,
     _ bounds: ForecastBounds
   ) async throws(Problem) -> Forecast {
-    var (forecast, outlook) = (given, outlook)
+    var forecast = given
     var queued: [ProviderName: [Int]] = [:]
     for (place, target) in targets.enumerated() {
       switch target.route {
@@ -101,7 +100,7 @@ extension Service {
       let some = stride(from: 0, to: places.count, by: step).map { places[$0] }
       looked += some.count
       let samples = try await look(
-        at: some.map { targets[$0] }, some.map { devices.isEmpty ? nil : devices[$0] }, &outlook, call.now)
+        at: some.map { targets[$0] }, some.map { devices.isEmpty ? nil : devices[$0] }, outlook, call.now)
       forecast.add(samples[provider] ?? Forecast(), ofProvider: provider, scaledTo: places.count)
     }
     if step > 1 { forecast.sample = looked }
@@ -110,7 +109,7 @@ extension Service {
 
   /// What becomes of these, by provider.
   private func look(
-    at targets: [SubmissionTarget], _ devices: [StoredDevice?], _ outlook: inout Outlook, _ now: WallTime
+    at targets: [SubmissionTarget], _ devices: [StoredDevice?], _ outlook: Outlook, _ now: WallTime
   ) async throws(Problem) -> [ProviderName: Forecast] {
     var full: Set<DeviceID> = []
     if let cap = outlook.message.cap {

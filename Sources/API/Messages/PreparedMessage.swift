@@ -24,6 +24,7 @@ final class PreparedMessage {
     submission.collapseKey = message.collapseKey
     submission.ordered = message.ordered
     submission.targets = recipients.targets
+    submission.asksOwner = recipients.asksOwner
     submission.audience = recipients.audience
     submission.keepReceipts = message.keepReceipts
     submission.ratePerSecond = message.ratePerSecond

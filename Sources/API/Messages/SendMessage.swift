@@ -15,9 +15,17 @@ extension Service {
     if !isDryRun, let idempotency, let earlier = try await lookUp(idempotency, call.app) {
       return Answer.accepted(try await became(earlier, of: nil, call.app))
     }
-    let prepared = try await prepare(
-      try call.document(), body: call.request.body, call, for: isDryRun ? .answer : .warning)
+    let document = try call.document()
+    let (reading, body) = (try await readWhole(document, call), call.request.body)
+    // Requests with an idempotency key look first: the key of one that is not stored would stay reserved.
+    var prepared = try await prepare(
+      reading, document, body: body, call, owners: isDryRun || idempotency != nil ? .lookedUp : .askedByStore,
+      for: isDryRun ? .answer : .warning)
     if isDryRun { return try await dryRun(prepared, call) }
+    if prepared.submission.asksOwner {
+      if let accepted = try await acceptUnregistered(prepared, call.app) { return Answer.accepted(accepted) }
+      prepared = try await prepare(reading, document, body: body, call, owners: .lookedUp)
+    }
     prepared.submission.idempotency = idempotency
     return Answer.accepted(try await accept(prepared, call.app))
   }
@@ -41,19 +49,21 @@ extension Service {
   func prepare(_ document: JSONValue, body: [UInt8], _ call: Call, for purpose: ForecastPurpose)
     async throws(Problem) -> PreparedMessage
   {
-    let reading: MessageReading
+    try await prepare(try await readWhole(document, call), document, body: body, call, for: purpose)
+  }
+
+  /// Refused with what later checks find as well.
+  private func readWhole(_ document: JSONValue, _ call: Call) async throws(Problem) -> MessageReading {
     let faults = FaultBudget(suggestions: call.suggestions)
     do throws(Refusal) {
-      reading = try self.reading(of: document, call, faults)
+      return try reading(of: document, call, faults)
     } catch {
       throw Problem(await withLaterFaults(error, document, call, faults), .invalidMessage)
     }
-    return try await prepare(reading, document, body: body, call, for: purpose)
   }
 
-  /// `owners`: of the message's tokens, if they are known.
   func prepare(
-    _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: [TokenOwner]? = nil,
+    _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: TokenOwners = .lookedUp,
     for purpose: ForecastPurpose = .warning
   ) async throws(Problem) -> PreparedMessage {
     var message = reading.message
@@ -85,12 +95,11 @@ extension Service {
 
   /// Warns of all who will get nothing. Of a message that has a holdout this chooses the id, as that says who is in it.
   func foresee(
-    _ prepared: PreparedMessage, _ recipients: ResolvedRecipients, _ given: Outlook, _ call: Call,
+    _ prepared: PreparedMessage, _ recipients: ResolvedRecipients, _ outlook: Outlook, _ call: Call,
     _ purpose: ForecastPurpose
   )
     async throws(Problem)
   {
-    var outlook = given
     let isAsked = purpose == .answer
     guard isAsked || outlook.asksDevices || !recipients.isWhole else { return }
     if !isAsked, prepared.message.shares != nil {
@@ -126,9 +135,17 @@ extension Service {
     }
     switch acceptance {
     case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(prepared.submission)
-    case .unconfirmed, .repeated, .keyReused, .inProgress: break
+    case .unconfirmed, .repeated, .keyReused, .inProgress, .mayBeRegistered: break
     }
     return try await became(acceptance, of: prepared, app)
+  }
+
+  /// Nil: nothing was done, and who has its token must be looked up.
+  private func acceptUnregistered(_ prepared: PreparedMessage, _ app: AppID) async throws(Problem) -> AcceptedMessage? {
+    prepared.submission.replicas = prepared.message.replicas ?? apps[app]?.replicas ?? 0
+    guard case .accepted(let id) = try await store(prepared) else { return nil }
+    counts.acceptedMessage(prepared.submission)
+    return AcceptedMessage(id, prepared)
   }
 
   private func store(_ prepared: PreparedMessage) async throws(Problem) -> Acceptance {
@@ -215,6 +232,7 @@ extension Service {
         .idempotencyKeyReused,
         "This idempotency key was used with another body: use a new key for a new message. Bodies are compared byte "
           + "by byte, including spaces and the order of members")
+    case .mayBeRegistered: preconditionFailure("who has the token was looked up before")
     case .inProgress:
       throw Problem(
         .requestInProgress,

@@ -100,9 +100,9 @@ extension Service {
     await loop.abreast(all.count, width: Self.linesAbreast) { place in
       await self.loop.giveWay()
       let (line, reading) = (all[place].line, all[place].reading)
-      var own: [TokenOwner]?
+      var own = TokenOwners.lookedUp
       if let first = all[place].firstOwner, case .tokens(let addresses) = reading.message.to {
-        own = Array(found[first..<first + addresses.count])
+        own = .known(Array(found[first..<first + addresses.count]))
       }
       do throws(Problem) {
         let prepared = try await self.prepare(reading, line.document, body: line.body, call, owners: own)

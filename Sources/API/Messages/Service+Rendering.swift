@@ -2,12 +2,17 @@ import Domain
 import Intake
 import Store
 
-/// The texts of one variant; nil: of all devices.
-typealias VariantTexts = (variant: String?, texts: MessageTexts)
+struct VariantTexts {
+  /// Nil: all devices get them.
+  var variant: String?
+  var texts: MessageTexts
+}
 
 extension Message {
   /// Read once for all that is to be checked of them.
-  var textsByVariant: [VariantTexts] { contents.map { ($0.name, MessageTexts($0.message)) } }
+  var textsByVariant: [VariantTexts] {
+    contents.map { VariantTexts(variant: $0.name, texts: MessageTexts($0.message)) }
+  }
 }
 
 extension Service {
@@ -21,7 +26,8 @@ extension Service {
     var told: Set<Violation> = []
     var notices: [Notice] = []
     var noticed: Set<Notice> = []
-    for (variant, texts) in contents {
+    for content in contents {
+      let texts = content.texts
       for credential in credentials {
         // It may have left the configuration a moment ago: its deliveries wait like all of that credential.
         guard let account = accounts[credential] else { continue }
@@ -33,7 +39,7 @@ extension Service {
             }
           } catch {
             let language = texts.language(of: choice).map { " (in `\($0)`)" } ?? ""
-            let name = variant.map { " (variant `\($0)`)" } ?? ""
+            let name = content.variant.map { " (variant `\($0)`)" } ?? ""
             for fault in error.all {
               let violation = Violation(fault.pointer, fault.code, fault.detail + language + name)
               if told.insert(violation).inserted { violations.append(violation) }

@@ -18,6 +18,8 @@ struct ResolvedRecipients {
   /// Members of the audience that go through each of them, as far as is known now.
   var countsByCredential: [CredentialID: Int] = [:]
   var warnings: [Notice] = []
+  /// The only target is a raw token, and the script that stores the message finds out whether it is registered.
+  var asksOwner = false
   /// Each of the targets is to be sent to, and nobody else was found.
   var isWhole: Bool { audience == nil && others.isEmpty && targets.allSatisfy(\.route.isQueued) }
 

@@ -12,7 +12,7 @@ extension Service {
   /// Aims a message. A small audience becomes a list of its devices, an empty one a list of none: never everybody.
   /// `keepsDevices`: something of the message depends on what is registered of each target.
   func recipients(
-    _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: [TokenOwner]? = nil
+    _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: TokenOwners = .lookedUp
   ) async throws(Problem) -> ResolvedRecipients {
     guard let (expression, pointer) = try expression(of: message, document) else {
       return try await resolve(message, call.app, keepsDevices: keepsDevices, owners: owners)

@@ -5,10 +5,19 @@ import Store
 /// The id that a token has by itself, and the device that is registered with it.
 typealias TokenOwner = (id: DeviceID, owner: StoredDevice?)
 
+/// How it is learned which device is registered with a token that a message names.
+enum TokenOwners {
+  case lookedUp
+  /// In the order of the message's tokens.
+  case known([TokenOwner])
+  /// A single token is taken for one that is registered nowhere, and the script that stores the message makes sure.
+  case askedByStore
+}
+
 extension Service {
   /// Who is meant, each device once, in the order asked for, and what becomes of it.
   func resolve(
-    _ message: Message, _ app: AppID, keepsDevices: Bool, owners: [TokenOwner]? = nil
+    _ message: Message, _ app: AppID, keepsDevices: Bool, owners: TokenOwners = .lookedUp
   ) async throws(Problem) -> ResolvedRecipients {
     let tenant = try tenant(app)
     let resolver = resolver(tenant, message)
@@ -17,6 +26,7 @@ extension Service {
     var others: [Forecast.Exclusion: Int] = [:]
     var warnings: [Notice] = []
     var ofUsers: [[StoredDevice]] = []
+    var asksOwner = false
     if case .users(let users) = message.to { ofUsers = try await devices(ofUsers: users, app) }
     do throws(StoreError) {
       switch message.to {
@@ -26,7 +36,13 @@ extension Service {
         if keepsDevices { kept = stored }
       case .tokens(let addresses):
         let found: [TokenOwner]
-        if let owners { found = owners } else { found = try await store.ownersAndIDs(of: addresses, app: app) }
+        switch owners {
+        case .known(let known): found = known
+        case .askedByStore where addresses.count == 1 && !keepsDevices:
+          found = [(Store.derivedID(of: addresses[0], in: app), nil)]
+          asksOwner = true
+        case .askedByStore, .lookedUp: found = try await store.ownersAndIDs(of: addresses, app: app)
+        }
         targets = zip(addresses, found).map { address, found in
           found.owner.map(resolver.target) ?? resolver.target(address, id: found.id)
         }
@@ -59,6 +75,7 @@ extension Service {
     }
     var recipients = ResolvedRecipients(targets: targets, devices: kept, warnings: warnings)
     recipients.others = others
+    recipients.asksOwner = asksOwner
     return recipients
   }
 

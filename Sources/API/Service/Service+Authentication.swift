@@ -41,10 +41,10 @@ extension Service {
     let scheme = value.drop { $0 == space }.prefix { $0 != space }
     let secret = value[scheme.endIndex...].drop { $0 == space }
     guard scheme.count == 6, scheme.elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }),
-      secret.count <= longestSecret, secret.starts(with: "fk_".utf8),
-      secret.allSatisfy({ (0x21...0x7e).contains($0) })
+      secret.count <= longestSecret, secret.starts(with: "fk_".utf8)
     else { return nil }
-    return String(Substring(secret))
+    let text = String(Substring(secret))
+    return ByteSet.printable.holdsAll(of: text) ? text : nil
   }
 
   private static func unauthorized(_ detail: String, error: String?) -> Problem {

@@ -19,9 +19,9 @@ extension Intake {
     notification.sound = readSound(fields, &findings)
     notification.interruptionLevel = fields.choice("interruption_level", InterruptionLevel.self, &findings)
     notification.relevanceScore = fields.number("relevance_score", in: 0...1, &findings)
-    (notification.titleKey, notification.titleArgs) = readKey("title", fields, &findings)
-    (notification.subtitleKey, notification.subtitleArgs) = readKey("subtitle", fields, &findings)
-    (notification.bodyKey, notification.bodyArgs) = readKey("body", fields, &findings)
+    (notification.titleKey, notification.titleArgs) = readKey("title_key", "title_args", fields, &findings)
+    (notification.subtitleKey, notification.subtitleArgs) = readKey("subtitle_key", "subtitle_args", fields, &findings)
+    (notification.bodyKey, notification.bodyArgs) = readKey("body_key", "body_args", fields, &findings)
     notification.launchImage = fields.text("launch_image", .line(256), &findings)
     notification.targetContentID = fields.text("target_content_id", .line(256), &findings)
     notification.filterCriteria = fields.text("filter_criteria", .line(256), &findings)
@@ -70,12 +70,13 @@ extension Intake {
   }
 
   /// `title_key` with `title_args`, and so on: texts that the app itself translates.
-  private static func readKey(_ name: String, _ fields: Fields, _ findings: inout Findings) -> (String?, [String]) {
-    let key = fields.text("\(name)_key", .line(256), &findings)
-    let arguments = "\(name)_args"
+  private static func readKey(
+    _ name: String, _ arguments: String, _ fields: Fields, _ findings: inout Findings
+  ) -> (String?, [String]) {
+    let key = fields.text(name, .line(256), &findings)
     let texts = fields.texts(arguments, maximum: maximumArguments, .prose, &findings) ?? []
-    if fields.has(arguments), !fields.has("\(name)_key") {
-      findings.refuse(fields.place.member(arguments), .required, "`\(arguments)` needs `\(name)_key`")
+    if fields.has(arguments), !fields.has(name) {
+      findings.refuse(fields.place.member(arguments), .required, "`\(arguments)` needs `\(name)`")
     }
     for (index, text) in texts.enumerated() {
       checkPlaceholders(in: text, at: fields.place.member(arguments).element(index), &findings)

@@ -27,12 +27,6 @@ struct TextRule {
   /// An id of a broadcast channel; how long they are is not said.
   static let base64 = TextRule(alphabet: .base64, maximum: 256)
 
-  private static func holdsNUL(_ text: String) -> Bool {
-    let bytes = text.utf8Span.span
-    for place in bytes.indices where bytes[place] == 0 { return true }
-    return false
-  }
-
   /// What is wrong with the text, or nil.
   func fault(in text: String) -> (code: Violation.Code, detail: String)? {
     if text.isEmpty { return mayBeEmpty ? nil : (.empty, "is empty: give a value or leave it out") }
@@ -40,7 +34,7 @@ struct TextRule {
     guard length <= maximum else { return (.tooLong, "has \(length) bytes; the limit is \(maximum)") }
     switch alphabet {
     case .prose:
-      return Self.holdsNUL(text) ? (.invalidFormat, "holds a NUL character: remove it") : nil
+      return ByteSet.nul.holdsSome(of: text) ? (.invalidFormat, "holds a NUL character: remove it") : nil
     case .line:
       if text.unicodeScalars.contains(where: \.breaksLine) {
         return (.invalidFormat, "holds a control character (a line break?): remove it")
@@ -53,9 +47,8 @@ struct TextRule {
       let fits = text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+/-_=".utf8.contains($0) }
       return fits ? nil : (.invalidFormat, "is not base64")
     case .identifier, .printable:
-      let slash = UInt8(ascii: "/")
-      let wrong = text.utf8.contains { !(0x21...0x7e).contains($0) || (alphabet == .identifier && $0 == slash) }
-      guard wrong else { return nil }
+      let letters: ByteSet = alphabet == .identifier ? .printableWithoutSlash : .printable
+      guard !letters.holdsAll(of: text) else { return nil }
       return (
         .invalidFormat, "may hold only printable ASCII without space\(alphabet == .identifier ? " and slash" : "")"
       )

@@ -26,6 +26,9 @@ package struct Submission: Sendable {
   package var labels = Labels()
   /// When that key ends, in milliseconds of Redis' clock; known once it is reserved.
   var keyedUntil: Int64?
+  /// Its only target is a raw token, and nobody has looked yet whether a device is registered with it: if one may be, the
+  /// message is not stored (`mayBeRegistered`). Not together with an idempotency key.
+  package var asksOwner = false
   package var replayOf: MessageID?
   /// The draft that is sent, or that is tried out.
   package var draftOf: DraftID?
@@ -106,4 +109,6 @@ package enum Acceptance: Hashable, Sendable {
   case keyReused
   /// … by a request that is still at work: 409.
   case inProgress
+  /// Nothing was stored: who has the token of a message that `asksOwner` must be looked up first.
+  case mayBeRegistered
 }

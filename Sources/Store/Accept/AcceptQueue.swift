@@ -25,15 +25,29 @@ final class AcceptQueue {
     var mayBeKnown = false
     /// When its idempotency key ends, in milliseconds of Redis' clock; nil: it has none.
     var keyedUntil: Int64?
+    /// Of an inline message to a raw token: it is stored only if no device can be registered with the token.
+    var unregistered: TokenBuckets?
+  }
+  /// What became of an entry.
+  enum Stored {
+    case stored
+    case failed(StoreError)
+    /// Nothing was done: a device may be registered with its token.
+    case mayBeRegistered
   }
   private struct Waiting {
     var entry: Entry
-    var done: (StoreError?) -> Void
+    var done: (Stored) -> Void
   }
   private final class Row {
     var waiting = FIFO<Waiting>()
     var isAtWork = false
     var isDue = false
+    /// The keys that scripts of an hour begin with.
+    var keys: (hour: Int64, command: RedisCommand)?
+    /// Of the stream of inline messages.
+    let stream: String?
+    init(_ lane: Lane) { stream = lane.stream?.name }
   }
 
   /// What one script takes, so that it stays well below a millisecond; one message alone may be more.
@@ -42,6 +56,8 @@ final class AcceptQueue {
   private static let bytesPerScript = 32_768
   private static let inlinePerScript = 128
   private static let bytesOfInlinePerScript = 131_072
+  /// Rows that are kept with nothing to do, so that their keys need not be made again.
+  private static let idleRows = 4_096
 
   private let redis: Redis
   private let loop: EventLoop
@@ -59,17 +75,23 @@ final class AcceptQueue {
 
   /// Returns when it is stored.
   func store(_ entry: Entry, in lane: Lane) async throws(StoreError) {
-    let fault = await withUnsafeContinuation { done in store(entry, in: lane) { done.resume(returning: $0) } }
-    if let fault { throw fault }
+    switch await stored(entry, in: lane) {
+    case .stored: return
+    case .failed(let error): throw error
+    case .mayBeRegistered: preconditionFailure("nobody asked whether a device has the token")
+    }
+  }
+  func stored(_ entry: Entry, in lane: Lane) async -> Stored {
+    await withUnsafeContinuation { done in store(entry, in: lane) { done.resume(returning: $0) } }
   }
 
   /// The same; `done` is called once, on the loop.
-  func store(_ entry: Entry, in lane: Lane, done: @escaping (StoreError?) -> Void) {
+  func store(_ entry: Entry, in lane: Lane, done: @escaping (Stored) -> Void) {
     let row: Row
     if let known = rows[lane] {
       row = known
     } else {
-      row = Row()
+      row = Row(lane)
       rows[lane] = row
     }
     row.waiting.append(Waiting(entry: entry, done: done))
@@ -114,14 +136,14 @@ final class AcceptQueue {
   }
 
   private func send(_ batch: [Waiting], _ row: Row, _ lane: Lane) {
-    store(batch, lane, look: batch.contains { $0.entry.mayBeKnown }) { [self] result in
+    store(batch, row, lane, look: batch.contains { $0.entry.mayBeKnown }) { [self] result in
       guard isOfSome(result, lane), batch.count > 1 else {
         settle(batch, result, lane)
         return goOn(row, lane)
       }
       // What is wrong with one must not refuse the others. Those that were stored are found.
       for (place, waiting) in batch.enumerated() {
-        store([waiting], lane, look: true) { [self] result in
+        store([waiting], row, lane, look: true) { [self] result in
           settle([waiting], result, lane)
           if place == batch.count - 1 { goOn(row, lane) }
         }
@@ -130,12 +152,12 @@ final class AcceptQueue {
   }
 
   private func store(
-    _ batch: [Waiting], _ lane: Lane, look: Bool, done: @escaping (Result<RedisReply, RedisFault>) -> Void
+    _ batch: [Waiting], _ row: Row, _ lane: Lane, look: Bool, done: @escaping (Result<RedisReply, RedisFault>) -> Void
   ) {
-    if let stream = lane.stream {
-      redis.send(Scripts.acceptInline, run(batch, lane, stream), done)
+    if lane.stream != nil {
+      redis.send(Scripts.acceptInline, run(batch, lane, row), done)
     } else {
-      redis.send(Scripts.acceptHere, run(batch, lane, look: look), done)
+      redis.send(Scripts.acceptHere, run(batch, lane, row, look: look), done)
     }
   }
 
@@ -151,32 +173,56 @@ final class AcceptQueue {
   private static let tooLate: Int64 = 0
 
   private func settle(_ batch: [Waiting], _ result: Result<RedisReply, RedisFault>, _ lane: Lane) {
-    var fault: StoreError?
+    var stored = Stored.stored
     switch result {
-    case .failure(let failure): fault = StoreError(failure, lane.partition)
-    case .success(let reply): if reply.integer == Self.tooLate { fault = Store.keyHasEnded }
+    case .failure(let failure): stored = .failed(StoreError(failure, lane.partition))
+    case .success(let reply):
+      if reply.integer == Self.tooLate { stored = .failed(Store.keyHasEnded) }
+      if let left = reply.bytes {
+        let left = Set(left)
+        for (place, waiting) in batch.enumerated() {
+          waiting.done(left.contains(UInt8(place)) ? .mayBeRegistered : .stored)
+        }
+        return
+      }
     }
-    for waiting in batch { waiting.done(fault) }
+    for waiting in batch { waiting.done(stored) }
   }
 
   private func goOn(_ row: Row, _ lane: Lane) {
     row.isAtWork = false
     if !row.waiting.isEmpty { return send(row, of: lane) }
-    if rows[lane] === row { rows[lane] = nil }
+    if rows.count > Self.idleRows, rows[lane] === row { rows[lane] = nil }
   }
 
-  private func run(_ batch: [Waiting], _ lane: Lane, _ stream: StreamID) -> ScriptRun {
-    let (partition, app, hour) = (lane.partition, lane.app, batch[0].entry.id.hour)
+  private func keys(of row: Row, _ lane: Lane, _ hour: Int64) -> RedisCommand {
+    if let known = row.keys, known.hour == hour { return known.command }
+    let (partition, app) = (lane.partition, lane.app)
+    var command = RedisCommand()
+    command.append(keys.sequence(partition))
+    command.append(keys.ready(partition))
+    command.append(keys.waiting(partition))
+    command.append(keys.inlineMessages(partition))
+    command.append(keys.listing(partition, app, hour))
+    command.append(keys.hours(partition, app))
+    command.append(keys.keyed(partition, hour))
+    command.append(keys.hourEnds(partition, app))
+    if let stream = row.stream {
+      command.append(keys.stream(partition, stream))
+    } else {
+      command.append(keys.segment(partition, hour))
+      command.append(keys.segments(partition))
+    }
+    row.keys = (hour, command)
+    return command
+  }
+
+  private func run(_ batch: [Waiting], _ lane: Lane, _ row: Row) -> ScriptRun {
+    let (partition, hour) = (lane.partition, batch[0].entry.id.hour)
     var run = ScriptRun()
-    run.keys.append(keys.sequence(partition))
-    run.keys.append(keys.ready(partition))
-    run.keys.append(keys.waiting(partition))
-    run.keys.append(keys.inlineMessages(partition))
-    run.keys.append(keys.listing(partition, app, hour))
-    run.keys.append(keys.hours(partition, app))
-    run.keys.append(keys.stream(partition, stream.name))
-    run.keys.append(keys.keyed(partition, hour))
-    run.keys.append(keys.hourEnds(partition, app))
+    run.keys = keys(of: row, lane, hour)
+    let asked = batch.indices.filter { batch[$0].entry.unregistered != nil }
+    for place in asked { batch[place].entry.unregistered?.appendKeys(to: &run.keys) }
     var (life, size) = (Int64(0), 128 + 24 * batch.count)
     for waiting in batch {
       life = max(life, waiting.entry.life)
@@ -187,11 +233,17 @@ final class AcceptQueue {
     run.arguments.append(life)
     run.arguments.append(keys.wakeup)
     run.arguments.append(partition)
-    run.arguments.append(stream.name)
+    run.arguments.append(row.stream ?? "")
     run.arguments.append(length: batch.count * Store.rawIDLength) { wire in
       for waiting in batch { waiting.entry.id.appendRaw(to: &wire) }
     }
     appendKeyed(batch, to: &run.arguments)
+    run.arguments.append(length: asked.count * (1 + TokenBuckets.hashLength)) { wire in
+      for place in asked {
+        wire.append(UInt8(place))
+        batch[place].entry.unregistered?.appendHashes(to: &wire)
+      }
+    }
     for waiting in batch { run.arguments.append(waiting.entry.arguments) }
     return run
   }
@@ -206,23 +258,14 @@ final class AcceptQueue {
     }
   }
 
-  private func run(_ batch: [Waiting], _ lane: Lane, look: Bool) -> ScriptRun {
-    let (partition, app, hour) = (lane.partition, lane.app, batch[0].entry.id.hour)
+  private func run(_ batch: [Waiting], _ lane: Lane, _ row: Row, look: Bool) -> ScriptRun {
+    let (partition, hour) = (lane.partition, batch[0].entry.id.hour)
     var run = ScriptRun()
     var size = 512
     for waiting in batch { size += waiting.entry.keys.size + waiting.entry.arguments.size + 24 }
     run.keys.reserve(bytes: size)
     run.arguments.reserve(bytes: size)
-    run.keys.append(keys.sequence(partition))
-    run.keys.append(keys.ready(partition))
-    run.keys.append(keys.waiting(partition))
-    run.keys.append(keys.segment(partition, hour))
-    run.keys.append(keys.segments(partition))
-    run.keys.append(keys.listing(partition, app, hour))
-    run.keys.append(keys.hours(partition, app))
-    run.keys.append(keys.inlineMessages(partition))
-    run.keys.append(keys.keyed(partition, hour))
-    run.keys.append(keys.hourEnds(partition, app))
+    run.keys.append(keys(of: row, lane, hour))
     run.arguments.append(hour)
     run.arguments.append(settings.retentionSeconds)
     run.arguments.append(batch.reduce(0) { max($0, $1.entry.life) })

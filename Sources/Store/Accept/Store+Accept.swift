@@ -25,10 +25,28 @@ extension Store {
   /// Stores message and jobs (design D10). When it returns, the message survives any crash of this process. Repeating a
   /// submission whose result was lost is safe with an idempotency key only.
   package func accept(_ submission: Submission) async throws(StoreError) -> Acceptance {
+    if submission.asksOwner { return try await acceptUnregistered(submission) }
     if submission.replicas > 0 { return try await acceptConfirmed(submission) }
     let placed = try await place(submission)
     if case .stored(let id, _) = placed { settle(submission, id, isConfirmed: true) }
     return placed.acceptance
+  }
+
+  /// Who has the token is asked by the script that stores the message. What is not stored so must be looked up before.
+  private func acceptUnregistered(_ submission: Submission) async throws(StoreError) -> Acceptance {
+    precondition(submission.idempotency == nil, "the key would stay reserved for a message that is not stored")
+    try checkCondition()
+    guard submission.replicas == 0, submission.id == nil, let inline = InlineMessage(submission) else {
+      return .mayBeRegistered
+    }
+    let id = identify(submission)
+    var entry = entry(of: inline, id)
+    entry.unregistered = TokenBuckets(of: submission.targets[0].device, submission.app, self)
+    switch await acceptQueue.stored(entry, in: lane(of: inline, id, submission.urgency)) {
+    case .stored: return .accepted(id)
+    case .failed(let error): throw error
+    case .mayBeRegistered: return .mayBeRegistered
+    }
   }
 
   /// As `accept`, for many at once, in their order. Only for those that can be kept whole and ask for nothing else: nil
@@ -43,8 +61,12 @@ extension Store {
         else { continue }
         let id = identify(submission)
         gathered.left += 1
-        acceptQueue.store(entry(of: inline, id), in: lane(of: inline, id, submission.urgency)) { fault in
-          gathered.results[place] = fault.map { .failure($0) } ?? .success(id)
+        acceptQueue.store(entry(of: inline, id), in: lane(of: inline, id, submission.urgency)) { stored in
+          switch stored {
+          case .stored: gathered.results[place] = .success(id)
+          case .failed(let error): gathered.results[place] = .failure(error)
+          case .mayBeRegistered: break
+          }
           gathered.left -= 1
           if gathered.left == 0 { waiter.resume() }
         }

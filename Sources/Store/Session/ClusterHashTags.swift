@@ -38,8 +38,9 @@ enum ClusterHashTags {
     return hash ^ hash >> 33
   }
   private static func add(_ part: String, to hash: inout UInt64) {
-    var part = part
-    hash = part.withUTF8 { bytes in bytes.reduce(hash) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 } }
-    hash = (hash ^ 0xff) &* 0x100_0000_01b3
+    let bytes = part.utf8Span.span
+    var sum = hash
+    for place in bytes.indices { sum = (sum ^ UInt64(bytes[place])) &* 0x100_0000_01b3 }
+    hash = (sum ^ 0xff) &* 0x100_0000_01b3
   }
 }
