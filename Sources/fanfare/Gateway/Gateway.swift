@@ -1,4 +1,5 @@
 import API
+import CommandFrame
 import Configuration
 import Delivery
 import Domain

@@ -1,3 +1,4 @@
+import CommandFrame
 import Configuration
 import Delivery
 import Domain

@@ -1,6 +1,7 @@
 import Configuration
 import Domain
 import Loop
+import Processes
 import Store
 import Telemetry
 

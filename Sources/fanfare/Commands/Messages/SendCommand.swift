@@ -1,5 +1,7 @@
+import CommandFrame
 import Configuration
 import Domain
+import GatewayClient
 import JSON
 
 /// Sends through a running server, by its HTTP API.

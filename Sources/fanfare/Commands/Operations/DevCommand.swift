@@ -1,7 +1,9 @@
+import CommandFrame
 import Configuration
 import Domain
 import Glibc
 import JSON
+import Processes
 import Sandbox
 import Store
 import TLS
@@ -26,7 +28,7 @@ enum DevCommand {
     let hadTerminal = Terminal.isControlling
     let folder = ScratchFolder()
     do {
-      let redis = try PrivateRedis(in: folder)
+      let redis = try PrivateRedis(in: folder.path)
       defer { redis.stop() }
       var settings = SandboxSettings(directory: folder.folder("vendors"))
       settings.replaceBusyPorts = true
@@ -110,7 +112,7 @@ enum DevCommand {
       return Terminal.print(writer.bytes)
     }
     let sandbox = "http://127.0.0.1:\(ports.control)"
-    let path = GatewayProcess.missingSearchFolder.map { " PATH='\($0)':\"$PATH\"" } ?? ""
+    let path = ThisProgram.missingSearchFolder.map { " PATH='\($0)':\"$PATH\"" } ?? ""
     Terminal.print(
       """
       Fanfare is ready. The sandbox stands in for the vendors. Press ctrl-C to stop.

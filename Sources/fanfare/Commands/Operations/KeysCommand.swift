@@ -1,4 +1,5 @@
 import API
+import CommandFrame
 import Domain
 import JSON
 import Loop

@@ -1,5 +1,6 @@
 import API
 import APNs
+import CommandFrame
 import Configuration
 import Domain
 import Glibc

@@ -1,5 +1,7 @@
+import CommandFrame
 import Configuration
 import JSON
+import Processes
 import Store
 
 /// The gateway itself, until SIGTERM or SIGINT.
