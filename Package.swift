@@ -105,12 +105,19 @@ let package = Package(
       "API", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTP2", "HTTPServer", "Intake", "Store"]),
     module("Sandbox", ["Domain", "Loop", "JSON", "TLS", "HTTP2", "HTTPServer"]),
     // Row 7
+    module(
+      "Gateway",
+      [
+        "Domain", "Loop", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPServer", "RedisClient", "Intake", "Store", "APNs",
+        "FCM",
+        "OneSignal", "WebPush", "Configuration", "Processes", "Delivery", "API",
+      ]),
+    // Row 8
     .executableTarget(
       name: "fanfare",
       dependencies: [
-        "Domain", "Loop", "Audience", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient",
-        "Intake", "Store", "APNs", "FCM", "OneSignal", "WebPush", "Configuration", "Delivery", "API", "Sandbox",
-        "CommandFrame", "Processes", "GatewayClient",
+        "Domain", "Loop", "Audience", "JSON", "TLS", "HTTP2", "HTTPClient", "Intake", "Store", "APNs", "Configuration",
+        "Delivery", "API", "Sandbox", "CommandFrame", "Processes", "GatewayClient", "Gateway",
       ],
       path: "Sources/fanfare", swiftSettings: strict, linkerSettings: jemalloc),
     .executableTarget(
@@ -163,7 +170,11 @@ let package = Package(
     tests("ConfigurationTests", ["Configuration", "APNs", "FCM", "OneSignal", "WebPush", "Domain", "Support"]),
     tests(
       "FanfareTests",
-      ["fanfare", "API", "CommandFrame", "Configuration", "GatewayClient", "TLS", "Domain", "JSON", "Support"]),
+      [
+        "fanfare", "API", "CommandFrame", "Configuration", "Gateway", "GatewayClient", "TLS", "Domain", "JSON",
+        "Support",
+      ]),
+    tests("GatewayTests", ["Gateway", "Configuration", "TLS", "Domain", "Support"]),
     tests("LaboratoryTests", ["Laboratory", "CommandFrame", "Domain", "Support"]),
     tests(
       "Conformance",

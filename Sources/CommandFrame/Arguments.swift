@@ -49,8 +49,6 @@ package struct Command: Sendable {
   }
 
   package static let json = Option("--json", "print JSON for programs instead of text for people")
-  package static let configuration = Option(
-    "--config", "FILE", "the configuration (default: FANFARE_CONFIG, then fanfare.json5)")
 }
 
 /// A command line that cannot be understood.

@@ -1,6 +1,7 @@
 import CommandFrame
 import Configuration
 import Domain
+import Gateway
 import GatewayClient
 import JSON
 

@@ -1,6 +1,7 @@
 import CommandFrame
 import Configuration
 import Domain
+import Gateway
 import Glibc
 import JSON
 import Processes
@@ -66,7 +67,7 @@ enum DevCommand {
     } catch let failure as SandboxFailure {
       Terminal.complain(failure.reason)
       return .failure
-    } catch let failure as Gateway.Failure {
+    } catch let failure as RunningGateway.Failure {
       return ServeCommand.explain(failure)
     } catch let faults as ConfigurationFaults {
       Setup.report(faults, json: arguments.wantsJSON)
@@ -77,22 +78,22 @@ enum DevCommand {
   /// The gateway of a configuration; where its port is taken, after a change of it.
   private static func start(
     _ file: String, orAnyPort change: () -> Void
-  ) throws -> (gateway: Gateway, setup: Setup, port: Int) {
+  ) throws -> (gateway: RunningGateway, setup: Setup, port: Int) {
     let setup = try Setup(file: file)
-    let first = Gateway(setup)
+    let first = RunningGateway(setup)
     if let port = try free(first) { return (first, setup, port) }
     change()
     let changed = try Setup(file: file)
-    let second = Gateway(changed)
+    let second = RunningGateway(changed)
     guard let port = try second.start(api: true, workers: 1) else { preconditionFailure("an API has a port") }
     return (second, changed, port)
   }
 
   /// Nil: the port is taken.
-  private static func free(_ gateway: Gateway) throws -> Int? {
+  private static func free(_ gateway: RunningGateway) throws -> Int? {
     do {
       return try gateway.start(api: true, workers: 1)
-    } catch let failure as Gateway.Failure {
+    } catch let failure as RunningGateway.Failure {
       guard case .listen = failure else { throw failure }
       return nil
     }

@@ -3,6 +3,7 @@ import APNs
 import CommandFrame
 import Configuration
 import Domain
+import Gateway
 import Glibc
 import Intake
 import JSON

@@ -1,11 +1,10 @@
 import Configuration
 import Domain
 import Foundation
+import Gateway
 import Support
 import TLS
 import Testing
-
-@testable import fanfare
 
 @Suite("Opening a configuration")
 struct SetupTests {

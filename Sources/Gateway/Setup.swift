@@ -1,30 +1,21 @@
-import CommandFrame
-import Configuration
-import Delivery
-import Domain
-import Glibc
+package import Configuration
+package import Delivery
+package import Domain
 import HTTP2
-import JSON
-import RedisClient
-import Store
+package import RedisClient
+package import Store
 import Telemetry
 
 /// A configuration that was read, with its credentials opened.
-struct Setup: Sendable {
-  var configuration: Configuration
-  let apps: [AppID: App]
-  let accounts: [CredentialID: any ProviderAccount]
+package struct Setup: Sendable {
+  package internal(set) var configuration: Configuration
+  package let apps: [AppID: App]
+  package let accounts: [CredentialID: any ProviderAccount]
   /// What the accounts were opened from.
   let credentials: [CredentialID: Credential]
 
-  /// The file named by `--config`, by FANFARE_CONFIG, or `fanfare.json5` here.
-  static func file(_ arguments: Arguments) -> String {
-    arguments.text(Command.configuration.name) ?? getenv("FANFARE_CONFIG").map { String(cString: $0) }
-      ?? "fanfare.json5"
-  }
-
   /// Reads and opens everything; all faults of both at once.
-  init(file: String) throws(ConfigurationFaults) {
+  package init(file: String) throws(ConfigurationFaults) {
     let configuration = try Configuration.load(path: file, providers: Providers.terms)
     var opening = Opening()
     for entry in configuration.apps { opening.open(entry) }
@@ -43,43 +34,14 @@ struct Setup: Sendable {
   }
 
   /// Replicas that must have a message before it counts as accepted: the most that anybody asks for.
-  var replicas: Int { apps.values.map(\.replicas).reduce(configuration.durability.replicas, max) }
+  package var replicas: Int { apps.values.map(\.replicas).reduce(configuration.durability.replicas, max) }
 
   func clock(_ app: AppID) -> AppClock { apps[app]?.clock ?? AppClock() }
-
-  /// For commands: prints the faults and ends with their exit code.
-  static func load(_ arguments: Arguments) throws(ExitCode) -> Setup {
-    do {
-      return try Setup(file: file(arguments))
-    } catch {
-      report(error, json: arguments.wantsJSON)
-      throw .configuration
-    }
-  }
-
-  static func report(_ faults: ConfigurationFaults, json: Bool) {
-    guard json else {
-      Terminal.note("\(faults.file): \(counted(faults.faults.count, "fault"))")
-      for fault in faults.faults { Terminal.note("  \(fault.text)") }
-      return
-    }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.member("file", faults.file)
-    writer.objects("faults", faults.faults) { writer, fault in
-      writer.member("pointer", fault.pointer)
-      writer.member("line", fault.line)
-      writer.member("column", fault.column)
-      writer.member("problem", fault.problem)
-      writer.member("fix", fault.fix)
-    }
-    writer.endObject()
-    Terminal.print(writer.bytes)
-  }
 }
 
 extension Setup {
-  var redis: RedisEndpoint {
+  /// Where its Redis is.
+  package var redis: RedisEndpoint {
     let settings = configuration.redis
     var endpoint: RedisEndpoint
     switch settings.place {
@@ -93,7 +55,8 @@ extension Setup {
     return endpoint
   }
 
-  var store: StoreSettings {
+  /// What the configuration says to the store.
+  package var store: StoreSettings {
     var settings = StoreSettings()
     settings.partitions = configuration.partitions
     settings.leaseMilliseconds = configuration.workers.lease
@@ -105,7 +68,8 @@ extension Setup {
     return settings
   }
 
-  var worker: WorkerSettings {
+  /// What the configuration says to a worker.
+  package var worker: WorkerSettings {
     var settings = WorkerSettings()
     settings.lane.concurrency = configuration.lanes.concurrency
     settings.lane.orderHold = configuration.lanes.orderHold

@@ -1,18 +1,18 @@
 import API
-import CommandFrame
-import Configuration
+package import Configuration
 import Delivery
-import Domain
+package import Domain
 import HTTPServer
 import Loop
-import Store
+package import Store
 import TLS
 import Telemetry
 
 /// The gateway of one process: the API on a loop, workers on loops of their own, a store connection each. Used from the
 /// main thread only; `start` and `stop` block.
-final class Gateway {
-  enum Failure: Error {
+package final class RunningGateway {
+  /// Why it did not start.
+  package enum Failure: Error {
     case store(StoreError)
     case listen(String)
     /// The authorities to trust cannot be read.
@@ -26,7 +26,8 @@ final class Gateway {
   private var front: APIThread?
   private var workerThreads: [WorkerThread] = []
 
-  init(_ setup: Setup) {
+  /// Nothing runs yet.
+  package init(_ setup: Setup) {
     self.setup = setup
     log = setup.log
     reloads = ReloadMetrics(metrics)
@@ -35,7 +36,7 @@ final class Gateway {
 
   /// Reads the configuration anew. With faults it is refused, and all goes on as before; without, apps and credentials
   /// take effect, and settings that wait for the next start are named in the log.
-  func reload(file: String) {
+  package func reload(file: String) {
     let next: Setup
     do throws(ConfigurationFaults) {
       next = try Setup(file: file)
@@ -64,13 +65,13 @@ final class Gateway {
   private func refuse(_ faults: ConfigurationFaults) {
     reloads.refused(faults, log)
     let first = faults.faults[0].text
-    front?.refused(
-      faults.faults.count == 1 ? first : "\(first) (and \(counted(faults.faults.count - 1, "fault")) more)")
+    let more = faults.faults.count - 1
+    front?.refused(more == 0 ? first : "\(first) (and \(more) \(more == 1 ? "fault" : "faults") more)")
   }
 
   /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the
   /// configuration says, or until a signal asks to stop. Throws `Failure`, and then leaves nothing running.
-  func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Int? {
+  package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Int? {
     do {
       for number in 0..<workers {
         let workerThread = WorkerThread(name: "worker-\(number)")
@@ -94,7 +95,7 @@ final class Gateway {
 
   /// Takes no more requests, lets what is at work finish for at most `grace` milliseconds (nil: as configured), hands
   /// the leases back.
-  func stop(grace: Int64? = nil) {
+  package func stop(grace: Int64? = nil) {
     for workerThread in workerThreads { workerThread.stop(grace: grace ?? setup.configuration.workers.drain) }
     front?.close()
     front = nil
@@ -103,7 +104,7 @@ final class Gateway {
   }
 
   /// Makes an API key, through the connection of the API.
-  func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
+  package func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
     guard let front else { preconditionFailure("keys are made while the API runs") }
     return try front.createKey(app: app, scopes: scopes, note: note)
   }
