@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "include/CProcess.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -32,5 +31,3 @@ int fanfare_spawn(const char *path, char *const arguments[], int input, int outp
   execvp(path, arguments);
   _exit(127);
 }
-
-int fanfare_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

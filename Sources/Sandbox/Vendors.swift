@@ -33,11 +33,6 @@ package final class Vendors: @unchecked Sendable {
 
   private final class Holder: @unchecked Sendable { var sandbox: Sandbox? }
 
-  /// How often a fault was really played, over all vendors.
-  package func played(_ kind: FaultKind) -> Int {
-    (try? Blocking.on(loop) { [self] in sandbox?.stage.statistics.faults(kind) }) ?? 0
-  }
-
   /// Closes every port, and ends the loop.
   package func stop() {
     try? Blocking.on(loop) { [self] in

@@ -5,5 +5,3 @@
 /// calling thread ends: call from a thread that lives as long as the child may. `input`, `output` and `errors` become its
 /// descriptors 0–2. Returns the process id, or -1 with errno. `core` >= 0 pins it to that core.
 int fanfare_spawn(const char *path, char *const arguments[], int input, int output, int errors, int core);
-/// Both ends of a pipe, closed on exec; 0, or -1 with errno.
-int fanfare_pipe(int ends[2]);

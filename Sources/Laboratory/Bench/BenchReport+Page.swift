@@ -36,9 +36,9 @@ extension Machine {
   /// Of the sources in the folder at hand, with a sign if they were changed; nil: they are not under git.
   static var commit: String? {
     guard
-      let git = try? ChildProcess(
+      let git = try? ReadProcess(
         "/usr/bin/git", ["describe", "--always", "--dirty=, with changes", "--abbrev=7", "--exclude=*"],
-        log: "/dev/null", readsOutput: true)
+        log: "/dev/null")
     else { return nil }
     return git.line(timeout: 2_000) { !$0.isEmpty }
   }

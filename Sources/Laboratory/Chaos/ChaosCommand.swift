@@ -110,6 +110,7 @@ enum ChaosCommand {
       if fault == .clockJump, stack.clock == nil { continue }
       let hands = ChaosHands(
         rules: { rules in try Blocking.on(loop) { try await clients.campaign.script(Array(rules.utf8)) } },
+        played: { kind in try Blocking.on(loop) { try await clients.campaign.played(kind) } },
         insist: { isOn in try Blocking.on(loop) { clients.load.asksReplicas = isOn } },
         unconfirmed: { try Blocking.on(loop) { clients.load.unconfirmed } },
         sent: { progress.now.sent },

@@ -7,6 +7,8 @@ import Sandbox
 struct ChaosHands {
   /// Hands rules to the vendors' stand-ins.
   let rules: (String) throws -> Void
+  /// How often they have really played a fault, over all vendors.
+  let played: (FaultKind) throws -> Int
   /// Messages that begin from now on count as accepted when a replica has them, or when they are stored.
   let insist: (Bool) throws -> Void
   /// Messages on their way that count as accepted when they are stored.
@@ -83,12 +85,12 @@ enum ChaosFault: String, CaseIterable {
       }
       if !isSeen { return "the worker took no notice of it" }
     default:
-      let before = stack.vendors.played(kind)
+      let before = try hands.played(kind)
       try hands.rules(script)
       pause(500 + random.below(600))
       let deadline = Clock.milliseconds + Self.patience
-      while stack.vendors.played(kind) == before, Clock.milliseconds < deadline { pause(20) }
-      let isPlayed = stack.vendors.played(kind) > before
+      while try hands.played(kind) == before, Clock.milliseconds < deadline { pause(20) }
+      let isPlayed = try hands.played(kind) > before
       try hands.rules(self == .oneStream ? Self.manyStreams : "[]")
       if self == .oneStream {
         pause(300)
@@ -117,10 +119,10 @@ enum ChaosFault: String, CaseIterable {
     guard try wait({ try hands.unconfirmed() == 0 }), try wait({ try stack.replicaFollows() }) else {
       return "the replica did not follow"
     }
-    let before = stack.vendors.played(.reply)
+    let before = try hands.played(.reply)
     try hands.rules(#"[{"provider":"apns","status":403,"reason":"InvalidProviderToken"}]"#)
     let sent = hands.sent()
-    guard wait({ stack.vendors.played(.reply) > before }) else { return "the credential was not suspended" }
+    guard try wait({ try hands.played(.reply) > before }) else { return "the credential was not suspended" }
     guard wait({ hands.open() >= Self.claimed && hands.sent() >= sent + Self.confirmed }) else {
       return "\(hands.sent() - sent) deliveries were accepted meanwhile, and \(hands.open()) are open"
     }

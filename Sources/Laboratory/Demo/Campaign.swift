@@ -5,6 +5,7 @@ import Glibc
 import HTTPClient
 import JSON
 import Loop
+import Sandbox
 
 /// Drives a gateway over its HTTP API as a client would: registers, sends, waits, reads the record.
 struct Campaign {
@@ -198,6 +199,12 @@ struct Campaign {
       throw Failure(reason: "the sandbox's statistics cannot be read")
     }
     return document
+  }
+
+  /// How often the sandbox has really played a fault, over all vendors.
+  func played(_ kind: FaultKind) async throws -> Int {
+    let vendors = try await statistics().object ?? []
+    return Int(vendors.reduce(0) { $0 + ($1.value["faults"]?[kind.rawValue]?.integer ?? 0) })
   }
 
   /// Members whose device is pruned although it should not be, or the reverse.

@@ -8,7 +8,8 @@ import Processes
 final class GatewayProcess: Sendable {
   /// Empty without an API.
   let url: String
-  let child: ChildProcess
+  private let process: ReadProcess
+  var child: ChildProcess { process.child }
 
   /// Returns when it is ready. `core` >= 0 pins it. `environment`: more variables, as `NAME=value`. A library that is loaded
   /// by one of them and adds variables of its own does so in the second `env`: Swift finds no arguments behind an
@@ -18,11 +19,11 @@ final class GatewayProcess: Sendable {
   ) throws(ChildProcess.StartFailure) {
     let words = ["serve", "--config", config, "--json"] + arguments
     let program = try Self.program()
-    child =
+    process =
       environment.isEmpty
-      ? try ChildProcess(program, words, log: log, readsOutput: true, core: core)
-      : try ChildProcess("env", environment + ["env", program] + words, log: log, readsOutput: true, core: core)
-    let line = child.line(timeout: Self.patience) { $0.contains("\"ready\"") }
+      ? try ReadProcess(program, words, log: log, core: core)
+      : try ReadProcess("env", environment + ["env", program] + words, log: log, core: core)
+    let line = process.line(timeout: Self.patience) { $0.contains("\"ready\"") }
     guard let line, let document = try? JSON.parse(Array(line.utf8)) else {
       throw ChildProcess.StartFailure(reason: "the gateway did not start")
     }
@@ -45,8 +46,8 @@ final class GatewayProcess: Sendable {
     let words = [
       "keys", "create", "--config", config, "--scopes", "send,devices,read", "--note", "laboratory", "--json",
     ]
-    let child = try ChildProcess(try program(), words, log: log, readsOutput: true)
-    let line = child.line(timeout: patience) { $0.contains("\"secret\"") }
+    let process = try ReadProcess(try program(), words, log: log)
+    let line = process.line(timeout: patience) { $0.contains("\"secret\"") }
     guard let line, let secret = (try? JSON.parse(Array(line.utf8)))?["secret"]?.string else {
       let said = FileContent.read(log).map { String(decoding: $0.suffix(2_000), as: UTF8.self) } ?? ""
       throw ChildProcess.StartFailure(reason: "the gateway made no key: \(said)")

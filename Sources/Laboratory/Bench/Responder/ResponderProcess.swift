@@ -9,28 +9,28 @@ final class ResponderProcess {
   let port: Int
   /// Of the token endpoint beside FCM.
   let tokenPort: Int
-  private let child: ChildProcess
+  private let process: ReadProcess
 
   init(_ settings: ResponderSettings, log: String, core: Int) throws {
     self.settings = settings
-    child = try ChildProcess("/proc/self/exe", settings.arguments, log: log, readsOutput: true, core: core)
-    guard let ready = child.line(timeout: 10_000, where: { $0.contains("\"ready\"") }),
+    process = try ReadProcess("/proc/self/exe", settings.arguments, log: log, core: core)
+    guard let ready = process.line(timeout: 10_000, where: { $0.contains("\"ready\"") }),
       let told = try? JSON.parse(Array(ready.utf8)), let port = told["port"]?.integer
     else { throw BenchFailure(reason: "the responder did not start") }
     self.port = Int(port)
     tokenPort = Int(told["token_port"]?.integer ?? 0)
   }
 
-  var id: pid_t { child.id }
+  var id: pid_t { process.child.id }
   var caFile: String { "\(settings.directory)/ca.pem" }
 
   /// Ends it; what it saw.
   func stop() throws -> ResponderTally {
-    kill(child.id, SIGTERM)
-    guard let done = child.line(timeout: 10_000, where: { $0.contains("\"done\"") }),
+    kill(id, SIGTERM)
+    guard let done = process.line(timeout: 10_000, where: { $0.contains("\"done\"") }),
       let told = try? JSON.parse(Array(done.utf8))
     else { throw BenchFailure(reason: "the responder did not tell what it saw") }
-    child.stop()
+    process.child.stop()
     return ResponderTally(told)
   }
 }
