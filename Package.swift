@@ -20,6 +20,9 @@ let hot: [SwiftSetting] =
 /// overflow stay. To step through a module in a debugger, leave this out.
 let quick: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
+/// In place of the C library's malloc, which took a tenth of each notification (docs/decisions/0036-jemalloc.md).
+let jemalloc: [LinkerSetting] = [.linkedLibrary("jemalloc")]
+
 func module(
   _ name: String, path: String? = nil, _ dependencies: [Target.Dependency], _ settings: [SwiftSetting] = strict,
   resources: [Resource] = []
@@ -48,6 +51,8 @@ let package = Package(
   name: "fanfare",
   products: [
     .executable(name: "fanfare", targets: ["fanfare"]),
+    // Benchmarks, faults and the demo: nothing that is installed.
+    .executable(name: "fanfare-lab", targets: ["Laboratory"]),
     // For a test: a worker whose machine was suspended.
     .library(name: "SuspendedClock", type: .dynamic, targets: ["SuspendedClock"]),
   ],
@@ -60,8 +65,10 @@ let package = Package(
     library("CHiredis", "hiredis"),
     library("CMicroHTTPD", "microhttpd"),
     library("CSimdJSON", "simdjson"),
-    // Starts child processes.
+    // Starts child processes; asks for the width of a terminal; pins and limits processes.
     library("CProcess"),
+    library("CTerminal"),
+    library("CLaboratory"),
 
     // Row 1
     module("Domain", [], pure),
@@ -72,6 +79,7 @@ let package = Package(
     module("Audience", ["Domain"], pure),
     // Row 3
     module("TLS", ["Domain", "COpenSSL"]),
+    module("CommandFrame", ["Domain", "JSON", "CTerminal"]),
     // Row 4
     module("HTTP2", ["Domain", "Loop", "TLS", "CNGHTTP2"], hot),
     module("HTTPClient", ["Domain", "Loop", "CCurl"]),
@@ -88,6 +96,8 @@ let package = Package(
     module("OneSignal", path: "Providers/OneSignal", ["Domain", "JSON"], pure),
     module("WebPush", path: "Providers/WebPush", ["Domain", "JSON", "TLS"], pure),
     module("Configuration", ["Domain"]),
+    module("Processes", ["CommandFrame", "CProcess"]),
+    module("GatewayClient", ["Domain", "Loop", "JSON", "HTTPClient"]),
     // Row 6
     module(
       "Delivery", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTP2", "HTTPClient", "Store"], hot),
@@ -95,16 +105,28 @@ let package = Package(
       "API", ["Domain", "Loop", "Telemetry", "Audience", "JSON", "TLS", "HTTP2", "HTTPServer", "Intake", "Store"]),
     module("Sandbox", ["Domain", "Loop", "JSON", "TLS", "HTTP2", "HTTPServer"]),
     // Row 7
+    module(
+      "Gateway",
+      [
+        "Domain", "Loop", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPServer", "RedisClient", "Intake", "Store", "APNs",
+        "FCM",
+        "OneSignal", "WebPush", "Configuration", "Processes", "Delivery", "API",
+      ]),
+    // Row 8
     .executableTarget(
       name: "fanfare",
       dependencies: [
-        "Domain", "Loop", "Audience", "JSON", "Telemetry", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient",
-        "Intake", "Store", "APNs", "FCM", "OneSignal", "WebPush", "Configuration", "Delivery", "API", "Sandbox",
-        "CProcess",
+        "Domain", "Loop", "Audience", "JSON", "TLS", "HTTP2", "HTTPClient", "Intake", "Store", "APNs", "Configuration",
+        "Delivery", "API", "Sandbox", "CommandFrame", "Processes", "GatewayClient", "Gateway",
       ],
-      path: "Sources/fanfare", swiftSettings: strict,
-      // In place of the C library's malloc, which took a tenth of each notification (docs/decisions/0036-jemalloc.md).
-      linkerSettings: [.linkedLibrary("jemalloc")]),
+      path: "Sources/fanfare", swiftSettings: strict, linkerSettings: jemalloc),
+    .executableTarget(
+      name: "Laboratory",
+      dependencies: [
+        "Domain", "Loop", "Audience", "JSON", "TLS", "HTTP2", "HTTPClient", "HTTPServer", "RedisClient", "Store",
+        "Configuration", "Sandbox", "CommandFrame", "Processes", "GatewayClient", "CLaboratory",
+      ],
+      path: "Sources/Laboratory", swiftSettings: strict, linkerSettings: jemalloc),
 
     // Tests: one folder per module, the provider conformance suite, and journeys over the real parts.
     .target(
@@ -146,11 +168,18 @@ let package = Package(
       ["Sandbox", "WebPush", "HTTP2", "HTTPServer", "HTTPClient", "JSON", "TLS", "Loop", "Domain", "Support"],
       exclude: ["clients"]),
     tests("ConfigurationTests", ["Configuration", "APNs", "FCM", "OneSignal", "WebPush", "Domain", "Support"]),
-    tests("FanfareTests", ["fanfare", "API", "Configuration", "TLS", "Domain", "JSON", "Support"]),
+    tests(
+      "FanfareTests",
+      [
+        "fanfare", "API", "CommandFrame", "Configuration", "Gateway", "GatewayClient", "TLS", "Domain", "JSON",
+        "Support",
+      ]),
+    tests("GatewayTests", ["Gateway", "Configuration", "TLS", "Domain", "Support"]),
+    tests("LaboratoryTests", ["Laboratory", "CommandFrame", "Domain", "Support"]),
     tests(
       "Conformance",
       ["APNs", "FCM", "OneSignal", "WebPush", "Sandbox", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
-    tests("Journey", ["fanfare", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
+    tests("Journey", ["fanfare", "Laboratory", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

@@ -23,7 +23,15 @@ PLATFORM = {"Foundation", "FoundationEssentials", "Glibc", "Synchronization", "T
 # Which platform modules are kept to single places (design D16).
 ONLY_IN = {"Foundation": {"Configuration"}, "FoundationEssentials": {"Configuration"}}
 # Modules that may not see each other although the rows would let them (design D15).
-FORBIDDEN = {"Sandbox": {"APNs", "FCM", "OneSignal", "Intake"}}
+FORBIDDEN = {
+    "Sandbox": {"APNs", "FCM", "OneSignal", "WebPush", "Intake"},
+    # It meets the gateway as its operator does (decision 0059).
+    "Laboratory": {"APNs", "FCM", "OneSignal", "WebPush", "Intake", "Delivery", "API", "Gateway"},
+}
+# Executables: nobody sees their declarations.
+PROGRAMS = {"fanfare", "Laboratory"}
+# Behind the rows of the manifest.
+TESTS_ROW = 9
 IMPORT = re.compile(
     r"^\s*(?:@testable\s+|@preconcurrency\s+|@_exported\s+)*(?:(?:package|public|internal|private|fileprivate)\s+)?"
     r"import\s+(?:(?:struct|class|enum|protocol|func|var|typealias)\s+)?([A-Za-z_][A-Za-z_0-9]*)")
@@ -54,7 +62,7 @@ def targets():
             row = int(entry["number"])
             continue
         if entry["tests"]:
-            row = 8
+            row = TESTS_ROW
             continue
         depth, end = 1, entry.end()
         while depth:
@@ -67,7 +75,7 @@ def targets():
         lists = [] if kind == "library" else re.findall(r"\[([^\]]*)\]", call)
         declared = set(re.findall(r'"([^"]+)"', lists[0])) if lists else set()
         place = path[1] if path else ("Tests/" if kind == "tests" else "Sources/") + name
-        found[name] = Target(name, place, declared, 0 if kind == "library" else row, row == 8)
+        found[name] = Target(name, place, declared, 0 if kind == "library" else row, row == TESTS_ROW)
     return found
 
 
@@ -142,7 +150,7 @@ def check_files(all_targets):
                 find(place, "a file is named for its idea")
             if not target.test:
                 lint_numbers.check(place, lines, find)
-            if target.test or target.name == "fanfare":
+            if target.test or target.name in PROGRAMS:
                 continue
             check_declarations(target, place, lines)
 
@@ -249,7 +257,7 @@ def check_links():
 
 def main():
     everything = targets()
-    if len(everything) < 10 or not any(t.row == 7 for t in everything.values()):
+    if len(everything) < 10 or not any(t.row == 8 for t in everything.values()):
         find("Config/lint.py", "Package.swift was not understood")
     check_imports(everything)
     check_cycles(everything)

@@ -36,7 +36,7 @@ READERS = {
     "Sources/Domain/Text/Whole.swift", "Sources/Store/Packing/StoredNumber.swift", "Sources/JSON/FaultFinder.swift",
 }
 # Laboratory code speaks with processes that it has started itself.
-LABORATORY = ("Sources/fanfare/Bench/", "Sources/fanfare/Chaos/", "Sources/fanfare/Demo/", "Sources/Sandbox/")
+LABORATORY = ("Sources/Laboratory/Bench/", "Sources/Laboratory/Chaos/", "Sources/Laboratory/Demo/", "Sources/Sandbox/")
 
 
 def check(place, lines, find):

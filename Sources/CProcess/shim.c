@@ -1,14 +1,18 @@
 #define _GNU_SOURCE
 #include "include/CProcess.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
+
+static void pin(int core) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(core, &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
 
 int fanfare_spawn(const char *path, char *const arguments[], int input, int output, int errors, int core) {
   pid_t parent = getpid();
@@ -18,7 +22,7 @@ int fanfare_spawn(const char *path, char *const arguments[], int input, int outp
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);
   setpgid(0, 0);
-  if (core >= 0) fanfare_pin(core);
+  if (core >= 0) pin(core);
   for (int number = 1; number < 32; number++) signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
@@ -26,23 +30,4 @@ int fanfare_spawn(const char *path, char *const arguments[], int input, int outp
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0) _exit(127);
   execvp(path, arguments);
   _exit(127);
-}
-
-int fanfare_pin(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core, &set);
-  return sched_setaffinity(0, sizeof set, &set);
-}
-
-int fanfare_limit_file_size(int process, unsigned long long bytes) {
-  struct rlimit limit = {bytes, RLIM_INFINITY};
-  return prlimit(process, RLIMIT_FSIZE, &limit, 0);
-}
-
-int fanfare_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
-
-int fanfare_columns(int fd) {
-  struct winsize size;
-  return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

@@ -2,6 +2,13 @@ import Glibc
 
 /// Whole files.
 package enum FileContent {
+  package static let maximumBytes = 64 << 20
+
+  /// Nil if it cannot be read or is larger than 64 MiB.
+  package static func read(_ path: String) -> [UInt8]? {
+    read(path, upTo: maximumBytes).flatMap { $0.count > maximumBytes ? nil : $0 }
+  }
+
   /// Nil if it cannot be read. Of one that is longer than `maximum` bytes a little more than those.
   package static func read(_ path: String, upTo maximum: Int) -> [UInt8]? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
@@ -16,5 +23,15 @@ package enum FileContent {
       content += chunk[..<count]
     }
     return content
+  }
+
+  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// Replaces the file by one that only this user can read; false if it cannot.
+  package static func write(_ content: [UInt8], to path: String) -> Bool {
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    return content.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) } == content.count
   }
 }

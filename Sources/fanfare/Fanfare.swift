@@ -1,5 +1,7 @@
+import CommandFrame
+
 @main
 enum Fanfare {
   /// Closures written here would belong to the main actor: everything is elsewhere.
-  static func main() { Tool.run() }
+  static func main() { Tool.program.run() }
 }

@@ -1,3 +1,4 @@
+import CommandFrame
 import Domain
 import JSON
 import Testing
@@ -31,17 +32,17 @@ struct ArgumentsTests {
 
   @Test("a misspelt command ends with exit code 2, help with 0")
   func exitCodes() {
-    #expect(Tool.run(["serv"]) == .usage)
-    #expect(Tool.run(["help", "serve"]) == .success)
-    #expect(Tool.run(["serve", "--help"]) == .success)
-    #expect(Tool.run(["keys"]) == .usage)
-    #expect(Tool.run(["serve", "--config", "/nowhere/fanfare.json5"]) == .configuration)
+    #expect(Tool.program.run(["serv"]) == .usage)
+    #expect(Tool.program.run(["help", "serve"]) == .success)
+    #expect(Tool.program.run(["serve", "--help"]) == .success)
+    #expect(Tool.program.run(["keys"]) == .usage)
+    #expect(Tool.program.run(["serve", "--config", "/nowhere/fanfare.json5"]) == .configuration)
   }
 
   @Test("every command has help for a newcomer")
   func help() {
-    for command in Tool.commands {
-      let page = Help.page(of: command)
+    for command in Tool.program.commands {
+      let page = Tool.program.page(of: command)
       #expect(page.contains("Usage: fanfare \(command.name)") && command.about.count > 20)
       for option in command.options { #expect(page.contains(option.name) && !option.help.isEmpty) }
     }

@@ -1,9 +1,8 @@
 import Configuration
 import Domain
 import Foundation
+import Gateway
 import Testing
-
-@testable import fanfare
 
 @Suite("What is written down is proven")
 struct PromiseTests {

@@ -1,6 +1,6 @@
+import CommandFrame
+import GatewayClient
 import Testing
-
-@testable import fanfare
 
 @Suite("What commands say")
 struct WordingTests {

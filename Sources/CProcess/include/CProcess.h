@@ -5,11 +5,3 @@
 /// calling thread ends: call from a thread that lives as long as the child may. `input`, `output` and `errors` become its
 /// descriptors 0–2. Returns the process id, or -1 with errno. `core` >= 0 pins it to that core.
 int fanfare_spawn(const char *path, char *const arguments[], int input, int output, int errors, int core);
-/// Pins the calling thread to one core; 0, or -1 with errno.
-int fanfare_pin(int core);
-/// Another process may write no file beyond so many bytes: to it the disk is full. 0, or -1 with errno.
-int fanfare_limit_file_size(int process, unsigned long long bytes);
-/// Both ends of a pipe, closed on exec; 0, or -1 with errno.
-int fanfare_pipe(int ends[2]);
-/// Width of the terminal behind a descriptor; 0 if there is none.
-int fanfare_columns(int fd);

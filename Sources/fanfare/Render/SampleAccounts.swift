@@ -1,4 +1,5 @@
 import Domain
+import Gateway
 
 /// Accounts of all providers with keys made on the spot: enough to render, good for nothing else.
 enum SampleAccounts {

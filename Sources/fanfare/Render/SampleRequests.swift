@@ -1,5 +1,6 @@
 import API
 import Domain
+import Gateway
 
 /// A request of each account for each kind of token that the message may reach there.
 enum SampleRequests {

@@ -1,3 +1,5 @@
+import CommandFrame
+
 /// What was changed between two texts, line by line, as `diff -u` shows it.
 struct LineDifference {
   private enum Line {

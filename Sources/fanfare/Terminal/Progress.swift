@@ -1,4 +1,4 @@
-import CProcess
+import CommandFrame
 import Glibc
 
 /// A line on the terminal that says how far a long task is, drawn when it has taken a second. Elsewhere nothing is written.
@@ -31,7 +31,7 @@ struct Progress {
   static func text(
     _ title: String, _ count: Int, _ words: String, part: Int = 0, of whole: Int?, seconds: Double
   ) -> String {
-    var parts: [String] = [Help.padded(title, 10)]
+    var parts: [String] = [padded(title, 10)]
     let share = whole.map { $0 > 0 ? min(1, Double(part) / Double($0)) : 1 }
     if let share {
       let filled = Int(share * Double(width))
@@ -39,8 +39,8 @@ struct Progress {
         String(repeating: "█", count: filled) + String(repeating: "░", count: width - filled)
           + " \(Int(share * 100)) %")
     }
-    parts.append("\(MessagesCommand.grouped(count)) \(words)")
-    if seconds > 0 { parts.append("\(MessagesCommand.grouped(Int(Double(count) / seconds)))/s") }
+    parts.append("\(grouped(count)) \(words)")
+    if seconds > 0 { parts.append("\(grouped(Int(Double(count) / seconds)))/s") }
     if let share, share > 0, share < 1 {
       parts.append("ends in \(MessageWatch.span(Int((seconds / share * (1 - share)).rounded(.up))))")
     }

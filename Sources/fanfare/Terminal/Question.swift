@@ -1,3 +1,4 @@
+import CommandFrame
 import Glibc
 
 /// Asks whoever sits at the terminal.

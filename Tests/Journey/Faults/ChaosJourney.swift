@@ -9,7 +9,7 @@ extension Journeys {
     "chaos: everything is broken once while sends go on; nothing is lost, out of order, or doubled beyond the bound",
     .alone)
   func chaos() async throws {
-    let run = try ChildProcess(World.program, ["chaos", "--deliveries", "3000", "--workers", "2", "--json"])
+    let run = try ChildProcess(World.laboratory, ["chaos", "--deliveries", "3000", "--workers", "2", "--json"])
     #expect(await run.waitForExit() == 0, "\(run.text)")
     let line = try #require(run.text.split(separator: "\n").last { $0.hasPrefix("{") })
     let result = try JSON.parse(Array(line.utf8))

@@ -44,7 +44,7 @@ private struct PrintedFields {
 
 extension Journeys {
   /// Commands that run until they are stopped, or measure for minutes; their own journeys read what they print.
-  private static let long: Set<String> = ["dev", "demo", "chaos", "soak", "outage", "serve", "sandbox", "bench"]
+  private static let long: Set<String> = ["dev", "serve", "sandbox"]
   /// As the description of the API has them (`FieldNameTests`), and `version`: of the program and of Redis a text.
   private static let twofold: Set<String> = ["body", "message", "status", "to", "version"]
 

@@ -63,7 +63,7 @@ extension Journeys {
     #expect(watch.process.text.contains(#""event":"ended""#), "\(watch.process.text)")
   }
 
-  @Test("fanfare sandbox and fanfare demo reach for nothing but this machine")
+  @Test("fanfare sandbox and the demo reach for nothing but this machine")
   func localSandbox() async throws {
     let folder = try TemporaryDirectory()
     let sandbox = try NetworkWatch(
@@ -74,7 +74,7 @@ extension Journeys {
     #expect(sandbox.process.text.contains("ended: "), "\(sandbox.process.text)")
     #expect(try sandbox.strangers().isEmpty)
 
-    let demo = try NetworkWatch(World.program, ["demo", "--devices", "5000"], record: folder.file("demo"))
+    let demo = try NetworkWatch(World.laboratory, ["demo", "--devices", "5000"], record: folder.file("demo"))
     #expect(await demo.process.waitForExit() == 0, "\(demo.process.text)")
     #expect(try demo.strangers().isEmpty)
   }

@@ -11,7 +11,7 @@ extension Journeys {
     .enabled(if: FastClock.isAvailable))
   func soak() async throws {
     let run = try ChildProcess(
-      World.program, ["soak", "--seconds", "24", "--leaps", "16", "--rate", "300", "--json"])
+      World.laboratory, ["soak", "--seconds", "24", "--leaps", "16", "--rate", "300", "--json"])
     #expect(await run.waitForExit() == 0, "\(run.text)")
     let line = try #require(run.text.split(separator: "\n").last { $0.hasPrefix("{") }, "\(run.text)")
     let result = try JSON.parse(Array(line.utf8))

@@ -30,6 +30,9 @@ final class World: Sendable {
       .appending(path: "fanfare")
   }
 
+  /// Benchmarks, faults and the demo; it starts the `fanfare` that stands beside it.
+  static var laboratory: URL { program.deletingLastPathComponent().appending(path: "fanfare-lab") }
+
   /// `more`: settings beside those below, each with a comma behind it. `clock`: what all its processes live by; nil: the
   /// machine's. `credentials`: in place of the usual three.
   init(

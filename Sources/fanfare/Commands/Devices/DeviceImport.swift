@@ -1,5 +1,7 @@
+import CommandFrame
 import Configuration
 import Domain
+import GatewayClient
 import HTTPClient
 import JSON
 import Loop
@@ -247,7 +249,7 @@ struct DeviceImport {
       return Terminal.print(json: writer.bytes)
     }
     if refused > told { Terminal.note("… and \(refused - told) more") }
-    let parts = counts.sorted { $0.key < $1.key }.map { "\(MessagesCommand.grouped($0.value)) \($0.key)" }
+    let parts = counts.sorted { $0.key < $1.key }.map { "\(grouped($0.value)) \($0.key)" }
     Terminal.print(
       "\(counted(done, "device")) registered" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"))
     if refused > 0 { Terminal.print("\(counted(refused, "line")) refused") }

@@ -1,5 +1,7 @@
+import CommandFrame
 import Configuration
 import Domain
+import GatewayClient
 import Glibc
 import JSON
 import Loop
@@ -26,7 +28,7 @@ enum DevicesCommand {
     positionals: ["list|show|timeline|delete|import|export|reindex|prunes", "[ID|FILE|review|apply|discard|undo]"],
     options: ServerCall.options(scopes: "devices") + DeviceReindex.options + DevicePrunes.options + [
       Command.Option("--rejects", "FILE", "import: write the refused lines to this file"),
-      Command.Option("--batch", "LINES", "import: lines in one request, 1–10000 (\(defaultBatch))"),
+      Command.Option("--batch", "LINES", "import: lines in one request, 1–10000 (\(Client.usualBatch))"),
       Command.Option(
         "--map", "COLUMN=FIELD", repeats: true, "import of CSV: map a column to a field; - ignores it"),
       Command.Option(
@@ -61,12 +63,10 @@ enum DevicesCommand {
     }
   }
 
-  static let defaultBatch = 10_000
-
   // MARK: Import
 
   private static func importDevices(_ path: String, _ arguments: Arguments) throws -> ExitCode {
-    let batch = try arguments.integer("--batch", in: 1...10_000) ?? defaultBatch
+    let batch = try arguments.integer("--batch", in: 1...10_000) ?? Client.usualBatch
     guard path == "-" || FileContent.exists(path) else { throw UsageProblem(text: "there is no file \(path)") }
     let table = try DeviceImport.Table(path, arguments)
     return try ServerCall.run(arguments) { client, loop in

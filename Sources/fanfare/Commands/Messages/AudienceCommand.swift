@@ -1,5 +1,7 @@
 import Audience
+import CommandFrame
 import Domain
+import GatewayClient
 import JSON
 
 /// Audiences from outside: count an expression, keep it under a name.

@@ -1,5 +1,7 @@
+import CommandFrame
 import Configuration
 import Domain
+import GatewayClient
 import HTTPClient
 import JSON
 

@@ -1,5 +1,7 @@
+import CommandFrame
 import Configuration
 import Domain
+import GatewayClient
 import JSON
 
 /// Drafts of a running server: messages that are written, counted and tried out before they are sent.

@@ -1,3 +1,4 @@
+import CommandFrame
 import Domain
 import JSON
 

@@ -1,4 +1,6 @@
+import CommandFrame
 import Domain
+import GatewayClient
 import JSON
 import Loop
 

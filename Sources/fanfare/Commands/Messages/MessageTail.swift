@@ -1,8 +1,11 @@
+import CommandFrame
 import Domain
+import GatewayClient
 import Glibc
 import HTTPClient
 import JSON
 import Loop
+import Processes
 
 /// `fanfare messages tail`: a line for each message that comes, and for each change of its state, until ctrl-C. While the server is
 /// away it waits; what happened meanwhile is told when it is back.
@@ -130,7 +133,7 @@ struct MessageTail {
   private func line(_ report: JSONValue, _ id: String, _ state: String) -> String {
     let time =
       report["completed_at"]?.string ?? report["last_outcome_at"]?.string ?? report["accepted_at"]?.string ?? ""
-    let shown = Help.padded(state, 9)
+    let shown = padded(state, 9)
     let counts = MessageCounts(report)
     let name = report["name"]?.string.map { "  \"\($0)\"" } ?? ""
     let targets = counted(counts.total, "target")

@@ -1,8 +1,11 @@
+import CommandFrame
 import Domain
+import GatewayClient
 import Glibc
 import HTTPClient
 import JSON
 import Loop
+import Processes
 
 /// `fanfare messages watch ID`: how a message goes, until it has ended.
 struct MessageWatch {
@@ -116,10 +119,10 @@ struct MessageWatch {
     var words: [String] = []
     if counts.total > 0 { words.append("\(tenths(Double(final) * 100 / Double(counts.total))) %") }
     if !ProgressBar.isDrawn {
-      words.append("\(MessagesCommand.grouped(final)) of \(MessagesCommand.grouped(counts.total))")
+      words.append("\(grouped(final)) of \(grouped(counts.total))")
     }
     if state == "sending", let perSecond = speed.perSecond {
-      words.append("\(perSecond < 10 ? tenths(perSecond) : MessagesCommand.grouped(Int(perSecond)))/s")
+      words.append("\(perSecond < 10 ? tenths(perSecond) : grouped(Int(perSecond)))/s")
       let left = Double(counts.total - final)
       if perSecond > 0, left > 0 { words.append("ends in \(Self.span(Int(left / perSecond)))") }
     } else {
@@ -128,7 +131,7 @@ struct MessageWatch {
     }
     let outcomes = Outcome.allCases.compactMap { outcome -> String? in
       let count = counts.outcomes[outcome.rawValue, default: 0]
-      return count == 0 ? nil : "\(MessagesCommand.grouped(count)) \(outcome.rawValue)"
+      return count == 0 ? nil : "\(grouped(count)) \(outcome.rawValue)"
     }
     if !outcomes.isEmpty { words.append(outcomes.joined(separator: ", ")) }
     return words.joined(separator: "  ")
@@ -137,7 +140,7 @@ struct MessageWatch {
   private func ended(_ report: JSONValue, _ counts: MessageCounts, _ state: String) -> String {
     var text = "\(state): "
     if let sent = report["sent"]?.integer, let not = report["not_sent"]?.integer {
-      text += "\(MessagesCommand.grouped(sent)) sent, \(MessagesCommand.grouped(not)) not sent"
+      text += "\(grouped(sent)) sent, \(grouped(not)) not sent"
     } else if counts.total == 0 {
       text += "it had no recipients"
     } else {
@@ -146,7 +149,7 @@ struct MessageWatch {
     if let duration = report["duration_ms"]?.integer { text += ", in \(Self.span(Int(duration / 1_000)))" }
     var table = Table()
     for line in counts.lines {
-      table.row(line.provider, line.outcome, line.reason ?? "", MessagesCommand.grouped(line.count))
+      table.row(line.provider, line.outcome, line.reason ?? "", grouped(line.count))
     }
     return counts.lines.isEmpty ? text : text + "\n" + table.text
   }

@@ -1,4 +1,6 @@
+import CommandFrame
 import Domain
+import GatewayClient
 import JSON
 import Loop
 
@@ -192,17 +194,6 @@ enum MessagesCommand {
 
   /// Milliseconds that cancel waits for the last outcomes.
   private static let settling: Int64 = 3_000
-
-  /// 412003 as 412,003.
-  static func grouped(_ number: some BinaryInteger) -> String {
-    var digits = Array(String(number))
-    var place = digits.count - 3
-    while place > (number < 0 ? 1 : 0) {
-      digits.insert(",", at: place)
-      place -= 3
-    }
-    return String(digits)
-  }
 
   private static func reschedule(_ id: String, _ arguments: Arguments) throws -> ExitCode {
     var members: [JSONMember] = []

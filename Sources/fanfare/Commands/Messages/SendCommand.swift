@@ -1,5 +1,8 @@
+import CommandFrame
 import Configuration
 import Domain
+import Gateway
+import GatewayClient
 import JSON
 
 /// Sends through a running server, by its HTTP API.

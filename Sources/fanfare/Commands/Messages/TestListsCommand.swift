@@ -1,4 +1,5 @@
 import Audience
+import CommandFrame
 import Domain
 import JSON
 

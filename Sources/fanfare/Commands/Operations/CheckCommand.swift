@@ -1,5 +1,7 @@
+import CommandFrame
 import Configuration
 import Domain
+import Gateway
 import JSON
 import Loop
 import Store

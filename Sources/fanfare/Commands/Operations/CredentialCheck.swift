@@ -1,6 +1,7 @@
 import Configuration
 import Delivery
 import Domain
+import Gateway
 import HTTP2
 import HTTPClient
 import Loop

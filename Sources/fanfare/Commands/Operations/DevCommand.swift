@@ -1,7 +1,10 @@
+import CommandFrame
 import Configuration
 import Domain
+import Gateway
 import Glibc
 import JSON
+import Processes
 import Sandbox
 import Store
 import TLS
@@ -26,7 +29,7 @@ enum DevCommand {
     let hadTerminal = Terminal.isControlling
     let folder = ScratchFolder()
     do {
-      let redis = try PrivateRedis(in: folder)
+      let redis = try PrivateRedis(in: folder.path)
       defer { redis.stop() }
       var settings = SandboxSettings(directory: folder.folder("vendors"))
       settings.replaceBusyPorts = true
@@ -64,7 +67,7 @@ enum DevCommand {
     } catch let failure as SandboxFailure {
       Terminal.complain(failure.reason)
       return .failure
-    } catch let failure as Gateway.Failure {
+    } catch let failure as RunningGateway.Failure {
       return ServeCommand.explain(failure)
     } catch let faults as ConfigurationFaults {
       Setup.report(faults, json: arguments.wantsJSON)
@@ -75,22 +78,22 @@ enum DevCommand {
   /// The gateway of a configuration; where its port is taken, after a change of it.
   private static func start(
     _ file: String, orAnyPort change: () -> Void
-  ) throws -> (gateway: Gateway, setup: Setup, port: Int) {
+  ) throws -> (gateway: RunningGateway, setup: Setup, port: Int) {
     let setup = try Setup(file: file)
-    let first = Gateway(setup)
+    let first = RunningGateway(setup)
     if let port = try free(first) { return (first, setup, port) }
     change()
     let changed = try Setup(file: file)
-    let second = Gateway(changed)
+    let second = RunningGateway(changed)
     guard let port = try second.start(api: true, workers: 1) else { preconditionFailure("an API has a port") }
     return (second, changed, port)
   }
 
   /// Nil: the port is taken.
-  private static func free(_ gateway: Gateway) throws -> Int? {
+  private static func free(_ gateway: RunningGateway) throws -> Int? {
     do {
       return try gateway.start(api: true, workers: 1)
-    } catch let failure as Gateway.Failure {
+    } catch let failure as RunningGateway.Failure {
       guard case .listen = failure else { throw failure }
       return nil
     }
@@ -110,7 +113,7 @@ enum DevCommand {
       return Terminal.print(writer.bytes)
     }
     let sandbox = "http://127.0.0.1:\(ports.control)"
-    let path = GatewayProcess.missingSearchFolder.map { " PATH='\($0)':\"$PATH\"" } ?? ""
+    let path = ThisProgram.missingSearchFolder.map { " PATH='\($0)':\"$PATH\"" } ?? ""
     Terminal.print(
       """
       Fanfare is ready. The sandbox stands in for the vendors. Press ctrl-C to stop.

@@ -1,5 +1,7 @@
 import API
+import CommandFrame
 import Domain
+import Gateway
 import JSON
 import Loop
 import Store

@@ -1,6 +1,9 @@
+import CommandFrame
 import Domain
+import GatewayClient
 import HTTPClient
 import JSON
+import Loop
 
 /// Keeps servers and their keys, so that commands need name neither.
 enum LoginCommand {

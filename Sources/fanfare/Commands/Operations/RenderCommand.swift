@@ -1,7 +1,9 @@
 import API
 import APNs
+import CommandFrame
 import Configuration
 import Domain
+import Gateway
 import Glibc
 import Intake
 import JSON

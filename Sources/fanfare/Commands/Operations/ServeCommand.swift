@@ -1,5 +1,8 @@
+import CommandFrame
 import Configuration
+import Gateway
 import JSON
+import Processes
 import Store
 
 /// The gateway itself, until SIGTERM or SIGINT.
@@ -43,13 +46,13 @@ enum ServeCommand {
       monitor = monitor ?? .init()
       monitor?.port = port
     }
-    let gateway = Gateway(setup)
+    let gateway = RunningGateway(setup)
     let port: Int?
     do {
       port = try gateway.start(
         api: !arguments.has("--worker-only"), workers: arguments.has("--api-only") ? 0 : loops,
         monitor: monitor)
-    } catch let failure as Gateway.Failure {
+    } catch let failure as RunningGateway.Failure {
       // Asked to stop while it waited for Redis.
       if StopSignals.isPending { return .success }
       return explain(failure)
@@ -70,7 +73,7 @@ enum ServeCommand {
     return .success
   }
 
-  static func explain(_ failure: Gateway.Failure) -> ExitCode {
+  static func explain(_ failure: RunningGateway.Failure) -> ExitCode {
     switch failure {
     case .store(.unavailable(let reason, _)):
       Terminal.complain("cannot reach Redis: \(reason)", "check /redis in the configuration, and that Redis runs")

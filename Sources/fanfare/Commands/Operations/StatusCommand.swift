@@ -1,4 +1,6 @@
+import CommandFrame
 import Domain
+import Gateway
 import JSON
 import Loop
 import Store

@@ -1,3 +1,4 @@
+import CommandFrame
 import JSON
 
 enum VersionCommand {
@@ -8,11 +9,11 @@ enum VersionCommand {
     if arguments.wantsJSON {
       var writer = JSONWriter()
       writer.beginObject()
-      writer.member("version", Tool.version)
+      writer.member("version", Program.version)
       writer.endObject()
       Terminal.print(json: writer.bytes)
     } else {
-      Terminal.print("fanfare \(Tool.version)")
+      Terminal.print("fanfare \(Program.version)")
     }
     return .success
   }

@@ -1,6 +1,8 @@
+import CommandFrame
 import Configuration
 import JSON
 import Loop
+import Processes
 import Sandbox
 
 enum SandboxCommand {

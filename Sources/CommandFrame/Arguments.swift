@@ -1,0 +1,117 @@
+import Domain
+
+/// One subcommand: what it is called, what it takes, what it does.
+package struct Command: Sendable {
+  /// What may stand behind a command's name, with its line of help.
+  package struct Option: Sendable {
+    /// With its dashes.
+    package var name: String
+    /// What stands behind it in help; nil: a switch.
+    var value: String?
+    package var help: String
+    /// May be given several times.
+    var repeats = false
+
+    /// A switch.
+    package init(_ name: String, _ help: String) {
+      self.name = name
+      self.help = help
+    }
+    /// `value`: what its value is called in help.
+    package init(_ name: String, _ value: String, repeats: Bool = false, _ help: String) {
+      self.name = name
+      self.value = value
+      self.repeats = repeats
+      self.help = help
+    }
+  }
+  package var name: String
+  var summary: String
+  /// A paragraph for somebody who sees it for the first time.
+  package var about: String
+  var positionals: [String]
+  package var options: [Option]
+  var examples: [String]
+  var run: @Sendable (Arguments) throws -> ExitCode
+
+  /// `positionals`: names of positional arguments for help, `[x]` where optional. `examples`: whole command lines.
+  package init(
+    name: String, summary: String, about: String, positionals: [String] = [], options: [Option],
+    examples: [String] = [], run: @escaping @Sendable (Arguments) throws -> ExitCode
+  ) {
+    self.name = name
+    self.summary = summary
+    self.about = about
+    self.positionals = positionals
+    self.options = options
+    self.examples = examples
+    self.run = run
+  }
+
+  package static let json = Option("--json", "print JSON for programs instead of text for people")
+}
+
+/// A command line that cannot be understood.
+package struct UsageProblem: Error {
+  package let text: String
+  package init(text: String) { self.text = text }
+}
+
+/// What stood on the command line, checked against the command's options.
+package struct Arguments: Sendable {
+  private var values: [String: [String]] = [:]
+  package private(set) var positionals: [String] = []
+
+  /// `words`: what stands behind the command's name.
+  package init(_ words: [String], for command: Command) throws(UsageProblem) {
+    var rest = words[...]
+    var onlyPositionals = false
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("-"), word != "-", !onlyPositionals else {
+        positionals.append(word)
+        continue
+      }
+      if word == "--" {
+        onlyPositionals = true
+        continue
+      }
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      guard let option = command.options.first(where: { $0.name == parts[0] }) else {
+        let near = Suggestion.nearest(to: parts[0], among: command.options.map(\.name))
+        throw UsageProblem(
+          text: "\(command.name) has no option \(parts[0])" + (near.map { "; did you mean \($0)?" } ?? ""))
+      }
+      if option.value == nil {
+        guard parts.count == 1 else { throw UsageProblem(text: "\(option.name) takes no value") }
+        values[option.name] = []
+        continue
+      }
+      guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
+        throw UsageProblem(text: "\(option.name) needs a value: \(option.name) \(option.value ?? "")")
+      }
+      guard option.repeats || values[option.name] == nil else {
+        throw UsageProblem(text: "\(option.name) is given twice")
+      }
+      values[option.name, default: []].append(value)
+    }
+    guard positionals.count <= command.positionals.count else {
+      throw UsageProblem(text: "unexpected argument \"\(positionals[command.positionals.count])\"")
+    }
+  }
+
+  package func has(_ name: String) -> Bool { values[name] != nil }
+  /// Of an option that is given once at most; nil: it is not there.
+  package func text(_ name: String) -> String? { values[name]?.first }
+  package func texts(_ name: String) -> [String] { values[name] ?? [] }
+
+  /// Nil: the option is not there.
+  package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageProblem) -> Int? {
+    guard let text = text(name) else { return nil }
+    guard let number = Whole.read(text, in: range) else {
+      throw UsageProblem(text: "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  package var wantsJSON: Bool { has(Command.json.name) }
+}

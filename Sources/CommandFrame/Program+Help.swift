@@ -1,0 +1,38 @@
+/// Help pages, made from the commands themselves.
+extension Program {
+  var overview: String {
+    let width = commands.map(\.name.count).max() ?? 0
+    let lines = commands.map { "  \(padded($0.name, width))  \($0.summary)" }
+    return """
+      \(name) \(Self.version) — \(summary)
+
+      Usage: \(name) COMMAND [OPTION …]
+
+      \(lines.joined(separator: "\n"))
+
+      Start with: \(firstStep)
+      More about a command: \(name) help COMMAND
+      """
+  }
+
+  /// All about one command.
+  package func page(of command: Command) -> String {
+    var text = "Usage: \(name) \(command.name)"
+    for name in command.positionals { text += " \(name)" }
+    if !command.options.isEmpty { text += " [OPTION …]" }
+    text += "\n\n\(command.about)\n"
+    if !command.options.isEmpty {
+      let width = command.options.map { label(of: $0).count }.max() ?? 0
+      text += "\nOptions:\n"
+      for option in command.options { text += "  \(padded(label(of: option), width))  \(option.help)\n" }
+    }
+    if !command.examples.isEmpty {
+      text += "\nExamples:\n" + command.examples.map { "  \($0)\n" }.joined()
+    }
+    return text.hasSuffix("\n") ? String(text.dropLast()) : text
+  }
+
+  private func label(of option: Command.Option) -> String {
+    option.value.map { "\(option.name) \($0)" } ?? option.name
+  }
+}

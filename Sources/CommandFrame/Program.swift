@@ -1,0 +1,77 @@
+import Domain
+import Glibc
+import Synchronization
+
+/// A program of several commands: finds the command that the first word names, reads its arguments, runs it.
+package struct Program: Sendable {
+  /// Of the gateway and of everything that is built beside it.
+  package static let version = "0.1.0"
+
+  /// As it is typed.
+  let name: String
+  /// Behind the name, in the overview.
+  let summary: String
+  package let commands: [Command]
+  /// The line of the overview for somebody who sees it for the first time.
+  let firstStep: String
+
+  package init(name: String, summary: String, commands: [Command], firstStep: String) {
+    self.name = name
+    self.summary = summary
+    self.commands = commands
+    self.firstStep = firstStep
+  }
+
+  /// Runs the words of the command line, and ends the process.
+  package func run() -> Never {
+    // A peer that goes away is an error of the write, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
+    let code = run(Array(CommandLine.arguments.dropFirst()))
+    exit(code.rawValue)
+  }
+
+  /// `words`: without the program's own name. What goes wrong was printed when it returns.
+  package func run(_ words: [String]) -> ExitCode {
+    Terminal.program.withLock { $0 = name }
+    guard let first = words.first else {
+      Terminal.print(overview)
+      return .usage
+    }
+    if first == "help" || first == "--help" || first == "-h" { return help(words.dropFirst().first) }
+    let wanted = first == "--version" ? "version" : first
+    guard let command = commands.first(where: { $0.name == wanted }) else {
+      let near = Suggestion.nearest(to: first, among: commands.map(\.name))
+      Terminal.complain(
+        "there is no command \"\(first)\"", near.map { "did you mean \"\($0)\"?" } ?? "see \(name) help",
+        code: "usage")
+      return .usage
+    }
+    let rest = words.dropFirst()
+    if rest.contains(Command.json.name) { Terminal.speaksJSON.store(true, ordering: .relaxed) }
+    if rest.contains("--help") || rest.contains("-h") { return help(command.name) }
+    do {
+      return try command.run(try Arguments(Array(rest), for: command))
+    } catch let problem as UsageProblem {
+      Terminal.complain(problem.text, "see \(name) help \(command.name)", code: "usage")
+      return .usage
+    } catch let code as ExitCode {
+      return code
+    } catch {
+      Terminal.complain("\(error)", "this is a bug in Fanfare", code: "internal_error")
+      return .failure
+    }
+  }
+
+  private func help(_ wanted: String?) -> ExitCode {
+    guard let wanted else {
+      Terminal.print(overview)
+      return .success
+    }
+    guard let command = commands.first(where: { $0.name == wanted }) else {
+      Terminal.complain("there is no command \"\(wanted)\"", "see \(name) help")
+      return .usage
+    }
+    Terminal.print(page(of: command))
+    return .success
+  }
+}

@@ -1,0 +1,236 @@
+import API
+package import Configuration
+import Delivery
+package import Domain
+import HTTPServer
+import Loop
+package import Store
+import TLS
+import Telemetry
+
+/// The gateway of one process: the API on a loop, workers on loops of their own, a store connection each. Used from the
+/// main thread only; `start` and `stop` block.
+package final class RunningGateway {
+  /// Why it did not start.
+  package enum Failure: Error {
+    case store(StoreError)
+    case listen(String)
+    /// The authorities to trust cannot be read.
+    case trust(String)
+  }
+
+  private var setup: Setup
+  private let metrics = Metrics()
+  private let reloads: ReloadMetrics
+  private let log: Log
+  private var front: APIThread?
+  private var workerThreads: [WorkerThread] = []
+
+  /// Nothing runs yet.
+  package init(_ setup: Setup) {
+    self.setup = setup
+    log = setup.log
+    reloads = ReloadMetrics(metrics)
+    reloads.began(with: setup, log)
+  }
+
+  /// Reads the configuration anew. With faults it is refused, and all goes on as before; without, apps and credentials
+  /// take effect, and settings that wait for the next start are named in the log.
+  package func reload(file: String) {
+    let next: Setup
+    do throws(ConfigurationFaults) {
+      next = try Setup(file: file)
+      let faults = Reload.faults(from: setup, to: next)
+      guard faults.isEmpty else { throw ConfigurationFaults(file: file, faults: faults) }
+    } catch {
+      return refuse(error)
+    }
+    let reload = Reload(from: setup, to: next)
+    do {
+      for workerThread in workerThreads { try workerThread.adopt(next, reload) }
+      try front?.adopt(next)
+    } catch {
+      return refuse(
+        ConfigurationFaults(
+          file: file,
+          faults: [ConfigurationFault(pointer: "", problem: "\(error)", fix: "Correct it and send SIGHUP again")]))
+    }
+    // What waits for the next start is compared with what is at work, not with what was read last.
+    var running = next
+    running.configuration = setup.configuration
+    setup = running
+    reloads.took(next, reload, log)
+  }
+
+  private func refuse(_ faults: ConfigurationFaults) {
+    reloads.refused(faults, log)
+    let first = faults.faults[0].text
+    let more = faults.faults.count - 1
+    front?.refused(more == 0 ? first : "\(first) (and \(more) \(more == 1 ? "fault" : "faults") more)")
+  }
+
+  /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the
+  /// configuration says, or until a signal asks to stop. Throws `Failure`, and then leaves nothing running.
+  package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Int? {
+    do {
+      for number in 0..<workers {
+        let workerThread = WorkerThread(name: "worker-\(number)")
+        workerThreads.append(workerThread)
+        try workerThread.open(setup, metrics, log)
+      }
+      guard api || monitor != nil else { return nil }
+      let front = APIThread()
+      self.front = front
+      return try front.open(setup, metrics, log, monitor: api ? nil : monitor)
+    } catch {
+      stop(grace: 0)
+      switch error {
+      case let failure as StoreError: throw Failure.store(failure)
+      case let failure as HTTPServerFailure: throw Failure.listen(failure.reason)
+      case let failure as TLSFault: throw Failure.trust(failure.reason)
+      default: preconditionFailure("\(error)")
+      }
+    }
+  }
+
+  /// Takes no more requests, lets what is at work finish for at most `grace` milliseconds (nil: as configured), hands
+  /// the leases back.
+  package func stop(grace: Int64? = nil) {
+    for workerThread in workerThreads { workerThread.stop(grace: grace ?? setup.configuration.workers.drain) }
+    front?.close()
+    front = nil
+    for workerThread in workerThreads { workerThread.close() }
+    workerThreads = []
+  }
+
+  /// Makes an API key, through the connection of the API.
+  package func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
+    guard let front else { preconditionFailure("keys are made while the API runs") }
+    return try front.createKey(app: app, scopes: scopes, note: note)
+  }
+}
+
+/// The API with its loop and store. The objects are touched on the loop only.
+private final class APIThread: @unchecked Sendable {
+  private let loop = EventLoop(name: "api")
+  private let thread: LoopThread
+  private var store: Store?
+  private var service: Service?
+
+  init() { thread = loop.start() }
+
+  func open(_ setup: Setup, _ metrics: Metrics, _ log: Log, monitor: Configuration.Monitor?) throws -> Int {
+    try Blocking.on(loop) { [self] in
+      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+      self.store = store
+      try await store.open(of: setup, log)
+      var settings = ServiceSettings()
+      let limits = setup.configuration.limits
+      settings.server.address = setup.configuration.listen.address
+      settings.server.port = setup.configuration.listen.port
+      settings.server.certificate = setup.configuration.listen.certificate
+      settings.server.key = setup.configuration.listen.key
+      settings.server.maximumBody = limits.body
+      settings.maximumMessageBody = limits.messageBody
+      settings.maximumBulkBody = limits.bulkBody
+      settings.metricsNeedKey = setup.configuration.listen.metricsNeedKey
+      settings.server.maximumConnections = limits.connections
+      settings.maximumTargets = limits.targets
+      settings.timesSubscribers = setup.configuration.quotas.mapValues(\.timesSubscribers)
+      settings.caFile = setup.configuration.caFile
+      settings.http2 = setup.worker.http2
+      settings.urgentTargets = limits.urgentTargets
+      settings.maximumDrafts = limits.drafts
+      settings.maximumDraftBytes = limits.draftBody
+      if let monitor {
+        settings.server.address = monitor.address
+        settings.server.port = monitor.port
+        settings.server.certificate = nil
+        settings.server.key = nil
+        settings.onlyOpen = true
+      }
+      let service = Service(
+        loop: loop, store: store, apps: setup.apps, providers: Providers.byName, accounts: setup.accounts,
+        settings: settings, metrics: metrics, log: log, zones: ZoneFiles.book)
+      let port = try service.start()
+      self.service = service
+      return port
+    }
+  }
+
+  func adopt(_ setup: Setup) throws {
+    try Blocking.on(loop) { [self] in service?.adopt(apps: setup.apps, accounts: setup.accounts) }
+  }
+
+  func refused(_ reason: String) {
+    try? Blocking.on(loop) { [self] in service?.refused(configuration: reason) }
+  }
+
+  func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
+    try Blocking.on(loop) { [self] in
+      guard let store else { preconditionFailure("the API is open") }
+      return try await store.createKey(app: app, scopes: scopes, note: note, now: loop.wallNow).secret
+    }
+  }
+
+  func close() {
+    try? Blocking.on(loop) { [self] in
+      await service?.stop()
+      store?.close()
+      service = nil
+      store = nil
+    }
+    loop.stop()
+    thread.join()
+  }
+}
+
+/// A worker with its loop and store. The objects are touched on the loop only.
+private final class WorkerThread: @unchecked Sendable {
+  private let loop: EventLoop
+  private let thread: LoopThread
+  private var store: Store?
+  private var worker: Worker?
+  private var work: Task<Void, Never>?
+
+  init(name: String) {
+    loop = EventLoop(name: name)
+    thread = loop.start()
+  }
+
+  func open(_ setup: Setup, _ metrics: Metrics, _ log: Log) throws {
+    try Blocking.on(loop) { [self] in
+      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+      self.store = store
+      try await store.open(of: setup, log)
+      let worker = try Worker(
+        loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
+        decode: StoredBody.message, resolver: setup.route, clocks: setup.clock, zones: ZoneFiles.book)
+      self.worker = worker
+      work = loop.spawn { await worker.run() }
+    }
+  }
+
+  func adopt(_ setup: Setup, _ reload: Reload) throws {
+    try Blocking.on(loop) { [self] in
+      try worker?.adopt(
+        setup.accounts, changed: reload.changed, resolver: setup.route, clocks: setup.clock, rates: setup.rates,
+        quotas: setup.configuration.quotas)
+    }
+  }
+
+  func stop(grace: Int64) {
+    try? Blocking.on(loop) { [self] in worker?.stop(grace: grace) }
+  }
+
+  func close() {
+    try? Blocking.on(loop) { [self] in
+      await work?.value
+      store?.close()
+      worker = nil
+      store = nil
+    }
+    loop.stop()
+    thread.join()
+  }
+}

@@ -1,0 +1,103 @@
+package import Configuration
+package import Delivery
+package import Domain
+import HTTP2
+package import RedisClient
+package import Store
+import Telemetry
+
+/// A configuration that was read, with its credentials opened.
+package struct Setup: Sendable {
+  package internal(set) var configuration: Configuration
+  package let apps: [AppID: App]
+  package let accounts: [CredentialID: any ProviderAccount]
+  /// What the accounts were opened from.
+  let credentials: [CredentialID: Credential]
+
+  /// Reads and opens everything; all faults of both at once.
+  package init(file: String) throws(ConfigurationFaults) {
+    let configuration = try Configuration.load(path: file, providers: Providers.terms)
+    var opening = Opening()
+    for entry in configuration.apps { opening.open(entry) }
+    guard opening.faults.isEmpty else { throw ConfigurationFaults(file: file, faults: opening.faults) }
+    self.configuration = configuration
+    apps = opening.apps
+    accounts = opening.accounts
+    credentials = opening.credentials
+  }
+
+  /// What becomes of the members of an audience, by their route.
+  func route(_ app: AppID, _ message: Message) -> (Address) -> Route {
+    let resolver = RouteResolver(
+      app: apps[app] ?? App(id: app), message: message, providers: Providers.byName, accounts: Set(accounts.keys))
+    return resolver.route(of:)
+  }
+
+  /// Replicas that must have a message before it counts as accepted: the most that anybody asks for.
+  package var replicas: Int { apps.values.map(\.replicas).reduce(configuration.durability.replicas, max) }
+
+  func clock(_ app: AppID) -> AppClock { apps[app]?.clock ?? AppClock() }
+}
+
+extension Setup {
+  /// Where its Redis is.
+  package var redis: RedisEndpoint {
+    let settings = configuration.redis
+    var endpoint: RedisEndpoint
+    switch settings.place {
+    case .unix(let path): endpoint = RedisEndpoint(.unix(path: path))
+    case .tcp(let host, let port, let tls):
+      endpoint = RedisEndpoint(.tcp(host: host, port: port, tls: tls, caFile: settings.caFile))
+    }
+    endpoint.username = settings.username
+    endpoint.password = settings.password
+    endpoint.database = settings.database
+    return endpoint
+  }
+
+  /// What the configuration says to the store.
+  package var store: StoreSettings {
+    var settings = StoreSettings()
+    settings.partitions = configuration.partitions
+    settings.leaseMilliseconds = configuration.workers.lease
+    settings.replicaMilliseconds = configuration.durability.timeout
+    settings.retentionSeconds = configuration.retention.time / 1_000
+    settings.retentionBytes = configuration.retention.bytes
+    settings.prefix = configuration.redis.prefix
+    settings.devicesPerUser = configuration.limits.devicesPerUser
+    return settings
+  }
+
+  /// What the configuration says to a worker.
+  package var worker: WorkerSettings {
+    var settings = WorkerSettings()
+    settings.lane.concurrency = configuration.lanes.concurrency
+    settings.lane.orderHold = configuration.lanes.orderHold
+    settings.connectionsPerCredential = configuration.http2.connections
+    settings.http2.connectTimeout = configuration.http2.connectTimeout
+    settings.http2.answerTimeout = configuration.http2.answerTimeout
+    settings.http2.pingAfter = configuration.http2.pingAfter
+    settings.http2.pingTimeout = configuration.http2.pingTimeout
+    settings.caFile = configuration.caFile
+    settings.gate.probeInterval = configuration.workers.probe
+    settings.brake.floorShare = Double(configuration.pruneBrake.normalPercent) / 100
+    settings.brake.factor = Double(configuration.pruneBrake.factor)
+    settings.brake.minimumSample = configuration.pruneBrake.sample
+    settings.rates = rates
+    settings.quotas = configuration.quotas
+    settings.retry = configuration.retry
+    return settings
+  }
+
+  /// Deliveries a second, of apps that have a rate.
+  var rates: [AppID: Int] { apps.compactMapValues(\.ratePerSecond) }
+
+  var log: Log {
+    switch configuration.logLevel {
+    case .debug: Log(minimum: .debug)
+    case .info: Log(minimum: .info)
+    case .warning: Log(minimum: .warning)
+    case .error: Log(minimum: .error)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import CommandFrame
+import Domain
+import GatewayClient
+import JSON
+import Loop
+
+/// A list of a running server: as many as are asked for, page by page, or all of it as a table in CSV.
+enum ListCall {
+  static func options(_ limit: Int) -> [Command.Option] {
+    [
+      Command.Option("--limit", "COUNT", "lists: number of rows, 1–100000 (\(limit))"),
+      csv,
+    ]
+  }
+  static let csv = Command.Option("--csv", "lists: the whole list as CSV, for spreadsheets")
+  private static let most = 100_000
+  private static let pageSize = 1_000
+
+  /// `query`: filters. `show`: writes the items for people; `isWhole` is false where there are more.
+  static func run(
+    _ path: String, _ query: [(name: String, value: String?)], _ arguments: Arguments, limit usual: Int,
+    _ show: @escaping @Sendable ([JSONValue], _ isWhole: Bool) -> Void
+  ) throws -> ExitCode {
+    let given = try arguments.integer("--limit", in: 1...most)
+    if arguments.has("--csv") {
+      guard given == nil else { throw UsageProblem(text: "--csv writes the whole list: leave --limit out") }
+      return try export(path + ServerCall.query(query + [("format", "csv")]), arguments)
+    }
+    let limit = given ?? usual
+    let json = arguments.wantsJSON
+    return try ServerCall.run(arguments) { client, _ in
+      var items: [JSONValue] = []
+      var cursor: String?
+      var progress = Progress("reading")
+      repeat {
+        let page = query + [("limit", String(min(pageSize, limit - items.count))), ("cursor", cursor)]
+        let answer = try await client.call("GET", path + ServerCall.query(page))
+        guard answer.isSuccess, let document = answer.document else {
+          progress.clear()
+          return ServerCall.refused(answer, json: json)
+        }
+        items += document["items"]?.array ?? []
+        cursor = document["next_cursor"]?.string
+        progress.saw(items.count, "found")
+      } while cursor != nil && items.count < limit
+      progress.clear()
+      guard !json else {
+        var members = [JSONMember("items", .array(items))]
+        members.append(JSONMember("next_cursor", cursor.map { .string($0) } ?? .null))
+        Terminal.print(.object(members))
+        return .success
+      }
+      show(items, cursor == nil)
+      return .success
+    }
+  }
+
+  /// A list that has no pages.
+  static func whole(_ path: String, _ arguments: Arguments, _ show: @escaping @Sendable ([JSONValue]) -> Void) throws
+    -> ExitCode
+  {
+    guard !arguments.has("--csv") else { return try export(path + "?format=csv", arguments) }
+    return try ServerCall.one("GET", path, arguments) { show($0["items"]?.array ?? []) }
+  }
+
+  /// Writes a list to standard output as the server sends it, and tells on a terminal how far it is.
+  static func export(_ path: String, _ arguments: Arguments, as type: String = "text/csv", of what: String = "lines")
+    throws -> ExitCode
+  {
+    try ServerCall.run(arguments) { client, _ in
+      var isWhole = true
+      var lines = 0
+      // Where the list itself runs over the terminal, nothing is drawn between.
+      var progress = Terminal.isShown ? nil : Progress("exporting")
+      let answer = try await client.export(path, as: type) { bytes in
+        isWhole = Terminal.pour(bytes) && isWhole
+        lines += bytes.count { $0 == UInt8(ascii: "\n") }
+        progress?.saw(lines, "lines")
+      }
+      progress?.clear()
+      guard answer.isSuccess else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
+      guard isWhole else {
+        Terminal.complain("cannot write all \(what) to standard output", "is the disk full?")
+        return .failure
+      }
+      return .success
+    }
+  }
+
+  /// Says that there are more, where a list for people ends.
+  static func tellRest(_ count: Int, _ isWhole: Bool) {
+    if !isWhole { Terminal.note("the list has more rows than \(count): use --limit COUNT, or --csv for all") }
+  }
+}
