@@ -8,11 +8,14 @@ package struct Message: Hashable, Sendable {
   package init(_ fields: Fields) { shared = Shared(fields) }
   package init(to: Recipients, kind: Kind) { self.init(Fields(to: to, kind: kind)) }
 
+  /// All of them, to be changed together.
   package var fields: Fields { shared.fields }
 
+  /// What is computed of the fields.
   @inlinable package subscript<Value>(dynamicMember field: KeyPath<Fields, Value>) -> Value {
     shared.fields[keyPath: field]
   }
+  /// A field. Setting it copies all.
   package subscript<Value>(dynamicMember field: WritableKeyPath<Fields, Value>) -> Value {
     @inlinable get { shared.fields[keyPath: field] }
     set {
@@ -22,6 +25,7 @@ package struct Message: Hashable, Sendable {
     }
   }
 
+  /// What copies of a message have in common.
   package final class Shared: Hashable, Sendable {
     package let fields: Fields
     fileprivate init(_ fields: Fields) { self.fields = fields }

@@ -5,6 +5,7 @@ package struct ByteSet: Sendable {
   /// All bytes from 128 on, which are parts of longer letters in UTF-8.
   @usableFromInline let hasOthers: Bool
 
+  /// `others`: with all bytes from 128 on.
   package init(_ members: (UInt8) -> Bool, others: Bool = false) {
     var bits: UInt128 = 0
     for byte in UInt8(0)..<128 where members(byte) { bits |= 1 << UInt128(byte) }
@@ -12,11 +13,7 @@ package struct ByteSet: Sendable {
     hasOthers = others
   }
 
-  package init(_ members: String) {
-    let members = Array(members.utf8)
-    self.init { members.contains($0) }
-  }
-
+  /// Of one byte.
   @inlinable package func contains(_ byte: UInt8) -> Bool {
     byte < 128 ? ascii >> UInt128(byte) & 1 == 1 : hasOthers
   }
@@ -27,10 +24,12 @@ package struct ByteSet: Sendable {
     for place in bytes.indices where !contains(bytes[place]) { return false }
     return true
   }
+  /// True of no bytes.
   package func holdsAll(of bytes: Span<UInt8>) -> Bool {
     for place in bytes.indices where !contains(bytes[place]) { return false }
     return true
   }
+  /// False of an empty text.
   package func holdsSome(of text: String) -> Bool {
     let bytes = text.utf8Span.span
     for place in bytes.indices where contains(bytes[place]) { return true }

@@ -34,6 +34,8 @@ final class AcceptQueue {
     case failed(StoreError)
     /// Nothing was done: a device may be registered with its token.
     case mayBeRegistered
+
+    var fault: StoreError? { if case .failed(let error) = self { error } else { nil } }
   }
   private struct Waiting {
     var entry: Entry

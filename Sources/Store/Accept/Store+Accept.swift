@@ -34,14 +34,15 @@ extension Store {
 
   /// Who has the token is asked by the script that stores the message. What is not stored so must be looked up before.
   private func acceptUnregistered(_ submission: Submission) async throws(StoreError) -> Acceptance {
-    precondition(submission.idempotency == nil, "the key would stay reserved for a message that is not stored")
     try checkCondition()
-    guard submission.replicas == 0, submission.id == nil, let inline = InlineMessage(submission) else {
+    guard submission.replicas == 0, submission.idempotency == nil, submission.id == nil,
+      let inline = InlineMessage(submission)
+    else {
       return .mayBeRegistered
     }
-    let id = identify(submission)
+    let (id, buckets) = (identify(submission), TokenBuckets(of: submission.targets[0].device, submission.app, self))
     var entry = entry(of: inline, id)
-    entry.unregistered = TokenBuckets(of: submission.targets[0].device, submission.app, self)
+    entry.unregistered = buckets
     switch await acceptQueue.stored(entry, in: lane(of: inline, id, submission.urgency)) {
     case .stored: return .accepted(id)
     case .failed(let error): throw error
@@ -62,11 +63,7 @@ extension Store {
         let id = identify(submission)
         gathered.left += 1
         acceptQueue.store(entry(of: inline, id), in: lane(of: inline, id, submission.urgency)) { stored in
-          switch stored {
-          case .stored: gathered.results[place] = .success(id)
-          case .failed(let error): gathered.results[place] = .failure(error)
-          case .mayBeRegistered: break
-          }
+          gathered.results[place] = stored.fault.map { .failure($0) } ?? .success(id)
           gathered.left -= 1
           if gathered.left == 0 { waiter.resume() }
         }

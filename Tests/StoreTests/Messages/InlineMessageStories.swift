@@ -211,4 +211,50 @@ struct InlineMessageStories {
       #expect(try await !exists(store, store.keys.inlineMessages(0)))
     }
   }
+
+  @Test(
+    "a message to a token that may be registered is left out of its script, and the others of the script are stored")
+  func registeredToken() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      // One under an id that the app chose, one under the token's own.
+      _ = try await store.put(device("chosen", token: "t1"), app: shop)
+      let own = Store.derivedID(of: address("t3"), in: shop)
+      _ = try await store.put(device(own.rawValue, token: "t3"), app: shop)
+      let found = FoundAcceptances(6)
+      for number in 0..<6 {
+        loop.spawn {
+          var submission = submission(tokens: ["t\(number)"], at: loop.wallNow)
+          submission.asksOwner = true
+          found.acceptances[number] = try? await store.accept(submission)
+          found.left -= 1
+        }
+      }
+      while found.left > 0 { await loop.sleep(milliseconds: 1) }
+      for (number, acceptance) in found.acceptances.enumerated() {
+        let isRegistered = number == 1 || number == 3
+        #expect((acceptance == .mayBeRegistered) == isRegistered, "\(number): \(String(describing: acceptance))")
+      }
+      let ids = found.acceptances.compactMap { $0?.id }
+      #expect(ids.count == 4)
+      let jobs = try await store.claimAll(try await store.take(0))
+      #expect(Set(jobs.map(\.message)) == Set(ids) && jobs.count == 4)
+      // All of a script.
+      var only = submission(tokens: ["t1"], at: loop.wallNow)
+      only.asksOwner = true
+      #expect(try await store.accept(only) == .mayBeRegistered)
+      // What a script of one value does not take is looked up first.
+      var paced = submission(tokens: ["t9"], at: loop.wallNow)
+      paced.asksOwner = true
+      paced.ratePerSecond = 1
+      #expect(try await store.accept(paced) == .mayBeRegistered)
+    }
+  }
+  private final class FoundAcceptances {
+    var acceptances: [Acceptance?]
+    var left: Int
+    init(_ count: Int) {
+      acceptances = Array(repeating: nil, count: count)
+      left = count
+    }
+  }
 }
