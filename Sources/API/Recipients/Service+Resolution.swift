@@ -21,12 +21,12 @@ extension Service {
     do throws(StoreError) {
       switch message.to {
       case .devices(let ids):
-        let stored = try await store.devices(ids, app: app)
+        let stored = try await store.devices.devices(ids, app: app)
         targets = zip(ids, stored).map { resolver.target($0, $1) }
         if keepsDevices { kept = stored }
       case .tokens(let addresses):
         let found: [TokenOwner]
-        if let owners { found = owners } else { found = try await store.ownersAndIDs(of: addresses, app: app) }
+        if let owners { found = owners } else { found = try await store.tokens.ownersAndIDs(of: addresses, app: app) }
         targets = zip(addresses, found).map { address, found in
           found.owner.map(resolver.target) ?? resolver.target(address, id: found.id)
         }
@@ -67,7 +67,7 @@ extension Service {
     let maximum = settings.maximumTargets
     let found: [[StoredDevice]]?
     do throws(StoreError) {
-      found = try await store.devices(ofUsers: users, app: app, atMost: maximum)
+      found = try await store.users.devices(ofUsers: users, app: app, atMost: maximum)
     } catch {
       throw Problem(error)
     }

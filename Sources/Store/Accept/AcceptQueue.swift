@@ -154,7 +154,7 @@ final class AcceptQueue {
     var fault: StoreError?
     switch result {
     case .failure(let failure): fault = StoreError(failure, lane.partition)
-    case .success(let reply): if reply.integer == Self.tooLate { fault = Store.keyHasEnded }
+    case .success(let reply): if reply.integer == Self.tooLate { fault = MessageAcceptance.keyHasEnded }
     }
     for waiting in batch { waiting.done(fault) }
   }
@@ -188,7 +188,7 @@ final class AcceptQueue {
     run.arguments.append(keys.wakeup)
     run.arguments.append(partition)
     run.arguments.append(stream.name)
-    run.arguments.append(length: batch.count * Store.rawIDLength) { wire in
+    run.arguments.append(length: batch.count * InlineMessages.rawIDLength) { wire in
       for waiting in batch { waiting.entry.id.appendRaw(to: &wire) }
     }
     appendKeyed(batch, to: &run.arguments)
@@ -201,7 +201,7 @@ final class AcceptQueue {
     let keyed = batch.filter { $0.entry.keyedUntil != nil }
     arguments.append(settings.idempotencySeconds)
     arguments.append(keyed.compactMap(\.entry.keyedUntil).min() ?? 0)
-    arguments.append(length: keyed.count * Store.rawIDLength) { wire in
+    arguments.append(length: keyed.count * InlineMessages.rawIDLength) { wire in
       for waiting in keyed { waiting.entry.id.appendRaw(to: &wire) }
     }
   }

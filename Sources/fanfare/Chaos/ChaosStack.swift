@@ -198,7 +198,7 @@ enum DemoKey {
       let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
       defer { store.close() }
       try await store.open()
-      return try await store.createKey(
+      return try await store.keyring.create(
         app: AppID(rawValue: SandboxApp.id), scopes: [.send, .devices, .read], note: "demo", now: loop.wallNow
       ).secret
     }

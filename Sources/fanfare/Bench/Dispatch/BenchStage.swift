@@ -77,7 +77,7 @@ final class BenchStage {
       let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
       defer { store.close() }
       try await store.open()
-      return try await store.createKey(
+      return try await store.keyring.create(
         app: Populations.app, scopes: [.send, .read, .devices], note: "bench", now: loop.wallNow
       ).secret
     }
