@@ -169,7 +169,7 @@ private final class APIThread: @unchecked Sendable {
   func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
     try Blocking.on(loop) { [self] in
       guard let store else { preconditionFailure("the API is open") }
-      return try await store.createKey(app: app, scopes: scopes, note: note, now: loop.wallNow).secret
+      return try await store.keyring.create(app: app, scopes: scopes, note: note, now: loop.wallNow).secret
     }
   }
 

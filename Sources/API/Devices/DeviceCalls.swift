@@ -41,7 +41,7 @@ extension Service {
   {
     let owner: StoredDevice?
     do throws(StoreError) {
-      owner = try await store.owners(of: [reading.device.address], app: app).first ?? nil
+      owner = try await store.tokens.owners(of: [reading.device.address], app: app).first ?? nil
     } catch {
       throw Problem(error)
     }
@@ -57,7 +57,7 @@ extension Service {
     let id = try deviceID(of: call)
     let found: StoredDevice?
     do throws(StoreError) {
-      found = try await store.device(id, app: call.app)
+      found = try await store.devices.device(id, app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -69,7 +69,7 @@ extension Service {
     let id = try deviceID(of: call)
     let existed: Bool
     do throws(StoreError) {
-      existed = try await store.removeDevice(id, app: call.app)
+      existed = try await store.devices.removeDevice(id, app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -79,7 +79,7 @@ extension Service {
 
   var userIsFull: Problem {
     let detail =
-      "this user already has \(store.settings.devicesPerUser) devices (`limits.devices_per_user`): "
+      "this user already has \(store.session.settings.devicesPerUser) devices (`limits.devices_per_user`): "
       + "give each person their own `user`, and leave `user` out for guests"
     return Problem(.invalidDevice, detail, violations: [Violation("/user", Violation.Code.tooMany, detail)])
   }
@@ -111,7 +111,7 @@ extension Service {
   ) async throws(Problem) -> HTTPServerResponse {
     let result: PutResult
     do throws(StoreError) {
-      result = try await store.put(reading.device, app: call.app, merging: merging)
+      result = try await store.devices.put(reading.device, app: call.app, merging: merging)
     } catch {
       throw Problem(error)
     }
@@ -145,7 +145,7 @@ extension Service {
 extension DeviceReading {
   /// The device's id follows from its installation, where that is given.
   mutating func takeInstallation(in app: AppID) {
-    if let installation { device.id = Store.derivedID(of: device, in: app, of: installation) }
+    if let installation { device.id = DeviceID.derived(of: device, in: app, of: installation) }
   }
 }
 

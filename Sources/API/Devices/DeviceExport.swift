@@ -20,7 +20,7 @@ extension Service {
       }
     return try await form.answer { [self] cursor throws(Problem) in
       do throws(StoreError) {
-        let page = try await store.export(
+        let page = try await store.export.page(
           call.app, after: cursor.flatMap { ExportPlace(text: $0) }, limit: Self.devicesPerPiece, tombstones: withDead)
         return (page.devices, page.next?.text)
       } catch {

@@ -28,7 +28,7 @@ extension Service {
     }
     let registered: [PutResult]
     do throws(StoreError) {
-      registered = try await store.put(devices, app: call.app)
+      registered = try await store.devices.put(devices, app: call.app)
     } catch {
       throw Problem(error)
     }

@@ -16,7 +16,7 @@ extension Service {
     var reviews: [PruneReview] = []
     do throws(StoreError) {
       for credential in credentials {
-        reviews.append(try await store.reviewPrunes(of: credential, app: call.app, sample: Self.sample))
+        reviews.append(try await store.pruneBrakes.review(of: credential, app: call.app, sample: Self.sample))
       }
     } catch {
       throw Problem(error)
@@ -33,7 +33,7 @@ extension Service {
   func applyPrunes(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let credential = try await credential(of: call)
     do throws(StoreError) {
-      let result = try await store.applyHeldPrunes(of: credential, app: call.app)
+      let result = try await store.pruneBrakes.applyHeld(of: credential, app: call.app)
       log(.warning, "prunes_applied", ["credential": credential.rawValue, "pruned": String(result.pruned)])
       return Answer.json { writer in
         writer.member("credential", credential.rawValue)
@@ -50,7 +50,7 @@ extension Service {
   func discardPrunes(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let credential = try await credential(of: call)
     do throws(StoreError) {
-      let result = try await store.discardHeldPrunes(of: credential)
+      let result = try await store.pruneBrakes.discardHeld(of: credential)
       log(.warning, "prunes_discarded", ["credential": credential.rawValue, "discarded": String(result.discarded)])
       return Answer.json { writer in
         writer.member("credential", credential.rawValue)
@@ -74,7 +74,7 @@ extension Service {
         .invalidParameter, "Say which prunes to undo: `message`, `credential`, `from` or `to`, alone or together")
     }
     do throws(StoreError) {
-      let result = try await store.undoPrunes(filter, app: call.app)
+      let result = try await store.prunes.undo(filter, app: call.app)
       log(.warning, "prunes_undone", ["app": call.app.rawValue, "revived": String(result.revived)])
       return Answer.json { writer in
         writer.member("revived", result.revived)
@@ -100,7 +100,7 @@ extension Service {
     let id = CredentialID(rawValue: name.hasPrefix(own) ? name : own + name)
     if accounts[id] != nil { return id }
     do throws(StoreError) {
-      if try await store.heldPrunes(of: [id])[id] ?? 0 > 0 { return id }
+      if try await store.pruneBrakes.held(of: [id])[id] ?? 0 > 0 { return id }
     } catch {
       throw Problem(error)
     }

@@ -35,7 +35,7 @@ extension Service {
           try call.place(of: cursor, marked: Self.timelineMark) { TimelinePlace(text: $0) }
         }
         do throws(StoreError) {
-          let page = try await store.timeline(id, app: call.app, cursor: place, limit: limit)
+          let page = try await store.timelines.page(id, app: call.app, cursor: place, limit: limit)
           return ListingPage(
             items: page.items, next: page.next.map { call.cursor(at: $0.text, marked: Self.timelineMark) },
             isPartial: page.isPartial)

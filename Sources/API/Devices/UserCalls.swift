@@ -10,7 +10,7 @@ extension Service {
     let user = try user(of: call)
     let found: StoredUser?
     do throws(StoreError) {
-      found = try await store.user(user, app: call.app)
+      found = try await store.users.user(user, app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -27,7 +27,7 @@ extension Service {
     let user = try user(of: call)
     let removed: Int
     do throws(StoreError) {
-      removed = try await store.removeUser(user, app: call.app)
+      removed = try await store.users.remove(user, app: call.app)
     } catch {
       throw Problem(error)
     }

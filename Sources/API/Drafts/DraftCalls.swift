@@ -9,7 +9,7 @@ extension Service {
   func listDrafts(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let drafts: [StoredDraft]
     do throws(StoreError) {
-      drafts = try await store.drafts(app: call.app)
+      drafts = try await store.drafts.all(app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -45,7 +45,7 @@ extension Service {
     try checkSize(body)
     let change: DraftChange
     do throws(StoreError) {
-      change = try await store.replaceDraft(
+      change = try await store.drafts.replace(
         id, body, name: reading.name, version: match.version, app: call.app, now: call.now)
     } catch {
       throw Problem(error)
@@ -84,7 +84,7 @@ extension Service {
     let match = try match(of: call)
     let change: DraftChange
     do throws(StoreError) {
-      change = try await store.deleteDraft(id, version: match?.version, app: call.app)
+      change = try await store.drafts.delete(id, version: match?.version, app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -104,8 +104,8 @@ extension Service {
     let body: [UInt8]?
     let report: MessageReport?
     do throws(StoreError) {
-      body = try await store.body(of: id, app: call.app)
-      report = try await store.report(id, app: call.app)
+      body = try await store.archive.body(of: id, app: call.app)
+      report = try await store.reports.report(id, app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -145,7 +145,7 @@ extension Service {
     try checkSize(body)
     let draft: StoredDraft?
     do throws(StoreError) {
-      draft = try await store.createDraft(
+      draft = try await store.drafts.create(
         body, name: name, copyOf: copyOf, app: call.app, now: call.now, limit: settings.maximumDrafts)
     } catch {
       throw Problem(error)
@@ -167,7 +167,7 @@ extension Service {
   func foundDraft(_ id: DraftID, _ app: AppID) async throws(Problem) -> StoredDraft {
     let state: DraftState
     do throws(StoreError) {
-      state = try await store.draft(id, app: app)
+      state = try await store.drafts.draft(id, app: app)
     } catch {
       throw Problem(error)
     }
@@ -184,7 +184,7 @@ extension Service {
   func sent(_ message: MessageID, _ app: AppID) async throws(Problem) -> Problem {
     let report: MessageReport?
     do throws(StoreError) {
-      report = try await store.report(message, app: app)
+      report = try await store.reports.report(message, app: app)
     } catch {
       throw Problem(error)
     }

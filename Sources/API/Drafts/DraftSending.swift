@@ -52,8 +52,9 @@ extension Service {
     ready.submission.labels.name = ready.submission.labels.name ?? stored.name
     let reservation: DraftReservation
     do throws(StoreError) {
-      reservation = try await store.reserveDraft(
-        id, version: stored.version, as: ready.submission.id ?? store.identify(ready.submission), app: call.app)
+      reservation = try await store.drafts.reserve(
+        id, version: stored.version, as: ready.submission.id ?? store.acceptance.identify(ready.submission),
+        app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -74,7 +75,7 @@ extension Service {
   private func settled(_ id: DraftID, _ message: MessageID, _ call: Call) async throws(Problem) -> HTTPServerResponse? {
     let report: MessageReport?
     do throws(StoreError) {
-      report = try await store.report(message, app: call.app)
+      report = try await store.reports.report(message, app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -94,7 +95,7 @@ extension Service {
 
   private func settle(_ id: DraftID, _ message: MessageID, _ app: AppID) async throws(Problem) {
     do throws(StoreError) {
-      try await store.settleDraft(id, as: message, app: app)
+      try await store.drafts.settle(id, as: message, app: app)
     } catch {
       throw Problem(error)
     }
@@ -102,7 +103,7 @@ extension Service {
 
   private func state(of id: DraftID, _ app: AppID) async throws(Problem) -> DraftState {
     do throws(StoreError) {
-      return try await store.draft(id, app: app)
+      return try await store.drafts.draft(id, app: app)
     } catch {
       throw Problem(error)
     }

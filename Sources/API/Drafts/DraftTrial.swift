@@ -52,14 +52,14 @@ extension Service {
     var recipients = TestRecipients()
     var violations: [Violation] = []
     do throws(StoreError) {
-      let lists = try await store.testLists(names, app: call.app)
+      let lists = try await store.testLists.find(names, app: call.app)
       var known: [String]?
       for (index, list) in lists.enumerated() {
         if let list, let own = list.read(tokenRules) {
           recipients.add(own)
           continue
         }
-        if known == nil { known = try await store.testLists(app: call.app).map(\.name) }
+        if known == nil { known = try await store.testLists.all(app: call.app).map(\.name) }
         let hint = call.suggestions.nearest(to: names[index], among: known ?? []).map { "did you mean `\($0)`?" }
         violations.append(
           Violation(

@@ -10,7 +10,7 @@ extension Service {
   func listTestLists(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let lists: [StoredTestList]
     do throws(StoreError) {
-      lists = try await store.testLists(app: call.app)
+      lists = try await store.testLists.all(app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -23,7 +23,7 @@ extension Service {
     let name = try testListName(of: call)
     let found: [StoredTestList?]
     do throws(StoreError) {
-      found = try await store.testLists([name], app: call.app)
+      found = try await store.testLists.find([name], app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -45,13 +45,13 @@ extension Service {
     let list = StoredTestList(name: name, recipients: String(decoding: document.encoded, as: UTF8.self))
     let isNew: Bool?
     do throws(StoreError) {
-      isNew = try await store.keep(list, app: call.app)
+      isNew = try await store.testLists.keep(list, app: call.app)
     } catch {
       throw Problem(error)
     }
     guard let isNew else {
       throw Problem(
-        .invalidTestList, "An app may have at most \(Store.maximumTestLists) test lists: delete one that is not used")
+        .invalidTestList, "An app may have at most \(TestLists.maximum) test lists: delete one that is not used")
     }
     return Answer.json(isNew ? 201 : 200) { list.write(to: &$0) }
   }
@@ -60,7 +60,7 @@ extension Service {
     let name = try testListName(of: call)
     let existed: Bool
     do throws(StoreError) {
-      existed = try await store.removeTestList(name, app: call.app)
+      existed = try await store.testLists.remove(name, app: call.app)
     } catch {
       throw Problem(error)
     }

@@ -114,7 +114,7 @@ extension Service {
     var full: Set<DeviceID> = []
     if let cap = outlook.message.cap {
       do throws(StoreError) {
-        full = try await store.full(
+        full = try await store.caps.full(
           cap, among: targets.filter(\.registered).map(\.device), app: outlook.app, now: outlook.startedAt)
       } catch {
         throw Problem(error)

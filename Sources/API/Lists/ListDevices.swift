@@ -103,7 +103,7 @@ extension Service {
   ) async throws(Problem) -> (items: [StoredDevice], next: DevicePagePlace?) {
     let all: [StoredDevice]
     do throws(StoreError) {
-      all = try await store.user(user, app: app)?.devices ?? []
+      all = try await store.users.user(user, app: app)?.devices ?? []
     } catch {
       throw Problem(error)
     }
@@ -124,7 +124,7 @@ extension Service {
       let devices: [StoredDevice]
       let next: ExportPlace?
       do throws(StoreError) {
-        (devices, next) = try await store.export(app, after: place.stretch, limit: size, tombstones: true)
+        (devices, next) = try await store.export.page(app, after: place.stretch, limit: size, tombstones: true)
       } catch {
         throw Problem(error)
       }

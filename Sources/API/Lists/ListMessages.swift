@@ -78,7 +78,7 @@ extension Service {
     repeat {
       let page: MessagePage
       do throws(StoreError) {
-        page = try await store.messages(
+        page = try await store.reports.messages(
           app: app, before: place, limit: query.isWithinReports ? Self.lookedAtOnce : limit, label: query.label)
       } catch {
         throw Problem(error)

@@ -14,7 +14,7 @@ extension Service {
     let id = try messageID(of: call)
     let controlled: Controlled
     do throws(StoreError) {
-      controlled = try await store.control(id, app: call.app, word)
+      controlled = try await store.control.change(id, app: call.app, word)
     } catch {
       throw Problem(error)
     }

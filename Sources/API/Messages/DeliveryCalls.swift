@@ -40,7 +40,7 @@ extension Service {
   ) async throws(Problem) -> (items: [DeliveryReport], next: DeliveryPlace?) {
     let page: (items: [DeliveryReport], next: DeliveryPlace?)?
     do throws(StoreError) {
-      page = try await store.deliveries(
+      page = try await store.deliveries.page(
         id, app: call.app, filter: filter, cursor: cursor, limit: limit, tellsUsers: true)
     } catch {
       throw Problem(error)

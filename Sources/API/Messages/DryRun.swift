@@ -18,7 +18,7 @@ extension Service {
     let chosen = sampleTargets(targets)
     let devices: [StoredDevice?]
     do throws(StoreError) {
-      devices = try await store.devices(chosen.map(\.device), app: call.app)
+      devices = try await store.devices.devices(chosen.map(\.device), app: call.app)
     } catch {
       throw Problem(error)
     }

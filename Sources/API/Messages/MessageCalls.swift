@@ -21,7 +21,7 @@ extension Service {
   func report(_ id: MessageID, _ call: Call) async throws(Problem) -> MessageReport {
     let found: MessageReport?
     do throws(StoreError) {
-      found = try await store.report(id, app: call.app)
+      found = try await store.reports.report(id, app: call.app)
     } catch {
       throw Problem(error)
     }

@@ -85,7 +85,7 @@ extension Service {
       if left == 0, full == nil { full = cursor }
       let page: (items: [DeliveryReport], next: DeliveryPlace?)?
       do throws(StoreError) {
-        page = try await store.deliveries(
+        page = try await store.deliveries.page(
           parent, app: call.app, filter: filter, cursor: cursor,
           limit: left > 0 ? min(left, Self.replayPage) : Self.replayPage)
       } catch {
@@ -105,7 +105,7 @@ extension Service {
 
   private func seed(of parent: MessageID, _ app: AppID) async throws(Problem) -> MessageID? {
     do throws(StoreError) {
-      return try await store.seed(of: parent, app: app)
+      return try await store.archive.seed(of: parent, app: app)
     } catch {
       throw Problem(error)
     }
@@ -114,7 +114,7 @@ extension Service {
   private func content(of parent: MessageID, _ app: AppID) async throws(Problem) -> (Message, [UInt8]) {
     let stored: [UInt8]?
     do throws(StoreError) {
-      stored = try await store.body(of: parent, app: app)
+      stored = try await store.archive.body(of: parent, app: app)
     } catch {
       throw Problem(error)
     }
@@ -146,18 +146,18 @@ extension Service {
     let resolver = resolver(tenant, message)
     var raw: [DeviceID: Address] = [:]
     switch message.to {
-    case .tokens(let addresses): for address in addresses { raw[Store.derivedID(of: address, in: app)] = address }
-    case .channel(let address): raw[Store.derivedID(of: address, in: app)] = address
+    case .tokens(let addresses): for address in addresses { raw[DeviceID.derived(of: address, in: app)] = address }
+    case .channel(let address): raw[DeviceID.derived(of: address, in: app)] = address
     case .devices, .users, .audience, .everyone: break
     }
     do throws(StoreError) {
-      var stored = try await store.devices(devices, app: app)
+      var stored = try await store.devices.devices(devices, app: app)
       var targets = zip(devices, stored).map { id, stored in
         stored == nil ? raw[id].map(resolver.target) ?? resolver.target(id, nil) : resolver.target(id, stored)
       }
       // Tokens that were registered under an id of their own meanwhile.
       let places = targets.indices.filter { !targets[$0].registered && targets[$0].address != nil }
-      let owners = try await store.owners(of: places.compactMap { targets[$0].address }, app: app)
+      let owners = try await store.tokens.owners(of: places.compactMap { targets[$0].address }, app: app)
       for (place, owner) in zip(places, owners) {
         guard let owner else { continue }
         targets[place] = resolver.target(owner)

@@ -40,7 +40,7 @@ extension Service {
   private func change(_ id: MessageID, _ change: ScheduleChange, _ call: Call) async throws(Problem) -> Rescheduling {
     let reading: ScheduleReading
     do throws(StoreError) {
-      reading = try await store.scheduled(id, app: call.app)
+      reading = try await store.schedule.scheduled(id, app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -66,7 +66,7 @@ extension Service {
     try checkZones(message)
     let schedule = Schedule(startAt: max(call.now, change.sendAt.earliest), local: change.sendAt.local)
     do throws(StoreError) {
-      return try await store.reschedule(
+      return try await store.schedule.reschedule(
         id, app: call.app, schedule, body: body.encoded, ttl: message.ttl, version: scheduled.version)
     } catch {
       throw Problem(error)

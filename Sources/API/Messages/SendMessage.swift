@@ -63,7 +63,7 @@ extension Service {
   }
 
   func prepare(
-    _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: TokenOwners = .lookedUp,
+    _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: OwnerLookup = .lookedUp,
     for purpose: ForecastPurpose = .warning
   ) async throws(Problem) -> PreparedMessage {
     var message = reading.message
@@ -103,7 +103,7 @@ extension Service {
     let isAsked = purpose == .answer
     guard isAsked || outlook.asksDevices || !recipients.isWhole else { return }
     if !isAsked, prepared.message.shares != nil {
-      let id = prepared.submission.id ?? store.identify(prepared.submission)
+      let id = prepared.submission.id ?? store.acceptance.identify(prepared.submission)
       prepared.submission.id = id
       outlook.split = prepared.submission.split(id)
     }
@@ -150,7 +150,7 @@ extension Service {
 
   private func store(_ prepared: PreparedMessage) async throws(Problem) -> Acceptance {
     do throws(StoreError) {
-      return try await store.accept(prepared.submission)
+      return try await store.acceptance.accept(prepared.submission)
     } catch {
       throw Problem(error)
     }
@@ -182,7 +182,8 @@ extension Service {
     var wait = Self.firstKeyWait
     do throws(StoreError) {
       while true {
-        let found = try await store.lookUp(idempotencyKey: idempotency.key, digest: idempotency.digest, app: app)
+        let found = try await store.acceptance.lookUp(
+          idempotencyKey: idempotency.key, digest: idempotency.digest, app: app)
         guard case .inProgress? = found, loop.now < deadline else { return found }
         await loop.sleep(milliseconds: wait)
         wait = min(2 * wait, Self.longestKeyWait)
@@ -209,7 +210,7 @@ extension Service {
     case .repeated(let id):
       let report: MessageReport?
       do throws(StoreError) {
-        report = try await store.report(id, app: app)
+        report = try await store.reports.report(id, app: app)
       } catch {
         throw Problem(error)
       }

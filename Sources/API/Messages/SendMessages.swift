@@ -91,7 +91,7 @@ extension Service {
     }
     var owners: [TokenOwner] = []
     do throws(StoreError) {
-      if !addresses.isEmpty { owners = try await store.ownersAndIDs(of: addresses, app: call.app) }
+      if !addresses.isEmpty { owners = try await store.tokens.ownersAndIDs(of: addresses, app: call.app) }
     } catch {
       for message in messages { work.fail(message.line.index, Problem(error)) }
       return
@@ -100,7 +100,7 @@ extension Service {
     await loop.abreast(all.count, width: Self.linesAbreast) { place in
       await self.loop.giveWay()
       let (line, reading) = (all[place].line, all[place].reading)
-      var own = TokenOwners.lookedUp
+      var own = OwnerLookup.lookedUp
       if let first = all[place].firstOwner, case .tokens(let addresses) = reading.message.to {
         own = .known(Array(found[first..<first + addresses.count]))
       }
@@ -178,7 +178,7 @@ extension Service {
       prepared.submission.replicas = prepared.message.replicas ?? apps[call.app]?.replicas ?? 0
       drafts.append((index, prepared))
     }
-    let stored = await store.acceptInline(drafts.lazy.map(\.prepared.submission))
+    let stored = await store.acceptance.acceptInline(drafts.lazy.map(\.prepared.submission))
     var others: [(index: Int, prepared: PreparedMessage)] = []
     for ((index, prepared), result) in zip(drafts, stored) {
       switch result {

@@ -15,7 +15,7 @@ extension Service {
     let selection = AudienceSelection(expression: expression, reach: reading.reach, providers: reading.providers)
     let count: AudienceCount
     do throws(StoreError) {
-      count = try await store.count(selection, app: call.app, now: call.now)
+      count = try await store.audiences.count(selection, app: call.app, now: call.now)
     } catch {
       throw Problem(error)
     }

@@ -21,7 +21,7 @@ extension Service {
     let name = try audienceName(of: call)
     let found: [String?]
     do throws(StoreError) {
-      found = try await store.audiences([name], app: call.app)
+      found = try await store.namedAudiences.find([name], app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -43,7 +43,7 @@ extension Service {
         .term(.audience(name)), call, at: reading.pointer, text: reading.text, .invalidAudience,
         assuming: [name: reading.expression])
       do throws(StoreError) {
-        return try await self.store.keep(audience, app: call.app, edition: edition)
+        return try await self.store.namedAudiences.keep(audience, app: call.app, edition: edition)
       } catch {
         throw Problem(error)
       }
@@ -51,7 +51,7 @@ extension Service {
     guard change != .full else {
       throw Problem(
         .invalidAudience,
-        "An app may have at most \(Store.maximumNamedAudiences) named audiences: delete one that is not used")
+        "An app may have at most \(NamedAudiences.maximum) named audiences: delete one that is not used")
     }
     return Answer.json(change == .added ? 201 : 200) { audience.write(to: &$0) }
   }
@@ -68,7 +68,7 @@ extension Service {
         throw Problem(.audienceInUse, "Other audiences use this audience: \(list). Change them first")
       }
       do throws(StoreError) {
-        return try await self.store.removeAudience(name, app: call.app, edition: edition)
+        return try await self.store.namedAudiences.remove(name, app: call.app, edition: edition)
       } catch {
         throw Problem(error)
       }
@@ -79,12 +79,12 @@ extension Service {
 
   /// Judges and changes as long as others come between: what was judged is what is there when it is changed.
   private func changeAudiences(
-    _ app: AppID, _ change: (_ edition: Int64) async throws(Problem) -> Store.AudienceChange
-  ) async throws(Problem) -> Store.AudienceChange {
+    _ app: AppID, _ change: (_ edition: Int64) async throws(Problem) -> NamedAudiences.Change
+  ) async throws(Problem) -> NamedAudiences.Change {
     for _ in 0..<Self.changeAttempts {
       let edition: Int64
       do throws(StoreError) {
-        edition = try await store.audienceEdition(app: app)
+        edition = try await store.namedAudiences.edition(app: app)
       } catch {
         throw Problem(error)
       }

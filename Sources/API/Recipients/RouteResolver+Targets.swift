@@ -19,7 +19,7 @@ extension RouteResolver {
 
   /// A token that is registered under no id.
   package func target(_ address: Address) -> SubmissionTarget {
-    target(address, id: Store.derivedID(of: address, in: app.id))
+    target(address, id: DeviceID.derived(of: address, in: app.id))
   }
 
   /// `id`: the one that the token has by itself.

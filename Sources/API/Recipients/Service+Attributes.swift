@@ -37,7 +37,7 @@ extension Service {
   private func attributeNames(_ call: Call) async throws(Problem) -> [String] {
     if let names = call.attributes.names { return names }
     do throws(StoreError) {
-      let names = try await store.attributeNames(app: call.app)
+      let names = try await store.tags.attributeNames(app: call.app)
       call.attributes.names = names
       return names
     } catch {

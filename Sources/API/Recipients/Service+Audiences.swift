@@ -48,7 +48,7 @@ extension Service {
 
   func namedAudiences(_ app: AppID) async throws(Problem) -> [NamedAudience] {
     do throws(StoreError) {
-      return try await store.audiences(app: app)
+      return try await store.namedAudiences.all(app: app)
     } catch {
       throw Problem(error)
     }
@@ -56,7 +56,7 @@ extension Service {
 
   private func named(_ names: [String], _ app: AppID) async throws(Problem) -> [String?] {
     do throws(StoreError) {
-      return try await store.audiences(names, app: app)
+      return try await store.namedAudiences.find(names, app: app)
     } catch {
       throw Problem(error)
     }

@@ -12,7 +12,7 @@ extension Service {
   /// Aims a message. A small audience becomes a list of its devices, an empty one a list of none: never everybody.
   /// `keepsDevices`: something of the message depends on what is registered of each target.
   func recipients(
-    _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: TokenOwners = .lookedUp
+    _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: OwnerLookup = .lookedUp
   ) async throws(Problem) -> ResolvedRecipients {
     guard let (expression, pointer) = try expression(of: message, document) else {
       return try await resolve(message, call.app, keepsDevices: keepsDevices, owners: owners)
@@ -26,7 +26,7 @@ extension Service {
     let selection = AudienceSelection(expression: resolved, reach: message.reach)
     let count: AudienceCount
     do throws(StoreError) {
-      count = try await store.count(selection, app: call.app, now: call.now, carries: resolver.carries)
+      count = try await store.audiences.count(selection, app: call.app, now: call.now, carries: resolver.carries)
     } catch {
       throw Problem(error)
     }
@@ -62,7 +62,7 @@ extension Service {
     at pointer: String
   ) -> ResolvedRecipients {
     var counts = count.byPartition
-    for partition in 0..<store.settings.partitions { counts[partition, default: 0] += 0 }
+    for partition in 0..<store.session.settings.partitions { counts[partition, default: 0] += 0 }
     var recipients = ResolvedRecipients(
       audience: SubmissionAudience(expression: selection.expression.canonical, reach: message.reach, counts: counts),
       selection, count, countsByCredential: byCredential)
@@ -128,10 +128,10 @@ extension Service {
     var targets: [SubmissionTarget] = []
     do throws(StoreError) {
       for partition in audience.counts.keys.sorted() {
-        let groups = try await store.members(
+        let groups = try await store.audiences.members(
           selection, app: call.app, partition: partition, now: call.now, carries: resolver.carries)
         let first = groups.filter { !$0.numbers.isEmpty && seen.insert($0.route).inserted }.map { Int($0.numbers[0]) }
-        let devices = try await store.devices(
+        let devices = try await store.records.devices(
           numbers: first, partition: partition, app: call.app, bornBefore: nil)
         targets += devices.compactMap { $0.map(resolver.target) }
       }
@@ -150,14 +150,14 @@ extension Service {
     await loop.abreast(partitions.count, width: Self.partitionsAbreast) { [store] index in
       guard found.error == nil else { return }
       do throws(StoreError) {
-        let groups = try await store.members(
+        let groups = try await store.audiences.members(
           selection, app: call.app, partition: partitions[index], now: call.now, carries: resolver.carries)
         let chosen = sample == nil ? groups : groups.filter { resolver.carries($0.route.address) }
         var numbers = chosen.flatMap(\.numbers).map(Int.init).sorted()
         if let sample, numbers.count > sample {
           numbers = (0..<sample).map { numbers[$0 * numbers.count / sample] }
         }
-        found.devices[index] = try await store.devices(
+        found.devices[index] = try await store.records.devices(
           numbers: numbers, partition: partitions[index], app: call.app, bornBefore: nil
         ).compactMap { $0 }
       } catch {

@@ -6,7 +6,7 @@ import Store
 typealias TokenOwner = (id: DeviceID, owner: StoredDevice?)
 
 /// How it is learned which device is registered with a token that a message names.
-enum TokenOwners {
+enum OwnerLookup {
   case lookedUp
   /// In the order of the message's tokens.
   case known([TokenOwner])
@@ -17,7 +17,7 @@ enum TokenOwners {
 extension Service {
   /// Who is meant, each device once, in the order asked for, and what becomes of it.
   func resolve(
-    _ message: Message, _ app: AppID, keepsDevices: Bool, owners: TokenOwners = .lookedUp
+    _ message: Message, _ app: AppID, keepsDevices: Bool, owners: OwnerLookup = .lookedUp
   ) async throws(Problem) -> ResolvedRecipients {
     let tenant = try tenant(app)
     let resolver = resolver(tenant, message)
@@ -31,7 +31,7 @@ extension Service {
     do throws(StoreError) {
       switch message.to {
       case .devices(let ids):
-        let stored = try await store.devices(ids, app: app)
+        let stored = try await store.devices.devices(ids, app: app)
         targets = zip(ids, stored).map { resolver.target($0, $1) }
         if keepsDevices { kept = stored }
       case .tokens(let addresses):
@@ -39,9 +39,9 @@ extension Service {
         switch owners {
         case .known(let known): found = known
         case .askedByStore where addresses.count == 1 && !keepsDevices:
-          found = [(Store.derivedID(of: addresses[0], in: app), nil)]
+          found = [(DeviceID.derived(of: addresses[0], in: app), nil)]
           asksOwner = true
-        case .askedByStore, .lookedUp: found = try await store.ownersAndIDs(of: addresses, app: app)
+        case .askedByStore, .lookedUp: found = try await store.tokens.ownersAndIDs(of: addresses, app: app)
         }
         targets = zip(addresses, found).map { address, found in
           found.owner.map(resolver.target) ?? resolver.target(address, id: found.id)
@@ -84,7 +84,7 @@ extension Service {
     let maximum = settings.maximumTargets
     let found: [[StoredDevice]]?
     do throws(StoreError) {
-      found = try await store.devices(ofUsers: users, app: app, atMost: maximum)
+      found = try await store.users.devices(ofUsers: users, app: app, atMost: maximum)
     } catch {
       throw Problem(error)
     }

@@ -56,14 +56,14 @@ extension Service {
     var entry = subscribers.entries[id]
     if entry.map({ now - $0.countedAt >= Self.recount }) ?? true {
       let tenant = apps[app]
-      let count = try await store.subscribers(of: app, by: provider, now: loop.wallNow) { address in
+      let count = try await store.audiences.subscribers(of: app, by: provider, now: loop.wallNow) { address in
         tenant?.credential(for: address) == id
       }
       entry = .init(subscribers: count, countedAt: now, reached: entry?.reached ?? 0, askedAt: nil)
     }
     guard var entry else { preconditionFailure("it was made above") }
     if entry.subscribers > 0, entry.askedAt.map({ now - $0 >= Self.ask }) ?? true {
-      entry.reached = try await store.reached(in: store.recipients(under: rule))
+      entry.reached = try await store.recipients.reached(in: store.recipients.window(under: rule))
       entry.askedAt = now
     }
     subscribers.entries[id] = entry

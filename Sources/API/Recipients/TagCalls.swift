@@ -11,7 +11,7 @@ extension Service {
     let edit = try edit(in: call, Intake.tagEdit)
     let result: TagChange.Result
     do throws(StoreError) {
-      result = try await store.changeTags(of: id, TagChange(edit), app: call.app)
+      result = try await store.devices.changeTags(of: id, TagChange(edit), app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -24,7 +24,7 @@ extension Service {
     let edit = try edit(in: call, Intake.userTags)
     let result: TagChange.Result
     do throws(StoreError) {
-      result = try await store.changeTags(ofUser: user, TagChange(edit), app: call.app)
+      result = try await store.users.changeTags(ofUser: user, TagChange(edit), app: call.app)
     } catch {
       throw Problem(error)
     }
@@ -46,7 +46,7 @@ extension Service {
           try call.place(of: cursor, marked: Self.tagMark) { $0 }
         }
         do throws(StoreError) {
-          let page = try await store.tags(call.app, prefix: prefix, limit: limit, cursor: place)
+          let page = try await store.tags.page(call.app, prefix: prefix, limit: limit, cursor: place)
           return ListingPage(items: page.items, next: page.next.map { call.cursor(at: $0, marked: Self.tagMark) })
         } catch {
           throw Problem(error)
@@ -79,7 +79,7 @@ extension Service {
       }
     case .tooMany(let count):
       throw Problem(
-        .invalidTags, "The device would have \(count) tags; the limit is \(Store.maximumTags): nothing was changed")
+        .invalidTags, "The device would have \(count) tags; the limit is \(TagChange.maximumTags): nothing was changed")
     case .noDevice: throw missing
     }
   }

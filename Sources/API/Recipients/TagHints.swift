@@ -59,7 +59,7 @@ extension Service {
       guard call.suggestions.isLeft else { return nil }
       let found = await tagBook.tags(call.app, prefix: prefix, now: loop.now) { [store] in
         // A message is not refused because a suggestion cannot be found.
-        let found = try? await store.tags(call.app, prefix: prefix, limit: Self.candidates, cursor: nil)
+        let found = try? await store.tags.page(call.app, prefix: prefix, limit: Self.candidates, cursor: nil)
         return found?.items.map(\.tag) ?? []
       }
       guard let tags = found else { continue }

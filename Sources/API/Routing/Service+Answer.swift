@@ -61,10 +61,10 @@ extension Service {
     requestsAtWork += 1
     defer { requestsAtWork -= 1 }
 
-    do throws(StoreError) { try await store.makeSure() } catch { throw Problem(error) }
+    do throws(StoreError) { try await store.session.makeSure() } catch { throw Problem(error) }
     let key = try await authenticate(request, scopes)
     let call = Call(
-      request: request, parameters: parameters, key: key, now: loop.wallNow, cursorSecret: store.cursorSecret)
+      request: request, parameters: parameters, key: key, now: loop.wallNow, cursorSecret: store.session.cursorSecret)
     try checkQuery(call, endpoint)
     try checkBody(request, endpoint)
     return try await carryOut(endpoint, call)

@@ -13,22 +13,23 @@ extension Service {
   /// is one tenant's trouble, and must not take the others' gateway out of the load balancer.
   func readiness() async -> HTTPServerResponse {
     // Otherwise what was known a second ago is told.
-    try? await store.makeSure()
+    try? await store.session.makeSure()
     var reasons: [(code: String, detail: String)] = []
-    let condition = store.condition
+    let condition = store.session.condition
     var isReady = condition.takesWrites
     if condition != .ready { reasons.append((condition.word, condition.detail)) }
-    if let skew = store.clockSkew { reasons.append(("clock_skew", skew.text)) }
+    if let skew = store.session.clockSkew { reasons.append(("clock_skew", skew.text)) }
     var owners: Owners?
     if isReady {
       do throws(StoreError) {
-        for (credential, condition) in try await store.conditions().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        for (credential, condition) in try await store.conditions.all().sorted(by: { $0.key.rawValue < $1.key.rawValue }
+        ) {
           reasons.append(("credential_\(condition.state.rawValue)", "\(credential.rawValue): \(condition.text)"))
         }
-        for (credential, brake) in try await store.brakes().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        for (credential, brake) in try await store.pruneBrakes.all().sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
           reasons.append(("prunes_held", "\(credential.rawValue): \(brake.told)"))
         }
-        let known = try await store.owners()
+        let known = try await store.workers.owners()
         owners = known
         if let reason = known.reason { reasons.append(("partitions_unowned", reason)) }
       } catch {
@@ -50,9 +51,9 @@ extension Service {
 
   /// What everybody counted, and the queue as it stands now.
   func metricsPage() async -> HTTPServerResponse {
-    try? await store.makeSure()
+    try? await store.session.makeSure()
     let available = metrics.gauge("fanfare_store_available", "1 while Redis is reachable.")
-    let condition = store.condition.word
+    let condition = store.session.condition.word
     for word in StoreCondition.words {
       metrics.gauge(
         "fanfare_store_condition", "1 for each current condition of Redis, named as in /readyz.", [("condition", word)]
@@ -61,19 +62,19 @@ extension Service {
     }
     metrics.gauge(
       "fanfare_clock_skew_seconds", "Seconds by which this machine's clock is ahead of Redis' clock (negative: behind)."
-    ).set((store.lastClockOffset ?? 0) / 1_000)
-    guard store.condition.takesQuestions else {
+    ).set((store.session.lastClockOffset ?? 0) / 1_000)
+    guard store.session.condition.takesQuestions else {
       available.set(0)
       return Answer.bytes("text/plain; version=0.0.4; charset=utf-8", metrics.exposition())
     }
     do throws(StoreError) {
-      let queue = try await store.queueStatus()
+      let queue = try await store.queue.status()
       available.set(1)
       show(queue)
-      let brakes = try await store.brakes()
+      let brakes = try await store.pruneBrakes.all()
       metrics.gauge("fanfare_prune_brakes_on", "Credentials whose prunes are held for the operator.")
         .set(Int64(brakes.count))
-      let held = try await store.heldPrunes(of: Array(brakes.keys)).values.reduce(0, +)
+      let held = try await store.pruneBrakes.held(of: Array(brakes.keys)).values.reduce(0, +)
       metrics.gauge("fanfare_prunes_held", "Prunes held for the operator, of credentials whose prune brake is on.")
         .set(Int64(held))
     } catch {

@@ -10,7 +10,7 @@ extension Service {
     }
     let found: APIKey?
     do throws(StoreError) {
-      found = try await store.key(forSecret: secret)
+      found = try await store.keyring.key(forSecret: secret)
     } catch {
       throw Problem(error)
     }

@@ -87,10 +87,10 @@ package final class Service {
     channels = BroadcastChannels(loop: loop, caFile: settings.caFile, settings: settings.http2)
     providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
     tokenRules = providers.mapValues(\.tokens)
-    store.onCondition { condition in
+    store.session.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
     }
-    store.onClockSkew { skew in
+    store.session.onClockSkew { skew in
       log(
         skew == nil ? .info : .warning, skew == nil ? "clock_agrees" : "clock_skew",
         skew.map { ["detail": $0.text] } ?? [:])

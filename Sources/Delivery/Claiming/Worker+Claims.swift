@@ -20,7 +20,7 @@ extension Worker {
     }
     background {
       do throws(StoreError) {
-        let claimed = try await self.store.claim(
+        let claimed = try await self.store.queue.claim(
           lease, claim.stream, after: claim.after, jobs: claim.jobs, targets: claim.targets, packed: true
         ) { self.expect($0) }
         for job in claimed { if let stored = job.stored { self.messages.enter(stored) } }
@@ -231,17 +231,17 @@ extension Worker {
     guard partition.takesWork, let lease = leases[partition.number]?.lease else { return }
     background {
       do throws(StoreError) {
-        for (stream, _) in try await self.store.readyStreams(lease) where !partition.isLost {
+        for (stream, _) in try await self.store.queue.readyStreams(lease) where !partition.isLost {
           if self.knows(stream.credential) { self.claims.rang(stream) }
           try await self.expireUnsent(stream, of: partition, lease)
         }
         self.claim()
         self.startAudiences(of: partition)
         if !partition.isLost { try await self.lookAside(partition, lease) }
-        if !partition.isLost { self.tell(try await self.store.sweepBrakes(lease)) }
-        if !partition.isLost { try await self.store.sweep(lease, now: self.loop.wallNow) }
+        if !partition.isLost { self.tell(try await self.store.control.sweepBrakes(lease)) }
+        if !partition.isLost { try await self.store.sweep.run(lease, now: self.loop.wallNow) }
         if !partition.isLost { try await self.countEnds(of: partition, lease) }
-        if !partition.isLost, !partition.readsRetries, let due = try await self.store.nextRetry(lease) {
+        if !partition.isLost, !partition.readsRetries, let due = try await self.store.queue.nextRetry(lease) {
           self.expectRetry(of: partition, at: due)
         }
       } catch {
@@ -276,7 +276,7 @@ extension Worker {
       do throws(StoreError) {
         // Those at hand stay in the set until their flush: look behind them.
         let limit = partition.atHand.count + self.settings.claim.retriesAtOnce
-        let due = try await self.store.dueRetries(lease, now: self.loop.wallNow, limit: limit)
+        let due = try await self.store.queue.dueRetries(lease, now: self.loop.wallNow, limit: limit)
         let fresh = due.filter { !partition.atHand.contains($0.delivery) }
         guard let messages = await self.load(Set(fresh.map(\.delivery.message)), for: partition),
           await self.readCaps(of: messages.values, for: partition)
@@ -288,7 +288,7 @@ extension Worker {
           self.enterRetry(target, messages[target.delivery.message], partition: partition)
         }
         if !fresh.isEmpty { pause = 20 }
-        let next = try await self.store.nextRetry(lease)
+        let next = try await self.store.queue.nextRetry(lease)
         partition.readsRetries = false
         if let next { self.expectRetry(of: partition, at: max(next, self.loop.wallNow + pause)) }
       } catch {
@@ -352,11 +352,11 @@ extension Worker {
   /// Deliveries that wait for their retry hold later ones of their token, also under a new owner (design D6): it learns
   /// of them before it claims anything. Returns when that is done, or the partition is lost.
   func recallBarriers(of partition: Partition) async {
-    var place: Store.RetryPlace?
+    var place: JobQueue.RetryPlace?
     var left = settings.claim.barriers
     while left > 0, !partition.isLost, !isStopped, let lease = leases[partition.number]?.lease {
       do throws(StoreError) {
-        let waiting = try await store.waitingRetries(lease, after: place, limit: min(left, Self.retriesPerRead))
+        let waiting = try await store.queue.waitingRetries(lease, after: place, limit: min(left, Self.retriesPerRead))
         let ids = Set(waiting.found.map(\.target.delivery.message))
         guard let messages = await load(ids, for: partition) else { return }
         for (target, due) in waiting.found {

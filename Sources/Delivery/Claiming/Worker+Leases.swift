@@ -29,7 +29,8 @@ extension Worker {
       let change: LeasePlan.Change
       var isOthers = false
       do throws(StoreError) {
-        let granted = try await self.store.lease(number, renewing: self.leases[number]!.lease, worker: self.serial)
+        let granted = try await self.store.leases.take(
+          number, renewing: self.leases[number]!.lease, worker: self.serial)
         change = self.leases[number]!.answered(granted, now: self.loop.now)
         isOthers = granted == nil
       } catch {
@@ -124,9 +125,9 @@ extension Worker {
     guard mayBegin else { return }
     background {
       do throws(StoreError) {
-        let workers = try await self.store.beat(self.report)
+        let workers = try await self.store.workers.beat(self.report)
         guard self.mayBegin else { return }
-        try await self.store.watchLeases(of: self.leases.filter { $0.value.lease == nil }.map(\.key))
+        try await self.store.leases.watch(of: self.leases.filter { $0.value.lease == nil }.map(\.key))
         guard self.mayBegin else { return }
         self.share.heard(workers: workers, own: self.serial)
         self.counts.workers.set(Int64(workers.count))
@@ -136,7 +137,7 @@ extension Worker {
         // What is held stays held; the leases say for how long.
       }
       guard self.mayBegin else { return }
-      self.loop.after(milliseconds: max(1, self.store.settings.leaseMilliseconds / 5)) { [weak self] in
+      self.loop.after(milliseconds: max(1, self.store.session.settings.leaseMilliseconds / 5)) { [weak self] in
         self?.everyBeat()
       }
     }
@@ -178,7 +179,7 @@ extension Worker {
     leases[partition.number]!.released(now: loop.now)
     forget(partition.number)
     log(.info, "partition_handed_over", ["partition": String(partition.number)])
-    background { try? await self.store.release(lease) }
+    background { try? await self.store.leases.release(lease) }
   }
 
   // MARK: Deadlines
@@ -233,7 +234,7 @@ extension Worker {
     for partition in Array(partitions.values) {
       guard let lease = leases[partition.number]?.lease else { continue }
       lost(partition)
-      background { try? await self.store.release(lease) }
+      background { try? await self.store.leases.release(lease) }
     }
   }
 

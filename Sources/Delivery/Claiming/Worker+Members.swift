@@ -50,7 +50,7 @@ extension Worker {
     background {
       var target: ClaimedTarget?
       let known = await self.untilStored(partition) { (lease) throws(StoreError) in
-        target = try await self.store.target(members, at: place, lease)
+        target = try await self.store.members.target(members, at: place, lease)
       }
       done(known ? target : nil)
     }

@@ -52,8 +52,8 @@ extension Worker {
   private func startDue(of partition: Partition) async throws(StoreError) {
     while mayBegin, partition.takesWork, !partition.isLost, let lease = leases[partition.number]?.lease {
       let limit = settings.claim.startsAtOnce
-      let begun = try await store.beginDue(lease, now: loop.wallNow, limit: limit)
-      let due = try await store.dueStarts(lease, now: loop.wallNow, limit: limit)
+      let begun = try await store.schedule.beginDue(lease, now: loop.wallNow, limit: limit)
+      let due = try await store.audienceStarts.due(lease, now: loop.wallNow, limit: limit)
       for start in due where mayBegin && !partition.isLost {
         switch start {
         case .part(let id): try await self.start(id, lease)
@@ -61,27 +61,27 @@ extension Worker {
         }
       }
       guard begun < limit, due.count < limit else { continue }
-      if let next = try await store.nextStart(lease) { expectStart(of: partition, at: next) }
+      if let next = try await store.schedule.nextStart(lease) { expectStart(of: partition, at: next) }
       return
     }
   }
 
   /// Members of an audience whose own time has come, and those who meanwhile moved to where it has passed.
   private func release(_ id: MessageID, _ first: Int, _ lease: Lease) async throws(StoreError) {
-    try await store.releaseMembers(lease, id, first: first)
+    try await store.members.release(lease, id, first: first)
     guard let timing = try await messages.load(id)?.timing, timing.local != nil else { return }
-    try await store.sendMovers(lease, id, timing, now: loop.wallNow)
+    try await store.members.sendMovers(lease, id, timing, now: loop.wallNow)
     if let partition = partitions[lease.partition] { expectRetry(of: partition, at: loop.wallNow) }
   }
 
   /// Never a widening: an audience that cannot be read again ends as failed.
   private func start(_ id: MessageID, _ lease: Lease) async throws(StoreError) {
-    guard let stored = try await store.message(id) else {
+    guard let stored = try await store.queue.message(id) else {
       return try await abandon(id, lease, reason: "message_expired")
     }
     if let control = stored.control, control.word == .paused {
       // Its partition does not know yet: it is due no more once it does.
-      try await store.apply(control, to: id, lease)
+      try await store.control.apply(control, to: id, lease)
     }
     let loaded = try await messages.load(id)
     guard let message = loaded?.content else {
@@ -99,7 +99,7 @@ extension Worker {
         capped = { book.count(Int($0)) >= cap.limit }
       }
     }
-    try await store.start(
+    try await store.audienceStarts.start(
       lease, stored, selection: selection, now: loop.wallNow, timing: loaded?.timing,
       capped: capped, route: route)
     counts.startedAudiences.add()
@@ -107,6 +107,6 @@ extension Worker {
 
   private func abandon(_ id: MessageID, _ lease: Lease, reason: String) async throws(StoreError) {
     log(.error, "audience_abandoned", ["message": id.description, "reason": reason])
-    try await store.abandonStart(lease, id, reason: reason)
+    try await store.audienceStarts.abandon(lease, id, reason: reason)
   }
 }

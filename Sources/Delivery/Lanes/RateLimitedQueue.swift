@@ -136,7 +136,7 @@ final class RateLimitedQueue {
   private func ask(_ count: Int) {
     worker.background { [self] in
       do throws(StoreError) {
-        let (granted, wait) = try await worker.store.grant(count, from: [bucket])
+        let (granted, wait) = try await worker.store.rates.grant(count, from: [bucket])
         grant.granted(granted, asked: count, wait: wait, now: worker.loop.now)
       } catch {
         grant.failed(now: worker.loop.now)

@@ -15,10 +15,10 @@ final class SenderQuota {
     guard let settings, settings.perMinute > 0 else { return nil }
     self.sender = sender
     let rate = settings.perSecond
-    quota = [sender.worker.store.rate(of: group, "quota", perSecond: rate)]
+    quota = [sender.worker.store.rates.rate(of: group, "quota", perSecond: rate)]
     bulkBuckets =
       settings.rampUp > 0
-      ? quota + [sender.worker.store.rate(of: group, "ramp", perSecond: rate, ramp: settings.rampUp)] : quota
+      ? quota + [sender.worker.store.rates.rate(of: group, "ramp", perSecond: rate, ramp: settings.rampUp)] : quota
     all = RateGrant(perSecond: rate)
     bulk = RateGrant(perSecond: rate)
   }
@@ -46,7 +46,7 @@ final class SenderQuota {
     let worker = sender.worker
     worker.background { [self] in
       do throws(StoreError) {
-        let (granted, wait) = try await worker.store.grant(count, from: urgent ? quota : bulkBuckets)
+        let (granted, wait) = try await worker.store.rates.grant(count, from: urgent ? quota : bulkBuckets)
         let now = worker.loop.now
         if urgent {
           all.granted(granted, asked: count, wait: wait, now: now)

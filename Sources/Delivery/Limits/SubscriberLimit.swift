@@ -31,7 +31,7 @@ final class SubscriberLimit {
     guard let rule, let times = settings?.timesSubscribers, times > 0 else { return nil }
     self.sender = sender
     self.times = times
-    window = sender.worker.store.recipients(under: rule)
+    window = sender.worker.store.recipients.window(under: rule)
   }
 
   /// A request to so many may go now; if not, the sender is woken when it may. Nil: to all subscribers.
@@ -70,7 +70,8 @@ final class SubscriberLimit {
         let most = known.multipliedReportingOverflow(by: times)
         let (isTaken, wait) =
           known == 0
-          ? (true, 0) : try await worker.store.take(count, of: most.overflow ? .max : most.partialValue, in: window)
+          ? (true, 0)
+          : try await worker.store.recipients.take(count, of: most.overflow ? .max : most.partialValue, in: window)
         let now = worker.loop.now
         if isTaken { inHand += count }
         notBefore = isTaken ? nil : now + min(wait, Self.longestWait)
@@ -92,7 +93,8 @@ final class SubscriberLimit {
     let worker = sender.worker
     let route = worker.resolver(sender.id.app, Message(to: .everyone, kind: .alert))
     let own = sender.id
-    let count = try await worker.store.subscribers(of: own.app, by: sender.provider, now: worker.loop.wallNow) {
+    let count = try await worker.store.audiences.subscribers(of: own.app, by: sender.provider, now: worker.loop.wallNow)
+    {
       address in
       if case .queue(let credential) = route(address) { credential == own } else { false }
     }

@@ -32,7 +32,7 @@ extension Worker {
     var flush = first
     while !partition.isLost {
       do throws(StoreError) {
-        let result = try await store.flush(flush)
+        let result = try await store.outcomes.flush(flush)
         guard !partition.isLost else { return }
         return confirmed(partition, result)
       } catch {
@@ -57,7 +57,7 @@ extension Worker {
     var due: WallTime?
     for retry in piece.retries {
       partition.settled(retry.target.delivery)
-      if retry.due < Store.parked { due = min(due ?? retry.due, retry.due) }
+      if retry.due < JobQueue.parked { due = min(due ?? retry.due, retry.due) }
     }
     if let due { expectRetry(of: partition, at: due) }
     for job in piece.finishedJobs where !settledAside(job, partition) { claims.finished(job) }

@@ -25,7 +25,7 @@ extension Worker {
         }
         self.tried.waiting.removeFirst(some.count)
         // Nothing depends on it: what cannot be told now is told with the outcome.
-        _ = try? await self.store.keep(some, now: self.loop.wallNow)
+        _ = try? await self.store.outcomes.keep(some, now: self.loop.wallNow)
       }
       self.tried.isTelling = false
     }

@@ -103,7 +103,7 @@ extension Sender {
       while written != .some(self.told.condition), !self.worker.isStopped {
         let condition = self.told.condition
         do throws(StoreError) {
-          try await self.worker.store.setCondition(self.id, condition)
+          try await self.worker.store.conditions.set(self.id, condition)
           written = .some(condition)
         } catch {
           await self.worker.loop.sleep(milliseconds: self.worker.settings.flush.repeatAfter)

@@ -80,7 +80,7 @@ extension Sender {
     let partition = batch(of: closed).partition
     worker.background { [worker] in
       let stored = await worker.untilStored(partition) { (lease) throws(StoreError) in
-        try await worker.store.storeSlice(lease, closed.slice)
+        try await worker.store.queue.storeSlice(lease, closed.slice)
       }
       self.storingSlices -= 1
       guard stored else {

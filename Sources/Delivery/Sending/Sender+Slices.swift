@@ -83,7 +83,7 @@ extension Sender {
     worker.background { [worker] in
       var unfinished: Set<Int> = []
       let known = await worker.untilStored(closed.members[0].partition) { (_) throws(StoreError) in
-        unfinished = try await worker.store.unfinishedMembers(of: closed.slice)
+        unfinished = try await worker.store.queue.unfinishedMembers(of: closed.slice)
       }
       self.storingSlices -= 1
       guard known else { return worker.abandon(closed.members) }
@@ -103,7 +103,7 @@ extension Sender {
     worker.background { [worker] in
       let partition = closed.members[0].partition
       let stored = await worker.untilStored(partition) { (lease) throws(StoreError) in
-        try await worker.store.storeSlice(lease, closed.slice)
+        try await worker.store.queue.storeSlice(lease, closed.slice)
       }
       self.storingSlices -= 1
       guard stored else { return worker.abandon(closed.members) }

@@ -205,7 +205,7 @@ final class Messages {
     if let message = known[id] { return message }
     loading[id] = []
     defer { for waiter in loading.removeValue(forKey: id) ?? [] { waiter.resume() } }
-    guard let stored = try await store.message(id) else { return nil }
+    guard let stored = try await store.queue.message(id) else { return nil }
     return decoded(stored)
   }
 

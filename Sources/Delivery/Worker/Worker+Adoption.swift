@@ -35,7 +35,7 @@ extension Worker {
       } else {
         senders[id] = Sender(worker: self, account: account, transport: transport, settings: settings)
         strangers.remove(id)
-        background { try? await self.store.setCondition(id, nil) }
+        background { try? await self.store.conditions.set(id, nil) }
       }
     }
     // Also where nothing changed here: what was wrong may have been mended at the provider.

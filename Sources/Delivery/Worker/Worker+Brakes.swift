@@ -63,7 +63,7 @@ extension Worker {
     background {
       while !self.isStopped {
         do throws(StoreError) {
-          try await self.store.brake(sender.id, braked)
+          try await self.store.pruneBrakes.brake(sender.id, braked)
           return sender.brake.told()
         } catch {
           await self.loop.sleep(milliseconds: self.settings.flush.repeatAfter)
@@ -79,8 +79,8 @@ extension Worker {
     let norms: [PruneNorm]
     let brakes: [CredentialID: Braked]
     do throws(StoreError) {
-      norms = try await store.learnNorms(zip(asked, seen).map { ($0.id, $1.seen, $1.dead) })
-      brakes = try await store.brakes()
+      norms = try await store.pruneBrakes.learnNorms(zip(asked, seen).map { ($0.id, $1.seen, $1.dead) })
+      brakes = try await store.pruneBrakes.all()
     } catch {
       // What the store has counted all the same weighs twice: the norm is no exact number.
       for (sender, report) in zip(asked, seen) { sender.brake.unreported(report) }

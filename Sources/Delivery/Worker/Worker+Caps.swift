@@ -21,7 +21,7 @@ extension Worker {
     let count = CapCount(cap, app: app, now: loop.wallNow)
     guard partition.caps[count] == nil else { return true }
     do throws(StoreError) {
-      let counts = try await store.capCounts(count, partition: partition.number)
+      let counts = try await store.caps.counts(count, partition: partition.number)
       guard partition.caps[count] == nil else { return true }
       // Periods that are over are asked for no more. Which they are the wall clock does not say: it may jump, and come
       // back.

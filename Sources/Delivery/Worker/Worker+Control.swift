@@ -36,7 +36,7 @@ extension Worker {
       for rateQueue in rateQueues.values { rateQueue.giveUp() }
       background {
         _ = await self.untilStored(partition) { (lease) throws(StoreError) in
-          try await self.store.cancelWaiting(lease, message: id, atHand: partition.atHand)
+          try await self.store.queue.cancelWaiting(lease, message: id, atHand: partition.atHand)
         }
       }
     }
@@ -142,7 +142,7 @@ extension Worker {
     let isHeld = message?.isHeld(now: loop.wallNow) ?? false
     if claims.isAside(job.id) {
       // This claim began before: what it has handed out goes back as well.
-      if !partition.aside.isUnsettled(job.id) { store.putBack(job.id, of: job.message) }
+      if !partition.aside.isUnsettled(job.id) { store.members.putBack(job.id, of: job.message) }
       return true
     }
     guard isHeld else { return false }
@@ -151,7 +151,7 @@ extension Worker {
       if earlier.isFinished { settleSoon(job.id, partition) }
     } else {
       partition.aside.put(job.id, of: job.message, settled: true)
-      store.putBack(job.id, of: job.message)
+      store.members.putBack(job.id, of: job.message)
       claims.setAside(job.id)
       for rateQueue in rateQueues.values { rateQueue.forget(job.id) }
     }
@@ -161,7 +161,7 @@ extension Worker {
   /// A flush has written the last of a job's outcomes; false: it is none that was set aside.
   func settledAside(_ job: JobID, _ partition: Partition) -> Bool {
     guard !partition.aside.isEmpty, let message = partition.aside.settle(job) else { return false }
-    store.putBack(job, of: message)
+    store.members.putBack(job, of: message)
     if messages.inMemory(message)?.isHeld(now: loop.wallNow) != true { goOn(message, partition) }
     return true
   }
@@ -172,7 +172,7 @@ extension Worker {
     claim()
     background {
       _ = await self.untilStored(partition) { (lease) throws(StoreError) in
-        try await self.store.unpark(lease, message: id, now: self.loop.wallNow)
+        try await self.store.queue.unpark(lease, message: id, now: self.loop.wallNow)
       }
       self.expectRetry(of: partition, at: self.loop.wallNow)
     }
@@ -183,7 +183,7 @@ extension Worker {
   /// A retry of a paused message stays in the retry set, out of turn.
   func park(_ target: ClaimedTarget, attempts: AttemptLog = [], partition: Partition) {
     let entry = Flush.RetryEntry(
-      target: target, due: Store.parked, reason: attempts.last?.reason ?? target.attempts.last?.reason ?? "paused",
+      target: target, due: JobQueue.parked, reason: attempts.last?.reason ?? target.attempts.last?.reason ?? "paused",
       attempts: attempts)
     partition.flush.add(entry, finishedJob: nil)
     unflushed += 1
@@ -204,9 +204,9 @@ extension Worker {
 
   /// Paused messages of which no wakeup told that they go on, have ended, or have no time left.
   func lookAside(_ partition: Partition, _ lease: Lease) async throws(StoreError) {
-    let ids = Set(try await store.parkedMessages(lease) + partition.aside.paused)
+    let ids = Set(try await store.queue.parkedMessages(lease) + partition.aside.paused)
     guard !ids.isEmpty else { return }
-    let controls = try await store.controls(lease, of: Array(ids))
+    let controls = try await store.control.controls(lease, of: Array(ids))
     for id in ids where !partition.isLost {
       guard let message = try await messages.load(id), case .some(let control?) = controls[id] else {
         goOn(id, partition)

@@ -14,7 +14,8 @@ extension Worker {
   func rateQueue(of message: LoadedMessage?) -> RateLimitedQueue? {
     guard let message else { return nil }
     if let rate = message.content?.ratePerSecond {
-      return rateQueue(.message(message.id), store.rate(of: message.id, perSecond: rate)) { [unowned self] delivery in
+      return rateQueue(.message(message.id), store.rates.rate(of: message.id, perSecond: rate)) {
+        [unowned self] delivery in
         // The app's rate holds for it as well.
         if let next = rateQueue(of: delivery.message.app) { next.add(delivery) } else { enterLane(delivery) }
       }
@@ -24,7 +25,7 @@ extension Worker {
 
   private func rateQueue(of app: AppID) -> RateLimitedQueue? {
     guard let rate = rates[app] else { return nil }
-    return rateQueue(.app(app), store.rate(of: app, perSecond: rate)) { [unowned self] in enterLane($0) }
+    return rateQueue(.app(app), store.rates.rate(of: app, perSecond: rate)) { [unowned self] in enterLane($0) }
   }
 
   private func rateQueue(_ name: RateQueueName, _ bucket: RateBucket, release: @escaping (Delivery) -> Void)
@@ -52,7 +53,7 @@ extension Worker {
         if let target = members.target(at: member) {
           targets.append(target)
         } else {
-          targets.append(try await store.target(members, at: member, lease))
+          targets.append(try await store.members.target(members, at: member, lease))
         }
       }
       targets.sort { $0.delivery.index < $1.delivery.index }
@@ -80,7 +81,7 @@ extension Worker {
     let place = job.lastMember == nil ? ClaimPlace.start : part.targets.last?.delivery.index ?? first - 1
     if job.lastMember != nil {
       part.lastMember = place
-      store.putBack(job.id, of: job.message, behind: place)
+      store.members.putBack(job.id, of: job.message, behind: place)
     }
     claims.postpone(job.id, at: ClaimPlace(job: job.id, member: place))
     rateQueue.postpone(job.id)

@@ -26,7 +26,7 @@ extension Worker {
     let since = told?.since ?? loop.wallNow
     strangersTold[credential] = (loop.now, since)
     let condition = CredentialCondition(.blocked, reason: Sender.notConfigured, since: since, at: loop.wallNow)
-    background { try? await self.store.setCondition(credential, condition) }
+    background { try? await self.store.conditions.set(credential, condition) }
   }
 
   /// What is told of credentials without a queue is dropped: of those that left the configuration, and with `known` of
@@ -35,7 +35,7 @@ extension Worker {
     droppedConditionsAt = loop.now
     background {
       let now = self.loop.wallNow
-      try? await self.store.dropConditions { credential, condition in
+      try? await self.store.conditions.drop { credential, condition in
         guard let sender = self.senders[credential], !sender.isRemoved else { return true }
         guard known, !sender.hasWork, !sender.keepsRetries else { return false }
         return condition.state != .failing || condition.nextTry.map { $0 <= now } ?? true
@@ -58,7 +58,7 @@ extension Worker {
       partition.unsent[stream] = nil
       return
     }
-    partition.unsent[stream] = try await store.expireUnsent(
+    partition.unsent[stream] = try await store.unsent.expire(
       lease, stream, after: partition.unsent[stream], reason: Sender.notConfigured, now: loop.wallNow)
   }
 

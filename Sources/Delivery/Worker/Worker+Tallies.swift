@@ -13,7 +13,7 @@ extension Worker {
     let isRepeated = partition.tallyNumber != nil
     let number = partition.tallyNumber ?? UInt64.random(in: 1...UInt64.max)
     partition.tallyNumber = number
-    for tally in try await store.takeTallies(lease, number: number, isRepeated: isRepeated) { counts.ended(tally) }
+    for tally in try await store.tallies.take(lease, number: number, isRepeated: isRepeated) { counts.ended(tally) }
     partition.tallyNumber = nil
   }
 }

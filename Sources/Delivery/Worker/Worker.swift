@@ -85,9 +85,9 @@ package final class Worker {
     counts = WorkerMetrics(metrics)
     messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
     self.zones = zones
-    share = SharePlan(partitions: store.settings.partitions)
+    share = SharePlan(partitions: store.session.settings.partitions)
     claims = ClaimPlan(
-      jobsAtOnce: settings.claim.jobsAtOnce, targetsPerJob: store.settings.targetsPerJob,
+      jobsAtOnce: settings.claim.jobsAtOnce, targetsPerJob: store.session.settings.targetsPerJob,
       membersAtOnce: settings.claim.membersAtOnce)
     var client = HTTPClientSettings()
     client.caFile = settings.caFile
@@ -99,13 +99,13 @@ package final class Worker {
     for (id, account) in accounts {
       senders[id] = Sender(worker: self, account: account, transport: try transports.make(account), settings: settings)
     }
-    for number in 0..<store.settings.partitions {
-      leases[number] = LeasePlan(duration: store.settings.leaseMilliseconds, now: loop.now)
+    for number in 0..<store.session.settings.partitions {
+      leases[number] = LeasePlan(duration: store.session.settings.leaseMilliseconds, now: loop.now)
     }
-    store.onCondition { condition in
+    store.session.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
     }
-    store.onClockSkew { skew in
+    store.session.onClockSkew { skew in
       log(
         skew == nil ? .info : .warning, skew == nil ? "clock_agrees" : "clock_skew",
         skew.map { ["detail": $0.text] } ?? [:])
@@ -116,9 +116,9 @@ package final class Worker {
 
   /// Works until `stop`; returns when drained: nothing at work, everything flushed, leases released.
   package func run() async {
-    store.onWakeup { [weak self] wakeup in self?.heard(wakeup) }
-    store.onHistoryEnd = { [weak self] words in self?.historyEnded(words) }
-    store.onOtherHistory = { [weak self] in self?.leaseAll(hurry: true) }
+    store.session.onWakeup { [weak self] wakeup in self?.heard(wakeup) }
+    store.session.onHistoryEnd = { [weak self] words in self?.historyEnded(words) }
+    store.session.onOtherHistory = { [weak self] in self?.leaseAll(hurry: true) }
     everyBeat()
     everySweep()
     dropConditions(known: true)
@@ -161,9 +161,9 @@ package final class Worker {
     for partition in partitions.values { partition.isLost = true }
     for plan in leases.values {
       guard let lease = plan.lease else { continue }
-      background { try? await self.store.release(lease) }
+      background { try? await self.store.leases.release(lease) }
     }
-    background { try? await self.store.leave(worker: self.serial) }
+    background { try? await self.store.workers.leave(worker: self.serial) }
     counts.leases.add(Int64(-partitions.count))
     partitions = [:]
     while tasks > 0, loop.now < end { await loop.sleep(milliseconds: 1) }

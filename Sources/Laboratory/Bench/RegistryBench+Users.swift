@@ -34,7 +34,9 @@ extension RegistryBench {
         devices[index].user = name
       }
       for start in stride(from: 0, to: size, by: Self.batch) {
-        for entry in try await store.put(Array(devices[start..<min(size, start + Self.batch)]), app: Self.appOfUsers) {
+        for entry in try await store.devices.put(
+          Array(devices[start..<min(size, start + Self.batch)]), app: Self.appOfUsers)
+        {
           guard case .stored = entry else { throw Failure(reason: "a user's device was refused: \(entry)") }
         }
       }
@@ -45,9 +47,9 @@ extension RegistryBench {
         // It goes and comes back, as its owner signs out and in.
         var away = device
         away.user = nil
-        _ = try await store.put([away], app: Self.appOfUsers)
+        _ = try await store.devices.put([away], app: Self.appOfUsers)
         let began = loop.now
-        _ = try await store.put([device], app: Self.appOfUsers)
+        _ = try await store.devices.put([device], app: Self.appOfUsers)
         times.append(Double(loop.now.nanoseconds - began.nanoseconds) / 1e6)
       }
       user.change = Self.middle(times)
@@ -55,7 +57,7 @@ extension RegistryBench {
       let (own, others) = (ProcessTimes.ownMicroseconds, ProcessTimes.microseconds(of: redis))
       for _ in 0..<Self.repeats {
         let began = loop.now
-        let found = try await store.devices(ofUser: name, app: Self.appOfUsers)
+        let found = try await store.users.devices(ofUser: name, app: Self.appOfUsers)
         guard found.count == size else { throw Failure(reason: "\(name) has \(found.count) devices") }
         times.append(Double(loop.now.nanoseconds - began.nanoseconds) / 1e6)
       }

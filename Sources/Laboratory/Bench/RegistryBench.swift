@@ -122,7 +122,7 @@ struct RegistryBench {
     for start in stride(from: 0, to: devices, by: Self.batch) {
       let batch = (start..<min(devices, start + Self.batch)).map { population.device($0) }
       let (before, began) = (ProcessTimes.ownMicroseconds, loop.now)
-      for entry in try await store.put(batch, app: Self.app) {
+      for entry in try await store.devices.put(batch, app: Self.app) {
         guard case .stored(_, .created) = entry else { throw Failure(reason: "a device was not new: \(entry)") }
       }
       result.importSeconds += Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
@@ -138,7 +138,7 @@ struct RegistryBench {
     for start in stride(from: 0, to: again, by: Self.batch) {
       let batch = (start..<min(again, start + Self.batch)).map { population.device($0) }
       let began = loop.now
-      _ = try await store.put(batch, app: Self.app)
+      _ = try await store.devices.put(batch, app: Self.app)
       result.repeatSeconds += Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
     }
     result.repeatSeconds *= Double(devices) / Double(again)
@@ -156,7 +156,7 @@ struct RegistryBench {
       var members = 0
       for _ in 0..<5 {
         let began = loop.now
-        members = try await store.count(selection, app: Self.app, now: BenchPopulation.now).total
+        members = try await store.audiences.count(selection, app: Self.app, now: BenchPopulation.now).total
         fastest = min(fastest, Double(loop.now.nanoseconds - began.nanoseconds) / 1e6)
       }
       result.counts.append((reach == .allDevices ? text : text + ", latest device", fastest, members))
@@ -164,11 +164,11 @@ struct RegistryBench {
   }
 
   private func changeTags(_ store: Store, _ loop: EventLoop, _ result: inout Result) async throws {
-    let some = try await store.export(Self.app, after: nil, limit: 2_000, tombstones: false).devices
+    let some = try await store.export.page(Self.app, after: nil, limit: 2_000, tombstones: false).devices
     var times: [Double] = []
     for stored in some {
       let began = loop.now
-      _ = try await store.changeTags(
+      _ = try await store.devices.changeTags(
         of: stored.device.id, TagChange(add: ["seen-offer"], remove: ["plan:pro"]), app: Self.app)
       times.append(Double(loop.now.nanoseconds - began.nanoseconds) / 1e6)
     }
@@ -181,7 +181,7 @@ struct RegistryBench {
     let began = loop.now
     var place: ExportPlace?
     repeat {
-      let page = try await store.export(Self.app, after: place, limit: 4_096, tombstones: false)
+      let page = try await store.export.page(Self.app, after: place, limit: 4_096, tombstones: false)
       result.exported += page.devices.count
       place = page.next
     } while place != nil
@@ -194,7 +194,7 @@ struct RegistryBench {
     var cursor: String?
     repeat {
       let began = loop.now
-      cursor = try await store.tags(Self.app, prefix: "", limit: 100, cursor: cursor).next
+      cursor = try await store.tags.page(Self.app, prefix: "", limit: 100, cursor: cursor).next
       times.append(Double(loop.now.nanoseconds - began.nanoseconds) / 1e6)
     } while cursor != nil && times.count < 5
     result.tagPages.first = times[0]
@@ -206,7 +206,7 @@ struct RegistryBench {
   private func reindex(_ store: Store, _ loop: EventLoop, _ result: inout Result) async throws {
     var bar = ProgressBar("checking the sets")
     let began = loop.now
-    let report = try await store.reindex(Self.app, repair: false) { bar.draw($0.devices, of: devices) }
+    let report = try await store.registryCheck.reindex(Self.app, repair: false) { bar.draw($0.devices, of: devices) }
     result.reindexSeconds = Double(loop.now.nanoseconds - began.nanoseconds) / 1e9
     bar.end("\(report.devices) devices")
     guard report.isClean, report.devices == devices else { throw Failure(reason: "the sets are not true: \(report)") }

@@ -179,7 +179,7 @@ final class AcceptQueue {
     switch result {
     case .failure(let failure): stored = .failed(StoreError(failure, lane.partition))
     case .success(let reply):
-      if reply.integer == Self.tooLate { stored = .failed(Store.keyHasEnded) }
+      if reply.integer == Self.tooLate { stored = .failed(MessageAcceptance.keyHasEnded) }
       if let left = reply.bytes {
         let left = Set(left)
         for (place, waiting) in batch.enumerated() {
@@ -236,7 +236,7 @@ final class AcceptQueue {
     run.arguments.append(keys.wakeup)
     run.arguments.append(partition)
     run.arguments.append(row.stream ?? "")
-    run.arguments.append(length: batch.count * Store.rawIDLength) { wire in
+    run.arguments.append(length: batch.count * InlineMessages.rawIDLength) { wire in
       for waiting in batch { waiting.entry.id.appendRaw(to: &wire) }
     }
     appendKeyed(batch, to: &run.arguments)
@@ -255,7 +255,7 @@ final class AcceptQueue {
     let keyed = batch.filter { $0.entry.keyedUntil != nil }
     arguments.append(settings.idempotencySeconds)
     arguments.append(keyed.compactMap(\.entry.keyedUntil).min() ?? 0)
-    arguments.append(length: keyed.count * Store.rawIDLength) { wire in
+    arguments.append(length: keyed.count * InlineMessages.rawIDLength) { wire in
       for waiting in keyed { waiting.entry.id.appendRaw(to: &wire) }
     }
   }

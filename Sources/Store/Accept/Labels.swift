@@ -112,7 +112,7 @@ package struct MessagePage: Sendable {
   package var next: MessageID?
 }
 
-extension Store {
+extension MessageReports {
   /// Messages that one page looks at for a label: what lies further is for the next page.
   private static let mostLookedAt = 2_000
   private static let lookedAtOnce = 200
@@ -143,7 +143,7 @@ extension Store {
   }
 
   private func labelled(_ label: String, among ids: [MessageID], _ app: AppID) async throws(StoreError) -> [MessageID] {
-    zip(ids, try await find(ids)).filter { _, parts in
+    zip(ids, try await MessageArchive(session).find(ids)).filter { _, parts in
       guard let parts, parts.text("app") == app.rawValue else { return false }
       return parts.labels.hold(label)
     }.map(\.0)

@@ -123,7 +123,7 @@ struct MessageShard {
   static func lost(partition: Int, from first: Int, count: Int) -> MessageShard {
     let target = SubmissionTarget(
       device: DeviceID(rawValue: ""), registered: false, address: nil,
-      route: .ended(.failed, reason: Store.corruptReason))
+      route: .ended(.failed, reason: CorruptRecords.reason))
     return MessageShard(
       partition: partition, targets: repeatElement(target, count: count), from: first, urgency: .bulk, targetsPerJob: 1)
   }

@@ -9,11 +9,11 @@ struct TokenBuckets {
 
   static let hashLength = 8
 
-  init(of derived: DeviceID, _ app: AppID, _ store: Store) {
-    let alias = store.alias(derived, app)
-    let own = IndexPlace(derived, app, store.keys)
+  init(of derived: DeviceID, _ app: AppID, _ session: RedisSession) {
+    let alias = TokenOwners(session).alias(derived, app)
+    let own = IndexPlace(derived, app, session.keys)
     self.alias = (alias.key, alias.hash)
-    self.own = (store.keys.index(own.partition, app, own.bucket), own.hash)
+    self.own = (session.keys.index(own.partition, app, own.bucket), own.hash)
   }
 
   func appendKeys(to command: inout RedisCommand) {

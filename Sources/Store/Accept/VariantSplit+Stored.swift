@@ -45,13 +45,15 @@ extension SubmissionTarget {
   }
 }
 
-extension Store {
+extension MessageArchive {
   /// What a message that sends this one again is shared out by.
   package func seed(of id: MessageID, app: AppID) async throws(StoreError) -> MessageID? {
     guard let parts = try await find([id])[0], parts.text("app") == app.rawValue else { return nil }
     return parts.split?.seed
   }
+}
 
+extension AudienceStarts {
   /// Members whose records are read at a time.
   private static let dividedAtOnce = 1_000
 
@@ -64,7 +66,7 @@ extension Store {
       var places: [VariantSplit.Place: [UInt32]] = [:]
       for start in stride(from: 0, to: group.numbers.count, by: Self.dividedAtOnce) {
         let numbers = group.numbers[start..<min(group.numbers.count, start + Self.dividedAtOnce)]
-        let devices = try await devices(
+        let devices = try await DeviceRecords(session).devices(
           numbers: numbers.map { Int($0) }, partition: partition, app: app, bornBefore: nil)
         for (number, stored) in zip(numbers, devices) {
           places[stored.map { split.place(of: $0.device.id) } ?? .all, default: []].append(number)

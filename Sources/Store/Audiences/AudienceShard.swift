@@ -97,14 +97,20 @@ final class AudienceShard {
   }
 }
 
-extension Store {
+/// The audience shards at work in the partitions of this process. They stand in the session until they end or the lease is
+/// gone; used on its loop. A shard that is not at work is read from Redis when it is asked for.
+struct AudienceShards: StorePart {
+  let session: RedisSession
+
+  init(_ session: RedisSession) { self.session = session }
+
   private static let partFields = ["s", "u", "rc", "x"]
 
   /// The part of an audience as its owner knows it; nil: it has ended, or was not started. What cannot be read ends
   /// here.
-  func audienceShard(_ id: MessageID, _ lease: Lease) async throws(StoreError) -> AudienceShard? {
+  func shard(_ id: MessageID, _ lease: Lease) async throws(StoreError) -> AudienceShard? {
     let partition = lease.partition
-    if let part = audiences[partition]?[id] { return part }
+    if let part = session.owned.audiences[partition]?[id] { return part }
     let replies = try await ask(
       [
         RedisCommand(words: ["HMGET", keys.work(partition, id)] + Self.partFields),
@@ -113,22 +119,22 @@ extension Store {
         RedisCommand("HGET", keys.message(id), "app"),
       ], partition: partition)
     // Another call may have been faster.
-    if let part = audiences[partition]?[id] { return part }
+    if let part = session.owned.audiences[partition]?[id] { return part }
     guard let work = replies[0].array, work.count == Self.partFields.count, let base = work[0].integer,
       let until = work[1].integer, let left = work[3].integer, left > 0
     else { return nil }
     guard let packed = replies[1].bytes, let snapshot = try? Snapshot(packed: packed), let app = replies[3].text else {
-      try await abandon(lease, id, reason: Self.corruptReason, corrupt: true)
+      try await abandon(lease, id, reason: CorruptRecords.reason, corrupt: true)
       return nil
     }
     let bases = try await bases(of: snapshot, id, partition)
-    if let part = audiences[partition]?[id] { return part }
+    if let part = session.owned.audiences[partition]?[id] { return part }
     let part = AudienceShard(
       id: id, app: AppID(rawValue: app), snapshot: snapshot, base: UInt64(bitPattern: base), bases: bases,
       keepsReceipts: !work[2].isNull,
-      until: WallTime(milliseconds: until), slices: slices(replies[2], of: id, partition))
-    audiences[partition, default: [:]][id] = part
-    audienceMessages[partition, default: []].insert(id)
+      until: WallTime(milliseconds: until), slices: JobQueue(session).slices(replies[2], of: id, partition))
+    session.owned.audiences[partition, default: [:]][id] = part
+    session.owned.audienceMessages[partition, default: []].insert(id)
     return part
   }
 
@@ -168,20 +174,21 @@ extension Store {
   func ended(_ id: MessageID, _ reply: RedisReply, _ partition: Int) {
     guard let ending = reply.bytes else { return }
     partEnded(id, partition)
-    tellHome([(id, ending)], from: partition)
+    MessageSpread(session).tellHome([(id, ending)], from: partition)
   }
 
   /// Its jobs that were claimed still have to leave their streams.
   func partEnded(_ id: MessageID, _ partition: Int) {
-    audiences[partition]?[id] = nil
+    session.owned.audiences[partition]?[id] = nil
     forgetAudience(id, partition)
   }
 
   /// Nothing is left to do for an audience whose part has ended and whose jobs are finished.
   func forgetAudience(_ id: MessageID, _ partition: Int) {
-    guard audienceMessages[partition]?.contains(id) == true, audiences[partition]?[id] == nil,
-      claimed[partition]?.values.contains(id) != true
+    guard session.owned.audienceMessages[partition]?.contains(id) == true,
+      session.owned.audiences[partition]?[id] == nil,
+      session.owned.claimed[partition]?.values.contains(id) != true
     else { return }
-    audienceMessages[partition]!.remove(id)
+    session.owned.audienceMessages[partition]!.remove(id)
   }
 }

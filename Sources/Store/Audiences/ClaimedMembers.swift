@@ -58,7 +58,7 @@ package struct ClaimedMembers: Sendable {
     Member(header: records[place].header, packed: records[place].bucket.bytes, words: words)
   }
 
-  /// What the slow path needs. Nil: its record needs words that are not known here, `Store.target` reads it. `wholly`:
+  /// What the slow path needs. Nil: its record needs words that are not known here, `AudienceMembers.target` reads it. `wholly`:
   /// not without the facts.
   package func target(at place: Int, wholly: Bool = true) -> ClaimedTarget? {
     let member = member(at: place)
@@ -103,17 +103,17 @@ package struct ClaimedMembers: Sendable {
   }
 }
 
-extension Store {
+extension AudienceMembers {
   /// A claimed member, read anew and whole.
   package func target(_ members: ClaimedMembers, at place: Int, _ lease: Lease) async throws(StoreError)
     -> ClaimedTarget
   {
     var targets = [members.bare(at: place)]
-    guard let part = try await audienceShard(members.message, lease) else {
-      targets[0].gone = Self.deletedReason
+    guard let part = try await AudienceShards(session).shard(members.message, lease) else {
+      targets[0].gone = JobQueue.deletedReason
       return targets[0]
     }
-    try await readMembers(&targets, at: [0], part, lease)
+    try await JobQueue(session).readMembers(&targets, at: [0], part, lease)
     return targets[0]
   }
 }

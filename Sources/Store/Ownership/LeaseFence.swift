@@ -11,6 +11,9 @@ final class LeaseFence {
 
   init(_ lease: Lease) { self.lease = lease }
 
+  /// The word of Redis' refusal when it has lost writes.
+  static let historyWord = "HISTORY"
+
   /// For the next script: what `fence` takes (`Lua/Parts`), and its number.
   func next() -> (text: String, number: UInt64) {
     last += 1
@@ -20,7 +23,7 @@ final class LeaseFence {
   func confirm(_ number: UInt64) { confirmed = max(confirmed, number) }
 }
 
-extension Store {
+extension StorePart {
   /// A script of the owner: what it is fenced with comes before `arguments`.
   func ask(
     _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], under lease: Lease
@@ -57,18 +60,17 @@ extension Store {
   }
 
   func fence(_ lease: Lease) -> LeaseFence {
-    if let known = fences[lease.partition], known.lease.owner == lease.owner { return known }
+    if let known = session.fences[lease.partition], known.lease.owner == lease.owner { return known }
     return LeaseFence(lease)
   }
 
   /// A script of an owner failed. What was claimed under its lease is void, if that is what it failed for.
   func refused(_ fault: RedisFault, _ lease: Lease) -> StoreError {
     let error = StoreError(fault, lease.partition)
-    if case .leaseLost = error { forget(lease.partition) }
-    if case .refused(let refusal) = fault, refusal.word == Self.historyWord { onHistoryEnd(refusal.text) }
+    if case .leaseLost = error { session.forget(lease.partition) }
+    if case .refused(let refusal) = fault, refusal.word == LeaseFence.historyWord { session.onHistoryEnd(refusal.text) }
     return error
   }
-  static let historyWord = "HISTORY"
 }
 
 extension LeaseFence {

@@ -94,7 +94,7 @@ struct DeviceSearch {
   }
 }
 
-extension Store {
+extension Timelines {
   /// Parts, jobs or retries looked at by one script run.
   private static let partsPerStep = 200
   private static let listsPerStep = 20
@@ -149,7 +149,7 @@ extension Store {
 
   /// Streams in the order of their names; behind the last of them come the retries.
   private func stream(behind name: String?, _ partition: Int) async throws(StoreError) -> TimelinePlace.Spot {
-    let names = try await streams(of: partition).map(\.stream.name).sorted()
+    let names = try await JobQueue(session).streams(of: partition).map(\.stream.name).sorted()
     guard let next = names.first(where: { name == nil || $0 > name! }) else { return .retries(rank: 0) }
     return .stream(name: next, from: "-")
   }
@@ -197,7 +197,8 @@ extension Store {
       for (id, kind) in zip(step, kinds.map(\.integer)) {
         if kind == 1 {
           search.add(id)
-        } else if kind == 2, let number = search.number, let snapshot = try await snapshot(id, search.partition),
+        } else if kind == 2, let number = search.number,
+          let snapshot = try await DeliveryReports(session).snapshot(id, search.partition),
           snapshot.index(of: number) != nil
         {
           search.add(id)

@@ -57,7 +57,7 @@ enum LuaText {
     ("RECORDS_PER_BUCKET", "\(Keys.recordsPerBucket)"),
     ("BITMAP_STEP", "\(SetBlock.bitmapStep)"),
     ("ARRIVING", "\(DeviceRecord.Mark.arriving)"),
-    ("SHORTEST_START", "\(Store.shortestStart)"),
+    ("SHORTEST_START", "\(AudienceStarts.shortestStart)"),
     ("RAMP_FLOOR", "\(RateBucket.rampFloor)"),
     ("RATE_CELL_US", "\(RateBucket.cell * 1_000)"),
     ("RATE_CELLS", "\(RateBucket.cells)"),

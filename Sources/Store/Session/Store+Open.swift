@@ -17,43 +17,45 @@ extension Store {
   package func open(
     timeout: Int64 = 5_000, waiting: (StoreCondition) -> Bool = { _ in true }
   ) async throws(StoreError) {
-    var deadline = loop.now + timeout
-    while !redis.isReady {
-      if let fault = redis.fault { throw .unusable(fault) }
-      if let refusal = redis.lastRefusal, refusal.code == .wrongPassword || refusal.code == .noAuthentication {
+    var deadline = session.loop.now + timeout
+    while !session.redis.isReady {
+      if let fault = session.redis.fault { throw .unusable(fault) }
+      if let refusal = session.redis.lastRefusal, refusal.code == .wrongPassword || refusal.code == .noAuthentication {
         throw .unusable("Redis refused the password: set redis.username and redis.password (\(refusal.text))")
       }
-      if probe.condition == .loading { deadline = loop.now + timeout }
-      guard loop.now < deadline, waiting(probe.condition) else {
-        let reason = redis.lastRefusal?.text ?? redis.trouble
+      if session.probe.condition == .loading { deadline = session.loop.now + timeout }
+      guard session.loop.now < deadline, waiting(session.probe.condition) else {
+        let reason = session.redis.lastRefusal?.text ?? session.redis.trouble
         throw .unavailable(reason.map { "no connection to Redis: \($0)" } ?? "no connection to Redis", retryAfter: 1)
       }
-      await loop.sleep(milliseconds: Self.openPollMilliseconds)
+      await session.loop.sleep(milliseconds: Self.openPollMilliseconds)
     }
     try await checkServer()
     try await checkLayout()
   }
 
   private func checkServer() async throws(StoreError) {
-    let server = InfoFields(try await ask(RedisCommand("INFO", "server")).text ?? "")
+    let server = InfoFields(try await session.ask(RedisCommand("INFO", "server")).text ?? "")
     let version = server["redis_version"] ?? "unknown"
     guard Whole.read(version.prefix { $0 != "." }, in: 7...Int(UInt16.max)) != nil else {
       throw .unusable("Redis is version \(version): Fanfare needs 7.0 or later")
     }
-    probe.read(try await ask(RedisCommand("INFO", "memory", "replication")).text ?? "")
-    if let policy = probe.memory.policy, policy != "noeviction" {
+    session.probe.read(try await session.ask(RedisCommand("INFO", "memory", "replication")).text ?? "")
+    if let policy = session.probe.memory.policy, policy != "noeviction" {
       throw .unusable(
         "Redis' maxmemory-policy is \(policy), which would drop accepted messages: set `maxmemory-policy noeviction`")
     }
   }
 
   private func checkLayout() async throws(StoreError) {
-    let partitions = String(settings.partitions)
-    _ = try await ask(RedisCommand("HSETNX", keys.layout, "version", Self.layoutVersion))
-    _ = try await ask(RedisCommand("HSETNX", keys.layout, "partitions", partitions))
-    let secret = RedisCommand("HSETNX", keys.layout, "cursor_secret", Base64URL.encode(SecureRandom.bytes(32)))
-    _ = try await ask(secret)
-    let stored = try await ask(RedisCommand("HMGET", keys.layout, "version", "partitions", "cursor_secret")).array ?? []
+    let partitions = String(session.settings.partitions)
+    _ = try await session.ask(RedisCommand("HSETNX", session.keys.layout, "version", Self.layoutVersion))
+    _ = try await session.ask(RedisCommand("HSETNX", session.keys.layout, "partitions", partitions))
+    let secret = RedisCommand("HSETNX", session.keys.layout, "cursor_secret", Base64URL.encode(SecureRandom.bytes(32)))
+    _ = try await session.ask(secret)
+    let stored =
+      try await session.ask(RedisCommand("HMGET", session.keys.layout, "version", "partitions", "cursor_secret")).array
+      ?? []
     guard let version = stored.first?.text, version == Self.layoutVersion else {
       let version = stored.first?.text ?? "?"
       let isNewer = (StoredNumber.read(version) ?? 0) > (StoredNumber.read(Self.layoutVersion) ?? 0)
@@ -71,6 +73,6 @@ extension Store {
     guard let secret = stored.last?.bytes, !secret.isEmpty else {
       throw .unusable("the store's layout has no `cursor_secret`, which was written a moment ago")
     }
-    cursorSecret = secret
+    session.cursorSecret = secret
   }
 }

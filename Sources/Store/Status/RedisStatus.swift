@@ -58,7 +58,7 @@ extension RedisStatus {
   }
 }
 
-extension Store {
+extension RedisSession {
   /// Asks Redis how it is and what it keeps.
   package func redisStatus() async throws(StoreError) -> RedisStatus {
     let info = InfoFields(try await ask(RedisCommand("INFO")).text ?? "")

@@ -110,19 +110,19 @@ struct AudienceSendTests {
         let id = MessageID(message.json["id"]?.string ?? "")
         return try await gateway.withStore { store in
           var work: [Int: (devices: [String], hasPart: Bool)] = [:]
-          for partition in 0..<store.settings.partitions {
-            guard let lease = try await store.lease(partition) else {
+          for partition in 0..<store.session.settings.partitions {
+            guard let lease = try await store.leases.take(partition) else {
               preconditionFailure("the partition is another's")
             }
-            let starts = try await store.dueStarts(lease, now: gateway.loop.wallNow, limit: 10)
-            let hasPart = starts.contains { id.map(Store.Start.part) == $0 }
+            let starts = try await store.audienceStarts.due(lease, now: gateway.loop.wallNow, limit: 10)
+            let hasPart = starts.contains { id.map(AudienceStarts.Start.part) == $0 }
             var devices: [String] = []
-            for ready in try await store.readyStreams(lease) {
-              let targets = try await store.claim(lease, ready.stream, after: nil, jobs: 10, targets: 2_000)
+            for ready in try await store.queue.readyStreams(lease) {
+              let targets = try await store.queue.claim(lease, ready.stream, after: nil, jobs: 10, targets: 2_000)
                 .flatMap(\.targets)
               devices += targets.filter { $0.delivery.message == id }.map(\.device.rawValue)
             }
-            try await store.release(lease)
+            try await store.leases.release(lease)
             if !devices.isEmpty || hasPart { work[partition] = (devices, hasPart) }
           }
           return work
@@ -131,7 +131,7 @@ struct AudienceSendTests {
       let few = try await work(send(gateway, #"{"audience":"few"}"#))
       let homes = try await gateway.withStore { store in
         Dictionary(grouping: (0..<3).map { "d\($0)" }) {
-          store.partition(of: DeviceID(rawValue: $0), in: Gateway.shop)
+          store.session.partition(of: DeviceID(rawValue: $0), in: Gateway.shop)
         }
       }
       #expect(few.mapValues { $0.devices.sorted() } == homes)

@@ -96,10 +96,10 @@ struct BulkSendTests {
       // Sequences within a partition are the order of acceptance.
       let sequences = try await gateway.withStore { store in
         var found: [Int: UInt64] = [:]
-        for partition in 0..<store.settings.partitions {
-          guard let lease = try await store.lease(partition) else { continue }
-          for ready in try await store.readyStreams(lease) {
-            for job in try await store.claim(lease, ready.stream, after: nil, jobs: 1_000, targets: 1_000) {
+        for partition in 0..<store.session.settings.partitions {
+          guard let lease = try await store.leases.take(partition) else { continue }
+          for ready in try await store.queue.readyStreams(lease) {
+            for job in try await store.queue.claim(lease, ready.stream, after: nil, jobs: 1_000, targets: 1_000) {
               guard let line = ids.firstIndex(of: job.message.description) else { continue }
               found[line] = job.targets.first?.sequence
             }

@@ -165,8 +165,8 @@ struct DraftTests {
         var submission = Submission(
           app: Gateway.shop, body: [], kind: .alert, urgency: .urgent, acceptedAt: gateway.loop.wallNow)
         submission.ttl = 60
-        let message = store.identify(submission)
-        let taken = try await store.reserveDraft(draft, version: 1, as: message, app: Gateway.shop)
+        let message = store.acceptance.identify(submission)
+        let taken = try await store.drafts.reserve(draft, version: 1, as: message, app: Gateway.shop)
         #expect(taken == .reserved(message, again: false))
         return message
       }
@@ -208,19 +208,19 @@ extension Gateway {
   /// Ends every delivery as accepted.
   func endAll() async throws {
     try await withStore { store in
-      for partition in 0..<store.settings.partitions {
-        guard let lease = try await store.lease(partition) else { continue }
+      for partition in 0..<store.session.settings.partitions {
+        guard let lease = try await store.leases.take(partition) else { continue }
         var flush = Flush(lease: lease, number: 1)
-        for ready in try await store.readyStreams(lease) {
-          for job in try await store.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
+        for ready in try await store.queue.readyStreams(lease) {
+          for job in try await store.queue.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
             flush.finals += job.targets.map {
               .init(delivery: $0.delivery, device: $0.device, provider: .apns, outcome: .accepted, reason: nil)
             }
             flush.finishedJobs.append(job.id)
           }
         }
-        _ = try await store.flush(flush)
-        try await store.release(lease)
+        _ = try await store.outcomes.flush(flush)
+        try await store.leases.release(lease)
       }
     }
   }

@@ -65,7 +65,7 @@ struct DraftTrialTests {
         #expect(report["test_of"]?.string == id && report["variants"] == nil && report["draft_of"] == nil, "\(report)")
         #expect(report["name"]?.string == "Test of Spring", "\(report)")
         #expect(devices(gateway, sent.description).count == 3)
-        let body = try #require(try await gateway.withStore { try await $0.body(of: sent, app: Gateway.shop) })
+        let body = try #require(try await gateway.withStore { try await $0.archive.body(of: sent, app: Gateway.shop) })
         let stored = try JSON.parse(body)
         #expect(stored["notification"]?["title"]?.string == title && stored["holdout"] == nil && stored["reach"] == nil)
       }

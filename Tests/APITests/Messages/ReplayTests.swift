@@ -16,11 +16,11 @@ struct ReplayTests {
     let devices = gateway.ask("GET", "/v1/messages/\(id)/deliveries").json["items"]?.array ?? []
     let names = devices.compactMap { $0["device"]?.string }
     try await gateway.withStore { store in
-      for partition in 0..<store.settings.partitions {
-        guard let lease = try await store.lease(partition) else { continue }
+      for partition in 0..<store.session.settings.partitions {
+        guard let lease = try await store.leases.take(partition) else { continue }
         var flush = Flush(lease: lease, number: 1)
-        for ready in try await store.readyStreams(lease) {
-          for job in try await store.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
+        for ready in try await store.queue.readyStreams(lease) {
+          for job in try await store.queue.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
             for target in job.targets {
               let route = resolver[target.device.rawValue] ?? resolver["*"] ?? (.accepted, nil)
               flush.finals.append(
@@ -30,8 +30,8 @@ struct ReplayTests {
             flush.finishedJobs.append(job.id)
           }
         }
-        _ = try await store.flush(flush)
-        try await store.release(lease)
+        _ = try await store.outcomes.flush(flush)
+        try await store.leases.release(lease)
       }
     }
     #expect(names.count == devices.count)
@@ -102,10 +102,10 @@ struct ReplayTests {
       #expect(child.json["state"] == .string("queued"))
       let claimed = try await gateway.withStore { store in
         var found: [Address] = []
-        for partition in 0..<store.settings.partitions {
-          guard let lease = try await store.lease(partition) else { continue }
-          for ready in try await store.readyStreams(lease) {
-            for job in try await store.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
+        for partition in 0..<store.session.settings.partitions {
+          guard let lease = try await store.leases.take(partition) else { continue }
+          for ready in try await store.queue.readyStreams(lease) {
+            for job in try await store.queue.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
               found += job.targets.compactMap(\.address)
             }
           }

@@ -80,19 +80,19 @@ struct VariantTests {
 
   private func end(_ gateway: Gateway, _ outcome: Outcome, _ reason: String) async throws {
     try await gateway.withStore { store in
-      for partition in 0..<store.settings.partitions {
-        guard let lease = try await store.lease(partition) else { continue }
+      for partition in 0..<store.session.settings.partitions {
+        guard let lease = try await store.leases.take(partition) else { continue }
         var flush = Flush(lease: lease, number: 1)
-        for ready in try await store.readyStreams(lease) {
-          for job in try await store.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
+        for ready in try await store.queue.readyStreams(lease) {
+          for job in try await store.queue.claim(lease, ready.stream, after: nil, jobs: 100, targets: 1_000) {
             flush.finals += job.targets.map {
               .init(delivery: $0.delivery, device: $0.device, provider: .apns, outcome: outcome, reason: reason)
             }
             flush.finishedJobs.append(job.id)
           }
         }
-        _ = try await store.flush(flush)
-        try await store.release(lease)
+        _ = try await store.outcomes.flush(flush)
+        try await store.leases.release(lease)
       }
     }
   }

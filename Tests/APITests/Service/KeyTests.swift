@@ -65,10 +65,10 @@ struct KeyTests {
       #expect(gateway.ask("GET", "/v1/messages", as: nil, stranger).json["items"] == .array([]))
 
       let fresh = try await gateway.withStore { store in
-        try await store.createKey(app: Gateway.shop, scopes: [.read], note: "", now: WallTime(seconds: 1))
+        try await store.keyring.create(app: Gateway.shop, scopes: [.read], note: "", now: WallTime(seconds: 1))
       }
       // Not presented before: nothing of it is cached.
-      let revoked = try await gateway.withStore { try await $0.revokeKey(fresh.key.id, app: Gateway.shop) }
+      let revoked = try await gateway.withStore { try await $0.keyring.revoke(fresh.key.id, app: Gateway.shop) }
       #expect(revoked)
       #expect(gateway.ask("GET", "/v1/messages", as: nil, ["authorization": "Bearer \(fresh.secret)"]).status == 401)
     }

@@ -52,7 +52,7 @@ struct OperationTests {
       try await gateway.own()
       let since = WallTime(milliseconds: 1_790_000_000_000)
       try await gateway.withStore {
-        try await $0.setCondition(
+        try await $0.conditions.set(
           FakeAccount.apns, CredentialCondition(.blocked, reason: "InvalidProviderToken", since: since))
       }
       let ready = gateway.ask("GET", "/readyz", as: nil)
@@ -61,7 +61,7 @@ struct OperationTests {
       #expect(ready.json["reasons"]?.array?.count == 1)
       #expect(ready.json["reasons"]?.array?.first?["code"] == .string("credential_blocked"))
       #expect(ready.text.contains("InvalidProviderToken"))
-      try await gateway.withStore { try await $0.setCondition(FakeAccount.apns, nil) }
+      try await gateway.withStore { try await $0.conditions.set(FakeAccount.apns, nil) }
       #expect(gateway.ask("GET", "/readyz", as: nil).json["status"] == .string("ready"))
     }
   }
@@ -74,7 +74,7 @@ struct OperationTests {
       for state in [CredentialCondition.State.waiting, .failing] {
         let condition = CredentialCondition(
           state, reason: "Too much", since: now, nextTry: now + 3_600_000, until: now + 86_400_000)
-        try await gateway.withStore { try await $0.setCondition(FakeAccount.apns, condition) }
+        try await gateway.withStore { try await $0.conditions.set(FakeAccount.apns, condition) }
         let ready = gateway.ask("GET", "/readyz", as: nil)
         #expect(ready.status == 200 && ready.json["status"] == .string("degraded"))
         let reason = ready.json["reasons"]?.array?.first
@@ -86,7 +86,7 @@ struct OperationTests {
       // Its worker is gone, or has nothing left to send: after a while nobody knows.
       let past = CredentialCondition(
         .waiting, reason: "Too much", since: now + -1_000_000, nextTry: now + -CredentialCondition.memory + -1)
-      try await gateway.withStore { try await $0.setCondition(FakeAccount.apns, past) }
+      try await gateway.withStore { try await $0.conditions.set(FakeAccount.apns, past) }
       #expect(gateway.ask("GET", "/readyz", as: nil).json["status"] == .string("ready"))
     }
   }
@@ -118,7 +118,9 @@ struct OperationTests {
 
       redis.start()
       try await gateway.loop.run {
-        for _ in 0..<1_000 where gateway.store?.isAvailable != true { await gateway.loop.sleep(milliseconds: 10) }
+        for _ in 0..<1_000 where gateway.store?.session.isAvailable != true {
+          await gateway.loop.sleep(milliseconds: 10)
+        }
       }
       #expect(gateway.ask("GET", "/readyz", as: nil).status == 200)
       #expect(gateway.ask("GET", "/v1/messages/\(id)").status == 200)

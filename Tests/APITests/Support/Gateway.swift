@@ -74,11 +74,11 @@ final class Gateway: @unchecked Sendable {
       self.store = store
       self.service = service
       for scope in Scope.allCases {
-        secrets[scope] = try await store.createKey(
+        secrets[scope] = try await store.keyring.create(
           app: Self.shop, scopes: [scope], note: "test", now: loop.wallNow
         ).secret
       }
-      stranger = try await store.createKey(
+      stranger = try await store.keyring.create(
         app: Self.other, scopes: [.admin], note: "test", now: loop.wallNow
       ).secret
     }
@@ -107,8 +107,8 @@ final class Gateway: @unchecked Sendable {
   func own() async throws {
     try await withStore { store in
       let report = WorkerReport(serial: 42, host: "here", process: 7, startedAt: WallTime(milliseconds: 1))
-      _ = try await store.beat(report)
-      for partition in 0..<16 { _ = try await store.lease(partition, worker: 42) }
+      _ = try await store.workers.beat(report)
+      for partition in 0..<16 { _ = try await store.leases.take(partition, worker: 42) }
     }
   }
 

@@ -19,16 +19,16 @@ struct LocalTimeGroupsTests {
       let count = 50
       try await post.register(count) { device, number in device.timeZone = zones[number % zones.count] }
       let id = try await post.sendToAll(PlainMessage(title: "x"), count)
-      let lease = try #require(try await post.store.lease(0))
-      let stored = try #require(try await post.store.message(id))
-      try await post.store.start(
+      let lease = try #require(try await post.store.leases.take(0))
+      let stored = try #require(try await post.store.queue.message(id))
+      try await post.store.audienceStarts.start(
         lease, stored,
         selection: AudienceSelection(
           expression: try AudienceExpression(parsing: "everyone"), reach: .allDevices, providers: nil),
         now: post.loop.wallNow, timing: nil, capped: nil, route: Post.route)
-      let stream = try #require(try await post.store.readyStreams(lease).first?.stream)
+      let stream = try #require(try await post.store.queue.readyStreams(lease).first?.stream)
       let job = try #require(
-        try await post.store.claim(lease, stream, after: nil, jobs: 1, targets: count, packed: true).first)
+        try await post.store.queue.claim(lease, stream, after: nil, jobs: 1, targets: count, packed: true).first)
       let members = try #require(job.members)
       #expect(members.count == count)
 

@@ -23,7 +23,7 @@ struct MessagesTests {
           for _ in 0..<times {
             do {
               // Whose answer may be read from the socket together with the message that another one waits for.
-              _ = try await post.store.report(id, app: Post.app)
+              _ = try await post.store.reports.report(id, app: Post.app)
               let message = try await messages.load(id)
               if message?.id == id { found += 1 } else { failures.append("it was not there") }
             } catch {

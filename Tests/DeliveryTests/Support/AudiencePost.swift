@@ -16,7 +16,7 @@ extension Post {
           registeredAt: WallTime(milliseconds: 1_000))
         device.platform = number.isMultiple(of: 3) ? nil : "ios"
         change(&device, number)
-        return loop.spawn { [store, device] in _ = try? await store.put(device, app: Post.app) }
+        return loop.spawn { [store, device] in _ = try? await store.devices.put(device, app: Post.app) }
       }
       for task in tasks { await task.value }
     }
@@ -32,10 +32,10 @@ extension Post {
     submission.collapseKey = message.collapseKey
     var counts: [Int: Int] = [:]
     for number in 0..<count {
-      counts[store.partition(of: DeviceID(rawValue: "d\(number)"), in: Self.app), default: 0] += 1
+      counts[store.session.partition(of: DeviceID(rawValue: "d\(number)"), in: Self.app), default: 0] += 1
     }
     submission.audience = SubmissionAudience(expression: "everyone", reach: .allDevices, counts: counts)
-    guard case .accepted(let id) = try await store.accept(submission) else { throw Failure("not accepted") }
+    guard case .accepted(let id) = try await store.acceptance.accept(submission) else { throw Failure("not accepted") }
     return id
   }
 }

@@ -116,10 +116,10 @@ final class Post {
       let address = Address(provider: provider, token: token)
       submission.targets.append(
         SubmissionTarget(
-          device: Store.derivedID(of: address, in: Self.app), registered: false, address: address,
+          device: DeviceID.derived(of: address, in: Self.app), registered: false, address: address,
           route: .queue(credential)))
     }
-    guard case .accepted(let id) = try await store.accept(submission) else { throw Failure("not accepted") }
+    guard case .accepted(let id) = try await store.acceptance.accept(submission) else { throw Failure("not accepted") }
     return id
   }
 
@@ -150,7 +150,7 @@ final class Post {
   }
 
   func report(_ id: MessageID) async throws -> MessageReport {
-    try #require(try await store.report(id, app: Self.app))
+    try #require(try await store.reports.report(id, app: Self.app))
   }
 
   func done(_ id: MessageID, seconds: Int64 = patience, at place: SourceLocation = #_sourceLocation) async throws
@@ -158,7 +158,7 @@ final class Post {
   {
     var last = ""
     try await until("the end of \(id): \(last)", seconds: seconds, at: place) {
-      guard self.store.isAvailable else { return false }
+      guard self.store.session.isAvailable else { return false }
       let report = try await self.report(id)
       let ended = report.counts.values.reduce(0, +)
       last = "\(ended) of \(report.total), \(report.retrying) retrying, \(report.state)"
@@ -170,7 +170,7 @@ final class Post {
   }
 
   func deliveries(_ id: MessageID, _ filter: DeliveryFilter = DeliveryFilter()) async throws -> [DeliveryReport] {
-    try await store.deliveries(id, app: Self.app, filter: filter, cursor: nil, limit: 1_000)?.items ?? []
+    try await store.deliveries.page(id, app: Self.app, filter: filter, cursor: nil, limit: 1_000)?.items ?? []
   }
 
   func finish(_ worker: Worker) async {

@@ -57,15 +57,15 @@ struct AccidentTests {
       #expect(
         try await post.done(try await post.sendToAll(PlainMessage(title: "bad"), Self.devices)) == [.dead: Self.devices]
       )
-      try await post.until("the brake") { try await post.store.brakes()[account.credential] != nil }
+      try await post.until("the brake") { try await post.store.pruneBrakes.all()[account.credential] != nil }
       try await post.until("the held ones") {
-        try await post.store.heldPrunes(of: [account.credential])[account.credential] == Self.devices
+        try await post.store.pruneBrakes.held(of: [account.credential])[account.credential] == Self.devices
       }
       try await Self.expectAlive(post, closing: false)
 
       // Nobody is dead: the operator discards, mends, and all are reached. A few that are really foreign die beside
       // them.
-      #expect(try await post.store.discardHeldPrunes(of: account.credential).discarded == Self.devices)
+      #expect(try await post.store.pruneBrakes.discardHeld(of: account.credential).discarded == Self.devices)
       try await post.until("the release") { worker.senders[account.credential]?.brake.isOn == false }
       responder.reply = { push, _ in
         push.token == "t7" ? .answer(accident.status, Array(accident.body.utf8)) : .status(200)
@@ -77,9 +77,10 @@ struct AccidentTests {
         try await post.done(try await post.sendToAll(PlainMessage(title: "next"), Self.devices))[.accepted] == Self
           .devices - 1)
       try await post.until("the prune") {
-        try await post.store.device(DeviceID(rawValue: "d7"), app: Post.app)?.tombstone?.reason == "BadDeviceToken"
+        try await post.store.devices.device(DeviceID(rawValue: "d7"), app: Post.app)?.tombstone?.reason
+          == "BadDeviceToken"
       }
-      let tombstone = try await post.store.device(DeviceID(rawValue: "d7"), app: Post.app)?.tombstone
+      let tombstone = try await post.store.devices.device(DeviceID(rawValue: "d7"), app: Post.app)?.tombstone
       #expect(tombstone?.credential == account.credential && tombstone?.message != nil)
       await post.finish(worker)
     }
@@ -125,13 +126,13 @@ struct AccidentTests {
       responder.reply = { _, _ in .status(410) }
       let account = post.account(responder)
       try await Self.register(post, .apns)
-      try await post.store.brake(
+      try await post.store.pruneBrakes.brake(
         account.credential, Braked(since: post.loop.wallNow, seen: 20, dead: 20, norm: 0.01))
       let worker = try post.work([account])
       #expect(
         try await post.done(try await post.sendToAll(PlainMessage(title: "a"), Self.devices)) == [.dead: Self.devices])
       try await Self.expectAlive(post, closing: false)
-      let applied = try await post.store.applyHeldPrunes(of: account.credential, app: Post.app)
+      let applied = try await post.store.pruneBrakes.applyHeld(of: account.credential, app: Post.app)
       #expect(applied.pruned == Self.devices)
       // What the operator has applied is normal for a while: the same share is carried out at once.
       try await post.until("the release") { worker.senders[account.credential]?.brake.isOn == false }
@@ -156,7 +157,7 @@ struct AccidentTests {
       let id = try await post.sendToAll(PlainMessage(title: "campaign"), 2_777)
       #expect(try await post.done(id) == [.accepted: 2_740, .dead: 37])
       #expect(worker.senders[account.credential]?.brake.isOn == false)
-      #expect(try await post.store.brakes().isEmpty)
+      #expect(try await post.store.pruneBrakes.all().isEmpty)
       try await post.until("the prunes") { post.metric("fanfare_pruned_total") == 37 }
       await post.finish(worker)
     }
@@ -175,18 +176,19 @@ struct AccidentTests {
         return SubmissionTarget(
           device: DeviceID(rawValue: "d\(number)"), registered: true, address: address, route: Post.route(address))
       }
-      guard case .accepted(let id) = try await post.store.accept(submission) else {
+      guard case .accepted(let id) = try await post.store.acceptance.accept(submission) else {
         throw Post.Failure("not accepted")
       }
       let dead = DeviceID(rawValue: "d7")
       // As far as a worker comes that dies there.
-      let lease = try #require(try await post.store.lease(post.store.partition(of: dead, in: Post.app)))
+      let lease = try #require(
+        try await post.store.leases.take(post.store.session.partition(of: dead, in: Post.app)))
       var flush = Flush(lease: lease, number: 1)
       flush.prunes = [
         Flush.Prune(app: Post.app, device: dead, token: "t7", reason: "Unregistered", since: nil, at: post.loop.wallNow)
       ]
-      #expect(try await post.store.flush(flush).pruned == 1)
-      try await post.store.release(lease)
+      #expect(try await post.store.outcomes.flush(flush).pruned == 1)
+      try await post.store.leases.release(lease)
 
       let responder = try Responder(post.loop)
       responder.reply = { _, _ in .status(200) }
@@ -212,7 +214,7 @@ struct AccidentTests {
     let store = closing ? Store(loop: post.loop, redis: post.redis.endpoint, settings: Post.quick()) : post.store
     if closing { try await store.open() }
     let ids = (0..<devices).map { DeviceID(rawValue: "d\($0)") }
-    let dead = try await store.devices(ids, app: Post.app).compactMap { $0?.tombstone?.reason }
+    let dead = try await store.devices.devices(ids, app: Post.app).compactMap { $0?.tombstone?.reason }
     #expect(dead == [])
     if closing { store.close() }
   }

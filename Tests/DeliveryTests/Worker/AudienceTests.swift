@@ -191,7 +191,7 @@ struct AudienceTests {
       responder.reply = { [unowned responder] _, _ in
         if responder.pushes.count >= 100, !cancelling {
           cancelling = true
-          post.loop.spawn { _ = try? await post.store.cancel(id, app: Post.app) }
+          post.loop.spawn { _ = try? await post.store.control.cancel(id, app: Post.app) }
         }
         return .status(200)
       }

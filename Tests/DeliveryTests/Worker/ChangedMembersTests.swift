@@ -17,7 +17,7 @@ struct ChangedMembersTests {
 
     /// The last ones of the partition that has begun: it is long before their turn.
     init(_ post: Post, beside begun: String) throws {
-      func partition(_ number: Int) -> Int { post.store.partition(of: phone(number), in: Post.app) }
+      func partition(_ number: Int) -> Int { post.store.session.partition(of: phone(number), in: Post.app) }
       let number = try #require(Int(begun.dropFirst()))
       let last = (0..<count).filter { partition($0) == partition(number) }.suffix(5).map { $0 }
       (deleted, robbed, disabled, moved, retagged) = (last[0], last[1], last[2], last[3], last[4])
@@ -65,20 +65,20 @@ struct ChangedMembersTests {
   }
 
   private static func change(_ chosen: Chosen, _ post: Post) async throws {
-    #expect(try await post.store.removeDevice(phone(chosen.deleted), app: Post.app))
-    var off = try #require(try await post.store.device(phone(chosen.disabled), app: Post.app)).device
+    #expect(try await post.store.devices.removeDevice(phone(chosen.deleted), app: Post.app))
+    var off = try #require(try await post.store.devices.device(phone(chosen.disabled), app: Post.app)).device
     off.enabled = false
-    _ = try await post.store.put(off, app: Post.app)
-    var other = try #require(try await post.store.device(phone(chosen.moved), app: Post.app)).device
+    _ = try await post.store.devices.put(off, app: Post.app)
+    var other = try #require(try await post.store.devices.device(phone(chosen.moved), app: Post.app)).device
     other.address.token = "another"
-    _ = try await post.store.put(other, app: Post.app)
-    _ = try await post.store.changeTags(of: phone(chosen.retagged), TagChange(add: ["churned"]), app: Post.app)
+    _ = try await post.store.devices.put(other, app: Post.app)
+    _ = try await post.store.devices.changeTags(of: phone(chosen.retagged), TagChange(add: ["churned"]), app: Post.app)
     // The last of those that come late takes the token of one that the message is aimed at.
     for token in ["late0", "late1", "t\(chosen.robbed)"] {
       let late = Device(
         id: DeviceID(rawValue: "late \(token)"), address: Address(provider: .apns, token: token),
         registeredAt: post.loop.wallNow)
-      _ = try await post.store.put(late, app: Post.app)
+      _ = try await post.store.devices.put(late, app: Post.app)
     }
   }
 }

@@ -45,22 +45,22 @@ struct ControlTests {
         await post.loop.sleep(milliseconds: .random(in: 0...25, using: &random))
         let id = totals.keys.sorted()[Int.random(in: 0..<totals.count, using: &random)]
         switch Int.random(in: 0..<12, using: &random) {
-        case 0..<5: _ = try await post.store.control(id, app: Post.app, .paused)
-        case 5..<10: _ = try await post.store.control(id, app: Post.app, .running)
+        case 0..<5: _ = try await post.store.control.change(id, app: Post.app, .paused)
+        case 5..<10: _ = try await post.store.control.change(id, app: Post.app, .running)
         case 10 where rude:
           // Its partitions are another's from now on; it learns of that when it writes.
           for lease in worker.leases.values.compactMap(\.lease) where Bool.random(using: &random) {
-            try await post.store.release(lease)
+            try await post.store.leases.release(lease)
           }
         case 10:
           worker.stop(grace: 2_000)
           for task in post.running { await task.value }
           worker = try post.work(accounts, settings)
-        default: if step > 25 { _ = try await post.store.control(cancelled, app: Post.app, .cancelled) }
+        default: if step > 25 { _ = try await post.store.control.change(cancelled, app: Post.app, .cancelled) }
         }
       }
       // All control is versioned: what came last holds.
-      for id in totals.keys { _ = try await post.store.control(id, app: Post.app, .running) }
+      for id in totals.keys { _ = try await post.store.control.change(id, app: Post.app, .running) }
       for (id, total) in totals {
         let outcomes = try await post.done(id, seconds: 60)
         #expect(outcomes.values.reduce(0, +) == total, "seed \(seed)")
@@ -81,7 +81,7 @@ struct ControlTests {
       let members = server.accepted.flatMap(\.tokens)
       #expect(Set(members).count == 300, "seed \(seed)")
       if !rude { #expect(members.count == 300, "seed \(seed)") }
-      let status = try await post.store.queueStatus()
+      let status = try await post.store.queue.status()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
       // What was at work for a partition when that was lost ends unheard, and may do so last.
       let senders = worker.senders.values
@@ -106,11 +106,11 @@ struct ControlTests {
       let worker = try post.work([post.account(responder)], settings)
       func arrived() -> Int { responder.pushes.count { $0.title == "campaign" } }
       for deaf in [false, true] {
-        if deaf { post.workStore.onWakeup { _ in } }
+        if deaf { post.workStore.session.onWakeup { _ in } }
         let begun = arrived()
         try await post.until("the campaign") { arrived() > begun + 50 }
-        #expect(try await post.store.control(id, app: Post.app, .paused) == .changed)
-        #expect(try await post.store.control(id, app: Post.app, .paused) == .unchanged)
+        #expect(try await post.store.control.change(id, app: Post.app, .paused) == .changed)
+        #expect(try await post.store.control.change(id, app: Post.app, .paused) == .unchanged)
         #expect(try await post.report(id).state == .paused)
         try await post.until("the pause") { worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.isIdle } }
         let stopped = arrived()
@@ -120,7 +120,7 @@ struct ControlTests {
           PlainMessage(title: "other \(deaf)"), to: tokens(600), urgency: .bulk)
         #expect(try await post.done(other) == [.accepted: 600])
         #expect(arrived() == stopped)
-        #expect(try await post.store.control(id, app: Post.app, .running) == .changed)
+        #expect(try await post.store.control.change(id, app: Post.app, .running) == .changed)
       }
       #expect(try await post.done(id) == [.accepted: 1_500])
       #expect(arrived() == 1_500)
@@ -137,10 +137,10 @@ struct ControlTests {
       let worker = try post.work([post.account(responder)])
       let id = try await post.send("resting", to: tokens(80))
       try await post.until("all rest") { try await post.report(id).retrying == 80 }
-      _ = try await post.store.control(id, app: Post.app, .paused)
+      _ = try await post.store.control.change(id, app: Post.app, .paused)
       try await post.until("none is due any more") {
         for lease in worker.leases.values.compactMap(\.lease) {
-          if try await post.store.nextRetry(lease) != nil { return false }
+          if try await post.store.queue.nextRetry(lease) != nil { return false }
         }
         return worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.isIdle }
       }
@@ -151,7 +151,7 @@ struct ControlTests {
       #expect(try await post.done(other) == [.accepted: 80])
       #expect(responder.pushes.count == calm + 80)
       #expect(try await post.deliveries(id).allSatisfy { $0.state == "retrying" && $0.nextAttemptAt == nil })
-      _ = try await post.store.control(id, app: Post.app, .running)
+      _ = try await post.store.control.change(id, app: Post.app, .running)
       #expect(try await post.done(id) == [.accepted: 80])
       await post.finish(worker)
     }
@@ -164,7 +164,7 @@ struct ControlTests {
       try await post.register(30)
       let list = try await post.send(PlainMessage(title: "list", ttl: 1), to: tokens(40))
       let all = try await post.sendToAll(PlainMessage(title: "all", ttl: 1), 30)
-      for id in [list, all] { _ = try await post.store.control(id, app: Post.app, .paused) }
+      for id in [list, all] { _ = try await post.store.control.change(id, app: Post.app, .paused) }
       let worker = try post.work([post.account(responder)])
       #expect(try await post.done(list, seconds: 30) == [.expired: 40])
       #expect(try await post.done(all, seconds: 30) == [.expired: 30])

@@ -110,11 +110,11 @@ struct FaultTests {
       let (worker, account) = try Self.workElsewhere(post, responder)
       let id = try await post.send("x", to: Self.elsewhere)
       try await post.until("the word that nothing is reached") {
-        try await post.store.conditions()[account]?.state == .failing
+        try await post.store.conditions.all()[account]?.state == .failing
       }
       #expect(try await post.done(id) == [.failed: 20])
       #expect(try await post.done(try await post.send("y", to: ["t"])) == [.accepted: 1])
-      try await post.until("the end of that word") { try await post.store.conditions()[account] == nil }
+      try await post.until("the end of that word") { try await post.store.conditions.all()[account] == nil }
       #expect(responder.tokens == ["t"])
       await post.finish(worker)
     }
@@ -184,7 +184,7 @@ struct FaultTests {
       let worker = try post.work([post.account(responder, cautious: true)])
       let id = try await post.send("x", to: tokens(50))
       try await post.until("the block") {
-        try await post.store.conditions().mapValues(\.reason) == [
+        try await post.store.conditions.all().mapValues(\.reason) == [
           CredentialID(rawValue: "shop/apns"): "InvalidProviderToken"
         ]
       }
@@ -192,7 +192,7 @@ struct FaultTests {
       #expect(responder.pushes.count < 10)
       healed = true
       #expect(try await post.done(id) == [.accepted: 50])
-      try await post.until("all clear") { try await post.store.conditions().isEmpty }
+      try await post.until("all clear") { try await post.store.conditions.all().isEmpty }
       await post.finish(worker)
     }
   }
@@ -231,7 +231,7 @@ struct FaultTests {
       #expect(try await post.report(stuck).counts.isEmpty)
       #expect(try await post.report(lost).counts.isEmpty)
       try await post.until("the report of the dead one") {
-        try await post.store.conditions()[dead.credential]?.reason.hasPrefix("unreachable") == true
+        try await post.store.conditions.all()[dead.credential]?.reason.hasPrefix("unreachable") == true
       }
       await post.finish(worker)
     }
@@ -254,7 +254,7 @@ struct FaultTests {
       let worker = try post.work([post.account(responder)])
       let id = try await post.send("x", to: tokens(300))
       try await post.until("Redis to be away") { away }
-      try await post.until("the store to notice") { !post.store.isAvailable }
+      try await post.until("the store to notice") { !post.store.session.isAvailable }
       post.redis.start()
       #expect(try await post.done(id) == [.accepted: 300])
       #expect(responder.pushes.count == 300)
@@ -299,7 +299,7 @@ struct FaultTests {
       _ = try await post.done(try await post.send("one", to: tokens(10)))
       first.stop(grace: 1_000)
       await post.running[0].value
-      for partition in 0..<4 { #expect(try await post.store.lease(partition) != nil) }
+      for partition in 0..<4 { #expect(try await post.store.leases.take(partition) != nil) }
     }
   }
 

@@ -22,7 +22,9 @@ struct OrderBarrierTests {
         SubmissionTarget(
           device: DeviceID(rawValue: "d\(number)"), registered: true, address: address, route: Post.route(address)))
     }
-    guard case .accepted(let id) = try await post.store.accept(submission) else { throw Post.Failure("not accepted") }
+    guard case .accepted(let id) = try await post.store.acceptance.accept(submission) else {
+      throw Post.Failure("not accepted")
+    }
     return id
   }
 
@@ -39,12 +41,12 @@ struct OrderBarrierTests {
       let worker = try post.work([post.account(responder)], settings)
       let id = try await send("first", to: [0, 1, 2], post)
       try await post.until("three in backoff") { barriers(worker) == [3, 3] }
-      _ = try await post.store.removeDevice(DeviceID(rawValue: "d0"), app: Post.app)
+      _ = try await post.store.devices.removeDevice(DeviceID(rawValue: "d0"), app: Post.app)
       var moved = Device(
         id: DeviceID(rawValue: "d1"), address: Address(provider: .apns, token: "moved"),
         registeredAt: WallTime(milliseconds: 2_000))
       moved.platform = "ios"
-      _ = try await post.store.put(moved, app: Post.app)
+      _ = try await post.store.devices.put(moved, app: Post.app)
       #expect(try await post.done(id) == [.accepted: 2, .skipped: 1])
       #expect(Set(responder.accepted.map(\.token)) == ["moved", "t2"])
       #expect(barriers(worker) == [0, 0])
@@ -68,7 +70,7 @@ struct OrderBarrierTests {
       try await post.until("two in backoff") { barriers(worker) == [2, 2] }
       let atWork = try await send("at work", to: [2], post)
       try await post.until("the request") { responder.pushes.contains { $0.token == "t2" } }
-      for id in [waiting, atWork] { _ = try await post.store.control(id, app: Post.app, .cancelled) }
+      for id in [waiting, atWork] { _ = try await post.store.control.change(id, app: Post.app, .cancelled) }
       #expect(try await post.done(waiting) == [.cancelled: 2])
       responder.release(status: 503)
       #expect(try await post.done(atWork) == [.cancelled: 1])

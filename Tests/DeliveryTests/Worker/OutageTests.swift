@@ -130,7 +130,8 @@ struct OutageTests {
     var sum = 0
     var cursor: DeliveryPlace?
     repeat {
-      guard let page = try await post.store.deliveries(id, app: Post.app, filter: filter, cursor: cursor, limit: 1_000)
+      guard
+        let page = try await post.store.deliveries.page(id, app: Post.app, filter: filter, cursor: cursor, limit: 1_000)
       else { break }
       sum += page.items.reduce(0) { $0 + $1.attempts.spent }
       cursor = page.next

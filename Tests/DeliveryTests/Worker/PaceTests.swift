@@ -125,13 +125,13 @@ struct PaceTests {
       var worker = try post.work([post.account(responder)])
       for step in 0..<6 {
         try await post.until("more") { responder.pushes.count > step * 100 + 30 }
-        for id in [all, list] { _ = try await post.store.control(id, app: Post.app, .paused) }
+        for id in [all, list] { _ = try await post.store.control.change(id, app: Post.app, .paused) }
         if step.isMultiple(of: 2) {
           worker.stop(grace: 2_000)
           for task in post.running { await task.value }
           worker = try post.work([post.account(responder)])
         }
-        for id in [all, list] { _ = try await post.store.control(id, app: Post.app, .running) }
+        for id in [all, list] { _ = try await post.store.control.change(id, app: Post.app, .running) }
       }
       #expect(try await post.done(all, seconds: 60) == [.accepted: 500])
       #expect(try await post.done(list, seconds: 60) == [.accepted: 900])
@@ -232,7 +232,7 @@ struct PaceTests {
       let calm = try await post.send(
         message, to: tokens(300, "c"), urgency: .bulk, brake: ErrorBrake(share: 0.15, minimum: 200))
       try await post.until("the brake") { try await post.report(id).state == .paused }
-      #expect(try await post.report(id).pausedReason == Store.brakeReason)
+      #expect(try await post.report(id).pausedReason == MessageControl.brakeReason)
       #expect(try await post.report(id).counts.values.reduce(0, +) < 1_400)
       #expect(try await post.done(calm)[.failed] == 30, "dead tokens are no failures")
       // What was at work fails as well, and is no reason to pause it again.
@@ -243,7 +243,7 @@ struct PaceTests {
         try await post.report(id).counts.values.reduce(0, +) >= decided + late
       }
       isBroken = false
-      _ = try await post.store.control(id, app: Post.app, .running)
+      _ = try await post.store.control.change(id, app: Post.app, .running)
       let outcomes = try await post.done(id, seconds: 60)
       #expect(outcomes[.dead] == 150 && outcomes.values.reduce(0, +) == 1_500)
       await post.finish(worker)

@@ -56,13 +56,13 @@ struct RenewalTests {
       let worker = try post.work([old], settings)
       let id = try await post.send("x", to: tokens(30))
       try await post.until("the block") {
-        try await post.store.conditions()[old.credential]?.reason == "InvalidProviderToken"
+        try await post.store.conditions.all()[old.credential]?.reason == "InvalidProviderToken"
       }
       var new = old
       new.pass = "new"
       try worker.adopt(accounts(new), changed: [old.credential])
       #expect(try await post.done(id) == [.accepted: 30])
-      try await post.until("the end of the block") { try await post.store.conditions().isEmpty }
+      try await post.until("the end of the block") { try await post.store.conditions.all().isEmpty }
       await post.finish(worker)
     }
   }
@@ -80,13 +80,13 @@ struct RenewalTests {
       let worker = try post.work([account], settings)
       let id = try await post.send("x", to: tokens(30))
       try await post.until("no connection") {
-        try await post.store.conditions()[account.credential]?.state == .unreachable
+        try await post.store.conditions.all()[account.credential]?.state == .unreachable
       }
       let responder = try Responder(post.loop, port: port)
       try worker.adopt(accounts(account), changed: [])
       #expect(try await post.done(id) == [.accepted: 30])
       #expect(responder.pushes.count == 30)
-      try await post.until("the end of it") { try await post.store.conditions().isEmpty }
+      try await post.until("the end of it") { try await post.store.conditions.all().isEmpty }
       await post.finish(worker)
     }
   }
@@ -100,14 +100,14 @@ struct RenewalTests {
       let worker = try post.work([apple])
       let waiting = try await post.send("later", to: tokens(5), .fcm)
       try await post.until("the stranger") {
-        try await post.store.conditions()[google.credential]?.reason == "not configured"
+        try await post.store.conditions.all()[google.credential]?.reason == "not configured"
       }
       try worker.adopt(accounts(google), changed: [google.credential])
       #expect(try await post.done(waiting) == [.accepted: 5])
-      try await post.until("nothing is told, as nothing is queued") { try await post.store.conditions().isEmpty }
+      try await post.until("nothing is told, as nothing is queued") { try await post.store.conditions.all().isEmpty }
       let kept = try await post.send("kept", to: tokens(5))
       try await post.until("the removal") {
-        try await post.store.conditions().mapValues(\.reason) == [apple.credential: "not configured"]
+        try await post.store.conditions.all().mapValues(\.reason) == [apple.credential: "not configured"]
       }
       let other = try await post.send("other", to: tokens(5), .fcm)
       #expect(try await post.done(other) == [.accepted: 5])
@@ -115,7 +115,7 @@ struct RenewalTests {
       try worker.adopt(accounts(apple, google), changed: [])
       #expect(try await post.done(kept) == [.accepted: 5])
       #expect(responder.pushes.count == 15)
-      try await post.until("the return") { try await post.store.conditions().isEmpty }
+      try await post.until("the return") { try await post.store.conditions.all().isEmpty }
       await post.finish(worker)
     }
   }

@@ -51,13 +51,14 @@ struct SharingTests {
     try await withPost(settings: lasting) { post in
       var patient = Post.settings()
       patient.sweepInterval = 200_000
-      let other = Store(loop: post.loop, redis: post.redis.endpoint, settings: post.store.settings)
+      let other = Store(loop: post.loop, redis: post.redis.endpoint, settings: post.store.session.settings)
       try await other.open()
       // The last of all serials: the worker's row begins with the first partition.
       let serial = UInt64.max
-      _ = try await other.beat(WorkerReport(serial: serial, host: "other", process: 1, startedAt: post.loop.wallNow))
+      _ = try await other.workers.beat(
+        WorkerReport(serial: serial, host: "other", process: 1, startedAt: post.loop.wallNow))
       var held: [Lease] = []
-      for number in 0..<3 { held.append(try #require(try await other.lease(number, worker: serial))) }
+      for number in 0..<3 { held.append(try #require(try await other.leases.take(number, worker: serial))) }
       let worker = try post.work([post.account(try Responder(post.loop))], patient)
       try await post.until("the free one behind them") { Array(worker.partitions.keys) == [3] }
       #expect(worker.share.quota == 2)
@@ -67,7 +68,7 @@ struct SharingTests {
       try await post.until("the bell") {
         try await redis.call(RedisCommand("PUBSUB", "CHANNELS")).array?.isEmpty == false
       }
-      try await other.release(held[1])
+      try await other.leases.release(held[1])
       try await post.until("the one that was let go") { Set(worker.partitions.keys) == [1, 3] }
       redis.close()
       other.close()

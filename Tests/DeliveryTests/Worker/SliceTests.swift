@@ -157,14 +157,15 @@ struct SliceTests {
       var former: [Int: StoredSlice] = [:]
       var held: [Int: String] = [:]
       for partition in 0..<4 {
-        let lease = try #require(try await post.store.lease(partition))
-        for ready in try await post.store.readyStreams(lease) {
-          let targets = try await post.store.claim(lease, ready.stream, after: nil, jobs: 10, targets: 10_000).flatMap(
-            \.targets)
+        let lease = try #require(try await post.store.leases.take(partition))
+        for ready in try await post.store.queue.readyStreams(lease) {
+          let targets = try await post.store.queue.claim(lease, ready.stream, after: nil, jobs: 10, targets: 10_000)
+            .flatMap(
+              \.targets)
           let slice = StoredSlice(
             message: id, partition: partition, number: targets[0].delivery.index, revision: 0,
             members: targets.map(\.delivery.index))
-          try await post.store.storeSlice(lease, slice)
+          try await post.store.queue.storeSlice(lease, slice)
           former[partition] = slice
           held[partition] = targets[0].address?.token
           var flush = Flush(lease: lease, number: 1)
@@ -178,9 +179,9 @@ struct SliceTests {
             let due = post.loop.wallNow + 1_500
             flush.retries = [.init(target: targets[0], due: due, reason: "ServiceUnavailable", attempts: [])]
           }
-          _ = try await post.store.flush(flush)
+          _ = try await post.store.outcomes.flush(flush)
         }
-        try await post.store.release(lease)
+        try await post.store.leases.release(lease)
       }
       #expect(former.count == 4)
 

@@ -128,7 +128,7 @@ struct WorkerTests {
       let device = Device(
         id: DeviceID(rawValue: "phone"), address: Address(provider: .apns, token: "gone"),
         registeredAt: WallTime(milliseconds: 1_000))
-      _ = try await post.store.put(device, app: Post.app)
+      _ = try await post.store.devices.put(device, app: Post.app)
       var submission = Submission(
         app: Post.app, body: Array("hi".utf8), kind: .alert, urgency: .urgent, acceptedAt: post.loop.wallNow)
       submission.targets = [
@@ -137,9 +137,9 @@ struct WorkerTests {
           route: .queue(CredentialID(rawValue: "shop/apns")))
       ]
       let worker = try post.work([post.account(responder)])
-      guard case .accepted(let id) = try await post.store.accept(submission) else { return }
+      guard case .accepted(let id) = try await post.store.acceptance.accept(submission) else { return }
       #expect(try await post.done(id) == [.dead: 1])
-      #expect(try await post.store.device(device.id, app: Post.app)?.tombstone?.reason == "Unregistered")
+      #expect(try await post.store.devices.device(device.id, app: Post.app)?.tombstone?.reason == "Unregistered")
       let bad = try await post.send("x", to: ["bad", "good"])
       #expect(try await post.done(bad) == [.failed: 1, .accepted: 1])
       #expect(try await post.deliveries(bad).first { $0.state == "failed" }?.reason == "PayloadTooLarge")
@@ -199,8 +199,8 @@ struct WorkerTests {
       }
       let second = try await post.send("second", to: ["a", "b"])
       try await post.until("b at work") { responder.pushes.count == 3 }
-      #expect(try await post.store.cancel(second, app: Post.app) == .changed)
-      #expect(try await post.store.cancel(first, app: Post.app) == .changed)
+      #expect(try await post.store.control.cancel(second, app: Post.app) == .changed)
+      #expect(try await post.store.control.cancel(first, app: Post.app) == .changed)
       try await post.until("the waiting ones") {
         let (one, two) = (try await post.report(first), try await post.report(second))
         return one.retrying == 0 && two.counts.contains { $0.key.outcome == .cancelled }

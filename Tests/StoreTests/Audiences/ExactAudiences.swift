@@ -42,8 +42,8 @@ struct ExactAudiences {
           address.provider == .fcm && seed.isMultiple(of: 2)
             ? .ended(.skipped, reason: "no_credential") : Crowd.route(address)
         }
-        for ready in try await store.readyStreams(owner.lease) {
-          let jobs = try await store.claim(
+        for ready in try await store.queue.readyStreams(owner.lease) {
+          let jobs = try await store.queue.claim(
             owner.lease, ready.stream, after: owner.places[ready.stream], jobs: 2, targets: targets)
           for job in jobs {
             owner.places[ready.stream] = job.place
@@ -57,7 +57,7 @@ struct ExactAudiences {
             }
           }
         }
-        for target in try await store.dueRetries(owner.lease, now: loop.wallNow + 1_000, limit: 5) {
+        for target in try await store.queue.dueRetries(owner.lease, now: loop.wallNow + 1_000, limit: 5) {
           #expect(outcomes[target.delivery] == nil, "retried after its end, seed \(seed)")
           owner.open[target.delivery] = target
         }
@@ -86,17 +86,17 @@ struct ExactAudiences {
         let open = Set(owner.open.keys.map(\.message))
         flush.finishedJobs = owner.jobs.filter { $0.value.whole && !open.contains($0.value.message) }.map(\.key)
         for job in flush.finishedJobs { owner.jobs[job] = nil }
-        _ = try await store.flush(flush)
+        _ = try await store.outcomes.flush(flush)
         owner.last = flush
       }
 
       func check() async throws {
         for id in messages {
-          let report = try #require(try await store.report(id, app: shop))
+          let report = try #require(try await store.reports.report(id, app: shop))
           var items: [DeliveryReport] = []
           var cursor: DeliveryPlace?
           repeat {
-            let page = try #require(try await store.deliveries(id, app: shop, cursor: cursor, limit: 37))
+            let page = try #require(try await store.deliveries.page(id, app: shop, cursor: cursor, limit: 37))
             items += page.items
             cursor = page.next
           } while cursor != nil
@@ -117,42 +117,42 @@ struct ExactAudiences {
         switch Int.random(in: 0..<14, using: &random) {
         case 0 where messages.count < 12:
           messages.insert(
-            try #require(try await store.accept(Crowd.submission(store, crowd, at: loop.wallNow)).id))
+            try #require(try await store.acceptance.accept(Crowd.submission(store, crowd, at: loop.wallNow)).id))
         case 1...5: try await claim(owner, Int.random(in: 1...40, using: &random))
         case 6...8: try await flush(owner, all: false)
-        case 9: if let last = owner.last { _ = try await store.flush(last) }
+        case 9: if let last = owner.last { _ = try await store.outcomes.flush(last) }
         case 10:
           // Crash and take-over; what was claimed is forgotten, the old owner's last flush comes too late.
           let old = owner.last
-          try await store.release(owner.lease)
+          try await store.leases.release(owner.lease)
           owner.lease = try await store.take(owner.lease.partition)
           owner.number = 0
           owner.open = [:]
           owner.jobs = [:]
           owner.places = [:]
           owner.last = nil
-          if let old { await #expect(throws: StoreError.self) { try await store.flush(old) } }
+          if let old { await #expect(throws: StoreError.self) { try await store.outcomes.flush(old) } }
         case 11:
           guard let id = messages.randomElement(using: &random), step > 60, cancelled.count < 3 else { continue }
-          if try await store.cancel(id, app: shop) == .changed { cancelled.insert(id) }
-          try await store.cancelWaiting(owner.lease, message: id, atHand: Set(owner.open.keys))
+          if try await store.control.cancel(id, app: shop) == .changed { cancelled.insert(id) }
+          try await store.queue.cancelWaiting(owner.lease, message: id, atHand: Set(owner.open.keys))
           // Some owners lose what they hold at the same time.
           guard Bool.random(using: &random) else { continue }
           for owner in owners {
-            try await store.release(owner.lease)
+            try await store.leases.release(owner.lease)
             owner.lease = try await store.take(owner.lease.partition)
             (owner.number, owner.open, owner.jobs, owner.places, owner.last) = (0, [:], [:], [:], nil)
           }
         case 12:
           guard let device = present.randomElement(using: &random), present.count > crowd / 2 else { continue }
-          _ = try await store.removeDevice(device, app: shop)
+          _ = try await store.devices.removeDevice(device, app: shop)
           present.remove(device)
           // Its number rests; a device that comes now gets another.
           let new = DeviceID(rawValue: "new\(step)")
-          _ = try await store.put(self.device(new, step), app: shop)
+          _ = try await store.devices.put(self.device(new, step), app: shop)
           present.insert(new)
         default:
-          try await store.sweep(owner.lease, now: loop.wallNow)
+          try await store.sweep.run(owner.lease, now: loop.wallNow)
           try await tallies.take(store, owner.lease, &random)
         }
         if step % 35 == 34 { try await check() }
@@ -165,10 +165,10 @@ struct ExactAudiences {
         for owner in owners {
           try await claim(owner, 500)
           try await flush(owner, all: true)
-          try await store.sweep(owner.lease, now: loop.wallNow)
-          for id in cancelled { try await store.cancelWaiting(owner.lease, message: id) }
+          try await store.sweep.run(owner.lease, now: loop.wallNow)
+          for id in cancelled { try await store.queue.cancelWaiting(owner.lease, message: id) }
         }
-        left = try await store.queueStatus().retries
+        left = try await store.queue.status().retries
       } while rounds < 30 || (left > 0 && rounds < 1_000)
       try await check()
       for owner in owners { try await tallies.take(store, owner.lease, &random) }
@@ -184,7 +184,7 @@ struct ExactAudiences {
         }
         if !cancelled.contains(id) { #expect(report.count(.cancelled) == 0, "seed \(seed)") }
         // Device by device.
-        let page = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 5_000))
+        let page = try #require(try await store.deliveries.page(id, app: shop, cursor: nil, limit: 5_000))
         let states = Dictionary(
           page.items.filter { !$0.device.rawValue.isEmpty }.map { ($0.device, $0.state) },
           uniquingKeysWith: { a, _ in a })
@@ -194,7 +194,7 @@ struct ExactAudiences {
         }
       }
       #expect(tallies.sums == sums, "seed \(seed)")
-      let status = try await store.queueStatus()
+      let status = try await store.queue.status()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
     }
   }

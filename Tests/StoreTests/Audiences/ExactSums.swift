@@ -30,8 +30,8 @@ struct ExactSums {
       let tallies = TallySums()
 
       func claim(_ owner: Owner) async throws {
-        for ready in try await store.readyStreams(owner.lease) {
-          for job in try await store.claim(owner.lease, ready.stream, after: nil, jobs: 3, targets: 10_000) {
+        for ready in try await store.queue.readyStreams(owner.lease) {
+          for job in try await store.queue.claim(owner.lease, ready.stream, after: nil, jobs: 3, targets: 10_000) {
             owner.jobs[job.id] = Set(job.targets.map(\.delivery))
             for target in job.targets {
               #expect(outcomes[target.delivery] == nil, "claimed again after its end, seed \(seed)")
@@ -39,7 +39,7 @@ struct ExactSums {
             }
           }
         }
-        for target in try await store.dueRetries(owner.lease, now: loop.wallNow + 1_000, limit: 5) {
+        for target in try await store.queue.dueRetries(owner.lease, now: loop.wallNow + 1_000, limit: 5) {
           owner.open[target.delivery] = target
         }
       }
@@ -64,14 +64,14 @@ struct ExactSums {
         let open = Set(owner.open.keys)
         flush.finishedJobs = owner.jobs.filter { $0.value.isDisjoint(with: open) }.map(\.key)
         for job in flush.finishedJobs { owner.jobs[job] = nil }
-        _ = try await store.flush(flush)
+        _ = try await store.outcomes.flush(flush)
         owner.last = flush
       }
 
       func check() async throws {
         for (id, total) in messages {
-          let report = try #require(try await store.report(id, app: shop))
-          let items = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 10_000)).items
+          let report = try #require(try await store.reports.report(id, app: shop))
+          let items = try #require(try await store.deliveries.page(id, app: shop, cursor: nil, limit: 10_000)).items
           let unfinished = items.filter { Outcome(rawValue: $0.state) == nil }.count
           #expect(report.total == total && items.count == total, "seed \(seed)")
           #expect(report.ended + unfinished == total, "seed \(seed)")
@@ -85,23 +85,24 @@ struct ExactSums {
         case 0...1:
           let count = Int.random(in: 1...30, using: &random)
           let tokens = (0..<count).map { "\(step)-\($0)" }
-          messages[try #require(try await store.accept(submission(tokens: tokens, at: loop.wallNow)).id)] = count
+          messages[try #require(try await store.acceptance.accept(submission(tokens: tokens, at: loop.wallNow)).id)] =
+            count
         case 2...4: try await claim(owner)
         case 5...6: try await flush(owner, all: false)
         case 7:
-          if let last = owner.last { _ = try await store.flush(last) }
+          if let last = owner.last { _ = try await store.outcomes.flush(last) }
         case 8:
           // Crash and take-over; what was claimed is forgotten, the old owner's last flush comes too late.
           let old = owner.last
-          try await store.release(owner.lease)
+          try await store.leases.release(owner.lease)
           owner.lease = try await store.take(owner.lease.partition)
           owner.number = 0
           owner.open = [:]
           owner.jobs = [:]
           owner.last = nil
-          if let old { await #expect(throws: StoreError.self) { try await store.flush(old) } }
+          if let old { await #expect(throws: StoreError.self) { try await store.outcomes.flush(old) } }
         default:
-          try await store.sweep(owner.lease, now: loop.wallNow)
+          try await store.sweep.run(owner.lease, now: loop.wallNow)
           try await tallies.take(store, owner.lease, &random)
         }
         if step % 20 == 19 { try await check() }
@@ -110,20 +111,20 @@ struct ExactSums {
         for owner in owners {
           try await claim(owner)
           try await flush(owner, all: true)
-          try await store.sweep(owner.lease, now: loop.wallNow)
+          try await store.sweep.run(owner.lease, now: loop.wallNow)
         }
       }
       try await check()
       var sums: [Outcome: Int] = [:]
       for id in messages.keys {
-        let report = try #require(try await store.report(id, app: shop))
+        let report = try #require(try await store.reports.report(id, app: shop))
         #expect(report.state == .completed, "seed \(seed)")
         for (key, count) in report.counts { sums[key.outcome, default: 0] += count }
       }
       #expect(sums == outcomes.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }, "seed \(seed)")
       for owner in owners { try await tallies.take(store, owner.lease, &random) }
       #expect(tallies.sums == sums, "seed \(seed)")
-      let status = try await store.queueStatus()
+      let status = try await store.queue.status()
       #expect(status.jobs.isEmpty && status.retries == 0, "seed \(seed)")
     }
   }

@@ -14,7 +14,7 @@ struct FilterStories {
     var cursor: DeliveryPlace?
     repeat {
       let page = try #require(
-        try await store.deliveries(id, app: shop, filter: filter, cursor: cursor, limit: 50))
+        try await store.deliveries.page(id, app: shop, filter: filter, cursor: cursor, limit: 50))
       items += page.items
       cursor = page.next
     } while cursor != nil && items.count < 10_000
@@ -24,9 +24,9 @@ struct FilterStories {
   /// Of each eight targets one goes each way, and one stays pending.
   private static func endSome(_ store: Store) async throws {
     var place = 0
-    for partition in 0..<store.settings.partitions {
+    for partition in 0..<store.session.settings.partitions {
       let lease = try await store.take(partition)
-      try await store.startAll(lease, now: store.loop.wallNow)
+      try await store.startAll(lease, now: store.session.loop.wallNow)
       var flush = Flush(lease: lease, number: 1)
       for target in try await store.claimAll(lease).flatMap(\.targets) {
         place += 1
@@ -37,10 +37,10 @@ struct FilterStories {
         guard place % 8 < ends.count else {
           guard place % 8 < 7 else { continue }
           // One was tried and waits for its retry, one only waits for its time, and counts as pending.
-          let attempt = Attempt(at: store.loop.wallNow, verdict: "retry", reason: "Busy", status: 503)
+          let attempt = Attempt(at: store.session.loop.wallNow, verdict: "retry", reason: "Busy", status: 503)
           flush.retries.append(
             Flush.RetryEntry(
-              target: target, due: store.loop.wallNow + 60_000, reason: "Busy",
+              target: target, due: store.session.loop.wallNow + 60_000, reason: "Busy",
               attempts: place % 8 == 5 ? [attempt] : []))
           continue
         }
@@ -49,7 +49,7 @@ struct FilterStories {
           Flush.Final(
             delivery: target.delivery, device: target.device, provider: provider, outcome: outcome, reason: reason))
       }
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
     }
   }
 
@@ -64,17 +64,17 @@ struct FilterStories {
       submission.shares = VariantStories.shares
       if !isAudience {
         submission.audience = nil
-        for found in try await store.find(crowd.devices, app: shop).compactMap({ $0?.device }) {
+        for found in try await store.records.find(crowd.devices, app: shop).compactMap({ $0?.device }) {
           submission.targets.append(
             SubmissionTarget(
               device: found.id, registered: true, address: found.address, route: Crowd.route(found.address),
               platform: found.platform))
         }
       }
-      let id = try #require(try await store.accept(submission).id)
+      let id = try #require(try await store.acceptance.accept(submission).id)
       try await Self.endSome(store)
       if isBlocked {
-        try await store.setCondition(
+        try await store.conditions.set(
           apnsCredential, CredentialCondition(.blocked, reason: "Revoked", since: loop.wallNow))
       }
       let whole = try await Self.all(store, id)

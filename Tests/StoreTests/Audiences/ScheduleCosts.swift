@@ -18,17 +18,17 @@ struct ScheduleCosts {
         app: shop, body: Array("{}".utf8), kind: .alert, urgency: .bulk, acceptedAt: loop.wallNow)
       submission.audience = SubmissionAudience(expression: "everyone", reach: .allDevices, counts: [0: count])
       submission.schedule = Schedule(startAt: loop.wallNow + ScheduleStories.hour)
-      let waiting = try #require(try await store.accept(submission).id)
+      let waiting = try #require(try await store.acceptance.accept(submission).id)
       func bytes(_ keys: [String]) async throws -> Int64 {
         var sum: Int64 = 0
-        for key in keys { sum += try await store.ask(RedisCommand("MEMORY", "USAGE", key)).integer ?? 0 }
+        for key in keys { sum += try await store.session.ask(RedisCommand("MEMORY", "USAGE", key)).integer ?? 0 }
         return sum
       }
-      let alone = try await bytes([store.keys.message(waiting), store.keys.scheduled(0)])
+      let alone = try await bytes([store.session.keys.message(waiting), store.session.keys.scheduled(0)])
       #expect(alone > 0 && alone < 2_000)
 
       submission.schedule = nil
-      let id = try #require(try await store.accept(submission).id)
+      let id = try #require(try await store.acceptance.accept(submission).id)
       let lease = try await store.take(0)
       let now = loop.wallNow
       var message = Message(to: .everyone, kind: .alert)
@@ -48,10 +48,13 @@ struct ScheduleCosts {
         group.zoneClass = zones[place % 24]
         groups.append(group)
       }
-      let stored = try #require(try await store.message(id))
-      try await store.start(lease, stored, groups, now: now, plans: plans, route: Crowd.route)
+      let stored = try #require(try await store.queue.message(id))
+      try await store.audienceStarts.start(lease, stored, groups, now: now, plans: plans, route: Crowd.route)
       let held = try await bytes(
-        [store.keys.work(0, id), store.keys.snapshot(0, id), store.keys.codes(0, id), store.keys.starts(0)])
+        [
+          store.session.keys.work(0, id), store.session.keys.snapshot(0, id), store.session.keys.codes(0, id),
+          store.session.keys.starts(0),
+        ])
       #expect(held <= Int64(2 * count), "\(held) bytes for \(count) members")
       #expect(try await store.claimAll(lease).isEmpty)
     }

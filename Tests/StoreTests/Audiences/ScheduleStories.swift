@@ -19,8 +19,8 @@ struct ScheduleStories {
   }
 
   private func begin(_ store: Store, at now: WallTime) async throws {
-    for partition in 0..<store.settings.partitions {
-      _ = try await store.beginDue(try await store.take(partition), now: now, limit: 10)
+    for partition in 0..<store.session.settings.partitions {
+      _ = try await store.schedule.beginDue(try await store.take(partition), now: now, limit: 10)
     }
   }
 
@@ -29,38 +29,38 @@ struct ScheduleStories {
     try await withStore { store, loop in
       let now = loop.wallNow
       for tokens in [["a1"], (0..<60).map { "b\($0)" }] {
-        let id = try #require(try await store.accept(scheduled(tokens, in: 2, at: now)).id)
-        var report = try #require(try await store.report(id, app: shop))
+        let id = try #require(try await store.acceptance.accept(scheduled(tokens, in: 2, at: now)).id)
+        var report = try #require(try await store.reports.report(id, app: shop))
         #expect(report.state == .scheduled && report.startsAt == now + 2 * Self.hour && report.version == 1)
         #expect(report.total == tokens.count && report.ended == 0)
-        #expect(try await store.queueStatus().jobs.isEmpty)
+        #expect(try await store.queue.status().jobs.isEmpty)
         for partition in 0..<4 {
           let lease = try await store.take(partition)
-          #expect(try await store.beginDue(lease, now: now + Self.hour, limit: 10) == 0)
+          #expect(try await store.schedule.beginDue(lease, now: now + Self.hour, limit: 10) == 0)
           // Orphans of the moment are not those of later.
-          try await store.sweep(lease, now: now + Self.hour)
-          try await store.release(lease)
+          try await store.sweep.run(lease, now: now + Self.hour)
+          try await store.leases.release(lease)
         }
-        #expect(try await store.queueStatus().jobs.isEmpty)
+        #expect(try await store.queue.status().jobs.isEmpty)
         var targets: [ClaimedTarget] = []
         for partition in 0..<4 {
           let lease = try await store.take(partition)
-          for _ in 0..<2 { _ = try await store.beginDue(lease, now: now + 2 * Self.hour, limit: 10) }
-          try await store.release(lease)
+          for _ in 0..<2 { _ = try await store.schedule.beginDue(lease, now: now + 2 * Self.hour, limit: 10) }
+          try await store.leases.release(lease)
         }
-        try await store.finishSpreading(id)
-        #expect(try await store.message(id)?.startedAt == now + 2 * Self.hour)
+        try await store.spread.finishSpreading(id)
+        #expect(try await store.queue.message(id)?.startedAt == now + 2 * Self.hour)
         for partition in 0..<4 {
           let lease = try await store.take(partition)
           targets += try await store.finishAll(lease, number: 0)
-          try await store.release(lease)
+          try await store.leases.release(lease)
         }
         #expect(targets.count == tokens.count && Set(targets.map(\.device)).count == tokens.count)
         report = try await store.completed(id)
         #expect(report.count(.accepted) == tokens.count && report.startsAt == now + 2 * Self.hour)
         // Known there still: spreading it once more sends nothing.
-        try await store.finishSpreading(id)
-        #expect(try await store.queueStatus().jobs.isEmpty)
+        try await store.spread.finishSpreading(id)
+        #expect(try await store.queue.status().jobs.isEmpty)
       }
     }
   }
@@ -70,39 +70,39 @@ struct ScheduleStories {
   func changed() async throws {
     try await withStore { store, loop in
       let now = loop.wallNow
-      let id = try #require(try await store.accept(scheduled(["a1", "a2", "a3"], in: 2, at: now)).id)
-      guard case .waiting(let read) = try await store.scheduled(id, app: shop) else {
+      let id = try #require(try await store.acceptance.accept(scheduled(["a1", "a2", "a3"], in: 2, at: now)).id)
+      guard case .waiting(let read) = try await store.schedule.scheduled(id, app: shop) else {
         Issue.record("it waits")
         return
       }
       func move(_ hours: Int64, _ version: Int, app: AppID = shop) async throws -> Rescheduling {
-        try await store.reschedule(
+        try await store.schedule.reschedule(
           id, app: app, Schedule(startAt: now + hours * Self.hour, local: LocalTime("2026-12-01T09:00:00")),
           body: Array("{\"n\":2}".utf8), ttl: 60, version: version)
       }
       #expect(try await move(5, read.version) == .done)
       #expect(try await move(9, read.version) == .changed)
-      let report = try #require(try await store.report(id, app: shop))
+      let report = try #require(try await store.reports.report(id, app: shop))
       #expect(report.startsAt == now + 5 * Self.hour && report.version == 2)
       #expect(report.startsAtLocal?.text == "2026-12-01T09:00:00")
-      #expect(try await store.body(of: id, app: shop) == Array("{\"n\":2}".utf8))
+      #expect(try await store.archive.body(of: id, app: shop) == Array("{\"n\":2}".utf8))
       // Its first time passes without effect.
       try await begin(store, at: now + 3 * Self.hour)
-      #expect(try await store.report(id, app: shop)?.state == .scheduled)
+      #expect(try await store.reports.report(id, app: shop)?.state == .scheduled)
       #expect(try await move(1, 2) == .done)
     }
     try await withStore { store, loop in
       let now = loop.wallNow
-      let id = try #require(try await store.accept(scheduled(["a1"], in: 1, at: now)).id)
+      let id = try #require(try await store.acceptance.accept(scheduled(["a1"], in: 1, at: now)).id)
       try await begin(store, at: now + Self.hour)
-      guard case .started = try await store.scheduled(id, app: shop) else {
+      guard case .started = try await store.schedule.scheduled(id, app: shop) else {
         Issue.record("it has started")
         return
       }
-      let late = try await store.reschedule(
+      let late = try await store.schedule.reschedule(
         id, app: shop, Schedule(startAt: now + 9 * Self.hour), body: [], ttl: 60, version: 1)
       #expect(late == .started)
-      guard case .unknown = try await store.scheduled(id, app: AppID(rawValue: "other")) else {
+      guard case .unknown = try await store.schedule.scheduled(id, app: AppID(rawValue: "other")) else {
         Issue.record("another app's")
         return
       }
@@ -114,30 +114,34 @@ struct ScheduleStories {
   func cancelledAndOrphaned() async throws {
     try await withStore { store, loop in
       let now = loop.wallNow
-      let id = try #require(try await store.accept(scheduled(["a1", "a2", "a3", "a4"], in: 48, at: now)).id)
-      #expect(try await store.cancel(id, app: shop) == .changed)
-      #expect(try await store.report(id, app: shop)?.state == .cancelled)
+      let id = try #require(try await store.acceptance.accept(scheduled(["a1", "a2", "a3", "a4"], in: 48, at: now)).id)
+      #expect(try await store.control.cancel(id, app: shop) == .changed)
+      #expect(try await store.reports.report(id, app: shop)?.state == .cancelled)
       var leases: [Lease] = []
       for partition in 0..<4 { leases.append(try await store.take(partition)) }
-      for lease in leases { _ = try await store.beginDue(lease, now: now, limit: 10) }
-      #expect(try await store.message(id)?.control?.word == .cancelled)
-      #expect(try await store.report(id, app: shop)?.startsAt == now + 48 * Self.hour, "not when it was cancelled")
+      for lease in leases { _ = try await store.schedule.beginDue(lease, now: now, limit: 10) }
+      #expect(try await store.queue.message(id)?.control?.word == .cancelled)
+      #expect(
+        try await store.reports.report(id, app: shop)?.startsAt == now + 48 * Self.hour, "not when it was cancelled")
       for lease in leases { _ = try await store.finishAll(lease, .cancelled) }
       let ended = try await store.completed(id)
       #expect(ended.count(.cancelled) == 4 && ended.startsAt == now + 48 * Self.hour)
       #expect(
-        try await store.reschedule(id, app: shop, Schedule(startAt: now), body: [], ttl: 1, version: 1) == .unknown)
+        try await store.schedule.reschedule(id, app: shop, Schedule(startAt: now), body: [], ttl: 1, version: 1)
+          == .unknown)
 
       // Begun, and the worker dies before anything was spread.
-      let orphan = try #require(try await store.accept(scheduled(["c1", "c2", "c3", "c4", "c5"], in: 1, at: now)).id)
-      let home = store.keys.home(orphan)
-      _ = try await store.ask(
+      let orphan = try #require(
+        try await store.acceptance.accept(scheduled(["c1", "c2", "c3", "c4", "c5"], in: 1, at: now)).id)
+      let home = store.session.keys.home(orphan)
+      _ = try await store.session.ask(
         Scripts.begin,
         keys: [
-          store.keys.lease(home), store.keys.message(orphan), store.keys.scheduled(home), store.keys.spreading(home),
+          store.session.keys.lease(home), store.session.keys.message(orphan), store.session.keys.scheduled(home),
+          store.session.keys.spreading(home),
         ], [.bytes(orphan.raw), .number((now + Self.hour).milliseconds)], under: leases[home])
-      #expect(try await store.queueStatus().jobs.isEmpty)
-      try await store.sweep(leases[home], now: now + Self.hour + 11_000)
+      #expect(try await store.queue.status().jobs.isEmpty)
+      try await store.sweep.run(leases[home], now: now + Self.hour + 11_000)
       var sent = 0
       for lease in leases { sent += try await store.finishAll(lease).count }
       #expect(sent == 5)
@@ -164,7 +168,7 @@ struct ScheduleStories {
       for number in 0..<40 {
         var device = device("d\(number)", token: "ab\(number)")
         device.timeZone = number < 36 ? Self.zones[number % 4] : nil
-        _ = try await store.put(device, app: shop)
+        _ = try await store.devices.put(device, app: shop)
       }
       // On the hour in the first of the zones.
       let first = WallTime(milliseconds: (loop.wallNow.milliseconds / Self.hour + 30) * Self.hour)
@@ -179,25 +183,25 @@ struct ScheduleStories {
       submission.ttl = ttl
       submission.schedule = Schedule(startAt: local.earliest, local: local)
       submission.audience = SubmissionAudience(expression: "everyone", reach: .allDevices, counts: [0: 40])
-      let id = try #require(try await store.accept(submission).id)
+      let id = try #require(try await store.acceptance.accept(submission).id)
       let lease = try await store.take(0)
-      _ = try await store.beginDue(lease, now: local.earliest, limit: 10)
+      _ = try await store.schedule.beginDue(lease, now: local.earliest, limit: 10)
       try await body(store, loop, lease, id, timing, first)
     }
   }
 
   /// What the worker does when something is due.
   private func start(_ store: Store, _ lease: Lease, _ timing: Timing, at now: WallTime) async throws {
-    for due in try await store.dueStarts(lease, now: now, limit: 20) {
+    for due in try await store.audienceStarts.due(lease, now: now, limit: 20) {
       switch due {
       case .part(let id):
-        let message = try #require(try await store.message(id))
-        try await store.start(
+        let message = try #require(try await store.queue.message(id))
+        try await store.audienceStarts.start(
           lease, message, selection: AudienceSelection(expression: .everyone), now: now, timing: timing,
           route: Crowd.route)
       case .members(let id, let first):
-        try await store.releaseMembers(lease, id, first: first)
-        try await store.sendMovers(lease, id, timing, now: now)
+        try await store.members.release(lease, id, first: first)
+        try await store.members.sendMovers(lease, id, timing, now: now)
       }
     }
   }
@@ -207,12 +211,12 @@ struct ScheduleStories {
   func localTimes() async throws {
     try await withZones { store, loop, lease, id, timing, first in
       try await start(store, lease, timing, at: first + -11 * Self.hour)
-      #expect(try await store.nextStart(lease) == first)
-      #expect(try await store.report(id, app: shop)?.ended == 0)
+      #expect(try await store.schedule.nextStart(lease) == first)
+      #expect(try await store.reports.report(id, app: shop)?.ended == 0)
       // Registered between: in it, and at its time.
       var late = device("late", token: "cd")
       late.timeZone = "Etc/GMT+1"
-      _ = try await store.put(late, app: shop)
+      _ = try await store.devices.put(late, app: shop)
       var seen: [String] = []
       for hours in 0..<4 as Range<Int64> {
         try await start(store, lease, timing, at: first + hours * Self.hour)
@@ -224,7 +228,7 @@ struct ScheduleStories {
       }
       #expect(Set(seen).count == 41 && seen.count == 41 && seen.contains("late"))
       #expect(try await store.completed(id).count(.accepted) == 41)
-      #expect(try await store.nextStart(lease) == nil)
+      #expect(try await store.schedule.nextStart(lease) == nil)
     }
   }
 
@@ -236,13 +240,13 @@ struct ScheduleStories {
       // From the last zone to the first, whose time has passed.
       var moved = device("d3", token: "ab3")
       moved.timeZone = "Etc/GMT-2"
-      _ = try await store.put(moved, app: shop)
+      _ = try await store.devices.put(moved, app: shop)
       try await start(store, lease, timing, at: first + Self.hour)
-      let due = try await store.dueRetries(lease, now: first + Self.hour, limit: 10)
+      let due = try await store.queue.dueRetries(lease, now: first + Self.hour, limit: 10)
       #expect(due.map(\.device.rawValue) == ["d3"])
       var flush = Flush(lease: lease, number: 0)
       flush.finals = due.map { final($0) }
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
       var rest = try await store.finishAll(lease)
       for hours in 2...3 as ClosedRange<Int64> {
         try await start(store, lease, timing, at: first + hours * Self.hour)
@@ -260,18 +264,18 @@ struct ScheduleStories {
       try await start(store, lease, timing, at: first + Self.hour)
       let claimed = try await store.claimAll(lease).flatMap(\.targets)
       #expect(claimed.count == 18)
-      try await store.release(lease)
+      try await store.leases.release(lease)
       let next = try await store.take(0)
       #expect(try await store.finishAll(next).count == 18)
       try await start(store, next, timing, at: first + 2 * Self.hour)
       #expect(try await store.finishAll(next).count == 13)
-      #expect(try await store.cancel(id, app: shop) == .changed)
-      try await store.cancelWaiting(next, message: id)
+      #expect(try await store.control.cancel(id, app: shop) == .changed)
+      try await store.queue.cancelWaiting(next, message: id)
       let report = try await store.completed(id)
       #expect(report.count(.accepted) == 31 && report.count(.cancelled) == 9)
       try await start(store, next, timing, at: first + 3 * Self.hour)
       #expect(try await store.claimAll(next).isEmpty)
-      #expect(try await store.nextStart(next) == nil)
+      #expect(try await store.schedule.nextStart(next) == nil)
     }
   }
 
@@ -283,7 +287,7 @@ struct ScheduleStories {
         for number in 0..<12 {
           var device = device("d\(number)", token: "ab\(number)")
           device.timeZone = number % 3 == 0 ? "Etc/GMT-3" : "Etc/GMT"
-          _ = try await store.put(device, app: shop)
+          _ = try await store.devices.put(device, app: shop)
         }
         let now = WallTime(milliseconds: (loop.wallNow.milliseconds / 60_000) * 60_000)
         let minute = Int(now.seconds / 60 % 1_440)
@@ -295,11 +299,11 @@ struct ScheduleStories {
         var submission = Submission(app: shop, body: [1], kind: .alert, urgency: .bulk, acceptedAt: now)
         submission.ttl = ttl
         submission.audience = SubmissionAudience(expression: "everyone", reach: .allDevices, counts: [0: 12])
-        let id = try #require(try await store.accept(submission).id)
+        let id = try #require(try await store.acceptance.accept(submission).id)
         let lease = try await store.take(0)
         try await start(store, lease, timing, at: now)
         #expect(try await store.finishAll(lease).count == 4)
-        let report = try #require(try await store.report(id, app: shop))
+        let report = try #require(try await store.reports.report(id, app: shop))
         switch (action, ttl) {
         case (.skip, _):
           #expect(
@@ -311,7 +315,7 @@ struct ScheduleStories {
               == 8)
         default:
           #expect(report.ended == 4)
-          #expect(try await store.nextStart(lease) == now + 30 * 60_000)
+          #expect(try await store.schedule.nextStart(lease) == now + 30 * 60_000)
           try await start(store, lease, timing, at: now + 30 * 60_000)
           #expect(try await store.finishAll(lease).count == 8)
         }
@@ -323,10 +327,10 @@ struct ScheduleStories {
   @Test("a campaign that runs into quiet hours leaves the stream as a whole and goes on behind them, where it stood")
   func adjourned() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
-      for number in 0..<30 { _ = try await store.put(device("d\(number)", token: "ab\(number)"), app: shop) }
-      let id = try #require(try await store.accept(Crowd.submission(store, 30, at: loop.wallNow)).id)
+      for number in 0..<30 { _ = try await store.devices.put(device("d\(number)", token: "ab\(number)"), app: shop) }
+      let id = try #require(try await store.acceptance.accept(Crowd.submission(store, 30, at: loop.wallNow)).id)
       let lease = try await store.take(0)
-      let message = try #require(try await store.message(id))
+      let message = try #require(try await store.queue.message(id))
       var quiet = Message(to: .everyone, kind: .alert)
       let now = loop.wallNow
       quiet.quietHours = .own(QuietHours(from: 0, to: 1))
@@ -335,19 +339,19 @@ struct ScheduleStories {
         .send(Snapshot.Wave(due: nil, pause: QuietPause(from: now + 2_000, to: now + 2_500))), timing,
         until: now + 259_200_000, now: now)
       let groups = try await Crowd.groups(store, 0)
-      try await store.start(lease, message, groups, now: now, plans: plans, route: Crowd.route)
-      let stream = try #require(try await store.readyStreams(lease).first?.stream)
-      let piece = try #require(try await store.claim(lease, stream, after: nil, jobs: 1, targets: 10).first)
+      try await store.audienceStarts.start(lease, message, groups, now: now, plans: plans, route: Crowd.route)
+      let stream = try #require(try await store.queue.readyStreams(lease).first?.stream)
+      let piece = try #require(try await store.queue.claim(lease, stream, after: nil, jobs: 1, targets: 10).first)
       #expect(piece.targets.count == 10 && !piece.isWhole)
       while loop.wallNow < now + 2_010 { await loop.sleep(milliseconds: 5) }
-      let none = try await store.claim(lease, stream, after: piece.place, jobs: 1, targets: 10)
+      let none = try await store.queue.claim(lease, stream, after: piece.place, jobs: 1, targets: 10)
       #expect(none.flatMap(\.targets).isEmpty)
-      #expect(try await store.readyStreams(lease).isEmpty)
-      #expect(try await store.nextStart(lease) == now + 2_500)
+      #expect(try await store.queue.readyStreams(lease).isEmpty)
+      #expect(try await store.schedule.nextStart(lease) == now + 2_500)
       var flush = Flush(lease: lease, number: 1)
       // Five are still at work when it goes on.
       flush.finals = piece.targets.prefix(5).map { final($0) }
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
       while loop.wallNow < now + 2_510 { await loop.sleep(milliseconds: 5) }
       try await start(store, lease, timing, at: loop.wallNow)
       let rest = try await store.finishAll(lease)
@@ -355,9 +359,9 @@ struct ScheduleStories {
       flush = Flush(lease: lease, number: 2)
       flush.finals = piece.targets.suffix(5).map { final($0) }
       flush.finishedJobs = [piece.id]
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
       #expect(try await store.completed(id).count(.accepted) == 30)
-      #expect(try await store.readyStreams(lease).isEmpty)
+      #expect(try await store.queue.readyStreams(lease).isEmpty)
     }
   }
 }

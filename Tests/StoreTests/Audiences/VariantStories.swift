@@ -35,8 +35,8 @@ struct VariantStories {
       let crowd = try await Crowd.register(400, in: store)
       var submission = try await Crowd.submission(store, 400, at: now)
       submission.shares = Self.shares
-      let id = try #require(try await store.accept(submission).id)
-      let split = try #require(try await store.message(id)?.split)
+      let id = try #require(try await store.acceptance.accept(submission).id)
+      let split = try #require(try await store.queue.message(id)?.split)
       #expect(split == VariantSplit(shares: Self.shares, seed: id))
       for partition in 0..<4 {
         let lease = try await store.take(partition)
@@ -51,14 +51,14 @@ struct VariantStories {
       try await check(store, id, split, 400)
       var filter = DeliveryFilter()
       filter.variant = "b"
-      let some = try #require(try await store.deliveries(id, app: shop, filter: filter, cursor: nil, limit: 1_000))
+      let some = try #require(try await store.deliveries.page(id, app: shop, filter: filter, cursor: nil, limit: 1_000))
         .items
       #expect(some.count == sums(report)["b accepted"] && some.allSatisfy { $0.variant == "b" })
     }
   }
 
   private func check(_ store: Store, _ id: MessageID, _ split: VariantSplit, _ count: Int) async throws {
-    let items = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 1_000)).items
+    let items = try #require(try await store.deliveries.page(id, app: shop, cursor: nil, limit: 1_000)).items
     #expect(items.count == count)
     for item in items {
       #expect(item.variant == split.name(of: item.device), "\(item.device)")
@@ -73,15 +73,15 @@ struct VariantStories {
       let crowd = try await Crowd.register(200, in: store)
       var submission = try await Crowd.submission(store, 200, at: now)
       submission.shares = Self.shares
-      let id = try #require(try await store.accept(submission).id)
+      let id = try #require(try await store.acceptance.accept(submission).id)
       let split = VariantSplit(shares: Self.shares, seed: id)
       var leases: [Lease] = []
       for partition in 0..<4 {
         leases.append(try await store.take(partition))
         try await store.startAll(leases[partition], now: now)
       }
-      #expect(try await store.cancel(id, app: shop) == .changed)
-      for lease in leases { try await store.cancelWaiting(lease, message: id) }
+      #expect(try await store.control.cancel(id, app: shop) == .changed)
+      for lease in leases { try await store.queue.cancelWaiting(lease, message: id) }
       #expect(sums(try await store.completed(id)) == wanted(crowd.devices, split, outcome: .cancelled))
     }
   }
@@ -94,9 +94,9 @@ struct VariantStories {
       var submission = submission(tokens: (0..<count).map { "t\($0)" }, at: loop.wallNow)
       submission.shares = Self.shares
       let devices = submission.targets.map(\.device)
-      let id = try #require(try await store.accept(submission).id)
+      let id = try #require(try await store.acceptance.accept(submission).id)
       let split = VariantSplit(shares: Self.shares, seed: id)
-      let first = try #require(try await store.report(id, app: shop))
+      let first = try #require(try await store.reports.report(id, app: shop))
       #expect(sums(first) == wanted(devices, split, outcome: .accepted).filter { $0.key == "- skipped" })
       for partition in 0..<4 {
         let lease = try await store.take(partition)

@@ -14,9 +14,9 @@ struct ZoneClassStories {
           id: DeviceID(rawValue: "d\(number)"), address: address("ab\(number)"),
           registeredAt: WallTime(milliseconds: 1_000))
         device.timeZone = [nil, "Etc/GMT", "Etc/GMT-9"][number % 3]
-        _ = try await store.put(device, app: shop)
+        _ = try await store.devices.put(device, app: shop)
       }
-      let groups = try await store.members(
+      let groups = try await store.audiences.members(
         AudienceSelection(expression: .everyone), app: shop, partition: 0, now: loop.wallNow,
         zoneClass: { $0 == "Etc/GMT-9" ? 1 : 0 })
       #expect(groups.count == 2)

@@ -16,7 +16,7 @@ struct AcceptQueueStories {
       let ids = (0..<100).map { MessageID(acceptedAt: now, partition: 0, random: UInt64(1_000 + $0)) }
       // Where its deliveries were to be counted something else stands.
       let broken = ids[37]
-      _ = try await store.redis.call(RedisCommand("SET", store.keys.work(0, broken), "x"))
+      _ = try await store.session.redis.call(RedisCommand("SET", store.session.keys.work(0, broken), "x"))
       let before = try await scripts(store)
 
       let results = Results()
@@ -25,7 +25,7 @@ struct AcceptQueueStories {
           var submission = submission(tokens: ["\(number)"], at: now)
           submission.id = id
           do throws(StoreError) {
-            results.accepted.append(try await store.accept(submission))
+            results.accepted.append(try await store.acceptance.accept(submission))
           } catch {
             results.refused.append(id)
           }
@@ -38,10 +38,10 @@ struct AcceptQueueStories {
       let made = try await scripts(store) - before
       #expect(made < 40, "\(made) scripts")
 
-      _ = try await store.redis.call(RedisCommand("DEL", store.keys.work(0, broken)))
+      _ = try await store.session.redis.call(RedisCommand("DEL", store.session.keys.work(0, broken)))
       let lease = try await store.take(0)
-      let stream = try #require(try await store.readyStreams(lease).first?.stream)
-      let jobs = try await store.claim(lease, stream, after: nil, jobs: 200, targets: 200)
+      let stream = try #require(try await store.queue.readyStreams(lease).first?.stream)
+      let jobs = try await store.queue.claim(lease, stream, after: nil, jobs: 200, targets: 200)
       #expect(jobs.map(\.message) == ids.filter { $0 != broken })
       #expect(jobs.allSatisfy { $0.targets.count == 1 })
       let sequences = jobs.flatMap(\.targets).map(\.sequence)
@@ -51,7 +51,7 @@ struct AcceptQueueStories {
 
   /// Scripts that Redis has run.
   private func scripts(_ store: Store) async throws -> Int {
-    let text = try await store.redis.call(RedisCommand("INFO", "commandstats")).text ?? ""
+    let text = try await store.session.redis.call(RedisCommand("INFO", "commandstats")).text ?? ""
     return text.split(separator: "\n").reduce(0) { sum, line in
       guard line.hasPrefix("cmdstat_evalsha:") || line.hasPrefix("cmdstat_eval:") else { return sum }
       return sum + (line.firstMatch(of: /calls=(\d+)/).flatMap { Int($0.1) } ?? 0)

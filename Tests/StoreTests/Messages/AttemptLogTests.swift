@@ -77,12 +77,12 @@ enum Weeks {
       guard number < Self.requests else {
         // Of an audience what failed keeps its attempts in any case.
         flush.finals = [final(target, job == nil ? .failed : .accepted, reason: "Busy", attempts: log)]
-        _ = try await store.flush(flush)
+        _ = try await store.outcomes.flush(flush)
         return
       }
       flush.retries = [Flush.RetryEntry(target: target, due: at, reason: "Busy", attempts: log)]
-      _ = try await store.flush(flush)
-      target = try #require(try await store.dueRetries(lease, now: at, limit: 5).first)
+      _ = try await store.outcomes.flush(flush)
+      target = try #require(try await store.queue.dueRetries(lease, now: at, limit: 5).first)
       #expect(target.attempts.spent == number)
     }
   }

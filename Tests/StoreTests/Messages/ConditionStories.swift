@@ -29,21 +29,21 @@ struct ConditionStories {
       let doctor = try await connected(loop, server)
       let patient = try await connected(loop, server)
       var told: [String] = []
-      store.onCondition { told.append($0.word) }
-      let before = try #require(try await store.accept(submission(tokens: ["aa"], at: loop.wallNow)).id)
+      store.session.onCondition { told.append($0.word) }
+      let before = try #require(try await store.acceptance.accept(submission(tokens: ["aa"], at: loop.wallNow)).id)
       let lease = try await store.take(before.homePartition)
       let jobs = try await store.claimAll(lease)
 
       try await ailment.make(doctor, patient)
-      try await until(loop) { store.condition.word == ailment.word }
+      try await until(loop) { store.session.condition.word == ailment.word }
       var wasAsked = false
       loop.atEndOfTurn { wasAsked = true }
       do throws(StoreError) {
-        _ = try await store.accept(submission(tokens: ["bb"], at: loop.wallNow))
+        _ = try await store.acceptance.accept(submission(tokens: ["bb"], at: loop.wallNow))
         Issue.record("accepted while \(ailment)")
       } catch {
         guard case .unavailable(let detail, let retryAfter) = error else { throw error }
-        #expect(detail.prefix(20) == store.condition.detail.prefix(20) && retryAfter >= 1)
+        #expect(detail.prefix(20) == store.session.condition.detail.prefix(20) && retryAfter >= 1)
       }
       #expect(!wasAsked, "it is refused at once, without asking Redis")
       if ailment == .full || ailment == .memoryless {
@@ -51,13 +51,13 @@ struct ConditionStories {
         var flush = Flush(lease: lease, number: 1)
         flush.finals = jobs.flatMap(\.targets).map { final($0) }
         flush.finishedJobs = jobs.map(\.id)
-        _ = try await store.flush(flush)
-        #expect(try await store.report(before, app: shop)?.state == .completed)
+        _ = try await store.outcomes.flush(flush)
+        #expect(try await store.reports.report(before, app: shop)?.state == .completed)
       }
 
       try await ailment.mend(doctor)
-      try await until(loop) { store.condition == .ready && told.last == "store_ready" }
-      #expect(try await store.accept(submission(tokens: ["cc"], at: loop.wallNow)).id != nil)
+      try await until(loop) { store.session.condition == .ready && told.last == "store_ready" }
+      #expect(try await store.acceptance.accept(submission(tokens: ["cc"], at: loop.wallNow)).id != nil)
       #expect(told.filter { $0 != "store_slow" } == [ailment.word, "store_ready"])
       doctor.close()
       patient.close()
@@ -72,9 +72,9 @@ struct ConditionStories {
       let doctor = try await connected(loop, server)
       _ = try await doctor.call((0..<6_000).map { RedisCommand("SET", "filler\($0)", "x") })
       server.stop()
-      try await until(loop) { store.condition.word == "store_unavailable" }
+      try await until(loop) { store.session.condition.word == "store_unavailable" }
       server.start()
-      try await until(loop) { store.condition == .loading }
+      try await until(loop) { store.session.condition == .loading }
       let late = Store(loop: loop, redis: server.endpoint, settings: Self.quick())
       var waits: Set<String> = []
       try await late.open(timeout: 1_500) { condition in
@@ -83,7 +83,7 @@ struct ConditionStories {
       }
       #expect(waits.contains("store_loading"))
       late.close()
-      try await until(loop) { store.condition == .ready }
+      try await until(loop) { store.session.condition == .ready }
       doctor.close()
     }
   }
@@ -95,8 +95,9 @@ struct ConditionStories {
       for number in 0..<200 {
         left.count += 1
         loop.spawn {
-          if number % 20 == 0 { _ = try? await store.redis.call(RedisCommand("SCRIPT", "FLUSH")) }
-          let stored = try? await store.accept(submission(tokens: ["t\(number)", "u\(number)"], at: loop.wallNow))
+          if number % 20 == 0 { _ = try? await store.session.redis.call(RedisCommand("SCRIPT", "FLUSH")) }
+          let stored = try? await store.acceptance.accept(
+            submission(tokens: ["t\(number)", "u\(number)"], at: loop.wallNow))
           if stored?.id != nil { left.stored += 1 }
           left.count -= 1
         }
@@ -114,7 +115,7 @@ struct ConditionStories {
   func otherStores() async throws {
     try await withStore(quickSettings(partitions: 4)) { store, loop in
       func refusal(_ settings: StoreSettings) async throws -> String {
-        let other = Store(loop: loop, redis: store.endpoint, settings: settings)
+        let other = Store(loop: loop, redis: store.session.endpoint, settings: settings)
         defer { other.close() }
         do throws(StoreError) { try await other.open() } catch {
           if case .unusable(let text) = error { return text }
@@ -128,7 +129,7 @@ struct ConditionStories {
       for (version, fix) in [
         ("999", "a newer Fanfare has written it, so start that one"), ("1", "start the older Fanfare"),
       ] {
-        _ = try await store.redis.call(RedisCommand("HSET", store.keys.layout, "version", version))
+        _ = try await store.session.redis.call(RedisCommand("HSET", store.session.keys.layout, "version", version))
         let text = try await refusal(quickSettings(partitions: 4))
         #expect(
           text.contains("layout is version \(version)") && text.contains(fix) && text.contains("redis.prefix"),

@@ -12,25 +12,25 @@ struct ControlStories {
   func oneTruth() async throws {
     try await withStore { store, loop in
       let id = try #require(
-        try await store.accept(submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow)).id)
+        try await store.acceptance.accept(submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow)).id)
       var tasks: [Task<Void, Never>] = []
       for number in 0..<40 {
         let word = number.isMultiple(of: 2) ? Control.Word.paused : .running
-        tasks.append(loop.spawn { _ = try? await store.control(id, app: shop, word) })
+        tasks.append(loop.spawn { _ = try? await store.control.change(id, app: shop, word) })
       }
       for task in tasks { await task.value }
-      let truth = try #require(try await store.message(id)?.control)
-      #expect(try await store.report(id, app: shop)?.state == (truth.word == .paused ? .paused : .queued))
+      let truth = try #require(try await store.queue.message(id)?.control)
+      #expect(try await store.reports.report(id, app: shop)?.state == (truth.word == .paused ? .paused : .queued))
       for partition in 0..<4 {
         let lease = try await store.take(partition)
-        #expect(try await store.controls(lease, of: [id])[id] == .some(truth))
-        try await store.apply(Control(.cancelled, version: truth.version - 1), to: id, lease)
-        #expect(try await store.controls(lease, of: [id])[id] == .some(truth), "an earlier one changes nothing")
+        #expect(try await store.control.controls(lease, of: [id])[id] == .some(truth))
+        try await store.control.apply(Control(.cancelled, version: truth.version - 1), to: id, lease)
+        #expect(try await store.control.controls(lease, of: [id])[id] == .some(truth), "an earlier one changes nothing")
       }
-      #expect(try await store.control(id, app: AppID(rawValue: "other"), .paused) == .unknown)
-      #expect(try await store.control(id, app: shop, .cancelled) == .changed)
-      #expect(try await store.control(id, app: shop, .running) == .cancelled)
-      #expect(try await store.message(id)?.control?.word == .cancelled)
+      #expect(try await store.control.change(id, app: AppID(rawValue: "other"), .paused) == .unknown)
+      #expect(try await store.control.change(id, app: shop, .cancelled) == .changed)
+      #expect(try await store.control.change(id, app: shop, .running) == .cancelled)
+      #expect(try await store.queue.message(id)?.control?.word == .cancelled)
     }
   }
 
@@ -38,24 +38,25 @@ struct ControlStories {
   func repaired() async throws {
     try await withStore { store, loop in
       let id = try #require(
-        try await store.accept(submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow)).id)
-      let home = store.keys.home(id)
-      _ = try await store.ask(
-        Scripts.control, keys: [store.keys.message(id), store.keys.controlled(home)], ["p", .bytes(id.raw), "", ""])
+        try await store.acceptance.accept(submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow)).id)
+      let home = store.session.keys.home(id)
+      _ = try await store.session.ask(
+        Scripts.control, keys: [store.session.keys.message(id), store.session.keys.controlled(home)],
+        ["p", .bytes(id.raw), "", ""])
       var leases: [Lease] = []
       for partition in 0..<4 { leases.append(try await store.take(partition)) }
       for lease in leases {
-        #expect(try await store.controls(lease, of: [id])[id] == .some(Control(.running, version: 0)))
+        #expect(try await store.control.controls(lease, of: [id])[id] == .some(Control(.running, version: 0)))
       }
-      try await store.sweep(leases[home], now: loop.wallNow)
+      try await store.sweep.run(leases[home], now: loop.wallNow)
       for lease in leases {
-        #expect(try await store.controls(lease, of: [id])[id] == .some(Control(.paused, version: 1)))
+        #expect(try await store.control.controls(lease, of: [id])[id] == .some(Control(.paused, version: 1)))
         #expect(try await store.claimAll(lease).allSatisfy { $0.control?.word == .paused }, "a new owner learns of it")
       }
-      #expect(try await store.ask(RedisCommand("SCARD", store.keys.controlled(home))).integer == 0)
+      #expect(try await store.session.ask(RedisCommand("SCARD", store.session.keys.controlled(home))).integer == 0)
       // An answer to what is no longer true does nothing.
-      #expect(try await store.control(id, .running, reason: "", answering: 0) == .unchanged)
-      #expect(try await store.message(id)?.control == Control(.paused, version: 1))
+      #expect(try await store.control.change(id, .running, reason: "", answering: 0) == .unchanged)
+      #expect(try await store.queue.message(id)?.control == Control(.paused, version: 1))
     }
   }
 
@@ -67,22 +68,25 @@ struct ControlStories {
       let lease = try await store.take(0)
       var paused: [MessageID] = []
       for _ in 0..<10 {
-        paused.append(try #require(try await store.accept(try await Crowd.submission(store, 20, at: loop.wallNow)).id))
+        paused.append(
+          try #require(try await store.acceptance.accept(try await Crowd.submission(store, 20, at: loop.wallNow)).id))
       }
-      for id in paused { _ = try await store.control(id, app: shop, .paused) }
-      let other = try #require(try await store.accept(try await Crowd.submission(store, 20, at: loop.wallNow)).id)
-      #expect(try await store.dueStarts(lease, now: loop.wallNow, limit: 8) == [.part(other)])
+      for id in paused { _ = try await store.control.change(id, app: shop, .paused) }
+      let other = try #require(
+        try await store.acceptance.accept(try await Crowd.submission(store, 20, at: loop.wallNow)).id)
+      #expect(try await store.audienceStarts.due(lease, now: loop.wallNow, limit: 8) == [.part(other)])
       // One that was being started as it was paused.
-      let message = try #require(try await store.message(paused[0]))
-      try await store.start(
+      let message = try #require(try await store.queue.message(paused[0]))
+      try await store.audienceStarts.start(
         lease, message, try await Crowd.groups(store, 0), now: loop.wallNow, route: Crowd.route)
       #expect(try await store.claimAll(lease).isEmpty)
-      _ = try await store.control(paused[3], app: shop, .running)
-      #expect(Set(try await store.dueStarts(lease, now: loop.wallNow, limit: 8)) == [.part(other), .part(paused[3])])
+      _ = try await store.control.change(paused[3], app: shop, .running)
+      #expect(
+        Set(try await store.audienceStarts.due(lease, now: loop.wallNow, limit: 8)) == [.part(other), .part(paused[3])])
       let end = loop.wallNow + Int64(Message.defaultTTL) * 1000
-      #expect(try await store.dueStarts(lease, now: end, limit: 20).count == 11)
-      _ = try await store.control(paused[4], app: shop, .cancelled)
-      #expect(try await store.dueStarts(lease, now: loop.wallNow, limit: 1) == [.part(paused[4])])
+      #expect(try await store.audienceStarts.due(lease, now: end, limit: 20).count == 11)
+      _ = try await store.control.change(paused[4], app: shop, .cancelled)
+      #expect(try await store.audienceStarts.due(lease, now: loop.wallNow, limit: 1) == [.part(paused[4])])
     }
   }
 }

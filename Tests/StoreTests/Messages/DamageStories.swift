@@ -41,11 +41,11 @@ struct DamageStories {
         ["o", "x", "u", "soon"], ["o", "x", "u", "1e300"], ["o", "x", "u", "nan", "e", "nan"], ["o", "x", "e", "inf"],
         ["o", "x", "u", "-1", "e", "99999999999999999999"],
       ] {
-        _ = try await store.ask(RedisCommand("DEL", store.keys.lease(0)))
-        _ = try await store.ask(RedisCommand(words: ["HSET", store.keys.lease(0)] + fields))
-        let lease = try await store.lease(0)
+        _ = try await store.session.ask(RedisCommand("DEL", store.session.keys.lease(0)))
+        _ = try await store.session.ask(RedisCommand(words: ["HSET", store.session.keys.lease(0)] + fields))
+        let lease = try await store.leases.take(0)
         #expect(lease != nil, "\(fields)")
-        if let lease { try await store.release(lease) }
+        if let lease { try await store.leases.release(lease) }
       }
     }
   }
@@ -54,26 +54,26 @@ struct DamageStories {
   func largeNumbers(number: Int64) async throws {
     try await withStore(quickSettings(partitions: Self.partitions)) { store, loop in
       try await Self.fill(store, loop)
-      let reports = try await store.messages(app: shop, before: nil, limit: 10).reports
+      let reports = try await store.reports.messages(app: shop, before: nil, limit: 10).reports
       #expect(reports.count == 4, "three lists and an audience")
       for report in reports {
         for partition in 0..<Self.partitions {
-          let key = store.keys.work(partition, report.id)
-          let fields = pairs(try await store.ask(RedisCommand("HGETALL", key)).array ?? [])
+          let key = store.session.keys.work(partition, report.id)
+          let fields = pairs(try await store.session.ask(RedisCommand("HGETALL", key)).array ?? [])
           // All but what the list of targets and the audience are packed in.
           for name in fields.map(\.name) + ["r", "h", "n", "x", "fa", "lo"].map({ Array($0.utf8) })
           where name.first != UInt8(ascii: "t") {
             var set = RedisCommand("HSET", key)
             set.append(name)
             set.append(number)
-            _ = try await store.ask(set)
+            _ = try await store.session.ask(set)
           }
         }
-        let message = store.keys.message(report.id)
+        let message = store.session.keys.message(report.id)
         for name in ["tot", "at", "don", "pat", "rps", "v", "sl"] {
-          _ = try await store.ask(RedisCommand("HSET", message, name, String(number)))
+          _ = try await store.session.ask(RedisCommand("HSET", message, name, String(number)))
         }
-        let damaged = try #require(try await store.report(report.id, app: shop))
+        let damaged = try #require(try await store.reports.report(report.id, app: shop))
         let ended = damaged.counts.values.reduce(0, +)
         #expect(abs(damaged.total - ended - damaged.retrying) < 1 << 60)
       }
@@ -83,20 +83,21 @@ struct DamageStories {
   // MARK: What stands there
 
   private static func fill(_ store: Store, _ loop: EventLoop) async throws {
-    _ = try await store.ask(RedisCommand("FLUSHALL"))
+    _ = try await store.session.ask(RedisCommand("FLUSHALL"))
     try await store.open(timeout: 60_000)
     let crowd = try await Crowd.register(members, in: store)
     for number in 0..<8 {
       var device = device("user\(number)", token: "u\(number)")
       device.user = "ann"
       device.tags = ["vip"]
-      _ = try await store.put(device, app: shop)
+      _ = try await store.devices.put(device, app: shop)
     }
-    _ = try await store.changeTags(ofUser: "ann", TagChange(add: ["gold"]), app: shop)
-    _ = try await store.keep(
-      NamedAudience(name: "all", expression: "vip"), app: shop, edition: try await store.audienceEdition(app: shop))
-    _ = try await store.createKey(app: shop, scopes: [.send], note: "", now: loop.wallNow)
-    _ = try await store.beat(WorkerReport(serial: 1, host: "h", process: 1, startedAt: loop.wallNow))
+    _ = try await store.users.changeTags(ofUser: "ann", TagChange(add: ["gold"]), app: shop)
+    _ = try await store.namedAudiences.keep(
+      NamedAudience(name: "all", expression: "vip"), app: shop,
+      edition: try await store.namedAudiences.edition(app: shop))
+    _ = try await store.keyring.create(app: shop, scopes: [.send], note: "", now: loop.wallNow)
+    _ = try await store.workers.beat(WorkerReport(serial: 1, host: "h", process: 1, startedAt: loop.wallNow))
     for _ in 0..<3 {
       var direct = submission(tokens: (0..<30).map { "t\($0)" }, at: loop.wallNow)
       for device in crowd.devices.prefix(10) {
@@ -104,47 +105,48 @@ struct DamageStories {
           SubmissionTarget(
             device: device, registered: true, address: address("ab"), route: .queue(apnsCredential)))
       }
-      _ = try await store.accept(direct)
+      _ = try await store.acceptance.accept(direct)
     }
-    _ = try await store.accept(try await Crowd.submission(store, members, at: loop.wallNow))
+    _ = try await store.acceptance.accept(try await Crowd.submission(store, members, at: loop.wallNow))
     try await work(store, loop, endingAll: false)
     let braked = Braked(since: loop.wallNow, seen: 20, dead: 20, norm: 0.01)
-    try await store.brake(apnsCredential, braked)
-    _ = try await store.learnNorms([(apnsCredential, 9, 1)])
+    try await store.pruneBrakes.brake(apnsCredential, braked)
+    _ = try await store.pruneBrakes.learnNorms([(apnsCredential, 9, 1)])
   }
 
   // MARK: What breaks it
 
   private static func damage(_ store: Store, _ random: inout Seeded) async throws {
-    let keys = (try await store.ask(RedisCommand("KEYS", "*")).array ?? []).compactMap(\.text).sorted()
+    let keys = (try await store.session.ask(RedisCommand("KEYS", "*")).array ?? []).compactMap(\.text).sorted()
     // The layout says which store it is; without it nothing is opened.
-    guard let key = keys.filter({ $0 != store.keys.layout }).randomElement(using: &random) else { return }
-    switch try await store.ask(RedisCommand("TYPE", key)).text {
+    guard let key = keys.filter({ $0 != store.session.keys.layout }).randomElement(using: &random) else { return }
+    switch try await store.session.ask(RedisCommand("TYPE", key)).text {
     case "string":
-      let held = try await store.ask(RedisCommand("GET", key)).bytes ?? []
+      let held = try await store.session.ask(RedisCommand("GET", key)).bytes ?? []
       var set = RedisCommand("SET", key)
       set.append(random.broken(held))
-      _ = try await store.ask(set)
+      _ = try await store.session.ask(set)
     case "hash":
-      let fields = pairs(try await store.ask(RedisCommand("HGETALL", key)).array ?? [])
+      let fields = pairs(try await store.session.ask(RedisCommand("HGETALL", key)).array ?? [])
       guard let (name, value) = fields.randomElement(using: &random) else { return }
       var set = RedisCommand("HSET", key)
       set.append(Int.random(in: 0..<5, using: &random) == 0 ? random.broken(name) : name)
       set.append(random.broken(value))
-      _ = try await store.ask(set)
+      _ = try await store.session.ask(set)
     case "set":
       var add = RedisCommand("SADD", key)
       add.append(random.broken(Array("u:shop/ios".utf8)))
-      _ = try await store.ask(add)
+      _ = try await store.session.ask(add)
     case "zset":
-      let members = (try await store.ask(RedisCommand("ZRANGE", key, "0", "-1")).array ?? []).compactMap(\.bytes)
+      let members = (try await store.session.ask(RedisCommand("ZRANGE", key, "0", "-1")).array ?? []).compactMap(
+        \.bytes)
       let scores = ["-inf", "+inf", "1e300", "-1e300", "0", "9007199254740993", "1.5"]
       var add = RedisCommand("ZADD", key, scores.randomElement(using: &random)!)
       let member = members.randomElement(using: &random) ?? []
       add.append(Bool.random(using: &random) ? member : random.broken(member))
-      _ = try await store.ask(add)
+      _ = try await store.session.ask(add)
     case "stream":
-      let entries = try await store.ask(RedisCommand("XRANGE", key, "-", "+", "COUNT", "1")).array ?? []
+      let entries = try await store.session.ask(RedisCommand("XRANGE", key, "-", "+", "COUNT", "1")).array ?? []
       let fields = entries.first?.array?.last?.array?.compactMap(\.bytes) ?? []
       var add = RedisCommand("XADD", key, Bool.random(using: &random) ? "*" : "18446744073709551614-1")
       for (place, field) in fields.enumerated() {
@@ -152,7 +154,7 @@ struct DamageStories {
       }
       if fields.isEmpty { for word in ["a", "b"] { add.append(word) } }
       // An id that is not above the last one is refused: then another damage comes.
-      _ = try? await store.ask(add)
+      _ = try? await store.session.ask(add)
     default: break
     }
   }
@@ -162,19 +164,19 @@ struct DamageStories {
   /// A worker's pass over all partitions.
   private static func work(_ store: Store, _ loop: EventLoop, endingAll: Bool = true) async throws {
     for partition in 0..<partitions {
-      guard let lease = await attempt({ () throws(StoreError) in try await store.lease(partition) }) ?? nil else {
+      guard let lease = await attempt({ () throws(StoreError) in try await store.leases.take(partition) }) ?? nil else {
         continue
       }
       var flush = Flush(lease: lease, number: 1)
       await start(store, lease, loop)
-      let streams = await attempt { () throws(StoreError) in try await store.readyStreams(lease) } ?? []
+      let streams = await attempt { () throws(StoreError) in try await store.queue.readyStreams(lease) } ?? []
       for (stream, _) in streams {
         let jobs =
           await attempt { () throws(StoreError) in
-            try await store.claim(lease, stream, after: nil, jobs: 50, targets: 500)
+            try await store.queue.claim(lease, stream, after: nil, jobs: 50, targets: 500)
           } ?? []
         for job in jobs {
-          _ = await attempt { () throws(StoreError) in try await store.message(job.message) }
+          _ = await attempt { () throws(StoreError) in try await store.queue.message(job.message) }
           for (place, target) in job.targets.enumerated() {
             switch place % 4 {
             case 0: flush.finals.append(final(target))
@@ -189,12 +191,12 @@ struct DamageStories {
           let slice = StoredSlice(
             message: job.message, partition: partition, number: 0, revision: 0,
             members: job.targets.map(\.delivery.index))
-          await attempt { () throws(StoreError) in try await store.storeSlice(lease, slice) }
-          _ = await attempt { () throws(StoreError) in try await store.unfinishedMembers(of: slice) }
+          await attempt { () throws(StoreError) in try await store.queue.storeSlice(lease, slice) }
+          _ = await attempt { () throws(StoreError) in try await store.queue.unfinishedMembers(of: slice) }
         }
       }
       let due = await attempt { () throws(StoreError) in
-        try await store.dueRetries(lease, now: loop.wallNow + 1, limit: 100)
+        try await store.queue.dueRetries(lease, now: loop.wallNow + 1, limit: 100)
       }
       for target in (due ?? []).prefix(endingAll ? 100 : 0) {
         flush.finals.append(final(target, .dead, reason: "gone"))
@@ -207,31 +209,33 @@ struct DamageStories {
         flush.prunes.append(prune)
       }
       let whole = flush
-      _ = await attempt { () throws(StoreError) in try await store.flush(whole) }
-      _ = await attempt { () throws(StoreError) in try await store.waitingRetries(lease, limit: 100) }
-      _ = await attempt { () throws(StoreError) in try await store.nextRetry(lease) }
-      await attempt { () throws(StoreError) in try await store.sweep(lease, now: loop.wallNow + 20_000) }
-      await attempt { () throws(StoreError) in try await store.release(lease) }
+      _ = await attempt { () throws(StoreError) in try await store.outcomes.flush(whole) }
+      _ = await attempt { () throws(StoreError) in try await store.queue.waitingRetries(lease, limit: 100) }
+      _ = await attempt { () throws(StoreError) in try await store.queue.nextRetry(lease) }
+      await attempt { () throws(StoreError) in try await store.sweep.run(lease, now: loop.wallNow + 20_000) }
+      await attempt { () throws(StoreError) in try await store.leases.release(lease) }
     }
   }
 
   private static func start(_ store: Store, _ lease: Lease, _ loop: EventLoop) async {
     let due =
-      await attempt { () throws(StoreError) in try await store.dueStarts(lease, now: loop.wallNow, limit: 10) } ?? []
+      await attempt { () throws(StoreError) in try await store.audienceStarts.due(lease, now: loop.wallNow, limit: 10) }
+      ?? []
     guard let everyone = try? AudienceExpression(parsing: "everyone") else { return }
     for start in due {
       guard case .part(let id) = start else {
         if case .members(let id, let first) = start {
-          await attempt { () throws(StoreError) in try await store.releaseMembers(lease, id, first: first) }
+          await attempt { () throws(StoreError) in try await store.members.release(lease, id, first: first) }
         }
         continue
       }
-      guard let message = await attempt({ () throws(StoreError) in try await store.message(id) }) ?? nil else {
+      guard let message = await attempt({ () throws(StoreError) in try await store.queue.message(id) }) ?? nil else {
         continue
       }
       let selection = AudienceSelection(expression: everyone, reach: .allDevices, providers: nil)
       await attempt { () throws(StoreError) in
-        try await store.start(lease, message, selection: selection, now: loop.wallNow, route: Crowd.route)
+        try await store.audienceStarts.start(
+          lease, message, selection: selection, now: loop.wallNow, route: Crowd.route)
       }
     }
   }
@@ -239,30 +243,30 @@ struct DamageStories {
   /// All that the API reads.
   private static func read(_ store: Store, _ loop: EventLoop) async {
     let messages = await attempt { () throws(StoreError) in
-      try await store.messages(app: shop, before: nil, limit: 20).reports
+      try await store.reports.messages(app: shop, before: nil, limit: 20).reports
     }
     for report in messages ?? [] {
-      _ = await attempt { () throws(StoreError) in try await store.report(report.id, app: shop) }
+      _ = await attempt { () throws(StoreError) in try await store.reports.report(report.id, app: shop) }
       _ = await attempt { () throws(StoreError) in
-        try await store.deliveries(report.id, app: shop, cursor: nil, limit: 1_000)
+        try await store.deliveries.page(report.id, app: shop, cursor: nil, limit: 1_000)
       }
     }
     let ids = (0..<members).map { DeviceID(rawValue: "d\($0)") }
-    _ = await attempt { () throws(StoreError) in try await store.devices(ids, app: shop) }
-    _ = await attempt { () throws(StoreError) in try await store.user("ann", app: shop) }
-    _ = await attempt { () throws(StoreError) in try await store.owners(of: [address("u1")], app: shop) }
-    _ = await attempt { () throws(StoreError) in try await store.owners() }
-    _ = await attempt { () throws(StoreError) in try await store.queueStatus() }
-    _ = await attempt { () throws(StoreError) in try await store.brakes() }
-    _ = await attempt { () throws(StoreError) in try await store.learnNorms([(apnsCredential, 1, 0)]) }
+    _ = await attempt { () throws(StoreError) in try await store.devices.devices(ids, app: shop) }
+    _ = await attempt { () throws(StoreError) in try await store.users.user("ann", app: shop) }
+    _ = await attempt { () throws(StoreError) in try await store.tokens.owners(of: [address("u1")], app: shop) }
+    _ = await attempt { () throws(StoreError) in try await store.workers.owners() }
+    _ = await attempt { () throws(StoreError) in try await store.queue.status() }
+    _ = await attempt { () throws(StoreError) in try await store.pruneBrakes.all() }
+    _ = await attempt { () throws(StoreError) in try await store.pruneBrakes.learnNorms([(apnsCredential, 1, 0)]) }
     _ = await attempt { () throws(StoreError) in
-      try await store.reviewPrunes(of: apnsCredential, app: shop, sample: 5)
+      try await store.pruneBrakes.review(of: apnsCredential, app: shop, sample: 5)
     }
-    _ = await attempt { () throws(StoreError) in try await store.undoPrunes(RevivalFilter(), app: shop) }
-    _ = await attempt { () throws(StoreError) in try await store.tags(shop, prefix: "", limit: 50, cursor: nil) }
-    _ = await attempt { () throws(StoreError) in try await store.reindex(shop, repair: true) }
+    _ = await attempt { () throws(StoreError) in try await store.prunes.undo(RevivalFilter(), app: shop) }
+    _ = await attempt { () throws(StoreError) in try await store.tags.page(shop, prefix: "", limit: 50, cursor: nil) }
+    _ = await attempt { () throws(StoreError) in try await store.registryCheck.reindex(shop, repair: true) }
     _ = await attempt { () throws(StoreError) in
-      try await store.put(device("d1", token: "ab1", at: loop.wallNow.milliseconds), app: shop)
+      try await store.devices.put(device("d1", token: "ab1", at: loop.wallNow.milliseconds), app: shop)
     }
   }
 

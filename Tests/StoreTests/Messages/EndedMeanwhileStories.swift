@@ -35,23 +35,23 @@ struct EndedMeanwhileStories {
         Flush.RetryEntry(target: $0, due: now, reason: "busy", attempts: [])
       }
       flush.finishedJobs = jobs.map(\.id)
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
       let targets = flush.retries.map(\.target)
 
       try await reader.run {
-        _ = try await $0.dueRetries(lease, now: now + 1, limit: 10)
+        _ = try await $0.queue.dueRetries(lease, now: now + 1, limit: 10)
       } meanwhile: {
-        if ending == .cancelled { return try await store.cancelWaiting(lease, message: id) }
+        if ending == .cancelled { return try await store.queue.cancelWaiting(lease, message: id) }
         _ = try await store.end([targets[0]], lease)
       }
-      #expect(try await store.queueStatus().quarantined == 0, "after \(reader.steps) commands")
-      let left = try await store.dueRetries(lease, now: now + 1, limit: 10)
+      #expect(try await store.queue.status().quarantined == 0, "after \(reader.steps) commands")
+      let left = try await store.queue.dueRetries(lease, now: now + 1, limit: 10)
       let others = ending == .cancelled ? [] : targets.dropFirst().map(\.delivery)
       #expect(Set(left.map(\.delivery)) == Set(others), "after \(reader.steps) commands")
       try await store.end(left, lease)
       let report = try await store.completed(id)
       #expect(report.count(ending == .cancelled ? .cancelled : .accepted) == targets.count && report.retrying == 0)
-      try await store.release(lease)
+      try await store.leases.release(lease)
     }
   }
 
@@ -61,7 +61,7 @@ struct EndedMeanwhileStories {
       _ = try await Crowd.register(3, in: store)
       message = try await Crowd.submission(store, 3, at: now)
     }
-    return try #require(try await store.accept(message).id)
+    return try #require(try await store.acceptance.accept(message).id)
   }
 
   /// The longer list goes to its partition in two steps.
@@ -71,28 +71,28 @@ struct EndedMeanwhileStories {
     try await inSteps(partitions: partitions) { store, reader, loop in
       var message = submission(tokens: (0..<count).map { "t\($0)" }, at: loop.wallNow)
       message.schedule = Schedule(startAt: loop.wallNow + 60_000)
-      let id = try #require(try await store.accept(message).id)
+      let id = try #require(try await store.acceptance.accept(message).id)
       // Its time has come, and who was to spread it has died.
-      _ = try await store.redis.call(RedisCommand("HSET", store.keys.message(id), "st", "s"))
+      _ = try await store.session.redis.call(RedisCommand("HSET", store.session.keys.message(id), "st", "s"))
       let ended = Box(0)
       func finish() async throws {
         for partition in 0..<partitions {
           let lease = try await store.take(partition)
           ended.value += try await store.finishAll(lease).count
-          try await store.release(lease)
+          try await store.leases.release(lease)
         }
       }
       try await reader.run {
-        try await $0.finishSpreading(id)
+        try await $0.spread.finishSpreading(id)
       } meanwhile: {
-        try await store.finishSpreading(id)
+        try await store.spread.finishSpreading(id)
         try await finish()
       }
       try await finish()
       #expect(ended.value == count, "after \(reader.steps) commands")
       let report = try await store.completed(id)
       #expect(report.count(.accepted) == count && report.ended == count, "after \(reader.steps) commands")
-      #expect(try await store.queueStatus().quarantined == 0, "after \(reader.steps) commands")
+      #expect(try await store.queue.status().quarantined == 0, "after \(reader.steps) commands")
     }
   }
 
@@ -156,6 +156,6 @@ extension Store {
   fileprivate func end(_ targets: [ClaimedTarget], _ lease: Lease) async throws {
     var flush = Flush(lease: lease, number: 0)
     flush.finals = targets.map { final($0) }
-    _ = try await self.flush(flush)
+    _ = try await self.outcomes.flush(flush)
   }
 }

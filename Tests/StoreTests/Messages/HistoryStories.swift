@@ -15,13 +15,13 @@ struct HistoryStories {
     var ids: [MessageID] = []
     for name in names {
       let tokens = (0..<targets).map { "\(name) \($0)" }
-      ids.append(try #require(try await store.accept(submission(tokens: tokens, at: loop.wallNow)).id))
+      ids.append(try #require(try await store.acceptance.accept(submission(tokens: tokens, at: loop.wallNow)).id))
     }
     return ids
   }
 
   private func claim(_ store: Store, _ lease: Lease, after: JobID? = nil) async throws -> [ClaimedJob] {
-    try await store.claim(lease, Self.stream, after: after.map { ClaimPlace(job: $0) }, jobs: 100, targets: 1_000)
+    try await store.queue.claim(lease, Self.stream, after: after.map { ClaimPlace(job: $0) }, jobs: 100, targets: 1_000)
   }
 
   private func flush(_ jobs: [ClaimedJob], _ lease: Lease, number: UInt64 = 1) -> Flush {
@@ -35,8 +35,8 @@ struct HistoryStories {
 
   private func back(_ server: RedisServer, _ store: Store, _ loop: EventLoop) async throws {
     server.restartFromCopy()
-    try await until(loop) { !store.isAvailable }
-    try await until(loop) { store.isAvailable }
+    try await until(loop) { !store.session.isAvailable }
+    try await until(loop) { store.session.isAvailable }
   }
 
   @Test(
@@ -46,7 +46,7 @@ struct HistoryStories {
     let server = RedisServer(durable: true)
     try await withStore(quickSettings(partitions: 1), server: server) { store, loop in
       let ended = Ended()
-      store.onHistoryEnd = { ended.words.append($0) }
+      store.session.onHistoryEnd = { ended.words.append($0) }
       let kept = try await accept(["kept"], targets: targets, store, loop)
       let lease = try await store.take(0)
       var jobs = try await claim(store, lease)
@@ -58,17 +58,19 @@ struct HistoryStories {
 
       // It gets the place in the stream that the lost one had.
       let later = try await accept(["later"], targets: targets, store, loop)
-      await #expect(throws: StoreError.leaseLost(partition: 0)) { try await store.flush(flush([jobs[1]], lease)) }
+      await #expect(throws: StoreError.leaseLost(partition: 0)) {
+        try await store.outcomes.flush(flush([jobs[1]], lease))
+      }
       await #expect(throws: StoreError.leaseLost(partition: 0)) { try await claim(store, lease, after: jobs[1].id) }
-      #expect(try await store.lease(0, renewing: lease) == nil)
+      #expect(try await store.leases.take(0, renewing: lease) == nil)
       #expect(ended.words.count == 1)
       // Its lease has ended with the history that granted it: nobody waits for it.
       let next = try await store.take(0)
       let found = try await claim(store, next)
       #expect(found.map(\.message) == kept + later)
       #expect(found[1].id == jobs[1].id)
-      _ = try await store.flush(flush(found, next))
-      for id in kept + later { #expect(try await store.report(id, app: shop)?.count(.accepted) == targets) }
+      _ = try await store.outcomes.flush(flush(found, next))
+      for id in kept + later { #expect(try await store.reports.report(id, app: shop)?.count(.accepted) == targets) }
     }
   }
 
@@ -83,10 +85,10 @@ struct HistoryStories {
       server.copy()
       try await back(server, store, loop)
       // What others write, and lose, is not what this owner knows.
-      let same = try #require(try await store.lease(0, renewing: lease))
-      _ = try await store.flush(flush(jobs, same))
+      let same = try #require(try await store.leases.take(0, renewing: lease))
+      _ = try await store.outcomes.flush(flush(jobs, same))
       try await back(server, store, loop)
-      #expect(try await store.lease(0, renewing: same) == nil)
+      #expect(try await store.leases.take(0, renewing: same) == nil)
       #expect(try await claim(store, try await store.take(0)).map(\.message) == jobs.map(\.message))
     }
   }
@@ -102,9 +104,9 @@ struct HistoryStories {
       try await back(server, store, loop)
       let later = try await accept(["later"], targets: targets, store, loop)
       // As if nothing had been confirmed to this owner.
-      store.fences[0] = nil
-      _ = try await store.flush(flush(jobs, lease))
-      try await store.drop([jobs[0].id.entry(of: jobs[0].message)], corrupt: 0, lease, Self.stream)
+      store.session.fences[0] = nil
+      _ = try await store.outcomes.flush(flush(jobs, lease))
+      try await store.queue.drop([jobs[0].id.entry(of: jobs[0].message)], corrupt: 0, lease, Self.stream)
       let found = try await claim(store, lease)
       #expect(found.map(\.message) == later && found[0].id == jobs[0].id)
     }
@@ -118,8 +120,10 @@ struct HistoryStories {
     let quick = settings
     try await withStore(quick, server: server) { store, loop in
       let ended = Ended()
-      store.onOtherHistory = { ended.words.append("other") }
-      for _ in 0..<2 { store.probe.read(try await store.ask(RedisCommand("INFO", "replication")).text ?? "") }
+      store.session.onOtherHistory = { ended.words.append("other") }
+      for _ in 0..<2 {
+        store.session.probe.read(try await store.session.ask(RedisCommand("INFO", "replication")).text ?? "")
+      }
       #expect(ended.words.isEmpty)
       server.restart()
       try await until(loop) { !ended.words.isEmpty }

@@ -14,15 +14,20 @@ struct IdempotencyStories {
     try await withStore { store, loop in
       var message = submission(tokens: (0..<9).map { "t\($0)" }, at: loop.wallNow)
       message.idempotency = ("order 1", Digest.sha256([1]))
-      #expect(try await store.lookUp(idempotencyKey: "order 1", digest: Digest.sha256([1]), app: shop) == nil)
-      let id = try #require(try await store.accept(message).id)
-      #expect(try await store.accept(message) == .repeated(id))
-      #expect(try await store.lookUp(idempotencyKey: "order 1", digest: Digest.sha256([1]), app: shop) == .repeated(id))
+      #expect(
+        try await store.acceptance.lookUp(idempotencyKey: "order 1", digest: Digest.sha256([1]), app: shop) == nil)
+      let id = try #require(try await store.acceptance.accept(message).id)
+      #expect(try await store.acceptance.accept(message) == .repeated(id))
+      #expect(
+        try await store.acceptance.lookUp(idempotencyKey: "order 1", digest: Digest.sha256([1]), app: shop)
+          == .repeated(id))
       message.idempotency = ("order 1", Digest.sha256([2]))
-      #expect(try await store.accept(message) == .keyReused)
-      #expect(try await store.lookUp(idempotencyKey: "order 1", digest: Digest.sha256([2]), app: shop) == .keyReused)
-      #expect(try await store.messages(app: shop, before: nil, limit: 10).reports.count == 1)
-      #expect(try await store.queueStatus().jobs.values.reduce(0, +) <= 4)
+      #expect(try await store.acceptance.accept(message) == .keyReused)
+      #expect(
+        try await store.acceptance.lookUp(idempotencyKey: "order 1", digest: Digest.sha256([2]), app: shop)
+          == .keyReused)
+      #expect(try await store.reports.messages(app: shop, before: nil, limit: 10).reports.count == 1)
+      #expect(try await store.queue.status().jobs.values.reduce(0, +) <= 4)
     }
   }
 
@@ -33,21 +38,21 @@ struct IdempotencyStories {
       message.idempotency = ("k", [1])
       let copy = message
       let answers = Bag()
-      for _ in 0..<2 { loop.spawn { answers.add(try? await store.accept(copy)) } }
+      for _ in 0..<2 { loop.spawn { answers.add(try? await store.acceptance.accept(copy)) } }
       while answers.items.count < 2 { await loop.sleep(milliseconds: 1) }
       let accepted = answers.items.compactMap { if case .accepted(let id) = $0 { id } else { nil } }
       #expect(accepted.count == 1)
       let id = try #require(accepted.first)
       #expect(answers.items.contains { $0 == .inProgress || $0 == .repeated(id) })
-      let status = try await store.queueStatus()
+      let status = try await store.queue.status()
       #expect(status.jobs.values.reduce(0, +) == 1)
     }
   }
 
   /// Lets others come between the reservation of a key and the storing of its message.
   private func reserved(_ message: Submission, _ store: Store) async throws -> (Submission, MessageID) {
-    let id = store.identify(message)
-    guard case .new(let until) = try await store.reserve("k", digest: [1], id: id, app: shop) else {
+    let id = store.acceptance.identify(message)
+    guard case .new(let until) = try await store.acceptance.reserve("k", digest: [1], id: id, app: shop) else {
       throw StoreError.unusable("the key is known")
     }
     var message = message
@@ -64,17 +69,17 @@ struct IdempotencyStories {
       message.idempotency = ("k", [1])
       let (own, id) = try await reserved(message, store)
       // Another one takes the reservation over, stores the message, and dies before it says so.
-      try await store.place(own, as: id, isRepeated: true)
+      try await store.acceptance.place(own, as: id, isRepeated: true)
       var leases: [Lease] = []
-      for partition in 0..<store.settings.partitions { leases.append(try await store.take(partition)) }
+      for partition in 0..<store.session.settings.partitions { leases.append(try await store.take(partition)) }
       #expect(try await end(store, leases) == targets)
-      for partition in 0..<store.settings.partitions {
-        _ = try await store.ask(RedisCommand("UNLINK", store.keys.segment(partition, id.hour)))
+      for partition in 0..<store.session.settings.partitions {
+        _ = try await store.session.ask(RedisCommand("UNLINK", store.session.keys.segment(partition, id.hour)))
       }
-      #expect(try await store.report(id, app: shop) == nil)
+      #expect(try await store.reports.report(id, app: shop) == nil)
       // The first one wakes up; so does one whose confirmation was lost.
       for isRepeated in [false, true] {
-        try await store.place(own, as: id, isRepeated: isRepeated)
+        try await store.acceptance.place(own, as: id, isRepeated: isRepeated)
         #expect(try await end(store, leases) == 0, "it is sent once")
       }
     }
@@ -90,7 +95,7 @@ struct IdempotencyStories {
       // The first is at work alone; the others come together behind it.
       for _ in 0..<5 {
         loop.spawn {
-          try? await store.place(own, as: id, isRepeated: false)
+          try? await store.acceptance.place(own, as: id, isRepeated: false)
           answers.add(nil)
         }
       }
@@ -108,14 +113,16 @@ struct IdempotencyStories {
       own.keyedUntil = loop.wallNow.milliseconds - 1
       for number in 0..<3 {
         let other = submission(tokens: (0..<targets).map { "o\(number) \($0)" }, at: loop.wallNow)
-        loop.spawn { others.add(try? await store.accept(other)) }
+        loop.spawn { others.add(try? await store.acceptance.accept(other)) }
       }
       let late = own
-      await #expect(throws: Store.keyHasEnded) { try await store.place(late, as: id, isRepeated: false) }
+      await #expect(throws: MessageAcceptance.keyHasEnded) {
+        try await store.acceptance.place(late, as: id, isRepeated: false)
+      }
       try await until(loop) { others.items.count == 3 }
       #expect(others.items.allSatisfy { if case .accepted = $0 { true } else { false } })
       #expect(try await end(store, [try await store.take(0)]) == targets * 3)
-      #expect(try await store.report(id, app: shop) == nil)
+      #expect(try await store.reports.report(id, app: shop) == nil)
     }
   }
 
@@ -126,8 +133,8 @@ struct IdempotencyStories {
     try await withStore(settings) { store, loop in
       var message = submission(tokens: ["t"], at: loop.wallNow)
       message.idempotency = ("k", [1])
-      let id = try #require(try await store.accept(message).id)
-      let life = try await store.ask(RedisCommand("TTL", store.keys.keyed(0, id.hour))).integer ?? 0
+      let id = try #require(try await store.acceptance.accept(message).id)
+      let life = try await store.session.ask(RedisCommand("TTL", store.session.keys.keyed(0, id.hour))).integer ?? 0
       #expect((600...7_800).contains(life))
     }
   }
@@ -143,7 +150,7 @@ struct IdempotencyStories {
         flush.finals += job.targets.map { final($0) }
         flush.finishedJobs.append(job.id)
       }
-      if !jobs.isEmpty { _ = try await store.flush(flush) }
+      if !jobs.isEmpty { _ = try await store.outcomes.flush(flush) }
     }
     return count
   }
@@ -151,14 +158,15 @@ struct IdempotencyStories {
   @Test("an API key is found by its secret only, listed without it, and dies when revoked")
   func apiKeys() async throws {
     try await withStore { store, loop in
-      let (key, secret) = try await store.createKey(app: shop, scopes: [.send, .read], note: "ci", now: loop.wallNow)
+      let (key, secret) = try await store.keyring.create(
+        app: shop, scopes: [.send, .read], note: "ci", now: loop.wallNow)
       #expect(secret.hasPrefix("fk_"))
-      #expect(try await store.key(forSecret: secret) == key)
-      #expect(try await store.key(forSecret: secret + "x") == nil)
-      #expect(try await store.keys(app: shop) == [key])
-      #expect(try await store.revokeKey(key.id, app: AppID(rawValue: "other")) == false)
-      #expect(try await store.revokeKey(key.id, app: shop))
-      #expect(try await store.key(forSecret: secret) == nil)
+      #expect(try await store.keyring.key(forSecret: secret) == key)
+      #expect(try await store.keyring.key(forSecret: secret + "x") == nil)
+      #expect(try await store.keyring.keys(app: shop) == [key])
+      #expect(try await store.keyring.revoke(key.id, app: AppID(rawValue: "other")) == false)
+      #expect(try await store.keyring.revoke(key.id, app: shop))
+      #expect(try await store.keyring.key(forSecret: secret) == nil)
     }
   }
 
@@ -166,21 +174,21 @@ struct IdempotencyStories {
   func restart() async throws {
     let server = RedisServer(durable: true)
     try await withStore(quickSettings(partitions: 1), server: server) { store, loop in
-      let id = try #require(try await store.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
+      let id = try #require(try await store.acceptance.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
       let lease = try await store.take(0)
       server.stop()
       await #expect(throws: StoreError.self) {
-        try await store.accept(submission(tokens: ["b"], at: loop.wallNow))
+        try await store.acceptance.accept(submission(tokens: ["b"], at: loop.wallNow))
       }
       server.start()
-      while !store.isAvailable { await loop.sleep(milliseconds: 5) }
+      while !store.session.isAvailable { await loop.sleep(milliseconds: 5) }
       let job = try #require(try await store.claimAll(lease).first)
       #expect(job.message == id)
       var flush = Flush(lease: lease, number: 1)
       flush.finals = [final(job.targets[0])]
       flush.finishedJobs = [job.id]
-      _ = try await store.flush(flush)
-      #expect(try await store.report(id, app: shop)?.state == .completed)
+      _ = try await store.outcomes.flush(flush)
+      #expect(try await store.reports.report(id, app: shop)?.state == .completed)
     }
   }
 
@@ -191,15 +199,15 @@ struct IdempotencyStories {
       let redis = Redis(loop: loop, endpoint: server.endpoint)
       while !redis.isReady { await loop.sleep(milliseconds: 1) }
       // What was accepted before, in one partition and over several.
-      let one = try #require(try await store.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
+      let one = try #require(try await store.acceptance.accept(submission(tokens: ["a"], at: loop.wallNow)).id)
       let list = submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow)
-      let many = try #require(try await store.accept(list).id)
+      let many = try #require(try await store.acceptance.accept(list).id)
       var leases: [Lease] = []
       for partition in 0..<2 { leases.append(try await store.take(partition)) }
       _ = try await redis.call(RedisCommand("CONFIG", "SET", "maxmemory", "1mb"))
 
       for message in [submission(tokens: ["b"], at: loop.wallNow), list] {
-        let refused = await fault { try await store.accept(message) }
+        let refused = await fault { try await store.acceptance.accept(message) }
         guard case .unavailable(_, let retryAfter) = refused else {
           return #expect(Bool(false), "accepted by a full Redis: \(String(describing: refused))")
         }
@@ -207,7 +215,7 @@ struct IdempotencyStories {
       }
       // Retries, renewals, cancellations, ends and sweeps pass.
       for lease in leases {
-        #expect(try await store.lease(lease.partition, renewing: lease) != nil)
+        #expect(try await store.leases.take(lease.partition, renewing: lease) != nil)
         let jobs = try await store.claimAll(lease)
         var flush = Flush(lease: lease, number: 1)
         flush.finals = jobs.flatMap(\.targets).dropFirst().map { final($0) }
@@ -215,26 +223,26 @@ struct IdempotencyStories {
           flush.retries = [Flush.RetryEntry(target: first, due: loop.wallNow, reason: "busy", attempts: [])]
         }
         flush.finishedJobs = jobs.map(\.id)
-        _ = try await store.flush(flush)
+        _ = try await store.outcomes.flush(flush)
         var second = Flush(lease: lease, number: 2)
-        second.finals = try await store.dueRetries(lease, now: loop.wallNow + 1, limit: 10).map { final($0) }
-        _ = try await store.flush(second)
-        try await store.sweep(lease, now: loop.wallNow)
+        second.finals = try await store.queue.dueRetries(lease, now: loop.wallNow + 1, limit: 10).map { final($0) }
+        _ = try await store.outcomes.flush(second)
+        try await store.sweep.run(lease, now: loop.wallNow)
       }
       for (id, total) in [(one, 1), (many, 60)] {
-        while try await store.report(id, app: shop)?.state != .completed { await loop.sleep(milliseconds: 1) }
-        #expect(try await store.report(id, app: shop)?.count(.accepted) == total)
+        while try await store.reports.report(id, app: shop)?.state != .completed { await loop.sleep(milliseconds: 1) }
+        #expect(try await store.reports.report(id, app: shop)?.count(.accepted) == total)
       }
-      #expect(try await store.messages(app: shop, before: nil, limit: 10).reports.count == 2)
+      #expect(try await store.reports.messages(app: shop, before: nil, limit: 10).reports.count == 2)
 
       _ = try await redis.call(RedisCommand("CONFIG", "SET", "maxmemory", "1gb"))
       // The share of memory in use is looked at every second.
       var accepted: MessageID?
       while accepted == nil {
-        accepted = try? await store.accept(submission(tokens: ["c"], at: loop.wallNow)).id
+        accepted = try? await store.acceptance.accept(submission(tokens: ["c"], at: loop.wallNow)).id
         if accepted == nil { await loop.sleep(milliseconds: 10) }
       }
-      #expect(try await store.report(accepted!, app: shop)?.state == .queued)
+      #expect(try await store.reports.report(accepted!, app: shop)?.state == .queued)
       redis.close()
     }
   }

@@ -15,7 +15,9 @@ struct InlineMessageStories {
     let found = Found(count)
     for number in 0..<count {
       loop.spawn {
-        found.ids[number] = try? await store.accept(submission(tokens: ["\(prefix)\(number)"], at: loop.wallNow)).id
+        found.ids[number] = try? await store.acceptance.accept(
+          submission(tokens: ["\(prefix)\(number)"], at: loop.wallNow)
+        ).id
         found.left -= 1
       }
     }
@@ -32,7 +34,7 @@ struct InlineMessageStories {
   }
 
   private func exists(_ store: Store, _ key: String) async throws -> Bool {
-    try await store.ask(RedisCommand("EXISTS", key)).integer == 1
+    try await store.session.ask(RedisCommand("EXISTS", key)).integer == 1
   }
 
   @Test(
@@ -42,19 +44,19 @@ struct InlineMessageStories {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       let ids = try await accept(100, store, loop)
       let lease = try await store.take(0)
-      let (stream, entries) = try #require(try await store.readyStreams(lease).first)
+      let (stream, entries) = try #require(try await store.queue.readyStreams(lease).first)
       #expect(entries == 1)
       for id in [ids[0], ids[99]] {
-        #expect(try await store.report(id, app: shop)?.state == .queued)
-        #expect(try await store.body(of: id, app: shop) == Array("{\"n\":1}".utf8))
-        #expect(try await !exists(store, store.keys.message(id)))
-        #expect(try await !exists(store, store.keys.work(0, id)))
+        #expect(try await store.reports.report(id, app: shop)?.state == .queued)
+        #expect(try await store.archive.body(of: id, app: shop) == Array("{\"n\":1}".utf8))
+        #expect(try await !exists(store, store.session.keys.message(id)))
+        #expect(try await !exists(store, store.session.keys.work(0, id)))
       }
-      let jobs = try await store.claim(lease, stream, after: nil, jobs: 200, targets: 200)
+      let jobs = try await store.queue.claim(lease, stream, after: nil, jobs: 200, targets: 200)
       #expect(jobs.map(\.message) == ids && Set(jobs.map(\.id)).count == 100)
       #expect(jobs.map { $0.targets[0].sequence } == jobs.map(\.id.sequence))
       #expect(jobs.allSatisfy { $0.stored?.body == Array("{\"n\":1}".utf8) && $0.targets.count == 1 })
-      #expect(try await store.claim(lease, stream, after: jobs.last?.place, jobs: 200, targets: 200).isEmpty)
+      #expect(try await store.queue.claim(lease, stream, after: jobs.last?.place, jobs: 200, targets: 200).isEmpty)
 
       var flush = Flush(lease: lease, number: 1)
       let attempt = Attempt(at: loop.wallNow, verdict: "accepted", reason: nil, status: 200)
@@ -63,32 +65,34 @@ struct InlineMessageStories {
         flush.finals.append(final(job.targets[0], outcome, attempts: [attempt]))
         flush.finishedJobs.append(job.id)
       }
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
       // Again, as if its answer had been lost.
-      _ = try await store.flush(flush)
-      #expect(try await store.readyStreams(lease).first?.length == 1, "one of them has no outcome")
-      let report = try #require(try await store.report(ids[3], app: shop))
+      _ = try await store.outcomes.flush(flush)
+      #expect(try await store.queue.readyStreams(lease).first?.length == 1, "one of them has no outcome")
+      let report = try #require(try await store.reports.report(ids[3], app: shop))
       #expect(report.state == .completed && report.count(.accepted) == 1 && report.ended == 1)
       #expect(report.firstAttemptAt == attempt.at && report.lastOutcomeAt != nil)
-      #expect(try await store.body(of: ids[3], app: shop) == nil, "a success keeps no body")
-      #expect(try await store.body(of: ids[7], app: shop) == Array("{\"n\":1}".utf8))
-      let delivery = try #require(try await store.deliveries(ids[7], app: shop, cursor: nil, limit: 5)?.items.first)
+      #expect(try await store.archive.body(of: ids[3], app: shop) == nil, "a success keeps no body")
+      #expect(try await store.archive.body(of: ids[7], app: shop) == Array("{\"n\":1}".utf8))
+      let delivery = try #require(
+        try await store.deliveries.page(ids[7], app: shop, cursor: nil, limit: 5)?.items.first)
       #expect(delivery.state == "failed" && delivery.attempts == [attempt])
 
       // Who takes over claims the one that is left.
-      try await store.release(lease)
+      try await store.leases.release(lease)
       let next = try await store.take(0)
-      let rest = try await store.claim(next, stream, after: nil, jobs: 5, targets: 5)
+      let rest = try await store.queue.claim(next, stream, after: nil, jobs: 5, targets: 5)
       #expect(rest.map(\.message) == [ids[99]])
       flush = Flush(lease: next, number: 1)
       flush.finals = [final(rest[0].targets[0])]
       flush.finishedJobs = [rest[0].id]
-      _ = try await store.flush(flush)
-      #expect(try await store.readyStreams(next).isEmpty)
-      #expect(try await !exists(store, store.keys.inlineMessages(0)))
-      let device = Store.derivedID(of: address("t99"), in: shop)
-      #expect(try await store.timeline(device, app: shop, cursor: nil, limit: 5).items.map(\.message) == [ids[99]])
-      #expect(try await store.messages(app: shop, before: nil, limit: 200).reports.count == 100)
+      _ = try await store.outcomes.flush(flush)
+      #expect(try await store.queue.readyStreams(next).isEmpty)
+      #expect(try await !exists(store, store.session.keys.inlineMessages(0)))
+      let device = DeviceID.derived(of: address("t99"), in: shop)
+      #expect(
+        try await store.timelines.page(device, app: shop, cursor: nil, limit: 5).items.map(\.message) == [ids[99]])
+      #expect(try await store.reports.messages(app: shop, before: nil, limit: 200).reports.count == 100)
     }
   }
 
@@ -96,14 +100,14 @@ struct InlineMessageStories {
   func unfolded() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       let ids = try await accept(4, store, loop)
-      let device = Store.derivedID(of: address("t2"), in: shop)
-      #expect(try await store.timeline(device, app: shop, cursor: nil, limit: 5).items.map(\.message) == [ids[2]])
+      let device = DeviceID.derived(of: address("t2"), in: shop)
+      #expect(try await store.timelines.page(device, app: shop, cursor: nil, limit: 5).items.map(\.message) == [ids[2]])
       let lease = try await store.take(0)
-      let stream = try #require(try await store.readyStreams(lease).first?.stream)
-      let jobs = try await store.claim(lease, stream, after: nil, jobs: 10, targets: 10)
-      #expect(try await store.control(ids[1], app: shop, .paused) == .changed)
-      #expect(try await store.report(ids[1], app: shop)?.state == .paused)
-      try await store.storeSlice(
+      let stream = try #require(try await store.queue.readyStreams(lease).first?.stream)
+      let jobs = try await store.queue.claim(lease, stream, after: nil, jobs: 10, targets: 10)
+      #expect(try await store.control.change(ids[1], app: shop, .paused) == .changed)
+      #expect(try await store.reports.report(ids[1], app: shop)?.state == .paused)
+      try await store.queue.storeSlice(
         lease, StoredSlice(message: ids[2], partition: 0, number: 0, revision: 0, members: [0]))
 
       var flush = Flush(lease: lease, number: 1)
@@ -111,26 +115,26 @@ struct InlineMessageStories {
       flush.finals = [final(jobs[2].targets[0]), final(jobs[3].targets[0])]
       // The paused one is only set aside.
       flush.finishedJobs = jobs.map(\.id)
-      _ = try await store.flush(flush)
-      #expect(try await store.readyStreams(lease).count == 1)
-      #expect(try await store.report(ids[2], app: shop)?.count(.accepted) == 1)
-      #expect(try await store.report(ids[3], app: shop)?.count(.accepted) == 1)
-      #expect(try await store.control(ids[1], app: shop, .running) == .changed)
-      let again = try await store.claim(
+      _ = try await store.outcomes.flush(flush)
+      #expect(try await store.queue.readyStreams(lease).count == 1)
+      #expect(try await store.reports.report(ids[2], app: shop)?.count(.accepted) == 1)
+      #expect(try await store.reports.report(ids[3], app: shop)?.count(.accepted) == 1)
+      #expect(try await store.control.change(ids[1], app: shop, .running) == .changed)
+      let again = try await store.queue.claim(
         lease, stream, after: ClaimPlace(job: jobs[1].id, member: ClaimPlace.start), jobs: 1, targets: 1)
       #expect(again.map(\.message) == [ids[1]] && again[0].control?.word == .running)
-      let due = try await store.dueRetries(lease, now: loop.wallNow + 1, limit: 10)
+      let due = try await store.queue.dueRetries(lease, now: loop.wallNow + 1, limit: 10)
       #expect(due.map(\.delivery.message) == [ids[0]])
       flush = Flush(lease: lease, number: 2)
       flush.finals = [final(again[0].targets[0]), final(due[0])]
       flush.finishedJobs = again.map(\.id)
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
       for id in ids {
-        let report = try #require(try await store.report(id, app: shop))
+        let report = try #require(try await store.reports.report(id, app: shop))
         #expect(report.state == .completed && report.count(.accepted) == 1 && report.retrying == 0)
       }
-      #expect(try await store.readyStreams(lease).isEmpty)
-      #expect(try await store.nextRetry(lease) == nil)
+      #expect(try await store.queue.readyStreams(lease).isEmpty)
+      #expect(try await store.queue.nextRetry(lease) == nil)
     }
   }
 
@@ -140,16 +144,16 @@ struct InlineMessageStories {
       let ids = try await accept(2, store, loop)
       let lease = try await store.take(0)
       let jobs = try await store.claimAll(lease)
-      #expect(try await store.cancel(ids[0], app: shop) == .changed)
+      #expect(try await store.control.cancel(ids[0], app: shop) == .changed)
       var flush = Flush(lease: lease, number: 1)
       flush.finals = jobs.map { final($0.targets[0], $0.message == ids[0] ? .cancelled : .accepted) }
       flush.finishedJobs = jobs.map(\.id)
-      let result = try await store.flush(flush)
+      let result = try await store.outcomes.flush(flush)
       #expect(result.controls[ids[0]]?.word == .cancelled)
-      let report = try #require(try await store.report(ids[0], app: shop))
+      let report = try #require(try await store.reports.report(ids[0], app: shop))
       #expect(report.state == .cancelled && report.count(.cancelled) == 1)
-      #expect(try await store.cancel(ids[1], app: shop) == .completed)
-      #expect(try await store.readyStreams(lease).isEmpty)
+      #expect(try await store.control.cancel(ids[1], app: shop) == .completed)
+      #expect(try await store.queue.readyStreams(lease).isEmpty)
     }
   }
 
@@ -157,58 +161,60 @@ struct InlineMessageStories {
   func known() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       var message = submission(tokens: ["a"], at: loop.wallNow)
-      let id = try #require(try await store.accept(message).id)
+      let id = try #require(try await store.acceptance.accept(message).id)
       message.id = id
       let lease = try await store.take(0)
-      _ = try await store.accept(message)
-      #expect(try await store.readyStreams(lease).map(\.length) == [1])
+      _ = try await store.acceptance.accept(message)
+      #expect(try await store.queue.readyStreams(lease).map(\.length) == [1])
       let job = try #require(try await store.claimAll(lease).first)
       var flush = Flush(lease: lease, number: 1)
       flush.finals = [final(job.targets[0])]
       flush.finishedJobs = [job.id]
-      _ = try await store.flush(flush)
-      _ = try await store.accept(message)
-      #expect(try await store.readyStreams(lease).isEmpty)
-      #expect(try await store.report(id, app: shop)?.state == .completed)
+      _ = try await store.outcomes.flush(flush)
+      _ = try await store.acceptance.accept(message)
+      #expect(try await store.queue.readyStreams(lease).isEmpty)
+      #expect(try await store.reports.report(id, app: shop)?.state == .completed)
     }
   }
 
   @Test("where none can be stored all are refused; what is damaged is quarantined or ends as corrupt_record")
   func damaged() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
-      let stream = store.keys.stream(0, "u:\(apnsCredential.rawValue)")
-      _ = try await store.ask(RedisCommand("SET", stream, "x"))
-      await #expect(throws: StoreError.self) { try await store.accept(submission(tokens: ["a"], at: loop.wallNow)) }
-      #expect(try await !exists(store, store.keys.inlineMessages(0)))
-      _ = try await store.ask(RedisCommand("DEL", stream))
+      let stream = store.session.keys.stream(0, "u:\(apnsCredential.rawValue)")
+      _ = try await store.session.ask(RedisCommand("SET", stream, "x"))
+      await #expect(throws: StoreError.self) {
+        try await store.acceptance.accept(submission(tokens: ["a"], at: loop.wallNow))
+      }
+      #expect(try await !exists(store, store.session.keys.inlineMessages(0)))
+      _ = try await store.session.ask(RedisCommand("DEL", stream))
 
       let ids = try await accept(5, store, loop)
-      var broken = RedisCommand("HSET", store.keys.inlineMessages(0))
+      var broken = RedisCommand("HSET", store.session.keys.inlineMessages(0))
       broken.append(ids[1].raw)
       broken.append("nonsense")
-      _ = try await store.ask(broken)
+      _ = try await store.session.ask(broken)
       let lease = try await store.take(0)
       let jobs = try await store.claimAll(lease)
       #expect(jobs.map(\.message) == [ids[0], ids[2], ids[3], ids[4]])
-      #expect(try await store.queueStatus().quarantined == 1)
+      #expect(try await store.queue.status().quarantined == 1)
       var flush = Flush(lease: lease, number: 1)
       flush.finals = jobs.map { final($0.targets[0]) }
       flush.finishedJobs = jobs.map(\.id)
-      _ = try await store.flush(flush)
-      #expect(try await store.readyStreams(lease).isEmpty)
+      _ = try await store.outcomes.flush(flush)
+      #expect(try await store.queue.readyStreams(lease).isEmpty)
 
       let lost = try await accept(3, store, loop, prefix: "lost")
       let entry = try #require(
-        try await store.ask(RedisCommand("XRANGE", stream, "-", "+")).array?.first?.array?.first?.text)
-      _ = try await store.ask(RedisCommand("DEL", stream))
-      _ = try await store.ask(RedisCommand("XADD", stream, entry, "s", "short"))
+        try await store.session.ask(RedisCommand("XRANGE", stream, "-", "+")).array?.first?.array?.first?.text)
+      _ = try await store.session.ask(RedisCommand("DEL", stream))
+      _ = try await store.session.ask(RedisCommand("XADD", stream, entry, "s", "short"))
       #expect(try await store.claimAll(lease).isEmpty)
       for id in lost {
-        let report = try #require(try await store.report(id, app: shop))
+        let report = try #require(try await store.reports.report(id, app: shop))
         #expect(report.state == .completed && report.counts.first?.key.reason == "corrupt_record")
       }
-      #expect(try await store.queueStatus().quarantined == 2)
-      #expect(try await !exists(store, store.keys.inlineMessages(0)))
+      #expect(try await store.queue.status().quarantined == 2)
+      #expect(try await !exists(store, store.session.keys.inlineMessages(0)))
     }
   }
 
@@ -217,15 +223,15 @@ struct InlineMessageStories {
   func registeredToken() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       // One under an id that the app chose, one under the token's own.
-      _ = try await store.put(device("chosen", token: "t1"), app: shop)
-      let own = Store.derivedID(of: address("t3"), in: shop)
-      _ = try await store.put(device(own.rawValue, token: "t3"), app: shop)
+      _ = try await store.devices.put(device("chosen", token: "t1"), app: shop)
+      let own = DeviceID.derived(of: address("t3"), in: shop)
+      _ = try await store.devices.put(device(own.rawValue, token: "t3"), app: shop)
       let found = FoundAcceptances(6)
       for number in 0..<6 {
         loop.spawn {
           var submission = submission(tokens: ["t\(number)"], at: loop.wallNow)
           submission.asksOwner = true
-          found.acceptances[number] = try? await store.accept(submission)
+          found.acceptances[number] = try? await store.acceptance.accept(submission)
           found.left -= 1
         }
       }
@@ -241,12 +247,12 @@ struct InlineMessageStories {
       // All of a script.
       var only = submission(tokens: ["t1"], at: loop.wallNow)
       only.asksOwner = true
-      #expect(try await store.accept(only) == .mayBeRegistered)
+      #expect(try await store.acceptance.accept(only) == .mayBeRegistered)
       // What a script of one value does not take is looked up first.
       var paced = submission(tokens: ["t9"], at: loop.wallNow)
       paced.asksOwner = true
       paced.ratePerSecond = 1
-      #expect(try await store.accept(paced) == .mayBeRegistered)
+      #expect(try await store.acceptance.accept(paced) == .mayBeRegistered)
     }
   }
   private final class FoundAcceptances {

@@ -34,27 +34,27 @@ struct LabelStories {
     try await withStore { store, loop in
       var message = submission(tokens: (0..<count).map { "t\($0)" }, at: loop.wallNow)
       message.labels = Self.all
-      let id = try #require(try await store.accept(message).id)
-      let plain = try #require(try await store.accept(submission(tokens: ["p"], at: loop.wallNow)).id)
-      #expect(try await store.report(id, app: shop)?.labels == Self.all)
-      #expect(try await store.report(plain, app: shop)?.labels.isEmpty == true)
-      for partition in 0..<store.settings.partitions {
+      let id = try #require(try await store.acceptance.accept(message).id)
+      let plain = try #require(try await store.acceptance.accept(submission(tokens: ["p"], at: loop.wallNow)).id)
+      #expect(try await store.reports.report(id, app: shop)?.labels == Self.all)
+      #expect(try await store.reports.report(plain, app: shop)?.labels.isEmpty == true)
+      for partition in 0..<store.session.settings.partitions {
         let lease = try await store.take(partition)
         let jobs = try await store.claimAll(lease)
         var flush = Flush(lease: lease, number: 1)
         flush.finals = jobs.flatMap { job in job.targets.map { final($0) } }
         flush.finishedJobs = jobs.map(\.id)
-        _ = try await store.flush(flush)
+        _ = try await store.outcomes.flush(flush)
       }
       // The last word travels behind the flush.
       for _ in 0..<1000 {
-        if try await store.report(id, app: shop)?.state == .completed { break }
+        if try await store.reports.report(id, app: shop)?.state == .completed { break }
         await loop.sleep(milliseconds: 1)
       }
-      let report = try #require(try await store.report(id, app: shop))
+      let report = try #require(try await store.reports.report(id, app: shop))
       #expect(report.state == .completed)
       #expect(report.labels == Self.all)
-      let page = try await store.messages(app: shop, before: nil, limit: 10, label: "urgent:true")
+      let page = try await store.reports.messages(app: shop, before: nil, limit: 10, label: "urgent:true")
       #expect(page.reports.map(\.id) == [id] && page.next == nil)
     }
   }
@@ -68,23 +68,23 @@ struct LabelStories {
         // Over three hours.
         var message = submission(tokens: ["t\(number)"], at: start + Int64(number) * 3_600)
         message.labels = Labels([JSONMember("n", .integer(number.isMultiple(of: 700) ? 7 : 0))])
-        let id = try #require(try await store.accept(message).id)
+        let id = try #require(try await store.acceptance.accept(message).id)
         if number.isMultiple(of: 700) { wanted.append(id) }
       }
       var found: [MessageID] = []
       var pages = 0
       var cursor: MessageID?
       repeat {
-        let page = try await store.messages(app: shop, before: cursor, limit: 1, label: "n:7")
+        let page = try await store.reports.messages(app: shop, before: cursor, limit: 1, label: "n:7")
         #expect(page.reports.count <= 1)
         found += page.reports.map(\.id)
         cursor = page.next
         pages += 1
       } while cursor != nil && pages < 20
       #expect(found == wanted.reversed())
-      let none = try await store.messages(app: shop, before: nil, limit: 100, label: "n:8")
+      let none = try await store.reports.messages(app: shop, before: nil, limit: 100, label: "n:8")
       #expect(none.reports.isEmpty && none.next != nil, "2,000 are looked at for one page")
-      let rest = try await store.messages(app: shop, before: none.next, limit: 100, label: "n:8")
+      let rest = try await store.reports.messages(app: shop, before: none.next, limit: 100, label: "n:8")
       #expect(rest.reports.isEmpty && rest.next == nil)
     }
   }

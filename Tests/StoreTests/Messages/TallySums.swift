@@ -9,9 +9,9 @@ final class TallySums {
 
   func take(_ store: Store, _ lease: Lease, _ random: inout Seeded) async throws {
     let number = UInt64.random(in: 1...UInt64.max, using: &random)
-    var tallies = try await store.takeTallies(lease, number: number, isRepeated: false)
+    var tallies = try await store.tallies.take(lease, number: number, isRepeated: false)
     if !tallies.isEmpty, Bool.random(using: &random) {
-      let again = try await store.takeTallies(lease, number: number, isRepeated: true)
+      let again = try await store.tallies.take(lease, number: number, isRepeated: true)
       #expect(Set(again) == Set(tallies), "the same number is answered alike")
       tallies = again
     }

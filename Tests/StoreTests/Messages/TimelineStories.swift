@@ -15,11 +15,11 @@ struct TimelineStories {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       let lease = try await store.take(0)
       let now = loop.wallNow
-      let device = Store.derivedID(of: address("mine"), in: shop)
+      let device = DeviceID.derived(of: address("mine"), in: shop)
       var aimed: [MessageID] = []
       func send(_ tokens: [String], hoursAgo: Int64 = 0) async throws {
         let message = submission(tokens: tokens, at: now + -hoursAgo * 3_600_000)
-        let id = try #require(try await store.accept(message).id)
+        let id = try #require(try await store.acceptance.accept(message).id)
         if tokens.contains("mine") { aimed.append(id) }
       }
       // Finished: one of thirty is the device's; then what waits, alone, in lists, and for a retry.
@@ -35,7 +35,7 @@ struct TimelineStories {
         var cursor: TimelinePlace?
         var (partial, calls) = (0, 0)
         repeat {
-          let page = try await store.timeline(device, app: shop, cursor: cursor, limit: limit)
+          let page = try await store.timelines.page(device, app: shop, cursor: cursor, limit: limit)
           #expect(page.items.count <= limit && page.items.map(\.message) == page.items.map(\.message).sorted(by: >))
           all += page.items.map(\.message)
           partial += page.isPartial ? 1 : 0
@@ -48,7 +48,7 @@ struct TimelineStories {
       }
       let whole = try await read(limit: 20)
       #expect(whole.all == aimed.sorted(by: >) && whole.partial == 0)
-      store.timelineSteps = 3
+      store.session.timelineSteps = 3
       for limit in [1, 7, 100] {
         let parts = try await read(limit: limit)
         #expect(parts.partial == parts.calls && parts.calls > 5)

@@ -48,27 +48,27 @@ struct GrowthStories {
       // One that stays for a day, among many that stay for an hour or two.
       var long = submission(tokens: ["long"], at: began)
       long.ttl = 86_400
-      let stays = try #require(try await store.accept(long).id)
+      let stays = try #require(try await store.acceptance.accept(long).id)
       while try await now() < began + 12 * 3_600_000 {
         var message = submission(tokens: ["t\(ids.count)"], at: try await now())
         message.ttl = 60
         // Every way of storing enters its hour: by itself, in its home, spread from there.
         if ids.count % 3 == 1 { message.targets += message.targets }
         if ids.count % 3 == 2 { message.schedule = Schedule(startAt: message.acceptedAt + 1_000) }
-        ids.append(try #require(try await store.accept(message).id))
+        ids.append(try #require(try await store.acceptance.accept(message).id))
         await loop.sleep(milliseconds: 20)
       }
-      let hours = try await redis.call(RedisCommand("ZRANGE", store.keys.hours(0, shop), "0", "-1")).array ?? []
+      let hours = try await redis.call(RedisCommand("ZRANGE", store.session.keys.hours(0, shop), "0", "-1")).array ?? []
       #expect(Set(ids.map(\.hour)).count >= 12)
       // The first, and what the last two to four hours have left.
       #expect((2...6).contains(hours.count) && hours[0].integer == stays.hour, "\(hours)")
-      let ends = try await redis.call(RedisCommand("ZCARD", store.keys.hourEnds(0, shop)))
+      let ends = try await redis.call(RedisCommand("ZCARD", store.session.keys.hourEnds(0, shop)))
       #expect(ends.integer == Int64(hours.count))
-      let listed = try await store.identifiers(app: shop, before: nil, limit: 3)
+      let listed = try await store.reports.identifiers(app: shop, before: nil, limit: 3)
       #expect(listed.first == ids.last)
       var cursor: MessageID?
       var all: [MessageID] = []
-      while case let page = try await store.identifiers(app: shop, before: cursor, limit: 10), !page.isEmpty {
+      while case let page = try await store.reports.identifiers(app: shop, before: cursor, limit: 10), !page.isEmpty {
         all += page
         cursor = page.last
       }
@@ -84,13 +84,15 @@ struct GrowthStories {
         let at = loop.wallNow + -Int64(hour) * 3_600_000
         // Some hours are empty, and most partitions have a few of them only.
         guard hour % 7 != 3 else { continue }
-        ids.append(try #require(try await store.accept(submission(tokens: ["t\(hour)"], at: at)).id))
+        ids.append(try #require(try await store.acceptance.accept(submission(tokens: ["t\(hour)"], at: at)).id))
       }
       ids.sort(by: >)
       for limit in [1, 7, 100] {
         var cursor: MessageID?
         var all: [MessageID] = []
-        while case let page = try await store.identifiers(app: shop, before: cursor, limit: limit), !page.isEmpty {
+        while case let page = try await store.reports.identifiers(app: shop, before: cursor, limit: limit),
+          !page.isEmpty
+        {
           #expect(page.count <= limit)
           all += page
           cursor = page.last
@@ -125,17 +127,17 @@ struct GrowthStories {
       func keep(_ hours: Range<Int>) async throws {
         for hour in hours {
           let at = loop.wallNow + -Int64(hour) * 3_600_000
-          _ = try await store.accept(submission(tokens: ["t\(hour)"], at: at))
+          _ = try await store.acceptance.accept(submission(tokens: ["t\(hour)"], at: at))
         }
         _ = try await store.finishAll(lease)
         // The first one learns when they end.
-        try await store.sweep(lease, now: loop.wallNow)
+        try await store.sweep.run(lease, now: loop.wallNow)
       }
       try await keep(0..<1)
-      let one = try await commands { for _ in 0..<10 { try await store.sweep(lease, now: loop.wallNow) } }
+      let one = try await commands { for _ in 0..<10 { try await store.sweep.run(lease, now: loop.wallNow) } }
       try await keep(1..<90)
-      #expect(try await redis.call(RedisCommand("ZCARD", store.keys.segments(0))) == .integer(90))
-      let ninety = try await commands { for _ in 0..<10 { try await store.sweep(lease, now: loop.wallNow) } }
+      #expect(try await redis.call(RedisCommand("ZCARD", store.session.keys.segments(0))) == .integer(90))
+      let ninety = try await commands { for _ in 0..<10 { try await store.sweep.run(lease, now: loop.wallNow) } }
       // A beat or two of the pulse may fall into either.
       #expect(ninety <= one + 20, "\(one) and \(ninety) commands")
     }
@@ -149,38 +151,38 @@ struct GrowthStories {
       var leases: [Lease] = []
       for partition in 0..<4 { leases.append(try await store.take(partition)) }
       for outcome in [Outcome.accepted, .failed] {
-        let id = try #require(try await store.accept(Crowd.submission(store, 100, at: now)).id)
+        let id = try #require(try await store.acceptance.accept(Crowd.submission(store, 100, at: now)).id)
         for (partition, lease) in leases.enumerated() {
           try await store.startAll(lease, now: now)
           _ = try await store.finishAll(lease, targets: 9, outcome)
-          #expect(store.audienceMessages[partition] ?? [] == [], "\(outcome)")
-          #expect(store.claimed[partition] ?? [:] == [:])
+          #expect(store.session.owned.audienceMessages[partition] ?? [] == [], "\(outcome)")
+          #expect(store.session.owned.claimed[partition] ?? [:] == [:])
         }
         _ = try await store.completed(id)
       }
       // Cancelled while some of it is claimed: remembered until that is written down.
-      let id = try #require(try await store.accept(Crowd.submission(store, 100, at: now)).id)
+      let id = try #require(try await store.acceptance.accept(Crowd.submission(store, 100, at: now)).id)
       var claimed: [[ClaimedJob]] = []
       for (partition, lease) in leases.enumerated() {
         try await store.startAll(lease, now: now)
         var jobs: [ClaimedJob] = []
-        for ready in try await store.readyStreams(lease) {
-          jobs += try await store.claim(lease, ready.stream, after: nil, jobs: 10, targets: 3)
+        for ready in try await store.queue.readyStreams(lease) {
+          jobs += try await store.queue.claim(lease, ready.stream, after: nil, jobs: 10, targets: 3)
         }
         claimed.append(jobs)
-        #expect(store.audienceMessages[partition] == [id])
+        #expect(store.session.owned.audienceMessages[partition] == [id])
       }
-      _ = try await store.control(id, app: shop, .cancelled)
-      for lease in leases { try await store.sweepControls(lease) }
+      _ = try await store.control.change(id, app: shop, .cancelled)
+      for lease in leases { try await store.control.sweepControls(lease) }
       for (lease, jobs) in zip(leases, claimed) {
-        try await store.sweep(lease, now: now)
+        try await store.sweep.run(lease, now: now)
         var flush = Flush(lease: lease, number: 0)
         flush.finals = jobs.flatMap(\.targets).map { final($0) }
         flush.finishedJobs = jobs.map(\.id)
-        _ = try await store.flush(flush)
+        _ = try await store.outcomes.flush(flush)
         _ = try await store.finishAll(lease)
-        #expect(store.audienceMessages[lease.partition] ?? [] == [])
-        #expect(try await store.readyStreams(lease).isEmpty)
+        #expect(store.session.owned.audienceMessages[lease.partition] ?? [] == [])
+        #expect(try await store.queue.readyStreams(lease).isEmpty)
       }
     }
   }
@@ -194,18 +196,18 @@ struct GrowthStories {
         var message = submission(tokens: ["a\(number)", "b\(number)"], at: loop.wallNow)
         message.errorBrake = ErrorBrake(share: 0.5, minimum: 2)
         message.targets += submission(tokens: ["c\(number)"], at: loop.wallNow).targets
-        ids.append(try #require(try await store.accept(message).id))
+        ids.append(try #require(try await store.acceptance.accept(message).id))
       }
-      let jobs = try await store.claim(
+      let jobs = try await store.queue.claim(
         lease, StreamID(partition: 0, credential: apnsCredential, urgency: .urgent), after: nil, jobs: 500,
         targets: 10_000)
       let bad = try #require(jobs.first { $0.message == ids[440] })
       var flush = Flush(lease: lease, number: 0)
       flush.finals = bad.targets.dropLast().map { final($0, .failed, reason: "BadRequest") }
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
       var braked: [ErrorBraked] = []
       // In three steps it comes to the last of them.
-      for _ in 0..<3 where braked.isEmpty { braked = try await store.sweepBrakes(lease) }
+      for _ in 0..<3 where braked.isEmpty { braked = try await store.control.sweepBrakes(lease) }
       #expect(braked.map(\.message) == [ids[440]])
     }
   }
@@ -214,7 +216,7 @@ struct GrowthStories {
   func retries() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       let lease = try await store.take(0)
-      _ = try await store.accept(submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow))
+      _ = try await store.acceptance.accept(submission(tokens: (0..<60).map { "t\($0)" }, at: loop.wallNow))
       let job = try #require(try await store.claimAll(lease).first)
       var flush = Flush(lease: lease, number: 1)
       for (place, target) in job.targets.enumerated() {
@@ -222,12 +224,12 @@ struct GrowthStories {
         flush.retries.append(Flush.RetryEntry(target: target, due: due, reason: "busy", attempts: []))
       }
       flush.finishedJobs = [job.id]
-      _ = try await store.flush(flush)
+      _ = try await store.outcomes.flush(flush)
       for limit in [7, 20, 60, 100] {
         var found: [Int] = []
-        var place: Store.RetryPlace?
+        var place: JobQueue.RetryPlace?
         repeat {
-          let page = try await store.waitingRetries(lease, after: place, limit: limit)
+          let page = try await store.queue.waitingRetries(lease, after: place, limit: limit)
           #expect(page.found.count <= limit)
           found += page.found.map(\.target.delivery.index)
           place = page.next
@@ -241,21 +243,21 @@ struct GrowthStories {
     "direct sends that nobody claims end when their time is over: alone, in lists, unfolded, cancelled; others stay")
   func unsent() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
-      let redis = store.redis
+      let redis = store.session.redis
       let lease = try await store.take(0)
       let now = loop.wallNow
       func send(_ tokens: [String], ttl: Int) async throws -> MessageID {
         var message = submission(tokens: tokens, at: now)
         message.ttl = ttl
-        return try #require(try await store.accept(message).id)
+        return try #require(try await store.acceptance.accept(message).id)
       }
       var short: [MessageID] = []
       for number in 0..<250 { short.append(try await send(["s\(number)"], ttl: 20)) }
       let list = try await send((0..<700).map { "l\($0)" }, ttl: 20)
       let unfolded = try await send(["u"], ttl: 20)
-      _ = try await store.control(unfolded, app: shop, .paused)
+      _ = try await store.control.change(unfolded, app: shop, .paused)
       let cancelled = try await send(["c"], ttl: 86_400)
-      _ = try await store.control(cancelled, app: shop, .cancelled)
+      _ = try await store.control.change(cancelled, app: shop, .cancelled)
       let long = try await send(["long"], ttl: 86_400)
       let longList = try await send(["x", "y"], ttl: 86_400)
       let stream = StreamID(partition: 0, credential: apnsCredential, urgency: .urgent)
@@ -263,28 +265,28 @@ struct GrowthStories {
         var after: JobID?
         var calls = 0
         repeat {
-          after = try await store.expireUnsent(lease, stream, after: after, reason: "gone", now: time, steps: 1)
+          after = try await store.unsent.expire(lease, stream, after: after, reason: "gone", now: time, steps: 1)
           calls += 1
         } while after != nil
         #expect(calls > 2)
       }
       try await search(at: now + 19_000)
-      #expect(try await store.report(short[0], app: shop)?.ended == 0)
-      #expect(try await store.report(cancelled, app: shop)?.count(.cancelled) == 1)
+      #expect(try await store.reports.report(short[0], app: shop)?.ended == 0)
+      #expect(try await store.reports.report(cancelled, app: shop)?.count(.cancelled) == 1)
       try await search(at: now + 21_000)
       for id in [short[0], short[249], unfolded] {
         let report = try await store.completed(id)
         #expect(report.count(.expired) == 1, "\(report)")
-        let delivery = try #require(try await store.deliveries(id, app: shop, cursor: nil, limit: 1)?.items.first)
+        let delivery = try #require(try await store.deliveries.page(id, app: shop, cursor: nil, limit: 1)?.items.first)
         #expect(delivery.state == "expired" && delivery.reason == "gone" && delivery.provider == .apns)
       }
       #expect(try await store.completed(list).count(.expired) == 700)
-      for id in [long, longList] { #expect(try await store.report(id, app: shop)?.ended == 0) }
+      for id in [long, longList] { #expect(try await store.reports.report(id, app: shop)?.ended == 0) }
       // Their credential comes back.
       let claimed = try await store.claimAll(lease)
       #expect(Set(claimed.map(\.message)) == [long, longList])
       _ = try await store.finishAll(lease)
-      #expect(try await redis.call(RedisCommand("EXISTS", store.keys.stream(0, stream.name))) == .integer(0))
+      #expect(try await redis.call(RedisCommand("EXISTS", store.session.keys.stream(0, stream.name))) == .integer(0))
       #expect(try await store.completed(long).count(.accepted) == 1)
     }
   }

@@ -12,12 +12,12 @@ struct RateStories {
     arguments: [1, 3, 7, 300, 333, 4_999, 999_983])
   func anyRate(perSecond: Int) async throws {
     try await withStore { store, loop in
-      let bucket = store.rate(of: shop, perSecond: perSecond)
+      let bucket = store.rates.rate(of: shop, perSecond: perSecond)
       let began = loop.now
-      #expect(try await store.grant(5, from: [bucket]).count >= 1)
+      #expect(try await store.rates.grant(5, from: [bucket]).count >= 1)
       var all = 1
       while loop.now - began < 400 {
-        let (count, wait) = try await store.grant(100_000, from: [bucket])
+        let (count, wait) = try await store.rates.grant(100_000, from: [bucket])
         all += count
         #expect(wait >= 0 && wait <= Int64(1_000 / bucket.fill) + 2)
         await loop.sleep(milliseconds: 5)
@@ -35,12 +35,12 @@ struct RateStories {
   func counted() async throws {
     try await withStore { store, loop in
       let rate = 700
-      let bucket = store.rate(of: shop, perSecond: rate)
+      let bucket = store.rates.rate(of: shop, perSecond: rate)
       var grants: [(at: Instant, count: Int)] = []
       let began = loop.now
       while loop.now - began < 12_000 {
         let before = loop.now
-        let (count, _) = try await store.grant(100_000, from: [bucket])
+        let (count, _) = try await store.rates.grant(100_000, from: [bucket])
         if count > 0 { grants.append((before, count)) }
         // Who rests gets what the bucket holds, all at once.
         await loop.sleep(milliseconds: grants.count.isMultiple(of: 40) ? 450 : 10)
@@ -60,10 +60,10 @@ struct RateStories {
   func jumpingClock(seconds: Int) async throws {
     let clock = MovableClock()
     try await withStore(server: RedisServer(clock: clock)) { store, loop in
-      let counted = store.rate(of: shop, perSecond: 50)
+      let counted = store.rates.rate(of: shop, perSecond: 50)
       let buckets = [
-        counted, store.rate(of: "account", "plain", perSecond: 50),
-        store.rate(of: "account", "ramped", perSecond: 50, ramp: 300),
+        counted, store.rates.rate(of: "account", "plain", perSecond: 50),
+        store.rates.rate(of: "account", "ramped", perSecond: 50, ramp: 300),
       ]
       var grants: [(at: Instant, count: Int)] = []
       /// All that each bucket gives meanwhile; when each first gave some.
@@ -73,7 +73,7 @@ struct RateStories {
         while loop.now - began < milliseconds {
           for (number, bucket) in buckets.enumerated() {
             let before = loop.now
-            let (count, wait) = try await store.grant(1_000, from: [bucket])
+            let (count, wait) = try await store.rates.grant(1_000, from: [bucket])
             #expect(wait <= 11_000, "\(bucket)")
             if number == 0, count > 0 { grants.append((before, count)) }
             if count > 0, first[number] == nil { first[number] = loop.now }
@@ -104,22 +104,23 @@ struct RateStories {
   func several() async throws {
     try await withStore { store, loop in
       let began = loop.now
-      let slow = store.rate(of: "account", "slow", perSecond: 3)
-      #expect(try await store.grant(1, from: [slow]).count == 1)
-      #expect(try await store.grant(1, from: [slow]).count == 0)
+      let slow = store.rates.rate(of: "account", "slow", perSecond: 3)
+      #expect(try await store.rates.grant(1, from: [slow]).count == 1)
+      #expect(try await store.rates.grant(1, from: [slow]).count == 0)
       await loop.sleep(milliseconds: 400)
-      let rested = try await store.grant(5, from: [slow]).count
+      let rested = try await store.rates.grant(5, from: [slow]).count
       // Two only where the machine made the rest a longer one.
       #expect((1...max(1, Int(loop.now - began) * 3 / 1_000)).contains(rested), "\(rested)")
-      let fast = store.rate(of: "account", "fast", perSecond: 1_000)
+      let fast = store.rates.rate(of: "account", "fast", perSecond: 1_000)
       #expect(
-        try await store.grant(5, from: [fast, slow]).count == 0, "nothing is taken of the one if the other is empty")
-      #expect(try await store.grant(1, from: [fast]).count == 1)
-      let ramp = store.rate(of: "account", "ramp", perSecond: 1_000, ramp: 60_000)
-      #expect(try await store.grant(500, from: [ramp]).count == 1)
+        try await store.rates.grant(5, from: [fast, slow]).count == 0,
+        "nothing is taken of the one if the other is empty")
+      #expect(try await store.rates.grant(1, from: [fast]).count == 1)
+      let ramp = store.rates.rate(of: "account", "ramp", perSecond: 1_000, ramp: 60_000)
+      #expect(try await store.rates.grant(500, from: [ramp]).count == 1)
       let first = loop.now
       await loop.sleep(milliseconds: 200)
-      let (count, _) = try await store.grant(500, from: [ramp])
+      let (count, _) = try await store.rates.grant(500, from: [ramp])
       #expect((1...max(8, Int(loop.now - first) / 25)).contains(count), "a fiftieth of the rate, at first")
     }
   }

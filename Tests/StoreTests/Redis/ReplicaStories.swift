@@ -40,12 +40,12 @@ struct ReplicaStories {
   func confirmed() async throws {
     let pair = Pair()
     try await withStore(Self.settings(patience: 60_000), server: pair.primary) { store, loop in
-      try await until(loop) { store.probe.replicas == 1 }
+      try await until(loop) { store.session.probe.replicas == 1 }
       let results = Results()
       for number in 0..<200 {
         results.left += 1
         loop.spawn {
-          if case .accepted(let id)? = try? await store.accept(message("t\(number)", at: loop.wallNow)) {
+          if case .accepted(let id)? = try? await store.acceptance.accept(message("t\(number)", at: loop.wallNow)) {
             results.ids.append(id)
           }
           results.left -= 1
@@ -53,7 +53,7 @@ struct ReplicaStories {
       }
       try await until(loop) { results.left == 0 }
       #expect(results.ids.count == 200)
-      let asked = InfoFields(try await store.redis.call(RedisCommand("INFO", "commandstats")).text ?? "")
+      let asked = InfoFields(try await store.session.redis.call(RedisCommand("INFO", "commandstats")).text ?? "")
       let waits = asked["cmdstat_wait"].flatMap { text in
         text.split(separator: ",").first?.split(separator: "=").last.flatMap { Int($0) }
       }
@@ -64,7 +64,7 @@ struct ReplicaStories {
       _ = try await heir.call(RedisCommand("REPLICAOF", "NO", "ONE"))
       let after = Store(loop: loop, redis: pair.replica.endpoint, settings: Self.settings())
       try await after.open()
-      for id in results.ids { #expect(try await after.report(id, app: shop)?.total == 3) }
+      for id in results.ids { #expect(try await after.reports.report(id, app: shop)?.total == 3) }
       after.close()
       heir.close()
     }
@@ -75,40 +75,40 @@ struct ReplicaStories {
   func unconfirmed() async throws {
     let pair = Pair()
     try await withStore(Self.settings(), server: pair.primary) { store, loop in
-      try await until(loop) { store.probe.replicas == 1 }
+      try await until(loop) { store.session.probe.replicas == 1 }
       let beginning = loop.wallNow
-      try await until(loop) { try await store.accept(message("first", key: "f", at: beginning)).id != nil }
+      try await until(loop) { try await store.acceptance.accept(message("first", key: "f", at: beginning)).id != nil }
       // The replica stays connected, takes nothing, and confirms nothing.
       pair.replica.signal(SIGSTOP)
       let now = loop.wallNow
       let began = loop.now
-      let answer = try await store.accept(message("second", key: "k", at: now))
+      let answer = try await store.acceptance.accept(message("second", key: "k", at: now))
       guard case .unconfirmed(let id, replicas: 0, isRepeated: false) = answer else {
         Issue.record("\(answer)")
         return
       }
       #expect(loop.now - began >= 300)
-      #expect(try await store.report(id, app: shop)?.total == 3, "it is stored, and will be sent")
+      #expect(try await store.reports.report(id, app: shop)?.total == 3, "it is stored, and will be sent")
       // A message that asks for nothing does not wait behind it.
       let plain = loop.now
-      #expect(try await store.accept(submission(tokens: ["plain"], at: now)).id != nil)
+      #expect(try await store.acceptance.accept(submission(tokens: ["plain"], at: now)).id != nil)
       #expect(loop.now - plain < 250)
-      let again = try await store.accept(message("second", key: "k", at: now))
+      let again = try await store.acceptance.accept(message("second", key: "k", at: now))
       #expect(again == .unconfirmed(id, replicas: 0, isRepeated: true))
       let digest = Digest.sha256(Array("second".utf8))
       // The key is let go over the connection that waits for replicas, which may be behind this one.
-      try await until(loop) { try await store.lookUp(idempotencyKey: "k", digest: digest, app: shop) == nil }
+      try await until(loop) { try await store.acceptance.lookUp(idempotencyKey: "k", digest: digest, app: shop) == nil }
 
       pair.replica.signal(SIGCONT)
       var last = again
       try await until(loop) {
-        last = (try? await store.accept(message("second", key: "k", at: now))) ?? last
+        last = (try? await store.acceptance.accept(message("second", key: "k", at: now))) ?? last
         return last == .repeated(id)
       }
       try await until(loop) {
-        try await store.lookUp(idempotencyKey: "k", digest: digest, app: shop) == .repeated(id)
+        try await store.acceptance.lookUp(idempotencyKey: "k", digest: digest, app: shop) == .repeated(id)
       }
-      #expect(try await store.messages(app: shop, before: nil, limit: 100).reports.count == 3)
+      #expect(try await store.reports.messages(app: shop, before: nil, limit: 100).reports.count == 3)
     }
     _ = pair
   }
@@ -119,11 +119,11 @@ struct ReplicaStories {
   func failover() async throws {
     let pair = Pair()
     try await withStore(Self.settings(), server: pair.primary) { store, loop in
-      try await until(loop) { store.probe.replicas == 1 }
+      try await until(loop) { store.session.probe.replicas == 1 }
       let now = loop.wallNow
       var known: MessageID?
       try await until(loop) {
-        known = try await store.accept(message("known", key: "k", at: now)).id
+        known = try await store.acceptance.accept(message("known", key: "k", at: now)).id
         return known != nil
       }
       // The replica takes over; the old primary goes on a moment longer, and dies.
@@ -131,19 +131,19 @@ struct ReplicaStories {
       _ = try await heir.call(RedisCommand("REPLICAOF", "NO", "ONE"))
       var late = message("late", key: "l", at: now)
       late.replicas = 0
-      let lost = try #require(try await store.accept(late).id)
+      let lost = try #require(try await store.acceptance.accept(late).id)
       pair.primary.stop()
 
       let after = Store(loop: loop, redis: pair.replica.endpoint, settings: Self.settings())
       try await after.open()
-      #expect(try await after.report(try #require(known), app: shop)?.total == 3)
-      #expect(try await after.report(lost, app: shop) == nil)
-      guard case .accepted(let again) = try await after.accept(late) else {
+      #expect(try await after.reports.report(try #require(known), app: shop)?.total == 3)
+      #expect(try await after.reports.report(lost, app: shop) == nil)
+      guard case .accepted(let again) = try await after.acceptance.accept(late) else {
         Issue.record("the repeat was not accepted")
         return
       }
       #expect(again != lost)
-      #expect(try await after.messages(app: shop, before: nil, limit: 100).reports.count == 2)
+      #expect(try await after.reports.messages(app: shop, before: nil, limit: 100).reports.count == 2)
       after.close()
       heir.close()
     }
@@ -154,7 +154,7 @@ struct ReplicaStories {
   func absent() async throws {
     try await withStore(Self.settings(patience: 4_000)) { store, loop in
       let began = loop.now
-      let answer = try await store.accept(message("alone", at: loop.wallNow))
+      let answer = try await store.acceptance.accept(message("alone", at: loop.wallNow))
       guard case .unconfirmed(_, replicas: 0, _) = answer else {
         Issue.record("\(answer)")
         return

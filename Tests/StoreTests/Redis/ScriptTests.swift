@@ -19,7 +19,7 @@ struct ScriptTests {
         #expect(script.source.hasPrefix("#!lua"), "\(script.name)")
         #expect(!script.source.contains("-- use"), "\(script.name)")
         for (name, _) in LuaText.constants { #expect(!script.source.contains(name), "\(script.name): \(name)") }
-        let loaded = try await store.ask(RedisCommand("SCRIPT", "LOAD", script.source))
+        let loaded = try await store.session.ask(RedisCommand("SCRIPT", "LOAD", script.source))
         #expect(loaded.text?.utf8.count == 40, "\(script.name)")
       }
     }

@@ -59,14 +59,14 @@ struct ExactSets {
         else { return }
         let id = victim.device.id
         flushes += 1
-        var flush = Flush(lease: leases[store.partition(of: id, in: shop)], number: flushes)
+        var flush = Flush(lease: leases[store.session.partition(of: id, in: shop)], number: flushes)
         let tombstone = Tombstone(reason: "Unregistered", at: WallTime(milliseconds: clock))
         flush.prunes = [
           Flush.Prune(
             app: shop, device: id, token: victim.device.address.token, reason: tombstone.reason, since: nil,
             at: tombstone.at)
         ]
-        _ = try await store.flush(flush)
+        _ = try await store.outcomes.flush(flush)
         model.devices[id]?.tombstone = tombstone
       }
       func expressions() -> [AudienceExpression] {
@@ -83,7 +83,7 @@ struct ExactSets {
       }
       func check() async throws {
         for (id, wanted) in model.devices {
-          let held = try await store.device(id, app: shop)
+          let held = try await store.devices.device(id, app: shop)
           #expect(held?.device == wanted.device, "seed \(seed)")
           #expect(held?.tombstone?.reason == wanted.tombstone?.reason, "seed \(seed)")
           #expect(
@@ -98,17 +98,17 @@ struct ExactSets {
             expression: expression, reach: some(Reach.allCases), providers: maybe([[.apns], [.fcm, .apns]]))
           let carries: ((Address) -> Bool)? = maybe([{ $0.provider == .fcm }, { $0.provider != .fcm }])
           let wanted = model.members(selection, now: now, carries)
-          let count = try await store.count(selection, app: shop, now: now, carries: carries)
+          let count = try await store.audiences.count(selection, app: shop, now: now, carries: carries)
           #expect(count.total == wanted.count, "\(selection), seed \(seed)")
           #expect(count.byProvider.values.reduce(0, +) == wanted.count, "seed \(seed)")
           #expect(count.byPlatform.values.reduce(0, +) == wanted.count, "seed \(seed)")
           var found: Set<DeviceID> = []
           for partition in 0..<3 {
-            let groups = try await store.members(
+            let groups = try await store.audiences.members(
               selection, app: shop, partition: partition, now: now, carries: carries)
             for group in groups {
               #expect(group.numbers == group.numbers.sorted())
-              let devices = try await store.devices(
+              let devices = try await store.records.devices(
                 numbers: group.numbers.map { Int($0) }, partition: partition, app: shop, bornBefore: nil)
               for stored in devices {
                 let stored = try #require(stored)
@@ -121,7 +121,7 @@ struct ExactSets {
           #expect(found == wanted, "\(selection), seed \(seed)")
         }
         for user in Self.users {
-          let held = try await store.user(user, app: shop)
+          let held = try await store.users.user(user, app: shop)
           let wanted = model.devices.values.filter { $0.device.isOf(user) }.map(\.device.id.rawValue).sorted()
           #expect((held?.devices ?? []).map(\.device.id.rawValue) == wanted, "seed \(seed)")
           #expect(
@@ -135,16 +135,16 @@ struct ExactSets {
         case 0...4:
           let device = anyDevice()
           let id = model.put(device, at: WallTime(milliseconds: clock))
-          #expect(try await store.put(device, app: shop).id == id, "seed \(seed)")
+          #expect(try await store.devices.put(device, app: shop).id == id, "seed \(seed)")
         case 5...7:
           // Duplicates of id and token within one import are as if they came one after the other.
           let batch = (0..<Int.random(in: 2...20, using: &random)).map { _ in anyDevice() }
           let ids = batch.map { model.put($0, at: WallTime(milliseconds: clock)) }
-          #expect(try await store.put(batch, app: shop).map(\.id) == ids, "seed \(seed)")
+          #expect(try await store.devices.put(batch, app: shop).map(\.id) == ids, "seed \(seed)")
         case 8...9:
           let id = DeviceID(rawValue: "d\(Int.random(in: 0..<8, using: &random))")
           let change = change()
-          let result = try await store.changeTags(of: id, change, app: shop)
+          let result = try await store.devices.changeTags(of: id, change, app: shop)
           if let known = model.devices[id] {
             model.devices[id]?.device.tags = change.applied(to: known.device.tags)
           } else {
@@ -154,16 +154,16 @@ struct ExactSets {
           let user = some(Self.users)
           let change = change()
           let tags = change.applied(to: model.userTags[ExactText(user)] ?? [])
-          #expect(try await store.changeTags(ofUser: user, change, app: shop) == .changed(tags), "seed \(seed)")
+          #expect(try await store.users.changeTags(ofUser: user, change, app: shop) == .changed(tags), "seed \(seed)")
           model.userTags[ExactText(user)] = tags.isEmpty ? nil : tags
         case 12...13: try await prune()
         case 14:
           let id = model.devices.keys.map(\.rawValue).sorted().first.map { DeviceID(rawValue: $0) }
-          if let id { #expect(try await store.removeDevice(id, app: shop) == model.remove(id), "seed \(seed)") }
+          if let id { #expect(try await store.devices.removeDevice(id, app: shop) == model.remove(id), "seed \(seed)") }
         default:
           let user = some(Self.users)
           let theirs = model.devices.values.filter { $0.device.isOf(user) }.map(\.device.id)
-          #expect(try await store.removeUser(user, app: shop) == theirs.count, "seed \(seed)")
+          #expect(try await store.users.remove(user, app: shop) == theirs.count, "seed \(seed)")
           for id in theirs { _ = model.remove(id) }
           model.userTags[ExactText(user)] = nil
         }
@@ -186,10 +186,10 @@ struct ExactSets {
           phone.tags = (0..<3).map { _ in "tag-\(random.next() % 2_500)" } + ["own-\(number)-\(round)"]
           return phone
         }
-        _ = try await store.put(phones, app: shop)
+        _ = try await store.devices.put(phones, app: shop)
         try await store.expectTrueSets(app: shop, "seed \(random.seed), round \(round)")
       }
-      #expect(try await store.reindex(shop, repair: false).isClean, "seed \(random.seed)")
+      #expect(try await store.registryCheck.reindex(shop, repair: false).isClean, "seed \(random.seed)")
     }
   }
 
@@ -198,8 +198,8 @@ struct ExactSets {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       func form(_ tag: String) async throws -> Int? {
         let name = SetName(.tag, tag)
-        let held = try await store.redis.call(
-          RedisCommand("HGET", store.keys.setBucket(0, shop, name, block: 0), name.text))
+        let held = try await store.session.redis.call(
+          RedisCommand("HGET", store.session.keys.setBucket(0, shop, name, block: 0), name.text))
         return held.bytes?.count == 1 ? held.bytes?.first.map(Int.init) : held.bytes.map { _ in 0 }
       }
       let (list, bitmap) = (Int(UInt8(ascii: "s")), Int(UInt8(ascii: "b")))
@@ -208,7 +208,7 @@ struct ExactSets {
         phone.tags = ["all"] + (number % 40 == 0 ? ["some"] : []) + (number % 100 == 0 ? ["few"] : [])
         return phone
       }
-      let results = try await store.put(phones, app: shop)
+      let results = try await store.devices.put(phones, app: shop)
       #expect(results.allSatisfy { $0.registration == .created })
       #expect(try await form("all") == bitmap)
       #expect(try await form("some") == list)
@@ -216,19 +216,19 @@ struct ExactSets {
       try await store.expectTrueSets(app: shop)
       // Some leave: not yet enough to change back; then enough.
       for number in 0..<1_000 { phones[number].tags = [] }
-      _ = try await store.put(phones, app: shop)
+      _ = try await store.devices.put(phones, app: shop)
       #expect(try await form("all") == bitmap)
       for number in 1_000..<2_330 { phones[number].tags = [] }
-      _ = try await store.put(phones, app: shop)
+      _ = try await store.devices.put(phones, app: shop)
       #expect(try await form("all") == list)
       try await store.expectTrueSets(app: shop)
       for number in 2_330..<2_395 { phones[number].tags = [] }
-      _ = try await store.put(phones, app: shop)
+      _ = try await store.devices.put(phones, app: shop)
       #expect(try await form("all") == 0)
       #expect(try await form("some") == nil)
       try await store.expectTrueSets(app: shop)
       for number in phones.indices { phones[number].tags = ["all"] }
-      _ = try await store.put(phones, app: shop)
+      _ = try await store.devices.put(phones, app: shop)
       #expect(try await form("all") == bitmap)
       try await store.expectTrueSets(app: shop)
     }
@@ -248,13 +248,14 @@ struct ExactSets {
       try await cut.open()
       loop.after(milliseconds: milliseconds) { cut.close() }
       await #expect(throws: StoreError.self) {
-        while true { _ = try await cut.put(phones, app: shop) }
+        while true { _ = try await cut.devices.put(phones, app: shop) }
       }
-      _ = try await store.put(phones, app: shop)
+      _ = try await store.devices.put(phones, app: shop)
       try await store.expectTrueSets(app: shop)
-      let owners = try await store.owners(of: phones.map(\.address), app: shop)
+      let owners = try await store.tokens.owners(of: phones.map(\.address), app: shop)
       #expect(owners.allSatisfy { $0?.tombstone == nil })
-      let count = try await store.count(AudienceSelection(expression: .everyone), app: shop, now: loop.wallNow)
+      let count = try await store.audiences.count(
+        AudienceSelection(expression: .everyone), app: shop, now: loop.wallNow)
       #expect(count.total == 300, "a token is one device")
     }
   }

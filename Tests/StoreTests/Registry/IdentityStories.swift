@@ -37,17 +37,17 @@ struct IdentityStories {
   /// What stands there before: the token's device, and what the act needs beside it.
   private static func prepare(_ act: Act, _ store: Store) async throws {
     switch act {
-    case .newFromOwn, .imported: _ = try await store.put(phone("", at: 1_000), app: shop)
-    case .newFromChosen, .ownFromChosen: _ = try await store.put(phone("old", at: 1_000), app: shop)
-    case .moved: _ = try await store.put([phone("old", at: 1_000)] + fleet("old", at: 1_000), app: shop)
+    case .newFromOwn, .imported: _ = try await store.devices.put(phone("", at: 1_000), app: shop)
+    case .newFromChosen, .ownFromChosen: _ = try await store.devices.put(phone("old", at: 1_000), app: shop)
+    case .moved: _ = try await store.devices.put([phone("old", at: 1_000)] + fleet("old", at: 1_000), app: shop)
     case .rotation:
-      _ = try await store.put(phone("heir", "other", at: 1_000), app: shop)
-      _ = try await store.put(phone("old", at: 1_000), app: shop)
+      _ = try await store.devices.put(phone("heir", "other", at: 1_000), app: shop)
+      _ = try await store.devices.put(phone("old", at: 1_000), app: shop)
     case .revival:
-      _ = try await store.put(phone("heir", at: 1_000), app: shop)
-      _ = try await store.put(phone("old", at: 1_100), app: shop)
+      _ = try await store.devices.put(phone("heir", at: 1_000), app: shop)
+      _ = try await store.devices.put(phone("old", at: 1_100), app: shop)
     case .undo:
-      _ = try await store.put(phone("heir", at: 1_000), app: shop)
+      _ = try await store.devices.put(phone("heir", at: 1_000), app: shop)
       try await prune("heir", store)
     }
   }
@@ -59,19 +59,19 @@ struct IdentityStories {
     var word = prune
     word.credential = apnsCredential
     word.message = message
-    _ = try await store.apply([word], under: nil)
+    _ = try await store.prunes.apply([word], under: nil)
   }
 
   private static func perform(_ act: Act, _ store: Store) async throws {
     switch act {
-    case .newFromOwn, .newFromChosen, .rotation, .revival: _ = try await store.put(phone("heir"), app: shop)
+    case .newFromOwn, .newFromChosen, .rotation, .revival: _ = try await store.devices.put(phone("heir"), app: shop)
     case .ownFromChosen:
-      _ = try await store.put(phone(Store.derivedID(of: address(token), in: shop).rawValue), app: shop)
+      _ = try await store.devices.put(phone(DeviceID.derived(of: address(token), in: shop).rawValue), app: shop)
     case .imported:
       let others = (0..<100).map { phone("n\($0)", "t\($0)") }
-      _ = try await store.put([phone("heir")] + others, app: shop)
-    case .moved: _ = try await store.put(fleet("new", at: 20_000) + [phone("heir")], app: shop)
-    case .undo: _ = try await store.undoPrunes(RevivalFilter(), app: shop)
+      _ = try await store.devices.put([phone("heir")] + others, app: shop)
+    case .moved: _ = try await store.devices.put(fleet("new", at: 20_000) + [phone("heir")], app: shop)
+    case .undo: _ = try await store.prunes.undo(RevivalFilter(), app: shop)
     }
   }
 
@@ -95,8 +95,8 @@ struct IdentityStories {
       try await store.expectOne(Self.token, what)
       try await store.sweepLater(loop)
       try await store.expectOne(Self.token, what)
-      #expect(try await store.reindex(shop, repair: true).faults[.sharedToken] == nil, "\(what)")
-      #expect(try await store.reindex(shop, repair: false).isClean, "\(what)")
+      #expect(try await store.registryCheck.reindex(shop, repair: true).faults[.sharedToken] == nil, "\(what)")
+      #expect(try await store.registryCheck.reindex(shop, repair: false).isClean, "\(what)")
       try await store.expectTrueSets(app: shop, "\(what)")
       return isWhole
     }
@@ -115,7 +115,7 @@ struct IdentityStories {
         let isWhole = done.value != nil
         let what = "\(act), \(other) after \(steps) commands"
         try await store.expectOneAtMost(Self.token, what)
-        _ = try await store.put(Self.phone(other, at: 30_000), app: shop)
+        _ = try await store.devices.put(Self.phone(other, at: 30_000), app: shop)
         try await store.expectOneAtMost(Self.token, what)
         while done.value == nil {
           await relay.pass(2, then: .waits)
@@ -124,7 +124,7 @@ struct IdentityStories {
         }
         #expect(done.value == true, "\(what)")
         try await store.expectOne(Self.token, what)
-        #expect(try await store.reindex(shop, repair: false).faults[.sharedToken] == nil, "\(what)")
+        #expect(try await store.registryCheck.reindex(shop, repair: false).faults[.sharedToken] == nil, "\(what)")
         try await store.expectTrueSets(app: shop, "\(what)")
         return isWhole
       }
@@ -151,10 +151,10 @@ struct IdentityStories {
       let isWhole = done.value != nil
       let what = "\(way), after \(steps) commands"
       if way == .undonePrune { try await Self.prune("heir", store, token: "other") }
-      _ = try await store.put(Self.phone("between", at: 30_000), app: shop)
+      _ = try await store.devices.put(Self.phone("between", at: 30_000), app: shop)
       switch way {
-      case .undonePrune: _ = try await store.undoPrunes(RevivalFilter(), app: shop)
-      case .earlierRegistration: _ = try await store.put(Self.phone("heir", "other", at: 900), app: shop)
+      case .undonePrune: _ = try await store.prunes.undo(RevivalFilter(), app: shop)
+      case .earlierRegistration: _ = try await store.devices.put(Self.phone("heir", "other", at: 900), app: shop)
       }
       try await store.expectOneAtMost(Self.token, what)
       while done.value == nil {
@@ -164,7 +164,7 @@ struct IdentityStories {
       }
       #expect(done.value == true, "\(what)")
       try await store.expectOne(Self.token, what)
-      #expect(try await store.reindex(shop, repair: false).faults[.sharedToken] == nil, "\(what)")
+      #expect(try await store.registryCheck.reindex(shop, repair: false).faults[.sharedToken] == nil, "\(what)")
       try await store.expectTrueSets(app: shop, "\(what)")
       return isWhole
     }
@@ -179,8 +179,8 @@ struct IdentityStories {
       var isWhole = false
       var steps = 0
       while !isWhole {
-        _ = try await store.redis.call(RedisCommand("FLUSHALL"))
-        store.shelf.books = [:]
+        _ = try await store.session.redis.call(RedisCommand("FLUSHALL"))
+        store.session.registry.shelf.books = [:]
         try await store.open(timeout: 60_000)
         let relay = RedisRelay(to: server.socketPath)
         defer { relay.stop() }
@@ -225,25 +225,25 @@ struct IdentityStories {
       func some<Item>(_ items: [Item]) -> Item { items[Int.random(in: items.indices, using: &random)] }
       func job() -> (Store) async throws -> Void {
         clock += 1_000
-        let ids = ["a", "b", "c", "", Store.derivedID(of: address("0a"), in: shop).rawValue]
+        let ids = ["a", "b", "c", "", DeviceID.derived(of: address("0a"), in: shop).rawValue]
         let phone = Self.phone(some(ids), some(tokens), at: clock)
         switch Int.random(in: 0..<12, using: &random) {
-        case 0..<6: return { _ = try await $0.put(phone, app: shop) }
+        case 0..<6: return { _ = try await $0.devices.put(phone, app: shop) }
         case 6:
           // Sometimes the same tokens, under other ids.
           let name = some(["n", "n", "m"])
           let batch =
             (0..<30).map { Self.phone("\(name)\($0)", "x\($0)", at: phone.registeredAt.milliseconds) } + [phone]
-          return { _ = try await $0.put(batch, app: shop) }
+          return { _ = try await $0.devices.put(batch, app: shop) }
         case 7..<9:
           let token = phone.address.token
           return { store in
-            guard let owner = try await store.owners(of: [address(token)], app: shop)[0] else { return }
+            guard let owner = try await store.tokens.owners(of: [address(token)], app: shop)[0] else { return }
             try await Self.prune(owner.device.id.rawValue, store, token: token)
           }
-        case 9: return { _ = try await $0.removeDevice(phone.id, app: shop) }
-        case 10: return { _ = try await $0.reindex(shop, repair: true) }
-        default: return { _ = try await $0.undoPrunes(RevivalFilter(), app: shop) }
+        case 9: return { _ = try await $0.devices.removeDevice(phone.id, app: shop) }
+        case 10: return { _ = try await $0.registryCheck.reindex(shop, repair: true) }
+        default: return { _ = try await $0.prunes.undo(RevivalFilter(), app: shop) }
         }
       }
       for step in 0..<250 {
@@ -268,11 +268,11 @@ struct IdentityStories {
         while !process.isIdle { await loop.sleep(milliseconds: 1) }
       }
       try await store.sweepLater(loop)
-      let repaired = try await store.reindex(shop, repair: true)
-      let left = try await store.reindex(shop, repair: false)
+      let repaired = try await store.registryCheck.reindex(shop, repair: true)
+      let left = try await store.registryCheck.reindex(shop, repair: false)
       #expect(left.isClean, "seed \(seed): \(left.samples) after \(repaired.samples)")
       for token in tokens {
-        _ = try await store.put(Self.phone("last", token, at: clock + 1_000), app: shop)
+        _ = try await store.devices.put(Self.phone("last", token, at: clock + 1_000), app: shop)
         try await store.expectOne(token, "seed \(seed)")
       }
       try await store.expectTrueSets(app: shop, "seed \(seed)")
@@ -318,19 +318,20 @@ extension Store {
       Set(stored.compactMap { $0 }.filter { $0.isLive && $0.device.address.token == token }.map(\.device.id))
     }
     var found: [StoredDevice?] = []
-    for partition in 0..<settings.partitions {
-      let groups = try await members(
-        AudienceSelection(expression: .everyone), app: shop, partition: partition, now: loop.wallNow, carries: nil)
+    for partition in 0..<session.settings.partitions {
+      let groups = try await audiences.members(
+        AudienceSelection(expression: .everyone), app: shop, partition: partition, now: session.loop.wallNow,
+        carries: nil)
       for group in groups {
-        found += try await devices(
+        found += try await records.devices(
           numbers: group.numbers.map { Int($0) }, partition: partition, app: shop, bornBefore: nil)
       }
     }
-    let (everyone, user) = (holders(found), holders(try await devices(ofUser: "ann", app: shop)))
-    let own = ["t", "0a", "0b"].map { Self.derivedID(of: address($0), in: shop) }
+    let (everyone, user) = (holders(found), holders(try await users.devices(ofUser: "ann", app: shop)))
+    let own = ["t", "0a", "0b"].map { DeviceID.derived(of: address($0), in: shop) }
     let ids = ["heir", "old", "between", "last", "a", "b", "c"].map { DeviceID(rawValue: $0) } + own
-    let named = holders(try await devices(ids, app: shop))
-    let owner = holders(try await owners(of: [address(token)], app: shop))
+    let named = holders(try await devices.devices(ids, app: shop))
+    let owner = holders(try await tokens.owners(of: [address(token)], app: shop))
     #expect(everyone == user && user == named && named == owner, "\(everyone), \(user), \(named), \(owner)")
     return everyone.union(user).union(named).union(owner)
   }
@@ -346,9 +347,9 @@ extension Store {
 
   /// As the owners of all partitions do each second, two minutes later.
   fileprivate func sweepLater(_ loop: EventLoop) async throws {
-    for partition in 0..<settings.partitions {
-      try await undoOrphans(partition, now: loop.wallNow + 120_000)
-      try await settleArrivals(partition, now: loop.wallNow + 120_000)
+    for partition in 0..<session.settings.partitions {
+      try await intents.undoOrphans(partition, now: loop.wallNow + 120_000)
+      try await arrivals.settleArrivals(partition, now: loop.wallNow + 120_000)
     }
   }
 }

@@ -21,16 +21,16 @@ struct MovedTokenStories {
           return phone
         }
       }
-      _ = try await store.put(phones, app: shop)
+      _ = try await store.devices.put(phones, app: shop)
       /// Reads of Redis that moving these takes: a pipeline of many commands comes in few.
       func reads(_ devices: [Device]) async throws -> Int {
         func count() async throws -> Int {
-          let info = try await store.redis.call(RedisCommand("INFO", "stats")).text ?? ""
+          let info = try await store.session.redis.call(RedisCommand("INFO", "stats")).text ?? ""
           let line = info.split(separator: "\r\n").first { $0.hasPrefix("total_reads_processed:") }
           return Int(line?.split(separator: ":").last ?? "") ?? 0
         }
         let before = try await count()
-        for (device, result) in zip(devices, try await store.put(devices, app: shop)) {
+        for (device, result) in zip(devices, try await store.devices.put(devices, app: shop)) {
           #expect(result.isMoved(to: device.id), "\(result)")
         }
         return try await count() - before
@@ -38,11 +38,11 @@ struct MovedTokenStories {
       let (few, many) = (try await reads(moved("a", 0..<40)), try await reads(moved("b", 0..<400)))
       #expect(many < few * 5, "\(few) reads for 40, \(many) for 400")
       let everyone = AudienceSelection(expression: .everyone)
-      #expect(try await store.count(everyone, app: shop, now: loop.wallNow).total == 400)
-      let owners = try await store.owners(of: phones.map(\.address), app: shop)
+      #expect(try await store.audiences.count(everyone, app: shop, now: loop.wallNow).total == 400)
+      let owners = try await store.tokens.owners(of: phones.map(\.address), app: shop)
       #expect(owners.enumerated().allSatisfy { $1?.device.id.rawValue == "b\($0)" })
       try await store.expectTrueSets(app: shop)
-      #expect(try await store.reindex(shop, repair: false).isClean)
+      #expect(try await store.registryCheck.reindex(shop, repair: false).isClean)
     }
   }
 }

@@ -10,7 +10,7 @@ struct RegistryModel {
   /// Devices whose token was registered under a chosen id, by the id that the token would give.
   var aliases: [DeviceID: DeviceID] = [:]
 
-  private func derived(_ device: Device) -> DeviceID { Store.derivedID(of: device.address, in: shop) }
+  private func derived(_ device: Device) -> DeviceID { DeviceID.derived(of: device.address, in: shop) }
   private func holds(_ id: DeviceID, _ device: Device) -> Bool {
     devices[id]?.device.address.holdsSameToken(as: device.address) ?? false
   }

@@ -22,22 +22,23 @@ struct RepairStories {
   @Test("each kind of damage is reported, repaired, and then gone", arguments: RegistryFault.allCases)
   func damage(fault: RegistryFault) async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
-      _ = try await store.put(Self.phones(), app: shop)
+      _ = try await store.devices.put(Self.phones(), app: shop)
       var dead = device("dead", token: "dead")
-      _ = try await store.put(dead, app: shop)
+      _ = try await store.devices.put(dead, app: shop)
       dead.id = DeviceID(rawValue: "heir")
-      _ = try await store.put(dead, app: shop)
-      _ = try await store.changeTags(ofUser: "u1", TagChange(add: ["gold"]), app: shop)
-      #expect(try await store.reindex(shop, repair: false).faults == [:])
+      _ = try await store.devices.put(dead, app: shop)
+      _ = try await store.users.changeTags(ofUser: "u1", TagChange(add: ["gold"]), app: shop)
+      #expect(try await store.registryCheck.reindex(shop, repair: false).faults == [:])
 
       try await store.damage(fault)
-      let found = try await store.reindex(shop, repair: false)
+      let found = try await store.registryCheck.reindex(shop, repair: false)
       #expect(found.faults[fault] == 1, "\(found)")
       #expect(!found.samples.isEmpty)
-      #expect(try await store.reindex(shop, repair: false).faults == found.faults, "a report changes nothing")
-      let repaired = try await store.reindex(shop, repair: true)
+      #expect(
+        try await store.registryCheck.reindex(shop, repair: false).faults == found.faults, "a report changes nothing")
+      let repaired = try await store.registryCheck.reindex(shop, repair: true)
       #expect(repaired.faults[fault] == 1, "\(repaired)")
-      let after = try await store.reindex(shop, repair: true)
+      let after = try await store.registryCheck.reindex(shop, repair: true)
       guard fault != .unreadableRecord else { return #expect(after.faults[fault] == 1) }
       #expect(after.isClean, "\(after)")
       try await store.expectTrueSets(app: shop)
@@ -47,7 +48,7 @@ struct RepairStories {
   @Test("beside a busy registry nothing whole is called broken, and nothing is broken")
   func besideWork() async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
-      _ = try await store.put(Self.phones(), app: shop)
+      _ = try await store.devices.put(Self.phones(), app: shop)
       let work = Work()
       loop.spawn {
         for round in 0..<6 {
@@ -55,15 +56,17 @@ struct RepairStories {
             var phone = Self.phones()[number]
             phone.tags = ["round:\(round)"]
             phone.user = "u\((number + round) % 30)"
-            _ = try? await store.put(phone, app: shop)
-            if number % 9 == 0 { _ = try? await store.removeDevice(DeviceID(rawValue: "d\(number)"), app: shop) }
+            _ = try? await store.devices.put(phone, app: shop)
+            if number % 9 == 0 {
+              _ = try? await store.devices.removeDevice(DeviceID(rawValue: "d\(number)"), app: shop)
+            }
           }
         }
         work.isDone = true
       }
       var rounds = 0
       while !work.isDone || rounds == 0 {
-        let report = try await store.reindex(shop, repair: true)
+        let report = try await store.registryCheck.reindex(shop, repair: true)
         // A registration on its way has its number and its user's place before its record.
         let early: Set<RegistryFault> = [
           .lostNumber, .foreignInUser, .missingInUser, .oldUserTags, .missingAlias, .foreignAlias,
@@ -71,8 +74,8 @@ struct RepairStories {
         #expect(Set(report.faults.keys).isSubset(of: early), "\(report)")
         rounds += 1
       }
-      _ = try await store.reindex(shop, repair: true)
-      #expect(try await store.reindex(shop, repair: false).isClean)
+      _ = try await store.registryCheck.reindex(shop, repair: true)
+      #expect(try await store.registryCheck.reindex(shop, repair: false).isClean)
       try await store.expectTrueSets(app: shop)
     }
   }
@@ -83,13 +86,15 @@ struct RepairStories {
     try await withStore(quickSettings(partitions: 2)) { store, loop in
       var phones = Self.phones()
       phones[3].enabled = false
-      _ = try await store.put(phones, app: shop)
+      _ = try await store.devices.put(phones, app: shop)
       #expect(
-        try await store.tags(shop, prefix: "v", limit: 10, cursor: nil).items == [TagCount(tag: "vip", devices: 79)])
+        try await store.tags.page(shop, prefix: "v", limit: 10, cursor: nil).items == [
+          TagCount(tag: "vip", devices: 79)
+        ])
       var seen: [TagCount] = []
       var cursor: String?
       repeat {
-        let page = try await store.tags(shop, prefix: "", limit: 7, cursor: cursor)
+        let page = try await store.tags.page(shop, prefix: "", limit: 7, cursor: cursor)
         #expect(page.items.count <= 7)
         seen += page.items
         cursor = page.next
@@ -97,10 +102,10 @@ struct RepairStories {
       #expect(seen.count == 80, "n:3 is only on a disabled device")
       #expect(seen.map(\.tag) == seen.map(\.tag).sorted())
       #expect(seen.filter { $0.tag != "vip" }.allSatisfy { $0.devices == 1 })
-      #expect(try await store.attributeNames(app: shop) == [])
+      #expect(try await store.tags.attributeNames(app: shop) == [])
       phones[0].attributes = [JSONMember("first_name", .string("Ann"))]
-      _ = try await store.put(phones[0], app: shop)
-      #expect(try await store.attributeNames(app: shop) == ["first_name"])
+      _ = try await store.devices.put(phones[0], app: shop)
+      #expect(try await store.tags.attributeNames(app: shop) == ["first_name"])
     }
   }
 
@@ -113,16 +118,16 @@ struct RepairStories {
         return phone
       }
       phones[3].enabled = false
-      _ = try await store.put(phones, app: shop)
+      _ = try await store.devices.put(phones, app: shop)
       let tags = ["vip"] + phones.filter(\.enabled).flatMap { $0.tags.dropFirst() }
       // A sample of buckets tells how many there are: nearly 3,000, give or take a third.
-      store.tagListingLimit = 500
+      store.session.registry.tagListingLimit = 500
       for (prefix, limit) in [("", 900), ("", 70), ("n:7:", 100), ("none", 5)] {
         var seen: [TagCount] = []
         var cursor: String?
         var pages = 0
         repeat {
-          let page = try await store.tags(shop, prefix: prefix, limit: limit, cursor: cursor)
+          let page = try await store.tags.page(shop, prefix: prefix, limit: limit, cursor: cursor)
           #expect(page.items.count <= limit && page.items.count < 1_000, "a page of all looks through all")
           seen += page.items
           cursor = page.next
@@ -132,7 +137,7 @@ struct RepairStories {
         #expect(seen.allSatisfy { $0.devices == ($0.tag == "vip" ? 59 : 1) })
         #expect(pages >= 4, "of \(prefix): \(pages)")
       }
-      #expect(store.tagListing == nil)
+      #expect(store.session.registry.tagListing == nil)
     }
   }
 
@@ -140,13 +145,13 @@ struct RepairStories {
   func export() async throws {
     try await withStore(quickSettings(partitions: 3)) { store, loop in
       let phones = (0..<500).map { device("d\($0)", token: "t\($0)") }
-      _ = try await store.put(phones, app: shop)
-      _ = try await store.put(device("heir", token: "t0"), app: shop)
+      _ = try await store.devices.put(phones, app: shop)
+      _ = try await store.devices.put(device("heir", token: "t0"), app: shop)
       for tombstones in [false, true] {
         var told: [String] = []
         var place: ExportPlace?
         repeat {
-          let page = try await store.export(shop, after: place, limit: 90, tombstones: tombstones)
+          let page = try await store.export.page(shop, after: place, limit: 90, tombstones: tombstones)
           told += page.devices.map(\.device.id.rawValue)
           place = page.next.flatMap { ExportPlace(text: $0.text) }
         } while place != nil
@@ -163,20 +168,20 @@ struct RepairStories {
       var phone = device("d", token: "1")
       phone.tags = [composed]
       phone.user = composed
-      _ = try await store.put(phone, app: shop)
-      _ = try await store.changeTags(of: phone.id, TagChange(add: [decomposed], remove: [composed]), app: shop)
-      let tags = try await store.device(phone.id, app: shop)?.device.tags ?? []
+      _ = try await store.devices.put(phone, app: shop)
+      _ = try await store.devices.changeTags(of: phone.id, TagChange(add: [decomposed], remove: [composed]), app: shop)
+      let tags = try await store.devices.device(phone.id, app: shop)?.device.tags ?? []
       #expect(tags.map(ExactText.init) == [ExactText(decomposed)])
       try await store.expectTrueSets(app: shop)
 
-      _ = try await store.changeTags(ofUser: composed, TagChange(add: ["gold"]), app: shop)
+      _ = try await store.users.changeTags(ofUser: composed, TagChange(add: ["gold"]), app: shop)
       phone.user = decomposed
-      _ = try await store.put(phone, app: shop)
-      #expect(try await store.device(phone.id, app: shop)?.userTags == [])
-      #expect(try await store.devices(ofUser: composed, app: shop).isEmpty)
-      #expect(try await store.devices(ofUser: decomposed, app: shop).count == 1)
-      #expect(try await store.removeUser(composed, app: shop) == 0)
-      #expect(try await store.reindex(shop, repair: false).isClean)
+      _ = try await store.devices.put(phone, app: shop)
+      #expect(try await store.devices.device(phone.id, app: shop)?.userTags == [])
+      #expect(try await store.users.devices(ofUser: composed, app: shop).isEmpty)
+      #expect(try await store.users.devices(ofUser: decomposed, app: shop).count == 1)
+      #expect(try await store.users.remove(composed, app: shop) == 0)
+      #expect(try await store.registryCheck.reindex(shop, repair: false).isClean)
     }
   }
 
@@ -185,31 +190,33 @@ struct RepairStories {
     try await withStore(quickSettings(partitions: 3)) { store, loop in
       func members(_ tag: String) async throws -> Int {
         let selection = AudienceSelection(expression: .term(.tag(tag)))
-        return try await store.count(selection, app: shop, now: loop.wallNow).total
+        return try await store.audiences.count(selection, app: shop, now: loop.wallNow).total
       }
       var first = device("first", token: "1")
       first.user = "ann"
       first.tags = ["own"]
-      _ = try await store.put(first, app: shop)
-      #expect(try await store.changeTags(ofUser: "ann", TagChange(add: ["gold"]), app: shop) == .changed(["gold"]))
+      _ = try await store.devices.put(first, app: shop)
+      #expect(
+        try await store.users.changeTags(ofUser: "ann", TagChange(add: ["gold"]), app: shop) == .changed(["gold"]))
       var later = device("later", token: "2")
       later.user = "ann"
-      _ = try await store.put(later, app: shop)
+      _ = try await store.devices.put(later, app: shop)
       #expect(try await members("gold") == 2)
-      _ = try await store.changeTags(of: first.id, TagChange(replace: []), app: shop)
+      _ = try await store.devices.changeTags(of: first.id, TagChange(replace: []), app: shop)
       #expect(try await members("gold") == 2)
       #expect(try await members("own") == 0)
       later.user = "bob"
-      _ = try await store.put(later, app: shop)
+      _ = try await store.devices.put(later, app: shop)
       #expect(try await members("gold") == 1)
-      #expect(try await store.changeTags(ofUser: "ann", TagChange(remove: ["gold"]), app: shop) == .changed([]))
+      #expect(try await store.users.changeTags(ofUser: "ann", TagChange(remove: ["gold"]), app: shop) == .changed([]))
       #expect(try await members("gold") == 0)
-      let many = (0...Store.maximumTags).map { "t\($0)" }
-      #expect(try await store.changeTags(of: first.id, TagChange(add: many), app: shop) == .tooMany(251))
-      #expect(try await store.changeTags(of: first.id, TagChange(add: many.dropLast()), app: shop) != .tooMany(251))
+      let many = (0...TagChange.maximumTags).map { "t\($0)" }
+      #expect(try await store.devices.changeTags(of: first.id, TagChange(add: many), app: shop) == .tooMany(251))
+      #expect(
+        try await store.devices.changeTags(of: first.id, TagChange(add: many.dropLast()), app: shop) != .tooMany(251))
       try await store.expectTrueSets(app: shop)
-      #expect(try await store.removeUser("ann", app: shop) == 1)
-      #expect(try await store.user("ann", app: shop) == nil)
+      #expect(try await store.users.remove("ann", app: shop) == 1)
+      #expect(try await store.users.user("ann", app: shop) == nil)
     }
   }
 
@@ -224,29 +231,29 @@ struct RepairStories {
         guest.user = "guest"
         return guest
       }
-      let results = try await store.put(guests, app: shop)
+      let results = try await store.devices.put(guests, app: shop)
       #expect(results.count { $0 == .userIsFull } == 1)
-      #expect(try await store.device(guests[100].id, app: shop) == nil)
-      #expect(try await store.reindex(shop, repair: false).isClean)
+      #expect(try await store.devices.device(guests[100].id, app: shop) == nil)
+      #expect(try await store.registryCheck.reindex(shop, repair: false).isClean)
     }
   }
 
   @Test("of two changes of named audiences at once the later one is told that it was crossed")
   func crossedAudiences() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
-      let edition = try await store.audienceEdition(app: shop)
+      let edition = try await store.namedAudiences.edition(app: shop)
       let (a, b) = (
         NamedAudience(name: "a", expression: "audience:b"), NamedAudience(name: "b", expression: "audience:a")
       )
-      #expect(try await store.keep(a, app: shop, edition: edition) == .added)
-      #expect(try await store.keep(b, app: shop, edition: edition) == .crossed)
-      #expect(try await store.removeAudience("a", app: shop, edition: edition) == .crossed)
-      #expect(try await store.audiences(app: shop) == [a])
-      let next = try await store.audienceEdition(app: shop)
-      #expect(try await store.removeAudience("b", app: shop, edition: next) == .missing)
-      #expect(try await store.keep(a, app: shop, edition: next) == .replaced)
-      #expect(try await store.removeAudience("a", app: shop, edition: next + 1) == .removed)
-      #expect(try await store.audiences(app: shop) == [])
+      #expect(try await store.namedAudiences.keep(a, app: shop, edition: edition) == .added)
+      #expect(try await store.namedAudiences.keep(b, app: shop, edition: edition) == .crossed)
+      #expect(try await store.namedAudiences.remove("a", app: shop, edition: edition) == .crossed)
+      #expect(try await store.namedAudiences.all(app: shop) == [a])
+      let next = try await store.namedAudiences.edition(app: shop)
+      #expect(try await store.namedAudiences.remove("b", app: shop, edition: next) == .missing)
+      #expect(try await store.namedAudiences.keep(a, app: shop, edition: next) == .replaced)
+      #expect(try await store.namedAudiences.remove("a", app: shop, edition: next + 1) == .removed)
+      #expect(try await store.namedAudiences.all(app: shop) == [])
     }
   }
 
@@ -260,24 +267,25 @@ struct RepairStories {
           var phone = device("d\(number)", token: "t\(number)")
           phone.user = "ann"
           if number % 3 == 0 {
-            _ = try? await store.changeTags(ofUser: "ann", TagChange(replace: ["v\(number)"]), app: shop)
+            _ = try? await store.users.changeTags(ofUser: "ann", TagChange(replace: ["v\(number)"]), app: shop)
           }
-          _ = try? await store.put(phone, app: shop)
+          _ = try? await store.devices.put(phone, app: shop)
           // The same token by several at once ends as one living device.
-          _ = try? await store.put(device("x\(number)", token: "shared"), app: shop)
+          _ = try? await store.devices.put(device("x\(number)", token: "shared"), app: shop)
           left.value -= 1
         }
       }
       while left.value > 0 { await loop.sleep(milliseconds: 1) }
-      let tags = try #require(try await store.user("ann", app: shop)).tags
-      let devices = try await store.devices(ofUser: "ann", app: shop)
+      let tags = try #require(try await store.users.user("ann", app: shop)).tags
+      let devices = try await store.users.devices(ofUser: "ann", app: shop)
       #expect(devices.count == 24)
       #expect(devices.allSatisfy { $0.userTags == tags })
-      let everyone = try await store.count(AudienceSelection(expression: .everyone), app: shop, now: loop.wallNow)
+      let everyone = try await store.audiences.count(
+        AudienceSelection(expression: .everyone), app: shop, now: loop.wallNow)
       #expect(everyone.total == 25)
       let latest = AudienceSelection(expression: .everyone, reach: .latestDevicePerUser)
-      #expect(try await store.count(latest, app: shop, now: loop.wallNow).total == 2)
-      #expect(try await store.reindex(shop, repair: false).isClean)
+      #expect(try await store.audiences.count(latest, app: shop, now: loop.wallNow).total == 2)
+      #expect(try await store.registryCheck.reindex(shop, repair: false).isClean)
       try await store.expectTrueSets(app: shop)
     }
   }
@@ -293,7 +301,7 @@ struct RepairStories {
           var phone = device("", token: "one")
           phone.tags = ["t\(number)"]
           let given = phone
-          _ = try? await store.put(phone, app: shop) { known in
+          _ = try? await store.devices.put(phone, app: shop) { known in
             var merged = given
             merged.tags = known.tags + given.tags
             return merged
@@ -302,7 +310,7 @@ struct RepairStories {
         }
       }
       while left.value > 0 { await loop.sleep(milliseconds: 1) }
-      let stored = try #require(try await store.owners(of: [address("one")], app: shop)[0])
+      let stored = try #require(try await store.tokens.owners(of: [address("one")], app: shop)[0])
       #expect(Set(stored.device.tags).count == 10)
       try await store.expectTrueSets(app: shop)
     }
@@ -312,59 +320,60 @@ struct RepairStories {
 extension Store {
   /// One fault of this kind, made by hand.
   fileprivate func damage(_ fault: RegistryFault) async throws {
-    let found = try #require(try await find([DeviceID(rawValue: "d1")], app: shop)[0])
+    let found = try #require(try await records.find([DeviceID(rawValue: "d1")], app: shop)[0])
     let place = found.place
-    let vip = keys.setBucket(place.partition, shop, SetName(.tag, "n:1"), block: 0)
-    let index = IndexPlace(found.device.id, shop, keys)
-    let indexKey = keys.index(place.partition, shop, index.bucket)
+    let vip = session.keys.setBucket(place.partition, shop, SetName(.tag, "n:1"), block: 0)
+    let index = IndexPlace(found.device.id, shop, session.keys)
+    let indexKey = session.keys.index(place.partition, shop, index.bucket)
     let nobody = DevicePlace(partition: place.partition, number: 60_000)
     func call(_ words: String..., bytes: [UInt8]? = nil) async throws {
       var command = RedisCommand(words: words)
       if let bytes { command.append(bytes) }
-      _ = try await redis.call(command)
+      _ = try await session.redis.call(command)
     }
     switch fault {
     case .missingInSet: try await call("HDEL", vip, SetName(.tag, "n:1").text)
     case .foreignInSet:
       let name = SetName(.tag, "ghost")
-      try await call("HSET", keys.setBucket(0, shop, name, block: 0), name.text, bytes: SetBlock.packed([5]))
+      try await call("HSET", session.keys.setBucket(0, shop, name, block: 0), name.text, bytes: SetBlock.packed([5]))
     case .missingInIndex: try await call("DEL", indexKey)
     case .foreignInIndex: try await call("APPEND", indexKey, bytes: index.rawHash + raw32(60_000))
     case .missingAlias: try await unname(found)
     case .foreignAlias:
       let pointer = Pointer(derived: DeviceID(rawValue: "nobody"), entry: AliasEntry(place: nobody, tag: 7))
-      _ = try await point([pointer], app: shop)
-    case .missingInUser: try await leave([("u1", place)], app: shop)
-    case .foreignInUser: _ = try await join([("u29", nobody)], app: shop)
+      _ = try await tokens.point([pointer], app: shop)
+    case .missingInUser: try await users.leave([("u1", place)], app: shop)
+    case .foreignInUser: _ = try await users.join([("u29", nobody)], app: shop)
     case .oldUserTags:
       var old = found.record
       old.userVersion = 0
       old.stored.userTags = []
       let write = DeviceWrite(place: place, id: found.device.id, before: found, after: old)
-      #expect(try await self.write([write], app: shop)[0].isDone)
+      #expect(try await self.records.write([write], app: shop)[0].isDone)
     case .sharedToken:
-      let other = try #require(try await find([DeviceID(rawValue: "d3")], app: shop)[0])
+      let other = try #require(try await records.find([DeviceID(rawValue: "d3")], app: shop)[0])
       var thief = other.record
       thief.stored.device.address.token = found.device.address.token
       let write = DeviceWrite(place: other.place, id: other.device.id, before: other, after: thief)
-      #expect(try await self.write([write], app: shop)[0].isDone)
+      #expect(try await self.records.write([write], app: shop)[0].isDone)
       try await unname(other)
-    case .unlistedTombstone: for partition in 0..<2 { try await call("DEL", keys.buried(partition)) }
-    case .lostNumber: try await call("INCR", keys.lastNumber(1, shop))
+    case .unlistedTombstone: for partition in 0..<2 { try await call("DEL", session.keys.buried(partition)) }
+    case .lostNumber: try await call("INCR", session.keys.lastNumber(1, shop))
     case .unreadableRecord:
       let partition = place.partition
-      let last = try await redis.call(RedisCommand("INCR", keys.lastNumber(partition, shop))).integer ?? 0
+      let last =
+        try await session.redis.call(RedisCommand("INCR", session.keys.lastNumber(partition, shop))).integer ?? 0
       let broken = DevicePlace(partition: partition, number: Int(last) - 1)
       try await call(
-        "APPEND", keys.record(partition, shop, broken.number),
+        "APPEND", session.keys.record(partition, shop, broken.number),
         bytes: raw32(RecordBucket.head(broken.number, length: 3)) + [1, 2, 3])
     }
   }
 
   /// The alias of its token forgets it.
   private func unname(_ found: FoundDevice) async throws {
-    let derived = Store.derivedID(of: found.device.address, in: shop)
-    let entries = try await entries(of: [(derived, found.place)], app: shop)[0]
-    try await unpoint(entries.map { (derived, $0) }, app: shop)
+    let derived = DeviceID.derived(of: found.device.address, in: shop)
+    let entries = try await tokens.entries(of: [(derived, found.place)], app: shop)[0]
+    try await tokens.unpoint(entries.map { (derived, $0) }, app: shop)
   }
 }

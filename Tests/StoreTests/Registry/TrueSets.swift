@@ -11,20 +11,20 @@ extension Store {
   /// All sets of an app as they lie in Redis, read key by key: no reading door of the store takes part.
   func setsInRedis(app: AppID) async throws -> [SetName: Members] {
     var sets: [SetName: Members] = [:]
-    for partition in 0..<settings.partitions {
-      let stem = keys.lastNumber(partition, app).dropLast("last:\(app.rawValue)".count)
+    for partition in 0..<session.settings.partitions {
+      let stem = session.keys.lastNumber(partition, app).dropLast("last:\(app.rawValue)".count)
       var apart = Set<String>()
       for key in try await names("\(stem)b:\(app.rawValue):*") {
         let words = key.split(separator: ":")
         let block = try #require(Int(words[words.count - 2]))
-        for (field, value) in pairs(try await redis.call(RedisCommand("HGETALL", key)).array ?? []) {
+        for (field, value) in pairs(try await session.redis.call(RedisCommand("HGETALL", key)).array ?? []) {
           let name = try #require(SetName(text: String(decoding: field, as: UTF8.self)))
-          #expect(key == keys.setBucket(partition, app, name, block: block))
+          #expect(key == session.keys.setBucket(partition, app, name, block: block))
           var stored = value
           if value.count == 1 {
-            let own = keys.set(partition, app, name, block: block)
+            let own = session.keys.set(partition, app, name, block: block)
             apart.insert(own)
-            stored = try #require(try await redis.call(RedisCommand("GET", own)).bytes, "\(own) is missing")
+            stored = try #require(try await session.redis.call(RedisCommand("GET", own)).bytes, "\(own) is missing")
           } else {
             #expect((2...64).contains(value.count))
           }
@@ -48,15 +48,15 @@ extension Store {
 
   private func names(_ pattern: String) async throws -> [String] {
     let escaped = pattern.replacing("[", with: "\\[")
-    return (try await redis.call(RedisCommand("KEYS", escaped)).array ?? []).compactMap(\.text)
+    return (try await session.redis.call(RedisCommand("KEYS", escaped)).array ?? []).compactMap(\.text)
   }
 
   func allRecords(app: AppID) async throws -> [FoundDevice] {
     var found: [FoundDevice] = []
-    for partition in 0..<settings.partitions {
-      let last = try await redis.call(RedisCommand("GET", keys.lastNumber(partition, app))).integer ?? 0
+    for partition in 0..<session.settings.partitions {
+      let last = try await session.redis.call(RedisCommand("GET", session.keys.lastNumber(partition, app))).integer ?? 0
       let places = (0..<Int(last)).map { DevicePlace(partition: partition, number: $0) }
-      found += try await records(places, app: app).compactMap { $0 }
+      found += try await records.records(places, app: app).compactMap { $0 }
     }
     return found
   }
@@ -70,10 +70,10 @@ extension Store {
     }
     let held = try await setsInRedis(app: app)
     for name in Set(wanted.keys).union(held.keys) { #expect(held[name] == wanted[name], comment) }
-    let byID = try await find(records.map(\.device.id), app: app)
+    let byID = try await self.records.find(records.map(\.device.id), app: app)
     #expect(byID.map { $0?.place } == records.map(\.place), comment)
     let living = records.filter(\.record.isLiving)
-    let owners = try await findOwners(of: living.map(\.device.address), app: app)
+    let owners = try await tokens.findOwners(of: living.map(\.device.address), app: app)
     #expect(owners.map { $0?.place } == living.map(\.place), comment)
   }
 }

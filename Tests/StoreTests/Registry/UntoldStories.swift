@@ -28,7 +28,7 @@ struct UntoldStories {
     }
   private static let cases: [Case] =
     (0..<3).flatMap { at in
-      let nameless = Store.derivedID(of: address("nameless\(at)"), in: shop)
+      let nameless = DeviceID.derived(of: address("nameless\(at)"), in: shop)
       return [
         Case(device: phone("kept\(at)", "kept\(at)", at: 3_000), becomes: .updated),
         Case(device: phone("turned\(at)", "turned\(at) anew", at: 3_000), becomes: .updated),
@@ -47,10 +47,10 @@ struct UntoldStories {
       let devices = Self.cases.map(\.device)
       var (steps, isWhole, failed) = (0, false, 0)
       while !isWhole {
-        _ = try await store.redis.call(RedisCommand("FLUSHALL"))
-        store.shelf.books = [:]
+        _ = try await store.session.redis.call(RedisCommand("FLUSHALL"))
+        store.session.registry.shelf.books = [:]
         try await store.open(timeout: 60_000)
-        for device in Self.before { _ = try await store.put(device, app: shop) }
+        for device in Self.before { _ = try await store.devices.put(device, app: shop) }
         let relay = RedisRelay(to: server.socketPath)
         defer { relay.stop() }
         let victim = Store(loop: loop, redis: relay.endpoint, settings: settings)
@@ -61,22 +61,22 @@ struct UntoldStories {
         for attempt in 1...failures where told == nil {
           await relay.pass(steps / attempt, then: .dies)
           do {
-            told = try await victim.put(devices, app: shop)
+            told = try await victim.devices.put(devices, app: shop)
           } catch {
             (isWhole, failed) = (false, failed + 1)
           }
           await relay.goOn()
-          try await until(loop) { victim.isAvailable && victim.condition.takesWrites }
+          try await until(loop) { victim.session.isAvailable && victim.session.condition.takesWrites }
         }
         let what = "fails after \(steps) commands, \(failures) times"
         let results: [PutResult]
-        if let told { results = told } else { results = try await victim.put(devices, app: shop) }
+        if let told { results = told } else { results = try await victim.devices.put(devices, app: shop) }
         for (result, expected) in zip(results, Self.cases) {
           #expect(result.registration == expected.becomes, "\(expected.device.id) \(what)")
         }
-        #expect(victim.untold.isEmpty, "\(what)")
+        #expect(victim.session.registry.untold.isEmpty, "\(what)")
         // Who was told is told no more of it.
-        #expect(try await victim.put(devices, app: shop).allSatisfy { $0.registration == .updated }, "\(what)")
+        #expect(try await victim.devices.put(devices, app: shop).allSatisfy { $0.registration == .updated }, "\(what)")
         try await store.expectTrueSets(app: shop, "\(what)")
         steps += failures
         try #require(steps < 400)
@@ -99,15 +99,15 @@ struct UntoldStories {
         let phone = Self.phone("d\(number)", "t\(number)")
         await relay.pass(number, then: .dies)
         do {
-          #expect(try await victim.put(phone, app: shop).registration == .created)
+          #expect(try await victim.devices.put(phone, app: shop).registration == .created)
           isWhole = true
           await relay.goOn()
         } catch {
           await relay.goOn()
-          try await until(loop) { victim.isAvailable && victim.condition.takesWrites }
-          #expect(try await victim.put(phone, app: shop).registration == .created, "after \(number) commands")
+          try await until(loop) { victim.session.isAvailable && victim.session.condition.takesWrites }
+          #expect(try await victim.devices.put(phone, app: shop).registration == .created, "after \(number) commands")
         }
-        #expect(try await victim.put(phone, app: shop).registration == .updated)
+        #expect(try await victim.devices.put(phone, app: shop).registration == .updated)
         number += 1
         try #require(number < 100)
       }

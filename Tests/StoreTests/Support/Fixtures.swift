@@ -44,7 +44,8 @@ func submission(tokens: [String], at now: WallTime, credential: CredentialID = a
     let address = address(token)
     submission.targets.append(
       SubmissionTarget(
-        device: Store.derivedID(of: address, in: shop), registered: false, address: address, route: .queue(credential)))
+        device: DeviceID.derived(of: address, in: shop), registered: false, address: address, route: .queue(credential))
+    )
   }
   return submission
 }
@@ -72,13 +73,13 @@ extension MessageReport {
 }
 
 extension Store {
-  func take(_ partition: Int) async throws -> Lease { try #require(try await lease(partition)) }
+  func take(_ partition: Int) async throws -> Lease { try #require(try await leases.take(partition)) }
 
   /// Everything that a partition has to do.
   func claimAll(_ lease: Lease) async throws -> [ClaimedJob] {
     var jobs: [ClaimedJob] = []
-    for ready in try await readyStreams(lease) {
-      jobs += try await claim(lease, ready.stream, after: nil, jobs: 100, targets: 10_000)
+    for ready in try await queue.readyStreams(lease) {
+      jobs += try await queue.claim(lease, ready.stream, after: nil, jobs: 100, targets: 10_000)
     }
     return jobs
   }

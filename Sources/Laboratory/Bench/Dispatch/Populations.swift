@@ -59,7 +59,7 @@ final class Populations {
         population.isEven = isEven
         for start in stride(from: 0, to: share.count, by: Self.batch) {
           let devices = (start..<min(share.count, start + Self.batch)).map { population.device($0) }
-          for entry in try await store.put(devices, app: Self.app) {
+          for entry in try await store.devices.put(devices, app: Self.app) {
             guard case .stored(_, .created) = entry else {
               throw BenchFailure(reason: "a device was not new: \(entry)")
             }

@@ -19,7 +19,7 @@ struct DeviceRecord: Hashable {
   /// Nil in a device that nobody is just registering.
   var mark: Mark?
 
-  /// What registrations of one token tell each other by (`Store.contest`).
+  /// What registrations of one token tell each other by (`TokenOwners.contest`).
   struct Mark: Hashable {
     var nonce: UInt64
     /// It holds its token as soon as those before it are buried, and until then it is no recipient. Else it says
@@ -191,7 +191,7 @@ struct DeviceRecord: Hashable {
       device.permissions = permissions
     }
     let tags = try reader.int()
-    device.tags.reserveCapacity(min(tags, Store.maximumTags))
+    device.tags.reserveCapacity(min(tags, TagChange.maximumTags))
     for _ in 0..<tags { device.tags.append(try reader.word(words)) }
     for _ in 0..<(try reader.int()) {
       device.attributes.append(JSONMember(try reader.word(words), try Self.readValue(&reader, words)))

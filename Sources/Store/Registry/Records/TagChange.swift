@@ -15,7 +15,7 @@ package struct TagChange: Hashable, Sendable {
   package enum Result: Hashable, Sendable {
     /// The tags as they now are.
     case changed([String])
-    /// More than `Store.maximumTags`; nothing was changed.
+    /// More than `TagChange.maximumTags`; nothing was changed.
     case tooMany(Int)
     case noDevice
   }
@@ -28,7 +28,7 @@ package struct TagChange: Hashable, Sendable {
   }
 }
 
-extension Store {
+extension TagChange {
   /// Of a device, and again of its user.
   package static let maximumTags = 250
 }

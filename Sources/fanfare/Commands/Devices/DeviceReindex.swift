@@ -24,7 +24,7 @@ enum DeviceReindex {
         try await store.open()
         var isClean = true
         for app in apps {
-          let report = try await store.reindex(app, repair: repair)
+          let report = try await store.registryCheck.reindex(app, repair: repair)
           isClean = isClean && (report.isClean || (repair && report.faults[.unreadableRecord] == nil))
           show(report, app, repair: repair, json: arguments.wantsJSON)
         }

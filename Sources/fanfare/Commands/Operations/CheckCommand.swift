@@ -89,10 +89,10 @@ enum CheckCommand {
     defer { store.close() }
     do {
       try await store.open()
-      if let skew = ClockSkew(offset: try await store.clockOffset()) {
+      if let skew = ClockSkew(offset: try await store.session.clockOffset()) {
         return Finding("redis", problem: skew.text)
       }
-      let status = try await store.redisStatus()
+      let status = try await store.session.redisStatus()
       var finding = Finding(
         "redis", note: "the store is open, \(counted(setup.store.partitions, "partition")), \(status.promise)")
       let losses = status.losses(replicas: setup.replicas)

@@ -46,11 +46,11 @@ enum KeysCommand {
         try await store.open()
         switch verb {
         case "create":
-          let made = try await store.createKey(app: app, scopes: scopes, note: note, now: loop.wallNow)
+          let made = try await store.keyring.create(app: app, scopes: scopes, note: note, now: loop.wallNow)
           show([made.key], secret: made.secret, json: json)
         case "list" where isTable:
           var table = CSV.line(["id", "app", "scopes", "note", "created_at"])
-          for key in try await store.keys(app: app) {
+          for key in try await store.keyring.keys(app: app) {
             table += CSV.line([key.id, key.app.rawValue, scopeList(key), key.note, key.createdAt.rfc3339])
           }
           guard Terminal.pour(table) else {
@@ -58,9 +58,9 @@ enum KeysCommand {
             return .failure
           }
         case "list":
-          show(try await store.keys(app: app), secret: nil, json: json)
+          show(try await store.keyring.keys(app: app), secret: nil, json: json)
         default:
-          guard try await store.revokeKey(keyID ?? "", app: app) else {
+          guard try await store.keyring.revoke(keyID ?? "", app: app) else {
             Terminal.complain("app \(app.rawValue) has no key \(keyID ?? "")", "see fanfare keys list")
             return .failure
           }

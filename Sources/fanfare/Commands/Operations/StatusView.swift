@@ -30,12 +30,12 @@ struct StatusView: Sendable {
 
   init(_ store: Store, credentials: [CredentialID], replicas: Int, now: WallTime) async throws(StoreError) {
     self.now = now
-    owners = try await store.owners()
-    redis = try await store.redisStatus()
+    owners = try await store.workers.owners()
+    redis = try await store.session.redisStatus()
     losses = redis.losses(replicas: replicas)
-    queue = try await store.queueStatus()
-    brakes = try await store.brakes()
-    let conditions = try await store.conditions()
+    queue = try await store.queue.status()
+    brakes = try await store.pruneBrakes.all()
+    let conditions = try await store.conditions.all()
     var known = Dictionary(uniqueKeysWithValues: credentials.map { ($0, Credential(id: $0)) })
     for sending in owners.workers.flatMap(\.sendings) {
       var credential = known[sending.credential] ?? Credential(id: sending.credential)
@@ -62,7 +62,7 @@ struct StatusView: Sendable {
       known[stream.credential]?.oldest = min(before ?? oldest, oldest)
     }
     self.credentials = known.values.sorted { $0.id.rawValue < $1.id.rawValue }
-    held = try await store.heldPrunes(of: self.credentials.map(\.id)).filter { $0.value > 0 }
+    held = try await store.pruneBrakes.held(of: self.credentials.map(\.id)).filter { $0.value > 0 }
   }
 
   private static func rank(_ state: String) -> Int {

@@ -1,0 +1,173 @@
+import Domain
+import Loop
+import RedisClient
+
+/// A device that is arriving and whose token is its own now.
+struct Landing {
+  var place: DevicePlace
+  var id: DeviceID
+  var mark: DeviceRecord.Mark
+  var isEnabled: Bool
+}
+
+/// Devices that are registered before they hold their token (`TokenOwners.contest`). Holds nothing but its session, on whose
+/// loop it is used. An arrival that is cut off is settled by the next registration or by the sweep.
+struct DeviceArrivals: StorePart {
+  let session: RedisSession
+
+  init(_ session: RedisSession) { self.session = session }
+
+  /// What is arriving for longer was left behind.
+  private static let arrivalMilliseconds: Int64 = 10_000
+  private static let arrivalsPerSweep = 100
+  private static let landingsPerScript = 64
+  private static let announcedPerScript = 500
+
+  /// Before their records say so: whatever is left behind is found.
+  func announce(_ devices: [(place: DevicePlace, id: DeviceID)], _ app: AppID) async throws(StoreError) {
+    var runs: [(keys: [String], arguments: [RedisArgument])] = []
+    for (partition, devices) in Dictionary(grouping: devices, by: \.place.partition) {
+      for start in stride(from: 0, to: devices.count, by: Self.announcedPerScript) {
+        let some = devices[start..<min(devices.count, start + Self.announcedPerScript)]
+        runs.append(
+          (
+            keys: [keys.arrivals(partition)],
+            arguments: [.number(loop.wallNow.milliseconds)] + some.map { .bytes(Tombstones.buriedMember($0.id, app)) }
+          ))
+      }
+    }
+    guard !runs.isEmpty else { return }
+    _ = try await ask(Scripts.announce, runs)
+  }
+
+  /// Which of them hold their tokens now; the others were changed by somebody else.
+  func land(_ landings: [Landing], _ app: AppID) async throws(StoreError) -> [Bool] {
+    var landed = [Bool](repeating: true, count: landings.count)
+    var left: [[Int]] = []
+    for (_, some) in Dictionary(grouping: landings.indices, by: { landings[$0].place.partition }) {
+      let some = some.sorted { landings[$0].place.number < landings[$1].place.number }
+      for start in stride(from: 0, to: some.count, by: Self.landingsPerScript) {
+        left.append(Array(some[start..<min(some.count, start + Self.landingsPerScript)]))
+      }
+    }
+    while !left.isEmpty {
+      let runs = left.map { chunk in run(of: chunk.map { landings[$0] }, app) }
+      var again: [[Int]] = []
+      for (chunk, reply) in zip(left, try await ask(Scripts.land, runs)) {
+        guard let answer = reply.array, answer.first?.integer == 1 else { continue }
+        let refused = Set(answer.dropFirst().compactMap { $0.integer.map { chunk[Int($0) - 1] } })
+        for at in refused { landed[at] = false }
+        let rest = chunk.filter { !refused.contains($0) }
+        if !rest.isEmpty { again.append(rest) }
+      }
+      left = again
+    }
+    return landed
+  }
+
+  /// Of one partition, by number.
+  private func run(of landings: [Landing], _ app: AppID) -> ScriptRun {
+    let partition = landings[0].place.partition
+    var script = ScriptRun()
+    script.keys.append(keys.arrivals(partition))
+    var bucket = -1
+    var buckets = 0
+    var devices = RedisCommand()
+    var sets: [SetChanges] = []
+    for landing in landings {
+      let number = landing.place.number
+      if landing.place.bucket != bucket {
+        bucket = landing.place.bucket
+        buckets += 1
+        script.keys.append(keys.record(partition, app, number))
+      }
+      devices.append(length: 5 + DeviceRecord.Mark.length) { head in
+        head.append(UInt8(buckets))
+        head.append32(number)
+        head += landing.mark.raw
+      }
+      devices.append(Tombstones.buriedMember(landing.id, app))
+      guard landing.isEnabled else { continue }
+      if sets.last?.block != landing.place.block { sets.append(SetChanges(block: landing.place.block)) }
+      sets[sets.count - 1].enter(SetName(.active), number: number)
+    }
+    script.arguments.append(landings.count)
+    script.arguments.append(buckets)
+    DeviceRecords(session).append(sets, of: partition, to: &script, between: devices, app)
+    return script
+  }
+
+  // MARK: Left behind
+
+  /// Brings to their ends what registrations left behind in a partition that were cut off.
+  func settleArrivals(_ partition: Int, now: WallTime) async throws(StoreError) {
+    let listed = try await ask(
+      RedisCommand(
+        "ZRANGEBYSCORE", keys.arrivals(partition), "-inf", String(now.milliseconds - Self.arrivalMilliseconds),
+        "WITHSCORES", "LIMIT", "0", String(Self.arrivalsPerSweep)), partition: partition)
+    for (member, time) in pairs(listed.array ?? []) {
+      let (app, id) = Tombstones.device(ofMember: member)
+      if let found = try await DeviceRecords(session).find([id], app: app)[0], found.record.isArriving {
+        try await settle(found, app)
+      }
+      _ = try await ask(
+        Scripts.unbury, keys: [keys.arrivals(partition)], [.bytes(member), .bytes(time)], partition: partition)
+    }
+  }
+
+  /// One that its token's alias names already has the token as if its registration had gone on; one that it does not name yet has it
+  /// unless another one does.
+  private func settle(_ found: FoundDevice, _ app: AppID) async throws(StoreError) {
+    guard let mark = found.record.mark else { return }
+    let derived = DeviceID.derived(of: found.device.address, in: app)
+    let entry = AliasEntry(place: found.place, tag: mark.tag)
+    let isNamed = try await TokenOwners(session).entries(of: [(derived, found.place)], app: app)[0].contains(entry)
+    switch try await arrive([found], yields: !isNamed, app)[0] {
+    case .yielded(let owner):
+      let buried = try await DeviceRecords(session).rewrite(found.device.id, app: app) { record in
+        record.mark == mark ? TokenOwners(session).buried(record, for: owner) : nil
+      }
+      if buried?.before.mark == mark { try await TokenOwners(session).unpoint([(derived, entry)], app: app) }
+    case .won, .overtaken: break
+    }
+  }
+
+  /// Enters devices that are arriving for their tokens and lets those have them that win. `yields`: to whoever has the token.
+  func arrive(_ devices: [FoundDevice], yields: Bool, _ app: AppID) async throws(StoreError) -> [ContestResult] {
+    let tokens = devices.map { DeviceID.derived(of: $0.device.address, in: app) }
+    let pointers = zip(devices, tokens).map { found, derived in
+      Pointer(derived: derived, entry: AliasEntry(place: found.place, tag: found.record.mark?.tag ?? 0))
+    }
+    let told = try await TokenOwners(session).point(pointers, app: app)
+    var claims: [TokenClaim] = []
+    for (at, found) in devices.enumerated() {
+      let mark = found.record.mark
+      var claim = TokenClaim(
+        id: found.device.id, place: found.place, address: found.device.address, user: found.device.user,
+        derived: tokens[at], told: told[at],
+        way: .arrives
+      ) { $0.record.mark == mark }
+      claim.yields = yields
+      claims.append(claim)
+    }
+    var results = try await TokenOwners(session).contest(claims, app)
+    var winners: [Int] = []
+    for (at, result) in results.enumerated() { if case .won = result { winners.append(at) } }
+    let landings = winners.map { at in
+      let device = devices[at]
+      return Landing(
+        place: device.place, id: device.device.id,
+        mark: device.record.mark ?? DeviceRecord.Mark(nonce: 0, isArriving: false), isEnabled: device.device.enabled)
+    }
+    var gone: [(derived: DeviceID, entry: AliasEntry)] = []
+    for (at, hasLanded) in zip(winners, try await land(landings, app)) {
+      if hasLanded, case .won(let entries, _, _) = results[at] {
+        gone += entries.map { (tokens[at], $0) }
+      } else {
+        results[at] = .overtaken
+      }
+    }
+    try await TokenOwners(session).unpoint(gone, app: app)
+    return results
+  }
+}

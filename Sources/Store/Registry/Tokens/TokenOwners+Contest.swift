@@ -1,0 +1,219 @@
+import Domain
+import Loop
+import RedisClient
+import TLS
+
+/// A registration that the alias of its token names.
+struct TokenClaim {
+  var id: DeviceID
+  var place: DevicePlace
+  var address: Address
+  var user: String?
+  /// The id that the token gives.
+  var derived: DeviceID
+  /// Who came before it.
+  var told: Pointed
+  var way: RegistrationWay
+  /// Whoever has the token or is about to keeps it.
+  var yields = false
+  /// Of one that is repeated: whom it has buried since then has lost the token to it.
+  var untoldSince: WallTime?
+  /// Whether its own record is as it was when it was entered.
+  var isStill: (FoundDevice) -> Bool
+}
+
+enum ContestResult {
+  /// No other one lives with the token. `gone`: entries that name nobody who could. `from`: who had it. `buried`: devices of its user,
+  /// which know that there are several, and the versions of the user's tags that they hold.
+  case won(gone: [AliasEntry], from: DeviceID?, buried: [DevicePlace: Int])
+  /// Another registration of the same device, or one that came behind it, has taken its place.
+  case overtaken
+  case yielded(to: DeviceID)
+}
+
+/// Of several that want one token, the one that the token's alias names last has it. Alias and records are in different partitions,
+/// so this goes in steps, and none of them makes a second living owner:
+///
+/// 1. The device's record says that it is arriving, or still tells of its former token: it does not hold this one.
+/// 2. The alias names it (`point`), behind all that came before it, and tells who they are.
+/// 3. Those before it are buried. What may be about to write the token into its record is changed, so that it is refused.
+/// 4. The device lives with the token, if its record is as it was in step 1.
+///
+/// Of two, the later one in step 2 knows of the other, and stops it or finds it done; so whoever passes step 4 is alone. A process that
+/// dies leaves a device that is arriving and no recipient; the next registration or the sweep brings it to its end (`settleArrivals`).
+///
+/// Many go together, a place of each at a time: to one another they are as to the registrations of other processes.
+extension TokenOwners {
+  /// Whose records are read and written together.
+  private static let contestsAtOnce = 512
+
+  func contest(_ claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [ContestResult] {
+    var results = [ContestResult](repeating: .overtaken, count: claims.count)
+    try await inParts(of: claims.count, each: Self.contestsAtOnce) { part async throws(StoreError) in
+      var contests = claims[part].map(Contest.init)
+      while try await self.goOn(&contests, app) {}
+      for (at, contest) in zip(part, contests) { results[at] = contest.result ?? .overtaken }
+    }
+    return results
+  }
+
+  /// One step of each that is not over; false: all are.
+  private func goOn(_ contests: inout [Contest], _ app: AppID) async throws(StoreError) -> Bool {
+    var open: [(at: Int, place: DevicePlace)] = []
+    var taken = Set<DevicePlace>()
+    for at in contests.indices {
+      // Of several that come after one device, one at a time.
+      guard let place = contests[at].next(), taken.insert(place).inserted else { continue }
+      open.append((at, place))
+    }
+    guard !open.isEmpty else { return false }
+    let others = try await DeviceRecords(session).records(open.map(\.place), app: app)
+    // Behind them: if these are as they were, all that the others had come to by then came before.
+    let owns = try await DeviceRecords(session).records(open.map { contests[$0.at].claim.place }, app: app)
+    var writes: [(at: Int, write: DeviceWrite, isFrom: Bool, forgets: Bool)] = []
+    for (place, (at, _)) in open.enumerated() {
+      let contest = contests[at]
+      guard let own = owns[place], contest.claim.isStill(own) else {
+        contests[at].result = .overtaken
+        continue
+      }
+      switch verdict(on: others[place], contest.entries, contest.claim, app) {
+      case .leave: contests[at].settled()
+      case .forget(let from): contests[at].settled(forgets: true, from: from)
+      case .yield(let id): contests[at].result = .yielded(to: id)
+      case .write(let before, let after, let isFrom, let forgets):
+        let write = DeviceWrite(place: open[place].place, id: before.device.id, before: before, after: after)
+        writes.append((at, write, isFrom, forgets))
+      }
+    }
+    guard !writes.isEmpty else { return true }
+    for (written, result) in zip(writes, try await DeviceRecords(session).write(writes.map(\.write), app: app)) {
+      if result.isDone {
+        contests[written.at].wrote(written.write)
+        contests[written.at].settled(forgets: written.forgets, from: written.isFrom ? written.write.id : nil)
+      } else if !contests[written.at].triesAgain() {
+        throw DeviceRecords.tooBusy
+      }
+    }
+    return true
+  }
+
+  /// One claim on its way through those that came before it.
+  private struct Contest {
+    let claim: TokenClaim
+    private var places: ArraySlice<DevicePlace>
+    private var gone: [AliasEntry] = []
+    private var from: DeviceID?
+    private var buried: [DevicePlace: Int] = [:]
+    private var attempts = 0
+    /// Nil: it goes on.
+    var result: ContestResult?
+
+    init(_ claim: TokenClaim) {
+      self.claim = claim
+      var all = claim.told.own
+      for entry in claim.told.entries where !all.contains(entry.place) { all.append(entry.place) }
+      places = all[...]
+    }
+
+    /// The place to look at; nil: it is over.
+    mutating func next() -> DevicePlace? {
+      guard result == nil else { return nil }
+      if places.first == claim.place {
+        // Of earlier registrations of the device, which are over or are refused.
+        settled(forgets: true)
+      }
+      guard let place = places.first else {
+        result = .won(gone: gone, from: from, buried: buried)
+        return nil
+      }
+      return place
+    }
+
+    /// Those of the place that it is at.
+    var entries: [AliasEntry] { claim.told.entries.filter { $0.place == places.first } }
+
+    mutating func wrote(_ write: DeviceWrite) {
+      guard let after = write.after, after.stored.tombstone != nil, let user = claim.user,
+        after.stored.device.isOf(user)
+      else {
+        return
+      }
+      buried[write.place] = after.userVersion
+    }
+
+    mutating func settled(forgets: Bool = false, from other: DeviceID? = nil) {
+      if forgets { gone += entries }
+      from = from ?? other
+      places = places.dropFirst()
+      attempts = 0
+    }
+
+    /// Another one came between.
+    mutating func triesAgain() -> Bool {
+      attempts += 1
+      return attempts < DeviceRecords.writeAttempts
+    }
+  }
+
+  private enum Treatment {
+    case leave
+    case forget(from: DeviceID?)
+    case yield(DeviceID)
+    case write(FoundDevice, DeviceRecord, isFrom: Bool, forgets: Bool)
+  }
+
+  private func verdict(on other: FoundDevice?, _ entries: [AliasEntry], _ claim: TokenClaim, _ app: AppID) -> Treatment
+  {
+    guard let other else { return .forget(from: nil) }
+    let holds = other.device.address.holdsSameToken(as: claim.address)
+    // Another token may have the same hash: then the entry is that one's.
+    let isForeign = !holds && names(other, as: claim.derived, app)
+    if let mark = other.record.mark, mark.isArriving {
+      guard holds else { return isForeign ? .leave : .forget(from: nil) }
+      if claim.yields { return .yield(other.device.id) }
+      // One that is not entered yet comes behind this.
+      guard entries.contains(where: { $0.tag == mark.tag }), claim.way != .keeps else { return .leave }
+      return .write(other, buried(other.record, for: claim), isFrom: false, forgets: true)
+    }
+    if let tombstone = other.record.stored.tombstone {
+      guard !isForeign else { return .leave }
+      let isOwn = tombstone.reason == Self.moved(to: claim.id) && claim.untoldSince.map { $0 <= tombstone.at } ?? false
+      return .forget(from: isOwn ? other.device.id : nil)
+    }
+    if holds {
+      if claim.yields { return .yield(other.device.id) }
+      return .write(other, buried(other.record, for: claim), isFrom: true, forgets: true)
+    }
+    guard !entries.isEmpty, claim.way != .keeps else { return .leave }
+    return .write(other, shaken(other), isFrom: false, forgets: !isForeign)
+  }
+
+  private func names(_ other: FoundDevice, as derived: DeviceID, _ app: AppID) -> Bool {
+    let (own, asked) = (alias(DeviceID.derived(of: other.device.address, in: app), app), alias(derived, app))
+    return own.key == asked.key && own.hash == asked.hash
+  }
+
+  /// A user whose device comes under another id has several: this record need not be written again for that.
+  private func buried(_ device: DeviceRecord, for claim: TokenClaim) -> DeviceRecord {
+    var record = buried(device, for: claim.id)
+    if let user = claim.user, device.stored.device.isOf(user) { record.isOneOfSeveral = true }
+    return record
+  }
+
+  private static func moved(to owner: DeviceID) -> String { "moved:\(owner.rawValue)" }
+
+  func buried(_ device: DeviceRecord, for owner: DeviceID) -> DeviceRecord {
+    var record = device
+    record.stored.tombstone = Tombstone(reason: Self.moved(to: owner), at: loop.wallNow)
+    record.mark = nil
+    return record
+  }
+
+  /// Says the same, and yet what another process would write in its place is refused.
+  func shaken(_ device: FoundDevice) -> DeviceRecord {
+    var record = device.record
+    record.mark = DeviceRecord.Mark(nonce: SecureRandom.word(), isArriving: false)
+    return record
+  }
+}
