@@ -2,7 +2,7 @@ import CommandFrame
 import Glibc
 
 /// A temporary folder that only this user can read, removed with all it holds when this object goes.
-package final class ScratchFolder: @unchecked Sendable {
+package final class ScratchFolder: Sendable {
   package let path: String
 
   /// Where none can be made it says so, and ends the process.

@@ -7,6 +7,7 @@ typealias TokenOwner = (id: DeviceID, owner: StoredDevice?)
 
 /// How it is learned which device is registered with a token that a message names.
 enum OwnerLookup {
+  /// Redis is asked before the message is prepared.
   case lookedUp
   /// In the order of the message's tokens.
   case known([TokenOwner])

@@ -12,7 +12,7 @@ package struct TextTemplate: Hashable, Sendable {
   package static func isPlain(_ text: String) -> Bool {
     let bytes = text.utf8Span.span
     guard bytes.count > 1 else { return true }
-    // Without an early end the loop is one of vectors. Almost no text has even one pair.
+    // No early end, so that the compiler may take many bytes at a time. Almost no text has even one pair.
     var pairs: UInt8 = 0
     for place in 1..<bytes.count { pairs |= bytes[place] == brace && bytes[place - 1] == brace ? 1 : 0 }
     return pairs == 0
