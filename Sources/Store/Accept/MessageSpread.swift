@@ -173,11 +173,11 @@ struct MessageSpread: StorePart {
           .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .number(Int64(partition)),
           .bytes(ending),
         ]
-      ) { [weak session] result in
-        guard let session, case .success = result else { return }
-        var remove = RedisCommand("HDEL", session.keys.finished(partition))
+      ) { [redis, keys] result in
+        guard case .success = result else { return }
+        var remove = RedisCommand("HDEL", keys.finished(partition))
         remove.append(id.raw)
-        session.redis.send(remove) { _ in }
+        redis.send(remove) { _ in }
       }
     }
   }
