@@ -72,6 +72,7 @@ package final class RunningGateway {
   /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the
   /// configuration says, or until a signal asks to stop. Throws `Failure`, and then leaves nothing running.
   package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Int? {
+    if api, workers > 0 { setup.store.recentMessages = RecentMessages() }
     do {
       for number in 0..<workers {
         let workerThread = WorkerThread(name: "worker-\(number)")

@@ -27,9 +27,9 @@ package final class HTTPServer {
   private var waiters: [UnsafeContinuation<Void, Never>] = []
 
   /// libmicrohttpd takes half of it for reading, the rest for headers, parameters and the answer's head. Where a head leaves no room
-  /// for the answer it closes the connection without one: so that a head up to twice the limit is answered, it has four times.
-  /// Pages of it that nobody touches cost nothing.
-  private static let memoryPerHeadByte = 8
+  /// for the answer it closes the connection without one. It clears all of it behind each request of a kept connection, so that more
+  /// costs time.
+  private static let memoryPerHeadByte = 4
   /// What a TLS client may send beyond a body's limit and still be answered.
   private static let droppedPerBodyByte = 16
 
@@ -54,7 +54,7 @@ package final class HTTPServer {
     // Callbacks come only from inside calls on the loop, and only until `stop`, which releases this.
     daemon = fanfare_mhd_start(
       listening.descriptor, UInt32(settings.maximumConnections),
-      max(65_536, settings.maximumHead * Self.memoryPerHeadByte),
+      max(32_768, settings.maximumHead * Self.memoryPerHeadByte),
       secrets?.certificate, secrets?.key, callbacks)
     guard let daemon else {
       throw HTTPServerFailure(

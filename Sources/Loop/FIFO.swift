@@ -1,23 +1,24 @@
 /// First in, first out, in amortised constant time; both ends are cheap. What was taken is let go at once.
 ///
-/// Inlinable, as what is generic is otherwise called through witness tables from other modules: 2 % of a campaign's samples.
-package struct FIFO<Element> {
+/// Public and inlinable, as what is generic is otherwise called through witness tables from other modules: 2 % of a campaign's
+/// samples. The compiler inlines nothing that is visible in the package only.
+public struct FIFO<Element> {
   @usableFromInline var items: [Element?] = []
   @usableFromInline var head = 0
 
   /// Below so many vacant places nothing is moved or given back.
   @usableFromInline static var slack: Int { 1_024 }
 
-  @inlinable package init() {}
+  @inlinable public init() {}
 
-  @inlinable @inline(__always) package var isEmpty: Bool { head == items.count }
-  @inlinable @inline(__always) package var first: Element? { head < items.count ? items[head] : nil }
-  @inlinable @inline(__always) package var count: Int { items.count - head }
+  @inlinable @inline(__always) public var isEmpty: Bool { head == items.count }
+  @inlinable @inline(__always) public var first: Element? { head < items.count ? items[head] : nil }
+  @inlinable @inline(__always) public var count: Int { items.count - head }
 
-  @inlinable @inline(__always) package mutating func append(_ element: Element) { items.append(element) }
+  @inlinable @inline(__always) public mutating func append(_ element: Element) { items.append(element) }
 
   /// Cheap for what was just taken; otherwise everything moves.
-  @inlinable @inline(__always) package mutating func prepend(_ element: Element) {
+  @inlinable @inline(__always) public mutating func prepend(_ element: Element) {
     if head > 0 {
       head -= 1
       items[head] = element
@@ -26,7 +27,7 @@ package struct FIFO<Element> {
     }
   }
 
-  @inlinable @inline(__always) package mutating func popFirst() -> Element? {
+  @inlinable @inline(__always) public mutating func popFirst() -> Element? {
     guard head < items.count else { return nil }
     let element = items[head]
     items[head] = nil
@@ -43,7 +44,7 @@ package struct FIFO<Element> {
   }
 
   /// The youngest.
-  @inlinable @inline(__always) package mutating func popLast() -> Element? {
+  @inlinable @inline(__always) public mutating func popLast() -> Element? {
     guard head < items.count else { return nil }
     let element = items.removeLast()
     if head == items.count {
@@ -55,7 +56,7 @@ package struct FIFO<Element> {
 
   /// Moves the first that meets the condition, of so many from the front or from the end, to the front; false: none
   /// does.
-  package mutating func bringForward(among most: Int, youngest: Bool, where condition: (Element) -> Bool) -> Bool {
+  public mutating func bringForward(among most: Int, youngest: Bool, where condition: (Element) -> Bool) -> Bool {
     let places = head..<items.count
     let found =
       youngest
@@ -67,7 +68,7 @@ package struct FIFO<Element> {
   }
 
   /// Takes all, in order.
-  @inlinable @inline(__always) package mutating func takeAll() -> [Element] {
+  @inlinable @inline(__always) public mutating func takeAll() -> [Element] {
     defer {
       items = []
       head = 0
@@ -75,7 +76,7 @@ package struct FIFO<Element> {
     return items[head...].compactMap { $0 }
   }
 
-  @inlinable @inline(__always) package mutating func change(_ body: (inout Element) -> Void) {
+  @inlinable @inline(__always) public mutating func change(_ body: (inout Element) -> Void) {
     for index in head..<items.count { body(&items[index]!) }
   }
 }

@@ -20,6 +20,7 @@ final class PreparedMessage {
     let isUrgent = recipients.audience == nil && recipients.targets.count <= settings.urgentTargets
     submission = Submission(
       app: app, body: body, kind: message.kind, urgency: isUrgent ? .urgent : .bulk, acceptedAt: now)
+    submission.message = message
     submission.ttl = message.ttl
     submission.collapseKey = message.collapseKey
     submission.ordered = message.ordered

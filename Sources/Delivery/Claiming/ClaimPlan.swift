@@ -123,14 +123,21 @@ struct ClaimPlan {
     _ streams: [StreamID], into claims: inout [Claim], room: (CredentialID) -> Int
   ) -> [StreamID] {
     var left: [StreamID] = []
+    // Takes no more claims for now. Streams that wait are of one credential, almost always.
+    var full: CredentialID?
     for stream in streams {
-      guard var cursor = cursors[stream] else { continue }
-      let coming = expected[stream.credential] ?? (0, 0)
-      let free = room(stream.credential) - coming.targets
-      guard free > 0, coming.claims < Self.claimsAtOnce else {
+      guard stream.credential != full else {
         left.append(stream)
         continue
       }
+      let coming = expected[stream.credential] ?? (0, 0)
+      let free = coming.claims < Self.claimsAtOnce ? room(stream.credential) - coming.targets : 0
+      guard free > 0 else {
+        full = stream.credential
+        left.append(stream)
+        continue
+      }
+      guard var cursor = cursors[stream] else { continue }
       let claim = Self.claim(
         stream, &cursor, jobs: min(jobsAtOnce, max(1, free / cursor.targetsPerJob)), members: min(membersAtOnce, free))
       // Audiences are never urgent; of a stream both may come.

@@ -54,9 +54,9 @@ final class LoadedMessage {
       } ?? false
     isPersonal = content.map { !MessageTexts($0).isShared } ?? false
     ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
-    // Its targets come with the jobs; a list of them is not kept. A channel is one, and is rendered for.
+    // Its targets come with the jobs; a list of them is not kept. A channel is rendered for.
     var content = content
-    if let aimed = content?.to, !aimed.isChannel { content?.to = .tokens([]) }
+    if content?.to.isList == true { content?.to = .tokens([]) }
     self.content = content
     split = content?.variants.isEmpty == false ? stored.split : nil
     renderings = (content?.contents ?? []).map { Renderings($0.message, startedAt: stored.startedAt) }
@@ -161,7 +161,15 @@ extension Recipients {
     case .audience, .everyone: false
     }
   }
-  fileprivate var isChannel: Bool { if case .channel = self { true } else { false } }
+  /// Of several.
+  fileprivate var isList: Bool {
+    switch self {
+    case .devices(let devices): devices.count > 1
+    case .users(let users): users.count > 1
+    case .tokens(let tokens): tokens.count > 1
+    case .channel, .audience, .everyone: false
+    }
+  }
 }
 
 /// The messages of the deliveries in memory, and a few more. Loop-owned.
@@ -215,7 +223,7 @@ final class Messages {
   }
 
   private func decoded(_ stored: StoredMessage) -> LoadedMessage {
-    let content = try? decode(stored.body)
+    let content = stored.message ?? (try? decode(stored.body))
     let message = LoadedMessage(stored, content: content, timing: content.flatMap { timing(stored.app, $0) })
     keep(message)
     return message

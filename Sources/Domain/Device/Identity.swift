@@ -1,19 +1,22 @@
+// These are no `RawRepresentable`, as the standard library hashes and compares those by way of their raw values' protocols, which
+// takes ten times as long.
+
 /// A tenant: it owns credentials, keys, devices and messages. Named in the configuration, 1–64 of `[a-z0-9_-]`.
-package struct AppID: RawRepresentable, Hashable, Sendable {
+package struct AppID: Hashable, Sendable {
   package let rawValue: String
   package init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// A device within its app: chosen by the client (1–128 bytes of printable ASCII without space or slash), or derived from
 /// provider, environment and token (a UUIDv5).
-package struct DeviceID: RawRepresentable, Hashable, Sendable {
+package struct DeviceID: Hashable, Sendable {
   package let rawValue: String
   package init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// One provider account of an app in one environment, unique over all apps: `<app>/<name>`, with `:production` or
 /// `:sandbox` behind it where the account serves both environments of APNs, or what a setting opens it for (`Form.each`).
-package struct CredentialID: RawRepresentable, Hashable, Sendable {
+package struct CredentialID: Hashable, Sendable {
   package let rawValue: String
   package init(rawValue: String) { self.rawValue = rawValue }
 
@@ -22,7 +25,7 @@ package struct CredentialID: RawRepresentable, Hashable, Sendable {
 }
 
 /// The name of a push provider as clients write it. An open set: a fourth provider needs no change here.
-package struct ProviderName: RawRepresentable, Hashable, Sendable {
+package struct ProviderName: Hashable, Sendable {
   package let rawValue: String
   package init(rawValue: String) { self.rawValue = rawValue }
 

@@ -1,7 +1,6 @@
 /// One normalized send, valid in every field that its kind allows. Made by Intake only.
 ///
 /// Copies share their fields: handing a message on costs one reference. To change a field copies all of them.
-@dynamicMemberLookup
 package struct Message: Hashable, Sendable {
   package private(set) var shared: Shared
 
@@ -11,18 +10,10 @@ package struct Message: Hashable, Sendable {
   /// All of them, to be changed together.
   package var fields: Fields { shared.fields }
 
-  /// What is computed of the fields.
-  @inlinable package subscript<Value>(dynamicMember field: KeyPath<Fields, Value>) -> Value {
-    shared.fields[keyPath: field]
-  }
-  /// A field. Setting it copies all.
-  package subscript<Value>(dynamicMember field: WritableKeyPath<Fields, Value>) -> Value {
-    @inlinable get { shared.fields[keyPath: field] }
-    set {
-      var fields = shared.fields
-      fields[keyPath: field] = newValue
-      shared = Shared(fields)
-    }
+  mutating func change(_ body: (inout Fields) -> Void) {
+    var fields = shared.fields
+    body(&fields)
+    shared = Shared(fields)
   }
 
   /// What copies of a message have in common.

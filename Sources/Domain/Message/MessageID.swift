@@ -17,6 +17,8 @@ package struct MessageID: Hashable, Sendable {
 
   package var acceptedAt: WallTime { WallTime(milliseconds: Int64(high >> 16)) }
   package var homePartition: Int { Int(high & 0xffff) }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 }
 
 extension MessageID: CustomStringConvertible, LosslessStringConvertible, Comparable {

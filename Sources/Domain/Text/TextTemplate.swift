@@ -10,13 +10,14 @@ package struct TextTemplate: Hashable, Sendable {
 
   /// True if the text is what it reads.
   package static func isPlain(_ text: String) -> Bool {
+    // Almost no text has even one.
+    guard braces.holdsSome(of: text) else { return true }
     let bytes = text.utf8Span.span
-    guard bytes.count > 1 else { return true }
-    // No early end, so that the compiler may take many bytes at a time. Almost no text has even one pair.
-    var pairs: UInt8 = 0
-    for place in 1..<bytes.count { pairs |= bytes[place] == brace && bytes[place - 1] == brace ? 1 : 0 }
-    return pairs == 0
+    for place in 1..<max(1, bytes.count) where bytes[place] == brace && bytes[place - 1] == brace { return false }
+    return true
   }
+
+  private static let braces = ByteSet { $0 == brace }
 
   package init(parsing text: String) throws(TemplateFault) {
     let bytes = Array(text.utf8)

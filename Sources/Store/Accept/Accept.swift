@@ -10,6 +10,8 @@ package struct Submission: Sendable {
   package var app: AppID
   /// The accepted request body: what is stored is what was asked for.
   package var body: [UInt8]
+  /// What was read of `body`, for a worker in the same process.
+  package var message: Message?
   package var kind: Kind
   package var ttl: Int
   package var collapseKey: String?

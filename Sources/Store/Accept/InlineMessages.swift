@@ -84,6 +84,7 @@ struct InlineMessages: StorePart {
           apps[item.message] = inline.app
           var whole = claimed(item, inline.target)
           whole.stored = StoredMessage(item.message, inline)
+          whole.stored?.message = settings.recentMessages?.take(item.message)
           claim = whole
         } else {
           broken.append(item.message)

@@ -60,7 +60,7 @@ package final class MessageAcceptance: StorePart {
       return .mayBeRegistered
     }
     let (id, buckets) = (identify(submission), TokenBuckets(of: submission.targets[0].device, submission.app, session))
-    var entry = entry(of: inline, id)
+    var entry = entry(of: inline, id, submission)
     entry.unregistered = buckets
     switch await acceptQueue.stored(entry, in: lane(of: inline, id, submission.urgency)) {
     case .stored: return .accepted(id)
@@ -81,7 +81,7 @@ package final class MessageAcceptance: StorePart {
         else { continue }
         let id = identify(submission)
         gathered.left += 1
-        acceptQueue.store(entry(of: inline, id), in: lane(of: inline, id, submission.urgency)) { stored in
+        acceptQueue.store(entry(of: inline, id, submission), in: lane(of: inline, id, submission.urgency)) { stored in
           gathered.results[place] = stored.fault.map { .failure($0) } ?? .success(id)
           gathered.left -= 1
           if gathered.left == 0 { waiter.resume() }
@@ -130,7 +130,7 @@ package final class MessageAcceptance: StorePart {
   /// Stores a message whose idempotency key, if it has one, is reserved. Once for each key, whoever comes when.
   func place(_ submission: Submission, as id: MessageID, isRepeated: Bool) async throws(StoreError) {
     if !isRepeated, submission.id == nil, let inline = InlineMessage(submission) {
-      var entry = entry(of: inline, id)
+      var entry = entry(of: inline, id, submission)
       entry.keyedUntil = submission.keyedUntil
       return try await acceptQueue.store(entry, in: lane(of: inline, id, submission.urgency))
     }
@@ -157,7 +157,8 @@ package final class MessageAcceptance: StorePart {
       stream: StreamID(partition: home, credential: inline.credential, urgency: urgency))
   }
 
-  private func entry(of inline: InlineMessage, _ id: MessageID) -> AcceptQueue.Entry {
+  private func entry(of inline: InlineMessage, _ id: MessageID, _ submission: Submission) -> AcceptQueue.Entry {
+    if let recent = settings.recentMessages, let message = submission.message { recent.put(id, message) }
     let packed = inline.packed
     var arguments = RedisCommand()
     arguments.reserve(bytes: packed.count + 48)
@@ -360,34 +361,6 @@ package final class MessageAcceptance: StorePart {
     if let brake = submission.errorBrake { fields.append("eb", "\(brake.share),\(brake.minimum)") }
     if let replayOf = submission.replayOf { fields.append("rep", replayOf.description) }
     return fields
-  }
-}
-
-/// Fields of a message's hash and their values, as a script takes them.
-struct MessageFields {
-  private(set) var pairs = RedisCommand()
-
-  init(reserving bytes: Int) { pairs.reserve(bytes: bytes) }
-
-  mutating func append(_ name: String, _ value: String) {
-    pairs.append(name)
-    pairs.append(value)
-  }
-  mutating func append(_ name: String, _ value: [UInt8]) {
-    pairs.append(name)
-    pairs.append(value)
-  }
-  mutating func append(_ name: String, _ value: some BinaryInteger) {
-    pairs.append(name)
-    pairs.append(value)
-  }
-}
-
-/// Fields and values of a hash.
-func pairs(_ reply: [RedisReply]) -> [(name: [UInt8], value: [UInt8])] {
-  stride(from: 0, to: reply.count - 1, by: 2).compactMap { place in
-    guard let name = reply[place].bytes, let value = reply[place + 1].bytes else { return nil }
-    return (name, value)
   }
 }
 

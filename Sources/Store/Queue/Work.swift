@@ -20,6 +20,12 @@ package struct StreamID: Hashable, Sendable {
     self.urgency = urgency
   }
 
+  /// Looked up several times for each delivery.
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(partition << 1 | (urgency == .urgent ? 1 : 0))
+    hasher.combine(credential)
+  }
+
   /// The sequence in the name of an entry, `sequence-1`.
   static func sequence(of entry: String) -> UInt64? { Whole.read(entry.prefix { $0 != "-" }, in: 0...UInt64.max) }
 }
@@ -32,6 +38,9 @@ package struct JobID: Hashable, Sendable {
     self.stream = stream
     self.sequence = sequence
   }
+
+  /// Two streams of a partition have no sequence in common.
+  package func hash(into hasher: inout Hasher) { hasher.combine(sequence ^ UInt64(stream.partition) << 48) }
 }
 
 /// Names a delivery: a message and the place of the target in the partition's list.
@@ -43,6 +52,10 @@ package struct DeliveryID: Hashable, Sendable {
     self.message = message
     self.partition = partition
     self.index = index
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(message.low ^ UInt64(truncatingIfNeeded: partition) << 32 ^ UInt64(truncatingIfNeeded: index))
   }
 }
 
@@ -139,6 +152,8 @@ package struct StoredMessage: Sendable {
   package var id: MessageID
   package var app: AppID
   package var body: [UInt8]
+  /// What was read of it, where this process has accepted it a moment ago.
+  package var message: Message?
   package var acceptedAt: WallTime
   /// With acceptance, or when it was scheduled for. For devices with a time of their own sending starts then.
   package var startedAt: WallTime

@@ -30,6 +30,8 @@ package struct StoreSettings: Sendable {
   package var probeMilliseconds: Int64 = 1_000
   /// Accepts stop at this share of Redis' `maxmemory`.
   package var memoryShare = 0.85
+  /// Where API and workers of one process hand on what was accepted; nil: workers read it from Redis.
+  package var recentMessages: RecentMessages?
   /// Prefix of every key, for several stores in one Redis.
   package var prefix = "ff"
   package init() {}

@@ -133,6 +133,8 @@ extension Journeys {
     }
     _ = try await gateway.process.line { $0.contains("store_went_back") }
     try await world.sandbox.play("[]")
+    // Not only with the next probe.
+    gateway.process.signal(SIGHUP)
     for id in kept + later { #expect(try await gateway.completed(id)["state"]?.string == "completed") }
     let accepted = try await world.sandbox.log().filter(\.accepted).map(\.token)
     let wanted = Set(((0..<60).map { $0 } + (120..<180)).map(Tokens.apns))
@@ -173,6 +175,8 @@ extension Journeys {
     let later = try await Self.insist(gateway, Self.lasting(1), key: "later")
     _ = try await gateway.process.line { $0.contains("store_went_back") }
     try await world.sandbox.play("[]")
+    // Not only with the next probe.
+    gateway.process.signal(SIGHUP)
     for id in older + [later] {
       _ = try await gateway.completed(id)
       #expect(try await gateway.deliveries(id).map { $0["state"]?.string } == ["accepted"])
@@ -226,6 +230,8 @@ extension Journeys {
     let later = try await send(durable ? 60..<125 : 120..<180)
     _ = try await gateway.process.line { $0.contains("store_went_back") }
     try await world.sandbox.play("[]")
+    // Not only with the next probe.
+    gateway.process.signal(SIGHUP)
     for id in kept + later { #expect(try await gateway.completed(id)["state"]?.string == "completed") }
     for id in lost { #expect(try await gateway.client.get("/v1/messages/\(id)").status == 404) }
     let accepted = try await world.sandbox.log().filter(\.accepted).map(\.token)
