@@ -12,7 +12,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # No type has more lines, or stands in more files. Those that had more when this was first checked may not grow.
 TYPE_LINES, TYPE_FILES = 900, 8
 LARGER = {
-    "API.Service": (3450, 40),
     "Delivery.Sender": (1500, 15),
     "Delivery.Worker": (2200, 17),
     "Intake.Intake": (2050, 24),
@@ -20,8 +19,6 @@ LARGER = {
 # No function has more lines, but for those that had.
 FUNCTION_LINES = 80
 LONGER = {
-    "Sources/API/OpenAPI/OpenAPI.swift: problemStatuses": 82,
-    "Sources/API/OpenAPI/OpenAPIAnswers.swift: answers": 102,
     "Sources/Laboratory/Bench/RegistryBench+Show.swift: show": 97,
     "Sources/Laboratory/Demo/FaultScript.swift: rules": 97,
 }

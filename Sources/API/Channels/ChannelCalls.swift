@@ -5,7 +5,10 @@ import JSON
 import TLS
 
 /// `/v1/channels`: broadcast channels of Live Activities. They live at the provider; nothing of them is stored here.
-extension Service {
+struct ChannelCalls {
+  let configuration: AdoptedConfiguration
+  let channels: BroadcastChannels
+
   func createChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let reading: ChannelReading
     let document = try call.document()
@@ -55,10 +58,10 @@ extension Service {
   private func carryOut(
     _ channelCall: ChannelCall, _ place: ChannelPlace, _ call: Call
   ) async throws(Problem) -> ChannelReply {
-    let app = try tenant(call.app)
+    let app = try configuration.tenant(call.app)
     let address = Address(
       provider: .apns, token: "", tokenKind: .channel, environment: place.environment, bundleID: place.bundleID)
-    guard let id = app.credential(for: address), let account = accounts[id] as? any ChannelAccount else {
+    guard let id = app.credential(for: address), let account = configuration.accounts[id] as? any ChannelAccount else {
       let what = place.bundleID.map { "`\($0)`" } ?? "the default bundle id"
       throw Problem(
         .invalidChannel,

@@ -2,16 +2,22 @@ import Domain
 import HTTPServer
 import Intake
 import JSON
+import Loop
 import Store
 
-extension Service {
+/// Devices by id and by token.
+struct DeviceCalls {
+  let loop: EventLoop
+  let store: Store
+  let configuration: AdoptedConfiguration
+
   /// `PUT /v1/devices/{id}`: the registration replaces what was known.
   func putDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     guard let text = call.parameters.first, Intake.isDeviceID(text) else {
       throw Problem(
         .invalidDevice, "A device id has 1–128 bytes of printable ASCII, without space and slash")
     }
-    try Self.checkName(text, .invalidDevice)
+    try Call.checkName(text, .invalidDevice)
     let reading = try read(call, id: DeviceID(rawValue: text))
     return try await put(reading, call)
   }
@@ -23,7 +29,7 @@ extension Service {
       reading.takeInstallation(in: call.app)
       return try await put(reading, call)
     }
-    let registration = AppRegistration(app: try tenant(call.app))
+    let registration = AppRegistration(app: try configuration.tenant(call.app))
     try registration.check(reading)
     guard reading.installation != nil else {
       return try await put(reading, call) { registration.merge(reading, into: $0) }
@@ -33,9 +39,10 @@ extension Service {
     return try await put(first, call) { registration.merge(reading, into: $0) }
   }
 
-  /// What an installation registers the first time. A token that is known already may belong to the device that it is: then that
-  /// device's tags and attributes go on under the installation's id. To know a token proves too little, as an installation can
-  /// name another token later and would get what was meant for the first one: the user must be the same, which was signed.
+  /// What an installation registers the first time. A token that is known already may belong to the device that it is:
+  /// then that device's tags and attributes go on under the installation's id. To know a token proves too little, as an
+  /// installation can name another token later and would get what was meant for the first one: the user must be the
+  /// same, which was signed.
   private func adopted(_ reading: DeviceReading, by registration: AppRegistration, _ app: AppID) async throws(Problem)
     -> DeviceReading
   {
@@ -54,26 +61,26 @@ extension Service {
   }
 
   func readDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try deviceID(of: call)
+    let id = try call.deviceID()
     let found: StoredDevice?
     do throws(StoreError) {
       found = try await store.devices.device(id, app: call.app)
     } catch {
       throw Problem(error)
     }
-    guard let stored = found else { throw Self.noDevice }
+    guard let stored = found else { throw Problem.noDevice }
     return Answer.json { stored.write(to: &$0) }
   }
 
   func deleteDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try deviceID(of: call)
+    let id = try call.deviceID()
     let existed: Bool
     do throws(StoreError) {
       existed = try await store.devices.removeDevice(id, app: call.app)
     } catch {
       throw Problem(error)
     }
-    guard existed else { throw Self.noDevice }
+    guard existed else { throw Problem.noDevice }
     return HTTPServerResponse(status: 204)
   }
 
@@ -84,23 +91,10 @@ extension Service {
     return Problem(.invalidDevice, detail, violations: [Violation("/user", Violation.Code.tooMany, detail)])
   }
 
-  /// A name in a path, of what is to be made.
-  static func checkName(_ name: String, _ code: ProblemCode) throws(Problem) {
-    guard Intake.reservedIDs.contains(name) else { return }
-    throw Problem(code, "`\(name)` is a word of the API's paths and cannot be an id or name: choose another")
-  }
-
-  static var noDevice: Problem { Problem(.notFound, "No device has this id") }
-
-  func deviceID(of call: Call) throws(Problem) -> DeviceID {
-    guard let text = call.parameters.first, Intake.isDeviceID(text) else { throw Self.noDevice }
-    return DeviceID(rawValue: text)
-  }
-
   private func read(_ call: Call, id: DeviceID?) throws(Problem) -> DeviceReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.read(deviceFrom: document, id: id, now: call.now, providers: tokenRules)
+      return try Intake.read(deviceFrom: document, id: id, now: call.now, providers: configuration.tokenRules)
     } catch {
       throw Problem(error, .invalidDevice)
     }

@@ -5,7 +5,11 @@ import Store
 import Telemetry
 
 /// What prune brakes have put aside, and prunes to be taken back: an operator's decisions.
-extension Service {
+struct PruneCalls {
+  let store: Store
+  let configuration: AdoptedConfiguration
+  let log: Log
+
   /// Held devices that a review shows.
   private static let sample = 10
 
@@ -87,7 +91,9 @@ extension Service {
 
   /// Of the app, by their whole names.
   private func ownCredentials(_ call: Call) -> [CredentialID] {
-    accounts.keys.filter { $0.rawValue.hasPrefix("\(call.app.rawValue)/") }.sorted { $0.rawValue < $1.rawValue }
+    configuration.accounts.keys.filter { $0.rawValue.hasPrefix("\(call.app.rawValue)/") }.sorted {
+      $0.rawValue < $1.rawValue
+    }
   }
 
   /// Named with or without its app. One that has left the configuration may still have prunes put aside.
@@ -98,7 +104,7 @@ extension Service {
     }
     let own = "\(call.app.rawValue)/"
     let id = CredentialID(rawValue: name.hasPrefix(own) ? name : own + name)
-    if accounts[id] != nil { return id }
+    if configuration.accounts[id] != nil { return id }
     do throws(StoreError) {
       if try await store.pruneBrakes.held(of: [id])[id] ?? 0 > 0 { return id }
     } catch {

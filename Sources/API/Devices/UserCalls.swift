@@ -4,17 +4,20 @@ import Intake
 import JSON
 import Store
 
-extension Service {
+/// Users, as their devices name them.
+struct UserCalls {
+  let store: Store
+
   /// Everything that is kept of a user: its tags, and the devices registered for it.
   func readUser(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let user = try user(of: call)
+    let user = try call.user()
     let found: StoredUser?
     do throws(StoreError) {
       found = try await store.users.user(user, app: call.app)
     } catch {
       throw Problem(error)
     }
-    guard let found else { throw Self.noUser }
+    guard let found else { throw Problem.noUser }
     return Answer.json { writer in
       writer.member("user", user)
       writer.member("tags", JSONValue.array(found.tags.map { .string($0) }))
@@ -24,7 +27,7 @@ extension Service {
 
   /// Repeating it is no fault: a privacy request ends with nobody left.
   func deleteUser(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let user = try user(of: call)
+    let user = try call.user()
     let removed: Int
     do throws(StoreError) {
       removed = try await store.users.remove(user, app: call.app)
@@ -35,12 +38,5 @@ extension Service {
       writer.member("user", user)
       writer.member("devices_deleted", removed)
     }
-  }
-
-  static var noUser: Problem { Problem(.notFound, "No device is registered for this user") }
-
-  func user(of call: Call) throws(Problem) -> String {
-    guard let user = call.parameters.first, Intake.isUser(user) else { throw Self.noUser }
-    return user
   }
 }

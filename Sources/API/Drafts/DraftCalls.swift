@@ -5,7 +5,28 @@ import JSON
 import Store
 
 /// Messages that are not sent yet. They stand apart from `/v1/messages`, so that no mistyped parameter can send one.
-extension Service {
+final class DraftCalls {
+  private let store: Store
+  private let configuration: AdoptedConfiguration
+  private let settings: ServiceSettings
+  private let lookup: DraftLookup
+  private let preparation: MessagePreparation
+  private let forecaster: Forecaster
+  private let attributes: AttributeCheck
+
+  init(
+    store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings, lookup: DraftLookup,
+    preparation: MessagePreparation, forecaster: Forecaster, attributes: AttributeCheck
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.settings = settings
+    self.lookup = lookup
+    self.preparation = preparation
+    self.forecaster = forecaster
+    self.attributes = attributes
+  }
+
   func listDrafts(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let drafts: [StoredDraft]
     do throws(StoreError) {
@@ -28,14 +49,14 @@ extension Service {
   }
 
   func readDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    answer(200, try await foundDraft(try draftID(of: call), call.app))
+    answer(200, try await lookup.draft(try call.draftID(), call.app))
   }
 
-  /// Whole: what is left out is gone. `If-Match` names the version that the client has seen, so that of two who change it at
-  /// once the second learns of the first.
+  /// Whole: what is left out is gone. `If-Match` names the version that the client has seen, so that of two who change
+  /// it at once the second learns of the first.
   func replaceDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try draftID(of: call)
-    guard let match = try match(of: call) else {
+    let id = try call.draftID()
+    guard let match = try call.draftVersion() else {
       throw Problem(
         .preconditionRequired,
         "Send `If-Match` with the `etag` of the draft that you read, or `*` to replace any version")
@@ -51,11 +72,11 @@ extension Service {
       throw Problem(error)
     }
     try await check(change, call.app)
-    return answer(200, try await foundDraft(id, call.app), await notices(of: reading, call))
+    return answer(200, try await lookup.draft(id, call.app), await notices(of: reading, call))
   }
 
-  /// What is to be known of a draft's message when it is written, long before it is sent. What cannot be said yet is left out: no
-  /// draft is refused for it.
+  /// What is to be known of a draft's message when it is written, long before it is sent. What cannot be said yet is
+  /// left out: no draft is refused for it.
   private func notices(of reading: DraftReading, _ call: Call) async -> [Notice] {
     let notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     var found: [Notice] = []
@@ -71,17 +92,18 @@ extension Service {
   /// Of a message that names nobody yet only what is wrong for everybody.
   private func foreseen(of message: JSONValue, _ call: Call) async throws(Problem) -> [Notice] {
     if message["to"] != nil {
-      return try await count(try read(message, call).message, call, document: message, .warning).warnings
+      return try await forecaster.count(try preparation.read(message, call).message, call, document: message, .warning)
+        .warnings
     }
     var members = message.object ?? []
     members.set("to", .object([JSONMember("everyone", .bool(true))]))
-    let contents = try read(.object(members), call).message.textsByVariant
-    return Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call))
+    let contents = try preparation.read(.object(members), call).message.textsByVariant
+    return Notice.of(unknownAttributes: try await attributes.unknown(in: contents, call))
   }
 
   func deleteDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try draftID(of: call)
-    let match = try match(of: call)
+    let id = try call.draftID()
+    let match = try call.draftVersion()
     let change: DraftChange
     do throws(StoreError) {
       change = try await store.drafts.delete(id, version: match?.version, app: call.app)
@@ -93,14 +115,14 @@ extension Service {
   }
 
   func duplicateDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let source = try await foundDraft(try draftID(of: call), call.app)
-    let name = source.name.map { Self.name("Copy of", $0) }
+    let source = try await lookup.draft(try call.draftID(), call.app)
+    let name = source.name.map { DraftName.of("Copy of", $0) }
     return answer(201, try await keep(source.body, name: name, copyOf: source.id.description, call))
   }
 
   /// `POST /v1/messages/{id}/duplicate`: what was sent becomes a draft.
   func duplicateMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try messageID(of: call)
+    let id = try call.messageID()
     let body: [UInt8]?
     let report: MessageReport?
     do throws(StoreError) {
@@ -110,13 +132,13 @@ extension Service {
       throw Problem(error)
     }
     guard let body else {
-      guard report != nil else { throw Self.noMessage }
+      guard report != nil else { throw Problem.noMessage }
       throw Problem(
         .contentGone,
         "The content of this message is no longer stored. After its end, a message keeps its content only if it went "
           + "to an audience, came from a draft, or had failed or expired deliveries")
     }
-    let name = report?.labels.name.map { Self.name("Copy of", $0) }
+    let name = report?.labels.name.map { DraftName.of("Copy of", $0) }
     // The copy is called otherwise.
     let nameless = (try? JSON.parse(body, maximumDepth: Call.maximumDepth))?.without(["name"]).encoded
     return answer(201, try await keep(nameless ?? body, name: name, copyOf: id.description, call))
@@ -124,17 +146,11 @@ extension Service {
 
   // MARK: Parts
 
-  /// The name alone where it leaves no room for more.
-  static func name(_ words: String, _ name: String) -> String {
-    let longer = "\(words) \(name)"
-    return longer.utf8.count <= Message.longestName ? longer : name
-  }
-
   private func reading(of call: Call) throws(Problem) -> DraftReading {
     let document = try call.document()
     do throws(Refusal) {
       return try Intake.draft(
-        from: document, providers: tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
+        from: document, providers: configuration.tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
     } catch {
       throw Problem(error, .invalidDraft)
     }
@@ -164,78 +180,16 @@ extension Service {
     throw Problem(.invalidDraft, detail, violations: [Violation("/message", .tooLong, detail)])
   }
 
-  func foundDraft(_ id: DraftID, _ app: AppID) async throws(Problem) -> StoredDraft {
-    let state: DraftState
-    do throws(StoreError) {
-      state = try await store.drafts.draft(id, app: app)
-    } catch {
-      throw Problem(error)
-    }
-    switch state {
-    case .found(let draft): return draft
-    case .sent(let message): throw try await sent(message, app)
-    case .unknown: throw Self.noDraft
-    }
-  }
-
-  static var noDraft: Problem { Problem(.notFound, "No draft has this id: it may be another app's, or deleted") }
-
-  /// With what became of its message.
-  func sent(_ message: MessageID, _ app: AppID) async throws(Problem) -> Problem {
-    let report: MessageReport?
-    do throws(StoreError) {
-      report = try await store.reports.report(message, app: app)
-    } catch {
-      throw Problem(error)
-    }
-    return Self.sent(message, isCancelled: report?.state == .cancelled)
-  }
-
-  private static func sent(_ message: MessageID, isCancelled: Bool) -> Problem {
-    Problem(
-      .draftSent,
-      isCancelled
-        ? "This draft was sent as \(message), which was cancelled: you can read and duplicate that message"
-        : "This draft was sent as \(message): you can read, cancel and duplicate that message")
-  }
-
-  static func conflict(_ version: Int) -> Problem {
-    Problem(
-      .draftConflict, "The draft now has version \(version): read it again, and change that version",
-      headers: [Header("etag", "\"\(version)\"")])
-  }
-
   private func check(_ change: DraftChange, _ app: AppID) async throws(Problem) {
     switch change {
     case .done: return
-    case .conflict(let version): throw Self.conflict(version)
+    case .conflict(let version): throw Problem.draftConflict(version)
     case .sending(let message):
       throw Problem(
         .draftSent, "This draft is being sent as \(message): repeat the send to get its result, or duplicate the draft")
-    case .sent(let message): throw try await sent(message, app)
-    case .unknown: throw Self.noDraft
+    case .sent(let message): throw try await lookup.sent(message, app)
+    case .unknown: throw Problem.noDraft
     }
-  }
-
-  func draftID(of call: Call) throws(Problem) -> DraftID {
-    guard let text = call.parameters.first, let id = DraftID(text) else { throw Self.noDraft }
-    return id
-  }
-
-  /// Of `If-Match`; no version: any.
-  struct Match {
-    var version: Int?
-  }
-
-  func match(of call: Call) throws(Problem) -> Match? {
-    guard let text = call.request.header("if-match") else { return nil }
-    if text == "*" { return Match() }
-    let digits =
-      text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 2 ? String(text.dropFirst().dropLast()) : text
-    guard let version = Whole.read(digits, in: 1...Int(Int32.max)) else {
-      throw Problem(.invalidParameter, "`If-Match` must be the `etag` of the draft that you read, or `*`")
-    }
-    return Match(version: version)
   }
 
   private func answer(_ status: Int, _ draft: StoredDraft, _ warnings: [Notice] = []) -> HTTPServerResponse {
@@ -247,7 +201,7 @@ extension Service {
       writer.member("message", message)
       writer.key("missing")
       writer.beginArray()
-      for violation in Intake.missing(in: message, providers: tokenRules) { violation.write(to: &writer) }
+      for violation in Intake.missing(in: message, providers: configuration.tokenRules) { violation.write(to: &writer) }
       writer.endArray()
       writer.key("warnings")
       writer.beginArray()

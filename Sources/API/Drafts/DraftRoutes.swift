@@ -6,41 +6,41 @@ extension Endpoint {
       "listDrafts", "GET", "/v1/drafts", .key([.send, .read]), query: ["format"],
       "List or export the drafts, newest first",
       answers: [.list("All of them, newest first; as NDJSON or CSV too", "Draft", "DraftSummary")]
-    ) { $0.listDrafts },
+    ) { $0.drafts.listDrafts },
     Endpoint(
       "createDraft", "POST", "/v1/drafts", .key([.send]), "Create a draft", body: .init("DraftToKeep"),
       answers: [.json(201, "Kept until it is sent or deleted", "Draft")],
       problems: [.invalidDraft, .draftLimit]
-    ) { $0.createDraft },
+    ) { $0.drafts.createDraft },
     Endpoint(
       "readDraft", "GET", "/v1/drafts/{id}", .key([.send, .read]),
       "Read a draft, with what is missing before it can be sent",
       answers: [.json(200, "The draft; `etag` is its version", "Draft")],
       problems: [.notFound, .draftSent]
-    ) { $0.readDraft },
+    ) { $0.drafts.readDraft },
     Endpoint(
       "replaceDraft", "PUT", "/v1/drafts/{id}", .key([.send]), "Replace a draft, if nobody has changed it since",
       body: .init("DraftToKeep"), headers: [.match],
       answers: [.json(200, "Replaced", "Draft")],
       problems: [.invalidDraft, .notFound, .draftSent, .draftConflict, .preconditionRequired]
-    ) { $0.replaceDraft },
+    ) { $0.drafts.replaceDraft },
     Endpoint(
       "deleteDraft", "DELETE", "/v1/drafts/{id}", .key([.send]), "Delete a draft", headers: [.match],
       answers: [.empty(204, "Deleted")],
       problems: [.notFound, .draftSent, .draftConflict]
-    ) { $0.deleteDraft },
+    ) { $0.drafts.deleteDraft },
     Endpoint(
       "countDraft", "POST", "/v1/drafts/{id}/count", .key([.send, .read]),
       "Forecast how many devices a draft would be sent to now",
       answers: [.json(200, "The forecast, if the draft were sent now", "DraftCount")],
       problems: [.notFound, .draftSent, .invalidMessage]
-    ) { $0.countDraft },
+    ) { $0.draftSending.countDraft },
     Endpoint(
       "testDraft", "POST", "/v1/drafts/{id}/test", .key([.send]), "Send a draft to test lists only",
       body: .init("Test"),
       answers: [.json(202, "A message for each variant, stored durably", "Tests")],
       problems: [.invalidTest, .notFound, .draftSent]
-    ) { $0.testDraft },
+    ) { $0.draftTests.testDraft },
     Endpoint(
       "sendDraft", "POST", "/v1/drafts/{id}/send", .key([.send]), query: ["dry_run"],
       "Send a draft, once; with `dry_run`, show what would be sent", headers: [.match],
@@ -49,31 +49,31 @@ extension Endpoint {
         .json(202, "Stored durably, now or by an earlier request", "Accepted"),
       ],
       problems: [.notFound, .draftSent, .draftConflict, .invalidMessage]
-    ) { $0.sendDraft },
+    ) { $0.draftSending.sendDraft },
     Endpoint(
       "duplicateDraft", "POST", "/v1/drafts/{id}/duplicate", .key([.send]), "Create a new draft from a draft",
       answers: [.json(201, "Kept until it is sent or deleted", "Draft")],
       problems: [.notFound, .draftSent, .draftLimit]
-    ) { $0.duplicateDraft },
+    ) { $0.drafts.duplicateDraft },
     Endpoint(
       "listTestLists", "GET", "/v1/test_lists", .key([.send, .read]), "List the test lists",
       answers: [.json(200, "All of them, by name", "TestListPage")]
-    ) { $0.listTestLists },
+    ) { $0.testLists.listTestLists },
     Endpoint(
       "putTestList", "PUT", "/v1/test_lists/{name}", .key([.send]), "Create or replace a test list",
       body: .init("TestListToKeep"),
       answers: [.json(200, "Replaced", "TestList"), .json(201, "Created", "TestList")],
       problems: [.invalidTestList]
-    ) { $0.putTestList },
+    ) { $0.testLists.putTestList },
     Endpoint(
       "readTestList", "GET", "/v1/test_lists/{name}", .key([.send, .read]), "Read a test list",
       answers: [.json(200, "The test list", "TestList")],
       problems: [.notFound]
-    ) { $0.readTestList },
+    ) { $0.testLists.readTestList },
     Endpoint(
       "deleteTestList", "DELETE", "/v1/test_lists/{name}", .key([.send]), "Delete a test list",
       answers: [.empty(204, "Deleted")],
       problems: [.notFound]
-    ) { $0.deleteTestList },
+    ) { $0.testLists.deleteTestList },
   ]
 }

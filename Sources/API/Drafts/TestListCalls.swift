@@ -6,7 +6,10 @@ import JSON
 import Store
 
 /// Test lists: who sees a draft before everybody does.
-extension Service {
+struct TestListCalls {
+  let store: Store
+  let configuration: AdoptedConfiguration
+
   func listTestLists(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let lists: [StoredTestList]
     do throws(StoreError) {
@@ -35,10 +38,10 @@ extension Service {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
       throw Problem(.invalidTestList, "The name in the path must be 1–64 letters, digits, `_`, `-` and `.`")
     }
-    try Self.checkName(name, .invalidTestList)
+    try Call.checkName(name, .invalidTestList)
     let document = try call.document()
     do throws(Refusal) {
-      _ = try Intake.testList(from: document, providers: tokenRules)
+      _ = try Intake.testList(from: document, providers: configuration.tokenRules)
     } catch {
       throw Problem(error, .invalidTestList)
     }

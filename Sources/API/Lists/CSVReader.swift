@@ -1,4 +1,5 @@
-/// Reads a table as RFC 4180 has it, and as spreadsheets write it: parted by commas, semicolons or tabs, with LF or CRLF.
+/// Reads a table as RFC 4180 has it, and as spreadsheets write it: parted by commas, semicolons or tabs, with LF or
+/// CRLF.
 package struct CSVReader {
   package struct Fault: Error {
     /// From 1.
@@ -31,8 +32,8 @@ package struct CSVReader {
     separator = Self.separator(in: self.bytes)
   }
 
-  /// The next record, the head first, without cells where the line is empty; nil behind the last one. Of one with more cells than `maximum`
-  /// only so many and one more are kept.
+  /// The next record, the head first, without cells where the line is empty; nil behind the last one. Of one with more
+  /// cells than `maximum` only so many and one more are kept.
   package mutating func next(upTo maximum: Int) throws(Fault) -> Record? {
     guard place < bytes.count else { return nil }
     let begin = line

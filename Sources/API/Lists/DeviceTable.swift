@@ -5,8 +5,8 @@ import JSON
 import Loop
 
 /// The columns of a table of devices, and what they mean: a column is called as a field of a registration, or
-/// `attributes.NAME`, or `?map=COLUMN:FIELD` says which field it is (`-`: none). `?set=FIELD:VALUE` fills a field that the
-/// table does not have.
+/// `attributes.NAME`, or `?map=COLUMN:FIELD` says which field it is (`-`: none). `?set=FIELD:VALUE` fills a field that
+/// the table does not have.
 struct DeviceTable {
   private enum Column {
     case field(String)

@@ -3,15 +3,19 @@ import HTTPServer
 import Store
 import Telemetry
 
-extension Service {
-  // `POST /v1/messages/{id}/pause`, `/resume` and `/cancel`. Attempts in flight finish. A repeated call changes nothing.
-  // Of two operators at the same time, the later one decides.
+/// Pauses, resumes and cancels messages.
+struct ControlCalls {
+  let store: Store
+  let log: Log
+
+  // `POST /v1/messages/{id}/pause`, `/resume` and `/cancel`. Attempts in flight finish. A repeated call changes
+  // nothing. Of two operators at the same time, the later one decides.
   func pauseMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .paused) }
   func resumeMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .running) }
   func cancelMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse { try await control(call, .cancelled) }
 
   private func control(_ call: Call, _ word: Control.Word) async throws(Problem) -> HTTPServerResponse {
-    let id = try messageID(of: call)
+    let id = try call.messageID()
     let controlled: Controlled
     do throws(StoreError) {
       controlled = try await store.control.change(id, app: call.app, word)
@@ -21,8 +25,8 @@ extension Service {
     switch controlled {
     case .changed:
       log(.info, "message_controlled", ["message": id.description, "control": word.name, "key": call.key?.id ?? ""])
-      return Answer.bytes("application/json", try await report(id, call).encoded)
-    case .unchanged: return Answer.bytes("application/json", try await report(id, call).encoded)
+      return Answer.bytes("application/json", try await store.reports.found(id, call).encoded)
+    case .unchanged: return Answer.bytes("application/json", try await store.reports.found(id, call).encoded)
     case .completed:
       throw Problem(
         .messageCompleted,
@@ -31,7 +35,7 @@ extension Service {
       throw Problem(
         .messageCancelled,
         "The state is `cancelled`, and cannot change: \(Self.afterCancel)")
-    case .unknown: throw Self.noMessage
+    case .unknown: throw Problem.noMessage
     }
   }
 

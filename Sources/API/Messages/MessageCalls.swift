@@ -3,29 +3,26 @@ import HTTPServer
 import JSON
 import Store
 
-extension Service {
+/// Messages and what became of them, as they are read.
+struct MessageCalls {
+  let store: Store
+
   func readMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let report = try await report(try messageID(of: call), call)
+    let report = try await store.reports.found(try call.messageID(), call)
     return Answer.bytes("application/json", report.encoded)
   }
+}
 
-  static var noMessage: Problem {
-    Problem(.notFound, "No message has this id: it may be another app's, or its retention time is over")
-  }
-
-  func messageID(of call: Call) throws(Problem) -> MessageID {
-    guard let text = call.parameters.first, let id = MessageID(text) else { throw Self.noMessage }
-    return id
-  }
-
-  func report(_ id: MessageID, _ call: Call) async throws(Problem) -> MessageReport {
+extension MessageReports {
+  /// Of a message that the app has.
+  func found(_ id: MessageID, _ call: Call) async throws(Problem) -> MessageReport {
     let found: MessageReport?
     do throws(StoreError) {
-      found = try await store.reports.report(id, app: call.app)
+      found = try await report(id, app: call.app)
     } catch {
       throw Problem(error)
     }
-    guard let report = found else { throw Self.noMessage }
+    guard let report = found else { throw Problem.noMessage }
     return report
   }
 }

@@ -15,9 +15,9 @@ final class PreparedMessage {
 
   init(
     _ message: Message, _ recipients: ResolvedRecipients, body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],
-    errorBrake appBrake: ErrorBrake?, _ settings: ServiceSettings
+    errorBrake appBrake: ErrorBrake?, urgentTargets: Int
   ) {
-    let isUrgent = recipients.audience == nil && recipients.targets.count <= settings.urgentTargets
+    let isUrgent = recipients.audience == nil && recipients.targets.count <= urgentTargets
     submission = Submission(
       app: app, body: body, kind: message.kind, urgency: isUrgent ? .urgent : .bulk, acceptedAt: now)
     submission.message = message

@@ -5,12 +5,19 @@ import Intake
 import JSON
 import Store
 
-extension Service {
-  /// `POST /v1/audiences/count`: who is in it, exact and of the moment, and what would come of a message to it: the one in `message`,
-  /// or a plain alert.
+/// How many are in an audience.
+struct AudienceCalls {
+  let store: Store
+  let configuration: AdoptedConfiguration
+  let resolver: AudienceResolver
+  let preparation: MessagePreparation
+  let forecaster: Forecaster
+
+  /// `POST /v1/audiences/count`: who is in it, exact and of the moment, and what would come of a message to it: the one
+  /// in `message`, or a plain alert.
   func countAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let reading = try read(call, as: .audience)
-    let expression = try await writtenOut(
+    let reading = try call.audience(as: .audience, providers: configuration.tokenRules)
+    let expression = try await resolver.writtenOut(
       reading.expression, call, at: reading.pointer, text: reading.text, .invalidAudience)
     let selection = AudienceSelection(expression: expression, reach: reading.reach, providers: reading.providers)
     let count: AudienceCount
@@ -20,9 +27,9 @@ extension Service {
       throw Problem(error)
     }
     let document = try Self.message(countedBy: try call.document())
-    let message = try Self.readingMessage { () throws(Problem) in try self.read(document, call).message }
-    let (forecast, warnings) = try await Self.inMessage { () async throws(Problem) in
-      try await self.count(message, call, document: document)
+    let message = try NestedMessage.read { () throws(Problem) in try preparation.read(document, call).message }
+    let (forecast, warnings) = try await NestedMessage.check { () async throws(Problem) in
+      try await forecaster.count(message, call, document: document)
     }
     return Answer.json { writer in
       writer.member("audience", reading.expression.canonical)

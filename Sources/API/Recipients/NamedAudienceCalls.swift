@@ -6,9 +6,13 @@ import JSON
 import Store
 
 /// Expressions under a name: `audience:winback` stands for one in another.
-extension Service {
+struct NamedAudienceCalls {
+  let store: Store
+  let configuration: AdoptedConfiguration
+  let resolver: AudienceResolver
+
   func listAudiences(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let audiences = try await namedAudiences(call.app)
+    let audiences = try await resolver.all(call.app)
     return try await Listing.answer(all: audiences, call, columns: NamedAudience.columns, row: \.row) {
       audience, writer in
       writer.beginObject()
@@ -34,16 +38,16 @@ extension Service {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
       throw Problem(.invalidAudience, "The name in the path \(AudienceName.rule)")
     }
-    try Self.checkName(name, .invalidAudience)
-    let reading = try read(call, as: .namedAudience)
+    try Call.checkName(name, .invalidAudience)
+    let reading = try call.audience(as: .namedAudience, providers: configuration.tokenRules)
     let audience = NamedAudience(name: name, expression: reading.expression.canonical)
     let change = try await changeAudiences(call.app) { edition throws(Problem) in
       // Looked at from its own name, an expression that leads back to it is a circle.
-      _ = try await self.writtenOut(
+      _ = try await resolver.writtenOut(
         .term(.audience(name)), call, at: reading.pointer, text: reading.text, .invalidAudience,
         assuming: [name: reading.expression])
       do throws(StoreError) {
-        return try await self.store.namedAudiences.keep(audience, app: call.app, edition: edition)
+        return try await store.namedAudiences.keep(audience, app: call.app, edition: edition)
       } catch {
         throw Problem(error)
       }
@@ -60,7 +64,7 @@ extension Service {
   func deleteAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let name = try audienceName(of: call)
     let change = try await changeAudiences(call.app) { edition throws(Problem) in
-      let users = try await self.namedAudiences(call.app).filter { audience in
+      let users = try await resolver.all(call.app).filter { audience in
         (try? AudienceExpression(parsing: audience.expression))?.names.contains(name) == true && audience.name != name
       }
       guard users.isEmpty else {
@@ -68,7 +72,7 @@ extension Service {
         throw Problem(.audienceInUse, "Other audiences use this audience: \(list). Change them first")
       }
       do throws(StoreError) {
-        return try await self.store.namedAudiences.remove(name, app: call.app, edition: edition)
+        return try await store.namedAudiences.remove(name, app: call.app, edition: edition)
       } catch {
         throw Problem(error)
       }

@@ -3,8 +3,8 @@ package import Domain
 import Loop
 import Store
 
-/// Tags in use, as they were looked up a moment ago: sends that repeat one slip look once, and sends with ever new ones cannot
-/// keep the store busy.
+/// Tags in use, as they were looked up a moment ago: sends that repeat one slip look once, and sends with ever new ones
+/// cannot keep the store busy.
 package final class TagBook {
   /// A look holds for so many milliseconds, and so many are made in that time; what needs more gets no suggestion.
   package static let milliseconds: Int64 = 10_000
@@ -18,7 +18,8 @@ package final class TagBook {
 
   package init() {}
 
-  /// Tags that begin with `prefix`: those known, or those that `look` finds. Nil: another request is looking, or too many have looked.
+  /// Tags that begin with `prefix`: those known, or those that `look` finds. Nil: another request is looking, or too
+  /// many have looked.
   package func tags(
     _ app: AppID, prefix: String, now: Instant, _ look: () async -> [String]
   ) async -> [String]? {
@@ -33,15 +34,25 @@ package final class TagBook {
   }
 }
 
-extension Service {
+/// Tags in an audience that were probably mistyped. Belongs to the loop.
+final class TagHints {
   /// Tags of an expression that are told, and those of them that are compared with the tags in use.
   private static let mostTold = 10
   private static let mostCompared = 3
   /// Tags in use that one of them is compared with.
   private static let candidates = 1_000
 
+  private let loop: EventLoop
+  private let store: Store
+  private let book = TagBook()
+
+  init(loop: EventLoop, store: Store) {
+    self.loop = loop
+    self.store = store
+  }
+
   /// Tags of an audience that no device has, whoever else is in it, and which was probably meant.
-  func tagHints(_ count: AudienceCount, _ call: Call, at pointer: String) async -> [Notice] {
+  func notices(of count: AudienceCount, _ call: Call, at pointer: String) async -> [Notice] {
     var notices: [Notice] = []
     for (place, tag) in count.unusedTags.prefix(Self.mostTold).enumerated() {
       let near = place < Self.mostCompared ? await nearest(to: tag, call) : nil
@@ -51,13 +62,13 @@ extension Service {
     return notices
   }
 
-  /// Among tags of the same key first, as `plan:pro` for `plan:por`; then among the grammar's own keys, as `platform:ios` for
-  /// `platfrm:ios`; then among all tags.
+  /// Among tags of the same key first, as `plan:pro` for `plan:por`; then among the grammar's own keys, as
+  /// `platform:ios` for `platfrm:ios`; then among all tags.
   private func nearest(to tag: String, _ call: Call) async -> String? {
     let key = tag.firstIndex(of: ":").map { String(tag[...$0]) }
     for prefix in [key, ""].compactMap({ $0 }) {
       guard call.suggestions.isLeft else { return nil }
-      let found = await tagBook.tags(call.app, prefix: prefix, now: loop.now) { [store] in
+      let found = await book.tags(call.app, prefix: prefix, now: loop.now) { [store] in
         // A message is not refused because a suggestion cannot be found.
         let found = try? await store.tags.page(call.app, prefix: prefix, limit: Self.candidates, cursor: nil)
         return found?.items.map(\.tag) ?? []

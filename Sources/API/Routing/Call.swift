@@ -52,6 +52,14 @@ struct Call {
   /// False where it is missing.
   func flag(_ name: String) -> Bool { request.query(name) == "true" }
 
+  /// Words of a parameter that are parted by commas.
+  func words(_ name: String) -> Set<String>? {
+    request.query(name).map { Set($0.split(separator: ",").map(String.init)) }
+  }
+
+  /// A time that was checked before.
+  func time(_ name: String) -> WallTime? { request.query(name).flatMap { WallTime(rfc3339: $0) } }
+
   /// Without its parameters, in small letters.
   static func mediaType(_ header: String) -> String {
     header.prefix { $0 != ";" }.lowercased().filter { $0 != " " }

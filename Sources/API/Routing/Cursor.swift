@@ -3,15 +3,15 @@ import HTTPServer
 import JSON
 import TLS
 
-/// Cursors are opaque to clients: the place in a list, behind the mark of that kind of list, and a code that only this store's
-/// secret makes. The code holds for one app, one path and one set of filters, in the query or in a body, so that a cursor which this list did not give is
-/// known as such, whatever stands in it.
+/// Cursors are opaque to clients: the place in a list, behind the mark of that kind of list, and a code that only this
+/// store's secret makes. The code holds for one app, one path and one set of filters, in the query or in a body, so
+/// that a cursor which this list did not give is known as such, whatever stands in it.
 extension Call {
   /// Letters of the code, 16 bytes of an HMAC.
   private static let codeLength = 22
 
-  /// What a cursor stands for. `filters`: those of the body, in a fixed order. `read`: nil for a place that the list cannot
-  /// have given.
+  /// What a cursor stands for. `filters`: those of the body, in a fixed order. `read`: nil for a place that the list
+  /// cannot have given.
   func place<Place>(
     of cursor: String, marked mark: String, filters: [String] = [], _ read: (String) -> Place?
   ) throws(Problem) -> Place {

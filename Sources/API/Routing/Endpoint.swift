@@ -51,7 +51,7 @@ package struct Endpoint: Sendable {
     static func empty(_ status: Int, _ description: String) -> Self { Self(status, description, []) }
   }
 
-  typealias Handler = @Sendable (Service) -> (Call) async throws(Problem) -> HTTPServerResponse
+  typealias Handler = @Sendable (Resources) -> (Call) async throws(Problem) -> HTTPServerResponse
 
   /// Its name in /openapi.json; nil: it comes with a later version, and is answered 501.
   package let operation: String?

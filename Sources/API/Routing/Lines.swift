@@ -3,8 +3,8 @@ import HTTPServer
 import JSON
 import Loop
 
-/// A body of one JSON document a line (NDJSON), as the bulk calls take it. A line that is wrong is answered for, and stops
-/// no other.
+/// A body of one JSON document a line (NDJSON), as the bulk calls take it. A line that is wrong is answered for, and
+/// stops no other.
 struct Lines {
   static let mediaType = "application/x-ndjson"
   static let maximum = 10_000

@@ -1,71 +1,24 @@
 package import Domain
-package import HTTP2
 package import HTTPServer
 package import Loop
 package import Store
 package import Telemetry
 
-package struct ServiceSettings: Sendable {
-  /// `maximumBody` holds for all requests but messages and bulk calls.
-  package var server = HTTPServerSettings()
-  /// Of messages.
-  package var maximumMessageBody = 4 << 20
-  /// Of NDJSON calls.
-  package var maximumBulkBody = 20 << 20
-  package var maximumTargets = 10_000
-  /// Recipients for each subscriber, of providers whose vendors have a rule of that.
-  package var timesSubscribers: [ProviderName: Int] = [:]
-  /// Deliveries of one replay: all that a message may hold.
-  package var maximumReplayed = 65_535
-  /// Direct sends with more targets are bulk (design D7).
-  package var urgentTargets = 500
-  /// Of an app.
-  package var maximumDrafts = 200
-  /// Bytes of the message of a draft.
-  package var maximumDraftBytes = 256 << 10
-  /// Requests at work at a time; more are answered 503.
-  package var maximumRequests = 2_000
-  /// Only what needs no key is served: a process that sends tells how it is.
-  package var onlyOpen = false
-  /// Of forecasts that are asked for, and of those that only warn.
-  package var forecasts = (
-    answer: ForecastBounds(exact: 10_000, sample: 4_000), warning: ForecastBounds(exact: 1_000, sample: 1_000)
-  )
-  /// True: `/metrics` needs a key with scope `read`.
-  package var metricsNeedKey = false
-  /// Calls to providers: PEM file of authorities (nil: the system's), and their connections.
-  package var caFile: String?
-  package var http2 = HTTP2Settings()
-  package init() {}
-
-  /// Bytes that the body of a request to this path may have.
-  func maximumBody(of path: String) -> Int {
-    if path.hasSuffix(Endpoint.bulkEnding) { return maximumBulkBody }
-    return path.hasPrefix("/v1/messages") ? maximumMessageBody : server.maximumBody
-  }
-}
-
-/// The HTTP API of one loop: routes, keys, problem documents. Belongs to the loop.
+/// The HTTP API of one loop: listens, lets in who may ask, and hands each request to what answers it. Belongs to the
+/// loop.
 package final class Service {
   let loop: EventLoop
   let store: Store
-  var apps: [AppID: App]
-  let providers: [ProviderName: any PushProvider]
-  var accounts: [CredentialID: any ProviderAccount] { didSet { openAccounts = Set(accounts.keys) } }
-  private var openAccounts: Set<CredentialID>
   let settings: ServiceSettings
-  let metrics: Metrics
   let log: Log
   let counts: ServiceCounts
-  let providerNames: [ProviderName]
-  let tokenRules: [ProviderName: TokenRules]
-  let channels: BroadcastChannels
-  let zones: ZoneBook
-  let subscribers = SubscriberBook()
-  let tagBook = TagBook()
+  let configuration: AdoptedConfiguration
+  let authentication: Authentication
+  let queryRules: QueryRules
+  let resources: Resources
+  /// Requests that are being answered, without those of open endpoints.
   var requestsAtWork = 0
-  /// What is wrong with the configuration that was refused last; nil: the one at work is the last one.
-  var refusedConfiguration: String?
+  private let channels: BroadcastChannels
   private var server: HTTPServer?
 
   package init(
@@ -73,20 +26,18 @@ package final class Service {
     accounts: [CredentialID: any ProviderAccount], settings: ServiceSettings, metrics: Metrics, log: Log,
     zones: ZoneBook = ZoneBook { _ in nil }
   ) {
-    self.zones = zones
     self.loop = loop
     self.store = store
-    self.apps = apps
-    self.providers = providers
-    self.accounts = accounts
-    openAccounts = Set(accounts.keys)
     self.settings = settings
-    self.metrics = metrics
     self.log = log
     counts = ServiceCounts(metrics)
+    configuration = AdoptedConfiguration(apps: apps, providers: providers, accounts: accounts)
+    authentication = Authentication(store: store, configuration: configuration)
+    queryRules = QueryRules(providers: configuration.providerNames)
     channels = BroadcastChannels(loop: loop, caFile: settings.caFile, settings: settings.http2)
-    providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
-    tokenRules = providers.mapValues(\.tokens)
+    resources = Resources(
+      loop: loop, store: store, configuration: configuration, settings: settings, metrics: metrics, log: log,
+      counts: counts, zones: zones, channels: channels)
     store.session.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
     }
@@ -97,10 +48,15 @@ package final class Service {
     }
   }
 
-  /// What becomes of the targets of a message.
-  func resolver(_ app: App, _ message: Message) -> RouteResolver {
-    RouteResolver(app: app, message: message, providers: providers, accounts: openAccounts)
+  /// Takes on the apps and accounts of a new configuration. Requests at work end with what they began with, or are
+  /// refused where their app is gone.
+  package func adopt(apps: [AppID: App], accounts: [CredentialID: any ProviderAccount]) {
+    configuration.adopt(apps: apps, accounts: accounts)
+    channels.close()
   }
+
+  /// A new configuration has faults and was not taken: told by `/readyz` until one is.
+  package func refused(configuration reason: String) { configuration.refusal = reason }
 
   /// Listens; the port.
   package func start() throws(HTTPServerFailure) -> Int {

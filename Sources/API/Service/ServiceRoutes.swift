@@ -6,15 +6,15 @@ extension Endpoint {
     Endpoint(
       "health", "GET", "/healthz", .open, "Show that the process is alive",
       answers: [.json(200, "The process lives", "Health")]
-    ) { service in { _ in service.health() } },
+    ) { resources in { _ in resources.health.health() } },
     Endpoint(
       "readiness", "GET", "/readyz", .open, "Show whether the gateway is ready",
       answers: [.json(200, "Ready", "Readiness"), .json(503, "Not ready, with reasons", "Readiness")]
-    ) { service in { _ in await service.readiness() } },
+    ) { resources in { _ in await resources.health.readiness() } },
     Endpoint(
       metrics, "GET", "/metrics", .open, "Metrics in Prometheus' text format",
       answers: [.init(200, "Prometheus' text format", [("text/plain", nil)])]
-    ) { service in { _ in await service.metricsPage() } },
+    ) { resources in { _ in await resources.metrics.metricsPage() } },
     Endpoint(
       "openAPI", "GET", "/openapi.json", .open, "This description",
       answers: [.init(200, "OpenAPI 3.1", [("application/json", nil)])]

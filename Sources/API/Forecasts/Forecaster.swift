@@ -1,6 +1,7 @@
 import Audience
 import Domain
 import Intake
+import JSON
 import Loop
 import Store
 
@@ -24,14 +25,50 @@ enum ForecastPurpose {
   case warning
 }
 
-extension Service {
+/// Says what would come of a message if it were sent now. Belongs to the loop.
+final class Forecaster {
   /// Of a message that has no id yet.
   private static let trialSeed = MessageID(acceptedAt: WallTime(milliseconds: 0), partition: 0, random: 0)
 
+  private let loop: EventLoop
+  private let store: Store
+  private let configuration: AdoptedConfiguration
+  private let bounds: (answer: ForecastBounds, warning: ForecastBounds)
+  private let recipientResolver: RecipientResolver
+  private let attributes: AttributeCheck
+  private let zones: ZoneBook
+
+  init(
+    loop: EventLoop, store: Store, configuration: AdoptedConfiguration,
+    bounds: (answer: ForecastBounds, warning: ForecastBounds), recipientResolver: RecipientResolver,
+    attributes: AttributeCheck, zones: ZoneBook
+  ) {
+    self.loop = loop
+    self.store = store
+    self.configuration = configuration
+    self.bounds = bounds
+    self.recipientResolver = recipientResolver
+    self.attributes = attributes
+    self.zones = zones
+  }
+
   func outlook(of message: Message, _ contents: [VariantTexts], _ call: Call) -> Outlook {
     Outlook(
-      message, contents, app: call.app, clock: apps[call.app]?.clock ?? AppClock(), zones: zones, accounts: accounts,
-      now: call.now)
+      message, contents, app: call.app, clock: configuration.apps[call.app]?.clock ?? AppClock(), zones: zones,
+      accounts: configuration.accounts, now: call.now)
+  }
+
+  /// What would come of this message, and what is to be known of it before it is sent.
+  func count(_ message: Message, _ call: Call, document: JSONValue, _ purpose: ForecastPurpose = .answer)
+    async throws(Problem) -> (forecast: Forecast, warnings: [Notice])
+  {
+    let contents = message.textsByVariant
+    let outlook = outlook(of: message, contents, call)
+    let recipients = try await recipientResolver.resolve(
+      message, call, document: document, keepsDevices: outlook.asksDevices)
+    let forecast = try await forecast(recipients, outlook, call, purpose)
+    let unknown = Notice.of(unknownAttributes: try await attributes.unknown(in: contents, call))
+    return (forecast, call.notices.told(recipients.warnings + unknown + Notice.of(forecast)))
   }
 
   /// What would come of a message that is aimed so. `outlook`: with its split, if it is known.
@@ -39,7 +76,7 @@ extension Service {
     async throws(Problem)
     -> Forecast
   {
-    let bounds = purpose == .answer ? settings.forecasts.answer : settings.forecasts.warning
+    let bounds = purpose == .answer ? self.bounds.answer : self.bounds.warning
     var forecast = Forecast()
     if outlook.split == nil, let shares = outlook.message.shares {
       outlook.split = VariantSplit(shares: shares, seed: Self.trialSeed)
@@ -49,9 +86,10 @@ extension Service {
     guard let selection = recipients.selection, let count = recipients.count else {
       return try await add(recipients.targets, recipients.devices, to: forecast, outlook, call, bounds)
     }
-    let resolver = resolver(try tenant(call.app), outlook.message)
+    let resolver = configuration.resolver(try configuration.tenant(call.app), outlook.message)
     if outlook.asksDevices, count.total <= bounds.exact {
-      let devices = try await members(selection, resolver, call, partitions: count.byPartition.keys.sorted())
+      let devices = try await recipientResolver.members(
+        selection, resolver, call, partitions: count.byPartition.keys.sorted())
       return try await add(devices.map(resolver.target), devices, to: forecast, outlook, call, bounds)
     }
     var queued: [ProviderName: Int] = [:]
@@ -85,7 +123,7 @@ extension Service {
       switch target.route {
       case .ended(let outcome, let reason): forecast.exclude(Forecast.Exclusion(outcome, reason))
       case .queue(let credential):
-        let provider = target.address?.provider ?? accounts[credential]?.provider ?? .apns
+        let provider = target.address?.provider ?? configuration.accounts[credential]?.provider ?? .apns
         queued[provider, default: []].append(place)
       }
     }
@@ -124,7 +162,7 @@ extension Service {
     for (place, target) in targets.enumerated() {
       await loop.giveWay()
       guard case .queue(let credential) = target.route,
-        let provider = target.address?.provider ?? accounts[credential]?.provider
+        let provider = target.address?.provider ?? configuration.accounts[credential]?.provider
       else { continue }
       if let exclusion = outlook.exclusion(of: target, devices[place], full: full) {
         found[provider, default: Forecast()].exclude(exclusion)
@@ -146,7 +184,7 @@ extension Service {
     let all = count.byPartition.keys.sorted()
     let step = max(1, all.count / Self.sampledPartitions)
     let some = stride(from: 0, to: all.count, by: step).map { all[$0] }.prefix(Self.sampledPartitions)
-    return try await members(
+    return try await recipientResolver.members(
       selection, resolver, call, partitions: Array(some), sample: max(1, bounds.sample / max(1, some.count)))
   }
 }

@@ -15,11 +15,14 @@ extension Message {
   }
 }
 
-extension Service {
+/// What providers would refuse of a message, or change.
+struct RenderingCheck {
+  let configuration: AdoptedConfiguration
+
   /// Renders the message once for each account that it will go through, in each language: a message that one provider
   /// would refuse is refused as a whole, naming the provider and what is too much. What is mapped or left out becomes a
   /// warning.
-  func checkRendering(
+  func check(
     _ contents: [VariantTexts], _ credentials: [CredentialID], _ now: WallTime
   ) throws(Problem) -> [Notice] {
     var violations: [Violation] = []
@@ -30,7 +33,7 @@ extension Service {
       let texts = content.texts
       for credential in credentials {
         // It may have left the configuration a moment ago: its deliveries wait like all of that credential.
-        guard let account = accounts[credential] else { continue }
+        guard let account = configuration.accounts[credential] else { continue }
         for choice in texts.choices(providerChooses: account.choosesLanguage) {
           do throws(RenderFault) {
             for warning in try account.render(texts.sample(choice), startedAt: now).warnings {

@@ -5,21 +5,47 @@ import JSON
 import Store
 import TLS
 
-extension Service {
+/// Sends again what did not arrive. Belongs to the loop.
+final class ReplayCalls {
   private static let replayPage = 1_000
   /// Of the place where a replay stopped.
   private static let replayMark = "r:"
+
+  private let store: Store
+  private let configuration: AdoptedConfiguration
+  private let maximumReplayed: Int
+  private let urgentTargets: Int
+  private let keys: IdempotencyKeys
+  private let rendering: RenderingCheck
+  private let preparation: MessagePreparation
+  private let forecaster: Forecaster
+  private let acceptor: MessageAcceptor
+
+  init(
+    store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings, keys: IdempotencyKeys,
+    rendering: RenderingCheck, preparation: MessagePreparation, forecaster: Forecaster, acceptor: MessageAcceptor
+  ) {
+    self.store = store
+    self.configuration = configuration
+    maximumReplayed = settings.maximumReplayed
+    urgentTargets = settings.urgentTargets
+    self.keys = keys
+    self.rendering = rendering
+    self.preparation = preparation
+    self.forecaster = forecaster
+    self.acceptor = acceptor
+  }
 
   /// `POST /v1/messages/{id}/replay`: a new message of the same content for deliveries of this one that ended without
   /// having been accepted. Only what has ended is taken, so the message itself may still be under way. What one message
   /// cannot hold is left for the next call: the answer says where to go on.
   func replayMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let parent = try messageID(of: call)
-    var idempotency = try idempotency(of: call.request)
+    let parent = try call.messageID()
+    var idempotency = try IdempotencyKeys.given(in: call.request)
     // The same key and body for another message is another request.
     idempotency?.digest = Digest.sha256(Array(parent.description.utf8) + call.request.body)
-    if let idempotency, let earlier = try await lookUp(idempotency, call.app) {
-      var answer = try await became(earlier, of: nil, call.app)
+    if let idempotency, let earlier = try await keys.lookUp(idempotency, call.app) {
+      var answer = try await acceptor.became(earlier, of: nil, call.app)
       answer.nextAfter = try await ended(parent, try selection(of: call), call).next
       return Answer.accepted(answer)
     }
@@ -32,17 +58,18 @@ extension Service {
     let (message, body) = try await content(of: parent, call.app)
     let recipients = try await recipients(at: devices, of: message, call.app)
     let contents = message.textsByVariant
-    let warnings = try checkRendering(contents, recipients.credentials, call.now)
+    let warnings = try rendering.check(contents, recipients.credentials, call.now)
     let prepared = PreparedMessage(
       message, recipients, body: body, app: call.app, now: call.now, warnings: warnings,
-      errorBrake: apps[call.app]?.errorBrake, settings)
+      errorBrake: configuration.apps[call.app]?.errorBrake, urgentTargets: urgentTargets)
     prepared.submission.replayOf = parent
     prepared.submission.labels.audience = nil
     if message.shares != nil { prepared.submission.sharedAs = try await seed(of: parent, call.app) }
-    try await foresee(prepared, recipients, outlook(of: message, contents, call), call, .warning)
+    try await preparation.foresee(
+      prepared, recipients, forecaster.outlook(of: message, contents, call), call, .warning)
     prepared.warnings = call.notices.told(prepared.warnings)
     prepared.submission.idempotency = idempotency
-    var answer = try await accept(prepared, call.app)
+    var answer = try await acceptor.accept(prepared, call.app)
     answer.nextAfter = next
     return Answer.accepted(answer)
   }
@@ -80,7 +107,7 @@ extension Service {
       }
     }
     repeat {
-      let left = settings.maximumReplayed - devices.count
+      let left = maximumReplayed - devices.count
       // Full: only what is to be replayed makes another part.
       if left == 0, full == nil { full = cursor }
       let page: (items: [DeliveryReport], next: DeliveryPlace?)?
@@ -91,7 +118,7 @@ extension Service {
       } catch {
         throw Problem(error)
       }
-      guard let page else { throw Self.noMessage }
+      guard let page else { throw Problem.noMessage }
       for delivery in page.items where selection.takes(state: delivery.state, reason: delivery.reason) {
         if let full {
           return (devices, call.cursor(at: full.text, marked: Self.replayMark, filters: selection.filters))
@@ -128,7 +155,7 @@ extension Service {
     let message: Message
     do throws(Refusal) {
       message = try Intake.read(
-        messageFrom: document.without(["send_at", "send_at_local"]), providers: tokenRules
+        messageFrom: document.without(["send_at", "send_at_local"]), providers: configuration.tokenRules
       ).message
     } catch {
       var problem = Problem(error, .invalidMessage)
@@ -142,8 +169,7 @@ extension Service {
   private func recipients(at devices: [DeviceID], of message: Message, _ app: AppID) async throws(Problem)
     -> ResolvedRecipients
   {
-    let tenant = try tenant(app)
-    let resolver = resolver(tenant, message)
+    let resolver = configuration.resolver(try configuration.tenant(app), message)
     var raw: [DeviceID: Address] = [:]
     switch message.to {
     case .tokens(let addresses): for address in addresses { raw[DeviceID.derived(of: address, in: app)] = address }

@@ -3,12 +3,12 @@ import HTTPServer
 import JSON
 import Store
 
-extension Service {
+extension MessageCalls {
   private static let cursorMark = "d:"
 
   /// A page as JSON; everything as NDJSON or CSV when the client asks for that.
   func listDeliveries(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try messageID(of: call)
+    let id = try call.messageID()
     let filter = filter(of: call)
     let listing = Listing<DeliveryReport>(
       write: { $0.write(to: &$1) }, columns: ["device", "user"] + DeliveryReport.columns,
@@ -45,7 +45,7 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    guard let page else { throw Self.noMessage }
+    guard let page else { throw Problem.noMessage }
     return page
   }
 }

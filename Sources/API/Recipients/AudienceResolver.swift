@@ -3,18 +3,12 @@ import Domain
 import Intake
 import Store
 
-extension Service {
-  func read(_ call: Call, as schema: Schema) throws(Problem) -> AudienceReading {
-    let document = try call.document()
-    do throws(Refusal) {
-      return try Intake.read(audienceFrom: document, as: schema, providers: tokenRules)
-    } catch {
-      throw Problem(error, .invalidAudience)
-    }
-  }
+/// Writes expressions out: what each named audience in them stands for.
+struct AudienceResolver {
+  let store: Store
 
-  /// The expression with each named audience replaced by what it stands for. `text`: what the expression was read from, to
-  /// show the column; `assuming`: audiences as they would be.
+  /// The expression with each named audience replaced by what it stands for. `text`: what the expression was read from,
+  /// to show the column; `assuming`: audiences as they would be.
   func writtenOut(
     _ expression: AudienceExpression, _ call: Call, at pointer: String, text: String?, _ code: ProblemCode,
     assuming: [String: AudienceExpression] = [:]
@@ -38,7 +32,7 @@ extension Service {
       if case .term(let term) = fault.place {
         column = text.flatMap { AudienceExpression.column(of: term, in: $0) }
         if case .audience(let name) = term, known[name] == nil, call.suggestions.spend() {
-          let others = try await namedAudiences(call.app).map(\.name)
+          let others = try await all(call.app).map(\.name)
           fault.suggestion = Suggestion.nearest(to: name, among: others).map { AudienceTerm.audience($0).canonical }
         }
       }
@@ -46,7 +40,8 @@ extension Service {
     }
   }
 
-  func namedAudiences(_ app: AppID) async throws(Problem) -> [NamedAudience] {
+  /// The named audiences of the app.
+  func all(_ app: AppID) async throws(Problem) -> [NamedAudience] {
     do throws(StoreError) {
       return try await store.namedAudiences.all(app: app)
     } catch {
@@ -59,6 +54,18 @@ extension Service {
       return try await store.namedAudiences.find(names, app: app)
     } catch {
       throw Problem(error)
+    }
+  }
+}
+
+extension Call {
+  /// The audience that the body names.
+  func audience(as schema: Schema, providers: [ProviderName: TokenRules]) throws(Problem) -> AudienceReading {
+    let document = try document()
+    do throws(Refusal) {
+      return try Intake.read(audienceFrom: document, as: schema, providers: providers)
+    } catch {
+      throw Problem(error, .invalidAudience)
     }
   }
 }

@@ -63,7 +63,10 @@ private struct DevicePagePlace {
   var text: String { "\(stretch?.text ?? "")/\(after ?? "")" }
 }
 
-extension Service {
+/// All devices of an app, page by page or as a whole.
+struct DeviceListCalls {
+  let store: Store
+
   private static let deviceMark = "v:"
   /// Records that are read at a time; with filters more, as few of them may be wanted.
   private static let stretch = 160
@@ -71,9 +74,9 @@ extension Service {
   /// Records that one page looks at: what lies further is for the next page.
   private static let mostDevicesLookedAt = 20_000
 
-  /// `GET /v1/devices`: devices of the app, dead ones too, in no order. Each that stays is told once, however many pages it
-  /// takes; one that goes between two pages may let others be told twice. With filters a page may hold fewer than `limit`, or
-  /// none, and still have a next one.
+  /// `GET /v1/devices`: devices of the app, dead ones too, in no order. Each that stays is told once, however many
+  /// pages it takes; one that goes between two pages may let others be told twice. With filters a page may hold fewer
+  /// than `limit`, or none, and still have a next one.
   func listDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let query = DeviceQuery(call)
     let app = call.app

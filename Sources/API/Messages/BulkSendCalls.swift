@@ -6,13 +6,35 @@ import Loop
 import Store
 import TLS
 
-extension Service {
+/// Sends many messages. Belongs to the loop.
+final class BulkSendCalls {
   /// Lines whose tokens are looked up together.
   private static let linesAtOnce = 128
   private static let storedAtOnce = 1_024
   /// Of those that ask the store for something of their own.
   private static let linesAbreast = 64
   private static let storedAbreast = 256
+
+  private let loop: EventLoop
+  private let store: Store
+  private let preparation: MessagePreparation
+  private let check: MessageCheck
+  private let keys: IdempotencyKeys
+  private let acceptor: MessageAcceptor
+  private let counts: ServiceCounts
+
+  init(
+    loop: EventLoop, store: Store, preparation: MessagePreparation, check: MessageCheck, keys: IdempotencyKeys,
+    acceptor: MessageAcceptor, counts: ServiceCounts
+  ) {
+    self.loop = loop
+    self.store = store
+    self.preparation = preparation
+    self.check = check
+    self.keys = keys
+    self.acceptor = acceptor
+    self.counts = counts
+  }
 
   /// `POST /v1/messages/bulk`: each line is a message as `POST /v1/messages` takes it, with its `idempotency_key` if it
   /// is to have one. Lines are read and stored together; those that aim at one device are stored in their order.
@@ -86,7 +108,7 @@ extension Service {
     let faulty = refused
     await loop.abreast(faulty.count, width: Self.linesAbreast) { place in
       let (line, refusal) = faulty[place]
-      let whole = await self.withLaterFaults(refusal, line.document, call, work.faults)
+      let whole = await self.check.withLaterFaults(refusal, line.document, call, work.faults)
       work.fail(line.index, Problem(whole, .invalidMessage))
     }
     var owners: [TokenOwner] = []
@@ -105,7 +127,7 @@ extension Service {
         own = .known(Array(found[first..<first + addresses.count]))
       }
       do throws(Problem) {
-        let prepared = try await self.prepare(reading, line.document, body: line.body, call, owners: own)
+        let prepared = try await self.preparation.prepare(reading, line.document, body: line.body, call, owners: own)
         prepared.submission.idempotency = line.idempotency
         work.drafts[line.index] = prepared
       } catch {
@@ -119,7 +141,7 @@ extension Service {
     let found = line.keyFault.map { faults.add([$0]) } ?? []
     let reading: MessageReading
     do throws(Refusal) {
-      reading = try self.reading(of: line.document, call, faults)
+      reading = try preparation.reading(of: line.document, call, faults)
     } catch {
       var refusal = error
       refusal.violations = found + error.violations
@@ -142,7 +164,7 @@ extension Service {
       members.removeAll { $0.key == Self.keyMember }
       document = .object(members)
       body = document.encoded
-      if let key = given.string, Self.isIdempotencyKey(key) {
+      if let key = given.string, IdempotencyKeys.isWellFormed(key) {
         idempotency = (key, Digest.sha256(body))
       } else {
         fault = Violation("/\(Self.keyMember)", .invalidFormat, "must be a string of 1–255 printable ASCII characters")
@@ -157,8 +179,8 @@ extension Service {
     await loop.abreast(all.count, width: Self.linesAbreast) { place in
       guard let idempotency = all[place].idempotency else { return }
       do throws(Problem) {
-        guard let earlier = try await self.lookUp(idempotency, call.app) else { return }
-        work.settle(all[place].index, .success(try await self.became(earlier, of: nil, call.app)))
+        guard let earlier = try await self.keys.lookUp(idempotency, call.app) else { return }
+        work.settle(all[place].index, .success(try await self.acceptor.became(earlier, of: nil, call.app)))
       } catch {
         work.fail(all[place].index, error)
       }
@@ -175,7 +197,7 @@ extension Service {
     for index in wave {
       guard let prepared = work.drafts[index] else { continue }
       work.drafts[index] = nil
-      prepared.submission.replicas = prepared.message.replicas ?? apps[call.app]?.replicas ?? 0
+      acceptor.chooseReplicas(prepared, call.app)
       drafts.append((index, prepared))
     }
     let stored = await store.acceptance.acceptInline(drafts.lazy.map(\.prepared.submission))
@@ -192,7 +214,7 @@ extension Service {
     let rest = others
     await loop.abreast(rest.count, width: Self.storedAbreast) { place in
       do throws(Problem) {
-        work.settle(rest[place].index, .success(try await self.accept(rest[place].prepared, call.app)))
+        work.settle(rest[place].index, .success(try await self.acceptor.accept(rest[place].prepared, call.app)))
       } catch {
         work.fail(rest[place].index, error)
       }

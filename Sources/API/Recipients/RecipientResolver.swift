@@ -1,5 +1,6 @@
 import Domain
 import Intake
+import Loop
 import Store
 
 /// The id that a token has by itself, and the device that is registered with it.
@@ -15,13 +16,35 @@ enum OwnerLookup {
   case askedByStore
 }
 
-extension Service {
-  /// Who is meant, each device once, in the order asked for, and what becomes of it.
-  func resolve(
+/// Finds out whom a message is for. Belongs to the loop.
+final class RecipientResolver {
+  let loop: EventLoop
+  let store: Store
+  let configuration: AdoptedConfiguration
+  let maximumTargets: Int
+  /// An audience with more members is kept as one, and its workers find them.
+  let urgentTargets: Int
+  let audiences: AudienceResolver
+  let hints: TagHints
+
+  init(
+    loop: EventLoop, store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings,
+    audiences: AudienceResolver, hints: TagHints
+  ) {
+    self.loop = loop
+    self.store = store
+    self.configuration = configuration
+    maximumTargets = settings.maximumTargets
+    urgentTargets = settings.urgentTargets
+    self.audiences = audiences
+    self.hints = hints
+  }
+
+  /// Who is meant by name or token, each device once, in the order asked for, and what becomes of it.
+  func resolveListed(
     _ message: Message, _ app: AppID, keepsDevices: Bool, owners: OwnerLookup = .lookedUp
   ) async throws(Problem) -> ResolvedRecipients {
-    let tenant = try tenant(app)
-    let resolver = resolver(tenant, message)
+    let resolver = configuration.resolver(try configuration.tenant(app), message)
     var targets: [SubmissionTarget] = []
     var kept: [StoredDevice?] = []
     var others: [Forecast.Exclusion: Int] = [:]
@@ -82,7 +105,7 @@ extension Service {
 
   /// Refuses users who have more devices than a message may have targets before any of those is read.
   private func devices(ofUsers users: [String], _ app: AppID) async throws(Problem) -> [[StoredDevice]] {
-    let maximum = settings.maximumTargets
+    let maximum = maximumTargets
     let found: [[StoredDevice]]?
     do throws(StoreError) {
       found = try await store.users.devices(ofUsers: users, app: app, atMost: maximum)

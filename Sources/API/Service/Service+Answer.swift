@@ -62,10 +62,10 @@ extension Service {
     defer { requestsAtWork -= 1 }
 
     do throws(StoreError) { try await store.session.makeSure() } catch { throw Problem(error) }
-    let key = try await authenticate(request, scopes)
+    let key = try await authentication.key(of: request, scopes)
     let call = Call(
       request: request, parameters: parameters, key: key, now: loop.wallNow, cursorSecret: store.session.cursorSecret)
-    try checkQuery(call, endpoint)
+    try queryRules.check(call, endpoint)
     try checkBody(request, endpoint)
     return try await carryOut(endpoint, call)
   }
@@ -89,6 +89,6 @@ extension Service {
     guard let handler = endpoint.handler else {
       throw Problem(.notYet, "\(endpoint.method) \(endpoint.path) comes with a later version")
     }
-    return try await handler(self)(call)
+    return try await handler(resources)(call)
   }
 }

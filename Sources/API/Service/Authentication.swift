@@ -2,9 +2,18 @@ import Domain
 import HTTPServer
 import Store
 
-extension Service {
+/// Who asks, and whether they may.
+final class Authentication {
+  private let store: Store
+  private let configuration: AdoptedConfiguration
+
+  init(store: Store, configuration: AdoptedConfiguration) {
+    self.store = store
+    self.configuration = configuration
+  }
+
   /// The key that a request shows, if it may do what is asked.
-  func authenticate(_ request: HTTPServerRequest, _ scopes: Set<Scope>) async throws(Problem) -> APIKey {
+  func key(of request: HTTPServerRequest, _ scopes: Set<Scope>) async throws(Problem) -> APIKey {
     guard let secret = Self.bearer(request) else {
       throw Self.unauthorized("Send `Authorization: Bearer fk_…` with an API key", error: nil)
     }
@@ -14,7 +23,7 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    guard let key = found, apps[key.app] != nil else {
+    guard let key = found, configuration.apps[key.app] != nil else {
       throw Self.unauthorized("This API key is unknown or revoked", error: "invalid_token")
     }
     guard key.scopes.contains(.admin) || !key.scopes.isDisjoint(with: scopes) else {

@@ -3,11 +3,12 @@ import HTTPServer
 import JSON
 import Store
 
-extension Service {
+extension DeviceListCalls {
   private static let devicesPerPiece = 2_000
 
-  /// `GET /v1/devices/export`: every device of the app, one a line as `POST /v1/devices/bulk` takes them, or as a table with
-  /// `?format=csv` or `Accept: text/csv`. Dead ones only with `?dead=true`, and then with why, which no import takes.
+  /// `GET /v1/devices/export`: every device of the app, one a line as `POST /v1/devices/bulk` takes them, or as a table
+  /// with `?format=csv` or `Accept: text/csv`. Dead ones only with `?dead=true`, and then with why, which no import
+  /// takes.
   func exportDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let withDead = call.flag("dead")
     let form: Export<StoredDevice> =

@@ -7,16 +7,19 @@ final class KnownAttributes {
   var names: [String]?
 }
 
-extension Service {
-  /// A placeholder without a default must name an attribute that some device of the app has: any other is a slip that would
-  /// leave everyone without the message.
-  func checkAttributes(_ contents: [VariantTexts], _ call: Call) async throws(Problem) {
-    let violations = try await unknownAttributes(in: contents, call)
+/// The attributes that the placeholders of a message name.
+struct AttributeCheck {
+  let store: Store
+
+  /// A placeholder without a default must name an attribute that some device of the app has: any other is a slip that
+  /// would leave everyone without the message.
+  func check(_ contents: [VariantTexts], _ call: Call) async throws(Problem) {
+    let violations = try await unknown(in: contents, call)
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidMessage) }
   }
 
   /// Attributes that placeholders without a default name, and that no device of the app has.
-  func unknownAttributes(in contents: [VariantTexts], _ call: Call) async throws(Problem) -> [Violation] {
+  func unknown(in contents: [VariantTexts], _ call: Call) async throws(Problem) -> [Violation] {
     var needed: [String] = []
     for content in contents {
       for slot in content.texts.slots where slot.fallback == nil && !needed.contains(slot.name) {
@@ -24,7 +27,7 @@ extension Service {
       }
     }
     guard !needed.isEmpty else { return [] }
-    let known = try await attributeNames(call)
+    let known = try await names(call)
     let names = Set(known)
     return needed.filter { !names.contains($0) }.map { name in
       let hint = call.suggestions.nearest(to: name, among: known).map { ": did you mean `\($0)`?" } ?? "."
@@ -34,7 +37,7 @@ extension Service {
     }
   }
 
-  private func attributeNames(_ call: Call) async throws(Problem) -> [String] {
+  private func names(_ call: Call) async throws(Problem) -> [String] {
     if let names = call.attributes.names { return names }
     do throws(StoreError) {
       let names = try await store.tags.attributeNames(app: call.app)

@@ -5,23 +5,25 @@ import JSON
 import Loop
 import Store
 
-extension Service {
+/// Audiences: expressions that devices fit, now or when the message starts.
+extension RecipientResolver {
   /// Partitions that are asked for members at a time.
   private static let partitionsAbreast = 16
 
   /// Aims a message. A small audience becomes a list of its devices, an empty one a list of none: never everybody.
   /// `keepsDevices`: something of the message depends on what is registered of each target.
-  func recipients(
+  func resolve(
     _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: OwnerLookup = .lookedUp
   ) async throws(Problem) -> ResolvedRecipients {
     guard let (expression, pointer) = try expression(of: message, document) else {
-      return try await resolve(message, call.app, keepsDevices: keepsDevices, owners: owners)
+      return try await resolveListed(message, call.app, keepsDevices: keepsDevices, owners: owners)
     }
-    let tenant = try tenant(call.app)
-    let resolver = resolver(tenant, message)
+    let resolver = configuration.resolver(try configuration.tenant(call.app), message)
     let text = document["to"]?["audience"]?.string
-    let resolved = try await writtenOut(expression, call, at: pointer, text: text, .invalidMessage)
-    if message.oneSignalTargeting == .provider { return try recipients(resolved, resolver, at: pointer, text: text) }
+    let resolved = try await audiences.writtenOut(expression, call, at: pointer, text: text, .invalidMessage)
+    if message.oneSignalTargeting == .provider {
+      return try countedByProvider(resolved, resolver, at: pointer, text: text)
+    }
 
     let selection = AudienceSelection(expression: resolved, reach: message.reach)
     let count: AudienceCount
@@ -30,13 +32,13 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    let hints = await tagHints(count, call, at: pointer)
+    let hints = await self.hints.notices(of: count, call, at: pointer)
     if Schedule(message, now: call.now) != nil {
       var recipients = later(count, selection, message, counts(of: count, resolver), at: pointer)
       recipients.warnings += hints
       return recipients
     }
-    guard count.total > settings.urgentTargets else {
+    guard count.total > urgentTargets else {
       let devices = try await members(selection, resolver, call, partitions: count.byPartition.keys.sorted())
       var recipients = ResolvedRecipients(targets: devices.map(resolver.target), devices: devices)
       if devices.isEmpty {
@@ -94,7 +96,7 @@ extension Service {
   }
 
   /// OneSignal finds its subscribers itself: one delivery for all of them. `text`: as in `writtenOut`.
-  private func recipients(
+  private func countedByProvider(
     _ expression: AudienceExpression, _ resolver: RouteResolver, at pointer: String, text: String?
   ) throws(Problem)
     -> ResolvedRecipients
@@ -123,7 +125,7 @@ extension Service {
   {
     guard let expression = try? AudienceExpression(parsing: audience.expression) else { return [] }
     let selection = AudienceSelection(expression: expression, reach: audience.reach)
-    let resolver = resolver(try tenant(call.app), message)
+    let resolver = configuration.resolver(try configuration.tenant(call.app), message)
     var seen: Set<RouteClass> = []
     var targets: [SubmissionTarget] = []
     do throws(StoreError) {

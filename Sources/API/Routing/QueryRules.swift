@@ -4,10 +4,13 @@ import HTTPServer
 import Intake
 import Store
 
-/// What query parameters may hold. They are checked before an operation begins, so that all faults are told at once, and a
-/// mistyped `dry_run` sends nothing.
-extension Service {
-  func checkQuery(_ call: Call, _ endpoint: Endpoint) throws(Problem) {
+/// What query parameters may hold. They are checked before an operation begins, so that all faults are told at once,
+/// and a mistyped `dry_run` sends nothing.
+struct QueryRules {
+  /// Names of the providers, in order.
+  let providers: [ProviderName]
+
+  func check(_ call: Call, _ endpoint: Endpoint) throws(Problem) {
     var violations: [Violation] = []
     var seen: Set<String> = []
     for (name, value) in call.request.query {
@@ -62,7 +65,7 @@ extension Service {
   /// The words that a parameter takes; nil: any. Several of them are parted by commas.
   private func words(of name: String, _ endpoint: Endpoint) -> [String]? {
     switch name {
-    case "provider": providerNames.map(\.rawValue)
+    case "provider": providers.map(\.rawValue)
     case "environment": Environment.allCases.map(\.rawValue)
     case "token_kind": TokenKind.allCases.map(\.rawValue)
     case "status": StoredDevice.Status.allCases.map(\.rawValue)

@@ -3,14 +3,17 @@ import HTTPServer
 import JSON
 import Store
 
-extension Service {
+/// The messages to one device.
+struct TimelineCalls {
+  let store: Store
+
   private static let timelineMark = "e:"
 
-  /// `GET /v1/devices/{id}/timeline`: every message aimed at the device within retention, newest first, and what became of it
-  /// there. Also of a device that was deleted, as far as messages named it. A page that says `partial` was cut where too much is kept to
-  /// be searched in one call: what follows may be newer.
+  /// `GET /v1/devices/{id}/timeline`: every message aimed at the device within retention, newest first, and what became
+  /// of it there. Also of a device that was deleted, as far as messages named it. A page that says `partial` was cut
+  /// where too much is kept to be searched in one call: what follows may be newer.
   func timeline(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try deviceID(of: call)
+    let id = try call.deviceID()
     let listing = Listing<TimelineEntry>(
       write: { entry, writer in
         writer.beginObject()

@@ -42,13 +42,14 @@ private struct MessageQuery {
   }
 }
 
-extension Service {
+extension MessageCalls {
   /// Messages that one page with filters looks at: what lies further is for the next page.
   private static let messageMark = "m:"
   private static let mostLookedAt = 2_000
   private static let lookedAtOnce = 200
 
-  /// `GET /v1/messages`: newest first. With filters a page may hold fewer than `limit`, or none, and still have a next one.
+  /// `GET /v1/messages`: newest first. With filters a page may hold fewer than `limit`, or none, and still have a next
+  /// one.
   func listMessages(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let query = MessageQuery(call)
     let app = call.app
@@ -119,14 +120,4 @@ extension MessageReport {
       String(counts.values.reduce(0, +)), String(retrying),
     ] + outcomes + [words]
   }
-}
-
-extension Call {
-  /// Words of a parameter that are parted by commas.
-  func words(_ name: String) -> Set<String>? {
-    request.query(name).map { Set($0.split(separator: ",").map(String.init)) }
-  }
-
-  /// A time that was checked before.
-  func time(_ name: String) -> WallTime? { request.query(name).flatMap { WallTime(rfc3339: $0) } }
 }

@@ -4,14 +4,19 @@ import Intake
 import JSON
 import Store
 
-extension Service {
+/// Another time for a message that has not started.
+struct RescheduleCalls {
+  let store: Store
+  let configuration: AdoptedConfiguration
+  let check: MessageCheck
+
   /// Reads and writes of a change that another one crossed.
   private static let attempts = 5
 
   /// `PATCH /v1/messages/{id}`: another time, until it starts. Of two changes at once one comes after the other, or is
   /// refused if it names the version that it was made for.
   func rescheduleMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try messageID(of: call)
+    let id = try call.messageID()
     let change: ScheduleChange
     let document = try call.document()
     do throws(Refusal) {
@@ -22,7 +27,7 @@ extension Service {
     for _ in 0..<Self.attempts {
       switch try await self.change(id, change, call) {
       case .done:
-        let report = try await report(id, call)
+        let report = try await store.reports.found(id, call)
         return Answer.bytes("application/json", report.encoded)
       case .changed where change.version == nil: continue
       case .changed:
@@ -31,7 +36,7 @@ extension Service {
       case .started:
         throw Problem(.messageStarted, "The message has started: you can pause or cancel it, but not reschedule it")
       case .cancelled: throw Problem(.messageStarted, "The message was cancelled: send a new one")
-      case .unknown: throw Self.noMessage
+      case .unknown: throw Problem.noMessage
       }
     }
     throw Problem(.messageChanged, "Others are changing the message: read it again")
@@ -59,11 +64,11 @@ extension Service {
     let body = JSONValue.object(members)
     let message: Message
     do throws(Refusal) {
-      message = try Intake.read(messageFrom: body, providers: tokenRules, now: call.now).message
+      message = try Intake.read(messageFrom: body, providers: configuration.tokenRules, now: call.now).message
     } catch {
       throw Problem(error, .invalidMessage)
     }
-    try checkZones(message)
+    try check.checkZones(message)
     let schedule = Schedule(startAt: max(call.now, change.sendAt.earliest), local: change.sendAt.local)
     do throws(StoreError) {
       return try await store.schedule.reschedule(
@@ -71,17 +76,6 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-  }
-
-  /// Times of day need the database of zones.
-  func checkZones(_ message: Message) throws(Problem) {
-    var pointers: [String] = []
-    if case .local? = message.sendAt { pointers.append("/send_at_local") }
-    if case .own = message.quietHours { pointers.append("/quiet_hours") }
-    guard !pointers.isEmpty, !zones.isThere else { return }
-    let detail = "this server has no time zone database: install tzdata in /usr/share/zoneinfo"
-    throw Problem(
-      .invalidMessage, detail, violations: pointers.map { Violation($0, Violation.Code.notAllowed, detail) })
   }
 }
 

@@ -19,28 +19,53 @@ private struct MessageFaults {
   }
 }
 
-extension Service {
+/// The checks of a message that need more than the message: the registry, the zones of this server, the accounts.
+/// Belongs to the loop.
+final class MessageCheck {
+  private let attributes: AttributeCheck
+  private let rendering: RenderingCheck
+  private let recipientResolver: RecipientResolver
+  private let zones: ZoneBook
+
+  init(attributes: AttributeCheck, rendering: RenderingCheck, recipientResolver: RecipientResolver, zones: ZoneBook) {
+    self.attributes = attributes
+    self.rendering = rendering
+    self.recipientResolver = recipientResolver
+    self.zones = zones
+  }
+
   /// What reading alone does not find: of attributes, the zones of this server, the recipients, and what providers
   /// refuse.
-  func check(
+  func perform(
     _ message: Message, _ contents: [VariantTexts], _ call: Call,
     recipients: () async throws(Problem) -> ResolvedRecipients
   ) async throws(Problem) -> (recipients: ResolvedRecipients, notices: [Notice]) {
     var faults = MessageFaults()
-    _ = try await faults.check { () throws(Problem) in try await self.checkAttributes(contents, call) }
-    _ = try await faults.check { () throws(Problem) in try self.checkZones(message) }
+    _ = try await faults.check { () throws(Problem) in try await attributes.check(contents, call) }
+    _ = try await faults.check { () throws(Problem) in try checkZones(message) }
     let found = try await faults.check(recipients)
     var notices: [Notice] = []
     if let found {
       notices =
         try await faults.check { () throws(Problem) in
-          try self.checkRendering(contents, found.credentials, call.now)
+          try rendering.check(contents, found.credentials, call.now)
         } ?? []
     }
     guard faults.violations.isEmpty, let found else {
       throw Problem(Refusal(violations: faults.violations), .invalidMessage)
     }
     return (found, notices)
+  }
+
+  /// Times of day need the database of zones.
+  func checkZones(_ message: Message) throws(Problem) {
+    var pointers: [String] = []
+    if case .local? = message.sendAt { pointers.append("/send_at_local") }
+    if case .own = message.quietHours { pointers.append("/quiet_hours") }
+    guard !pointers.isEmpty, !zones.isThere else { return }
+    let detail = "this server has no time zone database: install tzdata in /usr/share/zoneinfo"
+    throw Problem(
+      .invalidMessage, detail, violations: pointers.map { Violation($0, Violation.Code.notAllowed, detail) })
   }
 
   /// Members that say whom a message goes to, as what, and what else it must have: with a fault in one of them, what a
@@ -60,8 +85,8 @@ extension Service {
     else { return refusal }
     let contents = message.textsByVariant
     do throws(Problem) {
-      _ = try await check(message, contents, call) { () throws(Problem) in
-        try await self.recipients(message, call, document: document, keepsDevices: false)
+      _ = try await perform(message, contents, call) { () throws(Problem) in
+        try await recipientResolver.resolve(message, call, document: document, keepsDevices: false)
       }
       return refusal
     } catch {

@@ -5,7 +5,17 @@ import JSON
 import Store
 
 /// A draft is tried out: a real message, made by the same renderer, to those on test lists only.
-extension Service {
+struct DraftTestCalls {
+  let store: Store
+  let configuration: AdoptedConfiguration
+  let urgentTargets: Int
+  let lookup: DraftLookup
+  let preparation: MessagePreparation
+  let check: MessageCheck
+  let recipientResolver: RecipientResolver
+  let forecaster: Forecaster
+  let acceptor: MessageAcceptor
+
   /// `POST /v1/drafts/{id}/test`: a message for each variant, or for the one that is named.
   func testDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let document = try call.document()
@@ -16,15 +26,15 @@ extension Service {
       throw Problem(error, .invalidTest)
     }
     let recipients = try await recipients(of: reading.lists, call)
-    let draft = try await foundDraft(try draftID(of: call), call.app)
-    let tests = try chosen(Intake.tests(of: try self.document(of: draft)), reading.variant)
+    let draft = try await lookup.draft(try call.draftID(), call.app)
+    let tests = try chosen(Intake.tests(of: try lookup.document(of: draft)), reading.variant)
     var ready: [(variant: String?, draft: PreparedMessage)] = []
     for (variant, message) in tests {
       ready.append((variant, try await test(message, recipients, of: draft, call)))
     }
     // Nothing is sent before all of them are found good.
     var sent: [(variant: String?, message: AcceptedMessage)] = []
-    for (variant, draft) in ready { sent.append((variant, try await accept(draft, call.app))) }
+    for (variant, draft) in ready { sent.append((variant, try await acceptor.accept(draft, call.app))) }
     return Answer.json(202) { writer in
       writer.objects("items", sent) { writer, item in
         let (variant, message) = item
@@ -55,7 +65,7 @@ extension Service {
       let lists = try await store.testLists.find(names, app: call.app)
       var known: [String]?
       for (index, list) in lists.enumerated() {
-        if let list, let own = list.read(tokenRules) {
+        if let list, let own = list.read(configuration.tokenRules) {
           recipients.add(own)
           continue
         }
@@ -77,25 +87,26 @@ extension Service {
   private func test(_ message: JSONValue, _ recipients: TestRecipients, of source: StoredDraft, _ call: Call)
     async throws(Problem) -> PreparedMessage
   {
-    try await Self.inMessage { () async throws(Problem) in
+    try await NestedMessage.check { () async throws(Problem) in
       var members = message.object ?? []
       members.set("to", recipients.document)
       let document = JSONValue.object(members)
-      let reading = try self.read(document, call)
+      let reading = try preparation.read(document, call)
       let contents = reading.message.textsByVariant
-      let (resolved, mapped) = try await self.check(reading.message, contents, call) { () throws(Problem) in
-        try await self.resolve(recipients, as: reading.message, call.app)
+      let (resolved, mapped) = try await check.perform(reading.message, contents, call) { () throws(Problem) in
+        try await resolve(recipients, as: reading.message, call.app)
       }
       var notices = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
       notices += resolved.warnings
       notices += mapped
       let draft = PreparedMessage(
         reading.message, resolved, body: document.encoded, app: call.app, now: call.now, warnings: notices,
-        errorBrake: nil, self.settings)
+        errorBrake: nil, urgentTargets: urgentTargets)
       draft.submission.testOf = source.id
       let name = draft.submission.labels.name ?? source.name
-      draft.submission.labels.name = name.map { Self.name("Test of", $0) }
-      try await self.foresee(draft, resolved, self.outlook(of: reading.message, contents, call), call, .warning)
+      draft.submission.labels.name = name.map { DraftName.of("Test of", $0) }
+      try await preparation.foresee(
+        draft, resolved, forecaster.outlook(of: reading.message, contents, call), call, .warning)
       draft.warnings = call.notices.told(draft.warnings)
       return draft
     }
@@ -109,7 +120,7 @@ extension Service {
     for to in recipients.ways {
       var message = message
       message.to = to
-      let found = try await resolve(message, app, keepsDevices: true)
+      let found = try await recipientResolver.resolveListed(message, app, keepsDevices: true)
       all.targets += found.targets
       all.devices += found.devices
       all.warnings += found.warnings

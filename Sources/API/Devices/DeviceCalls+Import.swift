@@ -5,9 +5,9 @@ import JSON
 import Loop
 import Store
 
-extension Service {
-  /// `POST /v1/devices/bulk`: each line is a device as `POST /v1/devices` takes it, or as the export writes it, with its
-  /// `registered_at`. May be repeated as a whole: what was registered by then is replaced by the same.
+extension DeviceCalls {
+  /// `POST /v1/devices/bulk`: each line is a device as `POST /v1/devices` takes it, or as the export writes it, with
+  /// its `registered_at`. May be repeated as a whole: what was registered by then is replaced by the same.
   func registerDevices(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     typealias Written = (inout JSONWriter) -> Void
     let lines = try await Lines(of: call, loop).all
@@ -50,7 +50,7 @@ extension Service {
     let document = try line.document()
     do throws(Refusal) {
       var reading = try Intake.read(
-        deviceFrom: document, id: nil, now: call.now, providers: tokenRules, isImported: true,
+        deviceFrom: document, id: nil, now: call.now, providers: configuration.tokenRules, isImported: true,
         faults: faults)
       reading.takeInstallation(in: call.app)
       return reading.device

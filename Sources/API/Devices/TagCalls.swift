@@ -4,10 +4,13 @@ import Intake
 import JSON
 import Store
 
-extension Service {
+/// Tags of devices and users, and which are in use.
+struct TagCalls {
+  let store: Store
+
   /// `PATCH /v1/devices/{id}/tags`: in one step, so that two changes at once both hold.
   func changeDeviceTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let id = try deviceID(of: call)
+    let id = try call.deviceID()
     let edit = try edit(in: call, Intake.tagEdit)
     let result: TagChange.Result
     do throws(StoreError) {
@@ -15,12 +18,12 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    return try answer(result, ("id", id.rawValue), else: Self.noDevice)
+    return try answer(result, ("id", id.rawValue), else: Problem.noDevice)
   }
 
   /// `PUT /v1/users/{user}/tags`: on every device of the user, also on those registered later.
   func putUserTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let user = try user(of: call)
+    let user = try call.user()
     let edit = try edit(in: call, Intake.userTags)
     let result: TagChange.Result
     do throws(StoreError) {
@@ -28,7 +31,7 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-    return try answer(result, ("user", user), else: Self.noUser)
+    return try answer(result, ("user", user), else: Problem.noUser)
   }
 
   /// `GET /v1/tags`: tags in use, with how many devices have them.

@@ -5,17 +5,24 @@ import JSON
 import Store
 
 /// What a draft is for: to be counted, looked at, and sent, once.
-extension Service {
+struct DraftSendCalls {
   /// A draft that was taken for sending so long ago may have been sent, and its message be beyond retention.
   private static let sendingAtMost: Int64 = 24 * 3_600_000
 
+  let store: Store
+  let lookup: DraftLookup
+  let preparation: MessagePreparation
+  let forecaster: Forecaster
+  let acceptor: MessageAcceptor
+  let dryRuns: DryRuns
+
   /// `POST /v1/drafts/{id}/count`: whom it would reach if it were sent now.
   func countDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let draft = try await foundDraft(try draftID(of: call), call.app)
-    let document = try document(of: draft)
-    let message = try Self.readingMessage { () throws(Problem) in try self.read(document, call).message }
-    let (forecast, warnings) = try await Self.inMessage { () async throws(Problem) in
-      try await self.count(message, call, document: document)
+    let draft = try await lookup.draft(try call.draftID(), call.app)
+    let document = try lookup.document(of: draft)
+    let message = try NestedMessage.read { () throws(Problem) in try preparation.read(document, call).message }
+    let (forecast, warnings) = try await NestedMessage.check { () async throws(Problem) in
+      try await forecaster.count(message, call, document: document)
     }
     return Answer.json { writer in
       forecast.write(to: &writer)
@@ -30,24 +37,24 @@ extension Service {
   /// gets the same message.
   func sendDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let isDryRun = call.flag("dry_run")
-    let id = try draftID(of: call)
-    let match = try match(of: call)
+    let id = try call.draftID()
+    let match = try call.draftVersion()
     let stored: StoredDraft
     switch try await state(of: id, call.app) {
-    case .unknown: throw Self.noDraft
+    case .unknown: throw Problem.noDraft
     case .sent(let message):
-      guard !isDryRun else { throw try await sent(message, call.app) }
-      return Answer.accepted(try await became(.repeated(message), of: nil, call.app))
+      guard !isDryRun else { throw try await lookup.sent(message, call.app) }
+      return Answer.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
     case .found(let found): stored = found
     }
-    if let version = match?.version, version != stored.version { throw Self.conflict(stored.version) }
+    if let version = match?.version, version != stored.version { throw Problem.draftConflict(stored.version) }
     if !isDryRun, let message = stored.message, let answer = try await settled(id, message, call) { return answer }
 
-    let document = try document(of: stored)
-    let ready = try await Self.inMessage { () async throws(Problem) in
-      try await self.prepare(document, body: stored.body, call, for: isDryRun ? .answer : .warning)
+    let document = try lookup.document(of: stored)
+    let ready = try await NestedMessage.check { () async throws(Problem) in
+      try await preparation.prepare(document, body: stored.body, call, for: isDryRun ? .answer : .warning)
     }
-    if isDryRun { return try await dryRun(ready, call) }
+    if isDryRun { return try await dryRuns.answer(ready, call) }
     ready.submission.draftOf = id
     ready.submission.labels.name = ready.submission.labels.name ?? stored.name
     let reservation: DraftReservation
@@ -59,12 +66,12 @@ extension Service {
       throw Problem(error)
     }
     switch reservation {
-    case .unknown: throw Self.noDraft
-    case .conflict(let version): throw Self.conflict(version)
-    case .sent(let message): return Answer.accepted(try await became(.repeated(message), of: nil, call.app))
+    case .unknown: throw Problem.noDraft
+    case .conflict(let version): throw Problem.draftConflict(version)
+    case .sent(let message): return Answer.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
     case .reserved(let message, let again):
       ready.submission.id = message
-      var accepted = try await accept(ready, call.app)
+      var accepted = try await acceptor.accept(ready, call.app)
       accepted.isRepeated = again
       try await settle(id, message, call.app)
       return Answer.accepted(accepted)
@@ -90,7 +97,7 @@ extension Service {
       return nil
     }
     try await settle(id, message, call.app)
-    return Answer.accepted(try await became(.repeated(message), of: nil, call.app))
+    return Answer.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
   }
 
   private func settle(_ id: DraftID, _ message: MessageID, _ app: AppID) async throws(Problem) {
@@ -107,50 +114,5 @@ extension Service {
     } catch {
       throw Problem(error)
     }
-  }
-
-  func document(of draft: StoredDraft) throws(Problem) -> JSONValue {
-    guard let document = try? JSON.parse(draft.body, maximumDepth: Call.maximumDepth) else {
-      throw Problem(.internalError, "The draft \(draft.id) cannot be read")
-    }
-    return document
-  }
-
-  /// Faults of a draft's message stand in its `message`.
-  static func inMessage<Value>(_ work: () async throws(Problem) -> Value) async throws(Problem) -> Value {
-    do throws(Problem) {
-      return try await work()
-    } catch {
-      throw error.inMessage
-    }
-  }
-  static func readingMessage<Value>(_ work: () throws(Problem) -> Value) throws(Problem) -> Value {
-    do throws(Problem) {
-      return try work()
-    } catch {
-      throw error.inMessage
-    }
-  }
-
-  /// What would come of this message, and what is to be known of it before it is sent.
-  func count(_ message: Message, _ call: Call, document: JSONValue, _ purpose: ForecastPurpose = .answer)
-    async throws(Problem) -> (forecast: Forecast, warnings: [Notice])
-  {
-    let contents = message.textsByVariant
-    let outlook = outlook(of: message, contents, call)
-    let recipients = try await recipients(message, call, document: document, keepsDevices: outlook.asksDevices)
-    let forecast = try await forecast(recipients, outlook, call, purpose)
-    let unknown = Notice.of(unknownAttributes: try await unknownAttributes(in: contents, call))
-    return (forecast, call.notices.told(recipients.warnings + unknown + Notice.of(forecast)))
-  }
-}
-
-extension Problem {
-  fileprivate var inMessage: Problem {
-    var problem = self
-    for index in problem.violations.indices {
-      problem.violations[index].pointer = "/message" + problem.violations[index].pointer
-    }
-    return problem
   }
 }

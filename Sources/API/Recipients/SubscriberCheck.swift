@@ -2,36 +2,51 @@ import Domain
 import Loop
 import Store
 
-/// What is known of the accounts whose vendors disable an app that reaches too many for its subscribers. Belongs to the
-/// loop.
-final class SubscriberBook {
-  struct Entry {
+/// Whether a message would reach more than a vendor lets pass: some disable an app that reaches too many for its
+/// subscribers. Keeps what it learned for a while. Belongs to the loop.
+final class SubscriberCheck {
+  /// Milliseconds that a count of subscribers holds, and what was reached.
+  private static let recount: Int64 = 60_000
+  private static let ask: Int64 = 1_000
+
+  /// What is known of an account.
+  private struct Entry {
     var subscribers: Int
     var countedAt: Instant
     var reached: Int
     var askedAt: Instant?
   }
-  var entries: [CredentialID: Entry] = [:]
-}
 
-extension Service {
-  /// Milliseconds that a count of subscribers holds, and what was reached.
-  private static let recount: Int64 = 60_000
-  private static let ask: Int64 = 1_000
+  private let loop: EventLoop
+  private let store: Store
+  private let configuration: AdoptedConfiguration
+  private let timesSubscribers: [ProviderName: Int]
+  private var entries: [CredentialID: Entry] = [:]
+
+  init(
+    loop: EventLoop, store: Store, configuration: AdoptedConfiguration, timesSubscribers: [ProviderName: Int]
+  ) {
+    self.loop = loop
+    self.store = store
+    self.configuration = configuration
+    self.timesSubscribers = timesSubscribers
+  }
 
   /// Warns of a message with which more would be reached than the vendor lets pass: the workers hold it back.
-  func checkSubscribers(_ recipients: ResolvedRecipients, _ message: Message, _ app: AppID) async throws(Problem)
+  func notices(of recipients: ResolvedRecipients, _ app: AppID) async throws(Problem)
     -> [Notice]
   {
-    guard recipients.credentials.contains(where: { accounts[$0]?.subscriberRule != nil }) else { return [] }
+    guard recipients.credentials.contains(where: { configuration.accounts[$0]?.subscriberRule != nil }) else {
+      return []
+    }
     var warnings: [Notice] = []
     for (id, count) in recipients.recipients.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      guard let account = accounts[id], let rule = account.subscriberRule,
-        case let times = settings.timesSubscribers[account.provider] ?? 0, times > 0
+      guard let account = configuration.accounts[id], let rule = account.subscriberRule,
+        case let times = timesSubscribers[account.provider] ?? 0, times > 0
       else { continue }
-      let entry: SubscriberBook.Entry
+      let entry: Entry
       do throws(StoreError) {
-        entry = try await subscriberEntry(id, account.provider, rule, app)
+        entry = try await self.entry(id, account.provider, rule, app)
       } catch {
         throw Problem(error)
       }
@@ -49,13 +64,13 @@ extension Service {
     return warnings
   }
 
-  private func subscriberEntry(_ id: CredentialID, _ provider: ProviderName, _ rule: SubscriberRule, _ app: AppID)
-    async throws(StoreError) -> SubscriberBook.Entry
+  private func entry(_ id: CredentialID, _ provider: ProviderName, _ rule: SubscriberRule, _ app: AppID)
+    async throws(StoreError) -> Entry
   {
     let now = loop.now
-    var entry = subscribers.entries[id]
+    var entry = entries[id]
     if entry.map({ now - $0.countedAt >= Self.recount }) ?? true {
-      let tenant = apps[app]
+      let tenant = configuration.apps[app]
       let count = try await store.audiences.subscribers(of: app, by: provider, now: loop.wallNow) { address in
         tenant?.credential(for: address) == id
       }
@@ -66,7 +81,7 @@ extension Service {
       entry.reached = try await store.recipients.reached(in: store.recipients.window(under: rule))
       entry.askedAt = now
     }
-    subscribers.entries[id] = entry
+    entries[id] = entry
     return entry
   }
 }

@@ -4,16 +4,21 @@ import Intake
 import JSON
 import Store
 
-extension Service {
+/// Shows what would be sent.
+struct DryRuns {
+  let store: Store
+  let configuration: AdoptedConfiguration
+  let recipientResolver: RecipientResolver
+
   /// Samples of one answer: one for each account and kind of token, not one for each device.
   private static let samples = 24
 
   /// What would be sent, for one device of each kind, in each variant. The draft has passed every check of a send;
   /// nothing is stored.
-  func dryRun(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) -> HTTPServerResponse {
+  func answer(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) -> HTTPServerResponse {
     var targets = prepared.submission.targets
     if let audience = prepared.submission.audience {
-      targets = try await sampleMembers(of: audience, prepared.message, call)
+      targets = try await recipientResolver.sampleMembers(of: audience, prepared.message, call)
     }
     let chosen = sampleTargets(targets)
     let devices: [StoredDevice?]
@@ -26,7 +31,7 @@ extension Service {
     let showsTokens = call.may(.devices) || call.may(.read)
     var samples: [RequestSample] = []
     for (target, stored) in zip(chosen, devices) {
-      guard case .queue(let credential) = target.route, let account = accounts[credential],
+      guard case .queue(let credential) = target.route, let account = configuration.accounts[credential],
         let address = target.registered ? stored?.device.address : target.address
       else { continue }
       for (variant, content) in prepared.message.contents {
@@ -59,7 +64,8 @@ extension Service {
     var seen: Set<[String]> = []
     var chosen: [SubmissionTarget] = []
     for target in targets where chosen.count < Self.samples {
-      guard case .queue(let credential) = target.route, let account = accounts[credential], let address = target.address
+      guard case .queue(let credential) = target.route, let account = configuration.accounts[credential],
+        let address = target.address
       else { continue }
       let kind = [
         credential.rawValue, address.tokenKind.rawValue, account.recipientClass(of: address),
@@ -76,7 +82,7 @@ extension Service {
   private func masked(_ address: Address, _ message: Message, _ account: any ProviderAccount) -> Address {
     var address = address
     let parts = address.token.split(separator: ":", maxSplits: 2).map(String.init)
-    if tokenRules[address.provider]?.form == .document {
+    if configuration.tokenRules[address.provider]?.form == .document {
       address.token = account.sampleToken(address.tokenKind, for: message)
     } else {
       address.token = parts.count == 3 && parts[0] == "alias" ? "alias:\(parts[1]):\(Self.mask)" : Self.mask

@@ -1,0 +1,104 @@
+import Domain
+import Store
+
+/// Stores prepared messages, and says what came of it. Belongs to the loop.
+final class MessageAcceptor {
+  private let store: Store
+  private let configuration: AdoptedConfiguration
+  private let keys: IdempotencyKeys
+  private let counts: ServiceCounts
+
+  init(store: Store, configuration: AdoptedConfiguration, keys: IdempotencyKeys, counts: ServiceCounts) {
+    self.store = store
+    self.configuration = configuration
+    self.keys = keys
+    self.counts = counts
+  }
+
+  /// Stores a message; when it returns, the message survives any crash of this process.
+  func accept(_ prepared: PreparedMessage, _ app: AppID) async throws(Problem) -> AcceptedMessage {
+    chooseReplicas(prepared, app)
+    var acceptance = try await submit(prepared)
+    // Another request has taken the key since it was looked up. If nothing came of that one, this is the first.
+    if case .inProgress = acceptance, let idempotency = prepared.submission.idempotency {
+      if let found = try await keys.lookUp(idempotency, app) {
+        acceptance = found
+      } else {
+        acceptance = try await submit(prepared)
+      }
+    }
+    switch acceptance {
+    case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(prepared.submission)
+    case .unconfirmed, .repeated, .keyReused, .inProgress, .mayBeRegistered: break
+    }
+    return try await became(acceptance, of: prepared, app)
+  }
+
+  /// Nil: nothing was done, and who has its token must be looked up.
+  func acceptUnregistered(_ prepared: PreparedMessage, _ app: AppID) async throws(Problem) -> AcceptedMessage? {
+    chooseReplicas(prepared, app)
+    guard case .accepted(let id) = try await submit(prepared) else { return nil }
+    counts.acceptedMessage(prepared.submission)
+    return AcceptedMessage(id, prepared)
+  }
+
+  private func submit(_ prepared: PreparedMessage) async throws(Problem) -> Acceptance {
+    do throws(StoreError) {
+      return try await store.acceptance.accept(prepared.submission)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  /// How many replicas must have it: as the message says, or else its app.
+  func chooseReplicas(_ prepared: PreparedMessage, _ app: AppID) {
+    prepared.submission.replicas = prepared.message.replicas ?? configuration.apps[app]?.replicas ?? 0
+  }
+
+  /// The answer to an acceptance; targets and warnings are known only to the request that made the message.
+  func became(_ acceptance: Acceptance, of prepared: PreparedMessage?, _ app: AppID) async throws(Problem)
+    -> AcceptedMessage
+  {
+    switch acceptance {
+    case .accepted(let id):
+      var accepted = AcceptedMessage(
+        id: id, state: prepared?.state ?? .completed, targets: prepared?.count ?? 0,
+        startsAt: prepared?.submission.schedule?.startAt, warnings: prepared?.warnings ?? [], isRepeated: false)
+      accepted.startsLocally = prepared?.submission.schedule?.local != nil
+      return accepted
+    case .repeated(let id):
+      let report: MessageReport?
+      do throws(StoreError) {
+        report = try await store.reports.report(id, app: app)
+      } catch {
+        throw Problem(error)
+      }
+      var accepted = AcceptedMessage(
+        id: id, state: report?.state ?? .completed, targets: report?.total,
+        startsAt: report?.state == .scheduled ? report?.startsAt : nil,
+        warnings: report?.state == .cancelled ? [.ofCancelled(id)] : [], isRepeated: true)
+      accepted.startsLocally = report?.startsAtLocal != nil
+      return accepted
+    case .unconfirmed(let id, let replicas, _):
+      var problem = Problem(
+        .durabilityUnconfirmed,
+        "The Redis primary has the message, and it will be sent unless the primary is lost first. Only \(replicas) "
+          + "replicas confirmed it in time, fewer than `durability` asks for. Repeat the request with the same "
+          + "`Idempotency-Key` to ask again; it creates no second message", retryAfter: 1)
+      problem.id = id
+      throw problem
+    case .keyReused:
+      throw Problem(
+        .idempotencyKeyReused,
+        "This idempotency key was used with another body: use a new key for a new message. Bodies are compared byte "
+          + "by byte, including spaces and the order of members")
+    case .mayBeRegistered: preconditionFailure("who has the token was looked up before")
+    case .inProgress:
+      throw Problem(
+        .requestInProgress,
+        "The first request with this idempotency key is still in progress after "
+          + "\(IdempotencyKeys.milliseconds / 1_000) seconds: repeat this request soon, with the same key",
+        retryAfter: 1)
+    }
+  }
+}

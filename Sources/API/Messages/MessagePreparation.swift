@@ -1,0 +1,122 @@
+import Domain
+import Intake
+import JSON
+import Store
+
+/// Makes a message of a document: read, aimed, checked and foreseen, all but stored. Belongs to the loop.
+final class MessagePreparation {
+  private let store: Store
+  private let configuration: AdoptedConfiguration
+  private let maximumTargets: Int
+  private let urgentTargets: Int
+  private let check: MessageCheck
+  private let recipientResolver: RecipientResolver
+  private let subscribers: SubscriberCheck
+  private let forecaster: Forecaster
+
+  init(
+    store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings, check: MessageCheck,
+    recipientResolver: RecipientResolver, subscribers: SubscriberCheck, forecaster: Forecaster
+  ) {
+    self.store = store
+    self.configuration = configuration
+    maximumTargets = settings.maximumTargets
+    urgentTargets = settings.urgentTargets
+    self.check = check
+    self.recipientResolver = recipientResolver
+    self.subscribers = subscribers
+    self.forecaster = forecaster
+  }
+
+  /// Without what later checks find.
+  func read(_ document: JSONValue, _ call: Call) throws(Problem) -> MessageReading {
+    do throws(Refusal) {
+      return try reading(of: document, call, FaultBudget(suggestions: call.suggestions))
+    } catch {
+      throw Problem(error, .invalidMessage)
+    }
+  }
+
+  /// `faults`: shared by all lines of a request.
+  func reading(of document: JSONValue, _ call: Call, _ faults: FaultBudget) throws(Refusal) -> MessageReading {
+    try Intake.read(
+      messageFrom: document, providers: configuration.tokenRules, maximumTargets: maximumTargets, now: call.now,
+      faults: faults)
+  }
+
+  /// From a document to all but a stored message. `body` is what will be stored of it.
+  func prepare(_ document: JSONValue, body: [UInt8], _ call: Call, for purpose: ForecastPurpose)
+    async throws(Problem) -> PreparedMessage
+  {
+    try await prepare(try await readWhole(document, call), document, body: body, call, for: purpose)
+  }
+
+  /// Refused with what later checks find as well.
+  func readWhole(_ document: JSONValue, _ call: Call) async throws(Problem) -> MessageReading {
+    let faults = FaultBudget(suggestions: call.suggestions)
+    do throws(Refusal) {
+      return try reading(of: document, call, faults)
+    } catch {
+      throw Problem(await check.withLaterFaults(error, document, call, faults), .invalidMessage)
+    }
+  }
+
+  func prepare(
+    _ reading: MessageReading, _ document: JSONValue, body: [UInt8], _ call: Call, owners: OwnerLookup = .lookedUp,
+    for purpose: ForecastPurpose = .warning
+  ) async throws(Problem) -> PreparedMessage {
+    var message = reading.message
+    var body = body
+    if message.liveActivity != nil, document["live_activity"]?["timestamp"] == nil {
+      // Written into what is stored: whoever reads it later must find the same time.
+      let time = max(call.now, message.sendAt?.earliest ?? call.now).milliseconds / 1_000
+      message.liveActivity?.timestamp = time
+      body = Self.stamped(body, time)
+    }
+    var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
+    let contents = message.textsByVariant
+    let outlook = forecaster.outlook(of: message, contents, call)
+    let checked = message
+    let (recipients, notices) = try await check.perform(checked, contents, call) { () throws(Problem) in
+      try await recipientResolver.resolve(
+        checked, call, document: document, keepsDevices: outlook.asksDevices, owners: owners)
+    }
+    warnings += recipients.warnings
+    warnings += try await subscribers.notices(of: recipients, call.app)
+    warnings += notices
+    let prepared = PreparedMessage(
+      message, recipients, body: body, app: call.app, now: call.now, warnings: warnings,
+      errorBrake: configuration.apps[call.app]?.errorBrake, urgentTargets: urgentTargets)
+    try await foresee(prepared, recipients, outlook, call, purpose)
+    prepared.warnings = call.notices.told(prepared.warnings)
+    return prepared
+  }
+
+  /// Warns of all who will get nothing. Of a message that has a holdout this chooses the id, as that says who is in it.
+  func foresee(
+    _ prepared: PreparedMessage, _ recipients: ResolvedRecipients, _ outlook: Outlook, _ call: Call,
+    _ purpose: ForecastPurpose
+  )
+    async throws(Problem)
+  {
+    let isAsked = purpose == .answer
+    guard isAsked || outlook.asksDevices || !recipients.isWhole else { return }
+    if !isAsked, prepared.message.shares != nil {
+      let id = prepared.submission.id ?? store.acceptance.identify(prepared.submission)
+      prepared.submission.id = id
+      outlook.split = prepared.submission.split(id)
+    }
+    let forecast = try await forecaster.forecast(recipients, outlook, call, purpose)
+    prepared.forecast = forecast
+    prepared.warnings += Notice.of(forecast)
+  }
+
+  private static func stamped(_ body: [UInt8], _ time: Int64) -> [UInt8] {
+    guard let document = try? JSON.parse(body, Call.limits), var members = document.object,
+      var activity = members["live_activity"]?.object
+    else { preconditionFailure("a message was read that cannot be read") }
+    activity.set("timestamp", .integer(time))
+    members.set("live_activity", .object(activity))
+    return JSONValue.object(members).encoded
+  }
+}

@@ -1,0 +1,44 @@
+import Domain
+
+/// What the configuration at work says of apps and accounts. A reload may replace it while a request waits. Belongs to
+/// the loop.
+final class AdoptedConfiguration {
+  private(set) var apps: [AppID: App]
+  private(set) var accounts: [CredentialID: any ProviderAccount] { didSet { openAccounts = Set(accounts.keys) } }
+  private var openAccounts: Set<CredentialID>
+  let providers: [ProviderName: any PushProvider]
+  let providerNames: [ProviderName]
+  let tokenRules: [ProviderName: TokenRules]
+  /// What is wrong with the configuration that was refused last; nil: the one at work is the last one.
+  var refusal: String?
+
+  init(
+    apps: [AppID: App], providers: [ProviderName: any PushProvider], accounts: [CredentialID: any ProviderAccount]
+  ) {
+    self.apps = apps
+    self.accounts = accounts
+    openAccounts = Set(accounts.keys)
+    self.providers = providers
+    providerNames = providers.keys.sorted { $0.rawValue < $1.rawValue }
+    tokenRules = providers.mapValues(\.tokens)
+  }
+
+  func adopt(apps: [AppID: App], accounts: [CredentialID: any ProviderAccount]) {
+    self.apps = apps
+    self.accounts = accounts
+    refusal = nil
+  }
+
+  /// The app of a key that passed authentication; its configuration may have gone since.
+  func tenant(_ id: AppID) throws(Problem) -> App {
+    guard let app = apps[id] else {
+      throw Problem(.unauthorized, "The app of this API key is no longer configured")
+    }
+    return app
+  }
+
+  /// What becomes of the targets of a message.
+  func resolver(_ app: App, _ message: Message) -> RouteResolver {
+    RouteResolver(app: app, message: message, providers: providers, accounts: openAccounts)
+  }
+}

@@ -1,0 +1,44 @@
+package import Domain
+package import HTTP2
+package import HTTPServer
+
+/// Limits of the API, and where it listens.
+package struct ServiceSettings: Sendable {
+  /// `maximumBody` holds for all requests but messages and bulk calls.
+  package var server = HTTPServerSettings()
+  /// Of messages.
+  package var maximumMessageBody = 4 << 20
+  /// Of NDJSON calls.
+  package var maximumBulkBody = 20 << 20
+  package var maximumTargets = 10_000
+  /// Recipients for each subscriber, of providers whose vendors have a rule of that.
+  package var timesSubscribers: [ProviderName: Int] = [:]
+  /// Deliveries of one replay: all that a message may hold.
+  package var maximumReplayed = 65_535
+  /// Direct sends with more targets are bulk (design D7).
+  package var urgentTargets = 500
+  /// Of an app.
+  package var maximumDrafts = 200
+  /// Bytes of the message of a draft.
+  package var maximumDraftBytes = 256 << 10
+  /// Requests at work at a time; more are answered 503.
+  package var maximumRequests = 2_000
+  /// Only what needs no key is served: a process that sends tells how it is.
+  package var onlyOpen = false
+  /// Of forecasts that are asked for, and of those that only warn.
+  package var forecasts = (
+    answer: ForecastBounds(exact: 10_000, sample: 4_000), warning: ForecastBounds(exact: 1_000, sample: 1_000)
+  )
+  /// True: `/metrics` needs a key with scope `read`.
+  package var metricsNeedKey = false
+  /// Calls to providers: PEM file of authorities (nil: the system's), and their connections.
+  package var caFile: String?
+  package var http2 = HTTP2Settings()
+  package init() {}
+
+  /// Bytes that the body of a request to this path may have.
+  func maximumBody(of path: String) -> Int {
+    if path.hasSuffix(Endpoint.bulkEnding) { return maximumBulkBody }
+    return path.hasPrefix("/v1/messages") ? maximumMessageBody : server.maximumBody
+  }
+}
