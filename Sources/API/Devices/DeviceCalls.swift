@@ -7,7 +7,7 @@ import Store
 extension Service {
   /// `PUT /v1/devices/{id}`: the registration replaces what was known.
   func putDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    guard let text = call.parameters.first, Intake.isDeviceID(text) else {
+    guard let text = call.parameters.first, DeviceReader.isDeviceID(text) else {
       throw Problem(
         .invalidDevice, "A device id has 1–128 bytes of printable ASCII, without space and slash")
     }
@@ -86,21 +86,21 @@ extension Service {
 
   /// A name in a path, of what is to be made.
   static func checkName(_ name: String, _ code: ProblemCode) throws(Problem) {
-    guard Intake.reservedIDs.contains(name) else { return }
+    guard DeviceReader.reservedIDs.contains(name) else { return }
     throw Problem(code, "`\(name)` is a word of the API's paths and cannot be an id or name: choose another")
   }
 
   static var noDevice: Problem { Problem(.notFound, "No device has this id") }
 
   func deviceID(of call: Call) throws(Problem) -> DeviceID {
-    guard let text = call.parameters.first, Intake.isDeviceID(text) else { throw Self.noDevice }
+    guard let text = call.parameters.first, DeviceReader.isDeviceID(text) else { throw Self.noDevice }
     return DeviceID(rawValue: text)
   }
 
   private func read(_ call: Call, id: DeviceID?) throws(Problem) -> DeviceReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.read(deviceFrom: document, id: id, now: call.now, providers: tokenRules)
+      return try DeviceReader.read(document, id: id, now: call.now, providers: tokenRules)
     } catch {
       throw Problem(error, .invalidDevice)
     }

@@ -40,7 +40,7 @@ extension Service {
   static var noUser: Problem { Problem(.notFound, "No device is registered for this user") }
 
   func user(of call: Call) throws(Problem) -> String {
-    guard let user = call.parameters.first, Intake.isUser(user) else { throw Self.noUser }
+    guard let user = call.parameters.first, DeviceReader.isUser(user) else { throw Self.noUser }
     return user
   }
 }

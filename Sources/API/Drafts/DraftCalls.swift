@@ -133,8 +133,8 @@ extension Service {
   private func reading(of call: Call) throws(Problem) -> DraftReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.draft(
-        from: document, providers: tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
+      return try DraftReader.read(
+        document, providers: tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
     } catch {
       throw Problem(error, .invalidDraft)
     }
@@ -247,7 +247,7 @@ extension Service {
       writer.member("message", message)
       writer.key("missing")
       writer.beginArray()
-      for violation in Intake.missing(in: message, providers: tokenRules) { violation.write(to: &writer) }
+      for violation in MessageReader.missing(in: message, providers: tokenRules) { violation.write(to: &writer) }
       writer.endArray()
       writer.key("warnings")
       writer.beginArray()

@@ -51,7 +51,7 @@ extension Service {
     if call.request.body.isEmpty { return ReplaySelection() }
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.replay(from: document)
+      return try ReplayReader.read(document)
     } catch {
       throw Problem(error, .invalidMessage)
     }
@@ -127,8 +127,8 @@ extension Service {
     }
     let message: Message
     do throws(Refusal) {
-      message = try Intake.read(
-        messageFrom: document.without(["send_at", "send_at_local"]), providers: tokenRules
+      message = try MessageReader.read(
+        document.without(["send_at", "send_at_local"]), providers: tokenRules
       ).message
     } catch {
       var problem = Problem(error, .invalidMessage)

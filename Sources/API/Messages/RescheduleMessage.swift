@@ -15,7 +15,7 @@ extension Service {
     let change: ScheduleChange
     let document = try call.document()
     do throws(Refusal) {
-      change = try Intake.scheduleChange(from: document, now: call.now)
+      change = try ScheduleReader.read(document, now: call.now)
     } catch {
       throw Problem(error, .invalidMessage)
     }
@@ -59,7 +59,7 @@ extension Service {
     let body = JSONValue.object(members)
     let message: Message
     do throws(Refusal) {
-      message = try Intake.read(messageFrom: body, providers: tokenRules, now: call.now).message
+      message = try MessageReader.read(body, providers: tokenRules, now: call.now).message
     } catch {
       throw Problem(error, .invalidMessage)
     }

@@ -40,8 +40,8 @@ extension Service {
 
   /// `faults`: shared by all lines of a request.
   func reading(of document: JSONValue, _ call: Call, _ faults: FaultBudget) throws(Refusal) -> MessageReading {
-    try Intake.read(
-      messageFrom: document, providers: tokenRules, maximumTargets: settings.maximumTargets, now: call.now,
+    try MessageReader.read(
+      document, providers: tokenRules, maximumTargets: settings.maximumTargets, now: call.now,
       faults: faults)
   }
 

@@ -7,7 +7,7 @@ extension Service {
   func read(_ call: Call, as schema: Schema) throws(Problem) -> AudienceReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.read(audienceFrom: document, as: schema, providers: tokenRules)
+      return try AudienceReader.read(document, as: schema, providers: tokenRules)
     } catch {
       throw Problem(error, .invalidAudience)
     }
