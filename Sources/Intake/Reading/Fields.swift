@@ -3,32 +3,40 @@ import Domain
 /// An object of a request while it is read: finds the members that do not belong here, and gives the others in the type
 /// and range asked for. A member that is missing or wrong reads as nil; what is wrong is among the findings.
 struct Fields {
-  let place: Place
+  /// Where the object stands, or the array that it is an entry of.
+  private let base: Place
+  private let index: Int?
   private let members: [JSONMember]
   /// A bit for each length that a member's name has. Almost every field of a schema is asked for and missing: for most
   /// of them a bit says so.
   private let lengths: UInt64
 
-  /// Nil if the value is no object.
-  init?(_ value: JSONValue, at place: Place, of schema: Schema, _ findings: inout Findings) {
+  /// Nil if the value is no object. `index`: of an entry of the array that stands at the place.
+  init?(
+    _ value: JSONValue, at place: Place, index: Int? = nil, of schema: Schema, _ findings: inout Findings
+  ) {
+    base = place
+    self.index = index
     guard case .object(let members) = value else {
-      findings.refuse(place, .wrongType, "must be an object, not \(value.article)")
+      findings.refuse(place.entry(index), .wrongType, "must be an object, not \(value.article)")
       return nil
     }
-    self.place = place
     var lengths: UInt64 = 0
     var allKnown = true
-    for index in members.indices {
-      let name = members[index].key
+    for position in members.indices {
+      let name = members[position].key
       lengths |= Self.bit(of: name)
       if schema.has(name) { continue }
       allKnown = false
       let faults = findings.faults
-      findings.refuse(place.member(name), .unknownField, Self.unknown(name, in: schema, faults))
+      findings.refuse(place.entry(index).member(name), .unknownField, Self.unknown(name, in: schema, faults))
     }
     self.lengths = lengths
     self.members = allKnown ? members : members.filter { schema.has($0.key) }
   }
+
+  /// Where the object stands.
+  var place: Place { base.entry(index) }
 
   private static func bit(of name: String) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: name.utf8.count) }
 
@@ -48,16 +56,17 @@ struct Fields {
   var onlyName: String? { members.count == 1 ? members[0].key : nil }
 
   subscript(name: String) -> JSONValue? { mayHave(name) ? value(of: name) : nil }
-  @inline(__always) func has(_ name: String) -> Bool { mayHave(name) && value(of: name) != nil }
+  @inline(__always) func has(_ name: String) -> Bool { mayHave(name) && position(of: name) != nil }
 
   /// False: it is missing. True of many that are missing, too.
   @inline(__always) private func mayHave(_ name: String) -> Bool { lengths & Self.bit(of: name) != 0 }
-  private func value(of name: String) -> JSONValue? {
+  private func position(of name: String) -> Int? {
     for index in members.indices where members[index].key.utf8.count == name.utf8.count && members[index].key == name {
-      return members[index].value
+      return index
     }
     return nil
   }
+  private func value(of name: String) -> JSONValue? { position(of: name).map { members[$0].value } }
 
   /// Refuses the object if the member is missing.
   func require(_ name: String, _ detail: @autoclosure () -> String, _ findings: inout Findings) {

@@ -9,6 +9,8 @@ enum Place {
 
   func member(_ name: String) -> Place { if case .root = self { .first(name) } else { .member(of: self, name) } }
   func element(_ index: Int) -> Place { .element(of: self, index) }
+  /// The entry with this index, or the place itself.
+  func entry(_ index: Int?) -> Place { if let index { element(index) } else { self } }
 
   var pointer: String {
     switch self {

@@ -47,7 +47,8 @@ struct TextRule {
       let fits = text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+/-_=".utf8.contains($0) }
       return fits ? nil : (.invalidFormat, "is not base64")
     case .identifier, .printable:
-      if text.isASCII(from: UInt8(ascii: "!")), alphabet == .printable || !text.holds(UInt8(ascii: "/")) { return nil }
+      let slash: UInt8? = alphabet == .identifier ? UInt8(ascii: "/") : nil
+      if text.isASCII(from: UInt8(ascii: "!"), without: slash) { return nil }
       return (
         .invalidFormat, "may hold only printable ASCII without space\(alphabet == .identifier ? " and slash" : "")"
       )
@@ -71,11 +72,17 @@ extension String {
   }
 
   /// True if all bytes are visible ASCII, where `first` is the lowest that counts: a space, or the first behind it.
-  func isASCII(from first: UInt8) -> Bool {
+  /// `missing`: one that does not count.
+  func isASCII(from first: UInt8, without missing: UInt8? = nil) -> Bool {
     let bytes = utf8Span.span
     let others = 0x7e - first
+    // NUL lies below all that count.
+    let missing = missing ?? 0
     var found: UInt8 = 0
-    for index in bytes.indices { found |= bytes[index] &- first > others ? 1 : 0 }
+    for index in bytes.indices {
+      let byte = bytes[index]
+      found |= (byte &- first > others ? 1 : 0) | (byte == missing ? 1 : 0)
+    }
     return found == 0
   }
 }

@@ -65,10 +65,13 @@ enum RecipientsReader {
     var addresses: [Address] = []
     addresses.reserveCapacity(items.count)
     for (index, item) in items.enumerated() {
-      guard let entry = Fields(item, at: place.element(index), of: .token, &findings) else { continue }
+      guard let entry = Fields(item, at: place, index: index, of: .token, &findings) else { continue }
       if let address = AddressReader.read(entry, &findings) { addresses.append(address) }
     }
     guard addresses.count > 1 else { return addresses }
+    // Tokens with different hashes are different: almost always that is all.
+    var hashes = Set<Int>(minimumCapacity: addresses.count)
+    if addresses.allSatisfy({ hashes.insert($0.token.hashValue).inserted }) { return addresses }
     var seen = Set<Address>(minimumCapacity: addresses.count)
     let unique = addresses.filter { seen.insert($0).inserted }
     warn(ofRepeated: addresses.count - unique.count, at: place, &findings)

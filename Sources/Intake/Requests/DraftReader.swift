@@ -45,6 +45,7 @@ package enum DraftReader {
   }
 }
 
+/// A draft that may be stored.
 package struct DraftReading: Sendable {
   package var name: String?
   /// As it was given.

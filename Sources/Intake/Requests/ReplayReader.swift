@@ -22,6 +22,7 @@ package struct ReplaySelection: Hashable, Sendable {
   }
 }
 
+/// Reads which deliveries go again.
 package enum ReplayReader {
   private static let maximumReasons = 64
 

@@ -9,6 +9,7 @@ package struct ScheduleChange: Hashable, Sendable {
   package var version: Int?
 }
 
+/// Reads another time for a message.
 package enum ScheduleReader {
   /// The body of `PATCH /v1/messages/{id}`.
   package static func read(_ document: JSONValue, now: WallTime) throws(Refusal) -> ScheduleChange {

@@ -7,6 +7,7 @@ package struct TagEdit: Hashable, Sendable {
   package var remove: [String]
 }
 
+/// Reads tags of devices and users, and changes of them.
 package enum TagReader {
   /// The body of `PATCH /v1/devices/{id}/tags` (`add`, `remove`, or `replace` alone).
   package static func edit(from document: JSONValue) throws(Refusal) -> TagEdit {
