@@ -6,7 +6,7 @@ import JSON
 /// list of targets only the first is read: the rest costs more than all else together.
 enum StoredBody {
   static func message(_ body: [UInt8]) throws -> Message {
-    try Intake.message(from: shortened(JSON.parse(body)))
+    try MessageReader.message(from: shortened(JSON.parse(body)))
   }
 
   private static func shortened(_ value: JSONValue) -> JSONValue {

@@ -9,7 +9,7 @@ struct AudienceTests {
   private func read(_ to: String, _ more: String = "") throws -> Message {
     let text = #"{"to":\#(to),"notification":{"title":"T"}\#(more.isEmpty ? "" : ",")\#(more)}"#
     let document = try JSON.parse(Array(text.utf8))
-    return try Intake.read(messageFrom: document, providers: knownProviders).message
+    return try MessageReader.read(document, providers: knownProviders).message
   }
   private func violations(_ to: String, _ more: String = "") throws -> [Violation] {
     try #require(throws: Refusal.self) { try read(to, more) }.violations

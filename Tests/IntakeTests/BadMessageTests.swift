@@ -161,7 +161,7 @@ struct BadMessageTests {
   func suggestions(_ text: String, _ hint: String) throws {
     let candidate = try document(text)
     do throws(Refusal) {
-      _ = try Intake.read(messageFrom: candidate, providers: knownProviders)
+      _ = try MessageReader.read(candidate, providers: knownProviders)
       Issue.record("was accepted")
     } catch {
       #expect(error.violations.count >= 1)
@@ -266,7 +266,7 @@ struct BadMessageTests {
   func boundedFaults() throws {
     let list = [String](repeating: "7", count: 5_000).joined(separator: ",")
     let found = try faults(of: #"{"to":{"devices":[\#(list)]},"notification":{"title":"T"}}"#)
-    #expect(found.count == Intake.maximumViolations + 1)
+    #expect(found.count == RequestBounds.violations + 1)
     #expect(found.last == " more_violations")
   }
 
@@ -275,7 +275,7 @@ struct BadMessageTests {
     let name = String(repeating: "x", count: 500_000)
     let candidate = try document(alert(#""notification":{"title":"T"},"\#(name)":1"#))
     do throws(Refusal) {
-      _ = try Intake.read(messageFrom: candidate, providers: knownProviders)
+      _ = try MessageReader.read(candidate, providers: knownProviders)
       Issue.record("was accepted")
     } catch {
       #expect(error.violations.count == 1)

@@ -7,8 +7,8 @@ import Testing
 struct DeviceTests {
   @Test("every field arrives, the registration's time is the server's")
   func wholeDevice() throws {
-    let device = try Intake.read(
-      deviceFrom: document(
+    let device = try DeviceReader.read(
+      document(
         #"""
         {"id":"d1","provider":"apns","token":"AB12","token_kind":"device","environment":"sandbox",
          "bundle_id":"com.example.app","platform":"iOS","app_version":"2.1","language":"de-AT","tz":"Europe/Vienna",
@@ -39,7 +39,7 @@ struct DeviceTests {
 
   @Test("without an id in path and body the id is left to the caller")
   func noID() throws {
-    let reading = try Intake.read(deviceFrom: document(registration(#""user":null"#)), id: nil, now: noon)
+    let reading = try DeviceReader.read(document(registration(#""user":null"#)), id: nil, now: noon)
     #expect(reading.device.id.rawValue == "")
     #expect(reading.device.user == nil)
     #expect(reading.given == ["provider", "token", "user"])
@@ -47,8 +47,8 @@ struct DeviceTests {
 
   @Test("a clock that runs ahead is put right, with a warning")
   func clockAhead() throws {
-    let reading = try Intake.read(
-      deviceFrom: document(registration(#""last_seen_at":"2199-01-01T00:00:00Z""#)), id: nil, now: noon)
+    let reading = try DeviceReader.read(
+      document(registration(#""last_seen_at":"2199-01-01T00:00:00Z""#)), id: nil, now: noon)
     #expect(reading.device.lastSeen == noon)
     #expect(reading.warnings.map(\.code) == ["clock_ahead"])
   }
@@ -68,7 +68,7 @@ struct DeviceTests {
   func imported(_ members: String, _ time: String?, _ faults: [String]) throws {
     let line = try document(registration(members))
     do throws(Refusal) {
-      let reading = try Intake.read(deviceFrom: line, id: nil, now: noon, isImported: true)
+      let reading = try DeviceReader.read(line, id: nil, now: noon, isImported: true)
       #expect(reading.device.registeredAt.rfc3339 == time)
       #expect(faults == [])
     } catch {

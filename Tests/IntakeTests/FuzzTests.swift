@@ -73,7 +73,7 @@ struct FuzzTests {
     var accepted = 0
     for round in 0..<4_000 {
       let candidate = round % 2 == 0 ? Self.mutated(message, &random) : Self.value(0, &random)
-      if let reading = try? Intake.read(messageFrom: candidate, providers: knownProviders) {
+      if let reading = try? MessageReader.read(candidate, providers: knownProviders) {
         accepted += 1
         #expect(!Self.hasUnknown(candidate, .message), "seed \(seed)")
         #expect(!Self.hasUnknown(candidate["to"], .recipients), "seed \(seed)")
@@ -83,7 +83,7 @@ struct FuzzTests {
         #expect((0...Message.maximumTTL).contains(reading.message.ttl))
       }
       let registered = round % 2 == 0 ? Self.mutated(device, &random) : candidate
-      if (try? Intake.read(deviceFrom: registered, id: nil, now: noon, providers: knownProviders)) != nil {
+      if (try? DeviceReader.read(registered, id: nil, now: noon, providers: knownProviders)) != nil {
         #expect(!Self.hasUnknown(registered, .device), "seed \(seed)")
       }
     }

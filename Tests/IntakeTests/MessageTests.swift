@@ -103,9 +103,9 @@ struct MessageTests {
     }
     #expect(users.map { Array($0.utf8) } == [Array("zo\u{e9}".utf8), Array("zoe\u{301}".utf8)])
     #expect(reading.warnings.map(\.code) == ["duplicate_targets"])
-    let edit = try Intake.tagEdit(from: document(#"{"add":["zo\u00e9"],"remove":["zoe\u0301"]}"#))
+    let edit = try TagReader.edit(from: document(#"{"add":["zo\u00e9"],"remove":["zoe\u0301"]}"#))
     #expect(edit.add.count == 1 && edit.remove.count == 1)
-    #expect(try Intake.userTags(from: document(#"{"tags":[\#(spelt)]}"#)).replace?.count == 2)
+    #expect(try TagReader.userTags(from: document(#"{"tags":[\#(spelt)]}"#)).replace?.count == 2)
   }
 
   @Test("ten thousand targets are taken")
@@ -129,6 +129,6 @@ struct MessageTests {
   @Test("a stored body reads the same again")
   func repeatable() throws {
     let text = alert(#""notification":{"title":"T"},"data":{"b":1,"a":2}"#)
-    #expect(try Intake.message(from: document(text)) == read(text).message)
+    #expect(try MessageReader.message(from: document(text)) == read(text).message)
   }
 }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Placeholders and languages of a message")
 struct PlaceholderTests {
   private func read(_ rest: String) throws -> Message {
-    try Intake.message(from: document(alert(rest)))
+    try MessageReader.message(from: document(alert(rest)))
   }
 
   @Test("placeholders pass in the texts a person reads, in all languages")
@@ -74,8 +74,8 @@ struct PlaceholderTests {
     let members = #""to":{"everyone":true},"providers":["onesignal"],"notification":{\#(notification)}"#
     #expect(try faults(of: "{\(members)}").isEmpty)
     do {
-      _ = try Intake.read(
-        messageFrom: document(#"{\#(members),"onesignal_targeting":"provider"}"#), providers: knownProviders)
+      _ = try MessageReader.read(
+        document(#"{\#(members),"onesignal_targeting":"provider"}"#), providers: knownProviders)
       #expect(names.isEmpty)
     } catch let refusal as Refusal {
       #expect(refusal.violations.map { "\($0.pointer) \($0.code)" } == names.map { _ in "/notification not_allowed" })

@@ -8,14 +8,14 @@ import Testing
 func document(_ text: String) throws -> JSONValue { try JSON.parse(Array(text.utf8)) }
 
 func read(_ text: String) throws -> MessageReading {
-  try Intake.read(messageFrom: document(text), providers: knownProviders)
+  try MessageReader.read(document(text), providers: knownProviders)
 }
 
 /// `pointer code` of every fault of a message, in the order told.
 func faults(of text: String) throws -> [String] {
   let candidate = try document(text)
   do throws(Refusal) {
-    _ = try Intake.read(messageFrom: candidate, providers: knownProviders)
+    _ = try MessageReader.read(candidate, providers: knownProviders)
     return []
   } catch {
     return error.violations.map { "\($0.pointer) \($0.code)" }
@@ -33,8 +33,8 @@ func registration(_ members: String = "") -> String {
 func deviceFaults(of text: String, id: String? = nil) throws -> [String] {
   let candidate = try document(text)
   do throws(Refusal) {
-    _ = try Intake.read(
-      deviceFrom: candidate, id: id.map(DeviceID.init(rawValue:)), now: noon, providers: knownProviders)
+    _ = try DeviceReader.read(
+      candidate, id: id.map(DeviceID.init(rawValue:)), now: noon, providers: knownProviders)
     return []
   } catch {
     return error.violations.map { "\($0.pointer) \($0.code)" }

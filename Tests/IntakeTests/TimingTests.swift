@@ -10,7 +10,7 @@ struct TimingTests {
   private func read(_ members: String, to: String = #"{"everyone":true}"#, checked: Bool = true) throws -> Message {
     let text = #"{"to":\#(to),"notification":{"title":"T"},\#(members)}"#
     let document = try JSON.parse(Array(text.utf8))
-    return try Intake.read(messageFrom: document, now: checked ? WallTime(rfc3339: Self.now) : nil).message
+    return try MessageReader.read(document, now: checked ? WallTime(rfc3339: Self.now) : nil).message
   }
 
   private func faults(_ members: String, to: String = #"{"everyone":true}"#) throws -> [String] {
@@ -97,8 +97,8 @@ struct TimingTests {
   @Test("a change names one time, and may name the version it is for")
   func change() throws {
     func change(_ text: String) throws -> ScheduleChange {
-      try Intake.scheduleChange(
-        from: try JSON.parse(Array(text.utf8)), now: try #require(WallTime(rfc3339: Self.now)))
+      try ScheduleReader.read(
+        try JSON.parse(Array(text.utf8)), now: try #require(WallTime(rfc3339: Self.now)))
     }
     let moved = try change(#"{"send_at":"2026-12-01T09:00:00Z","version":3}"#)
     #expect(moved.version == 3 && moved.member.key == "send_at")

@@ -13,7 +13,7 @@ struct ChannelCalls {
     let reading: ChannelReading
     let document = try call.document()
     do throws(Refusal) {
-      reading = try Intake.read(channelFrom: document)
+      reading = try ChannelReader.read(document)
     } catch {
       throw Problem(error, .invalidChannel)
     }
@@ -123,7 +123,7 @@ enum ChannelName {
 
   static func id(of call: Call) throws(Problem) -> String {
     let id = (call.parameters.first ?? "").replacing("-", with: "+").replacing("_", with: "/")
-    guard Intake.isChannelID(id) else {
+    guard ChannelReader.isChannelID(id) else {
       throw Problem(.notFound, "This is not a channel id: an id is base64, and a path uses `-` for `+` and `_` for `/`")
     }
     return id

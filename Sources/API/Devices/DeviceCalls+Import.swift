@@ -12,7 +12,7 @@ extension DeviceCalls {
     typealias Written = (inout JSONWriter) -> Void
     let lines = try await Lines(of: call, loop).all
     let faults = FaultBudget(
-      eachDocument: Intake.maximumViolationsOfLine, suggestions: call.suggestions)
+      eachDocument: RequestBounds.violationsOfLine, suggestions: call.suggestions)
     var results: [(line: Int, result: Result<Written, Problem>)] = []
     var devices: [Device] = []
     var places: [Int] = []
@@ -49,8 +49,8 @@ extension DeviceCalls {
   private func device(on line: Lines.Line, _ call: Call, _ faults: FaultBudget) throws(Problem) -> Device {
     let document = try line.document()
     do throws(Refusal) {
-      var reading = try Intake.read(
-        deviceFrom: document, id: nil, now: call.now, providers: configuration.tokenRules, isImported: true,
+      var reading = try DeviceReader.read(
+        document, id: nil, now: call.now, providers: configuration.tokenRules, isImported: true,
         faults: faults)
       reading.takeInstallation(in: call.app)
       return reading.device

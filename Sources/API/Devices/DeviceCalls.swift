@@ -13,7 +13,7 @@ struct DeviceCalls {
 
   /// `PUT /v1/devices/{id}`: the registration replaces what was known.
   func putDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    guard let text = call.parameters.first, Intake.isDeviceID(text) else {
+    guard let text = call.parameters.first, DeviceReader.isDeviceID(text) else {
       throw Problem(
         .invalidDevice, "A device id has 1–128 bytes of printable ASCII, without space and slash")
     }
@@ -94,7 +94,7 @@ struct DeviceCalls {
   private func read(_ call: Call, id: DeviceID?) throws(Problem) -> DeviceReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.read(deviceFrom: document, id: id, now: call.now, providers: configuration.tokenRules)
+      return try DeviceReader.read(document, id: id, now: call.now, providers: configuration.tokenRules)
     } catch {
       throw Problem(error, .invalidDevice)
     }

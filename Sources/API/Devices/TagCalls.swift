@@ -11,7 +11,7 @@ struct TagCalls {
   /// `PATCH /v1/devices/{id}/tags`: in one step, so that two changes at once both hold.
   func changeDeviceTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try call.deviceID()
-    let edit = try edit(in: call, Intake.tagEdit)
+    let edit = try edit(in: call, TagReader.edit)
     let result: TagChange.Result
     do throws(StoreError) {
       result = try await store.devices.changeTags(of: id, TagChange(edit), app: call.app)
@@ -24,7 +24,7 @@ struct TagCalls {
   /// `PUT /v1/users/{user}/tags`: on every device of the user, also on those registered later.
   func putUserTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let user = try call.user()
-    let edit = try edit(in: call, Intake.userTags)
+    let edit = try edit(in: call, TagReader.userTags)
     let result: TagChange.Result
     do throws(StoreError) {
       result = try await store.users.changeTags(ofUser: user, TagChange(edit), app: call.app)

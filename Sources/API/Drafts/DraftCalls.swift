@@ -149,8 +149,8 @@ final class DraftCalls {
   private func reading(of call: Call) throws(Problem) -> DraftReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.draft(
-        from: document, providers: configuration.tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
+      return try DraftReader.read(
+        document, providers: configuration.tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
     } catch {
       throw Problem(error, .invalidDraft)
     }
@@ -201,7 +201,7 @@ final class DraftCalls {
       writer.member("message", message)
       writer.key("missing")
       writer.beginArray()
-      for violation in Intake.missing(in: message, providers: configuration.tokenRules) { violation.write(to: &writer) }
+      for violation in MessageReader.missing(in: message, providers: configuration.tokenRules) { violation.write(to: &writer) }
       writer.endArray()
       writer.key("warnings")
       writer.beginArray()

@@ -21,13 +21,13 @@ struct DraftTestCalls {
     let document = try call.document()
     let reading: TestReading
     do throws(Refusal) {
-      reading = try Intake.test(from: document)
+      reading = try TestReader.read(document)
     } catch {
       throw Problem(error, .invalidTest)
     }
     let recipients = try await recipients(of: reading.lists, call)
     let draft = try await lookup.draft(try call.draftID(), call.app)
-    let tests = try chosen(Intake.tests(of: try lookup.document(of: draft)), reading.variant)
+    let tests = try chosen(DraftReader.tests(of: try lookup.document(of: draft)), reading.variant)
     var ready: [(variant: String?, draft: PreparedMessage)] = []
     for (variant, message) in tests {
       ready.append((variant, try await test(message, recipients, of: draft, call)))

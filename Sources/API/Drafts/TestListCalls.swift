@@ -41,7 +41,7 @@ struct TestListCalls {
     try Call.checkName(name, .invalidTestList)
     let document = try call.document()
     do throws(Refusal) {
-      _ = try Intake.testList(from: document, providers: configuration.tokenRules)
+      _ = try TestReader.list(document, providers: configuration.tokenRules)
     } catch {
       throw Problem(error, .invalidTestList)
     }
@@ -84,7 +84,7 @@ extension StoredTestList {
 
   /// Nil: it cannot be read any more.
   func read(_ rules: [ProviderName: TokenRules]) -> TestRecipients? {
-    document.flatMap { try? Intake.testList(from: $0, providers: rules) }
+    document.flatMap { try? TestReader.list($0, providers: rules) }
   }
 
   fileprivate func write(to writer: inout JSONWriter) {

@@ -230,7 +230,7 @@ private final class BulkWork {
   private(set) var results: [Result<AcceptedMessage, Problem>?]
 
   init(count: Int, _ suggestions: SuggestionBudget) {
-    faults = FaultBudget(eachDocument: Intake.maximumViolationsOfLine, suggestions: suggestions)
+    faults = FaultBudget(eachDocument: RequestBounds.violationsOfLine, suggestions: suggestions)
     drafts = Array(repeating: nil, count: count)
     results = Array(repeating: nil, count: count)
   }

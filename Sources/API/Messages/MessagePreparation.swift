@@ -39,8 +39,8 @@ final class MessagePreparation {
 
   /// `faults`: shared by all lines of a request.
   func reading(of document: JSONValue, _ call: Call, _ faults: FaultBudget) throws(Refusal) -> MessageReading {
-    try Intake.read(
-      messageFrom: document, providers: configuration.tokenRules, maximumTargets: maximumTargets, now: call.now,
+    try MessageReader.read(
+      document, providers: configuration.tokenRules, maximumTargets: maximumTargets, now: call.now,
       faults: faults)
   }
 

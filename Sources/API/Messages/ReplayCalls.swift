@@ -78,7 +78,7 @@ final class ReplayCalls {
     if call.request.body.isEmpty { return ReplaySelection() }
     let document = try call.document()
     do throws(Refusal) {
-      return try Intake.replay(from: document)
+      return try ReplayReader.read(document)
     } catch {
       throw Problem(error, .invalidMessage)
     }
@@ -154,8 +154,8 @@ final class ReplayCalls {
     }
     let message: Message
     do throws(Refusal) {
-      message = try Intake.read(
-        messageFrom: document.without(["send_at", "send_at_local"]), providers: configuration.tokenRules
+      message = try MessageReader.read(
+        document.without(["send_at", "send_at_local"]), providers: configuration.tokenRules
       ).message
     } catch {
       var problem = Problem(error, .invalidMessage)

@@ -20,7 +20,7 @@ struct RescheduleCalls {
     let change: ScheduleChange
     let document = try call.document()
     do throws(Refusal) {
-      change = try Intake.scheduleChange(from: document, now: call.now)
+      change = try ScheduleReader.read(document, now: call.now)
     } catch {
       throw Problem(error, .invalidMessage)
     }
@@ -64,7 +64,7 @@ struct RescheduleCalls {
     let body = JSONValue.object(members)
     let message: Message
     do throws(Refusal) {
-      message = try Intake.read(messageFrom: body, providers: configuration.tokenRules, now: call.now).message
+      message = try MessageReader.read(body, providers: configuration.tokenRules, now: call.now).message
     } catch {
       throw Problem(error, .invalidMessage)
     }

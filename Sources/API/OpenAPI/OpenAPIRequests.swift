@@ -178,9 +178,9 @@ enum OpenAPIRequests {
 
   private static let recipients: JSONValue = {
     let properties: [(String, JSONValue)] = [
-      ("devices", list(deviceID, maximum: Intake.maximumTargets)),
-      ("users", list(text(256), maximum: Intake.maximumTargets)),
-      ("tokens", list(.reference("Token"), maximum: Intake.maximumTargets)),
+      ("devices", list(deviceID, maximum: RequestBounds.targets)),
+      ("users", list(text(256), maximum: RequestBounds.targets)),
+      ("tokens", list(.reference("Token"), maximum: RequestBounds.targets)),
       ("audience", expression),
       ("filters", filters),
       ("activity", text(256, "Devices that were registered with this `activity_id`, for `live_activity` pushes.")),

@@ -63,7 +63,7 @@ extension Call {
   func audience(as schema: Schema, providers: [ProviderName: TokenRules]) throws(Problem) -> AudienceReading {
     let document = try document()
     do throws(Refusal) {
-      return try Intake.read(audienceFrom: document, as: schema, providers: providers)
+      return try AudienceReader.read(document, as: schema, providers: providers)
     } catch {
       throw Problem(error, .invalidAudience)
     }

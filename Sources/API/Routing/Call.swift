@@ -8,7 +8,7 @@ import Store
 struct Call {
   static let maximumDepth = 32
   /// A target has six members at most: lists that are somewhat too long are still told what is wrong with them.
-  static let limits = JSONLimits(depth: maximumDepth, values: 25 * Intake.maximumTargets)
+  static let limits = JSONLimits(depth: maximumDepth, values: 25 * RequestBounds.targets)
 
   let request: HTTPServerRequest
   /// From the path.
@@ -113,7 +113,7 @@ extension Problem {
   /// With as many of its violations as one request is told.
   var bounded: Problem {
     let told = violations.count { $0.code != Violation.Code.moreViolations.rawValue }
-    return told > Intake.maximumViolations ? self.told(within: FaultBudget()) : self
+    return told > RequestBounds.violations ? self.told(within: FaultBudget()) : self
   }
 
   /// With as many of its violations as `faults` still allows.

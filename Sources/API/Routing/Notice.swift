@@ -5,7 +5,7 @@ import Store
 
 /// The warnings that one request may still be told. The lines of a bulk call share them. Belongs to the loop.
 final class NoticeBudget {
-  private var left = Intake.maximumWarnings
+  private var left = RequestBounds.warnings
 
   /// As many of `all` as may be told, one at least, and how many are left out.
   func told(_ all: [Notice]) -> [Notice] {

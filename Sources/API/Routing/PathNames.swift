@@ -14,18 +14,18 @@ extension Call {
   }
 
   func deviceID() throws(Problem) -> DeviceID {
-    guard let text = parameters.first, Intake.isDeviceID(text) else { throw Problem.noDevice }
+    guard let text = parameters.first, DeviceReader.isDeviceID(text) else { throw Problem.noDevice }
     return DeviceID(rawValue: text)
   }
 
   func user() throws(Problem) -> String {
-    guard let user = parameters.first, Intake.isUser(user) else { throw Problem.noUser }
+    guard let user = parameters.first, DeviceReader.isUser(user) else { throw Problem.noUser }
     return user
   }
 
   /// Refuses a name for a thing that is to be made if the API's paths use it as a word.
   static func checkName(_ name: String, _ code: ProblemCode) throws(Problem) {
-    guard Intake.reservedIDs.contains(name) else { return }
+    guard DeviceReader.reservedIDs.contains(name) else { return }
     throw Problem(code, "`\(name)` is a word of the API's paths and cannot be an id or name: choose another")
   }
 }

@@ -54,7 +54,7 @@ struct QueryRules {
       Self.isLabel(value) ? nil : "`label` must be key:value"
     case "audience": Self.fault(inAudience: value, suggestions)
     case "message": MessageID(value) == nil ? "`message` must be the id of a message" : nil
-    case "bundle_id": Intake.isBundleID(value) ? nil : "`bundle_id` may hold only letters, digits, `.` and `-`"
+    case "bundle_id": AddressReader.isBundleID(value) ? nil : "`bundle_id` may hold only letters, digits, `.` and `-`"
     case "map", "set": DeviceTable.fault(of: value, as: name, suggestions)
     case "name" where value.isEmpty, "tag" where value.isEmpty, "user" where value.isEmpty:
       "`\(name)` is empty: give a value or leave it out"

@@ -1,16 +1,16 @@
 package import Domain
 
-/// What may still be told of the faults of one request. All documents of a bulk call share one: telling a fault, and finding
-/// what was probably meant, costs time and bytes. Belongs to the loop that reads the request.
+/// What may still be told of the faults of one request. All documents of a bulk call share one: telling a fault, and
+/// finding what was probably meant, costs time and bytes. Belongs to the loop that reads the request.
 package final class FaultBudget {
   /// Faults told of one document.
   let eachDocument: Int
-  private var violations = Intake.maximumViolations
+  private var violations = RequestBounds.violations
   package let suggestions: SuggestionBudget
 
   /// `suggestions`: those of the request, where more than its body is searched.
   package init(
-    eachDocument: Int = Intake.maximumViolations, suggestions: SuggestionBudget = SuggestionBudget()
+    eachDocument: Int = RequestBounds.violations, suggestions: SuggestionBudget = SuggestionBudget()
   ) {
     self.eachDocument = eachDocument
     self.suggestions = suggestions
@@ -19,8 +19,8 @@ package final class FaultBudget {
   /// Of a part that is read by itself: what is found in it is added to the whole later, and only then counts.
   func ofPart() -> FaultBudget { FaultBudget(eachDocument: eachDocument, suggestions: suggestions) }
 
-  /// True if one more fault may be told of a document that has `told` already. The first one always may: whoever is refused
-  /// learns why.
+  /// True if one more fault may be told of a document that has `told` already. The first one always may: whoever is
+  /// refused learns why.
   package func mayTell(behind told: Int) -> Bool {
     guard told < eachDocument else { return false }
     guard violations > 0 else { return told == 0 }

@@ -3,24 +3,42 @@ import Domain
 /// An object of a request while it is read: finds the members that do not belong here, and gives the others in the type
 /// and range asked for. A member that is missing or wrong reads as nil; what is wrong is among the findings.
 struct Fields {
-  let place: Place
+  /// Where the object stands, or the array that it is an entry of.
+  private let base: Place
+  private let index: Int?
   private let members: [JSONMember]
+  /// A bit for each length that a member's name has. Almost every field of a schema is asked for and missing: for most
+  /// of them a bit says so.
+  private let lengths: UInt64
 
-  /// Nil if the value is no object.
-  init?(_ value: JSONValue, at place: Place, of schema: Schema, _ findings: inout Findings) {
+  /// Nil if the value is no object. `index`: of an entry of the array that stands at the place.
+  init?(
+    _ value: JSONValue, at place: Place, index: Int? = nil, of schema: Schema, _ findings: inout Findings
+  ) {
+    base = place
+    self.index = index
     guard case .object(let members) = value else {
-      findings.refuse(place, .wrongType, "must be an object, not \(value.article)")
+      findings.refuse(place.entry(index), .wrongType, "must be an object, not \(value.article)")
       return nil
     }
-    self.place = place
+    var lengths: UInt64 = 0
     var allKnown = true
-    let faults = findings.faults
-    for member in members where !schema.has(member.key) {
+    for position in members.indices {
+      let name = members[position].key
+      lengths |= Self.bit(of: name)
+      if schema.has(name) { continue }
       allKnown = false
-      findings.refuse(place.member(member.key), .unknownField, Self.unknown(member.key, in: schema, faults))
+      let faults = findings.faults
+      findings.refuse(place.entry(index).member(name), .unknownField, Self.unknown(name, in: schema, faults))
     }
+    self.lengths = lengths
     self.members = allKnown ? members : members.filter { schema.has($0.key) }
   }
+
+  /// Where the object stands.
+  var place: Place { base.entry(index) }
+
+  private static func bit(of name: String) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: name.utf8.count) }
 
   private static func unknown(_ field: String, in schema: Schema, _ faults: FaultBudget) -> String {
     let shown = field.utf8.count <= 64 ? field : String(field.prefix(40)) + "…"
@@ -33,23 +51,44 @@ struct Fields {
   }
 
   var names: [String] { members.map(\.key) }
+  var isEmpty: Bool { members.isEmpty }
+  /// The name of the only member; nil if there are more, or none.
+  var onlyName: String? { members.count == 1 ? members[0].key : nil }
 
-  subscript(name: String) -> JSONValue? {
-    // Almost every field of a schema is asked for and missing: lengths tell most of them apart, and copy nothing.
+  subscript(name: String) -> JSONValue? { mayHave(name) ? value(of: name) : nil }
+  @inline(__always) func has(_ name: String) -> Bool { mayHave(name) && position(of: name) != nil }
+
+  /// False: it is missing. True of many that are missing, too.
+  @inline(__always) private func mayHave(_ name: String) -> Bool { lengths & Self.bit(of: name) != 0 }
+  private func position(of name: String) -> Int? {
     for index in members.indices where members[index].key.utf8.count == name.utf8.count && members[index].key == name {
-      return members[index].value
+      return index
     }
     return nil
   }
-  func has(_ name: String) -> Bool { self[name] != nil }
+  private func value(of name: String) -> JSONValue? { position(of: name).map { members[$0].value } }
+
+  /// Refuses the object if the member is missing.
+  func require(_ name: String, _ detail: @autoclosure () -> String, _ findings: inout Findings) {
+    if !has(name) { findings.refuse(place.member(name), .required, detail()) }
+  }
 
   private func wrong(_ name: String, _ value: JSONValue, _ wanted: String, _ findings: inout Findings) {
     let hint = if case .null = value { ": leave it out instead" } else { "" }
     findings.refuse(place.member(name), .wrongType, "must be \(wanted), not \(value.article)\(hint)")
   }
 
-  func text(_ name: String, _ rule: TextRule, _ findings: inout Findings) -> String? {
-    guard let value = self[name] else { return nil }
+  @inline(__always) func text(_ name: String, _ rule: TextRule, _ findings: inout Findings) -> String? {
+    mayHave(name) ? heldText(name, rule, &findings) : nil
+  }
+  /// As `text`. What it is read into is nil until now: a text that is missing touches nothing.
+  @inline(__always) func read(
+    _ name: String, _ rule: TextRule, into text: inout String?, _ findings: inout Findings
+  ) {
+    if mayHave(name) { text = heldText(name, rule, &findings) }
+  }
+  private func heldText(_ name: String, _ rule: TextRule, _ findings: inout Findings) -> String? {
+    guard let value = value(of: name) else { return nil }
     guard case .string(let text) = value else {
       wrong(name, value, "a string", &findings)
       return nil
@@ -153,6 +192,11 @@ struct Fields {
 
   func texts(_ name: String, maximum: Int, _ rule: TextRule, _ findings: inout Findings) -> [String]? {
     guard let items = items(name, maximum: maximum, &findings) else { return nil }
+    return texts(in: items, of: name, rule, &findings)
+  }
+
+  /// The texts among the items of an array; the others are refused.
+  func texts(in items: [JSONValue], of name: String, _ rule: TextRule, _ findings: inout Findings) -> [String] {
     var texts: [String] = []
     texts.reserveCapacity(items.count)
     for (index, item) in items.enumerated() {

@@ -1,8 +1,8 @@
 import Audience
 import Domain
 
-/// Gathers what is to be said about one request while it is read: reading goes on after a fault, so that all are told at
-/// once.
+/// Gathers what is to be said about one request while it is read: reading goes on after a fault, so that all are told
+/// at once.
 struct Findings {
   /// The providers that exist and what their tokens are like; nil where any well-formed name and token will do.
   let providers: [ProviderName: TokenRules]?
@@ -70,7 +70,7 @@ struct Findings {
 
   mutating func refuse(_ place: Place, _ code: Violation.Code, _ detail: @autoclosure () -> String) {
     if mayBeIncomplete, code == .required {
-      if missing.count < Intake.maximumViolations { missing.append(Violation(place.pointer, code, detail())) }
+      if missing.count < RequestBounds.violations { missing.append(Violation(place.pointer, code, detail())) }
       return
     }
     guard faults.mayTell(behind: violations.count) else {

@@ -39,8 +39,8 @@ extension Freedom {
     var steps: [Step] = []
   }
 
-  /// False if there is more than anything should be made of; what is wrong is among the findings. A value that only has too
-  /// many bytes may still be read.
+  /// False if there is more than anything should be made of; what is wrong is among the findings. A value that only has
+  /// too many bytes may still be read.
   func allows(_ value: JSONValue, named name: String, at place: Place, _ findings: inout Findings) -> Bool {
     if let excess = Self.excess(in: value, depthLeft: Self.depth) {
       let place = excess.steps.reversed().reduce(place) { place, step in
@@ -52,7 +52,7 @@ extension Freedom {
       findings.refuse(place, excess.code, excess.detail)
       return false
     }
-    guard bytes < .max else { return true }
+    guard bytes < .max, Self.mostBytes(of: value) > bytes else { return true }
     let size = value.encoded.count
     if size > bytes {
       findings.refuse(
@@ -60,6 +60,24 @@ extension Freedom {
         "`\(name)` has \(size) bytes, \(size - bytes) more than any provider accepts; send a reference instead")
     }
     return true
+  }
+
+  /// Its JSON has this many bytes at most. Most values are so short that they need not be written to be measured.
+  private static func mostBytes(of value: JSONValue) -> Int {
+    switch value {
+    case .object(let members):
+      var most = 2
+      // Quotes, colon and comma. A byte of a text takes 6 at most, as \u0000.
+      for member in members { most += 4 + 6 * member.key.utf8.count + mostBytes(of: member.value) }
+      return most
+    case .array(let items):
+      var most = 2
+      for item in items { most += 1 + mostBytes(of: item) }
+      return most
+    case .string(let text): return 2 + 6 * text.utf8.count
+    // -1.2345678901234567e-308
+    case .null, .bool, .integer, .unsigned, .double: return 24
+    }
   }
 
   private static func excess(in value: JSONValue, depthLeft: Int) -> Excess? {

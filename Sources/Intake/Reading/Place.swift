@@ -1,16 +1,21 @@
 /// Where a value stands in a request. Its JSON pointer (RFC 6901) is made only when somebody asks: most requests have
 /// no fault.
-indirect enum Place {
+enum Place {
   case root
-  case member(of: Place, String)
-  case element(of: Place, Int)
+  /// A member of the request itself. Most places are: they need no memory of their own.
+  case first(String)
+  indirect case member(of: Place, String)
+  indirect case element(of: Place, Int)
 
-  func member(_ name: String) -> Place { .member(of: self, name) }
+  func member(_ name: String) -> Place { if case .root = self { .first(name) } else { .member(of: self, name) } }
   func element(_ index: Int) -> Place { .element(of: self, index) }
+  /// The entry with this index, or the place itself.
+  func entry(_ index: Int?) -> Place { if let index { element(index) } else { self } }
 
   var pointer: String {
     switch self {
     case .root: ""
+    case .first(let name): "/" + Self.escape(name)
     case .member(let parent, let name): parent.pointer + "/" + Self.escape(name)
     case .element(let parent, let index): "\(parent.pointer)/\(index)"
     }

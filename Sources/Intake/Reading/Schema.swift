@@ -3,15 +3,21 @@ package struct Schema: Sendable {
   /// How the object is called in a message.
   package let name: String
   package let fields: [String]
-  private let known: Set<String>
+  /// The fields by their length in bytes: a name is compared with two or three, which takes less than its hash.
+  private let byLength: [[String]]
 
   init(_ name: String, _ fields: [String]) {
     self.name = name
     self.fields = fields
-    known = Set(fields)
+    var byLength = [[String]](repeating: [], count: (fields.map(\.utf8.count).max() ?? 0) + 1)
+    for field in fields { byLength[field.utf8.count].append(field) }
+    self.byLength = byLength
   }
 
-  func has(_ field: String) -> Bool { known.contains(field) }
+  func has(_ field: String) -> Bool {
+    let length = field.utf8.count
+    return length < byLength.count && byLength[length].contains(field)
+  }
 
   package static let message = Schema(
     "message",

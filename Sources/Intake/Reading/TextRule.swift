@@ -34,12 +34,12 @@ struct TextRule {
     guard length <= maximum else { return (.tooLong, "has \(length) bytes; the limit is \(maximum)") }
     switch alphabet {
     case .prose:
-      return ByteSet.nul.holdsSome(of: text) ? (.invalidFormat, "holds a NUL character: remove it") : nil
+      return text.holds(0) ? (.invalidFormat, "holds a NUL character: remove it") : nil
     case .line:
-      if text.unicodeScalars.contains(where: \.breaksLine) {
+      if !text.isASCII(from: UInt8(ascii: " ")), text.unicodeScalars.contains(where: \.breaksLine) {
         return (.invalidFormat, "holds a control character (a line break?): remove it")
       }
-      if text.utf8.first == UInt8(ascii: " ") || text.utf8.last == UInt8(ascii: " ") {
+      if text.isPadded {
         return (.invalidFormat, "begins or ends with a space: remove it")
       }
       return nil
@@ -47,11 +47,42 @@ struct TextRule {
       let fits = text.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+/-_=".utf8.contains($0) }
       return fits ? nil : (.invalidFormat, "is not base64")
     case .identifier, .printable:
-      let letters: ByteSet = alphabet == .identifier ? .printableWithoutSlash : .printable
-      guard !letters.holdsAll(of: text) else { return nil }
+      let slash: UInt8? = alphabet == .identifier ? UInt8(ascii: "/") : nil
+      if text.isASCII(from: UInt8(ascii: "!"), without: slash) { return nil }
       return (
         .invalidFormat, "may hold only printable ASCII without space\(alphabet == .identifier ? " and slash" : "")"
       )
     }
+  }
+}
+
+/// These look at each byte: a loop without an early end takes many bytes at a time.
+extension String {
+  func holds(_ byte: UInt8) -> Bool {
+    let bytes = utf8Span.span
+    var found: UInt8 = 0
+    for index in bytes.indices { found |= bytes[index] == byte ? 1 : 0 }
+    return found != 0
+  }
+
+  /// True if it begins or ends with a space; it is not empty.
+  var isPadded: Bool {
+    let bytes = utf8Span.span
+    return bytes[0] == UInt8(ascii: " ") || bytes[bytes.count - 1] == UInt8(ascii: " ")
+  }
+
+  /// True if all bytes are visible ASCII, where `first` is the lowest that counts: a space, or the first behind it.
+  /// `missing`: one that does not count.
+  func isASCII(from first: UInt8, without missing: UInt8? = nil) -> Bool {
+    let bytes = utf8Span.span
+    let others = 0x7e - first
+    // NUL lies below all that count.
+    let missing = missing ?? 0
+    var found: UInt8 = 0
+    for index in bytes.indices {
+      let byte = bytes[index]
+      found |= (byte &- first > others ? 1 : 0) | (byte == missing ? 1 : 0)
+    }
+    return found == 0
   }
 }

@@ -16,7 +16,7 @@ struct AppRegistrationTests {
 
   private func reading(_ members: String) throws -> DeviceReading {
     let text = #"{"provider":"fcm","token":"t1"\#(members)}"#
-    return try Intake.read(deviceFrom: JSON.parse(Array(text.utf8)), id: nil, now: now)
+    return try DeviceReader.read(JSON.parse(Array(text.utf8)), id: nil, now: now)
   }
 
   private func outcome(_ members: String, _ app: App) throws -> [String] {

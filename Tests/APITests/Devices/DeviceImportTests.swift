@@ -142,7 +142,7 @@ struct DeviceImportTests {
         #expect(wide.text.contains("more than 300 columns"), "\(wide.text.prefix(300))")
       }
       let unknown = ask((0..<300).map { "tokn\($0)" }.joined(separator: ",") + "\n")
-      #expect(unknown.status == 422 && unknown.violations.count == Intake.maximumViolations + 1)
+      #expect(unknown.status == 422 && unknown.violations.count == RequestBounds.violations + 1)
       #expect(unknown.violations.last == " more_violations")
       #expect(ask("token,unknown\nt-1,1\n").violations == [" unknown_field"])
       // All its columns are read, and what a line has beyond them is told once.
@@ -174,8 +174,8 @@ struct DeviceImportTests {
         let lines = Self.results(reply).map { $0["problem"]?["violations"]?.array ?? [] }
         #expect(lines.count == 100)
         let told = lines.map { $0.filter { $0["code"]?.string != "more_violations" } }
-        #expect(told.allSatisfy { (1...Intake.maximumViolationsOfLine).contains($0.count) })
-        #expect(told.joined().count <= Intake.maximumViolations + lines.count)
+        #expect(told.allSatisfy { (1...RequestBounds.violationsOfLine).contains($0.count) })
+        #expect(told.joined().count <= RequestBounds.violations + lines.count)
         #expect(lines.allSatisfy { $0.last?["code"]?.string == "more_violations" })
         let suggested = told.joined().filter { $0["detail"]?.string?.contains("did you mean") == true }
         #expect(suggested.count <= SuggestionBudget.searches)

@@ -104,7 +104,7 @@ struct BoundedHintTests {
       let reply = gateway.ask("POST", "/v1/messages\(query)", body, as: .send)
       #expect(reply.status == 422 && reply.code == "invalid_message", "\(reply.text.prefix(300))")
       let told = reply.json["violations"]?.array ?? []
-      #expect(told.count == Intake.maximumViolations + 1, "\(told.count)")
+      #expect(told.count == RequestBounds.violations + 1, "\(told.count)")
       #expect(told.last?["code"]?.string == "more_violations")
       #expect(told.dropLast().allSatisfy { $0["code"]?.string == "unknown_field" })
       let all = try #require(Self.leftOut(told.last)) + told.count - 1
@@ -129,7 +129,7 @@ struct BoundedHintTests {
       let query = gateway.ask("GET", "/v1/messages?" + (0..<500).map { "x\($0)=1" }.joined(separator: "&"))
       for (reply, least) in [(message, 512), (query, 500)] {
         let told = reply.json["violations"]?.array ?? []
-        #expect(told.count == Intake.maximumViolations + 1, "\(reply.text.prefix(300))")
+        #expect(told.count == RequestBounds.violations + 1, "\(reply.text.prefix(300))")
         let all = try #require(Self.leftOut(told.last)) + told.count - 1
         #expect(all >= least, "\(all)")
       }
@@ -147,7 +147,7 @@ struct BoundedHintTests {
       let reply = gateway.ask("POST", "/v1/messages", body, as: .send)
       #expect(reply.status == 202, "\(reply.text.prefix(300))")
       let told = reply.json["warnings"]?.array ?? []
-      #expect(told.count == Intake.maximumWarnings + 1, "\(told.count)")
+      #expect(told.count == RequestBounds.warnings + 1, "\(told.count)")
       #expect(told.last?["code"]?.string == "more_warnings")
       let whole = try #require(Self.leftOut(told.last)) + told.count - 1
       #expect(whole >= count, "\(whole)")
@@ -160,7 +160,7 @@ struct BoundedHintTests {
       let ofLines = lines.compactMap { $0["warnings"]?.array }
       let all = ofLines.map { $0.filter { $0["code"]?.string != "more_warnings" }.count }
       #expect(all.count == 200 && all.allSatisfy { $0 >= 1 }, "\(bulk.text.prefix(300))")
-      #expect(all.reduce(0, +) <= Intake.maximumWarnings + all.count)
+      #expect(all.reduce(0, +) <= RequestBounds.warnings + all.count)
     }
   }
 

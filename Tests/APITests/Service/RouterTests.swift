@@ -41,7 +41,7 @@ struct RouterTests {
 
   @Test("words that paths say something else by are refused as ids")
   func words() {
-    #expect(Router.words.isSubset(of: Intake.reservedIDs), "\(Router.words)")
+    #expect(Router.words.isSubset(of: DeviceReader.reservedIDs), "\(Router.words)")
     #expect(found("PUT", "/v1/devices/export") == "method_not_allowed")
   }
 

@@ -50,7 +50,7 @@ enum FieldPage {
   private static func section(_ base: FieldBase, _ subjects: [ProviderUnderTest]) throws -> ([String], [String]) {
     let documents = try base.documents.map { try JSON.parse(Array($0.utf8)) }
     let transports = try subjects.filter { subject in
-      try documents.contains { FieldProbe.address(for: try Intake.message(from: $0), of: subject) != nil }
+      try documents.contains { FieldProbe.address(for: try MessageReader.message(from: $0), of: subject) != nil }
     }
     var lines = ["## \(base.title)", ""]
     guard !transports.isEmpty else { return (lines + ["No provider carries it.", ""], []) }

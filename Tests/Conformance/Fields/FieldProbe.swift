@@ -75,7 +75,7 @@ struct FieldProbe {
   }
 
   /// What is valid but comes later counts as refused.
-  private static func read(_ document: JSONValue) -> MessageReading? { try? Intake.read(messageFrom: document) }
+  private static func read(_ document: JSONValue) -> MessageReading? { try? MessageReader.read(document) }
 
   static func address(for message: Message, of subject: ProviderUnderTest) -> Address? {
     guard case .channel(let channel) = message.to else { return address(for: message.pushType, of: subject) }

@@ -63,7 +63,7 @@ struct FieldTests {
     for base in FieldBase.all {
       for text in base.documents {
         let plain = try JSON.parse(Array(text.utf8)).merged(JSON.parse(Array(sample.context.utf8)))
-        guard (try? Intake.read(messageFrom: plain.setting(sample.steps[...], values[0]))) != nil else { continue }
+        guard (try? MessageReader.read(plain.setting(sample.steps[...], values[0]))) != nil else { continue }
         for value in wrong where !fitting.contains(value.typeName) {
           tried += 1
           let found = try violations(of: plain.setting(sample.steps[...], value))
@@ -76,7 +76,7 @@ struct FieldTests {
 
   private func violations(of document: JSONValue) throws -> [String] {
     do throws(Refusal) {
-      _ = try Intake.read(messageFrom: document)
+      _ = try MessageReader.read(document)
       return []
     } catch { return error.violations.map(\.pointer) }
   }

@@ -4,7 +4,7 @@ import JSON
 
 /// A message as a client writes it, `to` and all: what it became on the wire shows the whole way.
 func apiMessage(_ text: String) throws -> Message {
-  try Intake.message(from: JSON.parse(Array(text.utf8)))
+  try MessageReader.message(from: JSON.parse(Array(text.utf8)))
 }
 
 extension ProviderUnderTest {

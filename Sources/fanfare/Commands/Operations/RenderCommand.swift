@@ -80,7 +80,7 @@ enum RenderCommand {
     let isForNobody = members["to"] == nil
     if isForNobody { members.append(JSONMember("to", .object([JSONMember("users", .array([.string("sample")]))]))) }
     let whole = JSONValue.object(members)
-    return try Intake.read(messageFrom: whole, providers: Providers.byName.mapValues(\.tokens)).message
+    return try MessageReader.read(whole, providers: Providers.byName.mapValues(\.tokens)).message
   }
 
   private static func tell(_ refusal: Refusal, _ file: String) {

@@ -1,24 +1,23 @@
 package import Audience
 package import Domain
 
-extension Intake {
+/// Reads whom a request means by an expression.
+package enum AudienceReader {
   /// Whom a request means: what `PUT /v1/audiences/{name}` keeps and `POST /v1/audiences/count` counts.
   package static func read(
-    audienceFrom document: JSONValue, as schema: Schema, providers: [ProviderName: TokenRules]?
+    _ document: JSONValue, as schema: Schema, providers: [ProviderName: TokenRules]?
   ) throws(Refusal) -> AudienceReading {
-    var findings = Findings(providers: providers, maximumTargets: maximumTargets)
-    let reading = readAudience(document, as: schema, &findings)
+    var findings = Findings(providers: providers, maximumTargets: RequestBounds.targets)
+    let reading = read(document, as: schema, &findings)
     try findings.refuse()
     guard let reading else { preconditionFailure("an audience was not read, but nothing was found wrong with it") }
     return reading
   }
 
-  private static func readAudience(_ document: JSONValue, as schema: Schema, _ findings: inout Findings)
-    -> AudienceReading?
-  {
+  private static func read(_ document: JSONValue, as schema: Schema, _ findings: inout Findings) -> AudienceReading? {
     guard let fields = Fields(document, at: .root, of: schema, &findings) else { return nil }
     let reach = fields.choice("reach", Reach.self, &findings) ?? .allDevices
-    let names = readProviders(fields, &findings)
+    let names = ProviderReader.list(fields, &findings)
     if let message = fields["message"], message.object == nil {
       findings.refuse(fields.place.member("message"), .wrongType, "must be an object, not \(message.article)")
     }
@@ -31,17 +30,17 @@ extension Intake {
     }
     let expression =
       way == "everyone"
-      ? readEveryone(fields, &findings).map { _ in AudienceExpression.everyone }
-      : readExpression(way, fields, &findings)
+      ? everyone(fields, &findings).map { _ in AudienceExpression.everyone }
+      : expression(way, fields, &findings)
     return expression.map {
       AudienceReading(expression: $0, reach: reach, providers: names, text: fields[way]?.string, pointer: "/\(way)")
     }
   }
 
   /// `audience`: the grammar's text; `filters`: OneSignal's array.
-  static func readExpression(_ way: String, _ fields: Fields, _ findings: inout Findings) -> AudienceExpression? {
+  static func expression(_ way: String, _ fields: Fields, _ findings: inout Findings) -> AudienceExpression? {
     guard let value = fields[way] else { return nil }
-    let place = fields.place.member(way)
+    var place: Place { fields.place.member(way) }
     let suggestions = findings.faults.suggestions
     do throws(AudienceFault) {
       if way == "filters" { return try AudienceExpression(oneSignalFilters: value, suggestions: suggestions) }
@@ -62,7 +61,7 @@ extension Intake {
     }
   }
 
-  static func readEveryone(_ fields: Fields, _ findings: inout Findings) -> Recipients? {
+  static func everyone(_ fields: Fields, _ findings: inout Findings) -> Recipients? {
     guard let everyone = fields.flag("everyone", &findings) else { return nil }
     guard everyone else {
       findings.refuse(
@@ -71,46 +70,6 @@ extension Intake {
       return nil
     }
     return .everyone
-  }
-
-  /// The fields of a message that only an audience can have.
-  static func readAiming(_ fields: Fields, _ message: inout Message.Fields, _ findings: inout Findings) {
-    message.reach = fields.choice("reach", Reach.self, &findings) ?? .allDevices
-    message.keepReceipts = fields.flag("keep_receipts", &findings) ?? false
-    message.oneSignalTargeting =
-      fields.choice("onesignal_targeting", OneSignalTargeting.self, &findings) ?? .fanfare
-    let isAudience =
-      switch message.to {
-      case .audience, .everyone: true
-      case .devices, .users, .tokens, .channel: false
-      }
-    // Where `to` itself could not be read, nothing is said about what it asks for.
-    guard
-      fields["to"]?.object?.contains(where: {
-        $0.key == "audience" || $0.key == "filters" || $0.key == "everyone" || $0.key == "activity"
-      })
-        != true || isAudience
-    else { return }
-    if !isAudience, message.reach != .allDevices {
-      findings.refuse(
-        fields.place.member("reach"), .notAllowed, "`reach` applies only to audiences: leave it out")
-    }
-    guard message.oneSignalTargeting == .provider else { return }
-    let place = fields.place.member("onesignal_targeting")
-    if !isAudience {
-      findings.refuse(place, .notAllowed, "OneSignal can select only audiences: leave it out")
-    }
-    if message.providers != [.oneSignal] {
-      findings.refuse(
-        place, .notAllowed,
-        "OneSignal selects only its own subscribers: give `providers: [\"\(ProviderName.oneSignal.rawValue)\"]`, and "
-          + "send a second message to the other providers"
-      )
-    }
-    if message.reach != .allDevices {
-      findings.refuse(
-        fields.place.member("reach"), .notAllowed, "OneSignal sends to all devices of a user: leave it out")
-    }
   }
 }
 

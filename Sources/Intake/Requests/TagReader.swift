@@ -7,13 +7,14 @@ package struct TagEdit: Hashable, Sendable {
   package var remove: [String]
 }
 
-extension Intake {
+/// Reads tags of devices and users, and changes of them.
+package enum TagReader {
   /// The body of `PATCH /v1/devices/{id}/tags` (`add`, `remove`, or `replace` alone).
-  package static func tagEdit(from document: JSONValue) throws(Refusal) -> TagEdit {
+  package static func edit(from document: JSONValue) throws(Refusal) -> TagEdit {
     try reading(document, of: .tagEdit) { fields, findings in
-      let replace = readTags(fields, "replace", &findings)
-      let add = readTags(fields, "add", &findings)
-      let remove = readTags(fields, "remove", &findings)
+      let replace = tags(fields, "replace", &findings)
+      let add = tags(fields, "add", &findings)
+      let remove = tags(fields, "remove", &findings)
       if replace != nil, add != nil || remove != nil {
         findings.refuse(
           fields.place.member("replace"), .notAllowed, "`replace` sets all tags: give it alone, or `add` and `remove`")
@@ -33,8 +34,8 @@ extension Intake {
   /// The body of `PUT /v1/users/{user}/tags`: all tags that the user's devices have by their user.
   package static func userTags(from document: JSONValue) throws(Refusal) -> TagEdit {
     try reading(document, of: .userTags) { fields, findings in
-      guard let tags = readTags(fields, "tags", &findings) else {
-        if !fields.has("tags") { findings.refuse(fields.place.member("tags"), .required, "`tags` is missing") }
+      guard let tags = tags(fields, "tags", &findings) else {
+        fields.require("tags", "`tags` is missing", &findings)
         return TagEdit(replace: nil, add: [], remove: [])
       }
       return TagEdit(replace: tags, add: [], remove: [])
@@ -44,7 +45,7 @@ extension Intake {
   private static func reading(
     _ document: JSONValue, of schema: Schema, _ read: (Fields, inout Findings) -> TagEdit
   ) throws(Refusal) -> TagEdit {
-    var findings = Findings(providers: nil, maximumTargets: maximumTargets)
+    var findings = Findings(providers: nil, maximumTargets: RequestBounds.targets)
     let edit = Fields(document, at: .root, of: schema, &findings).map { read($0, &findings) }
     try findings.refuse()
     guard let edit else { preconditionFailure("no tags were read, but nothing was found wrong with them") }
@@ -52,7 +53,7 @@ extension Intake {
   }
 
   /// Each once, in their order; nil if the member is missing or wrong.
-  static func readTags(_ fields: Fields, _ name: String, _ findings: inout Findings) -> [String]? {
+  static func tags(_ fields: Fields, _ name: String, _ findings: inout Findings) -> [String]? {
     fields.texts(name, maximum: Tag.maximumPerDevice, .line(Tag.maximumBytes), &findings)?.eachOnce
   }
 }

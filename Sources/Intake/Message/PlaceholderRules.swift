@@ -1,34 +1,21 @@
 import Domain
 
 /// Placeholders: `{{name|default}}` in the texts of a notification, nowhere else.
-extension Intake {
+enum PlaceholderRules {
   private static let maximumPlaceholders = 32
 
-  /// A text that a person reads.
-  static func text(_ name: String, _ fields: Fields, _ findings: inout Findings) -> String? {
-    guard let text = fields.text(name, .prose, &findings) else { return nil }
-    checkPlaceholders(in: text, at: fields.place.member(name), &findings)
-    return text
-  }
+  /// False: the text is what it reads. Almost no text has a brace at all, which is sooner found than two.
+  static func mayApply(to text: String) -> Bool { text.holds(UInt8(ascii: "{")) && !TextTemplate.isPlain(text) }
 
-  static func checkPlaceholders(in text: String, at place: Place, _ findings: inout Findings) {
-    guard !TextTemplate.isPlain(text) else { return }
-    do throws(TemplateFault) {
-      _ = try TextTemplate(parsing: text)
-    } catch {
-      findings.refuse(place, .invalidPlaceholder, error.detail)
-    }
-  }
-
-  static func refusePlaceholders(in text: String, at place: Place, _ findings: inout Findings) {
-    guard !TextTemplate.isPlain(text), let template = try? TextTemplate(parsing: text), !template.slots.isEmpty else {
+  static func refuse(in text: String, at place: @autoclosure () -> Place, _ findings: inout Findings) {
+    guard mayApply(to: text), let template = try? TextTemplate(parsing: text), !template.slots.isEmpty else {
       return
     }
     findings.refuse(
-      place, .notAllowed, "placeholders may stand only in `title`, `subtitle`, `body`, their `_args` and `localized`")
+      place(), .notAllowed, "placeholders may stand only in `title`, `subtitle`, `body`, their `_args` and `localized`")
   }
 
-  static func checkPlaceholderCount(_ notification: Notification, _ place: Place, _ findings: inout Findings) {
+  static func checkCount(_ notification: Notification, _ place: Place, _ findings: inout Findings) {
     let count = MessageTexts.slots(of: notification).count
     guard count > maximumPlaceholders else { return }
     findings.refuse(

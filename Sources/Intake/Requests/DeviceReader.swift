@@ -1,11 +1,28 @@
-import Domain
+package import Domain
 
-extension Intake {
+/// Reads registrations of devices (pure). A refusal tells every fault at once.
+package enum DeviceReader {
   private static let maximumAttributes = 100
   private static let longestAttribute = 1_024
 
+  /// A device as `PUT /v1/devices/{id}` and `POST /v1/devices` take it, with what else the request said. `id`: from the
+  /// path, or nil (then a body's `id` is used, or one derived by the caller, left empty here). `isImported`: a line of
+  /// `POST /v1/devices/bulk`, which may tell when the app registered elsewhere. `faults`: shared by all lines of a
+  /// request.
+  package static func read(
+    _ document: JSONValue, id: DeviceID?, now: WallTime, providers: [ProviderName: TokenRules]? = nil,
+    isImported: Bool = false, faults: FaultBudget = FaultBudget()
+  ) throws(Refusal) -> DeviceReading {
+    var findings = Findings(providers: providers, maximumTargets: RequestBounds.targets, faults: faults)
+    let reading = read(document, id: id, now: now, isImported: isImported, &findings)
+    try findings.refuse()
+    guard var reading else { preconditionFailure("a device was not read, but nothing was found wrong with it") }
+    reading.warnings = findings.warnings
+    return reading
+  }
+
   /// Nil only together with findings.
-  static func readDevice(
+  private static func read(
     _ document: JSONValue, id: DeviceID?, now: WallTime, isImported: Bool, _ findings: inout Findings
   ) -> DeviceReading? {
     if !isImported, document["registered_at"] != nil {
@@ -15,7 +32,7 @@ extension Intake {
     }
     let (document, schema) = isImported ? (document, Schema.importedDevice) : (withoutRegisteredAt(document), .device)
     guard let fields = Fields(document, at: .root, of: schema, &findings) else { return nil }
-    let address = readAddress(fields, &findings)
+    let address = AddressReader.read(fields, &findings)
     let path = id
     let id = readID(fields, path: path, &findings)
     let placeholder = Address(provider: .apns, token: "")
@@ -24,14 +41,14 @@ extension Intake {
     device.appVersion = fields.text("app_version", .line(64), &findings)
     device.language = readLanguage(fields, &findings)
     device.timeZone = readZone(fields, &findings)
-    if fields["user"] != .null { device.user = fields.text("user", .line(longestUser), &findings) }
-    device.tags = readTags(fields, "tags", &findings) ?? []
+    if fields["user"] != .null { device.user = fields.text("user", .line(RecipientsReader.longestUser), &findings) }
+    device.tags = TagReader.tags(fields, "tags", &findings) ?? []
     device.attributes = fields.members("attributes", .document, &findings) ?? []
-    readFlat(
+    DataReader.checkFlat(
       device.attributes, at: fields.place.member("attributes"), maximum: maximumAttributes,
       longestValue: longestAttribute, &findings)
     device.enabled = fields.flag("enabled", &findings) ?? true
-    device.activityID = fields.text("activity_id", .line(longestActivity), &findings)
+    device.activityID = fields.text("activity_id", .line(RecipientsReader.longestActivity), &findings)
     device.permissions = readPermissions(fields, &findings)
     device.lastSeen = readLastSeen(fields, now: now, &findings)
     device.registeredAt = readRegisteredAt(fields, now: now, &findings) ?? now
@@ -50,10 +67,10 @@ extension Intake {
   }
 
   private static func readID(_ fields: Fields, path: DeviceID?, _ findings: inout Findings) -> DeviceID? {
-    if let path, let fault = TextRule.identifier(longestDeviceID).fault(in: path.rawValue) {
+    if let path, let fault = TextRule.identifier(RecipientsReader.longestDeviceID).fault(in: path.rawValue) {
       findings.refuse(.root, fault.code, "the device id in the path \(fault.detail)")
     }
-    let body = fields.text("id", .identifier(longestDeviceID), &findings).map(DeviceID.init(rawValue:))
+    let body = fields.text("id", .identifier(RecipientsReader.longestDeviceID), &findings).map(DeviceID.init(rawValue:))
     if let body, reservedIDs.contains(body.rawValue) {
       findings.refuse(
         fields.place.member("id"), .notAllowed,
@@ -69,9 +86,13 @@ extension Intake {
   package static let reservedIDs: Set<String> = ["bulk", "export", "count", ".", ".."]
 
   /// True if a device may be called so; what a path names otherwise does not exist.
-  package static func isDeviceID(_ text: String) -> Bool { TextRule.identifier(longestDeviceID).fault(in: text) == nil }
+  package static func isDeviceID(_ text: String) -> Bool {
+    TextRule.identifier(RecipientsReader.longestDeviceID).fault(in: text) == nil
+  }
   /// True if a user may be called so.
-  package static func isUser(_ text: String) -> Bool { TextRule.line(longestUser).fault(in: text) == nil }
+  package static func isUser(_ text: String) -> Bool {
+    TextRule.line(RecipientsReader.longestUser).fault(in: text) == nil
+  }
 
   private static func readPlatform(_ fields: Fields, _ findings: inout Findings) -> String? {
     guard let platform = fields.text("platform", .identifier(32), &findings) else { return nil }
@@ -187,4 +208,16 @@ extension Intake {
     }
     return time
   }
+}
+
+/// A valid device, and what the request said beside it.
+package struct DeviceReading: Sendable {
+  package var device: Device
+  /// The names of the members that the request had: what it left out may be kept from an earlier registration.
+  package var given: Set<String>
+  /// Hex HMAC-SHA256 over `user`; checked by the caller, who knows the key.
+  package var userSignature: String?
+  /// In place of an id.
+  package var installation: InstallationID?
+  package var warnings: [Warning]
 }

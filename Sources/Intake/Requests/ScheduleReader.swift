@@ -9,13 +9,14 @@ package struct ScheduleChange: Hashable, Sendable {
   package var version: Int?
 }
 
-extension Intake {
+/// Reads another time for a message.
+package enum ScheduleReader {
   /// The body of `PATCH /v1/messages/{id}`.
-  package static func scheduleChange(from document: JSONValue, now: WallTime) throws(Refusal) -> ScheduleChange {
-    var findings = Findings(providers: nil, maximumTargets: maximumTargets, now: now)
+  package static func read(_ document: JSONValue, now: WallTime) throws(Refusal) -> ScheduleChange {
+    var findings = Findings(providers: nil, maximumTargets: RequestBounds.targets, now: now)
     var change: ScheduleChange?
     if let fields = Fields(document, at: .root, of: .schedule, &findings) {
-      let time = readSendAt(fields, &findings)
+      let time = SendTimeReader.read(fields, &findings)
       let version = fields.integer("version", in: 1...Int64(Int32.max), &findings)
       let name = fields.has("send_at") ? "send_at" : "send_at_local"
       if let time, let value = fields[name] {

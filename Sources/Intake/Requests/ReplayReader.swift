@@ -22,12 +22,13 @@ package struct ReplaySelection: Hashable, Sendable {
   }
 }
 
-extension Intake {
+/// Reads which deliveries go again.
+package enum ReplayReader {
   private static let maximumReasons = 64
 
   /// The body of `POST /v1/messages/{id}/replay`.
-  package static func replay(from document: JSONValue) throws(Refusal) -> ReplaySelection {
-    var findings = Findings(providers: nil, maximumTargets: maximumTargets)
+  package static func read(_ document: JSONValue) throws(Refusal) -> ReplaySelection {
+    var findings = Findings(providers: nil, maximumTargets: RequestBounds.targets)
     var selection = ReplaySelection()
     if let fields = Fields(document, at: .root, of: .replay, &findings) {
       if let words = fields.items("outcomes", maximum: Outcome.allCases.count, &findings) {

@@ -1,12 +1,13 @@
 import Domain
 import JSON
 
-extension Intake {
+/// Reads what an app says in its own words: `data`, `labels` and the name in reports.
+enum DataReader {
   private static let maximumLabels = 32
 
-  static func readData(_ fields: Fields, _ findings: inout Findings) -> [JSONMember] {
+  static func data(_ fields: Fields, _ findings: inout Findings) -> [JSONMember] {
     guard let data = fields.members("data", .payload, &findings) else { return [] }
-    let place = fields.place.member("data")
+    var place: Place { fields.place.member("data") }
     for member in data {
       if member.key.isEmpty {
         findings.refuse(place.member(""), .empty, "`data` has an empty key: give it a name")
@@ -19,15 +20,14 @@ extension Intake {
     return data
   }
 
-  static func readLabels(_ fields: Fields, _ findings: inout Findings) -> [JSONMember] {
+  static func labels(_ fields: Fields, _ findings: inout Findings) -> [JSONMember] {
     guard let labels = fields.members("labels", .document, &findings) else { return [] }
-    let place = fields.place.member("labels")
-    readFlat(labels, at: place, maximum: maximumLabels, longestValue: 256, &findings)
+    checkFlat(labels, at: fields.place.member("labels"), maximum: maximumLabels, longestValue: 256, &findings)
     return labels
   }
 
   /// The name of a send in the vendors' reports (protocols/fcm.md section 3).
-  static func readAnalyticsLabel(_ fields: Fields, _ findings: inout Findings) -> String? {
+  static func analyticsLabel(_ fields: Fields, _ findings: inout Findings) -> String? {
     guard let label = fields.text("analytics_label", .line(50), &findings) else { return nil }
     guard label.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "-_.~%".utf8.contains($0) }) else {
       findings.refuse(
@@ -38,26 +38,27 @@ extension Intake {
   }
 
   /// Checks a flat object: names of 1–64 bytes, values strings, numbers or booleans.
-  static func readFlat(
-    _ members: [JSONMember], at place: Place, maximum: Int, longestValue: Int, _ findings: inout Findings
+  static func checkFlat(
+    _ members: [JSONMember], at place: @autoclosure () -> Place, maximum: Int, longestValue: Int,
+    _ findings: inout Findings
   ) {
     guard members.count <= maximum else {
-      findings.refuse(place, .tooMany, "has \(members.count) members; the limit is \(maximum)")
+      findings.refuse(place(), .tooMany, "has \(members.count) members; the limit is \(maximum)")
       return
     }
     for member in members {
       if let fault = TextRule.line(64).fault(in: member.key) {
-        findings.refuse(place.member(member.key), fault.code, "this name \(fault.detail)")
+        findings.refuse(place().member(member.key), fault.code, "this name \(fault.detail)")
       }
       switch member.value {
       case .string(let text):
         if let fault = TextRule(alphabet: .prose, maximum: longestValue, mayBeEmpty: true).fault(in: text) {
-          findings.refuse(place.member(member.key), fault.code, "this value \(fault.detail)")
+          findings.refuse(place().member(member.key), fault.code, "this value \(fault.detail)")
         }
       case .bool, .integer, .unsigned, .double: break
       case .null, .array, .object:
         findings.refuse(
-          place.member(member.key), .wrongType,
+          place().member(member.key), .wrongType,
           "must be a string, a number or a boolean, not \(member.value.article)")
       }
     }

@@ -1,36 +1,56 @@
 import Domain
 
-extension Intake {
+/// Reads the URLs of a notification.
+enum LinkReader {
   /// Schemes that run code or open what the device keeps: a tap on a notification must do neither.
   private static let dangerousSchemes: Set<String> = [
     "about", "blob", "content", "data", "file", "filesystem", "jar", "javascript", "vbscript", "view-source",
   ]
   private static let maximumScheme = 64
 
-  /// What a tap opens: a URL of any scheme, such as `https://example.com/o/1` or `myapp://order/881`.
-  static func readLink(_ name: String, _ fields: Fields, _ findings: inout Findings) -> String? {
+  /// An https URL with a host, without characters that would need escaping.
+  static func webURL(_ name: String, _ fields: Fields, _ findings: inout Findings) -> String? {
     guard let text = fields.text(name, TextRule(alphabet: .line, maximum: 2_048), &findings) else { return nil }
-    let place = fields.place.member(name)
+    var place: Place { fields.place.member(name) }
+    guard text.lowercased().hasPrefix("https://") else {
+      findings.refuse(place, .invalidFormat, "`\(name)` must be an https URL")
+      return nil
+    }
+    let host = text.utf8.dropFirst("https://".utf8.count).prefix { byte in
+      byte != UInt8(ascii: "/") && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
+    }
+    guard !host.isEmpty, !text.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\"") || $0 == 0x5c }) else {
+      findings.refuse(place, .invalidFormat, "`\(name)` is not a URL: give a host, and escape spaces, quotes and `\\`")
+      return nil
+    }
+    PlaceholderRules.refuse(in: text, at: place, &findings)
+    return text
+  }
+
+  /// What a tap opens: a URL of any scheme, such as `https://example.com/o/1` or `myapp://order/881`.
+  static func link(_ name: String, _ fields: Fields, _ findings: inout Findings) -> String? {
+    guard let text = fields.text(name, TextRule(alphabet: .line, maximum: 2_048), &findings) else { return nil }
+    var place: Place { fields.place.member(name) }
     guard let scheme = scheme(of: text) else {
       findings.refuse(
         place, .invalidFormat,
         "`\(name)` must be a URL with its scheme, such as https://example.com/o/1 or myapp://order/881")
       return nil
     }
-    guard !dangerousSchemes.contains(scheme) else {
+    let needsHost = scheme == "https" || scheme == "http"
+    guard needsHost || !dangerousSchemes.contains(scheme) else {
       findings.refuse(
         place, .notAllowed, "`\(name)` must not run code or open files: use https or your app's own scheme")
       return nil
     }
     let rest = text.utf8.dropFirst(scheme.utf8.count + 1)
-    let needsHost = scheme == "https" || scheme == "http"
     guard !rest.isEmpty, !needsHost || hasHost(rest), !rest.contains(where: mustBeEscaped) else {
       findings.refuse(
         place, .invalidFormat,
         "`\(name)` is not a URL: add what follows the scheme (a host for https), and escape spaces, quotes and `\\`")
       return nil
     }
-    refusePlaceholders(in: text, at: place, &findings)
+    PlaceholderRules.refuse(in: text, at: place, &findings)
     return text
   }
 

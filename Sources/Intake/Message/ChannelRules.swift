@@ -1,22 +1,13 @@
 import Domain
 
-extension Intake {
+/// What a message to a broadcast channel of Live Activities may be.
+enum ChannelRules {
   /// APNs keeps the newest message of a channel that keeps any for at most 8 hours; a channel that keeps none takes no
   /// other `ttl` than 0 (protocols/apns.md section 9).
   private static let longestChannelTTL = 8 * 3_600
 
-  /// `to.channel`: a broadcast channel of Live Activities.
-  static func readChannel(_ recipients: Fields, _ findings: inout Findings) -> Address? {
-    guard let fields = recipients.object("channel", of: .channel, &findings) else { return nil }
-    if !fields.has("id") { findings.refuse(fields.place.member("id"), .required, "`id` is missing") }
-    let environment = fields.choice("environment", Environment.self, &findings) ?? .production
-    let bundleID = readBundleID(fields, &findings)
-    guard let id = fields.text("id", .base64, &findings) else { return nil }
-    return Address(provider: .apns, token: id, tokenKind: .channel, environment: environment, bundleID: bundleID)
-  }
-
   /// A channel takes updates and ends of Live Activities, nothing else.
-  static func checkChannel(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
+  static func check(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     guard case .channel = message.to else { return }
     guard message.kind == .liveActivity else {
       let place = fields.place.member(fields.has("kind") ? "kind" : "to")

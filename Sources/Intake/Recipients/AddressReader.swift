@@ -1,23 +1,27 @@
 import Domain
 import JSON
 
-extension Intake {
+/// Reads a token and what it is bound to.
+package enum AddressReader {
   private static let longestActivityToken = 512
+  private static let longestBundleID = 155
+  /// Of a provider whose rules are not known.
+  private static let kindsOfDevices = TokenKind.allCases.filter(\.isOfDevice)
 
   /// Provider, token and what the token is bound to, as a target or a device gives them.
-  static func readAddress(_ fields: Fields, _ findings: inout Findings) -> Address? {
-    for name in ["provider", "token"] where !fields.has(name) {
-      findings.refuse(fields.place.member(name), .required, "`\(name)` is missing")
+  static func read(_ fields: Fields, _ findings: inout Findings) -> Address? {
+    fields.require("provider", "`provider` is missing", &findings)
+    fields.require("token", "`token` is missing", &findings)
+    let known = fields["provider"].flatMap {
+      ProviderReader.read($0, at: fields.place.member("provider"), &findings)
     }
-    let provider = fields["provider"].flatMap {
-      readProvider($0, at: fields.place.member("provider"), &findings)
-    }
+    let provider = known?.name
     let environment = fields.choice("environment", Environment.self, &findings) ?? .production
     let tokenKind = fields.choice("token_kind", TokenKind.self, &findings) ?? .device
     let bundleID =
-      provider == .apns ? readBundleID(fields, &findings) : fields.text("bundle_id", .line(300), &findings)
+      provider == .apns ? Self.bundleID(fields, &findings) : fields.text("bundle_id", .line(300), &findings)
     let activityToken = fields.text("live_activity_token", .identifier(longestActivityToken), &findings)
-    guard let token = readToken(fields, of: provider, tokenKind, &findings), let provider else { return nil }
+    guard let token = readToken(fields, known?.rules, tokenKind, &findings), let provider else { return nil }
     if provider != .apns {
       if environment == .sandbox {
         findings.refuse(
@@ -36,7 +40,7 @@ extension Intake {
         fields.place.member("live_activity_token"), "ignored",
         "only FCM accepts it together with a device's token: register it as a separate token, with its `token_kind`")
     }
-    let kinds = findings.providers?[provider]?.kinds ?? TokenKind.allCases.filter(\.isOfDevice)
+    let kinds = known?.rules?.kinds ?? kindsOfDevices
     if !kinds.contains(tokenKind) {
       let words = kinds.map(\.rawValue).joined(separator: ", ")
       findings.refuse(
@@ -51,11 +55,10 @@ extension Intake {
 
   /// As the provider's rules read it, where they are known.
   private static func readToken(
-    _ fields: Fields, of provider: ProviderName?, _ kind: TokenKind, _ findings: inout Findings
+    _ fields: Fields, _ rules: TokenRules?, _ kind: TokenKind, _ findings: inout Findings
   ) -> TokenRules.Token? {
     guard let value = fields["token"] else { return nil }
-    let place = fields.place.member("token")
-    let rules = provider.flatMap { findings.providers?[$0] }
+    var place: Place { fields.place.member("token") }
     // Without rules it is any provider's, and was read by them before.
     let form = rules?.form ?? (findings.providers == nil ? .document : .identifier)
     let text: String
@@ -81,16 +84,24 @@ extension Intake {
     }
   }
 
-  static func readBundleID(_ fields: Fields, _ findings: inout Findings) -> String? {
-    guard let text = fields.text("bundle_id", .identifier(155), &findings) else { return nil }
-    let isPlain = text.utf8.allSatisfy {
-      $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
-    }
-    guard isPlain else {
+  static func bundleID(_ fields: Fields, _ findings: inout Findings) -> String? {
+    guard let text = fields.text("bundle_id", .identifier(longestBundleID), &findings) else { return nil }
+    guard isPlain(text) else {
       findings.refuse(
         fields.place.member("bundle_id"), .invalidFormat, "a bundle id may hold only letters, digits, `.` and `-`")
       return nil
     }
     return text
+  }
+
+  /// True if an app may have this bundle id.
+  package static func isBundleID(_ text: String) -> Bool {
+    (1...longestBundleID).contains(text.utf8.count) && isPlain(text)
+  }
+
+  private static func isPlain(_ bundleID: String) -> Bool {
+    bundleID.utf8.allSatisfy {
+      $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
+    }
   }
 }

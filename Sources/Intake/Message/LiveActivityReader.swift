@@ -1,16 +1,15 @@
 import Domain
 
-extension Intake {
+/// Reads `live_activity`: how a Live Activity starts, changes or ends.
+enum LiveActivityReader {
   private static let seconds: ClosedRange<Int64> = 0...4_102_444_800
   private static let finite = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
   /// A device removes an ended activity after this time at the latest (protocols/apns.md section 5).
   private static let longestDismissal: Int64 = 4 * 3_600
 
-  static func readLiveActivity(_ message: Fields, _ findings: inout Findings) -> LiveActivity? {
+  static func read(_ message: Fields, _ findings: inout Findings) -> LiveActivity? {
     guard let fields = message.object("live_activity", of: .liveActivity, &findings) else { return nil }
-    if !fields.has("event") {
-      findings.refuse(fields.place.member("event"), .required, "a live activity needs `event`: start, update or end")
-    }
+    fields.require("event", "a live activity needs `event`: start, update or end", &findings)
     let event = fields.choice("event", LiveActivity.Event.self, &findings)
     let timestamp = fields.seconds("timestamp", in: seconds, &findings)
     var activity = LiveActivity(
@@ -37,9 +36,7 @@ extension Intake {
       case .update: ["content_state"]
       case .end: [String]()
       }
-    for name in needed where !fields.has(name) {
-      findings.refuse(fields.place.member(name), .required, "event `\(event.rawValue)` needs `\(name)`")
-    }
+    for name in needed { fields.require(name, "event `\(event.rawValue)` needs `\(name)`", &findings) }
     if event != .start {
       for name in ["attributes_type", "attributes", "input_push_token", "input_push_channel"] where fields.has(name) {
         findings.refuse(fields.place.member(name), .notAllowed, "belongs to event `start` only")

@@ -1,14 +1,15 @@
 import Domain
 
-/// `variants` and `holdout`: shares of the devices that get something else, or nothing.
-extension Intake {
+/// Reads `variants` and `holdout`: shares of the devices that get something else, or nothing.
+enum VariantReader {
   /// What a variant may change, member by member.
   private static let changeable = ["notification", "data"]
   private static let texts = ["title", "subtitle", "body"]
 
-  static func readVariants(
+  static func read(
     _ document: JSONValue, _ fields: Fields, _ message: inout Message.Fields, _ findings: inout Findings
   ) {
+    guard fields.has("variants") || fields.has("holdout") else { return }
     let holdout = fields.has("holdout") ? fields.percent("holdout", &findings) : 0
     message.holdout = holdout ?? 0
     for name in ["variants", "holdout"] where fields.has(name) {
@@ -32,9 +33,7 @@ extension Intake {
         weights.append(nil)
         continue
       }
-      for name in ["name", "weight"] where !own.has(name) {
-        findings.refuse(own.place.member(name), .required, "a variant needs `\(name)`")
-      }
+      for name in ["name", "weight"] { own.require(name, "a variant needs `\(name)`", &findings) }
       let name = own.text("name", .identifier(32), &findings) ?? String(index)
       if !names.insert(name).inserted {
         findings.refuse(own.place.member("name"), .duplicate, "another variant has the name `\(name)`")
@@ -68,8 +67,8 @@ extension Intake {
     return rest % 10 == 0 ? "\(whole).\(rest / 10)" : "\(whole).\(rest < 10 ? "0" : "")\(rest)"
   }
 
-  /// The message as the variant makes it, by the same rules as a message by itself. A fault is told where it stands: in the
-  /// variant, or once in the message.
+  /// The message as the variant makes it, by the same rules as a message by itself. A fault is told where it stands: in
+  /// the variant, or once in the message.
   private static func readContent(
     of variant: inout Variant, _ item: JSONValue, _ own: Fields, _ document: JSONValue, _ message: Message.Fields,
     _ findings: inout Findings
@@ -80,9 +79,10 @@ extension Intake {
     guard let fields = Fields(merged(document, own["notification"], own["data"]), at: .root, of: .message, &ignored)
     else { return }
     var content = message
-    content.notification = readNotification(fields, &inner)
-    content.data = readData(fields, &inner)
-    checkContent(content, fields, &inner)
+    content.notification = nil
+    NotificationReader.read(fields, into: &content.notification, &inner)
+    content.data = DataReader.data(fields, &inner)
+    MessageReader.checkContent(content, fields, &inner)
     variant.notification = content.notification
     variant.data = content.data
     findings.add(inner, of: "variant `\(variant.name)`") { pointer in

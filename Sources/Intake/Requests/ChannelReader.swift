@@ -13,15 +13,16 @@ package struct ChannelReading: Sendable {
   package var keepsNewest: Bool
 }
 
-extension Intake {
+/// Reads broadcast channels.
+package enum ChannelReader {
   /// A channel as `POST /v1/channels` takes it.
-  package static func read(channelFrom document: JSONValue) throws(Refusal) -> ChannelReading {
-    var findings = Findings(providers: nil, maximumTargets: maximumTargets)
+  package static func read(_ document: JSONValue) throws(Refusal) -> ChannelReading {
+    var findings = Findings(providers: nil, maximumTargets: RequestBounds.targets)
     var reading: ChannelReading?
     if let fields = Fields(document, at: .root, of: .channelRequest, &findings) {
       let storage = fields.choice("message_storage", MessageStorage.self, &findings) ?? .none
       reading = ChannelReading(
-        bundleID: readBundleID(fields, &findings),
+        bundleID: AddressReader.bundleID(fields, &findings),
         environment: fields.choice("environment", Environment.self, &findings) ?? .production,
         keepsNewest: storage == .newest)
     }
@@ -30,12 +31,16 @@ extension Intake {
     return reading
   }
 
-  package static func isBundleID(_ text: String) -> Bool {
-    (1...155).contains(text.utf8.count)
-      && text.utf8.allSatisfy {
-        $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-")
-      }
+  /// `to.channel`: a broadcast channel of Live Activities.
+  static func recipient(_ recipients: Fields, _ findings: inout Findings) -> Address? {
+    guard let fields = recipients.object("channel", of: .channel, &findings) else { return nil }
+    fields.require("id", "`id` is missing", &findings)
+    let environment = fields.choice("environment", Environment.self, &findings) ?? .production
+    let bundleID = AddressReader.bundleID(fields, &findings)
+    guard let id = fields.text("id", .base64, &findings) else { return nil }
+    return Address(provider: .apns, token: id, tokenKind: .channel, environment: environment, bundleID: bundleID)
   }
 
+  /// True if a channel may have this id.
   package static func isChannelID(_ text: String) -> Bool { !text.isEmpty && TextRule.base64.fault(in: text) == nil }
 }

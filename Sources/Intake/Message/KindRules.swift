@@ -1,17 +1,7 @@
 import Domain
 
 /// What each kind of message takes and needs: combinations that vendors refuse, or that contradict themselves.
-extension Intake {
-  /// Members that only some kinds take, and why others do not.
-  private static let belongings: [(name: String, kinds: [Kind], why: String)] = [
-    ("notification", [.alert, .liveActivity], "shows no notification"),
-    ("data", [.alert, .background, .voip, .location, .complication, .pushToTalk], "has its own payload"),
-    ("encrypted_body", [.alert], "has no text that a service extension could change"),
-    ("live_activity", [.liveActivity], "does not change a Live Activity"),
-    ("file_provider", [.fileProvider], "does not go to a file provider"),
-    ("mdm", [.mdm], "does not go to device management"),
-  ]
-
+enum KindRules {
   /// Priorities that APNs takes for a kind (protocols/apns.md section 3).
   private static func priorities(of kind: Kind) -> [Priority] {
     switch kind {
@@ -22,14 +12,20 @@ extension Intake {
     }
   }
 
-  static func checkKind(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
+  static func check(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     let place = fields.place
     let kind = message.kind
-    for (name, kinds, why) in belongings where fields.has(name) && !kinds.contains(kind) {
-      let names = kinds.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-      findings.refuse(
-        place.member(name), .notAllowed, "a `\(kind.rawValue)` push \(why): leave `\(name)` out (it is for \(names))")
+    func belongs(_ name: String, to kinds: @autoclosure () -> [Kind], _ why: String, _ findings: inout Findings) {
+      if fields.has(name), !kinds().contains(kind) { refuse(name, of: kind, kinds(), why, place, &findings) }
     }
+    belongs("notification", to: [.alert, .liveActivity], "shows no notification", &findings)
+    belongs(
+      "data", to: [.alert, .background, .voip, .location, .complication, .pushToTalk], "has its own payload",
+      &findings)
+    belongs("encrypted_body", to: [.alert], "has no text that a service extension could change", &findings)
+    belongs("live_activity", to: [.liveActivity], "does not change a Live Activity", &findings)
+    belongs("file_provider", to: [.fileProvider], "does not go to a file provider", &findings)
+    belongs("mdm", to: [.mdm], "does not go to device management", &findings)
     let own: String? =
       switch kind {
       case .liveActivity: "live_activity"
@@ -64,22 +60,12 @@ extension Intake {
     }
   }
 
-  static func readFileProvider(_ message: Fields, _ findings: inout Findings) -> FileProvider? {
-    guard let fields = message.object("file_provider", of: .fileProvider, &findings) else { return nil }
-    if !fields.has("container_identifier") {
-      findings.refuse(fields.place.member("container_identifier"), .required, "name the container that has changed")
-    }
-    let domain = fields.text("domain", .line(256), &findings)
-    guard let container = fields.text("container_identifier", .line(256), &findings) else { return nil }
-    return FileProvider(containerIdentifier: container, domain: domain)
-  }
-
-  static func readMDM(_ message: Fields, _ findings: inout Findings) -> MDM? {
-    guard let fields = message.object("mdm", of: .mdm, &findings) else { return nil }
-    if !fields.has("push_magic") {
-      findings.refuse(
-        fields.place.member("push_magic"), .required, "give the `PushMagic` that the device sent when it enrolled")
-    }
-    return fields.text("push_magic", .line(256), &findings).map(MDM.init(pushMagic:))
+  /// Refuses a member that only other kinds take.
+  private static func refuse(
+    _ name: String, of kind: Kind, _ kinds: [Kind], _ why: String, _ place: Place, _ findings: inout Findings
+  ) {
+    let names = kinds.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+    findings.refuse(
+      place.member(name), .notAllowed, "a `\(kind.rawValue)` push \(why): leave `\(name)` out (it is for \(names))")
   }
 }

@@ -1,13 +1,13 @@
 import Domain
 
 /// What the parts of a notification ask of each other.
-extension Intake {
+enum NotificationRules {
   /// What a Live Activity says when it changes; all else is for alerts.
   private static let saidOfActivities: Set<String> = [
     "title", "body", "sound", "title_key", "title_args", "body_key", "body_args", "localized",
   ]
 
-  static func checkNotification(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
+  static func check(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     switch message.kind {
     case .alert: checkAlert(message, fields, &findings)
     case .liveActivity: checkActivity(message, fields, &findings)
@@ -24,7 +24,8 @@ extension Intake {
       }
       return
     }
-    if !notification.hasText, notification.sound == nil, notification.badge == nil,
+    let hasText = notification.hasText
+    if !hasText, notification.sound == nil, notification.badge == nil,
       !findings.violations.contains(where: { $0.pointer.hasPrefix("/notification") })
     {
       return findings.refuse(
@@ -32,7 +33,7 @@ extension Intake {
         "an alert needs a text (`title`, `body`, `title_key` …), a `sound` or a `badge`; for a silent push use kind "
           + "`background`")
     }
-    if message.mutableContent == true, !notification.hasText {
+    if message.mutableContent == true, !hasText {
       findings.refuse(
         place.member("mutable_content"), .notAllowed,
         "needs a `title`, `subtitle` or `body` that the service extension can change")
@@ -93,7 +94,9 @@ extension Notification {
   /// True if there is something to read.
   fileprivate var hasText: Bool {
     if titleKey != nil || subtitleKey != nil || bodyKey != nil { return true }
-    let texts = [title, subtitle, body] + localized.flatMap { [$0.title, $0.subtitle, $0.body] }
-    return texts.contains { $0?.isEmpty == false }
+    if title?.isEmpty == false || subtitle?.isEmpty == false || body?.isEmpty == false { return true }
+    return localized.contains {
+      $0.title?.isEmpty == false || $0.subtitle?.isEmpty == false || $0.body?.isEmpty == false
+    }
   }
 }

@@ -1,63 +1,12 @@
 import Domain
 
-/// When a message goes, and how often a device may hear of its topic.
-extension Intake {
-  static func readTiming(_ fields: Fields, _ message: inout Message.Fields, _ findings: inout Findings) {
-    message.sendAt = readSendAt(fields, &findings)
+/// Reads when a message goes, and how often a device may hear of its topic.
+enum TimingReader {
+  static func read(_ fields: Fields, _ message: inout Message.Fields, _ findings: inout Findings) {
+    message.sendAt = SendTimeReader.read(fields, &findings)
     message.quietHours = readQuietHours(fields, &findings)
     message.cap = readCap(fields, &findings)
     checkTiming(message, fields, &findings)
-  }
-
-  static func readSendAt(_ fields: Fields, _ findings: inout Findings) -> SendTime? {
-    var at: SendTime?
-    if let text = fields.text("send_at", .line(64), &findings) {
-      let place = fields.place.member("send_at")
-      if let time = WallTime(rfc3339: text) {
-        at = .at(time)
-        if let now = findings.now {
-          checkTime(time, time, now, at: place, past: "has passed", &findings)
-        }
-      } else {
-        let hint =
-          LocalTime(text) == nil ? "" : "; for this time by each device's clock use `send_at_local`"
-        findings.refuse(
-          place, .invalidFormat,
-          "`send_at` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z\(hint)")
-      }
-    }
-    if let text = fields.text("send_at_local", .line(64), &findings) {
-      let place = fields.place.member("send_at_local")
-      if let time = LocalTime(text) {
-        if at == nil { at = .local(time) }
-        if let now = findings.now {
-          checkTime(
-            time.earliest, time.latest, now, at: place, past: "has passed in every time zone", &findings)
-        }
-      } else {
-        findings.refuse(
-          place, .invalidFormat, "`send_at_local` must be a time without offset, such as 2026-12-01T09:00:00")
-      }
-    }
-    if fields.has("send_at"), fields.has("send_at_local") {
-      findings.refuse(fields.place.member("send_at_local"), .notAllowed, "give `send_at` or `send_at_local`, not both")
-    }
-    return at
-  }
-
-  private static func checkTime(
-    _ earliest: WallTime, _ latest: WallTime, _ now: WallTime, at place: Place, past: String,
-    _ findings: inout Findings
-  ) {
-    if latest < now + -SendTime.tolerance {
-      findings.refuse(
-        place, .outOfRange, "this time \(past) (it is now \(now.rfc3339)): leave it out to send at once")
-    } else if earliest > now + SendTime.furthest {
-      findings.refuse(
-        place, .outOfRange,
-        "messages are scheduled at most \(SendTime.furthest / 86_400_000) days ahead: until "
-          + "\((now + SendTime.furthest).rfc3339)")
-    }
   }
 
   private static func readQuietHours(_ fields: Fields, _ findings: inout Findings) -> MessageQuietHours {
@@ -115,14 +64,8 @@ extension Intake {
     }
     let limit = cap.integer("max", in: 1...Int64(Cap.maximum), &findings)
     let period = cap.choice("per", Cap.Period.self, &findings)
-    for name in ["max", "per"] where !cap.has(name) {
-      findings.refuse(
-        cap.place.member(name), .required, "a cap is {\"max\":2,\"per\":\"day\"} (or \"week\")")
-    }
-    if !fields.has("topic") {
-      findings.refuse(
-        fields.place.member("topic"), .required, "a cap counts the messages of a topic, such as \"offers\"")
-    }
+    for name in ["max", "per"] { cap.require(name, #"a cap is {"max":2,"per":"day"} (or "week")"#, &findings) }
+    fields.require("topic", #"a cap counts the messages of a topic, such as "offers""#, &findings)
     guard let limit, let period, let topic else { return nil }
     return Cap(limit: Int(limit), period: period, topic: topic)
   }
