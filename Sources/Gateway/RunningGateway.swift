@@ -72,17 +72,18 @@ package final class RunningGateway {
   /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the
   /// configuration says, or until a signal asks to stop. Throws `Failure`, and then leaves nothing running.
   package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Int? {
-    if api, workers > 0 { setup.store.recentMessages = RecentMessages() }
+    var store = setup.store
+    if api, workers > 0 { store.recentMessages = RecentMessages() }
     do {
       for number in 0..<workers {
         let workerThread = WorkerThread(name: "worker-\(number)")
         workerThreads.append(workerThread)
-        try workerThread.open(setup, metrics, log)
+        try workerThread.open(setup, store, metrics, log)
       }
       guard api || monitor != nil else { return nil }
       let front = APIThread()
       self.front = front
-      return try front.open(setup, metrics, log, monitor: api ? nil : monitor)
+      return try front.open(setup, store, metrics, log, monitor: api ? nil : monitor)
     } catch {
       stop(grace: 0)
       switch error {
@@ -120,9 +121,11 @@ private final class APIThread: @unchecked Sendable {
 
   init() { thread = loop.start() }
 
-  func open(_ setup: Setup, _ metrics: Metrics, _ log: Log, monitor: Configuration.Monitor?) throws -> Int {
+  func open(
+    _ setup: Setup, _ settings: StoreSettings, _ metrics: Metrics, _ log: Log, monitor: Configuration.Monitor?
+  ) throws -> Int {
     try Blocking.on(loop) { [self] in
-      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+      let store = Store(loop: loop, redis: setup.redis, settings: settings)
       self.store = store
       try await store.open(of: setup, log)
       var settings = ServiceSettings()
@@ -199,9 +202,9 @@ private final class WorkerThread: @unchecked Sendable {
     thread = loop.start()
   }
 
-  func open(_ setup: Setup, _ metrics: Metrics, _ log: Log) throws {
+  func open(_ setup: Setup, _ settings: StoreSettings, _ metrics: Metrics, _ log: Log) throws {
     try Blocking.on(loop) { [self] in
-      let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+      let store = Store(loop: loop, redis: setup.redis, settings: settings)
       self.store = store
       try await store.open(of: setup, log)
       let worker = try Worker(
