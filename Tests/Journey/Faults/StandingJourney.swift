@@ -28,7 +28,7 @@ extension Journeys {
   }
 
   @Test(
-    "three sends to a provider that fails are told for as long as it fails, and no longer", .alone,
+    "three sends to a provider that fails are told for as long as it fails, and no longer", .fastClock,
     .enabled(if: FastClock.isAvailable))
   func fewFail() async throws {
     let clock = FastClock(speed: 60)

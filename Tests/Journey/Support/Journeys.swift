@@ -2,17 +2,23 @@ import Synchronization
 import Testing
 
 /// The whole system over its real parts: the built program, a Redis of its own, the sandbox over TLS and HTTP/2. They mostly
-/// wait, so a few run side by side. Those that measure time run alone, after the others.
-@Suite("Journeys", SideBySide(width: 4))
+/// wait, so several run side by side. Those that a busy machine could mislead run after the others, with fewer beside them.
+@Suite("Journeys", SideBySide(width: 6))
 struct Journeys {}
 
-/// Of a journey that measures time, or whose clock runs so fast that a busy machine looks like a fault.
-struct Alone: TestTrait {}
-extension Trait where Self == Alone {
-  static var alone: Self { Self() }
+/// A journey that does not run beside any number of others. It begins when all of those have ended.
+struct Beside: TestTrait {
+  /// How many of its kind run at once.
+  let most: Int
+}
+extension Trait where Self == Beside {
+  /// It measures time: nothing runs beside it.
+  static var alone: Self { Self(most: 1) }
+  /// Its clock runs so fast that a busy machine looks like a fault. It uses little of the machine itself.
+  static var fastClock: Self { Self(most: 3) }
 }
 
-/// Runs at most `width` test cases of the process at once. Those that are `alone` begin when no other waits or runs.
+/// Runs at most `width` test cases of the process at once, and fewer of those that ask for it.
 struct SideBySide: SuiteTrait, TestTrait, TestScoping {
   let width: Int
   var isRecursive: Bool { true }
@@ -24,49 +30,46 @@ struct SideBySide: SuiteTrait, TestTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
   ) async throws {
-    let isAlone = test.traits.contains { $0 is Alone }
-    await Self.places.enter(width, isAlone)
-    defer { Self.places.leave(width, isAlone) }
+    await Self.places.enter(test.traits.lazy.compactMap { $0 as? Beside }.first?.most ?? width)
+    defer { Self.places.leave() }
     try await body()
   }
 
-  /// Places of running test cases; who finds none free waits in line.
+  /// Running test cases, all of one kind, and those that wait in line.
   private final class Places: Sendable {
     private struct State {
-      /// Places that are taken; all of them by one that is alone.
-      var taken = 0
-      var waiting: [CheckedContinuation<Void, Never>] = []
-      var alone: [CheckedContinuation<Void, Never>] = []
+      /// How many of the kind at work run at once at most, and how many do.
+      var running = (kind: 0, count: 0)
+      /// By how many of a kind run at once.
+      var waiting: [Int: [CheckedContinuation<Void, Never>]] = [:]
 
-      /// Those that begin now.
-      mutating func next(_ width: Int) -> [CheckedContinuation<Void, Never>] {
+      /// Those that begin now: the kinds one after the other, of which most run at once first.
+      mutating func next() -> [CheckedContinuation<Void, Never>] {
+        if running.count == 0, let kind = waiting.filter({ !$0.value.isEmpty }).keys.max() { running.kind = kind }
+        guard waiting.allSatisfy({ $0.key <= running.kind || $0.value.isEmpty }) else { return [] }
         var next: [CheckedContinuation<Void, Never>] = []
-        while taken < width, !waiting.isEmpty {
-          next.append(waiting.removeFirst())
-          taken += 1
-        }
-        if taken == 0, !alone.isEmpty {
-          next.append(alone.removeFirst())
-          taken = width
+        while running.count < running.kind, !waiting[running.kind, default: []].isEmpty {
+          next.append(waiting[running.kind]!.removeFirst())
+          running.count += 1
         }
         return next
       }
     }
     private let state = Mutex(State())
 
-    func enter(_ width: Int, _ isAlone: Bool) async {
+    func enter(_ most: Int) async {
       await withCheckedContinuation { continuation in
         let next = state.withLock { state in
-          if isAlone { state.alone.append(continuation) } else { state.waiting.append(continuation) }
-          return state.next(width)
+          state.waiting[most, default: []].append(continuation)
+          return state.next()
         }
         for continuation in next { continuation.resume() }
       }
     }
-    func leave(_ width: Int, _ isAlone: Bool) {
+    func leave() {
       let next = state.withLock { state in
-        state.taken -= isAlone ? width : 1
-        return state.next(width)
+        state.running.count -= 1
+        return state.next()
       }
       for continuation in next { continuation.resume() }
     }
