@@ -138,7 +138,10 @@ package final class Redis {
   }
 
   private static func eval(_ verb: String, _ body: String, _ run: ScriptRun) -> RedisCommand {
-    var command = RedisCommand(verb, body)
+    var command = RedisCommand()
+    command.reserve(bytes: body.utf8.count + run.keys.size + run.arguments.size + 48)
+    command.append(verb)
+    command.append(body)
     command.append(run.keys.count)
     command.append(run.keys)
     command.append(run.arguments)

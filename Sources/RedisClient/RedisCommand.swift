@@ -4,12 +4,19 @@ package struct RedisCommand: Sendable {
   private(set) var wire: [UInt8] = []
   package private(set) var count = 0
 
-  package init(_ words: String...) {
-    for word in words { append(word) }
-  }
+  package init(_ words: String...) { self.init(words: words) }
   package init(words: [String]) {
+    reserve(words)
     for word in words { append(word) }
   }
+  /// Room for these as well.
+  fileprivate mutating func reserve(_ words: [String]) {
+    var bytes = wire.count
+    for word in words { bytes += word.utf8.count + Self.framing }
+    wire.reserveCapacity(bytes)
+  }
+  /// Bytes around an argument, at most, if it is shorter than a megabyte.
+  fileprivate static let framing = 11
   /// Bytes of the arguments.
   package var size: Int { wire.count }
   package mutating func reserve(bytes: Int) { wire.reserveCapacity(bytes) }
@@ -100,7 +107,9 @@ package struct ScriptRun: Sendable {
   package var arguments = RedisCommand()
   package init() {}
   package init(keys: [String], _ arguments: [RedisArgument]) {
+    self.keys.reserve(keys)
     for key in keys { self.keys.append(key) }
+    self.arguments.reserve(bytes: arguments.reduce(0) { $0 + $1.size })
     for argument in arguments { self.arguments.append(argument) }
   }
 }
@@ -110,6 +119,14 @@ package enum RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral, Expr
   case text(String)
   case bytes([UInt8])
   case number(Int64)
+  /// Bytes of it as Redis takes it, at most.
+  fileprivate var size: Int {
+    switch self {
+    case .text(let text): text.utf8.count + RedisCommand.framing
+    case .bytes(let bytes): bytes.count + RedisCommand.framing
+    case .number: 32
+    }
+  }
   package init(stringLiteral text: String) { self = .text(text) }
   package init(integerLiteral number: Int64) { self = .number(number) }
 }

@@ -6,10 +6,17 @@ import RedisClient
 /// owner shows the highest one that was confirmed to it, and a lease that knows less is void.
 final class LeaseFence {
   let lease: Lease
+  private let owner: String
   private var last: UInt64 = 0
   private(set) var confirmed: UInt64 = 0
 
-  init(_ lease: Lease) { self.lease = lease }
+  init(_ lease: Lease) {
+    self.lease = lease
+    owner = lease.owner
+  }
+
+  /// Renewed or not, it is the same lease.
+  func isOf(_ other: Lease) -> Bool { lease.epoch == other.epoch && lease.nonce == other.nonce }
 
   /// The word of Redis' refusal when it has lost writes.
   static let historyWord = "HISTORY"
@@ -17,7 +24,7 @@ final class LeaseFence {
   /// For the next script: what `fence` takes (`Lua/Parts`), and its number.
   func next() -> (text: String, number: UInt64) {
     last += 1
-    return ("\(lease.owner) \(confirmed) \(last)", last)
+    return ("\(owner) \(confirmed) \(last)", last)
   }
   /// The script of this number has been done.
   func confirm(_ number: UInt64) { confirmed = max(confirmed, number) }
@@ -60,7 +67,7 @@ extension StorePart {
   }
 
   func fence(_ lease: Lease) -> LeaseFence {
-    if let known = session.fences[lease.partition], known.lease.owner == lease.owner { return known }
+    if let known = session.fences[lease.partition], known.isOf(lease) { return known }
     return LeaseFence(lease)
   }
 

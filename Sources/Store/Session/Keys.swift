@@ -7,6 +7,11 @@ struct Keys {
   private let stems: [String]
   private let registryStems = RegistryStems()
   private let messageStems: [(message: String, work: String, deliveries: String)]
+  /// By partition: names that each claim or flush needs.
+  private let frequent: [Frequent]
+  private struct Frequent {
+    let lease, ready, waiting, inlineMessages, tallies, segments: String
+  }
   let partitions: Int
 
   init(prefix: String, partitions: Int) {
@@ -16,6 +21,12 @@ struct Keys {
     messageStems = stems.map { stem in
       func begin(_ family: KeyFamily) -> String { "\(stem)\(family.rawValue):" }
       return (begin(.message), begin(.work), begin(.deliveries))
+    }
+    frequent = stems.map { stem in
+      func whole(_ family: KeyFamily) -> String { stem + family.rawValue }
+      return Frequent(
+        lease: whole(.lease), ready: whole(.ready), waiting: whole(.waiting), inlineMessages: whole(.inlineMessages),
+        tallies: whole(.tallies), segments: whole(.segments))
     }
   }
 
@@ -45,17 +56,17 @@ struct Keys {
   // Of a partition.
   /// o owner, u until, e epoch, f last flush, c its last chunk, p devices it pruned, v last script of the owner
   /// (`LeaseFence`), w the worker
-  func lease(_ partition: Int) -> String { whole(.lease, partition) }
+  func lease(_ partition: Int) -> String { frequent[partition].lease }
   func sequence(_ partition: Int) -> String { whole(.sequence, partition) }
   /// Names of streams that hold jobs.
-  func ready(_ partition: Int) -> String { whole(.ready, partition) }
+  func ready(_ partition: Int) -> String { frequent[partition].ready }
   /// Names of streams whose owner has claimed all and waits to be rung.
-  func waiting(_ partition: Int) -> String { whole(.waiting, partition) }
+  func waiting(_ partition: Int) -> String { frequent[partition].waiting }
   func stream(_ partition: Int, _ name: String) -> String { key(.stream, partition, name) }
   /// Raw ids of messages of that hour that were stored under an idempotency key. Lives longer than any of their keys.
   func keyed(_ partition: Int, _ hour: Int64) -> String { key(.keyed, partition, String(hour)) }
   /// Messages of one delivery that wait for it, by raw id.
-  func inlineMessages(_ partition: Int) -> String { whole(.inlineMessages, partition) }
+  func inlineMessages(_ partition: Int) -> String { frequent[partition].inlineMessages }
   /// Members: message and index; scores: due times.
   func retry(_ partition: Int) -> String { whole(.retry, partition) }
   /// Parts that are done and have not told home: by message a flag for failures and the counters.
@@ -66,7 +77,7 @@ struct Keys {
   /// How many jobs, retries and parts could not be read.
   func corrupt(_ partition: Int) -> String { whole(.corrupt, partition) }
   /// Outcomes that became final and that no worker has taken yet, by provider and outcome …
-  func tallies(_ partition: Int) -> String { whole(.tallies, partition) }
+  func tallies(_ partition: Int) -> String { frequent[partition].tallies }
   /// … and those that a worker was handed.
   func takenTallies(_ partition: Int) -> String { whole(.takenTallies, partition) }
   /// Prunes put aside by the brake, by device.
@@ -79,7 +90,7 @@ struct Keys {
   /// Finished records by hour of acceptance.
   func segment(_ partition: Int, _ hour: Int64) -> String { key(.segment, partition, String(hour)) }
   /// Segments and their bytes.
-  func segments(_ partition: Int) -> String { whole(.segments, partition) }
+  func segments(_ partition: Int) -> String { frequent[partition].segments }
   /// Raw ids of finished parts of that hour whose keys stayed where they are until they expire.
   func kept(_ partition: Int, _ hour: Int64) -> String { key(.kept, partition, String(hour)) }
   /// Audience parts that are still to be started, by their time; with an index behind the id, the job of it that begins
