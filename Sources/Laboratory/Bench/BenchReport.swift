@@ -91,7 +91,7 @@ struct BenchReport {
     }
     return worse
   }
-  private static let tolerance = 1.25
+  private static let tolerance = 1.1
 
   private static func number(_ value: JSONValue?) -> Double? {
     switch value {

@@ -32,13 +32,20 @@ struct BenchSuite {
       var readings: [Reading] = []
       for _ in 0..<runs {
         // A machine that is shared changes its pace from minute to minute: each run is compared with one just before it.
-        let clean = try baseline.map { try scenario($0, populations).run { _ in } }?[.rate]
+        let clean = try baseline.map { try scenario($0, populations).run { _ in } }
         var reading = try run { configuration in
           if !isPrinted { Terminal.print("The configuration:\n\(configuration)\(BenchReport.machine)") }
           isPrinted = true
         }
-        if let clean, let rate = reading[.rate] { reading[.clean] = rate / clean }
+        if let clean = clean?[.rate], let rate = reading[.rate] { reading[.clean] = rate / clean }
+        if let clean = clean?[.gateway], let cost = reading[.gateway] {
+          reading[.cost] = (cost + (reading[.acceptCPU] ?? 0)) / clean
+        }
         readings.append(reading)
+      }
+      // It differs little from run to run.
+      if let scenario = AcceptScenario.named(name), let each = try AcceptBench(scenario: scenario).instructions() {
+        readings[0][.instructions] = each
       }
       let entry = BenchReport.Entry(
         name: name, about: about, runs: runs, figures: figures, spreads: Spread.of(readings),

@@ -7,6 +7,9 @@ enum Metric: String, CaseIterable, Sendable {
   case responder = "responder_us"
   case h2load = "h2load_us"
   case ratio = "gateway_to_h2load"
+  case redisRatio = "redis_to_h2load"
+  case instructions = "instructions"
+  case cost = "cost_to_baseline"
   case clean = "rate_to_clean"
   case memory = "gateway_mib"
   case queued = "redis_queued_bytes"
@@ -33,6 +36,9 @@ enum Metric: String, CaseIterable, Sendable {
     case .responder: "CPU µs each: responder"
     case .h2load: "CPU µs each: h2load, same run"
     case .ratio: "gateway ÷ h2load"
+    case .redisRatio: "Redis ÷ h2load"
+    case .instructions: "instructions in user space each"
+    case .cost: "CPU ÷ CPU of what it is compared with"
     case .clean: "rate ÷ rate without it"
     case .memory: "gateway memory at its peak, MiB"
     case .queued: "Redis bytes of the message while it is sent"
@@ -60,7 +66,12 @@ enum Metric: String, CaseIterable, Sendable {
   }
 
   /// Comparable between machines, or nearly so.
-  var isRatio: Bool { self == .ratio || self == .clean }
+  var isRatio: Bool {
+    switch self {
+    case .ratio, .redisRatio, .instructions, .cost, .clean: true
+    default: false
+    }
+  }
 }
 
 /// What one run measured.

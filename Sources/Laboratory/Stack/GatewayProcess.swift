@@ -13,16 +13,14 @@ final class GatewayProcess: Sendable {
 
   /// Returns when it is ready. `core` >= 0 pins it. `environment`: more variables, as `NAME=value`. A library that is loaded
   /// by one of them and adds variables of its own does so in the second `env`: Swift finds no arguments behind an
-  /// environment that has moved.
+  /// environment that has moved. `under`: a program that runs it, with its arguments.
   init(
-    config: String, log: String, core: Int = -1, arguments: [String] = [], environment: [String] = []
+    config: String, log: String, core: Int = -1, arguments: [String] = [], environment: [String] = [],
+    under: [String] = []
   ) throws(ChildProcess.StartFailure) {
-    let words = ["serve", "--config", config, "--json"] + arguments
-    let program = try Self.program()
-    process =
-      environment.isEmpty
-      ? try ReadProcess(program, words, log: log, core: core)
-      : try ReadProcess("env", environment + ["env", program] + words, log: log, core: core)
+    var words = under + [try Self.program(), "serve", "--config", config, "--json"] + arguments
+    if !environment.isEmpty { words = ["env"] + environment + ["env"] + words }
+    process = try ReadProcess(words[0], Array(words.dropFirst()), log: log, core: core)
     let line = process.line(timeout: Self.patience) { $0.contains("\"ready\"") }
     guard let line, let document = try? JSON.parse(Array(line.utf8)) else {
       throw ChildProcess.StartFailure(reason: "the gateway did not start")
@@ -56,5 +54,5 @@ final class GatewayProcess: Sendable {
   }
 
   var id: Int32 { child.id }
-  func stop() { child.stop() }
+  func stop(grace: Int = 10_000) { child.stop(grace: grace) }
 }

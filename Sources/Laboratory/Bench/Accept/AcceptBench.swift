@@ -57,21 +57,60 @@ struct AcceptBench {
       (Double(ProcessTimes.microseconds(of: server.id)) - before) / accepted
     reading[.redis] = (Double(ProcessTimes.microseconds(of: stage.redis.id)) - redisBefore) / accepted
     reading[.memory] = Double(ProcessTimes.peakMemory(of: server.id) >> 20)
+    server.stop()
+    try H2Load.compare(&reading, requests: 100_000, folder: stage.folder, log: stage.log)
     return reading
+  }
+
+  /// Messages that are sent before anything is counted, and those that are.
+  private static let (uncounted, counted) = (600, 2_000)
+
+  /// Instructions that the gateway spends on a message, from its request to its answer; with a worker, to its outcome. Nil
+  /// where they cannot be counted.
+  func instructions() throws -> Double? {
+    guard InstructionCount.isAvailable, scenario.rate == nil else { return nil }
+    let stage = try BenchStage(responders: [ResponderSettings()], connections: 2, fsync: scenario.fsync)
+    defer { stage.close() }
+    let count = try InstructionCount(stage, arguments: scenario.dispatches ? [] : ["--api-only"])
+    defer { count.gateway.stop() }
+    guard let port = count.gateway.url.split(separator: ":").last.flatMap({ Int($0) }) else {
+      throw BenchFailure(reason: "the API reported no port")
+    }
+    var (way, first, second) = (scenario.way, Self.uncounted, Self.counted)
+    if case .bulk = way { (way, first, second) = (.bulk(lines: 500), 2, 8) }
+    let key = stage.key
+    func send(_ numbers: Range<Int>) throws {
+      let outcome = try Blocking.run { [way] loop in
+        let client = LoadClient(loop: loop, port: port, total: numbers.count, rate: nil) {
+          Self.request(numbers.lowerBound + $0, way, key: key)
+        }
+        return try await client.run(connections: numbers.count < Self.connections ? 1 : Self.connections)
+      }
+      guard outcome.refused == 0 else { throw BenchFailure(reason: outcome.firstRefusal ?? "refused") }
+      if let responder = stage.responders[.apns], scenario.dispatches { Self.waitForRest(of: responder.id) }
+    }
+    try send(0..<first)
+    try count.begin()
+    try send(first..<first + second)
+    let sum = try count.end()
+    if case .bulk(let lines) = way { return sum / Double(second * lines) }
+    return sum / Double(second)
+  }
+
+  /// Once its time stands still everything has come, or nothing more will.
+  private static func waitForRest(of process: pid_t) {
+    var last: Int64 = -1
+    while case let now = ProcessTimes.microseconds(of: process), now != last {
+      last = now
+      usleep(500_000)
+    }
   }
 
   /// Waits until all has come to the provider. The rate: accepted and sent, from the first request there to the last.
   private func dispatched(_ count: Int, _ stage: BenchStage, _ server: GatewayProcess, _ reading: inout Reading) throws
   {
     guard let responder = stage.responders[.apns] else { return }
-    var last: Int64 = -1
-    // Once its time stands still everything has come, or nothing more will.
-    while true {
-      let now = ProcessTimes.microseconds(of: responder.id)
-      if now == last { break }
-      last = now
-      usleep(500_000)
-    }
+    Self.waitForRest(of: responder.id)
     let tally = try responder.stop()
     guard let first = tally.first, let end = tally.milestone ?? tally.last, first < end else { return }
     reading[.rate] = Double(min(count, tally.recipients)) / (Double(end.nanoseconds - first.nanoseconds) / 1e9)

@@ -29,6 +29,7 @@ struct DispatchBench {
     let (key, socket) = (stage.key, stage.redis.socket)
     let messages = self.messages
     let accepting = Clock.milliseconds
+    let acceptingCPU = ProcessTimes.microseconds(of: stage.apiID)
     let (ids, before) = try Blocking.run { loop in
       let gauge = try await RedisGauge(loop, socket: socket)
       defer { gauge.close() }
@@ -36,6 +37,7 @@ struct DispatchBench {
       return (try await Self.accept(messages, Client(loop: loop, base: url, key: key)), before)
     }
     let accepted = Clock.milliseconds - accepting
+    let acceptedCPU = ProcessTimes.microseconds(of: stage.apiID) - acceptingCPU
 
     let worker = try stage.worker()
     defer { worker.stop() }
@@ -71,13 +73,13 @@ struct DispatchBench {
     reading[.proof] = Double(watched.left)
     reading[.slow] = Double(watched.slow)
     reading[.slowest] = Double(watched.slowest)
-    if scenario.listed != nil { reading[.accepts] = each * 1_000 / Double(max(1, accepted)) }
+    if scenario.listed != nil {
+      reading[.accepts] = each * 1_000 / Double(max(1, accepted))
+      reading[.acceptCPU] = Double(acceptedCPU) / each
+    }
     reading.latency(watched.sent, watched.taken, tallies[.apns]?.marked ?? [:])
-    if measuresH2Load, scenario.providers == [.apns],
-      let cost = try H2Load.cost(scenario, requests: max(50_000, expected / 2), folder: stage.folder, log: stage.log)
-    {
-      reading[.h2load] = cost
-      reading[.ratio] = spent.worker / each / cost
+    if measuresH2Load {
+      try H2Load.compare(&reading, requests: max(50_000, expected / 2), folder: stage.folder, log: stage.log)
     }
     return reading
   }

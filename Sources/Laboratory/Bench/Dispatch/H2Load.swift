@@ -7,12 +7,23 @@ import Processes
 enum H2Load {
   static let path = "/usr/bin/h2load"
 
-  /// CPU microseconds per request; nil where it is not installed.
-  static func cost(_ scenario: DispatchScenario, requests: Int, folder: ScratchFolder, log: String) throws -> Double? {
-    guard FileContent.exists(path) else { return nil }
+  /// Of requests to APNs, whatever the scenario: the measure of all of them is the same.
+  private static let (connections, streams) = (2, 500)
+
+  /// Adds what the gateway and Redis spend in units of what a request costs here, if it is installed.
+  static func compare(_ reading: inout Reading, requests: Int, folder: ScratchFolder, log: String) throws {
+    guard FileContent.exists(path) else { return }
+    let cost = try cost(requests: requests, folder: folder, log: log)
+    reading[.h2load] = cost
+    reading[.ratio] = (reading[.gateway] ?? reading[.acceptCPU]).map { $0 / cost }
+    reading[.redisRatio] = reading[.redis].map { $0 / cost }
+  }
+
+  /// CPU microseconds per request.
+  private static func cost(requests: Int, folder: ScratchFolder, log: String) throws -> Double {
     var settings = ResponderSettings()
     settings.directory = folder.folder("h2load")
-    settings.streams = scenario.streams
+    settings.streams = streams
     let responder = try ResponderProcess(settings, log: log, core: BenchStage.otherCore)
     let body = folder.write(
       "body.json", "{\"aps\":{\"alert\":{\"title\":\"Benchmark\",\"body\":\"\(BenchMessage.text)\"}}}")
@@ -20,7 +31,7 @@ enum H2Load {
     let load = try ChildProcess(
       path,
       [
-        "-n", "\(requests)", "-c", "\(scenario.connections)", "-m", "\(scenario.streams)", "-d", body,
+        "-n", "\(requests)", "-c", "\(connections)", "-m", "\(streams)", "-d", body,
         "-H", "apns-push-type: alert", "-H", "apns-priority: 10", "-H", "apns-expiration: 1780000000",
         "-H", "apns-id: 00000000-0000-4000-8000-000000000000", "-H", "apns-topic: com.example.app",
         "-H", "authorization: bearer \(String(repeating: "a", count: 200))",

@@ -1,0 +1,45 @@
+import Configuration
+import Glibc
+import Processes
+
+/// A gateway whose instructions in user space are counted (valgrind's `callgrind`): they depend neither on the host nor on
+/// what else runs on it. It runs fifty times slower meanwhile. On the main thread.
+final class InstructionCount {
+  let gateway: GatewayProcess
+  private let file: String
+  private let log: String
+
+  private static let valgrind = "/usr/bin/valgrind"
+  private static let control = "/usr/bin/callgrind_control"
+  static var isAvailable: Bool { FileContent.exists(valgrind) && FileContent.exists(control) }
+
+  /// Nothing is counted before `begin`.
+  init(_ stage: BenchStage, arguments: [String]) throws {
+    file = stage.folder.file("callgrind.out")
+    log = stage.log
+    gateway = try GatewayProcess(
+      config: stage.file, log: stage.log, core: BenchStage.workerCore, arguments: arguments,
+      under: [Self.valgrind, "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=\(file)"])
+  }
+
+  func begin() throws { try switchCounting("on") }
+
+  /// What was counted since `begin`; the gateway has ended then.
+  func end() throws -> Double {
+    try switchCounting("off")
+    gateway.stop(grace: 60_000)
+    let text = FileContent.read(file).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let sums = text.split(separator: "\n").filter { $0.hasPrefix("totals:") }
+    guard let sum = sums.last?.split(separator: " ").last.flatMap({ Double($0) }), sum > 0 else {
+      throw BenchFailure(reason: "valgrind counted nothing")
+    }
+    return sum
+  }
+
+  private func switchCounting(_ word: String) throws {
+    let tool = try ChildProcess(Self.control, ["-i", word, String(gateway.id)], log: log)
+    let deadline = Clock.milliseconds + 60_000
+    while tool.isRunning, Clock.milliseconds < deadline { usleep(5_000) }
+    guard !tool.isRunning, tool.status == 0 else { throw BenchFailure(reason: "callgrind_control failed") }
+  }
+}
