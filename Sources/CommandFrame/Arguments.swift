@@ -48,18 +48,22 @@ package struct Command: Sendable {
     self.run = run
   }
 
+  /// The switch of every command with machine-readable output. `Program.run` looks for it before the options are read,
+  /// so that a usage problem is JSON as well.
   package static let json = Option("--json", "print JSON for programs instead of text for people")
 }
 
 /// A command line that cannot be understood.
 package struct UsageProblem: Error {
   package let text: String
+  /// `text`: one sentence for the person at the terminal, without a full stop.
   package init(text: String) { self.text = text }
 }
 
 /// What stood on the command line, checked against the command's options.
 package struct Arguments: Sendable {
   private var values: [String: [String]] = [:]
+  /// The words that are no options, in order; at most as many as the command names. After `--` every word is one.
   package private(set) var positionals: [String] = []
 
   /// `words`: what stands behind the command's name.
@@ -99,9 +103,11 @@ package struct Arguments: Sendable {
     }
   }
 
+  /// True for a switch or an option that was given, with whatever value.
   package func has(_ name: String) -> Bool { values[name] != nil }
   /// Of an option that is given once at most; nil: it is not there.
   package func text(_ name: String) -> String? { values[name]?.first }
+  /// Of an option that may be given several times, in order; empty: it is not there.
   package func texts(_ name: String) -> [String] { values[name] ?? [] }
 
   /// Nil: the option is not there.

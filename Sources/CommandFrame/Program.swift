@@ -15,6 +15,7 @@ package struct Program: Sendable {
   /// The line of the overview for somebody who sees it for the first time.
   let firstStep: String
 
+  /// `summary` stands behind the name in the overview; `firstStep` is the command line that it recommends to beginners.
   package init(name: String, summary: String, commands: [Command], firstStep: String) {
     self.name = name
     self.summary = summary

@@ -13,7 +13,9 @@ package struct Table {
     stateColumn = state.flatMap { head.firstIndex(of: $0) }
   }
 
+  /// Rows may have different lengths: a cell that is missing is left blank.
   package mutating func row(_ cells: String...) { rows.append(cells) }
+  /// The same, with the cells as a list.
   package mutating func row(_ cells: [String]) { rows.append(cells) }
 
   package var isEmpty: Bool { rows.isEmpty }

@@ -20,7 +20,9 @@ package enum Terminal {
   /// With `--json`: faults are JSON as well.
   package static let speaksJSON = Atomic(false)
 
+  /// A line on standard output: a result.
   package static func print(_ text: String) { write(text + "\n", to: 1) }
+  /// A line on standard error: progress, remarks, faults. It never mixes with results in a pipe.
   package static func note(_ text: String) { write(text + "\n", to: 2) }
 
   /// `program: what is wrong` and what to do about it; with `--json` an object with the members of a problem document, on
@@ -43,8 +45,10 @@ package enum Terminal {
     if isShown, let value = try? JSON.parse(bytes) { print(value) } else { print(bytes) }
   }
 
+  /// A line of bytes on standard output, with the newline added here.
   package static func print(_ bytes: [UInt8]) { write(bytes + [0x0a], to: 1) }
 
+  /// `descriptor`: 1 or 2. Adds no newline, blocks until all is written, and ignores that nobody reads any more.
   package static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
   /// Data for standard output as it is; false where it does not take all of it.
   package static func pour(_ bytes: [UInt8]) -> Bool { write(bytes, to: 1) }
@@ -70,6 +74,7 @@ package struct ProgressBar {
   private static let width = 30
   private static let leastWidth = 10
 
+  /// `title`: before the bar, padded to 12 characters. Nothing is drawn yet.
   package init(_ title: String) { self.title = title }
 
   /// `note`: behind the figures.

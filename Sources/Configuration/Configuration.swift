@@ -23,10 +23,12 @@ package struct Configuration: Sendable {
   package var logLevel = LogLevel.info
   package var apps: [AppEntry] = []
 
+  /// The lowest level that is logged; the raw values are the words of `log_level`.
   package enum LogLevel: String, Sendable, CaseIterable { case debug, info, warning, error }
 
   /// Where the store is. All times in milliseconds, all sizes in bytes, throughout.
   package struct Redis: Hashable, Sendable {
+    /// A unix socket of at most 107 bytes of path, or TCP. `tls`: the scheme was `rediss`.
     package enum Place: Hashable, Sendable {
       case unix(path: String)
       case tcp(host: String, port: Int, tls: Bool)
@@ -41,6 +43,7 @@ package struct Configuration: Sendable {
     package var startTimeout: Int64 = 60_000
   }
 
+  /// How workers share the partitions, and how they end.
   package struct Workers: Hashable, Sendable {
     /// How long a partition belongs to a worker that is not heard of.
     package var lease: Int64 = 10_000
@@ -67,12 +70,15 @@ package struct Configuration: Sendable {
     package var timeout: Int64 = 1_000
   }
 
+  /// The HTTP listener of a process without an API, for `/metrics` and health.
   package struct Monitor: Hashable, Sendable {
     package var address = "127.0.0.1"
     package var port = 9464
+    /// The listener's default: 127.0.0.1, port 9464. Port 0 takes any free one.
     package init() {}
   }
 
+  /// Where the API listens. HTTPS needs both a certificate and a key; the reader refuses one alone.
   package struct Listen: Hashable, Sendable {
     package var address = "127.0.0.1"
     /// 0: any free one.
@@ -85,16 +91,21 @@ package struct Configuration: Sendable {
     package var metricsNeedKey = false
   }
 
+  /// How long ended messages and pruned devices are kept, and how much memory they may take: 1 minute to 365 days, 1
+  /// MiB to 64 TiB.
   package struct Retention: Hashable, Sendable {
     package var time: Int64 = 7 * 86_400_000
     package var bytes: Int64 = 4 << 30
   }
 
+  /// The order of a token's deliveries. `concurrency`: requests at work per token, 1 to 100. `orderHold`: how long a
+  /// direct send that failed holds later ones back, counted from its first attempt.
   package struct Lanes: Hashable, Sendable {
     package var concurrency = 1
     package var orderHold: Int64 = 60_000
   }
 
+  /// Connections to providers: 1 to 64 per credential. The timeouts are those of `HTTP2Settings`.
   package struct HTTP2: Hashable, Sendable {
     package var connections = 2
     package var connectTimeout: Int64 = 10_000
@@ -103,6 +114,7 @@ package struct Configuration: Sendable {
     package var pingTimeout: Int64 = 3_000
   }
 
+  /// What one request, app or user may have. `docs/limits.md` says what a caller gets beyond each of them.
   package struct Limits: Hashable, Sendable {
     /// Bytes of a request's body, where none of the next two holds.
     package var body = 1 << 20

@@ -8,6 +8,7 @@ package struct ConfigurationFault: Error, Hashable, Sendable {
   package var problem: String
   package var fix: String
 
+  /// `problem` and `fix`: a sentence each, without its full stop, which `text` adds. `line` and `column` count from 1.
   package init(pointer: String, line: Int? = nil, column: Int? = nil, problem: String, fix: String) {
     self.pointer = pointer
     self.line = line
@@ -28,6 +29,7 @@ package struct ConfigurationFault: Error, Hashable, Sendable {
 package struct ConfigurationFaults: Error, Sendable {
   package var file: String
   package var faults: [ConfigurationFault]
+  /// `file`: the path as it was given, for the first line of the report.
   package init(file: String, faults: [ConfigurationFault]) {
     self.file = file
     self.faults = faults

@@ -2,6 +2,7 @@ import Glibc
 
 /// Whole files.
 package enum FileContent {
+  /// 64 MiB: the bound of `read`, far above every file that a configuration names.
   package static let maximumBytes = 64 << 20
 
   /// Nil if it cannot be read or is larger than 64 MiB.
@@ -25,9 +26,11 @@ package enum FileContent {
     return content
   }
 
+  /// Of any kind, also a folder; a link that points nowhere does not exist. It need not be readable.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// Replaces the file by one that only this user can read; false if it cannot.
+  /// Replaces the file's content; false if not all of it was written. A new file is readable by this user only; one
+  /// that is already there keeps its mode.
   package static func write(_ content: [UInt8], to path: String) -> Bool {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { return false }

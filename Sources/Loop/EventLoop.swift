@@ -39,6 +39,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   }()
   private static let eventsPerTurn = 512
 
+  /// Takes two descriptors, which `deinit` closes, and starts no thread yet. `name` is for whoever
+  /// debugs: nothing reads it.
   package init(name: String) {
     self.name = name
     precondition(epoll >= 0 && wake >= 0, "no descriptors left for an event loop")
@@ -151,6 +153,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     _ = fanfare_epoll_ctl(epoll, EPOLL_CTL_MOD, fd, interests.events)
   }
 
+  /// Also from inside a handler, after which this one is not called again. No effect on a descriptor that is not
+  /// watched.
   package func unwatch(_ fd: Int32) {
     guard Int(fd) < watched.count, watched[Int(fd)] != nil else { return }
     watched[Int(fd)] = nil
@@ -200,6 +204,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   package var wallNow: WallTime { Self.wallClockNow }
 
+  /// CLOCK_REALTIME, in milliseconds. It jumps when the machine's clock is set: measure durations with `monotonicNow`.
   package static var wallClockNow: WallTime {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
@@ -208,13 +213,19 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
   // MARK: Executor
 
+  /// Called on the loop: runs before it waits for descriptors again. From another thread: in its next turn. Once
+  /// the loop has ended, never.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if onLoop { return local.append(job) }
     ring { $0.jobs.append(job) }
   }
+  /// An actor with this executor has its state on the loop's thread.
   package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+  /// A task with this preference runs on the loop between its suspensions.
   package func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+  /// Traps off the loop. The runtime calls it for `assumeIsolated`.
   package func checkIsolated() { precondition(onLoop, "called off its loop") }
+  /// Never nil: the loop always knows.
   package func isIsolatingCurrentContext() -> Bool? { onLoop }
 }

@@ -3,8 +3,11 @@ import CEpoll
 /// What to be told about a descriptor.
 package struct Interests: OptionSet, Sendable {
   package let rawValue: UInt8
+  /// Other bits than the two below have no effect.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
+  /// Bytes, a new connection or the peer's end can be read.
   package static let readable = Self(rawValue: 1)
+  /// There is room to write, or a connect has ended.
   package static let writable = Self(rawValue: 2)
 
   var events: UInt32 {

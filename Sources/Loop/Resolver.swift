@@ -7,6 +7,7 @@ package struct SocketAddress: Hashable, Sendable {
   package let family: Int32
 }
 
+/// `reason`: `getaddrinfo`'s own text, without the host.
 package struct ResolveFailure: Error, Sendable { package let reason: String }
 
 extension EventLoop {

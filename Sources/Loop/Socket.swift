@@ -19,6 +19,7 @@ package enum Transfer: Hashable, Sendable {
 /// A stream socket, non-blocking and closed on exec, owned by one loop. Closes its descriptor when it goes; what watches
 /// the descriptor must `unwatch` it before `close` and before the last reference goes.
 package final class Socket {
+  /// -1 after `close`.
   package private(set) var fd: Int32
 
   /// Takes over an open descriptor, which must be non-blocking.
@@ -76,6 +77,7 @@ package final class Socket {
     return code == 0 ? nil : SocketFailure("connect", code)
   }
 
+  /// At most one `recv`; an interrupted one is repeated. `buffer` must not be empty, or `ended` is told.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
     while true {
       let count = recv(fd, buffer.baseAddress, buffer.count, 0)
