@@ -6,8 +6,8 @@ package import Loop
 /// HTTP/1.1 by libcurl's multi interface on the loop, for OAuth, OneSignal and webhooks. Keeps connections; follows no
 /// redirect; uses no proxy.
 ///
-/// Belongs to its loop. A request is sent once: where libcurl would send it again, because the peer has closed a kept connection
-/// without an answer, it fails as processed. Only requests without a body, which ask and do not tell, may go again.
+/// Belongs to its loop. A request with a body is sent once: where libcurl would repeat it, because the peer has closed a
+/// kept connection without an answer, it fails as processed. A request without a body may be repeated by libcurl.
 package final class HTTPClient {
   private let loop: EventLoop
   private let settings: HTTPClientSettings
@@ -23,6 +23,7 @@ package final class HTTPClient {
     precondition(curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK, "libcurl does not start")
   }()
 
+  /// Starts libcurl on first use, and makes SIGPIPE be ignored by the whole process.
   package init(loop: EventLoop, settings: HTTPClientSettings) {
     _ = Self.library
     self.loop = loop
@@ -67,6 +68,7 @@ package final class HTTPClient {
     precondition(code == CURLM_OK, "libcurl refuses a handle: \(String(cString: curl_multi_strerror(code)))")
   }
 
+  /// The same, for a task on the loop. Cancelling the task does not end the request.
   package func send(
     _ request: HTTPClientRequest, receive: (([UInt8]) -> Void)? = nil
   ) async throws(HTTPClientFailure) -> ProviderAnswer {

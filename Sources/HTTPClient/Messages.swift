@@ -1,5 +1,6 @@
 package import Domain
 
+/// One request. `send` refuses a method, URL or header that could smuggle in another request.
 package struct HTTPClientRequest: Sendable {
   package var method: String
   /// https, or http for loopback and metadata servers.
@@ -25,6 +26,7 @@ package struct HTTPClientFailure: Error, Hashable, Sendable {
   package var reason: String
   package var processed: Bool
   package var isOfRequest: Bool
+  /// `processed` matters to who may send it again.
   package init(reason: String, processed: Bool, isOfRequest: Bool = false) {
     self.reason = reason
     self.processed = processed
@@ -32,6 +34,7 @@ package struct HTTPClientFailure: Error, Hashable, Sendable {
   }
 }
 
+/// Limits and trust of a client. Times in milliseconds.
 package struct HTTPClientSettings: Sendable {
   /// PEM file of trusted authorities; nil: the system's. Certificates and names are always verified.
   package var caFile: String?

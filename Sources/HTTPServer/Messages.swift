@@ -1,5 +1,6 @@
 package import Domain
 
+/// A whole request: the handler is called when the body has come.
 package struct HTTPServerRequest: Sendable {
   package var method: String
   /// The raw path before `?`, never decoded as a whole: split on `/`, then decode each part. Visible ASCII only.
@@ -11,13 +12,16 @@ package struct HTTPServerRequest: Sendable {
   package var body: [UInt8]
   /// The client's address, without a port.
   package var peer: String
+  /// The first of that name, which must be in small letters.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+  /// The first parameter of that name; letter case counts.
   package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
 }
 
 /// `Date`, `Content-Length` and what rules the connection are set by the server; a HEAD request gets no body. A header
 /// without a value is left out.
 package struct HTTPServerResponse {
+  /// A body of known length, or one that is made while it is sent.
   package enum Body {
     case whole([UInt8])
     case pieces(BodyPieces)
@@ -25,11 +29,13 @@ package struct HTTPServerResponse {
   package var status: Int
   package var headers: [Header]
   package var body: Body
+  /// The body is sent with its length.
   package init(status: Int, headers: [Header] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
     self.body = .whole(body)
   }
+  /// The body is sent in chunks, as its length is not known.
   package init(status: Int, headers: [Header] = [], pieces: BodyPieces) {
     self.status = status
     self.headers = headers
@@ -54,6 +60,7 @@ package struct BodyPieces {
   }
   /// Nil is the end; empty pieces are passed over.
   let next: () async throws(Broken) -> [UInt8]?
+  /// `next` is called on the loop, one call at a time; nil ends the body, `Broken` cuts the connection.
   package init(_ next: @escaping () async throws(Broken) -> [UInt8]?) { self.next = next }
 }
 
@@ -88,6 +95,7 @@ package enum HTTPRefusal: Error, Hashable, Sendable {
   }
 }
 
+/// Where a server listens, and what one client may take of it.
 package struct HTTPServerSettings: Sendable {
   package var address = "127.0.0.1"
   /// 0: any free one.
@@ -113,6 +121,7 @@ package struct HTTPServerSettings: Sendable {
   package init() {}
 }
 
+/// An address that cannot be listened on, or a certificate that cannot be used; `reason` is for the operator.
 package struct HTTPServerFailure: Error, Sendable {
   package var reason: String
   package init(reason: String) { self.reason = reason }

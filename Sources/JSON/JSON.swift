@@ -10,6 +10,7 @@ package struct JSONLimits: Sendable {
   /// Values of the whole document: objects and arrays count as well.
   package var values: Int
 
+  /// `values` without a number: no bound of its own. The defaults suit requests of the API.
   package init(depth: Int = 64, members: Int = 10_000, values: Int = Int(Int32.max)) {
     self.depth = depth
     self.members = members
@@ -19,6 +20,7 @@ package struct JSONLimits: Sendable {
 
 /// Reads JSON strictly (RFC 8259, UTF-8 only, no duplicate keys).
 package enum JSON {
+  /// With the other limits' defaults.
   package static func parse(_ bytes: [UInt8], maximumDepth: Int) throws(JSONFault) -> JSONValue {
     try parse(bytes, JSONLimits(depth: maximumDepth))
   }
@@ -102,6 +104,7 @@ private struct Tree {
   }
 }
 
+/// Why a text is refused: bad syntax, a key twice, or more than `JSONLimits` allow.
 package struct JSONFault: Error, Hashable, Sendable {
   /// What is wrong, for a problem document.
   package var detail: String
@@ -109,6 +112,7 @@ package struct JSONFault: Error, Hashable, Sendable {
   package var offset: Int?
   /// JSON pointer of what holds more than it may; nil where that is not the fault.
   package var crowded: String?
+  /// `offset`: in bytes, from 0.
   package init(detail: String, offset: Int? = nil, crowded: String? = nil) {
     self.detail = detail
     self.offset = offset

@@ -2,27 +2,33 @@ package import Domain
 
 /// Appends compact JSON to bytes. The caller is responsible for balanced calls; commas are set by the writer.
 package struct JSONWriter {
+  /// What was written so far: whole JSON once all brackets are closed.
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
+  /// `capacity`: bytes set aside at the start. More is no fault.
   package init(reserving capacity: Int = 256) { bytes.reserveCapacity(capacity) }
 
+  /// Between the brackets each value must follow a `key`; the writer does not check it.
   package mutating func beginObject() { open(UInt8(ascii: "{")) }
   package mutating func endObject() { close(UInt8(ascii: "}")) }
   package mutating func beginArray() { open(UInt8(ascii: "[")) }
   package mutating func endArray() { close(UInt8(ascii: "]")) }
 
+  /// Followed by exactly one value. Keys are not checked for doubles.
   package mutating func key(_ key: String) {
     separate()
     Self.appendString(key, to: &bytes)
     bytes.append(UInt8(ascii: ":"))
     needsComma = false
   }
+  /// With quotes, escaped as `appendString` does.
   package mutating func string(_ text: String) {
     separate()
     Self.appendString(text, to: &bytes)
     needsComma = true
   }
+  /// Exact, also beyond 2^53, where some readers round.
   package mutating func integer(_ number: some BinaryInteger) { word(String(number)) }
   package mutating func bool(_ flag: Bool) { word(flag ? "true" : "false") }
   package mutating func null() { word("null") }
@@ -40,6 +46,7 @@ package struct JSONWriter {
     bytes += value
     needsComma = true
   }
+  /// As it was read: keys in their order, a double as a double (5.0, not 5).
   package mutating func value(_ value: JSONValue) {
     switch value {
     case .null: null()
@@ -61,21 +68,25 @@ package struct JSONWriter {
       endObject()
     }
   }
+  /// Nothing is written where the text is nil.
   package mutating func member(_ key: String, _ text: String?) {
     guard let text else { return }
     self.key(key)
     string(text)
   }
+  /// Nothing is written where the number is nil.
   package mutating func member(_ key: String, _ number: (some BinaryInteger)?) {
     guard let number else { return }
     self.key(key)
     integer(number)
   }
+  /// Nothing is written where the flag is nil.
   package mutating func member(_ key: String, _ flag: Bool?) {
     guard let flag else { return }
     self.key(key)
     bool(flag)
   }
+  /// Nothing is written where the value is nil; `JSONValue.null` is written.
   package mutating func member(_ key: String, _ value: JSONValue?) {
     guard let value else { return }
     self.key(key)

@@ -2,6 +2,7 @@ import COpenSSL
 
 /// AES-128-GCM with a tag of 16 bytes behind the text, and no other data.
 package enum AES128GCM {
+  /// Bytes that `seal` adds to the text.
   package static let tagLength = 16
 
   /// `key`: 16 bytes. `nonce`: 12 bytes, never twice with one key.

@@ -8,6 +8,7 @@ package enum Base64URL {
     return values
   }()
 
+  /// 4 letters for each 3 bytes, rounded up to whole letters.
   package static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count * 4 + 2) / 3)

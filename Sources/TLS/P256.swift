@@ -2,9 +2,12 @@ import COpenSSL
 
 /// The elliptic curve P-256, for the agreement on a secret (ECDH). Points are uncompressed.
 package enum P256 {
+  /// Bytes of an uncompressed point: 0x04, x, y.
   package static let pointLength = 65
+  /// Bytes of a private number, and of each coordinate; big-endian.
   package static let scalarLength = 32
 
+  /// True for an uncompressed point that lies on the curve.
   package static func isPoint(_ bytes: [UInt8]) -> Bool {
     bytes.count == pointLength && fanfare_p256_is_point(bytes) == 1
   }

@@ -3,11 +3,13 @@ import COpenSSL
 /// A key that cannot be used; `reason` names no part of its content.
 package struct KeyFault: Error, Hashable, Sendable {
   package var reason: String
+  /// `reason`: for the operator, without a part of the key.
   package init(reason: String) { self.reason = reason }
 }
 
 /// A private key read from PEM, for signatures. Immutable; usable from any thread.
 package final class SigningKey: @unchecked Sendable {
+  /// The two kinds of signature that providers' tokens use (JWT, RFC 7518).
   package enum Algorithm: Hashable, Sendable {
     /// ECDSA on P-256 with SHA-256; signatures in JOSE form, 64 bytes `r||s`.
     case es256
@@ -50,6 +52,8 @@ package final class SigningKey: @unchecked Sendable {
 
   deinit { EVP_PKEY_free(key) }
 
+  /// In the form that JOSE expects: 64 bytes `r||s` for ES256, as many bytes as the modulus for RS256. An ES256
+  /// signature differs each time.
   package func sign(_ message: [UInt8]) -> [UInt8] {
     let size = fanfare_signature_size(key)
     return [UInt8](unsafeUninitializedCapacity: size) { signature, count in

@@ -1,7 +1,9 @@
 import COpenSSL
 
+/// A context or session that cannot be made. A handshake that fails is told by `TLSSession.Handshake.failed`.
 package struct TLSFault: Error, Hashable, Sendable {
   package var reason: String
+  /// `reason`: for the operator, often OpenSSL's own text.
   package init(reason: String) { self.reason = reason }
 }
 

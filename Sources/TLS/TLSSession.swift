@@ -4,6 +4,8 @@ import Glibc
 /// One TLS connection over a connected, non-blocking descriptor, which stays the caller's and must outlive the session.
 /// Belongs to one loop. After `failed` only `deinit` is left.
 package final class TLSSession {
+  /// `wantRead` and `wantWrite` name the readiness after which `handshake` is called again. The text of `failed` says
+  /// why, for logs.
   package enum Handshake: Hashable, Sendable {
     case done
     case wantRead
@@ -11,6 +13,7 @@ package final class TLSSession {
     case failed(String)
   }
 
+  /// What one read or write did.
   package enum Transfer: Hashable, Sendable {
     case moved(Int)
     /// Nothing moved; call again when the descriptor is readable.
@@ -35,6 +38,8 @@ package final class TLSSession {
     SSL_set_connect_state(raw)
   }
 
+  /// The client's certificate is asked for only where the context says so; a missing or foreign one does not end the
+  /// handshake (`peer`).
   package convenience init(server context: TLSContext, fd: Int32) throws(TLSFault) {
     try self.init(context, fd)
     SSL_set_accept_state(raw)

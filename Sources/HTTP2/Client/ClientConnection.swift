@@ -27,6 +27,7 @@ package final class HTTP2ClientConnection {
     case silence(Bool)
   }
 
+  /// To be set right after `init`: what happens without one is told to nobody.
   package weak var delegate: (any HTTP2ClientDelegate)?
   /// The peer's SETTINGS_MAX_CONCURRENT_STREAMS as last received; `initialStreams` until it names one.
   package internal(set) var streamLimit: Int

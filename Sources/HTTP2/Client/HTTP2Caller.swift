@@ -6,6 +6,7 @@ package import TLS
 package struct HTTP2CallFailure: Error, Hashable, Sendable {
   package var reason: String
   package var processed: Bool
+  /// `reason`: for logs, from the connection.
   package init(reason: String, processed: Bool) {
     self.reason = reason
     self.processed = processed
@@ -26,6 +27,7 @@ package final class HTTP2Caller: HTTP2ClientDelegate {
   private var atWork: [UInt64: Waiter] = [:]
   private var lastTag: UInt64 = 0
 
+  /// Opens no connection before the first `send`.
   package init(loop: EventLoop, origin: Origin, tls: TLSContext, settings: HTTP2Settings) {
     self.loop = loop
     self.origin = origin
@@ -88,6 +90,7 @@ package final class HTTP2Caller: HTTP2ClientDelegate {
     pump()
   }
 
+  /// Ends the request's `send`. All failures but `notProcessed` and `unsendable` may have reached the peer.
   package func failed(_ connection: HTTP2ClientConnection, _ tag: UInt64, _ failure: StreamFailure) {
     let told: HTTP2CallFailure =
       switch failure {
@@ -97,6 +100,7 @@ package final class HTTP2Caller: HTTP2ClientDelegate {
     atWork.removeValue(forKey: tag)?.resume(returning: .failure(told))
   }
 
+  /// Requests at work finish here; the next one opens another connection.
   package func draining(_ connection: HTTP2ClientConnection, reason: String?) {
     guard connection === self.connection else { return }
     self.connection = nil
@@ -104,6 +108,7 @@ package final class HTTP2Caller: HTTP2ClientDelegate {
     pump()
   }
 
+  /// Where the connection could not be opened, what waits fails; else what waits opens another one.
   package func closed(_ connection: HTTP2ClientConnection, _ end: ConnectionEnd) {
     leaving[ObjectIdentifier(connection)] = nil
     guard connection === self.connection else { return }

@@ -20,12 +20,16 @@ package protocol HTTP2ClientDelegate: AnyObject {
 }
 
 extension HTTP2ClientDelegate {
+  /// By default nothing: for owners of a single connection, which have no other to turn to.
   package func silenceChanged(_ connection: HTTP2ClientConnection, isSilent: Bool) {}
+  /// By default each is told by `answered`, as 200 without headers.
   package func succeeded(_ connection: HTTP2ClientConnection, _ answers: [(tag: UInt64, body: [UInt8])]) {
     for (tag, body) in answers { answered(connection, tag, ProviderAnswer(status: 200, body: body)) }
   }
 }
 
+/// Why a request has no answer. What decides is whether the peer may have processed it: only `notProcessed` may be sent
+/// again without the risk of a double. The texts are for logs.
 package enum StreamFailure: Hashable, Sendable {
   /// Surely not processed: above GOAWAY's last-stream-id, REFUSED_STREAM, or never written.
   case notProcessed(String)
@@ -39,6 +43,7 @@ package enum StreamFailure: Hashable, Sendable {
   case unsendable(String)
 }
 
+/// Why a connection closed. The texts are for logs.
 package enum ConnectionEnd: Hashable, Sendable {
   /// `close` was called, or a drained connection is done.
   case finished

@@ -18,6 +18,8 @@ package final class PreparedPush {
   private static let idCount = 36
   private static let lengthDigits = 20
 
+  /// The frame's `authorization` is never indexed by HPACK, whatever the frame says. Room is kept for a token of
+  /// `PushFrame.longestToken` bytes in the path.
   package init(_ frame: PushFrame, origin: Origin) {
     tokenInPath = frame.tokenPlace == .path
     var all: [(name: String, value: String, indexed: Bool, own: Int)] = [

@@ -1,3 +1,4 @@
+/// Limits of a client connection. All times in milliseconds.
 package struct HTTP2Settings: Sendable {
   /// For everything from the name to the peer's SETTINGS.
   package var connectTimeout: Int64 = 10_000

@@ -7,6 +7,7 @@ package final class BareReply {
   let status: [UInt8]
   let body: [UInt8]
 
+  /// Made once and shared by many answers: the status is kept as text.
   package init(status: Int, body: [UInt8] = []) {
     self.status = Array(String(status).utf8)
     self.body = body
@@ -23,6 +24,7 @@ package protocol BareServerDelegate: AnyObject {
 /// An HTTP/2 server for benchmarks, with as little work for a push as can be: of a request it keeps the path and the header
 /// `apns-id`, which its answer carries again. Owned by one loop.
 package final class BareServer {
+  /// To be set right after `init`: requests that come without one are never answered.
   package weak var delegate: (any BareServerDelegate)?
   package let port: Int
   private let loop: EventLoop
@@ -58,6 +60,7 @@ package final class BareServer {
 
   func closed(_ number: UInt64) { connections[number] = nil }
 
+  /// The later answer to a request for which `received` gave none. No effect where the connection has gone.
   package func respond(_ stream: HTTP2ServerStream, _ reply: BareReply) {
     connections[stream.connection]?.respond(stream.stream, reply)
   }
@@ -65,6 +68,7 @@ package final class BareServer {
   /// GOAWAY without an error: what has come is still answered.
   package func goaway(_ connection: UInt64) { connections[connection]?.goaway() }
 
+  /// Closes the listener and all connections at once, without GOAWAY; `deinit` does the same.
   package func stop() {
     listener.stop()
     for connection in connections.values { connection.close() }

@@ -6,6 +6,7 @@ package import TLS
 /// settings say so: by ALPN, and without ALPN to all that do not begin with HTTP/2's preface. Every fault has a form in both.
 /// Owned by one loop. Calls that name a stream or connection that has gone do nothing.
 package final class HTTP2Server {
+  /// To be set right after `init`: requests that come without one are never answered.
   package weak var delegate: (any HTTP2ServerDelegate)?
   /// The port it listens on, also when 0 was asked for.
   package let port: Int
@@ -79,6 +80,7 @@ package final class HTTP2Server {
   /// Connections that are open, in the order in which they came.
   package var openConnections: [UInt64] { connections.values.filter(\.isOpen).map(\.number).sorted() }
 
+  /// The first answer to a stream counts; later ones, and answers to a request that has not come whole, do nothing.
   package func respond(_ stream: HTTP2ServerStream, status: Int, headers: [Header], body: [UInt8]) {
     connections[stream.connection]?.respond(stream.stream, status: status, headers: headers, body: body)
   }

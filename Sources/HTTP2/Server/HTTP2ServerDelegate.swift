@@ -1,6 +1,7 @@
 package import Domain
 package import TLS
 
+/// A whole request: it is told only when its body has come, up to the server's limit.
 package struct HTTP2ServerRequest: Sendable {
   package var stream: HTTP2ServerStream
   package var method: String
@@ -10,6 +11,7 @@ package struct HTTP2ServerRequest: Sendable {
   /// Regular headers, lower-case names, in order.
   package var headers: [Header]
   package var body: [UInt8]
+  /// The first header of that name, which must be in small letters.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
   package init(
     stream: HTTP2ServerStream, method: String, path: String, authority: String, headers: [Header], body: [UInt8]
@@ -27,6 +29,7 @@ package struct HTTP2ServerRequest: Sendable {
 package struct HTTP2ServerStream: Hashable, Sendable {
   package var connection: UInt64
   package var stream: Int32
+  /// `connection` counts the server's connections from 1.
   package init(connection: UInt64, stream: Int32) {
     self.connection = connection
     self.stream = stream
@@ -42,6 +45,7 @@ package struct HTTP2ClientCertificate: Sendable {
 
 /// How a server meets a client: usually, or with a fault of the handshake.
 package struct HTTP2Greeting: Sendable {
+  /// How fast the server speaks, from the first byte of the handshake.
   package enum Pace: Hashable, Sendable {
     case usual
     /// What the server says passes a byte at a time.
@@ -72,6 +76,8 @@ extension HTTP2ServerDelegate {
   package func greeting() -> HTTP2Greeting { HTTP2Greeting() }
 }
 
+/// What a client may send. `maximumBody` and `maximumHeaderBytes` are bytes of one request: over HTTP/2 a stream beyond
+/// them is reset, over HTTP/1.1 the answer is a refusal.
 package struct HTTP2ServerSettings: Sendable {
   package var maximumConcurrentStreams = 1000
   package var maximumBody = 1 << 20

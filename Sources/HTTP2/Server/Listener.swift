@@ -1,6 +1,7 @@
 import Glibc
 import Loop
 
+/// An address that cannot be listened on; `reason` names the call, the address and the port.
 package struct ListenFailure: Error, Sendable {
   package var reason: String
   package init(reason: String) { self.reason = reason }
