@@ -8,6 +8,8 @@ import Telemetry
 
 /// A configuration that was read, with its credentials opened.
 package struct Setup: Sendable {
+  /// Of a running gateway: what it started with. A reload takes over apps, accounts and credentials, and keeps this to
+  /// tell which settings wait for the next start.
   package internal(set) var configuration: Configuration
   package let apps: [AppID: App]
   package let accounts: [CredentialID: any ProviderAccount]

@@ -3,6 +3,7 @@ package import Domain
 
 /// The time zones of this machine (Debian's package tzdata).
 package enum ZoneFiles {
+  /// With a slash at its end: a zone's name is appended as it is.
   package static let folder = "/usr/share/zoneinfo/"
 
   /// A new one for each loop. Names come from the list of known zones only.

@@ -68,6 +68,7 @@ package struct Client {
 
   private var credentials: [Header] { key.map { [Header("authorization", "Bearer \($0)")] } ?? [] }
 
+  /// Fails what is at work; nothing may be sent afterwards.
   package func close() { http.close() }
 }
 

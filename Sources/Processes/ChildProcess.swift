@@ -11,6 +11,7 @@ package final class ChildProcess: @unchecked Sendable {
   /// Why a program is not there, in words.
   package struct StartFailure: Error {
     package let reason: String
+    /// `reason`: a whole sentence for the person who started the program.
     package init(reason: String) { self.reason = reason }
   }
 
@@ -53,6 +54,7 @@ package final class ChildProcess: @unchecked Sendable {
   }
 }
 
+/// For waits of a second or so outside any loop; what runs on one uses `EventLoop.now`.
 package enum Clock {
   /// Monotonic.
   package static var milliseconds: Int {

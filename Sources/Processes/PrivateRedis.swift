@@ -33,6 +33,7 @@ package final class PrivateRedis {
     }
   }
 
+  /// Blocks until it has ended: at most 10 seconds, then it is killed. What it keeps on disk stays in its folder.
   package func stop() { child.stop() }
 
   private static func accepts(_ path: String) -> Bool {

@@ -2,6 +2,7 @@ import Glibc
 
 /// The file that this process runs.
 package enum ThisProgram {
+  /// The absolute path, links resolved, from `/proc/self/exe`. A file replaced meanwhile reads as `… (deleted)`.
   package static var path: String {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &path, path.count - 1)

@@ -1,4 +1,7 @@
+/// Where Redis is, and as whom and in which database to speak to it. `AUTH` goes out on each connect where there is a
+/// password; a user without one is not told.
 package struct RedisEndpoint: Hashable, Sendable {
+  /// A unix socket (a path of at most 107 bytes), or TCP with or without TLS.
   package enum Place: Hashable, Sendable {
     case unix(path: String)
     /// `caFile` nil with `tls`: the system's store.
@@ -8,5 +11,6 @@ package struct RedisEndpoint: Hashable, Sendable {
   package var username: String?
   package var password: String?
   package var database: Int = 0
+  /// The default user, no password, database 0: the others are set one by one.
   package init(_ place: Place) { self.place = place }
 }

@@ -85,6 +85,7 @@ package final class Redis {
     send(script, ScriptRun(keys: keys, arguments), timeout: timeout, done)
   }
 
+  /// The same with the run's bytes made before. Where the hash is not known, the text is sent at once.
   package func send(
     _ script: RedisScript, _ run: ScriptRun, timeout: Int64? = nil,
     _ done: @escaping (Result<RedisReply, RedisFault>) -> Void
@@ -100,6 +101,7 @@ package final class Redis {
     }
   }
 
+  /// For a task on the loop. Cancelling the task neither ends the command nor the wait. `timeout` in milliseconds.
   package func call(_ command: RedisCommand, timeout: Int64? = nil) async throws(RedisFault) -> RedisReply {
     let result: Result<RedisReply, RedisFault> = await withUnsafeContinuation { waiter in
       send(command, timeout: timeout) { waiter.resume(returning: $0) }
@@ -107,6 +109,7 @@ package final class Redis {
     return try result.get()
   }
 
+  /// A script by its hash, else by its text. `timeout` in milliseconds, for each of the two.
   package func call(
     _ script: RedisScript, keys: [String], _ arguments: [RedisArgument], timeout: Int64? = nil
   ) async throws(RedisFault) -> RedisReply {

@@ -2,8 +2,10 @@
 package struct RedisCommand: Sendable {
   /// The arguments as Redis takes them: each behind its length.
   private(set) var wire: [UInt8] = []
+  /// Arguments, the command's own word included.
   package private(set) var count = 0
 
+  /// The command's own word, which may be two arguments (`SCRIPT`, `LOAD`), and its arguments.
   package init(_ words: String...) { self.init(words: words) }
   package init(words: [String]) {
     reserve(words)
@@ -19,7 +21,9 @@ package struct RedisCommand: Sendable {
   fileprivate static let framing = 11
   /// Bytes of the arguments.
   package var size: Int { wire.count }
+  /// Sets memory aside for so many bytes on the wire, lengths and line ends included.
   package mutating func reserve(bytes: Int) { wire.reserveCapacity(bytes) }
+  /// One argument, in UTF-8; spaces and line ends in it are part of it.
   package mutating func append(_ text: String) {
     begin(text.utf8.count)
     wire += text.utf8
@@ -32,11 +36,13 @@ package struct RedisCommand: Sendable {
     wire += rest.utf8
     end()
   }
+  /// One argument of any bytes.
   package mutating func append(_ value: [UInt8]) {
     begin(value.count)
     wire += value
     end()
   }
+  /// One argument of any bytes, copied from a part of others.
   package mutating func append(_ value: ArraySlice<UInt8>) {
     begin(value.count)
     wire += value
@@ -50,6 +56,7 @@ package struct RedisCommand: Sendable {
     precondition(wire.count == last, "an argument of another length")
     end()
   }
+  /// One argument: the number in decimal digits.
   package mutating func append(_ number: some BinaryInteger) {
     guard let small = Int(exactly: number), small >= 0 else { return append(String(number)) }
     begin(small.digitCount)
@@ -105,7 +112,9 @@ extension [UInt8] {
 package struct ScriptRun: Sendable {
   package var keys = RedisCommand()
   package var arguments = RedisCommand()
+  /// Keys and arguments are appended by the caller; nothing checks them against the script.
   package init() {}
+  /// `keys`: all that the script touches, as `KEYS`; `arguments` as `ARGV`.
   package init(keys: [String], _ arguments: [RedisArgument]) {
     self.keys.reserve(keys)
     for key in keys { self.keys.append(key) }
@@ -135,6 +144,7 @@ package enum RedisArgument: Hashable, Sendable, ExpressibleByStringLiteral, Expr
 package struct RedisScript: Sendable {
   package let name: String
   package let source: String
+  /// `name`: unique among the scripts of one connection, which keeps the hash under it.
   package init(_ name: String, _ source: String) {
     self.name = name
     self.source = source

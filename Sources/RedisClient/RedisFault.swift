@@ -16,6 +16,7 @@ package enum RedisFault: Error, Hashable, Sendable {
 
 /// An error answer: its first word, classified, and the whole text.
 package struct RedisRefusal: Hashable, Sendable {
+  /// The raw values are the first words of Redis' error answers. Those that no branch of ours tells apart are `other`.
   package enum Code: String, Hashable, Sendable, CaseIterable {
     case loading = "LOADING"
     case readOnly = "READONLY"
@@ -40,6 +41,7 @@ package struct RedisRefusal: Hashable, Sendable {
   package let code: Code
   package let text: String
 
+  /// `text`: the error as Redis wrote it, without the `-`.
   package init(text: String) {
     self.text = text
     code = Code(rawValue: String(text.prefix { $0 != " " })) ?? .other

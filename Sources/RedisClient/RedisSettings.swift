@@ -8,6 +8,7 @@ package struct RedisSettings: Sendable {
   /// Bytes of commands without an answer; more are refused as `overloaded`.
   package var bytesInFlight = 64 << 20
   package var backoff = RedisBackoff()
+  /// The defaults suit a Redis in the same network.
   package init() {}
 }
 
@@ -16,6 +17,7 @@ package struct RedisBackoff: Sendable {
   package var first: Int64 = 20
   package var maximum: Int64 = 2_000
   private var failures = 0
+  /// 20 ms at first, doubled by each failure up to 2 s; a success starts anew.
   package init() {}
 
   /// `jitter`: 0..<1

@@ -4,6 +4,7 @@ package import Loop
 /// Hears channels over a connection of its own, and again after each reconnect. Messages sent meanwhile are gone: after
 /// `reconnected` look at what they would have told. Loop thread only.
 package final class RedisSubscriber {
+  /// What a subscriber hears, on the loop, in the order in which it came.
   package enum Event: Sendable {
     case message(channel: String, payload: [UInt8])
     /// Subscribed to everything, for the first time or again.
@@ -22,6 +23,7 @@ package final class RedisSubscriber {
   /// An idle connection is asked for a sign of life that often, and given up when none came by the next time.
   private static let pulseMilliseconds: Int64 = 5_000
 
+  /// Connects at once. `event` is called on the loop for as long as the subscriber lives and is not closed.
   package init(
     loop: EventLoop, endpoint: RedisEndpoint, settings: RedisSettings = RedisSettings(), channels: [String],
     _ event: @escaping (Event) -> Void
@@ -37,6 +39,7 @@ package final class RedisSubscriber {
     link.connect()
   }
 
+  /// Nothing is heard afterwards. Call it before the last reference goes.
   package func close() {
     link.close()
     stopPulse()

@@ -7,6 +7,7 @@ import Glibc
 /// A line is one write of at most 4,096 bytes, so that lines from several threads never mix; what is longer is cut, with
 /// `…` as the sign. It blocks as long as standard error does, and drops a line that standard error refuses.
 package struct Log: Sendable {
+  /// Ordered: a log writes its minimum level and those above it.
   package enum Level: Int, Sendable, CaseIterable, Comparable {
     case debug, info, warning, error
 

@@ -24,12 +24,15 @@ package final class Metrics: Sendable {
 
   package init() {}
 
+  /// Traps where the name is no name for a metric or has another type, and where a label stands twice: such names are
+  /// the program's own. `help` of the first call counts.
   package func counter(_ name: String, _ help: String, _ labels: [(String, String)] = []) -> Counter {
     guard case .counter(let counter) = member(name, Family(help: help, kind: .counter), labels, { .counter(Counter()) })
     else { preconditionFailure("\(name) is no counter") }
     return counter
   }
 
+  /// Traps as `counter` does.
   package func gauge(_ name: String, _ help: String, _ labels: [(String, String)] = []) -> Gauge {
     guard case .gauge(let gauge) = member(name, Family(help: help, kind: .gauge), labels, { .gauge(Gauge()) })
     else { preconditionFailure("\(name) is no gauge") }
@@ -82,6 +85,7 @@ package final class Metrics: Sendable {
 /// A number that only grows.
 package final class Counter: Sendable {
   private let count = Atomic<UInt64>(0)
+  /// Safe from any thread; wraps at 2^64.
   package func add(_ more: UInt64 = 1) { count.add(more, ordering: .relaxed) }
   package var value: UInt64 { count.load(ordering: .relaxed) }
 }
@@ -89,7 +93,9 @@ package final class Counter: Sendable {
 /// A number that goes up and down.
 package final class Gauge: Sendable {
   private let level = Atomic<Int64>(0)
+  /// Safe from any thread; the last call wins.
   package func set(_ value: Int64) { level.store(value, ordering: .relaxed) }
+  /// Safe from any thread. `more` may be negative.
   package func add(_ more: Int64) { level.add(more, ordering: .relaxed) }
   package var value: Int64 { level.load(ordering: .relaxed) }
 }
