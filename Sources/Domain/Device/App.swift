@@ -16,6 +16,7 @@ package struct App: Sendable {
   /// Of Redis, that have a message before it is accepted, unless it asks for another number.
   package var replicas: Int
 
+  /// Without credentials nothing goes out for it: each delivery is `skipped: no_credential`.
   package init(id: AppID) {
     self.id = id
     credentials = []
@@ -50,6 +51,7 @@ package struct CredentialRoute: Hashable, Sendable {
   package var provider: ProviderName
   package var environment: Environment
   package var coverage: Coverage
+  /// A coverage that is left out serves every address of the provider and environment.
   package init(
     credential: CredentialID, provider: ProviderName, environment: Environment, coverage: Coverage = .everything
   ) {

@@ -42,6 +42,7 @@ package struct Address: Hashable, Sendable {
   /// Beside the token of a device: the token of its Live Activity, or of starting one (FCM).
   package var liveActivityToken: String?
 
+  /// Nothing is checked: `token` has been read by the provider's `TokenRules`.
   package init(
     provider: ProviderName, token: String, tokenKind: TokenKind = .device, environment: Environment = .production,
     bundleID: String? = nil, liveActivityToken: String? = nil
@@ -81,6 +82,7 @@ package struct Device: Hashable, Sendable {
   package var registeredAt: WallTime
   package var lastSeen: WallTime?
 
+  /// `enabled`, without tags and facts: the caller sets what it knows.
   package init(id: DeviceID, address: Address, registeredAt: WallTime) {
     self.id = id
     self.address = address

@@ -4,6 +4,7 @@
 /// A tenant: it owns credentials, keys, devices and messages. Named in the configuration, 1–64 of `[a-z0-9_-]`.
 package struct AppID: Hashable, Sendable {
   package let rawValue: String
+  /// Not checked: the configuration's reader does that.
   package init(rawValue: String) { self.rawValue = rawValue }
 }
 
@@ -11,6 +12,7 @@ package struct AppID: Hashable, Sendable {
 /// provider, environment and token (a UUIDv5).
 package struct DeviceID: Hashable, Sendable {
   package let rawValue: String
+  /// Not checked: device requests are read by Intake.
   package init(rawValue: String) { self.rawValue = rawValue }
 }
 
@@ -18,6 +20,7 @@ package struct DeviceID: Hashable, Sendable {
 /// `:sandbox` behind it where the account serves both environments of APNs, or what a setting opens it for (`Form.each`).
 package struct CredentialID: Hashable, Sendable {
   package let rawValue: String
+  /// Not checked: the configuration's reader builds it.
   package init(rawValue: String) { self.rawValue = rawValue }
 
   /// Whose it is: what stands before the slash.
@@ -27,9 +30,12 @@ package struct CredentialID: Hashable, Sendable {
 /// The name of a push provider as clients write it. An open set: a fourth provider needs no change here.
 package struct ProviderName: Hashable, Sendable {
   package let rawValue: String
+  /// Not checked: a name that no provider has is an address nobody serves.
   package init(rawValue: String) { self.rawValue = rawValue }
 
+  /// Apple Push Notification service.
   package static let apns = Self(rawValue: "apns")
+  /// Firebase Cloud Messaging.
   package static let fcm = Self(rawValue: "fcm")
   package static let oneSignal = Self(rawValue: "onesignal")
 }

@@ -3,7 +3,9 @@
 package struct InstallationID: Hashable, Sendable {
   package let text: String
 
+  /// Bytes of UTF-8: 22 letters of base64url hold 128 random bits.
   package static let shortest = 22
+  /// Bytes of UTF-8.
   package static let longest = 128
   /// Fewer different characters are no random text of this length.
   private static let leastVariety = 8

@@ -21,8 +21,10 @@ package enum Permission: String, Hashable, Sendable, CaseIterable {
 
 /// A set of them in one byte, which is part of the stored layout.
 package struct Permissions: Hashable, Sendable {
+  /// One bit for each permission; the highest is never set. Stored: a bit never changes its meaning.
   package private(set) var rawValue: UInt8
 
+  /// The empty set: the app has told nothing.
   package init() { rawValue = 0 }
   /// Nil: a byte that no set has.
   package init?(rawValue: UInt8) {
@@ -36,6 +38,7 @@ package struct Permissions: Hashable, Sendable {
   package var hasStatus: Bool { all.contains(where: \.isStatus) }
 
   package func contains(_ permission: Permission) -> Bool { rawValue & Self.bit(permission) != 0 }
+  /// Does not take away another status: the reader refuses two.
   package mutating func insert(_ permission: Permission) { rawValue |= Self.bit(permission) }
 
   private static func bit(_ permission: Permission) -> UInt8 {

@@ -2,6 +2,7 @@
 package enum Tag {
   /// In UTF-8.
   package static let maximumBytes = 128
+  /// Tags of one device; a request that would leave it with more is refused.
   package static let maximumPerDevice = 250
 
   /// What is wrong with a tag, for a sentence that begins with it; nil if nothing is.

@@ -1,5 +1,6 @@
 /// At most so many messages of a topic to a device in a day or a week.
 package struct Cap: Hashable, Sendable {
+  /// The calendar of the counters, the same for all devices whatever their zones.
   package enum Period: String, Hashable, Sendable, CaseIterable {
     /// A day of UTC.
     case day
@@ -14,8 +15,10 @@ package struct Cap: Hashable, Sendable {
 
   /// Counters have four bits.
   package static let maximum = 15
+  /// Why a delivery over its cap is skipped, and why one rests whose count cannot be read yet.
   package static let reason = SkipReason.capped.rawValue
 
+  /// Not checked: Intake reads a `limit` of 1…`maximum` only.
   package init(limit: Int, period: Period, topic: String) {
     self.limit = limit
     self.period = period

@@ -18,7 +18,9 @@ package enum ChannelReply: Hashable, Sendable {
   case refused(ChannelRefusal)
 }
 
+/// Why the vendor did not do what was asked of its channels.
 package struct ChannelRefusal: Hashable, Sendable {
+  /// Whose fault a refusal is, and so what the API answers.
   package enum Cause: Hashable, Sendable {
     /// There are as many channels as there may be.
     case full
@@ -36,6 +38,7 @@ package struct ChannelRefusal: Hashable, Sendable {
   package var reason: String
   /// What to do about it.
   package var advice: String?
+  /// `advice`: a sentence for the caller, where the vendor's word does not explain itself.
   package init(_ cause: Cause, reason: String, advice: String? = nil) {
     self.cause = cause
     self.reason = reason

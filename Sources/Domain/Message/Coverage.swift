@@ -8,6 +8,7 @@ package struct Coverage: Hashable, Sendable {
   /// What an address that names no bundle id means; nil: there are no bundle ids here.
   package var ownBundleID: String?
 
+  /// Without arguments: everything.
   package init(
     bundleIDs: [String: Set<TokenKind>]? = nil, tokenKinds: Set<TokenKind>? = nil, ownBundleID: String? = nil
   ) {
@@ -16,8 +17,10 @@ package struct Coverage: Hashable, Sendable {
     self.ownBundleID = ownBundleID
   }
 
+  /// Of a credential without topics of its own.
   package static let everything = Coverage()
 
+  /// A credential that is bound to bundle ids serves no address without one, unless it has a bundle id of its own.
   package func serves(_ address: Address) -> Bool {
     // Nearly all credentials serve everything: no look-up then.
     if bundleIDs == nil, tokenKinds == nil { return true }

@@ -1,11 +1,14 @@
 /// The names under which an app finds what its platform has no field for. A credential may name them otherwise.
 package struct DataKeys: Hashable, Sendable {
+  /// The credential's setting that names the link; `link` without it.
   package static let linkSetting = "link_key"
+  /// The credential's setting that names the buttons; `buttons` without it.
   package static let buttonsSetting = "buttons_key"
 
   package let link: String
   package let buttons: String
 
+  /// For the list of a provider that carries links and buttons as data.
   package static let settings = [
     CredentialSetting(linkSetting, required: false, help: "the name under which the app finds the link (link)"),
     CredentialSetting(

@@ -1,6 +1,7 @@
 /// Names a draft within its app: `drf_` and the 16 hexadecimal digits of a random word.
 package struct DraftID: Hashable, Sendable {
   package let word: UInt64
+  /// `word`: from a strong source, as it is all that keeps ids apart.
   package init(word: UInt64) { self.word = word }
 }
 
@@ -13,6 +14,7 @@ extension DraftID: CustomStringConvertible, LosslessStringConvertible {
     return Self.prefix + String(repeating: "0", count: Self.digits - hex.utf8.count) + hex
   }
 
+  /// Nil for any other text, also for one with capital digits: each id has one text.
   package init?(_ description: String) {
     guard description.hasPrefix(Self.prefix) else { return nil }
     let hex = description.utf8.dropFirst(Self.prefix.utf8.count)

@@ -6,6 +6,7 @@ package struct Forecast: Hashable, Sendable {
     package var outcome: Outcome?
     package var reason: String
 
+    /// `reason`: a word of `SkipReason`, or of what else keeps a device from being a target.
     package init(_ outcome: Outcome?, _ reason: String) {
       self.outcome = outcome
       self.reason = reason
@@ -21,6 +22,7 @@ package struct Forecast: Hashable, Sendable {
   /// Who is in the holdout depends on the message's id, which it gets when it is sent.
   package var holdoutIsDrawn = false
 
+  /// Nobody looked at yet: all figures are 0.
   package init() {}
 
   package var wouldBeSent: Int { byProvider.values.reduce(0, +) }
@@ -33,9 +35,11 @@ package struct Forecast: Hashable, Sendable {
     sample != nil || (holdoutIsDrawn && excluded.keys.contains { $0.reason == SkipReason.holdout.rawValue })
   }
 
+  /// A count of 0 or less changes nothing.
   package mutating func exclude(_ exclusion: Exclusion, _ count: Int = 1) {
     if count > 0 { excluded[exclusion, default: 0] += count }
   }
+  /// A count of 0 or less changes nothing.
   package mutating func send(by provider: ProviderName, _ count: Int = 1) {
     if count > 0 { byProvider[provider, default: 0] += count }
   }

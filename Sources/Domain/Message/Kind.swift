@@ -13,6 +13,7 @@ package enum Kind: String, Hashable, Sendable, CaseIterable {
   case controls
 }
 
+/// How soon a device should show it; each provider has its own form (`docs/fields.md`).
 package enum Priority: String, Hashable, Sendable, CaseIterable {
   case high
   case normal

@@ -1,5 +1,6 @@
 /// What a Live Activity shows next. What is said about it (title, body, sound) is the message's notification.
 package struct LiveActivity: Hashable, Sendable {
+  /// What becomes of the activity. Only `start` reaches devices that show none yet.
   package enum Event: String, Hashable, Sendable, CaseIterable { case start, update, end }
   package var event: Event
   /// The name by which OneSignal knows the activity; others know it by its token.
@@ -17,6 +18,7 @@ package struct LiveActivity: Hashable, Sendable {
   package var inputPushToken: Bool
   /// With `start`: the new activity listens to this broadcast channel.
   package var inputPushChannel: String?
+  /// `timestamp`: UNIX seconds. Apple's devices drop an update that is older than the one shown.
   package init(event: Event, contentState: [JSONMember], timestamp: Int64) {
     self.event = event
     self.contentState = contentState
@@ -30,6 +32,7 @@ package struct LiveActivity: Hashable, Sendable {
 package struct FileProvider: Hashable, Sendable {
   package var containerIdentifier: String
   package var domain: String?
+  /// `domain`: nil for the extension's default domain.
   package init(containerIdentifier: String, domain: String? = nil) {
     self.containerIdentifier = containerIdentifier
     self.domain = domain

@@ -2,9 +2,12 @@
 ///
 /// Copies share their fields: handing a message on costs one reference. To change a field copies all of them.
 package struct Message: Hashable, Sendable {
+  /// The same object in all copies.
   package private(set) var shared: Shared
 
+  /// Takes the fields as they are: Intake has checked them.
   package init(_ fields: Fields) { shared = Shared(fields) }
+  /// A message with the defaults of `Fields`.
   package init(to: Recipients, kind: Kind) { self.init(Fields(to: to, kind: kind)) }
 
   /// All of them, to be changed together.
@@ -20,16 +23,20 @@ package struct Message: Hashable, Sendable {
   package final class Shared: Hashable, Sendable {
     package let fields: Fields
     fileprivate init(_ fields: Fields) { self.fields = fields }
+    /// The same object, or equal fields: comparing copies costs nothing.
     package static func == (one: Shared, other: Shared) -> Bool { one === other || one.fields == other.fields }
     package func hash(into hasher: inout Hasher) { fields.hash(into: &hasher) }
   }
 
+  /// Seconds, 3 days: of kinds that allow as much (`Kind.defaultTTL`).
   package static let defaultTTL = 259_200
   /// Milliseconds. `ttl: 0` means one attempt at once; this is how long "at once" may take.
   package static let atOnce: Int64 = 10_000
+  /// Seconds, 28 days: the longest that FCM keeps a message.
   package static let maximumTTL = 2_419_200
   /// Bytes of a name, also of a draft's.
   package static let longestName = 128
+  /// Deliveries a second.
   package static let maximumRate: Int64 = 1_000_000
 }
 
@@ -88,6 +95,7 @@ extension Message {
     /// Hundredths of a percent of the devices that get nothing.
     package var holdout: Int
 
+    /// As a request that says nothing else has them. The reader puts the kind's own `ttl` in place of `defaultTTL`.
     package init(to: Recipients, kind: Kind) {
       self.to = to
       self.kind = kind
@@ -107,6 +115,7 @@ extension Message {
   }
 }
 
+/// Whom a message is for: one of these ways. The first three are bounded by `limits.targets`, the others by nothing.
 package enum Recipients: Hashable, Sendable {
   case devices([DeviceID])
   case users([String])
@@ -132,5 +141,6 @@ package struct Overrides: Hashable, Sendable {
   package var fcmValidateOnly = false
   /// Members of OneSignal's create-notification body.
   package var oneSignal: [JSONMember] = []
+  /// No provider's request is changed.
   package init() {}
 }

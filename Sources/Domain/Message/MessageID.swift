@@ -18,6 +18,7 @@ package struct MessageID: Hashable, Sendable {
   package var acceptedAt: WallTime { WallTime(milliseconds: Int64(high >> 16)) }
   package var homePartition: Int { Int(high & 0xffff) }
 
+  /// The random half alone: it tells ids apart as well as the whole, for half of the work.
   package func hash(into hasher: inout Hasher) { hasher.combine(low) }
 }
 
@@ -49,6 +50,7 @@ extension MessageID: CustomStringConvertible, LosslessStringConvertible, Compara
     return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + shifted
   }
 
+  /// Nil for any other text, also with capitals or with digits beyond 128 bits: each id has one text.
   package init?(_ description: String) {
     let text = Array(description.utf8)
     guard text.count == Self.prefix.utf8.count + Self.digitCount, text.starts(with: Self.prefix.utf8) else {
@@ -63,5 +65,6 @@ extension MessageID: CustomStringConvertible, LosslessStringConvertible, Compara
     low = UInt64(truncatingIfNeeded: whole)
   }
 
+  /// By time of acceptance, in milliseconds, then by partition and random bits.
   package static func < (left: Self, right: Self) -> Bool { (left.high, left.low) < (right.high, right.low) }
 }

@@ -19,6 +19,7 @@ package struct MessageTexts: Sendable {
   package var isShared: Bool { !hasTemplates && languages.isEmpty }
   private let hasTemplates: Bool
 
+  /// Reads all texts of the notification; done once per message.
   package init(_ message: Message) {
     self.message = message
     languages = message.notification?.localized.map(\.language) ?? []
@@ -34,6 +35,8 @@ package struct MessageTexts: Sendable {
       + (providerChooses ? [.own] : [])
   }
 
+  /// The device's best match among `localized`; its absence is `own`. `language`: a BCP 47 tag, nil where it is not
+  /// known.
   package func choice(for language: String?, providerChooses: Bool) -> Choice {
     guard !languages.isEmpty else { return .own }
     guard let language else { return providerChooses ? .providers : .own }

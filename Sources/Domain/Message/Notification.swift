@@ -39,6 +39,7 @@ package struct Notification: Hashable, Sendable {
   package var buttons: [Button] = []
   package var localized: [LocalizedText] = []
 
+  /// Shows nothing: every part is absent.
   package init() {}
 
   /// The category by which an Apple app knows the buttons: its own, or for buttons without one their ids with a plus sign
@@ -66,11 +67,13 @@ package struct Notification: Hashable, Sendable {
   }
 }
 
+/// Which sound, and whether it breaks through silence (Apple only: elsewhere its name counts).
 package struct Sound: Hashable, Sendable {
   package var name: String
   package var critical: Bool
   /// 0…1
   package var volume: Double?
+  /// `name`: a file of the app, or `default`. `volume` counts only for a critical sound.
   package init(name: String, critical: Bool = false, volume: Double? = nil) {
     self.name = name
     self.critical = critical
@@ -78,6 +81,7 @@ package struct Sound: Hashable, Sendable {
   }
 }
 
+/// How much a notification may disturb, in Apple's words. The last two need an entitlement of the app.
 package enum InterruptionLevel: String, Hashable, Sendable, CaseIterable {
   case passive
   case active
@@ -85,11 +89,13 @@ package enum InterruptionLevel: String, Hashable, Sendable, CaseIterable {
   case critical
 }
 
+/// One action below a notification; a tap reports `id` to the app.
 package struct Button: Hashable, Sendable {
   package var id: String
   package var text: String
   package var icon: String?
   package var url: String?
+  /// `url`: opened by the app on a tap. `icon`: where the platform shows one.
   package init(id: String, text: String, icon: String? = nil, url: String? = nil) {
     self.id = id
     self.text = text
@@ -104,6 +110,7 @@ package struct LocalizedText: Hashable, Sendable {
   package var title: String?
   package var subtitle: String?
   package var body: String?
+  /// A part that is nil is taken from a wider language (`pt` for `pt-BR`), then from the notification itself.
   package init(language: String, title: String? = nil, subtitle: String? = nil, body: String? = nil) {
     self.language = language
     self.title = title
@@ -112,6 +119,7 @@ package struct LocalizedText: Hashable, Sendable {
   }
 }
 
+/// What a locked Android screen shows. FCM has these words in capitals.
 package enum AndroidVisibility: String, Hashable, Sendable, CaseIterable {
   case `private`
   case `public`

@@ -7,6 +7,7 @@ package struct Variant: Hashable, Sendable {
   package var notification: Notification?
   package var data: [JSONMember]
 
+  /// `notification` and `data`: whole, with the message's own parts already laid under.
   package init(name: String, weight: Int, notification: Notification?, data: [JSONMember]) {
     self.name = name
     self.weight = weight
@@ -15,7 +16,7 @@ package struct Variant: Hashable, Sendable {
   }
 }
 
-/// How the devices of a message are shared out. All shares together are `whole`.
+/// How the devices of a message are shared out. With variants, all shares together are `whole`.
 package struct VariantShares: Hashable, Sendable {
   /// In hundredths of a percent.
   package static let whole = 10_000
@@ -26,6 +27,8 @@ package struct VariantShares: Hashable, Sendable {
   /// Devices that get nothing, to compare with.
   package var holdout: Int
 
+  /// With variants, weights and holdout make up `whole`. Without them the holdout is less than that, and all others get
+  /// the message's own content.
   package init(names: [String], weights: [Int], holdout: Int) {
     self.names = names
     self.weights = weights
@@ -36,6 +39,7 @@ package struct VariantShares: Hashable, Sendable {
 /// Which device gets which variant: a function of the message and the device alone, so that retries, other workers and
 /// later readers come to the same answer without anything being kept per delivery.
 package struct VariantSplit: Hashable, Sendable {
+  /// What a device gets of a message with variants.
   package enum Place: Hashable, Sendable {
     /// There are no variants: it gets what all get.
     case all
@@ -47,11 +51,13 @@ package struct VariantSplit: Hashable, Sendable {
   /// The message, or the one that it sends again: who failed gets the same variant once more.
   package var seed: MessageID
 
+  /// `seed`: of a message that sends another one again, the first one's id.
   package init(shares: VariantShares, seed: MessageID) {
     self.shares = shares
     self.seed = seed
   }
 
+  /// The same for ever, in all versions: reports compute it anew. Costs a hash of the device's id.
   package func place(of device: DeviceID) -> Place {
     var point = Int(((hash(device) >> 32) * UInt64(VariantShares.whole)) >> 32)
     for (index, weight) in shares.weights.enumerated() {

@@ -19,9 +19,11 @@ package protocol Authorization: Sendable {
 extension Authorization {
   package var headerInterval: Int64 { 0 }
   package var difficulty: String? { nil }
+  /// By default nothing: for a machine that never rests after a refusal.
   package mutating func retry() {}
 }
 
+/// What the shell has to do before the next request.
 package enum AuthorizationNeed: Sendable {
   /// The value of the `authorization` header; empty where the account needs none. `fetch` asks for an early renewal in the background.
   case use(String, fetch: TokenFetch?)
@@ -38,6 +40,7 @@ package struct TokenFetch: Hashable, Sendable {
   package var url: String
   package var headers: [Header]
   package var body: [UInt8]
+  /// The scheme of `url` is https, http for a metadata server, or `file:`.
   package init(method: String = "POST", url: String, headers: [Header] = [], body: [UInt8] = []) {
     self.method = method
     self.url = url
@@ -49,7 +52,10 @@ package struct TokenFetch: Hashable, Sendable {
 /// Of accounts whose connections prove who they are: nothing goes with the requests.
 package struct NoAuthorization: Authorization {
   package init() {}
+  /// Always an empty header, at once.
   package mutating func need(now: WallTime) -> AuthorizationNeed { .use("", fetch: nil) }
+  /// Never called, as nothing is fetched.
   package mutating func fetched(_ answer: ProviderAnswer?, now: WallTime) {}
+  /// Changes nothing: another certificate needs a new configuration.
   package mutating func refused(_ cause: Retry.Cause, now: WallTime) {}
 }

@@ -24,6 +24,7 @@ package struct CredentialCondition: Hashable, Sendable {
   /// When it was last told.
   package var at: WallTime
 
+  /// `at` without a value: `since`. `reason`: fit for a log, without tokens and payloads.
   package init(
     _ state: State, reason: String, since: WallTime, nextTry: WallTime? = nil, until: WallTime? = nil,
     at: WallTime? = nil

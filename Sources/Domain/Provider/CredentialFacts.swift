@@ -9,6 +9,7 @@ package struct CredentialFacts: Hashable, Sendable {
   /// Where it may send to, as the vendor calls it; empty: wherever its owner may.
   package var topics: [String]
 
+  /// `name` must not hold a part of a secret.
   package init(kind: String, name: String, expiresAt: WallTime? = nil, topics: [String] = []) {
     self.kind = kind
     self.name = name

@@ -22,6 +22,8 @@ package protocol PushProvider: Sendable {
 
 /// One setting of a credential in the configuration.
 package struct CredentialSetting: Sendable {
+  /// How a setting is written in the configuration, and where the account finds it: in `Credential.texts`, `lists` or
+  /// `files`.
   package enum Form: Sendable {
     case text
     /// A list of texts.
@@ -42,6 +44,7 @@ package struct CredentialSetting: Sendable {
   package var help: String
   /// The variable of the process' environment that stands in for a text that is left out.
   package var variable: String?
+  /// `help`: for the operator, in the fault that names a missing setting. `variable`: only with `.text`.
   package init(_ name: String, _ form: Form = .text, required: Bool, help: String, variable: String? = nil) {
     self.name = name
     self.form = form
@@ -63,6 +66,7 @@ package struct Credential: Hashable, Sendable {
   /// Replaces the vendor's host (tests, demo, proxies): scheme is always https.
   package var origin: Origin?
 
+  /// Without settings: the configuration's reader fills them in.
   package init(id: CredentialID, app: AppID, provider: ProviderName, environment: Environment = .production) {
     self.id = id
     self.app = app
@@ -74,9 +78,11 @@ package struct Credential: Hashable, Sendable {
   }
 }
 
+/// A vendor's host; the scheme is https.
 package struct Origin: Hashable, Sendable {
   package var host: String
   package var port: Int
+  /// `host`: a name or an address, an IPv6 one without brackets.
   package init(host: String, port: Int) {
     self.host = host
     self.port = port
@@ -90,6 +96,7 @@ package struct CredentialFault: Error, Hashable, Sendable {
   package var setting: String
   package var problem: String
   package var fix: String
+  /// `problem` and `fix`: parts of one line of a report, so small letters and no full stop.
   package init(setting: String, problem: String, fix: String) {
     self.setting = setting
     self.problem = problem
@@ -97,6 +104,7 @@ package struct CredentialFault: Error, Hashable, Sendable {
   }
 }
 
+/// The protocol that a vendor speaks, and how hard it may be pressed.
 package enum Wire: Sendable {
   /// HTTP/2, one stream per request. `cautiousStart`: the first request of a connection goes alone
   /// (protocols/apns.md section 8).
@@ -161,10 +169,14 @@ extension ProviderAccount {
   package var quotaGroup: String { credential.rawValue }
   package var subscriberRule: SubscriberRule? { nil }
   package var coverage: Coverage { .everything }
+  /// By default the 64 hexadecimal digits of an APNs token.
   package func sampleToken(_ kind: TokenKind, for message: Message) -> String { ProviderSample.hex }
   package var clientCertificate: ClientCertificate? { nil }
+  /// By default none: each request is made on its own.
   package func frame(_ rendering: Rendering, like address: Address, authorization: String) -> PushFrame? { nil }
+  /// By default the rendering's head alone: for tokens that stand in the path.
   package func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8] { rendering.head }
+  /// By default none: each answer is judged.
   package func isAcceptance(status: Int, body: [UInt8]) -> Bool { false }
   /// For a single use.
   package func makeAuthorization() -> any Authorization { makeAuthorization(probeInterval: 30_000) }
@@ -188,6 +200,7 @@ package struct Rendering: Sendable {
   package var dataLeft: Int?
   /// Fields that this provider could not carry, mapped or left out: `(JSON pointer, what happened)`.
   package var warnings: [RenderWarning]
+  /// `head` alone is the body where the recipient has no part in it.
   package init(
     path: String, headers: [Header], head: [UInt8], tail: [UInt8] = [], mark: String = "", limit: Int? = nil,
     warnings: [RenderWarning] = []
@@ -202,9 +215,11 @@ package struct Rendering: Sendable {
   }
 }
 
+/// A field that a provider changed or left out; the message is sent all the same.
 package struct RenderWarning: Hashable, Sendable {
   package var pointer: String
   package var note: String
+  /// `note`: a sentence for the caller that begins with the provider's name.
   package init(_ pointer: String, _ note: String) {
     self.pointer = pointer
     self.note = note
@@ -219,6 +234,7 @@ package struct RenderFault: Error, Hashable, Sendable {
   package var detail: String
   /// What else the provider would refuse of the message.
   package var others: [RenderFault] = []
+  /// `pointer`: empty for the message as a whole. `code`: stable, for programs. `detail`: a sentence for the caller.
   package init(pointer: String = "", code: String, detail: String) {
     self.pointer = pointer
     self.code = code
@@ -226,12 +242,14 @@ package struct RenderFault: Error, Hashable, Sendable {
   }
 }
 
+/// One header field. Values are not checked here: see `isSafeValue`.
 package struct Header: Hashable, Sendable {
   /// Lower case.
   package var name: String
   package var value: String
   /// False: a literal without indexing (protocols/apns.md section 1 for values that never repeat).
   package var indexed: Bool
+  /// `name` must be in small letters, as HTTP/2 demands.
   package init(_ name: String, _ value: String, indexed: Bool = true) {
     self.name = name
     self.value = value
@@ -239,6 +257,7 @@ package struct Header: Hashable, Sendable {
   }
 }
 
+/// One request to a vendor, ready for the transport; `:authority` is the account's origin.
 package struct ProviderRequest: Hashable, Sendable {
   package var method: String
   package var path: String
@@ -250,18 +269,21 @@ package struct ProviderRequest: Hashable, Sendable {
   package var readable: [UInt8]?
   /// Why there is no request: it ends as rejected, and nobody is asked.
   package var fault: String?
+  /// `path` begins with a slash.
   package init(method: String = "POST", path: String, headers: [Header], body: [UInt8]) {
     self.method = method
     self.path = path
     self.headers = headers
     self.body = body
   }
+  /// Nothing is sent: the delivery ends as rejected, with `fault` as its reason.
   package init(fault: String) {
     self.init(path: "", headers: [], body: [])
     self.fault = fault
   }
 }
 
+/// What a vendor answered, over whichever protocol.
 package struct ProviderAnswer: Hashable, Sendable {
   package var status: Int
   /// Lower-case names.
@@ -270,12 +292,14 @@ package struct ProviderAnswer: Hashable, Sendable {
   package var body: [UInt8]
   /// When it came, by this machine's clock; nil where nobody asks.
   package var receivedAt: WallTime?
+  /// A `receivedAt` of nil is fit where no date of the answer is read.
   package init(status: Int, headers: [Header] = [], body: [UInt8] = [], receivedAt: WallTime? = nil) {
     self.status = status
     self.headers = headers
     self.body = body
     self.receivedAt = receivedAt
   }
+  /// The first of that name, which must be in small letters.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
   /// Seconds that `Retry-After` asks for, 0…`longestRetryAfter`; nil: it is missing, or not in a form of RFC 9110. A

@@ -4,6 +4,7 @@ package struct ProviderSample: Sendable {
   package var texts: [String: String]
   package var files: [String: [UInt8]]
 
+  /// By setting name, as in a configuration; a file by its content.
   package init(texts: [String: String] = [:], files: [String: [UInt8]] = [:]) {
     self.texts = texts
     self.files = files

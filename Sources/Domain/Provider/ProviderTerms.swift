@@ -10,6 +10,7 @@ package struct ProviderTerms: Sendable {
     self.quota = quota
   }
 
+  /// Read once, at start.
   package init(_ provider: any PushProvider) {
     self.init(settings: provider.settings, retry: provider.retry, quota: provider.quota)
   }

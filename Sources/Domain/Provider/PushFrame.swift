@@ -1,6 +1,7 @@
 /// All requests of one rendering to single devices of one kind, as one: only token, id and body differ between them, so that
 /// the transport can prepare the rest once. Never different from what `ProviderAccount.request` gives.
 package struct PushFrame: Hashable, Sendable {
+  /// Where the token goes into each request.
   package enum TokenPlace: Hashable, Sendable {
     /// Behind `path`.
     case path
@@ -13,6 +14,7 @@ package struct PushFrame: Hashable, Sendable {
   package var idHeader: String?
   package var tokenPlace: TokenPlace
 
+  /// `idHeader` gets the delivery's id as a UUID; nil: the vendor takes none.
   package init(path: String, headers: [Header], idHeader: String?, tokenPlace: TokenPlace) {
     self.path = path
     self.headers = headers

@@ -3,6 +3,7 @@ package struct PushType: Hashable, Sendable {
   package var kind: Kind
   package var event: LiveActivity.Event?
 
+  /// `event`: of kind `live_activity` only, and always there.
   package init(_ kind: Kind, _ event: LiveActivity.Event? = nil) {
     self.kind = kind
     self.event = event

@@ -7,6 +7,7 @@ package struct Quota: Hashable, Sendable {
   /// Recipients in a quarter of an hour for each subscriber that is registered here; 0: any.
   package var timesSubscribers: Int
 
+  /// Without arguments: no quota.
   package init(perMinute: Int = 0, rampUp: Int64 = 0, timesSubscribers: Int = 0) {
     self.perMinute = perMinute
     self.rampUp = rampUp

@@ -4,6 +4,7 @@ package struct RenderFaults {
   private var found: [RenderFault] = []
   package init() {}
 
+  /// Faults beyond the first 200 are dropped.
   package mutating func add(_ fault: RenderFault) {
     if found.count < Self.most { found.append(fault) }
   }
@@ -19,6 +20,7 @@ package struct RenderFaults {
     }
   }
 
+  /// Throws the first fault with the others in it; returns if there is none.
   package func refuse() throws(RenderFault) {
     guard var fault = found.first else { return }
     fault.others = Array(found.dropFirst())
@@ -28,8 +30,11 @@ package struct RenderFaults {
 
 /// The refusals that every provider shares.
 extension RenderFault {
+  /// The code of a payload over the vendor's limit.
   package static let tooLargeCode = "payload_too_large"
+  /// The code of a field that this provider cannot do without.
   package static let requiredCode = "required"
+  /// The code of a notification that has no text for this provider.
   package static let textRequiredCode = "text_required"
 
   /// It and those beside it, each by itself.
@@ -41,6 +46,7 @@ extension RenderFault {
   /// Something is missing: of a message that was not read whole this says nothing.
   package static func isOfAbsence(_ code: String) -> Bool { [requiredCode, textRequiredCode].contains(code) }
 
+  /// `what`: begins the sentence, as "the payload". `bytes` is more than `limit`.
   package static func tooLarge(_ what: String, provider: ProviderName, bytes: Int, limit: Int, pointer: String = "")
     -> Self
   {
@@ -48,6 +54,7 @@ extension RenderFault {
       pointer: pointer, code: tooLargeCode,
       detail: "\(provider.rawValue): \(what) has \(bytes) bytes, \(bytes - limit) over the limit of \(limit)")
   }
+  /// Of a kind that the vendor has and this provider does not render.
   package static func kindNotSupported(_ kind: Kind, provider: ProviderName) -> Self {
     Self(
       pointer: "/kind", code: "kind_not_supported", detail: "\(provider.rawValue): \(kind.rawValue) is not sent yet")

@@ -17,6 +17,8 @@ package struct RetryRules: Hashable, Sendable {
   /// How long after its first request a delivery is tried. Nil: as long as the message has time.
   package var giveUpAfter: Int64?
 
+  /// The defaults suit a vendor that asks for nothing: 1 second doubled up to an hour, as often as the message has
+  /// time.
   package init(
     base: Int64 = 1_000, maximum: Int64 = 3_600_000, floors: [Retry.Cause: Int64] = [:],
     resendsAtOnce: [Retry.Cause: Int] = [:], attempts: Int? = nil, giveUpAfter: Int64? = nil

@@ -6,6 +6,7 @@ package struct RouteResolver: Sendable {
   /// Accounts that are open: a route to any other leads nowhere.
   package let accounts: Set<CredentialID>
 
+  /// `accounts`: those that were opened. A configured credential that is not among them serves nobody.
   package init(
     app: App, message: Message, providers: [ProviderName: any PushProvider], accounts: Set<CredentialID>
   ) {

@@ -5,6 +5,7 @@ package struct SubscriberRule: Hashable, Sendable {
   package var group: String
   /// Milliseconds.
   package var within: Int64
+  /// `within`: milliseconds over which the vendor counts.
   package init(group: String, within: Int64) {
     self.group = group
     self.within = within

@@ -7,6 +7,7 @@ package struct TokenRules: Sendable {
     /// A text of 1 to `longest` bytes, or a JSON object, whose compact text is read.
     case document
   }
+  /// Bytes of a token in any form, of all providers.
   package static let longest = 4_096
 
   /// What a token can be, in the words of `token_kind`.
@@ -15,6 +16,7 @@ package struct TokenRules: Sendable {
   /// Reads a token that has this form. It may have any kind: one beside `kinds` is refused by the caller.
   package var read: @Sendable (_ text: String, _ kind: TokenKind) throws(Fault) -> Token
 
+  /// `read` is called only with text that has this form.
   package init(
     kinds: [TokenKind], form: Form = .identifier,
     read: @escaping @Sendable (_ text: String, _ kind: TokenKind) throws(Fault) -> Token
@@ -30,6 +32,7 @@ package struct TokenRules: Sendable {
     package var text: String
     /// What the token itself says it is bound to (`Address.bundleID`); nil: nothing.
     package var bundleID: String?
+    /// `text`: as it is stored and compared; two spellings of one token must give the same.
     package init(_ text: String, bundleID: String? = nil) {
       self.text = text
       self.bundleID = bundleID
@@ -40,6 +43,7 @@ package struct TokenRules: Sendable {
   package struct Fault: Error, Hashable, Sendable {
     package var detail: String
     package var isTooLong: Bool
+    /// `isTooLong`: told to the caller by a code of its own.
     package init(_ detail: String, isTooLong: Bool = false) {
       self.detail = detail
       self.isTooLong = isTooLong

@@ -33,6 +33,7 @@ package enum Verdict: Hashable, Sendable {
 
 /// Why to try again and who waits meanwhile. How long is the retry policy's business, not the provider's.
 package struct Retry: Hashable, Sendable {
+  /// Why it may work later. Who waits meanwhile, and whether an attempt is spent, follows from it.
   package enum Cause: String, Hashable, Sendable, CaseIterable {
     /// Too many requests to this very token: only it waits.
     case tokenBusy
@@ -60,6 +61,7 @@ package struct Retry: Hashable, Sendable {
   /// Seconds, when the provider said so (`Retry-After`). Never shorter waits follow.
   package var retryAfter: Int?
 
+  /// `reason`: the vendor's own word, or the transport's; shown with the attempt.
   package init(_ cause: Cause, reason: String, retryAfter: Int? = nil) {
     self.cause = cause
     self.reason = reason
@@ -67,6 +69,8 @@ package struct Retry: Hashable, Sendable {
   }
 }
 
+/// The provider says that a token is no longer one. Pruning is decided elsewhere: from `since`, `isDoubtful` and the
+/// prune brake.
 package struct Death: Hashable, Sendable {
   package var reason: String
   /// When the provider found the token invalid: it is pruned only if it was registered before. Nil: unconditionally.
@@ -76,6 +80,7 @@ package struct Death: Hashable, Sendable {
   /// A wrong setting of the credential (environment, topic, project) makes the provider say the same of tokens that live: such a
   /// word prunes nothing unless the credential reaches others beside it.
   package var isDoubtful: Bool
+  /// `reason`: the vendor's own word, kept in the tombstone.
   package init(reason: String, since: WallTime? = nil, token: String? = nil, isDoubtful: Bool = false) {
     self.reason = reason
     self.since = since
@@ -90,6 +95,7 @@ package struct Judgement: Hashable, Sendable {
   package var exceptions: [String: Verdict]
   /// What the operator should read in the log beside the verdict; never a token or a payload.
   package var note: String?
+  /// `exceptions`: by the token of a recipient; all others get `common`.
   package init(_ common: Verdict, exceptions: [String: Verdict] = [:], note: String? = nil) {
     self.common = common
     self.exceptions = exceptions

@@ -22,9 +22,10 @@ package struct LocalTime: Hashable, Comparable, Sendable {
   var day: Int64 { seconds - secondOfDay }
   var secondOfDay: Int64 { (seconds % Self.secondsPerDay + Self.secondsPerDay) % Self.secondsPerDay }
 
-  /// No clock on earth shows it earlier or later than this, in any zone.
-  /// The zone whose clocks show a time first.
+  /// The zone whose clocks show a time first: UTC+14.
   package static let earliestZone = "Pacific/Kiritimati"
+  /// When the first clock on earth shows it, at UTC+14.
   package var earliest: WallTime { WallTime(seconds: seconds - 14 * 3_600) }
+  /// When the last clock on earth first shows it, at UTC-12.
   package var latest: WallTime { WallTime(seconds: seconds + 12 * 3_600) }
 }

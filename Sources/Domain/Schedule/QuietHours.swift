@@ -14,6 +14,8 @@ package struct QuietHours: Hashable, Sendable {
   package var zone: String?
   package var action: Action
 
+  /// Traps unless both are minutes of a day and differ: readers check that before. `from` may be later than `to`: over
+  /// midnight.
   package init(from: Int, to: Int, zone: String? = nil, action: Action = .hold) {
     precondition(from != to && (0..<1_440).contains(from) && (0..<1_440).contains(to), "quiet hours that never end")
     self.from = from

@@ -16,6 +16,7 @@ package struct WallTime: Hashable, Comparable, Sendable {
     let (sum, overflow) = left.milliseconds.addingReportingOverflow(milliseconds)
     return Self(milliseconds: overflow ? (milliseconds < 0 ? .min : .max) : sum)
   }
+  /// Milliseconds from `right` to `left`, negative if `left` is earlier; stays at the ends of `Int64`.
   package static func - (left: Self, right: Self) -> Int64 {
     let (span, overflow) = left.milliseconds.subtractingReportingOverflow(right.milliseconds)
     return overflow ? (left < right ? .min : .max) : span
@@ -26,6 +27,7 @@ package struct WallTime: Hashable, Comparable, Sendable {
 /// process only.
 package struct Instant: Hashable, Comparable, Sendable {
   package var nanoseconds: UInt64
+  /// For tests and tables; the loop's clock gives all others.
   package init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
 
   package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }

@@ -4,6 +4,7 @@ package struct AppClock: Hashable, Sendable {
   package var fallbackZone: String
   /// Of alerts that say nothing else.
   package var quietHours: QuietHours?
+  /// `fallbackZone`: an IANA name.
   package init(fallbackZone: String = ZoneBook.utc, quietHours: QuietHours? = nil) {
     self.fallbackZone = fallbackZone
     self.quietHours = quietHours
@@ -17,6 +18,7 @@ package struct Timing {
   private let fallback: String
   private let zones: ZoneBook
 
+  /// What a delivery may do at some time.
   package enum Decision: Hashable, Sendable {
     case go
     /// Not before then.
@@ -25,7 +27,9 @@ package struct Timing {
     case skip
   }
 
+  /// Why a delivery rests or is skipped in quiet hours.
   package static let quietReason = SkipReason.quietHours.rawValue
+  /// Why a delivery rests until its device's clock shows the time of the start.
   package static let localReason = "local_time"
 
   /// Nil: the message goes to all devices at the same time.
@@ -108,6 +112,7 @@ package struct Timing {
 /// The quiet hours of each day in which a message is under way, for devices whose clocks agree. Each day's own, as a day on
 /// which clocks change has 23 hours or 25.
 package struct QuietPause: Hashable, Sendable {
+  /// One stretch of quiet hours: from the first instant until pushes go again.
   package struct Time: Hashable, Sendable {
     package var from: WallTime
     package var to: WallTime
@@ -118,6 +123,7 @@ package struct QuietPause: Hashable, Sendable {
   }
   /// In their order; none overlap.
   package let times: [Time]
+  /// `times`: ascending, none overlapping.
   package init(_ times: [Time]) { self.times = times }
   package init(from: WallTime, to: WallTime) { times = [Time(from: from, to: to)] }
 

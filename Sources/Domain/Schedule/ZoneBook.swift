@@ -16,6 +16,7 @@ package final class ZoneBook {
     return rules
   }
 
+  /// Known without a file.
   package static let utc = "Etc/UTC"
 
   /// False: this machine has no database of zones.

@@ -6,6 +6,7 @@ package enum ZoneName {
 
   private static let all: Set<String> = Set(list.split { $0 == " " || $0 == "\n" }.map(String.init))
 
+  /// Letter case counts, as on a machine with its files. Whether this machine has the zone is `ZoneBook`'s to say.
   package static func exists(_ name: String) -> Bool { all.contains(name) }
 
   /// The zone that was probably meant: another case, a missing area (`Vienna`), a space for `_`, a slip of the hand.

@@ -9,6 +9,7 @@ package struct ZoneRules: Sendable {
   private var tail: ZoneTail?
 
   package static let utc = ZoneRules(offset: 0)
+  /// A clock that never changes. `offset`: seconds to add to UTC.
   package init(offset: Int64) { first = offset }
 
   /// Nil: this is no such file.
@@ -67,6 +68,7 @@ package struct ZoneRules: Sendable {
     return offsets[low]
   }
 
+  /// What the clock shows at that time, without the fraction of a second.
   package func local(_ time: WallTime) -> LocalTime { LocalTime(seconds: floorSeconds(time) + offset(at: time)) }
 
   /// The first instant at which the clock shows this time or a later one. So a time that is skipped counts as the first

@@ -1,5 +1,6 @@
 /// The members of an object while it is being put together: order kept, no key twice.
 extension [JSONMember] {
+  /// The first of that key; looks at one after the other.
   package subscript(key: String) -> JSONValue? { first { $0.key == key }?.value }
 
   /// Sets a member in place or at the end; nil leaves everything as it is.
@@ -11,7 +12,9 @@ extension [JSONMember] {
       append(JSONMember(key, value))
     }
   }
+  /// Nil leaves everything as it is.
   package mutating func set(_ key: String, _ text: String?) { set(key, text.map(JSONValue.string)) }
+  /// Nil leaves everything as it is.
   package mutating func set(_ key: String, _ number: Int?) { set(key, number.map { .integer(Int64($0)) }) }
   /// Nothing is set when there are no members.
   package mutating func set(_ key: String, members: [JSONMember]) { if !members.isEmpty { set(key, .object(members)) } }

@@ -12,6 +12,7 @@ package indirect enum JSONValue: Hashable, Sendable {
   case object([JSONMember])
 }
 
+/// One member of an object. Keys are compared as Swift compares texts: two spellings of `é` are one key.
 package struct JSONMember: Hashable, Sendable {
   package var key: String
   package var value: JSONValue

@@ -5,6 +5,7 @@ package final class SuggestionBudget {
   package static let searches = 20
   private var left = searches
 
+  /// One for each request.
   package init() {}
 
   /// Ask before looking up what is to be compared.

@@ -2,10 +2,12 @@
 /// name and default do not count. `\{{` stands for two braces, `\\{{` for a backslash before a placeholder; any other
 /// brace or backslash is itself.
 package struct TextTemplate: Hashable, Sendable {
+  /// Literal text, its escapes resolved, or a placeholder.
   package enum Part: Hashable, Sendable {
     case text(String)
     case slot(Placeholder)
   }
+  /// In their order; no two texts stand side by side, and none is empty.
   package private(set) var parts: [Part] = []
 
   /// True if the text is what it reads.
@@ -19,6 +21,7 @@ package struct TextTemplate: Hashable, Sendable {
 
   private static let braces = ByteSet { $0 == brace }
 
+  /// Throws for a placeholder that is not closed, holds a brace, or whose name or default is empty or too long.
   package init(parsing text: String) throws(TemplateFault) {
     let bytes = Array(text.utf8)
     var literal: [UInt8] = []
@@ -88,6 +91,7 @@ package struct Placeholder: Hashable, Sendable {
   package var name: String
   /// Nil: a device without this attribute gets nothing (`skipped: attribute_missing`).
   package var fallback: String?
+  /// Not checked: `TextTemplate` reads names and defaults within their limits.
   package init(_ name: String, fallback: String? = nil) {
     self.name = name
     self.fallback = fallback
@@ -95,6 +99,7 @@ package struct Placeholder: Hashable, Sendable {
 
   /// As long as an attribute's name, and as its value.
   package static let longestName = 64
+  /// Bytes of UTF-8.
   package static let longestFallback = 1_024
 
   fileprivate init(parsing bytes: ArraySlice<UInt8>) throws(TemplateFault) {

@@ -2,6 +2,7 @@
 package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible, LosslessStringConvertible {
   package var high: UInt64
   package var low: UInt64
+  /// Bytes 0 to 7 and 8 to 15, the first one highest. Version and variant are the caller's.
   package init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -34,6 +35,7 @@ package struct UUIDBytes: Hashable, Sendable, CustomStringConvertible, LosslessS
     value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
   }
 
+  /// 36 characters with dashes in their places; digits in both cases. Version and variant are not checked.
   package init?(_ description: String) {
     let text = Array(description.utf8)
     guard text.count == 36 else { return nil }
