@@ -39,6 +39,8 @@ package struct APNsProvider: PushProvider {
     }
   }
 
+  /// Throws for settings that contradict each other, and for keys and certificates that cannot be read. Asks Apple
+  /// nothing.
   package func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
     let imageKey = credential.texts["image_key"] ?? "image_url"
     guard !imageKey.isEmpty, imageKey != "aps" else {

@@ -34,6 +34,8 @@ package struct FCMProvider: PushProvider {
     }
   }
 
+  /// Throws where there is no source of access tokens or more than one, and where no project is known. Asks Google
+  /// nothing.
   package func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
     let (source, ownProject) = try Self.source(of: credential)
     guard let project = credential.texts["project_id"] ?? ownProject else {

@@ -35,6 +35,7 @@ package struct OneSignalProvider: PushProvider {
     }
   }
 
+  /// Throws for organisation keys, and for `legacy_key` beside a key of the current form. Asks OneSignal nothing.
   package func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
     guard let appID = UUIDBytes(credential.texts["app_id"] ?? "") else {
       throw CredentialFault(setting: "app_id", problem: "missing or no UUID", fix: "copy it from Settings, Keys & IDs")

@@ -2,6 +2,7 @@ package import Domain
 import TLS
 
 extension ProviderName {
+  /// As configurations and devices' tokens name it.
   package static let webPush = Self(rawValue: "webpush")
 }
 
@@ -31,6 +32,7 @@ package struct WebPushProvider: PushProvider {
     (pushType.kind == .alert || pushType.kind == .background) && address.tokenKind == .device
   }
 
+  /// One account per push service: `services` names one host here. Asks no service anything.
   package func open(_ credential: Credential) throws(CredentialFault) -> any ProviderAccount {
     let name = credential.texts["services"] ?? ""
     guard let service = PushService(name) else {

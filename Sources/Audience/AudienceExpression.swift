@@ -8,6 +8,7 @@ package indirect enum AudienceExpression: Hashable, Sendable {
   /// Each device; only the explicit word gives it.
   case everyone
 
+  /// Of one expression with its named audiences put in; repeated terms count each time (`termCount`).
   package static let maximumTerms = 100
   /// Operators and parentheses around one term.
   package static let maximumDepth = 16

@@ -1,5 +1,6 @@
 /// Why an expression is no audience; `detail` and `suggestion` are for the person who wrote it.
 package struct AudienceFault: Error, Hashable, Sendable {
+  /// Where the fault is: in a text, in a list of filters, at a term, or in the whole.
   package enum Place: Hashable, Sendable {
     /// Of the text, in characters, from 1.
     case column(Int)
@@ -13,6 +14,7 @@ package struct AudienceFault: Error, Hashable, Sendable {
   /// What to write instead.
   package var suggestion: String?
 
+  /// `detail`: what is wrong, without its place, which `message` puts before it. `suggestion`: text to write instead.
   package init(_ place: Place, _ detail: String, suggestion: String? = nil) {
     self.place = place
     self.detail = detail

@@ -21,6 +21,7 @@ package enum AudienceTerm: Sendable {
   /// A named audience. Gone after `resolving`.
   case audience(String)
 
+  /// How `app_version` is compared; the raw values are the grammar's signs.
   package enum Comparison: String, Hashable, Sendable, CaseIterable {
     case less = "<"
     case lessOrEqual = "<="
@@ -32,6 +33,7 @@ package enum AudienceTerm: Sendable {
     case exact = ""
   }
 
+  /// On which side of a number of days `seen` lies; the raw values are the grammar's signs.
   package enum Recency: String, Hashable, Sendable, CaseIterable {
     case within = "<"
     case olderThan = ">"

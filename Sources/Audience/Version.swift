@@ -1,8 +1,11 @@
-/// The version of an app as its maker wrote it: `2.1`, `v2.1.0-beta.2`, `2.1 (451)`.
+/// The version of an app as its maker wrote it: `2.1`, `v2.1.0-beta.2`, `2.1 (451)`. `==` compares the texts; `order`
+/// holds 2.1 and 2.1.0 to be the same.
 package struct Version: Hashable, Sendable {
+  /// Where one version stands against another.
   package enum Order: Hashable, Sendable { case before, same, after }
 
   package let text: String
+  /// Takes any text; `isComparable` says whether it stands in an order.
   package init(_ text: String) { self.text = text }
 
   /// False if it does not begin with a number: such a version stands in no order.
