@@ -40,9 +40,10 @@ package struct CredentialCondition: Hashable, Sendable {
   /// Deliveries behind it count as blocked, and not as pending.
   package var blocks: Bool { state == .blocked || state == .unreachable }
 
-  /// A pause that somebody should know of who looks after the credential: it lasts longer than this.
+  /// Milliseconds. A pause that lasts longer is shown to the operator.
   package static let longWait: Int64 = 300_000
-  /// What passes by itself is believed for so long after its next try, or after it was told: with nothing left to send nobody tries.
+  /// Milliseconds, from the last report or the next try on, for which a condition that passes by itself counts. With
+  /// nothing left to send nobody tries, so nobody would take it back.
   package static let memory: Int64 = 600_000
 
   /// What still stands is told again after this, well before it is forgotten.

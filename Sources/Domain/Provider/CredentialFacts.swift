@@ -17,7 +17,7 @@ package struct CredentialFacts: Hashable, Sendable {
     self.topics = topics
   }
 
-  /// Time enough to get another one: from here on it is told with every check and start.
+  /// Milliseconds before the expiry from which every check and start tells of it: time enough to get another one.
   package static let expiryNotice: Int64 = 30 * 86_400_000
 
   /// Milliseconds left, if that is soon or over.

@@ -121,7 +121,7 @@ package protocol ProviderAccount: Sendable {
   var wire: Wire { get }
   /// Recipients in one request: 1, or the slice limit.
   var recipientLimit: Int { get }
-  /// It takes texts in all languages and gives each device its own, where we do not know the device's.
+  /// The vendor takes texts in all languages, and picks each device's own where its language is not known here.
   var choosesLanguage: Bool { get }
   /// What the vendor counts requests by: accounts of one group share its quota.
   var quotaGroup: String { get }

@@ -22,7 +22,7 @@ package struct PushFrame: Hashable, Sendable {
     self.tokenPlace = tokenPlace
   }
 
-  /// Longer tokens, or such as stand in quotes otherwise than they are, take the slow path.
+  /// Bytes. A longer token, or one that JSON would have to escape, is sent by a request of its own.
   package static let longestToken = 1_024
 
   /// Nothing has to be escaped in it.

@@ -1,7 +1,8 @@
 /// The names of IANA time zones. They are part of the program, so that every machine takes and refuses the same ones: a
 /// server may carry no time zone database.
 package enum ZoneName {
-  /// Whose clock an instant of a start is shown by: UTC, or for one by each device's own clock the zone that has it first.
+  /// The zone in which a start is shown: UTC, or, where each device's own clock decides, the zone that reaches the time
+  /// first.
   package static func ofStart(isLocal: Bool) -> String { isLocal ? LocalTime.earliestZone : "UTC" }
 
   private static let all: Set<String> = Set(list.split { $0 == " " || $0 == "\n" }.map(String.init))

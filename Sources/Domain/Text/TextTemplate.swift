@@ -10,7 +10,7 @@ package struct TextTemplate: Hashable, Sendable {
   /// In their order; no two texts stand side by side, and none is empty.
   package private(set) var parts: [Part] = []
 
-  /// True if the text is what it reads.
+  /// True if the text holds no `{{`: no placeholder, and no escape of one. It is shown as it is.
   package static func isPlain(_ text: String) -> Bool {
     // Almost no text has even one.
     guard braces.holdsSome(of: text) else { return true }
