@@ -1,5 +1,6 @@
 package import Domain
 
+/// Which of a credential's two streams a message joins. Urgent work is claimed before bulk (design D7).
 package enum Urgency: String, Hashable, Sendable, CaseIterable {
   case urgent
   case bulk
@@ -49,6 +50,7 @@ package struct Submission: Sendable {
   package var sharedAs: MessageID?
   /// Absent: at once.
   package var schedule: Schedule?
+  /// The rest is as for a direct send to nobody: the caller sets targets or an audience.
   package init(app: AppID, body: [UInt8], kind: Kind, urgency: Urgency, acceptedAt: WallTime) {
     self.app = app
     self.body = body
@@ -74,6 +76,7 @@ package struct SubmissionAudience: Hashable, Sendable {
   /// Members by partition when it was counted. Each of these partitions gets a part; a message for later names all of
   /// them, as members may come until then.
   package var counts: [Int: Int]
+  /// `counts`: by partition; a partition that is missing has no member now.
   package init(expression: String, reach: Reach, counts: [Int: Int]) {
     self.expression = expression
     self.reach = reach
@@ -81,6 +84,7 @@ package struct SubmissionAudience: Hashable, Sendable {
   }
 }
 
+/// One device or raw token of a direct send, with what was decided about it.
 package struct SubmissionTarget: Sendable {
   package var device: DeviceID
   /// True: the address is read from the registry when it is sent. False: a raw token, carried by the job.
@@ -90,6 +94,7 @@ package struct SubmissionTarget: Sendable {
   package var route: Route
   /// As registered; counted by it.
   package var platform: String?
+  /// A registered device's address is read again when it is sent: the one given here only tells the route.
   package init(device: DeviceID, registered: Bool, address: Address?, route: Route, platform: String? = nil) {
     self.device = device
     self.registered = registered
@@ -99,6 +104,7 @@ package struct SubmissionTarget: Sendable {
   }
 }
 
+/// What came of a submission. Only `accepted`, and an `unconfirmed` that is no repetition, have stored a message.
 package enum Acceptance: Hashable, Sendable {
   case accepted(MessageID)
   /// The primary has it, and it is sent unless that is lost first; so many replicas of those asked for had it when the

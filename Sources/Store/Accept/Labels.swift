@@ -3,6 +3,7 @@ package import Domain
 /// What people call a message and find it by, kept with it for as long as it is: a name, its audience, and labels,
 /// which are names with a string, a number or a boolean.
 package struct Labels: Hashable, Sendable {
+  /// As the request gave them; values are strings, numbers or booleans.
   package private(set) var members: [JSONMember]
 
   /// Of the message.
@@ -12,6 +13,7 @@ package struct Labels: Hashable, Sendable {
   /// Bytes of an audience that is kept.
   package static let longestAudience = 1_024
 
+  /// An audience longer than `longestAudience` is not kept: the message is found without it.
   package init(_ members: [JSONMember] = [], name: String? = nil, audience: String? = nil) {
     self.members = members
     self.name = name

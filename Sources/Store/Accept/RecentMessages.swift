@@ -15,6 +15,7 @@ package final class RecentMessages: Sendable {
   /// Some ten megabytes, as the bodies of such messages are small (`InlineMessage.longestBody`).
   private static let limit = 1_024
 
+  /// One for each process, shared by the stores of its API and its workers.
   package init() {}
 
   /// Before it is stored, as a worker may claim it before the answer is here.

@@ -25,6 +25,7 @@ package struct AudienceCount: Hashable, Sendable {
   package var byRoute: [RouteClass: Int] = [:]
   /// Tags of the expression that no live device has, in the order of their bytes.
   package var unusedTags: [String] = []
+  /// Of a selection without members.
   package init() {}
 }
 
@@ -40,6 +41,7 @@ package struct AudienceGroup: Hashable, Sendable {
   /// Where the message is shared out.
   var place = VariantSplit.Place.all
 
+  /// `numbers`: device numbers of one partition, ascending.
   package init(route: RouteClass, platform: String?, numbers: [UInt32]) {
     self.route = route
     self.platform = platform

@@ -30,7 +30,9 @@ package struct ClaimedMembers: Sendable {
 
   package var count: Int { indexes.count }
   package var whole: Int { indexes.count + others.count }
+  /// The member's index in its audience's snapshot, by its place among those claimed.
   package func index(at place: Int) -> Int { Int(indexes[place]) }
+  /// The delivery's name, by the same place.
   package func id(at place: Int) -> DeliveryID {
     DeliveryID(message: message, partition: partition, index: Int(indexes[place]))
   }
@@ -83,6 +85,7 @@ package struct ClaimedMembers: Sendable {
       slice: nil)
   }
 
+  /// A member's record, read in place: nothing is decoded before it is asked for.
   package struct Member {
     let header: DeviceRecordHeader
     let packed: [UInt8]
@@ -90,6 +93,7 @@ package struct ClaimedMembers: Sendable {
 
     /// The same for devices that share provider, kind of token and bundle id.
     package var route: [UInt8] { Array(packed[header.route]) }
+    /// True if `Member.route` is the same, without making it.
     package func isOn(_ route: [UInt8]) -> Bool {
       header.route.count == route.count && packed[header.route].elementsEqual(route)
     }

@@ -6,19 +6,21 @@ package struct NamedAudience: Hashable, Sendable {
   package var name: String
   /// Canonical; it may name other audiences.
   package var expression: String
+  /// `name` is well formed and `expression` canonical: the caller has checked both.
   package init(name: String, expression: String) {
     self.name = name
     self.expression = expression
   }
 }
 
-/// Named audiences of an app. Holds nothing but its session, on whose loop it is used. Whether they can be read, and lead
-/// to nobody but others, is the caller's to check.
+/// Named audiences of an app. Holds nothing but its session, on whose loop it is used. That an expression parses, and
+/// that names form no circle, is the caller's to check.
 package struct NamedAudiences: StorePart {
   let session: RedisSession
 
   init(_ session: RedisSession) { self.session = session }
 
+  /// Named audiences of one app; one more is refused as `full`.
   package static let maximum = 1_000
 
   /// The expressions of these names, in order; nil where there is none.
@@ -32,11 +34,13 @@ package struct NamedAudiences: StorePart {
       .map { NamedAudience(name: $0.name, expression: $0.text) }
   }
 
-  /// Counts the changes of an app's audiences: what was read after it, and led nowhere wrong, may be kept if it still stands.
+  /// Counts the changes of an app's audiences. Read it before the expressions that a change is checked against: `keep`
+  /// and `remove` do nothing once it has grown.
   package func edition(app: AppID) async throws(StoreError) -> Int64 {
     try await ask(RedisCommand("HGET", keys.audiences(app), "")).integer ?? 0
   }
 
+  /// What became of one named audience.
   package enum Change: Hashable, Sendable {
     case added, replaced, removed
     /// There was none to remove.
@@ -54,7 +58,7 @@ package struct NamedAudiences: StorePart {
       [.number(edition), .text(audience.name), .text(audience.expression), .number(Int64(Self.maximum))])
   }
 
-  /// As above.
+  /// Does nothing where the audiences are no longer those of `edition`, as `keep`.
   package func remove(_ name: String, app: AppID, edition: Int64) async throws(StoreError) -> Change {
     try await change(app, [.number(edition), .text(name)])
   }

@@ -1,6 +1,7 @@
 /// What operators have decided about a message: the truth at its home, a copy in each of its partitions. Each decision has
 /// a version, and the later one wins wherever two meet. A message that nobody touched has none.
 package struct Control: Hashable, Sendable {
+  /// The raw values are stored.
   package enum Word: String, Hashable, Sendable {
     case running = "r"
     case paused = "p"
@@ -10,6 +11,7 @@ package struct Control: Hashable, Sendable {
   package var word: Word
   package var version: Int64
 
+  /// `version`: one more than the decision before; a message that nobody touched has none.
   package init(_ word: Word, version: Int64) {
     self.word = word
     self.version = version

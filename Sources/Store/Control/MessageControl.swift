@@ -9,6 +9,7 @@ package struct MessageControl: StorePart {
 
   init(_ session: RedisSession) { self.session = session }
 
+  /// For ever: a cancelled message never goes on. Requests in flight are not stopped.
   package func cancel(_ id: MessageID, app: AppID) async throws(StoreError) -> Controlled {
     try await change(id, app: app, .cancelled)
   }

@@ -20,6 +20,7 @@ package struct Drafts: StorePart {
     return zip(ids, replies).compactMap { id, reply in Self.draft(id, reply.array ?? []) }
   }
 
+  /// With its message. A draft that was sent leads to its message for as long as that is remembered.
   package func draft(_ id: DraftID, app: AppID) async throws(StoreError) -> DraftState {
     let replies = try await ask([
       RedisCommand(words: ["HMGET", keys.draft(app, id)] + Self.draftFields + ["b"]),

@@ -5,6 +5,7 @@ package struct StoredTestList: Hashable, Sendable {
   package var name: String
   /// As the API took them, in JSON.
   package var recipients: String
+  /// `recipients`: JSON that the API has read without a fault.
   package init(name: String, recipients: String) {
     self.name = name
     self.recipients = recipients
@@ -18,6 +19,7 @@ package struct TestLists: StorePart {
 
   init(_ session: RedisSession) { self.session = session }
 
+  /// Lists of one app; one more is not kept.
   package static let maximum = 100
 
   /// In the order of the names; nil where there is none.

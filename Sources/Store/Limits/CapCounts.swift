@@ -9,6 +9,7 @@ package struct CapCount: Hashable, Sendable {
   package var period: Cap.Period
   /// `Cap.Period.number`
   package var number: Int64
+  /// The counter that is in force at `now`, of the wall clock.
   package init(_ cap: Cap, app: AppID, now: WallTime) {
     self.app = app
     topic = cap.topic
@@ -22,6 +23,7 @@ package struct CapUse: Hashable, Sendable {
   package var count: CapCount
   /// The device's.
   package var number: Int
+  /// `number`: the device's own within its partition, not its id.
   package init(count: CapCount, number: Int) {
     self.count = count
     self.number = number

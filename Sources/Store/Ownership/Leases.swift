@@ -65,6 +65,7 @@ package final class Leases: StorePart {
     }
   }
 
+  /// Gives the lease back and tells the other workers. A lease that another owner has taken meanwhile is left alone.
   package func release(_ lease: Lease) async throws(StoreError) {
     _ = try await ask(
       Scripts.release, keys: [keys.lease(lease.partition)],

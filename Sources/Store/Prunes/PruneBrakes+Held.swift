@@ -18,6 +18,7 @@ extension PruneBrakes {
   /// Held prunes read and carried out at a time.
   private static let heldAtOnce = 500
 
+  /// What an operator needs to decide about held prunes. Reads all of them; `sample`: how many are told one by one.
   package func review(of credential: CredentialID, app: AppID, sample: Int) async throws(StoreError)
     -> PruneReview
   {

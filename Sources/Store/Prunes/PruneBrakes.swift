@@ -13,12 +13,14 @@ package struct Braked: Hashable, Sendable {
   /// Of the run alone that put it on.
   package var first: Count
 
+  /// Verdicts that told whether a token lives, and how many of them said dead.
   package struct Count: Hashable, Sendable {
     package var seen: Int
     package var dead: Int
     package var share: Double { seen > 0 ? Double(dead) / Double(seen) : 0 }
   }
 
+  /// `norm` and `normal` are shares from 0 to 1.
   package init(since: WallTime, seen: Int, dead: Int, norm: Double, normal: Double = 0.2) {
     self.since = since
     self.seen = seen
@@ -47,6 +49,7 @@ package struct Braked: Hashable, Sendable {
 package struct PruneNorm: Hashable, Sendable {
   package var seen: Double
   package var dead: Double
+  /// Without arguments: nothing is learned yet.
   package init(seen: Double = 0, dead: Double = 0) {
     self.seen = seen
     self.dead = dead

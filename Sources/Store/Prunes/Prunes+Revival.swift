@@ -9,6 +9,7 @@ package struct RevivalFilter: Hashable, Sendable {
   /// When they were pruned.
   package var from: WallTime?
   package var to: WallTime?
+  /// Takes every prune that a provider's word has caused.
   package init() {}
 
   func takes(_ tombstone: Tombstone) -> Bool {

@@ -5,6 +5,7 @@ import Domain
 package struct AttemptLog: Hashable, Sendable {
   /// Those that are kept; what was left out came behind the first `firstKept` of them.
   package private(set) var kept: [Attempt] = []
+  /// Nothing up to `firstKept + lastKept` attempts.
   package private(set) var omitted = Omitted()
 
   /// What was left out.
@@ -15,10 +16,13 @@ package struct AttemptLog: Hashable, Sendable {
     var unanswered = 0
   }
 
+  /// Of the oldest, kept whatever follows.
   package static let firstKept = 8
+  /// Of the newest.
   package static let lastKept = 24
 
   package init() {}
+  /// In their order, as `add` one after the other.
   package init(_ attempts: some Sequence<Attempt>) { for attempt in attempts { add(attempt) } }
 
   package var isEmpty: Bool { kept.isEmpty }
@@ -33,6 +37,7 @@ package struct AttemptLog: Hashable, Sendable {
   /// Attempts that count and that nobody answered.
   package var unanswered: Int { kept.count(where: \.isUnanswered) + omitted.unanswered }
 
+  /// `attempt` is later than those before. The one behind the first `firstKept` gives way once there are too many.
   package mutating func add(_ attempt: Attempt) {
     kept.append(attempt)
     guard kept.count > Self.firstKept + Self.lastKept else { return }

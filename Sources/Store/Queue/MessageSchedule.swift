@@ -7,6 +7,7 @@ package struct Schedule: Hashable, Sendable {
   package var startAt: WallTime
   /// As each device's own clock shows it.
   package var local: LocalTime?
+  /// With `local`, `startAt` is when the first clock on earth shows that time, but not before now.
   package init(startAt: WallTime, local: LocalTime? = nil) {
     self.startAt = startAt
     self.local = local
@@ -21,6 +22,7 @@ package struct ScheduledMessage: Sendable {
   package var acceptedAt: WallTime
 }
 
+/// How a scheduled message stands, as far as it may still be changed.
 package enum ScheduleReading: Sendable {
   case waiting(ScheduledMessage)
   case started
@@ -28,6 +30,7 @@ package enum ScheduleReading: Sendable {
   case unknown
 }
 
+/// What came of changing a message's start. All but `done` have changed nothing.
 package enum Rescheduling: Hashable, Sendable {
   case done
   case unknown

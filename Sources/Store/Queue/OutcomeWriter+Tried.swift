@@ -11,6 +11,7 @@ package struct TriedDelivery: Sendable {
   /// When its message ends: what is kept of it does then, too.
   package var endsAt: WallTime
 
+  /// `attempts`: all of the delivery, flushed ones among them.
   package init(_ delivery: DeliveryID, slice: UUIDBytes?, attempts: AttemptLog, endsAt: WallTime) {
     self.delivery = delivery
     self.slice = slice

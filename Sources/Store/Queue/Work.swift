@@ -30,6 +30,7 @@ package struct StreamID: Hashable, Sendable {
   static func sequence(of entry: String) -> UInt64? { Whole.read(entry.prefix { $0 != "-" }, in: 0...UInt64.max) }
 }
 
+/// Names a job for as long as its stream holds it.
 package struct JobID: Hashable, Sendable {
   package var stream: StreamID
   /// Ascending within a partition over all its streams: the order of acceptance.
@@ -48,6 +49,7 @@ package struct DeliveryID: Hashable, Sendable {
   package var message: MessageID
   package var partition: Int
   package var index: Int
+  /// `partition` and `index` are those of the target, not of the message's home.
   package init(message: MessageID, partition: Int, index: Int) {
     self.message = message
     self.partition = partition
@@ -65,7 +67,9 @@ package struct ClaimPlace: Hashable, Sendable {
   /// That job belongs to an audience and is claimed up to and including this member: go on behind it. `start`: claim
   /// the job, whosever it is, from its beginning. Nil: it is whole.
   package var member: Int?
+  /// In place of a member's index, which is 0 or more.
   package static let start = -1
+  /// `member` nil: the job is claimed whole.
   package init(job: JobID, member: Int? = nil) {
     self.job = job
     self.member = member
@@ -93,6 +97,7 @@ package struct ClaimedJob: Sendable {
   package var place: ClaimPlace { ClaimPlace(job: id, member: isWhole ? nil : lastMember) }
 }
 
+/// A delivery as claimed: what is needed to send it, read from the registry at this moment.
 package struct ClaimedTarget: Sendable {
   package var delivery: DeliveryID
   package var device: DeviceID
@@ -122,6 +127,7 @@ package struct Attempt: Hashable, Sendable {
   package var reason: String?
   /// HTTP status; 0 without an answer.
   package var status: Int
+  /// `status` 0: nobody answered.
   package init(at: WallTime, verdict: String, reason: String?, status: Int) {
     self.at = at
     self.verdict = verdict
@@ -138,6 +144,7 @@ package struct StoredSlice: Hashable, Sendable {
   /// 0, then one more each time that members were left out: refused by name, or late after a take-over.
   package var revision: Int
   package var members: [Int]
+  /// `members`: indexes of deliveries within the partition.
   package init(message: MessageID, partition: Int, number: Int, revision: Int, members: [Int]) {
     self.message = message
     self.partition = partition
@@ -184,11 +191,13 @@ package struct Flush: Sendable {
   /// Jobs each of whose deliveries is final or in the retry set by the end of this flush.
   package var finishedJobs: [JobID] = []
   package var prunes: [Prune] = []
+  /// `number` 0: not counted, so that a repetition is not recognised; for outcomes that come from no worker's memory.
   package init(lease: Lease, number: UInt64) {
     self.lease = lease
     self.number = number
   }
 
+  /// A delivery that has ended, and how.
   package struct Final: Sendable {
     package var delivery: DeliveryID
     package var device: DeviceID
@@ -207,6 +216,7 @@ package struct Flush: Sendable {
     package var cap: CapUse?
     /// Key of the slice in which it was requested; nil: it was requested by itself, or not at all.
     package var slice: UUIDBytes?
+    /// `cap` and `slice` are set by who knows of one.
     package init(
       delivery: DeliveryID, device: DeviceID, provider: ProviderName, outcome: Outcome, reason: String?,
       platform: String? = nil, providerID: String? = nil, attempts: AttemptLog = [], overtaken: Bool = false
@@ -230,6 +240,7 @@ package struct Flush: Sendable {
     package var indexes: [UInt32]
     /// When the first of them was sent.
     package var firstAttempt: WallTime
+    /// `indexes`: without doubles, in any order.
     package init(message: MessageID, indexes: [UInt32], firstAttempt: WallTime) {
       self.message = message
       self.indexes = indexes
@@ -237,6 +248,7 @@ package struct Flush: Sendable {
     }
   }
 
+  /// A delivery that rests until `due`, by the wall clock.
   package struct RetryEntry: Sendable {
     package var target: ClaimedTarget
     package var due: WallTime
@@ -265,6 +277,7 @@ package struct Flush: Sendable {
     package var message: MessageID?
     /// The credential's brake is on: the operator decides; until then it is put aside.
     package var isHeld = false
+    /// `since`: nil prunes unconditionally. `at`: when the provider's word came.
     package init(app: AppID, device: DeviceID, token: String, reason: String, since: WallTime?, at: WallTime) {
       self.app = app
       self.device = device
@@ -276,6 +289,7 @@ package struct Flush: Sendable {
   }
 }
 
+/// What the store knows better after a flush than the worker before.
 package struct FlushResult: Sendable {
   /// Messages of this flush that an operator has touched, and what holds for them.
   package var controls: [MessageID: Control]
@@ -284,6 +298,8 @@ package struct FlushResult: Sendable {
   package var held = 0
 }
 
+/// What workers are woken for over the store's channel. Any of them may be lost with the connection: `reconnected` asks
+/// to look for all.
 package enum Wakeup: Sendable {
   case work(StreamID)
   /// An audience may be due to start in this partition.

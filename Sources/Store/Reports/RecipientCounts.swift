@@ -16,13 +16,14 @@ package struct RecipientCounts: StorePart {
 
   init(_ session: RedisSession) { self.session = session }
 
+  /// Of all accounts in the rule's group, over `rule.within` milliseconds.
   package func window(under rule: SubscriberRule) -> RecipientWindow {
     RecipientWindow(
       key: keys.rate(keys.partition((rule.group, "")), "w:\(rule.group)"), milliseconds: rule.within)
   }
 
-  /// Takes room for so many more, all or none, where no more than `most` may be reached in the window; and the milliseconds until
-  /// there may be. What is more than that alone goes when nothing else was reached.
+  /// Takes room for `count` recipients, all or none, if no more than `most` are then reached in the window. `wait`:
+  /// milliseconds until there may be room. A count beyond `most` is taken while nothing else was reached.
   package func take(_ count: Int, of most: Int, in window: RecipientWindow) async throws(StoreError)
     -> (isTaken: Bool, wait: Int64)
   {

@@ -1,5 +1,6 @@
 package import Domain
 
+/// How a message stands as a whole. `completed` and `cancelled` are final.
 package enum MessageState: String, Hashable, Sendable, CaseIterable {
   case scheduled, queued, sending, paused, completed, cancelled
 }
@@ -9,7 +10,9 @@ package enum DeliveryState: String, Hashable, Sendable, CaseIterable {
   case pending, sending, retrying, blocked
 }
 
+/// What is known of a message: its settings, and how many of its deliveries stand where.
 package struct MessageReport: Sendable {
+  /// What deliveries are counted by.
   package struct Key: Hashable, Sendable {
     package var provider: ProviderName
     package var outcome: Outcome
@@ -68,6 +71,7 @@ package struct CredentialWait: Hashable, Sendable {
   package var count: Int
 }
 
+/// What is known of one delivery, finished or not.
 package struct DeliveryReport: Sendable {
   /// Empty: a member of an audience that was deleted since.
   package var device: DeviceID
@@ -88,7 +92,8 @@ package struct DeliveryReport: Sendable {
   package var requestID: UUIDBytes?
   package var nextAttemptAt: WallTime?
   package var overtaken: Bool
-  /// Of what an audience's success keeps no record of: when its partition had its first attempt and its last outcome.
+  /// Of an audience's success without a record of its own: when its partition had its first attempt and its last
+  /// outcome.
   package var attemptedBetween: ClosedRange<WallTime>? = nil
   /// The device's, as it is registered now; nil also where nobody asked for it.
   package var user: String? = nil
@@ -103,6 +108,7 @@ package struct DeliveryFilter: Hashable, Sendable {
   /// Empty: none was given.
   package var platform: String?
   package var variant: String?
+  /// Any delivery.
   package init() {}
 
   func takes(_ provider: ProviderName?, _ platform: String?) -> Bool {
@@ -115,6 +121,7 @@ package struct DeliveryFilter: Hashable, Sendable {
   }
 }
 
+/// What is stored and not finished, of all partitions.
 package struct QueueStatus: Sendable {
   package var jobs: [StreamID: Int]
   package var retries: Int

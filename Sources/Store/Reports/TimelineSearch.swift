@@ -10,6 +10,7 @@ package struct TimelinePlace: Hashable, Sendable {
   /// Of what stands at that spot only what is older comes: the rest was told.
   var within: MessageID?
 
+  /// Reads what is older than `before`; nil: from the newest message on.
   package init(before: MessageID?) { self.before = before }
 
   /// Where a step of a search begins.

@@ -3,10 +3,12 @@ import Loop
 import RedisClient
 import TLS
 
+/// What a key may do; `admin` opens all routes, `register` is for keys inside apps.
 package enum Scope: String, Hashable, Sendable, CaseIterable {
   case send, devices, read, admin, register
 }
 
+/// What is known of a key. Its secret is not: only the hash of that is stored.
 package struct APIKey: Hashable, Sendable {
   /// Shown in lists and logs; not the secret.
   package var id: String
@@ -64,6 +66,7 @@ package final class APIKeyring: StorePart {
     }
   }
 
+  /// False: the app has no key of this id. Another process may take it for `cacheMilliseconds` more.
   package func revoke(_ id: String, app: AppID) async throws(StoreError) -> Bool {
     guard let found = try await storedKeys().first(where: { $0.key.id == id && $0.key.app == app }) else {
       return false

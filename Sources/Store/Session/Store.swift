@@ -3,6 +3,7 @@ package import Loop
 package import RedisClient
 import TLS
 
+/// Why the store did not do what it was asked.
 package enum StoreError: Error, Hashable, Sendable {
   /// Redis is away, loading, full or slow: nothing is known to have been done. Worth a retry after `retryAfter`
   /// seconds.
@@ -13,6 +14,7 @@ package enum StoreError: Error, Hashable, Sendable {
   case unusable(String)
 }
 
+/// How a store is laid out and what it may use. Of these only `partitions` is compared with what others have set.
 package struct StoreSettings: Sendable {
   /// Fixed when a store is created, checked at `open`.
   package var partitions = 16
@@ -136,6 +138,7 @@ package final class Store {
     keyring = APIKeyring(session)
   }
 
+  /// What waits for an answer fails. Nothing may be asked afterwards.
   package func close() {
     acceptance.close()
     session.close()

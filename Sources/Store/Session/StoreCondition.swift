@@ -38,6 +38,7 @@ package enum StoreCondition: Hashable, Sendable {
     case .refused: "store_refused"
     }
   }
+  /// All words of `word`: for metrics, which show each of them as 0 or 1.
   package static let words = [
     "store_ready", "store_slow", "store_unavailable", "store_stalled", "store_loading", "store_read_only", "store_full",
     "store_busy", "store_disk_fault", "store_refused",

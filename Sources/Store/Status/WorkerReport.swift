@@ -14,6 +14,7 @@ package struct WorkerReport: Hashable, Sendable {
     package var limit: Int
     /// Deliveries in memory.
     package var inMemory: Int
+    /// `atWork` and `limit` count requests, `inMemory` deliveries.
     package init(
       credential: CredentialID, state: String, reason: String?, connections: Int, atWork: Int, limit: Int, inMemory: Int
     ) {
@@ -35,6 +36,7 @@ package struct WorkerReport: Hashable, Sendable {
   /// By Redis' clock; set by the store.
   package var beatAt = WallTime(milliseconds: 0)
 
+  /// `serial`: a random word that a worker loop keeps for its life. `process`: its id on `host`.
   package init(serial: UInt64, host: String, process: Int, startedAt: WallTime, sendings: [Sending] = []) {
     self.serial = serial
     self.host = host

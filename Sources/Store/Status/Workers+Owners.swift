@@ -19,10 +19,12 @@ package struct Owners: Sendable {
   package var partitions: [PartitionOwner]
 
   package var unowned: [Int] { partitions.filter { $0.worker == nil }.map(\.partition) }
+  /// Ascending.
   package func partitions(of worker: UInt64) -> [Int] { partitions.filter { $0.worker == worker }.map(\.partition) }
 }
 
 extension Workers {
+  /// In one pipeline, without a lock. Workers whose last heartbeat is older than `leaseMilliseconds` are left out.
   package func owners() async throws(StoreError) -> Owners {
     let partitions = Array(0..<settings.partitions)
     let replies = try await ask(

@@ -8,6 +8,7 @@ package struct ExportPlace: Hashable, Sendable {
 
   /// For a cursor.
   package var text: String { "\(partition).\(bucket)" }
+  /// Nil: not a text that `text` made. Whether the place exists is not checked: one beyond the end reads nothing.
   package init?(text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let partition = Whole.read(parts[0], in: 0...Int(UInt16.max)),

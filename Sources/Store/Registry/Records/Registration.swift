@@ -1,11 +1,13 @@
 package import Domain
 
+/// A device as the registry holds it, with what the device itself does not say.
 package struct StoredDevice: Hashable, Sendable {
   package var device: Device
   /// Set when it was pruned or moved: it gets nothing until it registers again.
   package var tombstone: Tombstone?
   /// Set for its user; `device.tags` are its own. It is reached by both.
   package var userTags: [String]
+  /// `userTags`: the tags of its user, as last copied to its record.
   package init(device: Device, tombstone: Tombstone?, userTags: [String] = []) {
     self.device = device
     self.tombstone = tombstone
@@ -16,6 +18,7 @@ package struct StoredDevice: Hashable, Sendable {
   package var isLive: Bool { tombstone == nil && device.enabled }
 }
 
+/// What a registration found before it.
 package enum Registration: Hashable, Sendable {
   case created
   case updated

@@ -7,6 +7,7 @@ package struct RouteClass: Hashable, Sendable {
   package var tokenKind: TokenKind
   package var bundleID: String?
 
+  /// `bundleID` nil and "" are the same class when stored.
   package init(provider: ProviderName, environment: Environment, tokenKind: TokenKind, bundleID: String? = nil) {
     self.provider = provider
     self.environment = environment

@@ -6,12 +6,14 @@ package struct TagChange: Hashable, Sendable {
   package var add: [String]
   package var remove: [String]
 
+  /// Without arguments nothing changes.
   package init(replace: [String]? = nil, add: [String] = [], remove: [String] = []) {
     self.replace = replace
     self.add = add
     self.remove = remove
   }
 
+  /// What became of a change of tags.
   package enum Result: Hashable, Sendable {
     /// The tags as they now are.
     case changed([String])

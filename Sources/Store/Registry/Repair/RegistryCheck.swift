@@ -24,6 +24,7 @@ package enum RegistryFault: String, Hashable, Sendable, CaseIterable {
   case unreadableRecord = "unreadable_record"
 }
 
+/// What a check has found in one app, and mended where it was asked to.
 package struct ReindexReport: Hashable, Sendable {
   /// Records read.
   package var devices = 0

@@ -3,6 +3,7 @@ import Loop
 import RedisClient
 
 extension DeviceRegistry {
+  /// Pruned devices are found too, with their tombstones; nil where there is none of this id.
   package func device(_ id: DeviceID, app: AppID) async throws(StoreError) -> StoredDevice? {
     try await devices([id], app: app)[0]
   }

@@ -155,6 +155,7 @@ package struct UserIndex: StorePart {
   /// Users whose entries are read before their devices are counted.
   private static let usersPerStep = 100
 
+  /// Sorted by id, pruned ones with their tombstones. A user without devices has an empty list.
   package func devices(ofUser user: String, app: AppID) async throws(StoreError) -> [StoredDevice] {
     try await devices(ofUsers: [user], app: app)?.first ?? []
   }
