@@ -201,7 +201,9 @@ final class DraftCalls {
       writer.member("message", message)
       writer.key("missing")
       writer.beginArray()
-      for violation in MessageReader.missing(in: message, providers: configuration.tokenRules) { violation.write(to: &writer) }
+      for violation in MessageReader.missing(in: message, providers: configuration.tokenRules) {
+        violation.write(to: &writer)
+      }
       writer.endArray()
       writer.key("warnings")
       writer.beginArray()
