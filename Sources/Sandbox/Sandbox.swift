@@ -8,6 +8,7 @@ import TLS
 /// Plays APNs, FCM, OneSignal and a push service for browsers (design D15), on one loop, independent of the gateway's renderers and verdicts. Made,
 /// used and stopped on that loop.
 package final class Sandbox {
+  /// The ports in use, whatever the settings asked for.
   package struct Ports: Hashable, Sendable {
     package var apns: Int
     package var fcm: Int
@@ -29,6 +30,8 @@ package final class Sandbox {
   private let fronts: [VendorFront]
   private let controlServer: HTTPServer
 
+  /// Makes the folder and missing keys, and listens on all ports. Throws for a port that is taken, and for keys that
+  /// cannot be read or made.
   package init(loop: EventLoop, settings: SandboxSettings) throws(SandboxFailure) {
     let folder = try KeyFolder(settings, now: loop.wallNow)
     let stage = Stage(

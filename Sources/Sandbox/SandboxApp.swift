@@ -1,5 +1,6 @@
 /// The configuration of an app whose accounts are the sandbox's: for whoever starts the sandbox and a gateway together.
 package struct SandboxApp {
+  /// The app that API keys are made for.
   package static let id = "demo"
 
   let redisSocket: String

@@ -1,3 +1,4 @@
+/// What the sandbox plays, and where. Port 0: any free one.
 package struct SandboxSettings: Sendable {
   package var apnsPort = 8443
   package var fcmPort = 8444
@@ -42,6 +43,7 @@ package struct SandboxSettings: Sendable {
   /// Larger bodies are logged by digest only.
   package var logBodiesUpTo = 4096
 
+  /// `directory`: made if missing, with all above it.
   package init(directory: String) { self.directory = directory }
 
   private static let ports: [WritableKeyPath<Self, Int> & Sendable] = [
@@ -55,6 +57,7 @@ package struct SandboxSettings: Sendable {
   }
 }
 
+/// Why a sandbox cannot start; `reason` names the port or file.
 package struct SandboxFailure: Error, Sendable {
   package var reason: String
   package init(reason: String) { self.reason = reason }

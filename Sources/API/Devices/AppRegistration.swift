@@ -6,8 +6,10 @@ import TLS
 /// has, set the tags that are free for that, and name a user only with the app's own signature.
 package struct AppRegistration {
   package let app: App
+  /// `app`: as configured, with its user secret and the tags that are free.
   package init(app: App) { self.app = app }
 
+  /// Throws with all that the key may not set; a user without the right signature comes after the rest.
   package func check(_ reading: DeviceReading) throws(Problem) {
     var violations: [Violation] = []
     if !reading.device.id.rawValue.isEmpty {

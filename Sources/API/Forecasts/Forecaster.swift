@@ -11,6 +11,7 @@ package struct ForecastBounds: Sendable {
   package var exact: Int
   package var sample: Int
 
+  /// `sample`: devices looked at one by one where there are more than `exact`.
   package init(exact: Int, sample: Int) {
     self.exact = exact
     self.sample = sample

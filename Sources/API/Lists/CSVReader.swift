@@ -1,11 +1,13 @@
 /// Reads a table as RFC 4180 has it, and as spreadsheets write it: parted by commas, semicolons or tabs, with LF or
 /// CRLF.
 package struct CSVReader {
+  /// A table that cannot be read on: a record that is too long, bytes that are not UTF-8, quotes in wrong places.
   package struct Fault: Error {
     /// From 1.
     package var line: Int
     package var detail: String
   }
+  /// One line of the table, or several where a cell in quotes holds line breaks.
   package struct Record: Equatable {
     /// Where it begins, from 1; a cell in quotes may hold line breaks.
     package var line: Int
@@ -27,6 +29,7 @@ package struct CSVReader {
   private static let quote = UInt8(ascii: "\"")
   private static let newline = UInt8(ascii: "\n")
 
+  /// Copies the bytes, and takes the separator that stands most often in the head.
   package init(_ bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
     separator = Self.separator(in: self.bytes)

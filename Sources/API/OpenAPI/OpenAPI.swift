@@ -5,6 +5,7 @@ import Store
 
 /// The API's description of itself (OpenAPI 3.1), made from the same route table that answers.
 package enum OpenAPI {
+  /// What `/openapi.json` answers; built once, on first use.
   package static let document: JSONValue = .make([
     ("openapi", "3.1.0"), ("info", info), ("security", .array([.make([("key", .array([]))])])), ("paths", paths),
     ("components", components),
@@ -29,6 +30,7 @@ package enum OpenAPI {
     ])
   }
 
+  /// Compact, as it is sent.
   package static let encoded = document.encoded
 
   private static var paths: JSONValue {

@@ -50,6 +50,8 @@ package struct RequestSample: Sendable {
     return mask
   }
 
+  /// One object. A body that is encrypted on the wire is written as its reader sees it; `bytes` is its size on the
+  /// wire.
   package func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.member("provider", address.provider.rawValue)

@@ -11,6 +11,7 @@ extension RouteResolver {
     return target(stored)
   }
 
+  /// A disabled device is skipped, and a pruned one ends as dead with its tombstone's reason.
   package func target(_ stored: StoredDevice) -> SubmissionTarget {
     let device = stored.device
     return SubmissionTarget(

@@ -8,6 +8,7 @@ import Store
 package final class TagBook {
   /// A look holds for so many milliseconds, and so many are made in that time; what needs more gets no suggestion.
   package static let milliseconds: Int64 = 10_000
+  /// Of all apps together.
   package static let mostLooks = 8
 
   private struct Question: Hashable {
@@ -16,6 +17,7 @@ package final class TagBook {
   }
   private var looks: [Question: (at: Instant, tags: [String]?)] = [:]
 
+  /// One for each API loop.
   package init() {}
 
   /// Tags that begin with `prefix`: those known, or those that `look` finds. Nil: another request is looking, or too

@@ -81,6 +81,7 @@ struct Export<Item> {
 package struct CSV {
   private(set) var bytes: [UInt8] = []
 
+  /// One record with its CRLF: a field is quoted where it holds a comma, a quote or a line end.
   package static func line(_ fields: [String]) -> [UInt8] {
     var table = CSV()
     table.row(fields)

@@ -155,6 +155,7 @@ package struct Problem: Error, Sendable {
   /// More headers, such as `allow`.
   package var headers: [Header]
 
+  /// `detail`: for the caller, without tokens and payloads. `violations`: each with its own place.
   package init(
     _ code: ProblemCode, _ detail: String, violations: [Violation] = [], retryAfter: Int? = nil, headers: [Header] = []
   ) {

@@ -3,6 +3,7 @@ import Intake
 
 /// Finds the endpoint of a request.
 package enum Router {
+  /// What a method and path lead to; a refusal is 400, 404 or 405.
   package enum Match: Sendable {
     /// `parameters`: the decoded parts of the path that stand for braces, in order.
     case found(Endpoint, parameters: [String])

@@ -21,6 +21,7 @@ package final class Service {
   private let channels: BroadcastChannels
   private var server: HTTPServer?
 
+  /// Registers for the store's condition at once, and listens only from `start` on.
   package init(
     loop: EventLoop, store: Store, apps: [AppID: App], providers: [ProviderName: any PushProvider],
     accounts: [CredentialID: any ProviderAccount], settings: ServiceSettings, metrics: Metrics, log: Log,

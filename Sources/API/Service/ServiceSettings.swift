@@ -34,6 +34,7 @@ package struct ServiceSettings: Sendable {
   /// Calls to providers: PEM file of authorities (nil: the system's), and their connections.
   package var caFile: String?
   package var http2 = HTTP2Settings()
+  /// The same defaults as the configuration's.
   package init() {}
 
   /// Bytes that the body of a request to this path may have.

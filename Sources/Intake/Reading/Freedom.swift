@@ -21,6 +21,7 @@ package struct Freedom: Sendable {
 
 /// Headers of a request to APNs that a message may add.
 package enum HeaderBounds {
+  /// `overrides.apns.headers` of one message.
   package static let count = 32
   /// As HTTP/2 counts them (RFC 9113 section 6.5.2): APNs takes 8,000 bytes in all, of which Fanfare needs a part.
   package static let bytes = 6_000

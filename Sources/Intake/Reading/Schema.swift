@@ -19,6 +19,7 @@ package struct Schema: Sendable {
     return length < byLength.count && byLength[length].contains(field)
   }
 
+  /// The body of `POST /v1/messages`, and the message of a draft.
   package static let message = Schema(
     "message",
     [
@@ -29,11 +30,14 @@ package struct Schema: Sendable {
       "durability",
       "overrides",
     ])
+  /// `to`: a request has exactly one of them.
   package static let recipients = Schema(
     "to", ["devices", "users", "tokens", "audience", "filters", "activity", "channel", "everyone"])
+  /// One of `to.tokens`.
   package static let token = Schema(
     "token", ["provider", "token", "environment", "bundle_id", "token_kind", "live_activity_token"])
   package static let channel = Schema("to.channel", ["id", "bundle_id", "environment"])
+  /// The body of a request that makes a broadcast channel.
   package static let channelRequest = Schema("channel", ["bundle_id", "environment", "message_storage"])
   package static let notification = Schema(
     "notification",
@@ -46,6 +50,7 @@ package struct Schema: Sendable {
   package static let web = Schema("notification.web", ["icon", "badge", "require_interaction", "silent", "tag"])
   package static let sound = Schema("sound", ["name", "critical", "volume"])
   package static let button = Schema("button", ["id", "text", "icon", "url"])
+  /// One language of `notification.localized`.
   package static let localized = Schema("localized", ["title", "subtitle", "body"])
   package static let liveActivity = Schema(
     "live_activity",
@@ -63,9 +68,11 @@ package struct Schema: Sendable {
   /// What may change of a message until it starts.
   package static let schedule = Schema("schedule", ["send_at", "send_at_local", "version"])
   package static let replay = Schema("replay", ["outcomes", "reasons", "after"])
+  /// One of `variants`.
   package static let variant = Schema("variant", ["name", "weight", "notification", "data"])
   package static let errorBrake = Schema("error_brake", ["share", "minimum"])
   package static let durability = Schema("durability", ["replicas"])
+  /// The body of a registration.
   package static let device = Schema(
     "device",
     [
@@ -84,11 +91,15 @@ package struct Schema: Sendable {
 
   package static let draft = Schema("draft", ["name", "message"])
   package static let test = Schema("test", ["lists", "variant"])
+  /// The body of `PUT /v1/test_lists/{name}`.
   package static let testList = Schema("test list", ["devices", "users", "tokens"])
 
+  /// A change of a device's tags.
   package static let tagEdit = Schema("tags", ["add", "remove", "replace"])
+  /// All tags of a user.
   package static let userTags = Schema("tags", ["tags"])
 
+  /// Every object whose members are checked: for the list of fields and the API's description.
   package static let all = [
     message, recipients, token, channel, notification, sound, button, web, localized, liveActivity, fileProvider, mdm,
     overrides, apnsOverrides, fcmOverrides, variant, durability, errorBrake, device, importedDevice, channelRequest,

@@ -32,6 +32,7 @@ package struct Violation: Error, Hashable, Sendable {
   package var column: Int?
   /// Of a query: the parameter. The pointer is empty then.
   package var parameter: String?
+  /// `code`: one that a renderer or a provider gives, outside `Code`.
   package init(_ pointer: String, _ code: String, _ detail: String) {
     self.pointer = pointer
     self.code = code
@@ -50,6 +51,7 @@ package struct Refusal: Error, Sendable {
   package var violations: [Violation]
   /// Of a message: what could be read of it. What is faulty is left out, or what it is by default.
   package var partialMessage: Message?
+  /// `violations`: never empty.
   package init(violations: [Violation]) { self.violations = violations }
 }
 
@@ -59,6 +61,7 @@ package struct Warning: Hashable, Sendable {
   package var pointer: String
   package var code: String
   package var detail: String
+  /// `code`: stable, for programs. `detail`: a sentence for the caller.
   package init(_ pointer: String, _ code: String, _ detail: String) {
     self.pointer = pointer
     self.code = code

@@ -8,8 +8,10 @@ package struct ReplaySelection: Hashable, Sendable {
   /// Where an earlier replay stopped, as it said; nil: from the beginning.
   package var after: String?
 
+  /// Of a request that names none. Dead tokens, skipped and cancelled deliveries do not go again unless they are named.
   package static let defaultOutcomes: Set<Outcome> = [.failed, .expired]
 
+  /// Without arguments: what `POST …/replay` without a body means.
   package init(outcomes: Set<Outcome> = defaultOutcomes, reasons: Set<String>? = nil) {
     self.outcomes = outcomes
     self.reasons = reasons

@@ -22,6 +22,7 @@ package struct LogEntry: Sendable {
   package internal(set) var body: [UInt8]?
   /// 0: no answer went out.
   package internal(set) var status: Int
+  /// The vendor's word; empty for a plain success.
   package internal(set) var reason: String
   /// The name that the vendor gave: FCM's name, OneSignal's id.
   package var name: String

@@ -17,6 +17,7 @@ package struct RequestLog: Sendable {
   private var seen: Set<Int> = []
   private var latest: (body: [UInt8], digest: BodyDigest)?
 
+  /// `capacity`: entries, the oldest give way. The other two are bytes: of one body, and of all that are kept.
   package init(capacity: Int, keepBodiesUpTo: Int = 1024, bodyBudget: Int = 64 << 20) {
     self.capacity = max(1, capacity)
     self.keepBodiesUpTo = keepBodiesUpTo
@@ -28,6 +29,7 @@ package struct RequestLog: Sendable {
   /// The number of the oldest entry kept, or the next one.
   package var first: UInt64 { last + 1 - UInt64(ring.count) }
 
+  /// Nil: not there yet, or no longer.
   package subscript(number: UInt64) -> LogEntry? {
     guard number >= first, number <= last else { return nil }
     return ring[index(of: number)]
@@ -99,6 +101,7 @@ package struct RequestLog: Sendable {
     ring[index(of: number)].status = 0
   }
 
+  /// Numbers go on; what was accepted before is forgotten, so a repetition of it is no duplicate.
   package mutating func removeAll() {
     ring = []
     start = 0

@@ -2,10 +2,12 @@ package import JSON
 
 /// What came in and what went out, by provider.
 package struct Statistics: Sendable {
+  /// What an answer is counted by; `reason` is the vendor's word, empty for a plain success.
   package struct Answer: Hashable, Sendable {
     package var status: Int
     package var reason: String
   }
+  /// Of one provider since the start or the last reset, which keeps only `connectionsOpen`.
   package struct Counts: Sendable {
     package var requests = 0
     /// Requests taken for delivery; OneSignal's count once, whatever their members.
@@ -35,13 +37,16 @@ package struct Statistics: Sendable {
   }
   private var counts = [Counts](repeating: Counts(), count: SandboxProvider.allCases.count)
 
+  /// All zeros for a provider that nobody has asked.
   package subscript(provider: SandboxProvider) -> Counts {
     get { counts[provider.rawValue] }
     _modify { yield &counts[provider.rawValue] }
   }
 
+  /// Of all providers together.
   package func faults(_ kind: FaultKind) -> Int { counts.reduce(0) { $0 + $1.faults[kind, default: 0] } }
 
+  /// Writes one member for each provider: call it inside an object.
   package func write(to writer: inout JSONWriter) {
     for provider in SandboxProvider.allCases {
       let counts = self[provider]

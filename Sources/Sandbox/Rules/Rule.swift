@@ -1,12 +1,14 @@
 /// A fault to play: which requests it meets, and what happens to them. Only requests that the vendor would accept meet
 /// rules; what is invalid gets the vendor's own refusal.
 package struct Rule: Hashable, Sendable {
+  /// Whether the vendor takes the request that a rule meets. What clients hear is the same.
   package enum When: String, Hashable, Sendable {
     /// Instead of processing: the request is not accepted.
     case before
     /// The request is accepted, then this happens to its answer.
     case after
   }
+  /// An answer in place of the vendor's.
   package struct Reply: Hashable, Sendable {
     package var status: Int
     /// The vendor's word; nil: the usual one for the status.
@@ -31,6 +33,7 @@ package struct Rule: Hashable, Sendable {
       self.bodyBytes = bodyBytes
     }
   }
+  /// What happens to the stream or its connection, mostly in place of an answer.
   package enum Action: Hashable, Sendable {
     /// Over HTTP/1.1 no further request is taken, and the connection ends.
     case goaway(code: UInt32, reason: String)
@@ -55,6 +58,7 @@ package struct Rule: Hashable, Sendable {
     case streams(Int)
   }
 
+  /// What is wrong with a server certificate; the raw values are the words of rules.
   package enum CertificateFault: String, CaseIterable, Hashable, Sendable {
     case unknownAuthority = "unknown_authority"
     case expired
@@ -80,6 +84,7 @@ package struct Rule: Hashable, Sendable {
   /// Milliseconds before the answer; with `stall`, how long it lasts.
   package var delay: Int64 = 0
 
+  /// Meets every request of every provider, and does nothing to it.
   package init() {}
 
   /// Reasons of OneSignal's partial answers: these rules pick members of a request, not the request.
@@ -116,6 +121,7 @@ package struct Rule: Hashable, Sendable {
   }
 }
 
+/// How log and statistics name what was played.
 package enum FaultKind: String, CaseIterable, Hashable, Sendable {
   case reply, delay, goaway, reset, stall, close, streams, headers, hpack, expire, certificate, handshake
 }

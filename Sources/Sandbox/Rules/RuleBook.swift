@@ -1,9 +1,11 @@
 /// The rules in force and what they have done. The first rule that fires has the request; later ones do not see it.
 package struct RuleBook: Sendable {
+  /// A rule and what it has done so far.
   package struct Standing: Sendable {
     package let rule: Rule
     /// Requests (or members) that provider and token matched.
     package fileprivate(set) var matched = 0
+    /// Times that it fired: at most `rule.times`.
     package fileprivate(set) var played = 0
     fileprivate let glob: TokenGlob
     /// How often each token came; kept only where share or `times_per_token` need it.
@@ -18,6 +20,7 @@ package struct RuleBook: Sendable {
   /// Tokens remembered by a rule; beyond it the rule forgets all and draws anew.
   static let maximumTokens = 1 << 20
 
+  /// In the order of the rules.
   package private(set) var standings: [Standing] = []
 
   package init(_ rules: [Rule] = []) { standings = rules.map(Standing.init) }

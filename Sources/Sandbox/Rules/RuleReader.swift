@@ -8,6 +8,7 @@ package struct RuleFault: Error, Hashable, Sendable {
   package var problem: String
 }
 
+/// Never empty.
 package struct RuleFaults: Error, Hashable, Sendable { package var faults: [RuleFault] }
 
 /// Reads the JSON array of `PUT /rules`. All faults at once; unknown fields are faults.
@@ -16,6 +17,7 @@ package enum RuleReader {
   static let maximumDelay: Int64 = 3_600_000
   static let maximumBodyBytes: Int64 = 1 << 40
 
+  /// At most 1,000 rules. Throws all faults of all rules.
   package static func read(_ bytes: [UInt8]) throws(RuleFaults) -> [Rule] {
     let document: JSONValue
     do { document = try JSON.parse(bytes) } catch {
