@@ -5,7 +5,7 @@ import Synchronization
 /// A program of several commands: finds the command that the first word names, reads its arguments, runs it.
 package struct Program: Sendable {
   /// Of the gateway and of everything that is built beside it.
-  package static let version = "0.1.0"
+  package static let version = Release.version
 
   /// As it is typed.
   let name: String

@@ -140,7 +140,6 @@ private final class APIThread: @unchecked Sendable {
       settings.metricsNeedKey = setup.configuration.listen.metricsNeedKey
       settings.server.maximumConnections = limits.connections
       settings.maximumTargets = limits.targets
-      settings.timesSubscribers = setup.configuration.quotas.mapValues(\.timesSubscribers)
       settings.caFile = setup.configuration.caFile
       settings.http2 = setup.worker.http2
       settings.urgentTargets = limits.urgentTargets
@@ -155,7 +154,7 @@ private final class APIThread: @unchecked Sendable {
       }
       let service = Service(
         loop: loop, store: store, apps: setup.apps, providers: Providers.byName, accounts: setup.accounts,
-        settings: settings, metrics: metrics, log: log, zones: ZoneFiles.book)
+        timesSubscribers: setup.timesSubscribers, settings: settings, metrics: metrics, log: log, zones: ZoneFiles.book)
       let port = try service.start()
       self.service = service
       return port
@@ -163,7 +162,9 @@ private final class APIThread: @unchecked Sendable {
   }
 
   func adopt(_ setup: Setup) throws {
-    try Blocking.on(loop) { [self] in service?.adopt(apps: setup.apps, accounts: setup.accounts) }
+    try Blocking.on(loop) { [self] in
+      service?.adopt(apps: setup.apps, accounts: setup.accounts, timesSubscribers: setup.timesSubscribers)
+    }
   }
 
   func refused(_ reason: String) {

@@ -91,6 +91,8 @@ extension Setup {
     return settings
   }
 
+  /// Recipients that each subscriber stands for, as the configuration has it.
+  var timesSubscribers: [ProviderName: Int] { configuration.quotas.mapValues(\.timesSubscribers) }
   /// Deliveries a second, of apps that have a rate.
   var rates: [AppID: Int] { apps.compactMapValues(\.ratePerSecond) }
 

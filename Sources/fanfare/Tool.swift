@@ -3,7 +3,7 @@ import CommandFrame
 /// The program's own command line.
 enum Tool {
   static let program = Program(
-    name: "fanfare", summary: "one push API for APNs, FCM and OneSignal, durable in Redis",
+    name: "fanfare", summary: "one push API for APNs, FCM, OneSignal and Web Push, durable in Redis",
     commands: [
       DevCommand.command, ServeCommand.command,
       SendCommand.command, CheckCommand.command, StatusCommand.command, KeysCommand.command, DevicesCommand.command,

@@ -13,6 +13,14 @@ struct IdentityTests {
     #expect(read.homePartition == partition)
   }
 
+  @Test("an origin names its port unless it is that of https, and an IPv6 address stands in brackets")
+  func authority() {
+    #expect(Origin(host: "api.example.com", port: 443).authority == "api.example.com")
+    #expect(Origin(host: "localhost", port: 8443).authority == "localhost:8443")
+    #expect(Origin(host: "::1", port: 8443).authority == "[::1]:8443")
+    #expect(Origin(host: "::1", port: 443).authority == "[::1]")
+  }
+
   @Test("texts of message ids sort as their times do")
   func order() {
     let early = MessageID(acceptedAt: WallTime(milliseconds: 1_000), partition: 900, random: .max)

@@ -82,7 +82,7 @@ struct TagCalls {
       }
     case .tooMany(let count):
       throw Problem(
-        .invalidTags, "The device would have \(count) tags; the limit is \(TagChange.maximumTags): nothing was changed")
+        .invalidTags, "The device would have \(count) tags; the limit is \(Tag.maximumPerDevice): nothing was changed")
     case .noDevice: throw missing
     }
   }

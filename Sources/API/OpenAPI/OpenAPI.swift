@@ -12,10 +12,10 @@ package enum OpenAPI {
   ])
 
   private static let about =
-    "One push API for APNs, FCM and OneSignal. `accepted` means that the provider accepted a push, not that it was "
+    "One push API for APNs, FCM, OneSignal and Web Push. `accepted` means that the provider accepted a push, not that it was "
     + "shown. Unknown request fields are refused; clients must ignore unknown fields of answers."
   private static let info: JSONValue = .make([
-    ("title", "Fanfare"), ("version", "0.1.0"), ("description", .string(about)),
+    ("title", "Fanfare"), ("version", .string(Release.version)), ("description", .string(about)),
   ])
 
   private static var components: JSONValue {

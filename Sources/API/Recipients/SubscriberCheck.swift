@@ -20,16 +20,12 @@ final class SubscriberCheck {
   private let loop: EventLoop
   private let store: Store
   private let configuration: AdoptedConfiguration
-  private let timesSubscribers: [ProviderName: Int]
   private var entries: [CredentialID: Entry] = [:]
 
-  init(
-    loop: EventLoop, store: Store, configuration: AdoptedConfiguration, timesSubscribers: [ProviderName: Int]
-  ) {
+  init(loop: EventLoop, store: Store, configuration: AdoptedConfiguration) {
     self.loop = loop
     self.store = store
     self.configuration = configuration
-    self.timesSubscribers = timesSubscribers
   }
 
   /// Warns of a message with which more would be reached than the vendor lets pass: the workers hold it back.
@@ -42,7 +38,7 @@ final class SubscriberCheck {
     var warnings: [Notice] = []
     for (id, count) in recipients.recipients.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       guard let account = configuration.accounts[id], let rule = account.subscriberRule,
-        case let times = timesSubscribers[account.provider] ?? 0, times > 0
+        case let times = configuration.timesSubscribers[account.provider] ?? 0, times > 0
       else { continue }
       let entry: Entry
       do throws(StoreError) {

@@ -6,6 +6,8 @@ final class AdoptedConfiguration {
   private(set) var apps: [AppID: App]
   private(set) var accounts: [CredentialID: any ProviderAccount] { didSet { openAccounts = Set(accounts.keys) } }
   private var openAccounts: Set<CredentialID>
+  /// Recipients that each subscriber stands for, of providers whose vendors have a rule of that.
+  private(set) var timesSubscribers: [ProviderName: Int]
   let providers: [ProviderName: any PushProvider]
   let providerNames: [ProviderName]
   let tokenRules: [ProviderName: TokenRules]
@@ -13,8 +15,10 @@ final class AdoptedConfiguration {
   var refusal: String?
 
   init(
-    apps: [AppID: App], providers: [ProviderName: any PushProvider], accounts: [CredentialID: any ProviderAccount]
+    apps: [AppID: App], providers: [ProviderName: any PushProvider], accounts: [CredentialID: any ProviderAccount],
+    timesSubscribers: [ProviderName: Int]
   ) {
+    self.timesSubscribers = timesSubscribers
     self.apps = apps
     self.accounts = accounts
     openAccounts = Set(accounts.keys)
@@ -23,7 +27,10 @@ final class AdoptedConfiguration {
     tokenRules = providers.mapValues(\.tokens)
   }
 
-  func adopt(apps: [AppID: App], accounts: [CredentialID: any ProviderAccount]) {
+  func adopt(
+    apps: [AppID: App], accounts: [CredentialID: any ProviderAccount], timesSubscribers: [ProviderName: Int]
+  ) {
+    self.timesSubscribers = timesSubscribers
     self.apps = apps
     self.accounts = accounts
     refusal = nil

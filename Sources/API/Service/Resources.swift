@@ -55,8 +55,7 @@ final class Resources {
     let preparation = MessagePreparation(
       store: store, configuration: configuration, settings: settings, check: check,
       recipientResolver: recipientResolver,
-      subscribers: SubscriberCheck(
-        loop: loop, store: store, configuration: configuration, timesSubscribers: settings.timesSubscribers),
+      subscribers: SubscriberCheck(loop: loop, store: store, configuration: configuration),
       forecaster: forecaster)
     let keys = IdempotencyKeys(loop: loop, store: store)
     let acceptor = MessageAcceptor(store: store, configuration: configuration, keys: keys, counts: counts)

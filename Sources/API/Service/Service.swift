@@ -24,15 +24,16 @@ package final class Service {
   /// Registers for the store's condition at once, and listens only from `start` on.
   package init(
     loop: EventLoop, store: Store, apps: [AppID: App], providers: [ProviderName: any PushProvider],
-    accounts: [CredentialID: any ProviderAccount], settings: ServiceSettings, metrics: Metrics, log: Log,
-    zones: ZoneBook = ZoneBook { _ in nil }
+    accounts: [CredentialID: any ProviderAccount], timesSubscribers: [ProviderName: Int] = [:],
+    settings: ServiceSettings, metrics: Metrics, log: Log, zones: ZoneBook = ZoneBook { _ in nil }
   ) {
     self.loop = loop
     self.store = store
     self.settings = settings
     self.log = log
     counts = ServiceCounts(metrics)
-    configuration = AdoptedConfiguration(apps: apps, providers: providers, accounts: accounts)
+    configuration = AdoptedConfiguration(
+      apps: apps, providers: providers, accounts: accounts, timesSubscribers: timesSubscribers)
     authentication = Authentication(store: store, configuration: configuration)
     queryRules = QueryRules(providers: configuration.providerNames)
     channels = BroadcastChannels(loop: loop, caFile: settings.caFile, settings: settings.http2)
@@ -51,8 +52,10 @@ package final class Service {
 
   /// Takes on the apps and accounts of a new configuration. Requests at work end with what they began with, or are
   /// refused where their app is gone.
-  package func adopt(apps: [AppID: App], accounts: [CredentialID: any ProviderAccount]) {
-    configuration.adopt(apps: apps, accounts: accounts)
+  package func adopt(
+    apps: [AppID: App], accounts: [CredentialID: any ProviderAccount], timesSubscribers: [ProviderName: Int] = [:]
+  ) {
+    configuration.adopt(apps: apps, accounts: accounts, timesSubscribers: timesSubscribers)
     channels.close()
   }
 

@@ -1,4 +1,3 @@
-package import Domain
 package import HTTP2
 package import HTTPServer
 
@@ -11,8 +10,6 @@ package struct ServiceSettings: Sendable {
   /// Of NDJSON calls.
   package var maximumBulkBody = 20 << 20
   package var maximumTargets = 10_000
-  /// Recipients for each subscriber, of providers whose vendors have a rule of that.
-  package var timesSubscribers: [ProviderName: Int] = [:]
   /// Deliveries of one replay: all that a message may hold.
   package var maximumReplayed = 65_535
   /// Direct sends with more targets are bulk (design D7).

@@ -87,8 +87,11 @@ package struct Origin: Hashable, Sendable {
     self.host = host
     self.port = port
   }
-  /// `host`, or `host:port` unless it is 443: the `:authority` and Host header.
-  package var authority: String { port == 443 ? host : "\(host):\(port)" }
+  /// `host`, or `host:port` unless it is 443: the `:authority` and Host header. An IPv6 address stands in brackets.
+  package var authority: String {
+    let name = host.contains(":") ? "[\(host)]" : host
+    return port == 443 ? name : "\(name):\(port)"
+  }
 }
 
 /// A credential that cannot be used; `fix` tells the operator what to do.

@@ -59,5 +59,14 @@ extension Journeys {
     try await gateway.until("the end of the wait") { gateway in
       try await !gateway.client.get("/readyz").text.contains("subscriber_limit")
     }
+
+    // It warns by what a reload has brought, too: of forty subscribers, nobody is to be reached twice.
+    try text.replacing("onesignal: { per_minute: 0 }", with: "onesignal: { per_minute: 0, times_subscribers: 1 }")
+      .write(to: file, atomically: true, encoding: .utf8)
+    gateway.process.signal(SIGHUP)
+    try await gateway.until("the reload") {
+      $0.process.text.components(separatedBy: "event=configuration_reloaded").count > 2
+    }
+    #expect(try await send().warnings.contains("subscriber_limit"))
   }
 }

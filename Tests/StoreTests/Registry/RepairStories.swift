@@ -210,7 +210,7 @@ struct RepairStories {
       #expect(try await members("gold") == 1)
       #expect(try await store.users.changeTags(ofUser: "ann", TagChange(remove: ["gold"]), app: shop) == .changed([]))
       #expect(try await members("gold") == 0)
-      let many = (0...TagChange.maximumTags).map { "t\($0)" }
+      let many = (0...Tag.maximumPerDevice).map { "t\($0)" }
       #expect(try await store.devices.changeTags(of: first.id, TagChange(add: many), app: shop) == .tooMany(251))
       #expect(
         try await store.devices.changeTags(of: first.id, TagChange(add: many.dropLast()), app: shop) != .tooMany(251))

@@ -191,7 +191,7 @@ struct DeviceRecord: Hashable {
       device.permissions = permissions
     }
     let tags = try reader.int()
-    device.tags.reserveCapacity(min(tags, TagChange.maximumTags))
+    device.tags.reserveCapacity(min(tags, Tag.maximumPerDevice))
     for _ in 0..<tags { device.tags.append(try reader.word(words)) }
     for _ in 0..<(try reader.int()) {
       device.attributes.append(JSONMember(try reader.word(words), try Self.readValue(&reader, words)))

@@ -17,7 +17,7 @@ package struct TagChange: Hashable, Sendable {
   package enum Result: Hashable, Sendable {
     /// The tags as they now are.
     case changed([String])
-    /// More than `TagChange.maximumTags`; nothing was changed.
+    /// More than `Tag.maximumPerDevice`; nothing was changed.
     case tooMany(Int)
     case noDevice
   }
@@ -28,9 +28,4 @@ package struct TagChange: Hashable, Sendable {
     let kept = (replace ?? tags).filter { !gone.contains(ExactText($0)) }
     return (kept + add).eachOnce
   }
-}
-
-extension TagChange {
-  /// Of a device, and again of its user.
-  package static let maximumTags = 250
 }

@@ -42,7 +42,7 @@ extension DeviceRegistry {
     var tooMany: Int?
     let changed = try await DeviceRecords(session).rewrite(id, app: app) { record in
       let tags = change.applied(to: record.stored.device.tags)
-      tooMany = tags.count > TagChange.maximumTags ? tags.count : nil
+      tooMany = tags.count > Tag.maximumPerDevice ? tags.count : nil
       guard tooMany == nil, tags.map(ExactText.init) != record.stored.device.tags.map(ExactText.init) else {
         return nil
       }

@@ -200,7 +200,7 @@ package struct UserIndex: StorePart {
     for _ in 0..<DeviceRecords.writeAttempts {
       let entry = try await entries(ofUsers: [user], app: app)[0]
       let tags = change.applied(to: entry.tags)
-      guard tags.count <= TagChange.maximumTags else { return .tooMany(tags.count) }
+      guard tags.count <= Tag.maximumPerDevice else { return .tooMany(tags.count) }
       let reply = try await ask(
         Scripts.tagUser, keys: [keys.userEdition(home.partition, app), home.key],
         [.text(user), .bytes(entry.packedTags), .bytes(UserEntry.pack(tags))])
