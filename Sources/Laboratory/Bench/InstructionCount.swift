@@ -11,15 +11,20 @@ final class InstructionCount {
 
   private static let valgrind = "/usr/bin/valgrind"
   private static let control = "/usr/bin/callgrind_control"
-  static var isAvailable: Bool { FileContent.exists(valgrind) && FileContent.exists(control) }
+  private static let objcopy = "/usr/bin/objcopy"
+  static var isAvailable: Bool { [valgrind, control, objcopy].allSatisfy(FileContent.exists) }
 
   /// Nothing is counted before `begin`.
   init(_ stage: BenchStage, arguments: [String]) throws {
     file = stage.folder.file("callgrind.out")
     log = stage.log
+    // Valgrind cannot read what Swift writes for debuggers.
+    let program = stage.folder.file("fanfare")
+    try Self.run(Self.objcopy, ["--strip-debug", try GatewayProcess.program(), program], log: log)
     gateway = try GatewayProcess(
       config: stage.file, log: stage.log, core: BenchStage.workerCore, arguments: arguments,
-      under: [Self.valgrind, "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=\(file)"])
+      under: [Self.valgrind, "--tool=callgrind", "--instr-atstart=no", "--callgrind-out-file=\(file)"],
+      program: program)
   }
 
   func begin() throws { try switchCounting("on") }
@@ -37,9 +42,13 @@ final class InstructionCount {
   }
 
   private func switchCounting(_ word: String) throws {
-    let tool = try ChildProcess(Self.control, ["-i", word, String(gateway.id)], log: log)
+    try Self.run(Self.control, ["-i", word, String(gateway.id)], log: log)
+  }
+
+  private static func run(_ path: String, _ arguments: [String], log: String) throws {
+    let tool = try ChildProcess(path, arguments, log: log)
     let deadline = Clock.milliseconds + 60_000
     while tool.isRunning, Clock.milliseconds < deadline { usleep(5_000) }
-    guard !tool.isRunning, tool.status == 0 else { throw BenchFailure(reason: "callgrind_control failed") }
+    guard !tool.isRunning, tool.status == 0 else { throw BenchFailure(reason: "\(path) failed") }
   }
 }

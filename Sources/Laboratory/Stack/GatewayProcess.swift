@@ -13,12 +13,14 @@ final class GatewayProcess: Sendable {
 
   /// Returns when it is ready. `core` >= 0 pins it. `environment`: more variables, as `NAME=value`. A library that is loaded
   /// by one of them and adds variables of its own does so in the second `env`: Swift finds no arguments behind an
-  /// environment that has moved. `under`: a program that runs it, with its arguments.
+  /// environment that has moved. `under`: a program that runs
+  /// it, with its arguments; `program`: another copy of it.
   init(
     config: String, log: String, core: Int = -1, arguments: [String] = [], environment: [String] = [],
-    under: [String] = []
+    under: [String] = [], program: String? = nil
   ) throws(ChildProcess.StartFailure) {
-    var words = under + [try Self.program(), "serve", "--config", config, "--json"] + arguments
+    let path = if let program { program } else { try Self.program() }
+    var words = under + [path, "serve", "--config", config, "--json"] + arguments
     if !environment.isEmpty { words = ["env"] + environment + ["env"] + words }
     process = try ReadProcess(words[0], Array(words.dropFirst()), log: log, core: core)
     let line = process.line(timeout: Self.patience) { $0.contains("\"ready\"") }
@@ -31,7 +33,7 @@ final class GatewayProcess: Sendable {
   /// Milliseconds; it waits for a Redis that loads its data.
   private static let patience = 180_000
 
-  private static func program() throws(ChildProcess.StartFailure) -> String {
+  static func program() throws(ChildProcess.StartFailure) -> String {
     let path = ThisProgram.folder + "/fanfare"
     guard access(path, X_OK) == 0 else {
       throw ChildProcess.StartFailure(reason: "there is no \(path): build it (swift build --product fanfare)")
