@@ -4,62 +4,67 @@ import JSON
 
 extension RegistryBench {
   func show(_ result: Result, json: Bool) {
-    if json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      writer.member("devices", registered == nil ? devices : result.exported)
-      writer.member("provider", provider.rawValue)
-      // Of what was not measured nothing is said.
-      let imported: [(String, Double)] = [
-        ("import_seconds", result.importSeconds), ("import_cpu_us", result.importOwn),
-        ("import_redis_cpu_us", result.importRedis), ("import_per_core_second", result.importRate),
-        ("repeat_seconds", result.repeatSeconds), ("redis_bytes", result.bytes),
-        ("reindex_seconds", result.reindexSeconds),
-      ]
-      let always: [(String, Double)] = [
-        ("tag_change_ms", result.tagChange.middle), ("tag_change_p99_ms", result.tagChange.late),
-        ("tag_change_worst_ms", result.tagChange.worst),
-        ("export_per_second", Double(result.exported) / result.exportSeconds),
-        ("tags_first_page_ms", result.tagPages.first), ("tags_page_ms", result.tagPages.behind),
-      ]
-      for (name, value) in (registered == nil ? imported : []) + always {
+    if json { Terminal.print(encoded(result)) } else { show(result) }
+  }
+
+  private func encoded(_ result: Result) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("devices", registered == nil ? devices : result.exported)
+    writer.member("provider", provider.rawValue)
+    // Of what was not measured nothing is said.
+    let imported: [(String, Double)] = [
+      ("import_seconds", result.importSeconds), ("import_cpu_us", result.importOwn),
+      ("import_redis_cpu_us", result.importRedis), ("import_per_core_second", result.importRate),
+      ("repeat_seconds", result.repeatSeconds), ("redis_bytes", result.bytes),
+      ("reindex_seconds", result.reindexSeconds),
+    ]
+    let always: [(String, Double)] = [
+      ("tag_change_ms", result.tagChange.middle), ("tag_change_p99_ms", result.tagChange.late),
+      ("tag_change_worst_ms", result.tagChange.worst),
+      ("export_per_second", Double(result.exported) / result.exportSeconds),
+      ("tags_first_page_ms", result.tagPages.first), ("tags_page_ms", result.tagPages.behind),
+    ]
+    for (name, value) in (registered == nil ? imported : []) + always {
+      writer.key(name)
+      writer.double(value)
+    }
+    writer.objects("counts", result.counts) { writer, count in
+      writer.member("audience", count.name)
+      writer.member("members", count.members)
+      writer.key("ms")
+      writer.double(count.milliseconds)
+    }
+    writer.objects("users", result.users) { writer, user in
+      writer.member("devices", user.devices)
+      for (name, value) in [
+        ("change_ms", user.change), ("read_ms", user.read), ("read_cpu_us", user.readOwn),
+        ("read_redis_cpu_us", user.readRedis),
+      ] {
         writer.key(name)
         writer.double(value)
       }
-      writer.objects("counts", result.counts) { writer, count in
-        writer.member("audience", count.name)
-        writer.member("members", count.members)
-        writer.key("ms")
-        writer.double(count.milliseconds)
-      }
-      writer.objects("users", result.users) { writer, user in
-        writer.member("devices", user.devices)
-        for (name, value) in [
-          ("change_ms", user.change), ("read_ms", user.read), ("read_cpu_us", user.readOwn),
-          ("read_redis_cpu_us", user.readRedis),
-        ] {
-          writer.key(name)
-          writer.double(value)
-        }
-        writer.member("slowest_us", user.slowest)
-      }
-      writer.member("slow_commands", result.slowCommands)
-      writer.member("slowest_us", result.slowest)
-      writer.key("slow")
-      writer.beginArray()
-      for slow in result.slow {
-        writer.beginObject()
-        writer.member("step", slow.step)
-        writer.member("commands", slow.commands)
-        writer.member("longest_us", slow.longest)
-        writer.endObject()
-      }
-      writer.endArray()
-      writer.member("memory", result.memory)
-      writer.member("debug_build", Machine.isDebugBuild)
-      writer.endObject()
-      return Terminal.print(writer.bytes)
+      writer.member("slowest_us", user.slowest)
     }
+    writer.member("slow_commands", result.slowCommands)
+    writer.member("slowest_us", result.slowest)
+    writer.key("slow")
+    writer.beginArray()
+    for slow in result.slow {
+      writer.beginObject()
+      writer.member("step", slow.step)
+      writer.member("commands", slow.commands)
+      writer.member("longest_us", slow.longest)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.member("memory", result.memory)
+    writer.member("debug_build", Machine.isDebugBuild)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private func show(_ result: Result) {
     var table = Table()
     if registered == nil {
       table.row("imported/s", "\(Int(Double(devices) / result.importSeconds))")

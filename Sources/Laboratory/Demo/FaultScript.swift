@@ -5,52 +5,68 @@ import JSON
 enum FaultScript {
   /// The JSON of `PUT /rules`. `registered`: a time after the last registration.
   static func rules(registered: WallTime, longBefore: WallTime) -> [UInt8] {
+    var script = Rules()
+    deaths(registered: registered, longBefore: longBefore, &script)
+    troubles(&script)
+    script.writer.endArray()
+    return script.writer.bytes
+  }
+
+  private struct Rules {
     var writer = JSONWriter()
-    writer.beginArray()
-    func rule(_ write: (inout JSONWriter) -> Void) {
+    init() { writer.beginArray() }
+    mutating func rule(_ write: (inout JSONWriter) -> Void) {
       writer.beginObject()
       write(&writer)
       writer.endObject()
     }
+  }
+
+  /// What one token is answered, whenever it comes.
+  private static func deaths(registered: WallTime, longBefore: WallTime, _ script: inout Rules) {
     // 410: after the registration, and long before it.
-    rule {
+    script.rule {
       $0.member("provider", "apns")
       $0.member("token", "\(Population.mark(.dying))*")
       $0.member("status", 410)
       $0.member("reason", "Unregistered")
       $0.member("timestamp", registered.milliseconds)
     }
-    rule {
+    script.rule {
       $0.member("provider", "apns")
       $0.member("token", "\(Population.mark(.returned))*")
       $0.member("status", 410)
       $0.member("reason", "Unregistered")
       $0.member("timestamp", longBefore.milliseconds)
     }
-    rule {
+    script.rule {
       $0.member("provider", "fcm")
       $0.member("token", "\(Population.mark(.dying))*")
       $0.member("status", 404)
       $0.member("reason", "UNREGISTERED")
     }
-    rule {
+    script.rule {
       $0.member("provider", "onesignal")
       $0.member("token", "dead*")
       $0.member("status", 200)
       $0.member("reason", "invalid_player_ids")
     }
     // The message's fault.
-    rule {
+    script.rule {
       $0.member("provider", "apns")
       $0.member("token", "\(Population.mark(.refused))*")
       $0.member("status", 400)
       $0.member("reason", "BadExpirationDate")
     }
+  }
+
+  /// What providers and connections do for a while.
+  private static func troubles(_ script: inout Rules) {
     // A provider that is busy, for one token or for the account.
     for (provider, reason, times) in [
       ("apns", "TooManyRequests", 60), ("fcm", "QUOTA_EXCEEDED", 2), ("onesignal", "API rate limit exceeded", 1),
     ] {
-      rule {
+      script.rule {
         $0.member("provider", provider)
         $0.member("status", 429)
         $0.member("reason", reason)
@@ -65,7 +81,7 @@ enum FaultScript {
       ("apns", "ServiceUnavailable", 60), ("fcm", "UNAVAILABLE", 40),
       ("onesignal", "Service temporarily unavailable", 1),
     ] {
-      rule {
+      script.rule {
         $0.member("provider", provider)
         $0.member("status", 503)
         $0.member("reason", reason)
@@ -77,7 +93,7 @@ enum FaultScript {
     }
     // A connection that goes away in the middle.
     for (provider, after) in [("apns", 700), ("apns", 2_500), ("fcm", 900)] {
-      rule {
+      script.rule {
         $0.member("provider", provider)
         $0.member("action", "goaway")
         $0.member("after", after)
@@ -88,7 +104,7 @@ enum FaultScript {
     for (provider, code, when) in [
       ("apns", 7, "before"), ("fcm", 7, "before"), ("apns", 2, "before"), ("apns", 2, "after"),
     ] {
-      rule {
+      script.rule {
         $0.member("provider", provider)
         $0.member("action", "reset")
         $0.member("code", code)
@@ -98,8 +114,6 @@ enum FaultScript {
         $0.member("after", 1_000)
       }
     }
-    writer.endArray()
-    return writer.bytes
   }
 
   /// Kinds of faults that the sandbox's statistics do not show as played; empty when all were.
