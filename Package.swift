@@ -16,7 +16,7 @@ let pure: [SwiftSetting] = strict + [.strictMemorySafety()]
 let hot: [SwiftSetting] =
   strict + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
-/// Debug builds of most modules are optimized too: tests need a quarter of the processor time then. Assertions and checks of
+/// Debug builds of the modules are optimized too: tests need a quarter of the processor time then. Assertions and checks of
 /// overflow stay. To step through a module in a debugger, leave this out.
 let quick: [SwiftSetting] = [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
 
@@ -31,7 +31,7 @@ func module(
     name: name, dependencies: dependencies, path: path ?? "Sources/\(name)",
     // A provider's folder carries its own page.
     exclude: path == nil ? [] : ["README.md"], resources: resources,
-    swiftSettings: name == "API" ? settings : settings + quick)
+    swiftSettings: settings + quick)
 }
 
 /// A Debian library behind one C target: its header, and a shim where Swift cannot call it directly.

@@ -62,6 +62,9 @@ extension Worker {
     if let due { expectRetry(of: partition, at: due) }
     for job in piece.finishedJobs where !settledAside(job, partition) { claims.finished(job) }
     for (message, control) in result.controls { learned(message, control, in: partition) }
+    // They came into the retry set behind the search for what a cancelled message has there.
+    for message in Set(piece.retries.map(\.target.delivery.message))
+    where result.controls[message]?.word == .cancelled { cancelRetries(of: message, in: partition) }
     if partition.isLeaving { handOverSoon(partition) }
     if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }
     wakeAll()

@@ -34,10 +34,15 @@ extension Worker {
       // Jobs set aside are claimed, and end.
       goOn(id, partition)
       for rateQueue in rateQueues.values { rateQueue.giveUp() }
-      background {
-        _ = await self.untilStored(partition) { (lease) throws(StoreError) in
-          try await self.store.queue.cancelWaiting(lease, message: id, atHand: partition.atHand)
-        }
+      cancelRetries(of: id, in: partition)
+    }
+  }
+
+  /// Ends what the retry set has of a cancelled message, and members of an audience that were never handed out.
+  func cancelRetries(of id: MessageID, in partition: Partition) {
+    background {
+      _ = await self.untilStored(partition) { (lease) throws(StoreError) in
+        try await self.store.queue.cancelWaiting(lease, message: id, atHand: partition.atHand)
       }
     }
   }

@@ -78,4 +78,25 @@ struct OrderBarrierTests {
       await post.finish(worker)
     }
   }
+
+  @Test("its message is cancelled before it is written down that it waits", .timeLimit(.minutes(6 * Sanitizer.slowness)))
+  func cancelledBeforeFlush() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { _, _ in .status(503) }
+      var settings = Post.settings()
+      settings.flush.interval = 3_000
+      settings.retry[.apns]!.floors[.serverFault] = 3_600_000
+      try await post.register(1)
+      let worker = try post.work([post.account(responder)], settings)
+      let id = try await send("waiting", to: [0], post)
+      try await post.until("the backoff") { barriers(worker) == [1, 1] }
+      #expect(worker.unflushed == 1)
+      _ = try await post.store.control.change(id, app: Post.app, .cancelled)
+      try await post.until("the word of it") { barriers(worker) == [0, 0] }
+      #expect(worker.unflushed == 1, "too slow to prove anything")
+      #expect(try await post.done(id) == [.cancelled: 1])
+      await post.finish(worker)
+    }
+  }
 }
