@@ -12,8 +12,8 @@ final class Partition {
   var isReady = false
   /// It goes to another worker as soon as what is at work for it has ended and is written down: nothing new begins.
   var isLeaving = false
-  /// Deliveries in memory, waiting or at work.
-  var inMemory = 0
+  /// What the ledger counts for it.
+  let usage = PartitionUsage()
   /// Retries taken from the set, or superseded in it, until a flush has settled them: a poll finds them once more.
   var atHand: Set<DeliveryID> = []
   /// When the retry set is read next.
@@ -54,7 +54,7 @@ final class Partition {
   /// Work of it may begin.
   var takesWork: Bool { isReady && mayWork }
   /// Nothing of it is at work, and all is written down.
-  var isDone: Bool { inMemory == 0 && !flushing && flush.isIdle }
+  var isDone: Bool { usage.inMemory == 0 && !flushing && flush.isIdle }
 
   /// A flush has written what became of it.
   func settled(_ delivery: DeliveryID) {

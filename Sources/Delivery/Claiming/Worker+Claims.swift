@@ -101,10 +101,11 @@ extension Worker {
   ) {
     let atWork: JobAtWork
     if job.lastMember == nil {
-      atWork = JobAtWork(id: job.id, left: job.targets.count)
+      atWork = JobAtWork(id: job.id)
+      ledger.claimed(job.targets.count, of: atWork, isWhole: true)
     } else {
-      atWork = partition.audienceJobs[job.id] ?? JobAtWork(id: job.id, left: 0, isWhole: false)
-      atWork.more(job.count, isWhole: job.isWhole)
+      atWork = partition.audienceJobs[job.id] ?? JobAtWork(id: job.id)
+      ledger.claimed(job.count, of: atWork, isWhole: job.isWhole)
       partition.audienceJobs[job.id] = job.isWhole ? nil : atWork
     }
     if atWork.isFinished {
@@ -175,9 +176,7 @@ extension Worker {
       target, address: address, message: message, partition: partition, sender: sender, job: job,
       urgency: urgency)
     delivery.cap = use
-    messages.used(message)
-    sender.inMemory += 1
-    partition.inMemory += 1
+    ledger.claimed(message, by: sender.usage, in: partition.usage)
     if let rateQueue { rateQueue.add(delivery) } else { enterLane(delivery) }
   }
 
@@ -187,7 +186,7 @@ extension Worker {
     delivery.lane = lane
     let result = lanes.change(lane) { $0.add(delivery.entry, delivery: delivery.id) }
     if let hold = result.own {
-      delivery.sender.barriers -= 1
+      ledger.barrierRemoved(by: delivery.sender.usage)
       delivery.overtaken = hold.overtaken
     } else if let hold = dropBarrier(of: delivery.id) {
       // Its device has another token by now.
@@ -211,9 +210,7 @@ extension Worker {
       return write(target, .expired, reason: reason, sender: sender, job: job, partition: partition)
     }
     let entry = Flush.RetryEntry(target: target, due: until, reason: reason, attempts: [])
-    partition.flush.add(entry, finishedJob: job?.one())
-    unflushed += 1
-    flushSoon(partition)
+    add(entry, of: job, to: partition)
   }
 
   /// The lane of a token; one that is new knows of the member of an audience that is at work there.
@@ -343,9 +340,7 @@ extension Worker {
     let due = loop.wallNow + (pause + .random(in: 0...max(1, pause / 4)))
     let entry = Flush.RetryEntry(
       target: target, due: due, reason: target.attempts.last?.reason ?? "waiting", attempts: [])
-    partition.flush.add(entry, finishedJob: nil)
-    unflushed += 1
-    flushSoon(partition)
+    add(entry, to: partition)
     return due
   }
 
@@ -385,6 +380,6 @@ extension Worker {
         target, place: place, message: message, due: due, since: target.attempts.first?.at, sender: sender)
     else { return }
     let lane = openLane(LaneKey(app: message.app, address: address))
-    if lanes.change(lane, { $0.add(barrier) }) { sender.barriers += 1 }
+    if lanes.change(lane, { $0.add(barrier) }) { ledger.barrierSet(by: sender.usage) }
   }
 }

@@ -85,7 +85,8 @@ extension Worker {
     guard let partition = partitions.removeValue(forKey: number) else { return }
     counts.leases.add(-1)
     partition.isLost = true
-    unflushed -= partition.flush.unflushed
+    assert(partition.usage.unflushed == partition.flush.unflushed, "outcomes were added past the ledger")
+    ledger.lost(partition.usage)
     stopClaiming(for: partition)
     dropWaiting(of: partition)
     wakeAll()
@@ -102,7 +103,7 @@ extension Worker {
         (lane.remove { $0.place.partition == number }, lane.removeBarriers { $0.place.partition == number })
       }
       for entry in waiting { left(entry.ticket) }
-      for barrier in barriers { senders[barrier.credential]?.barriers -= 1 }
+      for barrier in barriers { barrierRemoved(barrier) }
     }
     for (_, slice) in partition.parkedSlices { abandon(slice.members) }
     partition.parkedSlices = []

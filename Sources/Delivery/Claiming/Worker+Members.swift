@@ -25,9 +25,7 @@ extension Worker {
   }
 
   private func enqueue(_ batch: DeliveryBatch, _ sender: Sender) {
-    messages.used(batch.message)
-    sender.inMemory += batch.members.count
-    batch.partition.inMemory += batch.members.count
+    ledger.claimed(batch.message, batch.members.count, by: sender.usage, in: batch.partition.usage)
     sender.enqueue(batch)
   }
 
@@ -68,11 +66,10 @@ extension Worker {
   }
 
   /// The memory that members took is free; nothing is said of what became of them.
-  private func release(_ count: Int, of batch: DeliveryBatch, _ sender: Sender) {
-    if batch.left(count) { messages.released(batch.message) }
-    sender.inMemory -= count
-    batch.partition.inMemory -= count
-    if batch.partition.isLeaving, batch.partition.inMemory == 0 { handOverSoon(batch.partition) }
+  private func release(_ count: Int, grouped: Bool = false, of batch: DeliveryBatch, _ sender: Sender) {
+    let partition = batch.partition
+    ledger.left(batch.message, count, grouped: grouped, by: sender.usage, in: partition.usage)
+    if partition.isLeaving, partition.usage.inMemory == 0 { handOverSoon(partition) }
   }
 
   // MARK: Ends
@@ -105,7 +102,7 @@ extension Worker {
       run.firstAttempt = inFlight.batch.firstAttempt ?? inFlight.at
     }
     run.indexes.append(UInt32(inFlight.batch.members.index(at: inFlight.place)))
-    sender.grouped += 1
+    ledger.grouped(by: sender.usage)
   }
 
   func close(_ run: inout Run, _ sender: Sender) {
@@ -114,14 +111,9 @@ extension Worker {
     let indexes = run.indexes
     run.batch = nil
     run.indexes = []
-    sender.grouped -= indexes.count
-    release(indexes.count, of: batch, sender)
+    release(indexes.count, grouped: true, of: batch, sender)
     guard !partition.isLost else { return counts.forgotten.add(UInt64(indexes.count)) }
-    partition.flush.add(
-      accepted: indexes, of: batch.message.id, firstAttempt: run.firstAttempt,
-      finishedJob: batch.job.several(indexes.count))
-    unflushed += indexes.count
-    flushSoon(partition)
+    add(accepted: indexes, of: batch.message.id, firstAttempt: run.firstAttempt, job: batch.job, to: partition)
   }
 
   /// Those of a batch that were not sent end alike.
@@ -184,9 +176,7 @@ extension Worker {
     let delivery = Delivery(
       target, address: address, message: batch.message, partition: batch.partition, sender: sender, job: batch.job,
       urgency: .bulk)
-    // Its place in memory is the delivery's now.
-    messages.used(batch.message)
-    if batch.left() { messages.released(batch.message) }
+    // In memory it is counted as before.
     if let lane = inFlight.lane {
       delivery.lane = lane
     } else {

@@ -111,33 +111,6 @@ final class Delivery {
   }
 }
 
-/// A claimed job; finished when it is claimed as a whole, or will not be, and none of its deliveries is left.
-final class JobAtWork {
-  let id: JobID
-  private var left: Int
-  private var isWhole: Bool
-  /// Its message is paused: nothing more of it is claimed, and it stays in its stream.
-  var isAside = false
-  init(id: JobID, left: Int, isWhole: Bool = true) {
-    self.id = id
-    self.left = left
-    self.isWhole = isWhole
-  }
-  /// One more delivery is final, in the retry set or given back; the job, if it was the last.
-  func one() -> JobID? { several(1) }
-  func several(_ count: Int) -> JobID? {
-    left -= count
-    precondition(left >= 0, "more ends than deliveries in a job")
-    return isFinished ? id : nil
-  }
-  /// More of its members were claimed.
-  func more(_ count: Int, isWhole: Bool) {
-    left += count
-    self.isWhole = isWhole
-  }
-  var isFinished: Bool { left == 0 && (isWhole || isAside) }
-}
-
 /// One request at work.
 final class InFlightRequest {
   let deliveries: [Delivery]

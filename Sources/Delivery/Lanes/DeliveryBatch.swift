@@ -21,8 +21,6 @@ final class DeliveryBatch {
   private var again: [Int] = []
   /// Who was in `again` once takes the slow path, which knows how often and when.
   private var returned: Set<Int> = []
-  /// Members that have neither an outcome nor a delivery.
-  private(set) var left: Int
   /// When the first of them was sent.
   var firstAttempt: WallTime?
   var prepared: Prepared?
@@ -56,7 +54,6 @@ final class DeliveryBatch {
     self.message = message
     self.partition = partition
     self.job = job
-    left = members.count
     owner = LaneKey.owner(message.app)
   }
 
@@ -93,13 +90,6 @@ final class DeliveryBatch {
   /// Something speaks against sending its next member: `Worker.stop` tells what.
   func mayStop(now: WallTime) -> Bool {
     message.isStopped || message.startBy < now || until.map { $0 <= now } ?? false
-  }
-
-  /// Members left; true: those were the last.
-  func left(_ count: Int = 1) -> Bool {
-    left -= count
-    precondition(left >= 0, "more ends than members in a batch")
-    return left == 0
   }
 }
 

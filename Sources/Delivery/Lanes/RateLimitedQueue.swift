@@ -44,7 +44,7 @@ final class RateLimitedQueue {
   var isIdle: Bool { waiting == 0 && postponed.isEmpty && underWay == 0 && grant.owed == 0 }
 
   func add(_ delivery: Delivery) {
-    delivery.sender.paced += 1
+    worker.ledger.paced(by: delivery.sender.usage)
     if delivery.urgency == .urgent { urgent.append(delivery) } else { bulk.append(delivery) }
     pumpSoon()
   }
@@ -73,7 +73,7 @@ final class RateLimitedQueue {
     }
     sift(&urgent)
     sift(&bulk)
-    for delivery in removed { delivery.sender.paced -= 1 }
+    for delivery in removed { worker.ledger.unpaced(by: delivery.sender.usage) }
     pumpSoon()
     return removed
   }
@@ -113,7 +113,7 @@ final class RateLimitedQueue {
         guard let delivery = urgent.popFirst() ?? bulk.popFirst() else { return }
         grant.spend()
         underWay += 1
-        delivery.sender.paced -= 1
+        worker.ledger.unpaced(by: delivery.sender.usage)
         delivery.rateQueues.append(self)
         // Who waits for the next one's turn is not held up on the way.
         delivery.permission = (self, grant.lateAt)

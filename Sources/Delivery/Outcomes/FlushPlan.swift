@@ -24,13 +24,16 @@ struct FlushPlan {
   private var atWork: (number: UInt64, piece: Piece)?
   private var last: UInt64 = 0
   private let limit: Int
-  /// Outcomes that no flush has confirmed.
-  private(set) var unflushed = 0
 
   init(limit: Int) { self.limit = limit }
 
   var isAtWork: Bool { atWork != nil }
   var isIdle: Bool { atWork == nil && gathered.isEmpty && open.isEmpty }
+  /// Outcomes that no flush has confirmed.
+  var unflushed: Int {
+    var waiting = gathered
+    return waiting.takeAll().reduce(open.outcomes + (atWork?.piece.outcomes ?? 0)) { $0 + $1.outcomes }
+  }
   /// Enough for a flush without waiting for more.
   var isFull: Bool { !gathered.isEmpty || open.outcomes >= limit }
 
@@ -40,7 +43,6 @@ struct FlushPlan {
     open.retries += piece.retries
     open.finishedJobs += piece.finishedJobs
     open.prunes += piece.prunes
-    unflushed += piece.outcomes
   }
 
   mutating func add(_ final: Flush.Final, prune: Flush.Prune?, finishedJob: JobID?) {
@@ -48,7 +50,6 @@ struct FlushPlan {
     open.finals.append(final)
     if let prune { open.prunes.append(prune) }
     if let finishedJob { open.finishedJobs.append(finishedJob) }
-    unflushed += 1
   }
 
   /// Members of an audience were accepted.
@@ -65,14 +66,12 @@ struct FlushPlan {
       rest = rest.dropFirst(some.count)
     }
     if let finishedJob { open.finishedJobs.append(finishedJob) }
-    unflushed += indexes.count
   }
 
   mutating func add(_ retry: Flush.RetryEntry, finishedJob: JobID?) {
     close(before: 1)
     open.retries.append(retry)
     if let finishedJob { open.finishedJobs.append(finishedJob) }
-    unflushed += 1
   }
 
   private mutating func close(before more: Int) {
@@ -116,7 +115,6 @@ struct FlushPlan {
   mutating func confirmed() -> Piece {
     guard let (_, piece) = atWork else { preconditionFailure("no flush at work") }
     atWork = nil
-    unflushed -= piece.outcomes
     return piece
   }
 }

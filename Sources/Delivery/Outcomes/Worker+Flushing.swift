@@ -6,6 +6,33 @@ import Telemetry
 /// Writing outcomes down in groups (design D9): every few milliseconds or a few hundred outcomes, one flush at work per
 /// partition.
 extension Worker {
+  // MARK: Adding
+
+  /// A delivery has its outcome.
+  func add(_ final: Flush.Final, prune: Flush.Prune? = nil, of job: JobAtWork? = nil, to partition: Partition) {
+    let finished = ledger.ended(of: job, in: partition.usage)
+    partition.flush.add(final, prune: prune, finishedJob: finished)
+    flushSoon(partition)
+  }
+
+  /// A delivery waits in the retry set.
+  func add(_ retry: Flush.RetryEntry, of job: JobAtWork? = nil, to partition: Partition) {
+    let finished = ledger.ended(of: job, in: partition.usage)
+    partition.flush.add(retry, finishedJob: finished)
+    flushSoon(partition)
+  }
+
+  /// Members of an audience were accepted.
+  func add(
+    accepted indexes: [UInt32], of message: MessageID, firstAttempt: WallTime, job: JobAtWork, to partition: Partition
+  ) {
+    let finished = ledger.ended(indexes.count, of: job, in: partition.usage)
+    partition.flush.add(accepted: indexes, of: message, firstAttempt: firstAttempt, finishedJob: finished)
+    flushSoon(partition)
+  }
+
+  // MARK: Writing
+
   func flushSoon(_ partition: Partition) {
     if partition.flush.isFull { return flush(partition) }
     guard flushTimer == nil else { return }
@@ -48,7 +75,7 @@ extension Worker {
   private func confirmed(_ partition: Partition, _ result: FlushResult) {
     let piece = partition.flush.confirmed()
     partition.flushing = false
-    unflushed -= piece.outcomes
+    ledger.flushed(piece.outcomes, in: partition.usage)
     counts.flushes.add()
     counts.flushSize.observe(seconds: Double(piece.outcomes))
     if result.pruned > 0 { counts.pruned.add(UInt64(result.pruned)) }

@@ -24,9 +24,7 @@ extension Worker {
   func rest(_ delivery: Delivery, until due: WallTime, reason: String) {
     leaveBarrier(delivery, until: due)
     if leaves(delivery) {
-      delivery.partition.flush.add(retry(delivery, due: due, reason: reason), finishedJob: delivery.job?.one())
-      unflushed += 1
-      flushSoon(delivery.partition)
+      add(retry(delivery, due: due, reason: reason), of: delivery.job, to: delivery.partition)
     }
     requeue(delivery.lane)
   }
@@ -35,9 +33,14 @@ extension Worker {
   @discardableResult
   func dropBarrier(of delivery: DeliveryID) -> Lane<Delivery>.OrderBarrier? {
     guard lanes.barriers > 0, let (barrier, lane) = lanes.takeBarrier(of: delivery) else { return nil }
-    senders[barrier.credential]?.barriers -= 1
+    barrierRemoved(barrier)
     if lanes.exists(lane) { requeue(lane) }
     return barrier
+  }
+
+  /// A barrier has left its lane.
+  func barrierRemoved(_ barrier: Lane<Delivery>.OrderBarrier) {
+    if let sender = senders[barrier.credential] { ledger.barrierRemoved(by: sender.usage) }
   }
 
   private func leaveBarrier(_ delivery: Delivery, until due: WallTime) {
@@ -48,7 +51,7 @@ extension Worker {
         sender: delivery.sender, overtaken: delivery.overtaken, slice: delivery.slice)
     }
     lanes.change(delivery.lane) { $0.rested(ordered: delivery.message.ordered, leaving: barrier) }
-    if barrier != nil { delivery.sender.barriers += 1 }
+    if barrier != nil { ledger.barrierSet(by: delivery.sender.usage) }
   }
 
   private func retry(_ delivery: Delivery, due: WallTime, reason: String) -> Flush.RetryEntry {
@@ -68,7 +71,7 @@ extension Worker {
       if leaves(delivery) {
         piece.finals.append(final(delivery, outcome, reason: reason, verdict: verdict))
         if let prune = prune(delivery, verdict) { piece.prunes.append(prune) }
-        if let job = delivery.job?.one() { piece.finishedJobs.append(job) }
+        if let job = ledger.ended(of: delivery.job, in: partition.usage) { piece.finishedJobs.append(job) }
       }
       requeue(delivery.lane)
     }
@@ -76,13 +79,12 @@ extension Worker {
       leaveBarrier(delivery, until: due)
       if leaves(delivery) {
         piece.retries.append(retry(delivery, due: due, reason: reason))
-        if let job = delivery.job?.one() { piece.finishedJobs.append(job) }
+        if let job = ledger.ended(of: delivery.job, in: partition.usage) { piece.finishedJobs.append(job) }
       }
       requeue(delivery.lane)
     }
     guard !partition.isLost, !piece.isEmpty else { return }
     partition.flush.add(piece)
-    unflushed += piece.outcomes
     flushSoon(partition)
   }
 
@@ -96,7 +98,9 @@ extension Worker {
     let end = (since ?? loop.wallNow) + settings.lane.orderHold
     // Waiting for one that comes back too late would not save the order.
     let barriers = message.ordered && due <= end && !overtaken
-    guard barriers || ((message.ordered || message.collapseKey != nil) && sender.barriers < settings.claim.barriers / 2)
+    guard
+      barriers
+        || ((message.ordered || message.collapseKey != nil) && sender.usage.barriers < settings.claim.barriers / 2)
     else {
       return nil
     }
@@ -139,7 +143,7 @@ extension Worker {
   func supersede(_ result: Lane<Delivery>.Superseded, entering delivery: Delivery) {
     for entry in result.waiting { finish(entry.ticket, .superseded, reason: nil) }
     for barrier in result.resting {
-      senders[barrier.credential]?.barriers -= 1
+      barrierRemoved(barrier)
       supersedeResting(barrier, provider: delivery.address.provider)
     }
     if result.entering { finish(delivery, .superseded, reason: nil) }
@@ -151,9 +155,7 @@ extension Worker {
     let final = Flush.Final(
       delivery: barrier.delivery, device: barrier.device, provider: provider, outcome: .superseded, reason: nil,
       overtaken: barrier.overtaken)
-    partition.flush.add(final, prune: nil, finishedJob: nil)
-    unflushed += 1
-    flushSoon(partition)
+    add(final, to: partition)
   }
 
   /// Waiting deliveries whose time is over end, and holds that ended let others go.
@@ -207,11 +209,9 @@ extension Worker {
   /// A delivery that has left its lane has its outcome.
   func finish(_ delivery: Delivery, _ outcome: Outcome, reason: String?, verdict: Verdict? = nil) {
     guard leaves(delivery) else { return }
-    delivery.partition.flush.add(
-      final(delivery, outcome, reason: reason, verdict: verdict), prune: prune(delivery, verdict),
-      finishedJob: delivery.job?.one())
-    unflushed += 1
-    flushSoon(delivery.partition)
+    add(
+      final(delivery, outcome, reason: reason, verdict: verdict), prune: prune(delivery, verdict), of: delivery.job,
+      to: delivery.partition)
   }
 
   private func final(_ delivery: Delivery, _ outcome: Outcome, reason: String?, verdict: Verdict?) -> Flush.Final {
@@ -236,9 +236,7 @@ extension Worker {
       delivery: target.delivery, device: target.device, provider: sender.provider, outcome: outcome, reason: reason,
       platform: target.facts?.platform)
     final.slice = target.slice?.key
-    partition.flush.add(final, prune: nil, finishedJob: job?.one())
-    unflushed += 1
-    flushSoon(partition)
+    add(final, of: job, to: partition)
   }
 
   /// The delivery leaves memory; false: its partition is lost, and nothing is written down.
@@ -251,9 +249,8 @@ extension Worker {
   func left(_ delivery: Delivery) {
     if delivery.cap != nil { giveBackCap(of: delivery) }
     if !delivery.rateQueues.isEmpty { delivery.passed() }
-    messages.released(delivery.message)
-    delivery.sender.inMemory -= 1
-    delivery.partition.inMemory -= 1
-    if delivery.partition.isLeaving, delivery.partition.inMemory == 0 { handOverSoon(delivery.partition) }
+    let partition = delivery.partition
+    ledger.left(delivery.message, by: delivery.sender.usage, in: partition.usage)
+    if partition.isLeaving, partition.usage.inMemory == 0 { handOverSoon(partition) }
   }
 }

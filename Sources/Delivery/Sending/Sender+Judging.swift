@@ -133,7 +133,7 @@ extension Sender {
       batch.takeBack(worker.inFlightMembers.place(of: tag))
     else { return false }
     let inFlight = worker.inFlightMembers.end(tag)
-    membersAtWork -= 1
+    worker.ledger.answered(by: usage)
     heed(
       .retry(Retry(.notProcessed, reason: reason)), began: inFlight.began, probe: false,
       connectionSlot: inFlight.connectionSlot,

@@ -42,6 +42,7 @@ extension Sender {
       }
     }
     if sent > 0 {
+      worker.ledger.started(sent, by: usage)
       if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
       metrics.began(sent, firstAfter: pass.wall - batch.message.startedAt)
     }
@@ -61,7 +62,6 @@ extension Sender {
       .init(
         batch: batch, place: place, hash: hash, began: pass.now, at: pass.wall, connectionSlot: pass.connectionSlot,
         generation: pass.generation, lane: nil))
-    membersAtWork += 1
     transport.push(push, token: token, id: id, body: body, tag: tag, connectionSlot: pass.connectionSlot)
     return true
   }
@@ -109,6 +109,7 @@ extension Sender {
 
   func succeeded(_ answers: [(tag: UInt64, body: [UInt8])]) {
     let worker = self.worker
+    let ledger = worker.ledger
     let now = worker.loop.now
     let account = self.account
     var accepted = 0
@@ -141,7 +142,7 @@ extension Sender {
           took: seconds * 1000, began: inFlight.began, atWork: occupied, capacity: transport.streams, now: now)
         isTaken()
       }
-      membersAtWork -= 1
+      ledger.answered(by: usage)
       worker.accepted(inFlight, &run, self)
       if brake.alive(began: inFlight.began, ahead: ahead) { worker.settleUnproven(of: self) }
     }
@@ -153,8 +154,12 @@ extension Sender {
 
   /// A request in flight of a member that was not simply accepted, as any other.
   func endRequest(_ tag: Int) -> InFlightRequest {
-    guard InFlightMembers.isOne(tag) else { return inFlightRequests.end(tag) }
-    membersAtWork -= 1
+    guard InFlightMembers.isOne(tag) else {
+      let inFlight = inFlightRequests.end(tag)
+      worker.ledger.answered(isAside: inFlight.isAside, by: usage)
+      return inFlight
+    }
+    worker.ledger.answered(by: usage)
     return worker.slowPathRequest(worker.inFlightMembers.end(tag), self)
   }
 }

@@ -9,13 +9,13 @@ extension Sender {
       if delivery.permission != nil { delivery.spent(at: inFlight.began) }
     }
     metrics.began()
-    if inFlight.isAside { suspectsAtWork += 1 }
     begin(request, inFlight)
   }
 
   /// From here on its end is told by `answered` or `failed`.
   func begin(_ request: ProviderRequest, _ inFlight: InFlightRequest) {
     let connectionSlot = inFlight.connectionSlot
+    worker.ledger.started(isAside: inFlight.isAside, by: usage)
     let tag = inFlightRequests.begin(inFlight)
     guard let fault = request.fault else { return transport.send(request, tag: tag, connectionSlot: connectionSlot) }
     // As from a transport: never from inside.

@@ -8,8 +8,8 @@ extension Sender {
   /// for what is still to be claimed.
   var room: (free: Int, whole: Int) {
     let whole = worker.settings.claim.room
-    guard !isRemoved, barriers < worker.settings.claim.barriers else { return (0, whole) }
-    return (whole - (inMemory - slices.reuniting - paced), whole)
+    guard !isRemoved, usage.barriers < worker.settings.claim.barriers else { return (0, whole) }
+    return (whole - (usage.inMemory - slices.reuniting - usage.paced), whole)
   }
 
   /// A retry that comes back now would find a closed door, or no room: it had better wait where it is.

@@ -6,7 +6,7 @@ extension Sender {
   /// Places that are taken of those that the limits allow: suspects have none, nor has who waits for an answer that is
   /// late.
   var occupied: Int {
-    let all = atWork - suspectsAtWork
+    let all = usage.atWork - usage.suspectsAtWork
     guard limit.bound != nil || window.bound != nil else { return all }
     return max(0, all - transport.requests(olderThan: limit.patience))
   }
@@ -53,8 +53,7 @@ extension Sender {
 
   /// A request that went aside has ended.
   func suspectEnded(isAnswered: Bool) {
-    suspectsAtWork -= 1
     if isAnswered { suspects.answered() } else { suspects.unanswered() }
-    if suspects.isEmpty, suspectsAtWork == 0 { transport.restAside() } else { worker.wake(self) }
+    if suspects.isEmpty, usage.suspectsAtWork == 0 { transport.restAside() } else { worker.wake(self) }
   }
 }

@@ -33,12 +33,10 @@ final class Sender: TransportOwner {
   /// Lanes that may start a delivery, in the order in which they could.
   private var urgent = FIFO<Int>()
   private var bulk = FIFO<Int>()
-  /// What was at work when a connection ended, and how much of it is at work again.
+  /// What was at work when a connection ended.
   var suspects = Suspects()
-  var suspectsAtWork = 0
-  /// Members of audiences on the fast path, and how many of them are at work.
+  /// Members of audiences on the fast path.
   var batches = FIFO<DeliveryBatch>()
-  var membersAtWork = 0
   /// The token of the request that is being made.
   var token: [UInt8] = []
   /// Batches and lanes of bulk take turns.
@@ -55,13 +53,8 @@ final class Sender: TransportOwner {
   var storingSlices = 0
   var sliceTimer: (timer: Timer, due: Instant)?
   private var wakeTimer: (timer: Timer, due: Instant)?
-  /// Deliveries in memory, and those that wait for a retry and left a hold.
-  var inMemory = 0
-  var barriers = 0
-  /// Of those in memory: they wait for the pace of their message or app.
-  var paced = 0
-  /// Of those in memory: accepted, and soon written down as one group.
-  var grouped = 0
+  /// What the ledger counts for it.
+  let usage = SenderUsage()
   var quota: SenderQuota?
   var subscriberLimit: SubscriberLimit?
   /// Why nothing goes although the credential is good, and until when.
@@ -102,16 +95,14 @@ final class Sender: TransportOwner {
   var gathersSlices: Bool { account.recipientLimit > 1 }
   /// Requests that may be at work at a time.
   var concurrency: Int { min(limit.bound ?? .max, transport.streams) }
-  /// Requests at work.
-  var atWork: Int { inFlightRequests.count + membersAtWork }
   var hasWaiting: Bool { hasWaitingOthers || !suspects.isEmpty }
   /// Others than suspects.
   var hasWaitingOthers: Bool {
     !urgent.isEmpty || !bulk.isEmpty || !batches.isEmpty || !closedSlices.isEmpty || !closedMembers.isEmpty
   }
-  var isIdle: Bool { atWork == 0 && storingSlices == 0 }
+  var isIdle: Bool { usage.atWork == 0 && storingSlices == 0 }
   /// Something of it is in memory: its answers will tell what stands against the credential.
-  var hasWork: Bool { inMemory > 0 || !isIdle }
+  var hasWork: Bool { usage.inMemory > 0 || !isIdle }
 
   func replace(account: any ProviderAccount, transport: any Transport) {
     generation += 1

@@ -2,247 +2,36 @@ import Domain
 import Loop
 import Store
 
-/// A message in memory: decoded once, rendered once per variant, credential and language.
-final class LoadedMessage {
-  let id: MessageID
-  let app: AppID
-  /// Nil: it cannot be read; its deliveries fail.
-  let content: Message?
-  let acceptedAt: WallTime
-  let startedAt: WallTime
-  /// No attempt but the first starts after it.
-  let expiresAt: WallTime
-  /// No first attempt starts after it.
-  let startBy: WallTime
-  /// A direct send that keeps its place.
-  let ordered: Bool
-  /// Its deliveries leave nothing in their lanes while they wait for a retry.
-  let isAudience: Bool
-  /// Its members need nothing but their request: no lane that others could supersede them in, no receipt.
-  let goesShort: Bool
-  /// Texts differ from device to device.
-  let isPersonal: Bool
-  var collapseKey: String? { content?.collapseKey }
-  /// What an operator wants of it, as far as is known here.
-  private(set) var control: Control?
-  /// It is paused or cancelled: the one thing that is asked before each delivery of it.
-  private(set) var isStopped = false
-  var isCancelled: Bool { control?.word == .cancelled }
-  /// Nil: it goes to all devices at the same time.
-  let timing: Timing?
-  /// … in place of which it stands for devices of another time.
-  private(set) var origin: LoadedMessage?
-  private var later: [WallTime: LoadedMessage] = [:]
-  /// Deliveries in memory.
-  var users = 0
-  /// Which device gets which variant; nil: everyone gets the same.
-  private let split: VariantSplit?
-  /// Of each variant, or of the message itself.
-  private var renderings: [Renderings]
-
-  static let unreadable = "unreadable_message"
-
-  static let atOnce = Message.atOnce
-
-  init(_ stored: StoredMessage, content: Message?, timing: Timing? = nil) {
-    self.timing = timing
-    isAudience = content.map { !$0.to.isDirect } ?? false
-    goesShort =
-      content.map { message in
-        !message.to.isDirect && message.collapseKey == nil && !message.keepReceipts && message.variants.isEmpty
-          && message.cap == nil
-      } ?? false
-    isPersonal = content.map { !MessageTexts($0).isShared } ?? false
-    ordered = content.map { $0.ordered && $0.to.isDirect } ?? false
-    // Its targets come with the jobs; a list of them is not kept. A channel is rendered for.
-    var content = content
-    if content?.to.isList == true { content?.to = .tokens([]) }
-    self.content = content
-    split = content?.variants.isEmpty == false ? stored.split : nil
-    renderings = (content?.contents ?? []).map { Renderings($0.message, startedAt: stored.startedAt) }
-    id = stored.id
-    app = stored.app
-    acceptedAt = stored.acceptedAt
-    startedAt = stored.startedAt
-    let life = Int64(content?.ttl ?? Message.defaultTTL) * 1000
-    expiresAt = stored.startedAt + life
-    startBy = stored.startedAt + max(life, Self.atOnce)
-    if let control = stored.control { adopt(control) }
-  }
-
-  /// For devices for whom sending began at another time: `ttl` counts from then, and what is rendered says so.
-  private init(_ origin: LoadedMessage, startedAt: WallTime) {
-    self.origin = origin
-    self.startedAt = startedAt
-    timing = origin.timing
-    isAudience = origin.isAudience
-    goesShort = origin.goesShort
-    isPersonal = origin.isPersonal
-    ordered = origin.ordered
-    content = origin.content
-    split = origin.split
-    renderings = (content?.contents ?? []).map { Renderings($0.message, startedAt: startedAt) }
-    id = origin.id
-    app = origin.app
-    acceptedAt = origin.acceptedAt
-    let life = origin.expiresAt - origin.startedAt
-    expiresAt = startedAt + life
-    startBy = startedAt + max(life, Self.atOnce)
-    if let control = origin.control { adopt(control) }
-  }
-
-  /// They know their origin, which would keep each other for ever.
-  func forgetLater() { later = [:] }
-
-  func begun(at time: WallTime) -> LoadedMessage {
-    if time == startedAt { return self }
-    if let known = later[time] { return known }
-    let message = LoadedMessage(self, startedAt: time)
-    later[time] = message
-    return message
-  }
-
-  /// As it is for a device that has a start of its own: its time, and so its end, are those of the device's zone.
-  func begun(for target: ClaimedTarget) -> LoadedMessage {
-    timing?.start(target.facts?.timeZone).map(begun(at:)) ?? self
-  }
-
-  /// How it goes to devices of a zone now; nil: it does not. `until`: when their quiet hours begin.
-  func localTimeGroup(_ zone: String?, now: WallTime) -> (message: LoadedMessage, until: WallTime?)? {
-    guard let timing else { return (self, nil) }
-    guard case .go = timing.decide(zone, now: now) else { return nil }
-    return (timing.start(zone).map(begun) ?? self, timing.closing(zone, after: now))
-  }
-
-  /// Of two the later one holds; false: it is known, or a later one is.
-  @discardableResult
-  func adopt(_ news: Control) -> Bool {
-    guard news.version > control?.version ?? 0 else { return false }
-    control = news
-    isStopped = news.word != .running
-    for message in later.values { message.adopt(news) }
-    return true
-  }
-
-  /// It is paused, and may yet go on: its time runs all the same.
-  func isHeld(now: WallTime) -> Bool { control?.word == .paused && now <= startBy }
-
-  /// Its account is another one now.
-  func forgetRenderings(of credential: CredentialID) {
-    for variant in renderings.indices { renderings[variant].forget(credential) }
-    for message in later.values { message.forgetRenderings(of: credential) }
-  }
-
-  /// Which of its contents a device gets; 0 where there is one.
-  func content(for device: DeviceID) -> Int {
-    if let split, case .variant(let index) = split.place(of: device), index < renderings.count { index } else { 0 }
-  }
-
-  /// What goes to a device with these facts; nil: none are known. `content`: as `content(for:)` has it.
-  func rendering(_ account: any ProviderAccount, _ content: Int, for facts: DeviceFacts?)
-    -> Result<Rendering, Unrenderable>
-  {
-    guard content < renderings.count else { return .failure(.refused(code: Self.unreadable)) }
-    return renderings[content].rendering(account, for: facts)
-  }
-
-  /// Devices for whom it differs cannot share a request.
-  func likeness(_ account: any ProviderAccount, _ content: Int, for facts: DeviceFacts?) -> String {
-    guard content < renderings.count else { return "" }
-    let likeness = renderings[content].likeness(account, for: facts)
-    return split == nil ? likeness : "\(content) \(likeness)"
-  }
-}
-
-extension Recipients {
-  fileprivate var isDirect: Bool {
-    switch self {
-    case .devices, .users, .tokens, .channel: true
-    case .audience, .everyone: false
-    }
-  }
-  /// Of several.
-  fileprivate var isList: Bool {
-    switch self {
-    case .devices(let devices): devices.count > 1
-    case .users(let users): users.count > 1
-    case .tokens(let tokens): tokens.count > 1
-    case .channel, .audience, .everyone: false
-    }
-  }
-}
-
 /// The messages of the deliveries in memory, and a few more. Loop-owned.
-final class Messages {
+final class KeptMessages {
   private var known: [MessageID: LoadedMessage] = [:]
   /// Without deliveries in memory, oldest first.
   private var idle = FIFO<MessageID>()
-  /// Being read, with those who wait for it too.
-  private var loading: [MessageID: [UnsafeContinuation<Void, Never>]] = [:]
-  private let store: Store
   private let idleLimit: Int
-  private let decode: ([UInt8]) throws -> Message
-  /// Of devices with times of their own.
-  var timing: (AppID, Message) -> Timing? = { _, _ in nil }
 
-  init(store: Store, idleLimit: Int, decode: @escaping ([UInt8]) throws -> Message) {
-    self.store = store
-    self.idleLimit = idleLimit
-    self.decode = decode
-  }
+  init(idleLimit: Int) { self.idleLimit = idleLimit }
 
-  /// The account is another one now: what it makes of a message is made anew.
-  func forgetRenderings(of credential: CredentialID) {
-    for message in known.values { message.forgetRenderings(of: credential) }
-  }
+  subscript(_ id: MessageID) -> LoadedMessage? { known[id] }
+  var all: some Collection<LoadedMessage> { known.values }
 
-  /// What is known of them, their control above all, may be untrue: those that are needed are read again.
-  func forgetAll() { known = [:] }
-
-  func inMemory(_ id: MessageID) -> LoadedMessage? { known[id] }
-  func isLoading(_ id: MessageID) -> Bool { loading[id] != nil }
-
-  /// Nil: beyond retention, or never stored. Asked for once, however many wait for it.
-  func load(_ id: MessageID) async throws(StoreError) -> LoadedMessage? {
-    while loading[id] != nil {
-      await withUnsafeContinuation { waiter in
-        // It may have been read before this one came to wait.
-        if loading[id] == nil { waiter.resume() } else { loading[id]!.append(waiter) }
-      }
-    }
-    if let message = known[id] { return message }
-    loading[id] = []
-    defer { for waiter in loading.removeValue(forKey: id) ?? [] { waiter.resume() } }
-    guard let stored = try await store.queue.message(id) else { return nil }
-    return decoded(stored)
-  }
-
-  /// One that came with its job.
-  func enter(_ stored: StoredMessage) {
-    if known[stored.id] == nil, loading[stored.id] == nil { _ = decoded(stored) }
-  }
-
-  private func decoded(_ stored: StoredMessage) -> LoadedMessage {
-    let content = stored.message ?? (try? decode(stored.body))
-    let message = LoadedMessage(stored, content: content, timing: content.flatMap { timing(stored.app, $0) })
-    keep(message)
-    return message
-  }
-
-  private func keep(_ message: LoadedMessage) {
+  func keep(_ message: LoadedMessage) {
     known[message.id] = message
     rest(message)
   }
 
-  func used(_ message: LoadedMessage) {
+  func forgetAll() { known = [:] }
+
+  /// More deliveries of it are in memory.
+  func used(_ message: LoadedMessage, _ count: Int) {
     let message = message.origin ?? message
-    message.users += 1
+    message.users += count
     if known[message.id] == nil { known[message.id] = message }
   }
 
-  func released(_ message: LoadedMessage) {
+  func released(_ message: LoadedMessage, _ count: Int) {
     let message = message.origin ?? message
-    message.users -= 1
+    message.users -= count
+    precondition(message.users >= 0, "more deliveries left memory than came")
     if message.users == 0 { rest(message) }
   }
 
@@ -254,5 +43,60 @@ final class Messages {
       message.forgetLater()
       known[oldest] = nil
     }
+  }
+}
+
+/// Reads messages that deliveries need, and keeps them. Loop-owned.
+final class Messages {
+  let kept: KeptMessages
+  /// Being read, with those who wait for it too.
+  private var loading: [MessageID: [UnsafeContinuation<Void, Never>]] = [:]
+  private let store: Store
+  private let decode: ([UInt8]) throws -> Message
+  /// Of devices with times of their own.
+  var timing: (AppID, Message) -> Timing? = { _, _ in nil }
+
+  init(store: Store, idleLimit: Int, decode: @escaping ([UInt8]) throws -> Message) {
+    self.store = store
+    self.decode = decode
+    kept = KeptMessages(idleLimit: idleLimit)
+  }
+
+  /// The account is another one now: what it makes of a message is made anew.
+  func forgetRenderings(of credential: CredentialID) {
+    for message in kept.all { message.forgetRenderings(of: credential) }
+  }
+
+  /// What is known of them, their control above all, may be untrue: those that are needed are read again.
+  func forgetAll() { kept.forgetAll() }
+
+  func inMemory(_ id: MessageID) -> LoadedMessage? { kept[id] }
+  func isLoading(_ id: MessageID) -> Bool { loading[id] != nil }
+
+  /// Nil: beyond retention, or never stored. Asked for once, however many wait for it.
+  func load(_ id: MessageID) async throws(StoreError) -> LoadedMessage? {
+    while loading[id] != nil {
+      await withUnsafeContinuation { waiter in
+        // It may have been read before this one came to wait.
+        if loading[id] == nil { waiter.resume() } else { loading[id]!.append(waiter) }
+      }
+    }
+    if let message = kept[id] { return message }
+    loading[id] = []
+    defer { for waiter in loading.removeValue(forKey: id) ?? [] { waiter.resume() } }
+    guard let stored = try await store.queue.message(id) else { return nil }
+    return decoded(stored)
+  }
+
+  /// One that came with its job.
+  func enter(_ stored: StoredMessage) {
+    if kept[stored.id] == nil, loading[stored.id] == nil { _ = decoded(stored) }
+  }
+
+  private func decoded(_ stored: StoredMessage) -> LoadedMessage {
+    let content = stored.message ?? (try? decode(stored.body))
+    let message = LoadedMessage(stored, content: content, timing: content.flatMap { timing(stored.app, $0) })
+    kept.keep(message)
+    return message
   }
 }

@@ -111,7 +111,7 @@ extension Worker {
 extension Sender {
   /// Requests for many tell of all of theirs at once. What waits for its pace comes much later.
   var ahead: PruneBrake.Ahead {
-    let inMemory = max(0, self.inMemory - paced - grouped)
-    return .init(atWork: gathersSlices ? inMemory : atWork, inMemory: inMemory)
+    let inMemory = max(0, usage.inMemory - usage.paced - usage.grouped)
+    return .init(atWork: gathersSlices ? inMemory : usage.atWork, inMemory: inMemory)
   }
 }

@@ -71,7 +71,7 @@ extension Worker {
   private func dropBarriers(of id: MessageID) {
     for lane in lanes.withBarriers {
       for barrier in lanes.change(lane, { $0.removeBarriers { $0.delivery.message == id } }) {
-        senders[barrier.credential]?.barriers -= 1
+        barrierRemoved(barrier)
       }
       if lanes.exists(lane) { requeue(lane) }
     }
@@ -108,7 +108,7 @@ extension Worker {
       return park(target, attempts: delivery.news, partition: partition)
     }
     setAside(job, of: delivery.message.id, partition)
-    if let done = job.one() { settleSoon(done, partition) }
+    if let done = ledger.returned(to: job) { settleSoon(done, partition) }
   }
 
   /// Members that have not been sent stay in their job.
@@ -118,14 +118,14 @@ extension Worker {
     drop(batch, sender)
     guard !batch.partition.isLost else { return }
     setAside(batch.job, of: batch.message.id, batch.partition)
-    for _ in 0..<waiting { if let done = batch.job.one() { settleSoon(done, batch.partition) } }
+    if let done = ledger.returned(waiting, to: batch.job) { settleSoon(done, batch.partition) }
   }
 
   // MARK: Jobs set aside
 
   private func setAside(_ job: JobAtWork, of message: MessageID, _ partition: Partition) {
     guard !job.isAside else { return }
-    job.isAside = true
+    ledger.setAside(job)
     partition.audienceJobs[job.id] = nil
     for rateQueue in rateQueues.values { rateQueue.forget(job.id) }
     partition.aside.put(job.id, of: message, settled: false)
@@ -190,9 +190,7 @@ extension Worker {
     let entry = Flush.RetryEntry(
       target: target, due: JobQueue.parked, reason: attempts.last?.reason ?? target.attempts.last?.reason ?? "paused",
       attempts: attempts)
-    partition.flush.add(entry, finishedJob: nil)
-    unflushed += 1
-    flushSoon(partition)
+    add(entry, to: partition)
   }
 
   // MARK: Sweeping

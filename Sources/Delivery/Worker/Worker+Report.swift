@@ -20,15 +20,15 @@ extension Worker {
 
 extension Sender {
   fileprivate var isWorthTelling: Bool {
-    !gate.isOpen || transport.connections > 0 || inMemory > 0 || limit.bound != nil || isUnreachable
+    !gate.isOpen || transport.connections > 0 || usage.inMemory > 0 || limit.bound != nil || isUnreachable
   }
 
   fileprivate var sending: WorkerReport.Sending {
     var (state, reason) = gate.told
     if gate.isOpen, let unreachableReason { (state, reason) = ("unreachable", unreachableReason) }
     return .init(
-      credential: id, state: state, reason: reason, connections: transport.connections, atWork: atWork,
-      limit: concurrency, inMemory: inMemory)
+      credential: id, state: state, reason: reason, connections: transport.connections, atWork: usage.atWork,
+      limit: concurrency, inMemory: usage.inMemory)
   }
 }
 

@@ -54,7 +54,7 @@ extension Worker {
   /// Direct sends that wait for a credential that left the configuration end when their time is over.
   func expireUnsent(_ stream: StreamID, of partition: Partition, _ lease: Lease) async throws(StoreError) {
     // What is at work may still be accepted.
-    if let sender = senders[stream.credential], !sender.isRemoved || sender.atWork > 0 {
+    if let sender = senders[stream.credential], !sender.isRemoved || sender.usage.atWork > 0 {
       partition.unsent[stream] = nil
       return
     }
@@ -79,8 +79,6 @@ extension Worker {
       outcome: message.isCancelled ? .cancelled : .expired,
       reason: message.isCancelled ? nil : target.attempts.last?.reason ?? Sender.notConfigured,
       platform: target.facts?.platform)
-    partition.flush.add(final, prune: nil, finishedJob: nil)
-    unflushed += 1
-    flushSoon(partition)
+    add(final, to: partition)
   }
 }

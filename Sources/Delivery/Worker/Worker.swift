@@ -18,6 +18,7 @@ package final class Worker {
   let counts: WorkerMetrics
   let http: HTTPClient
   let messages: Messages
+  let ledger: DeliveryLedger
   let transports: Transports
   /// What becomes of the members of an audience, by their route.
   var resolver: (AppID, Message) -> (Address) -> Route
@@ -41,8 +42,6 @@ package final class Worker {
   var rateQueues: [RateQueueName: RateLimitedQueue] = [:]
   var rates: [AppID: Int]
   var quotas: [ProviderName: Quota]
-  /// Outcomes that no flush has confirmed, over all partitions.
-  var unflushed = 0
   var flushTimer: Timer?
   var tried = TriedDeliveries()
   private var pollTimer: Timer?
@@ -84,6 +83,7 @@ package final class Worker {
     quotas = settings.quotas
     counts = WorkerMetrics(metrics)
     messages = Messages(store: store, idleLimit: settings.idleMessages, decode: decode)
+    ledger = DeliveryLedger(messages: messages.kept)
     self.zones = zones
     share = SharePlan(partitions: store.session.settings.partitions)
     claims = ClaimPlan(
@@ -141,7 +141,7 @@ package final class Worker {
   /// False once `stop` was called: nothing new begins.
   var mayBegin: Bool { !draining }
   /// A stream may open: few enough outcomes wait for their flush (design D4).
-  var mayOpen: Bool { !draining && unflushed < settings.flush.unflushed }
+  var mayOpen: Bool { !draining && ledger.unflushed < settings.flush.unflushed }
 
   private func drain() async {
     let end = loop.now + max(stopGrace, Self.handBackMilliseconds)
@@ -237,7 +237,7 @@ package final class Worker {
 
   private func observe() {
     counts.lanes.set(Int64(lanes.count))
-    counts.unflushed.set(Int64(unflushed))
+    counts.unflushed.set(Int64(ledger.unflushed))
     for sender in senders.values {
       sender.metrics.connections(sender.transport.connections)
       sender.metrics.limit(sender.concurrency)

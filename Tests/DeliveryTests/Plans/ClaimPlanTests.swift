@@ -187,6 +187,8 @@ struct AudienceClaimTests {
     var plan = ClaimPlan(jobsAtOnce: 4, targetsPerJob: 5, membersAtOnce: 7)
     var atWork: [ClaimPlan.Claim] = []
     var inMemory: [Delivery] = []
+    let ledger = DeliveryLedger(messages: KeptMessages(idleLimit: 0))
+    let partition = PartitionUsage()
     var jobs: [JobID: JobAtWork] = [:]
     var pieces: [JobID: JobAtWork] = [:]
     var done: [Delivery: Int] = [:]
@@ -218,8 +220,8 @@ struct AudienceClaimTests {
       var caught = ClaimPlan.Catch(jobs: found.count)
       for (job, members, last, isWhole) in found {
         let id = JobID(stream: claim.stream, sequence: job.sequence)
-        let work = pieces.removeValue(forKey: id) ?? JobAtWork(id: id, left: 0, isWhole: false)
-        work.more(members.count, isWhole: isWhole)
+        let work = pieces.removeValue(forKey: id) ?? JobAtWork(id: id)
+        ledger.claimed(members.count, of: work, isWhole: isWhole)
         if !isWhole { pieces[id] = work }
         if last == nil { caught.direct = (caught.direct.targets + members.count, caught.direct.jobs + 1) }
         caught.last = ClaimPlace(job: id, member: isWhole ? nil : last)
@@ -238,7 +240,7 @@ struct AudienceClaimTests {
         if let index = streams[delivery.stream]?.jobs.firstIndex(where: { $0.sequence == delivery.sequence }) {
           streams[delivery.stream]?.jobs[index].open.remove(delivery.member)
         }
-        if let finished = jobs[id]?.one() { finish(finished) }
+        if let job = jobs[id], let finished = ledger.ended(of: job, in: partition) { finish(finished) }
       }
     }
 

@@ -24,7 +24,7 @@ struct AudienceTests {
       var most = 0
       var sender: Sender?
       responder.reply = { [unowned responder] _, _ in
-        most = max(most, sender?.inMemory ?? 0)
+        most = max(most, sender?.usage.inMemory ?? 0)
         if responder.pushes.count == 50 {
           post.loop.spawn { direct = try? await post.send("direct", to: ["t599"]) }
         }
@@ -117,7 +117,7 @@ struct AudienceTests {
       let id = try await post.sendToAll(PlainMessage(title: "x", collapseKey: "k"), 140)
       let worker = try post.work([post.account(responder)])
       #expect(try await post.done(id) == [.accepted: 100, .dead: 20, .failed: 20])
-      #expect(worker.senders.values.allSatisfy { $0.barriers == 0 })
+      #expect(worker.senders.values.allSatisfy { $0.usage.barriers == 0 })
       let second = try await post.sendToAll(PlainMessage(title: "y"), 140)
       #expect(try await post.done(second)[.accepted] == 100)
       await post.finish(worker)
@@ -145,7 +145,7 @@ struct AudienceTests {
         }
         #expect(long + short == 400)
         if !often { #expect(long == 0, "\(went) took the slow path") }
-        #expect(worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.atWork == 0 })
+        #expect(worker.senders.values.allSatisfy { $0.usage.inMemory == 0 && $0.usage.atWork == 0 })
         await post.finish(worker)
       }
     }

@@ -59,7 +59,7 @@ struct ChangedMembersTests {
       #expect(got.filter { $0 != "t\(chosen.robbed)" } == (same + ["another"]).sorted(), "each once")
       let report = try await post.report(id)
       #expect(report.counts.values.reduce(0, +) == report.total)
-      #expect(worker.senders.values.allSatisfy { $0.barriers == 0 })
+      #expect(worker.senders.values.allSatisfy { $0.usage.barriers == 0 })
       await post.finish(worker)
     }
   }

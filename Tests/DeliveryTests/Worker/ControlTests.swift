@@ -86,9 +86,9 @@ struct ControlTests {
       // What was at work for a partition when that was lost ends unheard, and may do so last.
       let senders = worker.senders.values
       try await post.until(
-        "the end of all that is in memory, seed \(seed): \(senders.map { ($0.inMemory, $0.barriers, $0.paced, $0.isIdle) })"
+        "the end of all that is in memory, seed \(seed): \(senders.map { ($0.usage.inMemory, $0.usage.barriers, $0.usage.paced, $0.isIdle) })"
       ) {
-        senders.allSatisfy { $0.inMemory == 0 && $0.barriers == 0 }
+        senders.allSatisfy { $0.usage.inMemory == 0 && $0.usage.barriers == 0 }
       }
       await post.finish(worker)
     }
@@ -112,7 +112,7 @@ struct ControlTests {
         #expect(try await post.store.control.change(id, app: Post.app, .paused) == .changed)
         #expect(try await post.store.control.change(id, app: Post.app, .paused) == .unchanged)
         #expect(try await post.report(id).state == .paused)
-        try await post.until("the pause") { worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.isIdle } }
+        try await post.until("the pause") { worker.senders.values.allSatisfy { $0.usage.inMemory == 0 && $0.isIdle } }
         let stopped = arrived()
         #expect(stopped < 1_500, "it was paused too late to show anything")
         // Behind it in the same streams, and it shares tokens.
@@ -142,7 +142,7 @@ struct ControlTests {
         for lease in worker.leases.values.compactMap(\.lease) {
           if try await post.store.queue.nextRetry(lease) != nil { return false }
         }
-        return worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.isIdle }
+        return worker.senders.values.allSatisfy { $0.usage.inMemory == 0 && $0.isIdle }
       }
       isBusy = false
       let calm = responder.pushes.count

@@ -28,7 +28,9 @@ struct OrderBarrierTests {
     return id
   }
 
-  private func barriers(_ worker: Worker) -> [Int] { [worker.lanes.barriers] + worker.senders.values.map(\.barriers) }
+  private func barriers(_ worker: Worker) -> [Int] {
+    [worker.lanes.barriers] + worker.senders.values.map(\.usage.barriers)
+  }
 
   @Test("its device is deleted or gets another token meanwhile", .timeLimit(.minutes(6 * Sanitizer.slowness)))
   func gone() async throws {

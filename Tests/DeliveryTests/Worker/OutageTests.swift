@@ -68,9 +68,9 @@ struct OutageTests {
 
       // The trouble has been noticed; from here on only probes go.
       try await post.until("the wait of the sick one") {
-        ailment == .unreachable ? sender.isUnreachable : !sender.gate.isOpen && sender.atWork <= 1
+        ailment == .unreachable ? sender.isUnreachable : !sender.gate.isOpen && sender.usage.atWork <= 1
       }
-      try await post.until("all outcomes written") { worker.unflushed == 0 }
+      try await post.until("all outcomes written") { worker.ledger.unflushed == 0 }
       let before = try await Self.picture(post, worker)
       // Before the attempts are read: a probe that goes meanwhile belongs to those of which they may grow.
       let requests = sick.total
@@ -119,7 +119,7 @@ struct OutageTests {
   private static func picture(_ post: Post, _ worker: Worker) async throws -> (
     inMemory: Int, bytes: Int
   ) {
-    let inMemory = worker.senders.values.reduce(0) { $0 + $1.inMemory }
+    let inMemory = worker.senders.values.reduce(0) { $0 + $1.usage.inMemory }
     return (inMemory, try await post.redisBytes())
   }
 

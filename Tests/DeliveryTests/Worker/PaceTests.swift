@@ -136,7 +136,7 @@ struct PaceTests {
       #expect(try await post.done(all, seconds: 60) == [.accepted: 500])
       #expect(try await post.done(list, seconds: 60) == [.accepted: 900])
       #expect(responder.accepted.count == 1_400)
-      #expect(worker.senders.values.allSatisfy { $0.inMemory == 0 && $0.paced == 0 })
+      #expect(worker.senders.values.allSatisfy { $0.usage.inMemory == 0 && $0.usage.paced == 0 })
       await post.finish(worker)
     }
   }
