@@ -13,7 +13,6 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TYPE_LINES, TYPE_FILES = 900, 8
 LARGER = {
     "Delivery.Sender": (1500, 15),
-    "Delivery.Worker": (2200, 17),
 }
 # No function has more lines.
 FUNCTION_LINES = 80

@@ -87,7 +87,7 @@ final class DeliveryBatch {
     guard let like else { preconditionFailure("a member was gathered that is like no other") }
     return like.address
   }
-  /// Something speaks against sending its next member: `Worker.stop` tells what.
+  /// Something speaks against sending its next member: `MemberSettler.stop` tells what.
   func mayStop(now: WallTime) -> Bool {
     message.isStopped || message.startBy < now || until.map { $0 <= now } ?? false
   }

@@ -5,9 +5,8 @@ import Telemetry
 
 /// The deliveries of one paced message, or of one paced app, that were claimed and may not go yet. The wait belongs to
 /// them and to nobody else: they stand in no lane and count against no credential's room. Loop-owned.
-final class RateLimitedQueue {
+final class RateLimitedQueue: WorkerPart {
   let bucket: RateBucket
-  private unowned let worker: Worker
   private var grant: RateGrant
   private var urgent = FIFO<Delivery>()
   private var bulk = FIFO<Delivery>()
@@ -27,7 +26,6 @@ final class RateLimitedQueue {
   private static let mostRoom = 1_000
 
   init(_ worker: Worker, _ bucket: RateBucket, release: @escaping (Delivery) -> Void) {
-    self.worker = worker
     self.bucket = bucket
     self.release = release
     grant = RateGrant(perSecond: bucket.perSecond)
@@ -36,6 +34,7 @@ final class RateLimitedQueue {
     }
     room = worth(RateGrant.worth)
     mostUnderWay = worth(RateBucket.lateness)
+    super.init(worker)
   }
 
   var waiting: Int { urgent.count + bulk.count }
@@ -44,7 +43,7 @@ final class RateLimitedQueue {
   var isIdle: Bool { waiting == 0 && postponed.isEmpty && underWay == 0 && grant.owed == 0 }
 
   func add(_ delivery: Delivery) {
-    worker.ledger.paced(by: delivery.sender.usage)
+    ledger.paced(by: delivery.sender.usage)
     if delivery.urgency == .urgent { urgent.append(delivery) } else { bulk.append(delivery) }
     pumpSoon()
   }
@@ -58,7 +57,7 @@ final class RateLimitedQueue {
 
   /// What waits ends some other way: its jobs may be claimed to see that.
   func giveUp() {
-    for job in postponed { worker.claims.giveBack(job) }
+    for job in postponed { worker.claimer.claims.giveBack(job) }
     postponed = []
   }
 
@@ -73,7 +72,7 @@ final class RateLimitedQueue {
     }
     sift(&urgent)
     sift(&bulk)
-    for delivery in removed { worker.ledger.unpaced(by: delivery.sender.usage) }
+    for delivery in removed { ledger.unpaced(by: delivery.sender.usage) }
     pumpSoon()
     return removed
   }
@@ -87,7 +86,7 @@ final class RateLimitedQueue {
   /// One came to the wire behind its time.
   func wasLate() {
     grant.wasLate()
-    worker.counts.rateLost.add(1)
+    counts.rateLost.add(1)
     pumpSoon()
   }
 
@@ -95,7 +94,7 @@ final class RateLimitedQueue {
   private func pumpSoon() {
     guard !isPumping else { return }
     isPumping = true
-    worker.loop.atEndOfTurn { [weak self] in
+    loop.atEndOfTurn { [weak self] in
       guard let self else { return }
       isPumping = false
       letGo()
@@ -104,16 +103,16 @@ final class RateLimitedQueue {
   }
 
   private func letGo() {
-    let now = worker.loop.now
+    let now = loop.now
     let lost = grant.lost
-    defer { worker.counts.rateLost.add(UInt64(grant.lost - lost)) }
+    defer { counts.rateLost.add(UInt64(grant.lost - lost)) }
     while underWay < mostUnderWay {
       switch grant.next(waiting: waiting, now: now) {
       case .go:
         guard let delivery = urgent.popFirst() ?? bulk.popFirst() else { return }
         grant.spend()
         underWay += 1
-        worker.ledger.unpaced(by: delivery.sender.usage)
+        ledger.unpaced(by: delivery.sender.usage)
         delivery.rateQueues.append(self)
         // Who waits for the next one's turn is not held up on the way.
         delivery.permission = (self, grant.lateAt)
@@ -129,25 +128,25 @@ final class RateLimitedQueue {
     let place = postponed.firstIndex { free($0.stream.urgency) * 2 >= room }
     guard let place else { return }
     let job = postponed.remove(at: place)
-    worker.claims.giveBack(job, most: max(1, free(job.stream.urgency)))
-    worker.claim()
+    worker.claimer.claims.giveBack(job, most: max(1, free(job.stream.urgency)))
+    worker.claimer.claim()
   }
 
   private func ask(_ count: Int) {
-    worker.background { [self] in
+    background { [self] in
       do throws(StoreError) {
-        let (granted, wait) = try await worker.store.rates.grant(count, from: [bucket])
-        grant.granted(granted, asked: count, wait: wait, now: worker.loop.now)
+        let (granted, wait) = try await store.rates.grant(count, from: [bucket])
+        grant.granted(granted, asked: count, wait: wait, now: loop.now)
       } catch {
-        grant.failed(now: worker.loop.now)
+        grant.failed(now: loop.now)
       }
       pumpSoon()
     }
   }
 
   private func wake(at time: Instant, now: Instant) {
-    guard timer == nil, worker.mayBegin else { return }
-    timer = worker.loop.after(milliseconds: max(1, time - now)) { [weak self] in
+    guard timer == nil, mayBegin else { return }
+    timer = loop.after(milliseconds: max(1, time - now)) { [weak self] in
       guard let self else { return }
       timer = nil
       pumpSoon()

@@ -15,10 +15,11 @@ final class SenderQuota {
     guard let settings, settings.perMinute > 0 else { return nil }
     self.sender = sender
     let rate = settings.perSecond
-    quota = [sender.worker.store.rates.rate(of: group, "quota", perSecond: rate)]
+    quota = [sender.worker.context.store.rates.rate(of: group, "quota", perSecond: rate)]
     bulkBuckets =
       settings.rampUp > 0
-      ? quota + [sender.worker.store.rates.rate(of: group, "ramp", perSecond: rate, ramp: settings.rampUp)] : quota
+      ? quota + [sender.worker.context.store.rates.rate(of: group, "ramp", perSecond: rate, ramp: settings.rampUp)]
+      : quota
     all = RateGrant(perSecond: rate)
     bulk = RateGrant(perSecond: rate)
   }
@@ -44,19 +45,19 @@ final class SenderQuota {
 
   private func ask(_ count: Int, urgent: Bool) {
     let worker = sender.worker
-    worker.background { [self] in
+    worker.context.background { [self] in
       do throws(StoreError) {
-        let (granted, wait) = try await worker.store.rates.grant(count, from: urgent ? quota : bulkBuckets)
-        let now = worker.loop.now
+        let (granted, wait) = try await worker.context.store.rates.grant(count, from: urgent ? quota : bulkBuckets)
+        let now = worker.context.loop.now
         if urgent {
           all.granted(granted, asked: count, wait: wait, now: now)
         } else {
           bulk.granted(granted, asked: count, wait: wait, now: now)
         }
       } catch {
-        if urgent { all.failed(now: worker.loop.now) } else { bulk.failed(now: worker.loop.now) }
+        if urgent { all.failed(now: worker.context.loop.now) } else { bulk.failed(now: worker.context.loop.now) }
       }
-      worker.wake(sender)
+      worker.turns.wake(sender)
     }
   }
 }

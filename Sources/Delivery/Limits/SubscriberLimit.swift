@@ -31,7 +31,7 @@ final class SubscriberLimit {
     guard let rule, let times = settings?.timesSubscribers, times > 0 else { return nil }
     self.sender = sender
     self.times = times
-    window = sender.worker.store.recipients.window(under: rule)
+    window = sender.worker.context.store.recipients.window(under: rule)
   }
 
   /// A request to so many may go now; if not, the sender is woken when it may. Nil: to all subscribers.
@@ -64,15 +64,16 @@ final class SubscriberLimit {
   private func ask(_ count: Int) {
     isAsking = true
     let worker = sender.worker
-    worker.background { [self] in
+    worker.context.background { [self] in
       do throws(StoreError) {
-        let known = try await countSubscribers(now: worker.loop.now)
+        let known = try await countSubscribers(now: worker.context.loop.now)
         let most = known.multipliedReportingOverflow(by: times)
         let (isTaken, wait) =
           known == 0
           ? (true, 0)
-          : try await worker.store.recipients.take(count, of: most.overflow ? .max : most.partialValue, in: window)
-        let now = worker.loop.now
+          : try await worker.context.store.recipients.take(
+            count, of: most.overflow ? .max : most.partialValue, in: window)
+        let now = worker.context.loop.now
         if isTaken { inHand += count }
         notBefore = isTaken ? nil : now + min(wait, Self.longestWait)
         if isTaken {
@@ -81,10 +82,10 @@ final class SubscriberLimit {
           show(now + max(0, wait))
         }
       } catch {
-        notBefore = worker.loop.now + Self.repeatAfter
+        notBefore = worker.context.loop.now + Self.repeatAfter
       }
       isAsking = false
-      worker.wake(sender)
+      worker.turns.wake(sender)
     }
   }
 
@@ -93,12 +94,13 @@ final class SubscriberLimit {
     let worker = sender.worker
     let route = worker.resolver(sender.id.app, Message(to: .everyone, kind: .alert))
     let own = sender.id
-    let count = try await worker.store.audiences.subscribers(of: own.app, by: sender.provider, now: worker.loop.wallNow)
-    {
+    let count = try await worker.context.store.audiences.subscribers(
+      of: own.app, by: sender.provider, now: worker.context.loop.wallNow
+    ) {
       address in
       if case .queue(let credential) = route(address) { credential == own } else { false }
     }
-    subscribers = (count, worker.loop.now)
+    subscribers = (count, worker.context.loop.now)
     return count
   }
 
@@ -126,7 +128,7 @@ extension Sender {
   /// Why nothing goes although the credential is good, and until when; nil: it goes on.
   func hold(_ reason: String, until: Instant?) {
     if (held == nil) != (until == nil) {
-      worker.log(
+      context.log(
         until == nil ? .info : .warning, "credential_held",
         ["credential": id.rawValue, "reason": until == nil ? "over" : reason])
     }

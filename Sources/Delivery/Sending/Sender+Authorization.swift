@@ -16,7 +16,7 @@ extension Sender {
       return nil
     case .wait: return nil
     case .unavailable(let until, let blocked):
-      let wait = min(max(1, until - wall), worker.settings.gate.maximumWait)
+      let wait = min(max(1, until - wall), context.settings.gate.maximumWait)
       tell(gate.unavailable(blocked: blocked, passing: authorization.difficulty, until: now + wait))
       wake(at: now + wait, now: now)
       return nil
@@ -31,7 +31,7 @@ extension Sender {
     shown = header
     guard !isFirst, authorization.headerInterval > 0 else { return true }
     transport.headerChanges(interval: authorization.headerInterval)
-    worker.wake(self)
+    worker.turns.wake(self)
     return false
   }
 
@@ -39,7 +39,7 @@ extension Sender {
   /// no retry to come, what was known is dropped: the next send tells.
   func tryAgain() {
     guard !isRemoved else { return }
-    let now = worker.loop.now
+    let now = context.loop.now
     if !hasWork, streak.nextRetry.map({ $0 <= now }) ?? true {
       authorization.retry()
       resetGate()
@@ -50,22 +50,22 @@ extension Sender {
         gate.hurry(now: now)
       }
       transport.hurry()
-      worker.wake(self)
+      worker.turns.wake(self)
     }
   }
 
   private func fetch(_ fetch: TokenFetch) {
     let asked = generation
-    let tokenFetcher = AccessTokenFetcher(client: worker.http, timeout: worker.settings.authorizationTimeout)
+    let tokenFetcher = AccessTokenFetcher(client: worker.http, timeout: context.settings.authorizationTimeout)
     tokenFetcher.carry(fetch) { [weak self] result in
       guard let self, generation == asked else { return }
       if case .failure(let failure) = result {
-        worker.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])
+        context.log(.warning, "authorization_failed", ["credential": id.rawValue, "reason": failure.reason])
       }
       var answer = try? result.get()
-      answer?.receivedAt = worker.loop.wallNow
-      authorization.fetched(answer, now: worker.loop.wallNow)
-      worker.wake(self)
+      answer?.receivedAt = context.loop.wallNow
+      authorization.fetched(answer, now: context.loop.wallNow)
+      worker.turns.wake(self)
     }
   }
 }

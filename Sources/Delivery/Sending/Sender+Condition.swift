@@ -18,7 +18,7 @@ extension Sender {
   private var trouble: CircuitBreaker.Trouble? {
     if isRemoved { return .init(state: .blocked, reason: Self.notConfigured) }
     if let unreachableReason { return .init(state: .unreachable, reason: unreachableReason) }
-    let now = worker.loop.now
+    let now = context.loop.now
     if var trouble = gate.trouble {
       // A gate that lets all through, or that nothing waits at, hears of the provider by the next retry; a closed one
       // not before its time.
@@ -36,13 +36,13 @@ extension Sender {
     switch change {
     case .none: return
     case .suspended(let reason):
-      worker.log(.warning, "credential_waits", ["credential": id.rawValue, "reason": reason])
+      context.log(.warning, "credential_waits", ["credential": id.rawValue, "reason": reason])
     case .blocked(let reason):
-      worker.log(.error, "credential_blocked", ["credential": id.rawValue, "reason": reason])
+      context.log(.error, "credential_blocked", ["credential": id.rawValue, "reason": reason])
     case .reopened:
-      worker.log(.info, "credential_reopened", ["credential": id.rawValue])
+      context.log(.info, "credential_reopened", ["credential": id.rawValue])
     }
-    worker.wake(self)
+    worker.turns.wake(self)
   }
 
   /// Tells it if it is another than before.
@@ -53,7 +53,7 @@ extension Sender {
 
   /// Tells once more what still stands, as it would be forgotten; and what stands since nothing was taken for a while.
   func retellCondition() {
-    guard told.trouble != nil, let at = told.at, worker.loop.now - at >= CredentialCondition.retold else {
+    guard told.trouble != nil, let at = told.at, context.loop.now - at >= CredentialCondition.retold else {
       return tellCondition()
     }
     guard !isRemoved, let trouble,
@@ -67,14 +67,14 @@ extension Sender {
   /// The time of a retry came, and it waits on for the credential, out of memory.
   func postponed(until due: WallTime) {
     guard !gate.isOpen else { return }
-    postponedAt = worker.loop.now
+    postponedAt = context.loop.now
     rests(until: due)
   }
 
   /// Retries that wait for the credential come again.
   var keepsRetries: Bool {
     guard !gate.isOpen, postponedAt != nil, let retry = streak.nextRetry else { return false }
-    return retry > worker.loop.now
+    return retry > context.loop.now
   }
 
   /// An answer has shown that the credential is taken, or it is another now: what an earlier process said against it
@@ -86,7 +86,7 @@ extension Sender {
   private func tell(_ trouble: CircuitBreaker.Trouble?) {
     told.hasSpoken = true
     told.trouble = trouble
-    let (now, wall) = (worker.loop.now, worker.loop.wallNow)
+    let (now, wall) = (context.loop.now, context.loop.wallNow)
     told.at = now
     let before = told.condition
     told.condition = trouble.map { trouble in
@@ -98,15 +98,15 @@ extension Sender {
     metrics.blocked(told.condition?.blocks == true)
     guard !told.isTelling else { return }
     told.isTelling = true
-    worker.background {
+    context.background {
       var written: CredentialCondition?? = .none
-      while written != .some(self.told.condition), !self.worker.isStopped {
+      while written != .some(self.told.condition), !self.context.isStopped {
         let condition = self.told.condition
         do throws(StoreError) {
-          try await self.worker.store.conditions.set(self.id, condition)
+          try await self.context.store.conditions.set(self.id, condition)
           written = .some(condition)
         } catch {
-          await self.worker.loop.sleep(milliseconds: self.worker.settings.flush.repeatAfter)
+          await self.context.loop.sleep(milliseconds: self.context.settings.flush.repeatAfter)
         }
       }
       self.told.isTelling = false

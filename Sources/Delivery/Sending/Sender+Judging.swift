@@ -9,14 +9,14 @@ extension Sender {
     let inFlight = endRequest(tag)
     if inFlight.isAside { suspectEnded(isAnswered: true) }
     var answer = answer
-    answer.receivedAt = worker.loop.wallNow
+    answer.receivedAt = context.loop.wallNow
     var judgement = account(of: inFlight).judge(answer, recipients: inFlight.recipients)
     judgement.common = judgement.common.heedingLongWait
     conclude(inFlight, judgement, status: answer.status)
   }
 
   func failed(_ tag: Int, _ failure: TransportFailure) {
-    if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.wake(self) }
+    if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.turns.wake(self) }
     let inFlight = withDeliveries(endRequest(tag))
     if inFlight.isAside { suspectEnded(isAnswered: false) }
     func unanswered(_ reason: String, tells: Bool = true) {
@@ -34,17 +34,17 @@ extension Sender {
       // Nothing waits for it. It is told as long as nothing else is taken.
       if inFlight.generation == generation {
         let failure = Verdict.retry(Retry(.unknownOutcome, reason: reason))
-        streak.answered(failure, message: inFlight.deliveries.first?.message.id, now: worker.loop.now)
+        streak.answered(failure, message: inFlight.deliveries.first?.message.id, now: context.loop.now)
       }
       settleAlone(inFlight, .retry(Retry(.tokenBusy, reason: reason)))
     case .unreachable:
       metrics.withdrawn()
       if inFlight.probe, inFlight.generation == generation {
-        gate.withdrawn(now: worker.loop.now + policy.settings.base)
+        gate.withdrawn(now: context.loop.now + policy.settings.base)
       }
       goAgain(inFlight)
     }
-    worker.wake(self)
+    worker.turns.wake(self)
   }
 
   /// `tells`: that there was no answer says something of the provider, where it is a delivery's first.
@@ -66,19 +66,19 @@ extension Sender {
 
   /// No peer will ever see the request.
   func reject(_ inFlight: InFlightRequest, reason: String) {
-    worker.log(.error, "request_not_sent", ["credential": id.rawValue, "reason": reason])
+    context.log(.error, "request_not_sent", ["credential": id.rawValue, "reason": reason])
     settleAlone(inFlight, .rejected(reason: "the request cannot be sent: \(reason)"))
   }
 
   /// No peer saw the request, for a cause of its own: that says nothing of the credential.
   private func settleAlone(_ inFlight: InFlightRequest, _ verdict: Verdict) {
-    if inFlight.probe, inFlight.generation == generation { gate.withdrawn(now: worker.loop.now) }
+    if inFlight.probe, inFlight.generation == generation { gate.withdrawn(now: context.loop.now) }
     metrics.ended(verdict, seconds: 0)
     settle(inFlight, Judgement(verdict), verdict, status: 0)
   }
 
   private func settle(_ inFlight: InFlightRequest, _ judgement: Judgement, _ judged: Verdict, status: Int) {
-    let wall = worker.loop.wallNow
+    let wall = context.loop.wallNow
     if !inFlight.members.isEmpty {
       concludeMembers(inFlight, judgement.common, status: status)
     } else if inFlight.slice != nil {
@@ -98,13 +98,13 @@ extension Sender {
     _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, isAside: Bool = false,
     counts: Bool = true, message: MessageID? = nil, connectionSlot: Int, generation: Int
   ) {
-    let now = worker.loop.now
+    let now = context.loop.now
     let seconds = Double(now.nanoseconds - began.nanoseconds) / 1e9
     metrics.ended(verdict, seconds: seconds)
     // What an earlier account was told says nothing of this one.
     guard generation == self.generation else { return }
     if case .retry(let retry) = verdict, gate.renews(verdict, began: began, probe: probe) {
-      authorization.refused(retry.cause, now: worker.loop.wallNow)
+      authorization.refused(retry.cause, now: context.loop.wallNow)
     }
     if counts { streak.answered(verdict, message: message, now: now) }
     // Others were answered meanwhile, and it had no place of theirs: it tells nothing of how much may be at work.
@@ -119,7 +119,7 @@ extension Sender {
         window.answered(took: seconds * 1000, began: began, atWork: occupied + 1, capacity: transport.streams, now: now)
       }
     }
-    if limit.bound != nil || window.bound != nil { worker.wake(self) }
+    if limit.bound != nil || window.bound != nil { worker.turns.wake(self) }
     if verdict.provesCredential { isTaken() }
     if verdict.leavesConnection { transport.retire(connectionSlot) }
   }
@@ -128,12 +128,13 @@ extension Sender {
   /// False: it has to take the slow path.
   func tookBack(_ tag: Int, reason: String) -> Bool {
     guard InFlightMembers.isOne(tag) else { return false }
-    let batch = worker.inFlightMembers.batch(of: tag)
-    guard !worker.inFlightMembers.hasLane(tag), batch.partition.mayWork, !batch.mayStop(now: worker.loop.wallNow),
-      batch.takeBack(worker.inFlightMembers.place(of: tag))
+    let batch = worker.laneKeeper.inFlightMembers.batch(of: tag)
+    guard !worker.laneKeeper.inFlightMembers.hasLane(tag), batch.partition.mayWork,
+      !batch.mayStop(now: context.loop.wallNow),
+      batch.takeBack(worker.laneKeeper.inFlightMembers.place(of: tag))
     else { return false }
-    let inFlight = worker.inFlightMembers.end(tag)
-    worker.ledger.answered(by: usage)
+    let inFlight = worker.laneKeeper.inFlightMembers.end(tag)
+    context.ledger.answered(by: usage)
     heed(
       .retry(Retry(.notProcessed, reason: reason)), began: inFlight.began, probe: false,
       connectionSlot: inFlight.connectionSlot,
@@ -149,37 +150,37 @@ extension Sender {
   ) {
     switch decision {
     case .end(let outcome, let reason):
-      worker.end(delivery, outcome, reason: reason, verdict: verdict)
+      worker.settler.end(delivery, outcome, reason: reason, verdict: verdict)
     case .wait(let due):
       metrics.retried()
       rests(until: due)
-      worker.rest(delivery, until: due, reason: verdict.reason ?? "")
+      worker.settler.rest(delivery, until: due, reason: verdict.reason ?? "")
     case .again:
       metrics.retried()
       delivery.atOnce += 1
       delivery.avoiding = inFlight.connectionSlot
       // What spent an attempt goes behind those that have not.
-      worker.goBack(delivery, first: !decision.counts)
+      worker.settler.goBack(delivery, first: !decision.counts)
     case .stay:
-      worker.tell(tried: [delivery])
-      worker.goBack(delivery)
+      worker.attempts.tell(tried: [delivery])
+      worker.settler.goBack(delivery)
     }
   }
 
   /// A delivery that failed goes again then.
   func rests(until due: WallTime) {
-    let now = worker.loop.now
-    streak.rests(until: now + max(0, due - worker.loop.wallNow), now: now)
+    let now = context.loop.now
+    streak.rests(until: now + max(0, due - context.loop.wallNow), now: now)
     tellCondition()
   }
 
   /// Nobody's attempt: what was at work takes its place again.
   func goAgain(_ inFlight: InFlightRequest) {
     if let slice = inFlight.slice {
-      guard inFlight.deliveries[0].partition.mayWork else { return worker.abandon(inFlight.deliveries) }
+      guard inFlight.deliveries[0].partition.mayWork else { return worker.settler.abandon(inFlight.deliveries) }
       closedSlices.prepend(.init(slice: slice, members: inFlight.deliveries, stored: true))
     } else {
-      worker.goBack(inFlight.deliveries[0])
+      worker.settler.goBack(inFlight.deliveries[0])
     }
   }
 }

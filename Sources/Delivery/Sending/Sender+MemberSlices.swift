@@ -15,16 +15,16 @@ struct BatchTicket {
 extension Sender {
   /// Moves members of batches into slices, until enough of them stand ready.
   func gatherMembers() {
-    let now = worker.loop.now
-    let wall = worker.loop.wallNow
+    let now = context.loop.now
+    let wall = context.loop.wallNow
     let enough = 2 * transport.streams
-    while worker.mayOpen, let batch = batches.first,
+    while context.mayOpen, let batch = batches.first,
       closedMembers.count + closedSlices.count + storingSlices < enough
     {
-      if !worker.holdsLease(batch.partition, now: now) {
+      if !worker.leaseKeeper.holdsLease(batch.partition, now: now) {
         _ = batches.popFirst()
         batch.partition.parkedBatches.append((self, batch))
-      } else if batch.mayStop(now: wall), worker.stop(batch, self, now: wall) {
+      } else if batch.mayStop(now: wall), worker.memberSettler.stop(batch, self, now: wall) {
         _ = batches.popFirst()
       } else {
         gather(batch, now: now, wall: wall)
@@ -43,10 +43,10 @@ extension Sender {
     while batch.waiting > 0, taken.count < account.recipientLimit {
       let place = batch.takeNext()
       guard let (token, hash) = short(place, of: batch, account, worker) else {
-        worker.takeLongWay(place, of: batch, self)
+        worker.admission.takeSlowPath(place, of: batch, self)
         continue
       }
-      let tag = worker.inFlightMembers.begin(
+      let tag = worker.laneKeeper.inFlightMembers.begin(
         .init(
           batch: batch, place: place, hash: hash, began: now, at: wall, connectionSlot: 0, generation: generation,
           lane: nil)
@@ -66,7 +66,9 @@ extension Sender {
     let member = batch.members.member(at: place)
     guard member.token(into: &token) else { return nil }
     let hash = TokenTable.hash(token, owner: batch.owner)
-    guard worker.inFlightMembers.tokens.inFlight(hash) == nil, !worker.lanes.has(hash) else { return nil }
+    guard worker.laneKeeper.inFlightMembers.tokens.inFlight(hash) == nil, !worker.laneKeeper.lanes.has(hash) else {
+      return nil
+    }
     if batch.like == nil {
       guard let address = member.address else { return nil }
       batch.like = .init(route: member.route, address: address, recipientClass: account.recipientClass(of: address))
@@ -78,29 +80,32 @@ extension Sender {
   func store(_ closed: SlicePlan<BatchTicket>.Closed) {
     storingSlices += 1
     let partition = batch(of: closed).partition
-    worker.background { [worker] in
-      let stored = await worker.untilStored(partition) { (lease) throws(StoreError) in
-        try await worker.store.queue.storeSlice(lease, closed.slice)
+    context.background { [worker] in
+      let stored = await worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
+        try await self.context.store.queue.storeSlice(lease, closed.slice)
       }
       self.storingSlices -= 1
       guard stored else {
-        for ticket in closed.members { worker.abandon(worker.inFlightMembers.end(ticket.tag), self) }
+        for ticket in closed.members {
+          worker.memberSettler.abandon(worker.laneKeeper.inFlightMembers.end(ticket.tag), self)
+        }
         return
       }
       self.closedMembers.append(closed)
-      worker.wake(self)
+      worker.turns.wake(self)
     }
   }
 
   private func batch(of closed: SlicePlan<BatchTicket>.Closed) -> DeliveryBatch {
-    worker.inFlightMembers.batch(of: closed.members[0].tag)
+    worker.laneKeeper.inFlightMembers.batch(of: closed.members[0].tag)
   }
 
   /// Sends the first slice of members; false: it has to look for its turn among the others.
   func sendMemberSlice(_ pass: Pass) -> Bool {
     guard let closed = closedMembers.popFirst() else { return false }
     let first = batch(of: closed)
-    guard first.partition.mayWork, worker.holdsLease(first.partition, now: pass.now), !first.message.isStopped,
+    guard first.partition.mayWork, worker.leaseKeeper.holdsLease(first.partition, now: pass.now),
+      !first.message.isStopped,
       first.message.startBy >= pass.wall, !pass.probe,
       case .success(let rendering) = first.message.rendering(account, 0, for: nil)
     else {
@@ -125,7 +130,7 @@ extension Sender {
     recipients.reserveCapacity(members.count)
     var current: (batch: DeliveryBatch, address: Address)?
     for ticket in members {
-      let batch = worker.inFlightMembers.batch(of: ticket.tag)
+      let batch = worker.laneKeeper.inFlightMembers.batch(of: ticket.tag)
       if current?.batch !== batch {
         if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
         current = (batch, batch.commonAddress)
@@ -140,17 +145,17 @@ extension Sender {
   func concludeMembers(_ inFlight: InFlightRequest, _ verdict: Verdict, status: Int) {
     let worker = self.worker
     let members = inFlight.members
-    var run = Worker.Run()
+    var run = MemberSettler.Run()
     for ticket in members.dropFirst() {
-      worker.accepted(worker.inFlightMembers.end(ticket.tag), &run, self)
-      if brake.alive(began: inFlight.began, ahead: ahead) { worker.settleUnproven(of: self) }
+      worker.memberSettler.accepted(worker.laneKeeper.inFlightMembers.end(ticket.tag), &run, self)
+      if brake.alive(began: inFlight.began, ahead: ahead) { worker.pruner.settleUnproven(of: self) }
     }
-    worker.close(&run, self)
+    worker.memberSettler.close(&run, self)
     let first = delivery(of: members[0])
     first.slice = inFlight.slice
     first.record(verdict, counts: true, status: status, at: inFlight.at)
-    worker.end(first, .accepted, reason: nil, verdict: verdict)
-    worker.wake(self)
+    worker.settler.end(first, .accepted, reason: nil, verdict: verdict)
+    worker.turns.wake(self)
   }
 
   /// The same request as one of deliveries.
@@ -166,12 +171,12 @@ extension Sender {
   }
 
   private func delivery(of ticket: BatchTicket) -> Delivery {
-    worker.slowPathRequest(worker.inFlightMembers.end(ticket.tag), self).deliveries[0]
+    worker.memberSettler.slowPathRequest(worker.laneKeeper.inFlightMembers.end(ticket.tag), self).deliveries[0]
   }
 
   /// Takes out members of slices that are not at work, as deliveries; whole slices where they are stored.
   func takeMemberSlices(where condition: (DeliveryBatch) -> Bool) -> [Delivery] {
-    var taken = memberSlices.remove { condition(worker.inFlightMembers.batch(of: $0.tag)) }.map(delivery)
+    var taken = memberSlices.remove { condition(worker.laneKeeper.inFlightMembers.batch(of: $0.tag)) }.map(delivery)
     guard !closedMembers.isEmpty else { return taken }
     for closed in closedMembers.takeAll() {
       if condition(batch(of: closed)) { taken += withDeliveries(closed).members } else { closedMembers.append(closed) }

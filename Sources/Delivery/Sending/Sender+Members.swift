@@ -7,7 +7,7 @@ import Store
 extension Sender {
   func enqueue(_ batch: DeliveryBatch) {
     batches.append(batch)
-    worker.wake(self)
+    worker.turns.wake(self)
   }
 
   /// The account can send members of this message without a delivery each.
@@ -20,12 +20,12 @@ extension Sender {
     guard let batch = batches.first else { return 1 }
     let worker = self.worker
     let before = batch.waiting
-    if !worker.holdsLease(batch.partition, now: pass.now) {
+    if !worker.leaseKeeper.holdsLease(batch.partition, now: pass.now) {
       _ = batches.popFirst()
       batch.partition.parkedBatches.append((self, batch))
       return 1
     }
-    if batch.mayStop(now: pass.wall), worker.stop(batch, self, now: pass.wall) {
+    if batch.mayStop(now: pass.wall), worker.memberSettler.stop(batch, self, now: pass.wall) {
       _ = batches.popFirst()
       return 1
     }
@@ -38,11 +38,11 @@ extension Sender {
       if push(place, of: batch, pass, worker) {
         sent += 1
       } else {
-        worker.takeLongWay(place, of: batch, self)
+        worker.admission.takeSlowPath(place, of: batch, self)
       }
     }
     if sent > 0 {
-      worker.ledger.started(sent, by: usage)
+      context.ledger.started(sent, by: usage)
       if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
       metrics.began(sent, firstAfter: pass.wall - batch.message.startedAt)
     }
@@ -55,10 +55,12 @@ extension Sender {
     let member = batch.members.member(at: place)
     guard member.token(into: &token), PushFrame.takes(token: token) else { return false }
     let hash = TokenTable.hash(token, owner: batch.owner)
-    guard worker.inFlightMembers.tokens.inFlight(hash) == nil, !worker.lanes.has(hash) else { return false }
+    guard worker.laneKeeper.inFlightMembers.tokens.inFlight(hash) == nil, !worker.laneKeeper.lanes.has(hash) else {
+      return false
+    }
     guard let (push, body) = request(member, of: batch, pass) else { return false }
     let id = batch.members.id(at: place).requestID
-    let tag = worker.inFlightMembers.begin(
+    let tag = worker.laneKeeper.inFlightMembers.begin(
       .init(
         batch: batch, place: place, hash: hash, began: pass.now, at: pass.wall, connectionSlot: pass.connectionSlot,
         generation: pass.generation, lane: nil))
@@ -94,7 +96,7 @@ extension Sender {
     let place = batch.takeNext()
     if batch.waiting == 0 { _ = batches.popFirst() }
     batchesTurn = true
-    worker.takeLongWay(place, of: batch, self)
+    worker.admission.takeSlowPath(place, of: batch, self)
   }
 
   /// Takes out batches that meet the condition.
@@ -109,17 +111,17 @@ extension Sender {
 
   func succeeded(_ answers: [(tag: UInt64, body: [UInt8])]) {
     let worker = self.worker
-    let ledger = worker.ledger
-    let now = worker.loop.now
+    let ledger = context.ledger
+    let now = context.loop.now
     let account = self.account
     var accepted = 0
-    var run = Worker.Run()
+    var run = MemberSettler.Run()
     for (tag, body) in answers {
       guard account.isAcceptance(status: 200, body: body) else {
         answered(Int(tag), ProviderAnswer(status: 200, body: body))
         continue
       }
-      let inFlight = worker.inFlightMembers.end(Int(tag))
+      let inFlight = worker.laneKeeper.inFlightMembers.end(Int(tag))
       accepted += 1
       if !unproven.isEmpty, let device = inFlight.batch.members.target(at: inFlight.place, wholly: false)?.device {
         unproven.reached(device)
@@ -143,23 +145,23 @@ extension Sender {
         isTaken()
       }
       ledger.answered(by: usage)
-      worker.accepted(inFlight, &run, self)
-      if brake.alive(began: inFlight.began, ahead: ahead) { worker.settleUnproven(of: self) }
+      worker.memberSettler.accepted(inFlight, &run, self)
+      if brake.alive(began: inFlight.began, ahead: ahead) { worker.pruner.settleUnproven(of: self) }
     }
-    worker.close(&run, self)
+    worker.memberSettler.close(&run, self)
     guard accepted > 0 else { return }
     metrics.accepted(accepted)
-    worker.wake(self)
+    worker.turns.wake(self)
   }
 
   /// A request in flight of a member that was not simply accepted, as any other.
   func endRequest(_ tag: Int) -> InFlightRequest {
     guard InFlightMembers.isOne(tag) else {
       let inFlight = inFlightRequests.end(tag)
-      worker.ledger.answered(isAside: inFlight.isAside, by: usage)
+      context.ledger.answered(isAside: inFlight.isAside, by: usage)
       return inFlight
     }
-    worker.ledger.answered(by: usage)
-    return worker.slowPathRequest(worker.inFlightMembers.end(tag), self)
+    context.ledger.answered(by: usage)
+    return worker.memberSettler.slowPathRequest(worker.laneKeeper.inFlightMembers.end(tag), self)
   }
 }

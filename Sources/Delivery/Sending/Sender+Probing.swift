@@ -42,7 +42,7 @@ extension Sender {
   }
 
   private func bringFreshLane(urgent isUrgent: Bool, youngest: Bool) -> Bool {
-    let (lanes, concurrency, wall) = (worker.lanes, worker.settings.lane.concurrency, worker.loop.wallNow)
+    let (lanes, concurrency, wall) = (worker.laneKeeper.lanes, context.settings.lane.concurrency, context.loop.wallNow)
     return bringForward(urgent: isUrgent, among: Self.searched, youngest: youngest) { lane in
       lanes.next(lane, concurrency: concurrency, now: wall).map { $0.sender === self && $0.isFresh } ?? false
     }

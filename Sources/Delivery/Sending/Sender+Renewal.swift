@@ -19,10 +19,10 @@ extension Sender {
     retire()
     replace(account: account, transport: transport)
     isRemoved = false
-    worker.log(.info, "credential_renewed", ["credential": id.rawValue])
+    context.log(.info, "credential_renewed", ["credential": id.rawValue])
     tellCondition()
     isTaken()
-    worker.wake(self)
+    worker.turns.wake(self)
   }
 
   /// The account, or what its vendor lets it send, is another now.
@@ -30,7 +30,7 @@ extension Sender {
     quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
     subscriberLimit?.end()
     subscriberLimit = SubscriberLimit(worker.quotas[provider], account.subscriberRule, sender: self)
-    worker.wake(self)
+    worker.turns.wake(self)
   }
 
   /// It left the configuration: nothing goes out any more, nothing is claimed, what is queued stays where it is until
@@ -39,7 +39,7 @@ extension Sender {
     guard !isRemoved else { return }
     retire()
     isRemoved = true
-    worker.log(.warning, "credential_removed", ["credential": id.rawValue])
+    context.log(.warning, "credential_removed", ["credential": id.rawValue])
     tellCondition()
   }
 
@@ -47,6 +47,12 @@ extension Sender {
     guard !isRemoved else { return }
     transport.drain()
     retired.append(Retired(generation: generation, account: account, transport: transport))
+  }
+
+  /// Ends all that is at work.
+  func close() {
+    transport.close()
+    for old in retired { old.transport.close() }
   }
 
   /// Lets go of connections that are at work no more.

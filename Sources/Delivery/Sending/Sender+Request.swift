@@ -15,10 +15,10 @@ extension Sender {
   /// From here on its end is told by `answered` or `failed`.
   func begin(_ request: ProviderRequest, _ inFlight: InFlightRequest) {
     let connectionSlot = inFlight.connectionSlot
-    worker.ledger.started(isAside: inFlight.isAside, by: usage)
+    context.ledger.started(isAside: inFlight.isAside, by: usage)
     let tag = inFlightRequests.begin(inFlight)
     guard let fault = request.fault else { return transport.send(request, tag: tag, connectionSlot: connectionSlot) }
     // As from a transport: never from inside.
-    worker.loop.atEndOfTurn { [weak self] in self?.failed(tag, .unsendable(fault)) }
+    context.loop.atEndOfTurn { [weak self] in self?.failed(tag, .unsendable(fault)) }
   }
 }

@@ -6,10 +6,10 @@ import Store
 extension Sender {
   /// Moves what lanes may start into slices. Bulk members wait while enough slices stand ready.
   func gather() {
-    let now = worker.loop.now
-    let wall = worker.loop.wallNow
+    let now = context.loop.now
+    let wall = context.loop.wallNow
     let enough = 2 * transport.streams
-    while worker.mayOpen, hasLanes.urgent || hasLanes.bulk {
+    while context.mayOpen, hasLanes.urgent || hasLanes.bulk {
       // Bulk that waits for its ramp is in no urgent slice's way.
       let ready = hasLanes.urgent ? closedSlices.urgent.count : closedSlices.count
       guard ready + storingSlices < enough else { break }
@@ -31,11 +31,11 @@ extension Sender {
 
   /// A member of a stored slice whose device is gone.
   func absent(from slice: StoredSlice) {
-    guard let closed = slices.absent(from: slice, now: worker.loop.now) else {
-      return armSliceTimer(now: worker.loop.now)
+    guard let closed = slices.absent(from: slice, now: context.loop.now) else {
+      return armSliceTimer(now: context.loop.now)
     }
     closedSlices.append(closed)
-    worker.wake(self)
+    worker.turns.wake(self)
   }
 
   /// Takes out members of slices that are not at work; what meets the condition for one member does for all of its
@@ -54,12 +54,12 @@ extension Sender {
     // What gathers now must not wait with a slice that waits for its members.
     if let armed = sliceTimer {
       guard due < armed.due else { return }
-      worker.loop.cancel(armed.timer)
+      context.loop.cancel(armed.timer)
     }
-    let timer = worker.loop.after(milliseconds: max(0, due - now)) { [weak self] in
+    let timer = context.loop.after(milliseconds: max(0, due - now)) { [weak self] in
       guard let self else { return }
       sliceTimer = nil
-      let now = worker.loop.now
+      let now = context.loop.now
       for closed in memberSlices.due(now: now) { store(closed) }
       for closed in slices.due(now: now) {
         if !closed.stored {
@@ -71,7 +71,7 @@ extension Sender {
         }
       }
       armSliceTimer(now: now)
-      worker.wake(self)
+      worker.turns.wake(self)
     }
     sliceTimer = (timer, due)
   }
@@ -80,19 +80,19 @@ extension Sender {
   /// not, they are late: then those at hand go under a new key, so that no late one is taken for having been sent.
   private func settle(_ closed: SlicePlan<Delivery>.Closed) {
     storingSlices += 1
-    worker.background { [worker] in
+    context.background { [worker] in
       var unfinished: Set<Int> = []
-      let known = await worker.untilStored(closed.members[0].partition) { (_) throws(StoreError) in
-        unfinished = try await worker.store.queue.unfinishedMembers(of: closed.slice)
+      let known = await worker.leaseKeeper.untilStored(closed.members[0].partition) { (_) throws(StoreError) in
+        unfinished = try await self.context.store.queue.unfinishedMembers(of: closed.slice)
       }
       self.storingSlices -= 1
-      guard known else { return worker.abandon(closed.members) }
+      guard known else { return worker.settler.abandon(closed.members) }
       let absent = closed.slice.members.count - closed.members.count - closed.missing
       if unfinished.subtracting(closed.members.map(\.id.index)).count > absent {
         self.revise(closed)
       } else {
         self.closedSlices.append(closed)
-        worker.wake(self)
+        worker.turns.wake(self)
       }
     }
   }
@@ -100,16 +100,16 @@ extension Sender {
   /// Stores a new slice; it may be sent when that is done.
   private func store(_ closed: SlicePlan<Delivery>.Closed) {
     storingSlices += 1
-    worker.background { [worker] in
+    context.background { [worker] in
       let partition = closed.members[0].partition
-      let stored = await worker.untilStored(partition) { (lease) throws(StoreError) in
-        try await worker.store.queue.storeSlice(lease, closed.slice)
+      let stored = await worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
+        try await self.context.store.queue.storeSlice(lease, closed.slice)
       }
       self.storingSlices -= 1
-      guard stored else { return worker.abandon(closed.members) }
+      guard stored else { return worker.settler.abandon(closed.members) }
       for delivery in closed.members { delivery.slice = closed.slice }
       self.closedSlices.append(.init(slice: closed.slice, members: closed.members, stored: true))
-      worker.wake(self)
+      worker.turns.wake(self)
     }
   }
 
@@ -118,16 +118,16 @@ extension Sender {
     guard let closed = pass.takesYoungest ? closedSlices.popLast() : closedSlices.popFirst() else { return false }
     let first = closed.members[0]
     guard first.partition.mayWork else {
-      worker.abandon(closed.members)
+      worker.settler.abandon(closed.members)
       return false
     }
-    guard worker.holdsLease(first.partition, now: pass.now) else {
+    guard worker.leaseKeeper.holdsLease(first.partition, now: pass.now) else {
       first.partition.parkedSlices.append((self, closed))
       return false
     }
-    if first.message.isStopped, worker.stop(closed.members, now: pass.wall) { return false }
+    if first.message.isStopped, worker.control.stop(closed.members, now: pass.wall) { return false }
     if let end = first.end(now: pass.wall) {
-      worker.end(closed.members, end.outcome, reason: end.reason)
+      worker.settler.end(closed.members, end.outcome, reason: end.reason)
       return false
     }
     let likeness = likeness(of: first)
@@ -138,7 +138,7 @@ extension Sender {
     }
     switch first.message.rendering(account, first.content, for: first.target.facts) {
     case .failure(let why):
-      worker.end(closed.members, why.outcome.0, reason: why.outcome.reason)
+      worker.settler.end(closed.members, why.outcome.0, reason: why.outcome.reason)
       return false
     case .success(let rendering):
       let recipients = closed.members.map(\.address)
@@ -161,7 +161,7 @@ extension Sender {
     revise(rest)
     for delivery in strangers {
       delivery.slice = nil
-      worker.goBack(delivery)
+      worker.settler.goBack(delivery)
     }
   }
 
@@ -188,14 +188,14 @@ extension Sender {
       case .stay: rest.append(delivery)
       }
     }
-    worker.settle(piece)
+    worker.settler.settle(piece)
     if case .wait(let due) = common {
       metrics.retried()
       rests(until: due)
     }
     guard !rest.isEmpty else { return }
-    guard first.partition.mayWork else { return worker.abandon(rest) }
-    if case .stay = common { worker.tell(tried: rest) }
+    guard first.partition.mayWork else { return worker.settler.abandon(rest) }
+    if case .stay = common { worker.attempts.tell(tried: rest) }
     metrics.retried()
     let together = SlicePlan<Delivery>.Closed(slice: slice, members: rest, stored: true)
     if rest.count == slice.members.count || !judgement.common.isRevised {
@@ -203,7 +203,7 @@ extension Sender {
     } else {
       revise(together)
     }
-    worker.wake(self)
+    worker.turns.wake(self)
   }
 
   /// The same slice without the members refused by name or late, under a new key.

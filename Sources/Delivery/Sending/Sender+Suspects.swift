@@ -21,9 +21,9 @@ extension Sender {
   func dispatchSuspects() {
     // The others tell more of the credential.
     guard !suspects.isEmpty, gate.isOpen || !hasWaitingOthers else { return }
-    let now = worker.loop.now
-    let wall = worker.loop.wallNow
-    while worker.mayOpen, !isRemoved, !suspects.isEmpty {
+    let now = context.loop.now
+    let wall = context.loop.wallNow
+    while context.mayOpen, !isRemoved, !suspects.isEmpty {
       guard let connectionSlot = transport.asideSlot(together: suspects.together) else {
         return transport.demandAside(waiting: suspects.count)
       }
@@ -54,6 +54,6 @@ extension Sender {
   /// A request that went aside has ended.
   func suspectEnded(isAnswered: Bool) {
     if isAnswered { suspects.answered() } else { suspects.unanswered() }
-    if suspects.isEmpty, usage.suspectsAtWork == 0 { transport.restAside() } else { worker.wake(self) }
+    if suspects.isEmpty, usage.suspectsAtWork == 0 { transport.restAside() } else { worker.turns.wake(self) }
   }
 }

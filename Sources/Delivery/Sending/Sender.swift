@@ -11,6 +11,7 @@ final class Sender: TransportOwner {
   private(set) var account: any ProviderAccount
   let provider: ProviderName
   unowned let worker: Worker
+  let context: WorkerContext
   private(set) var transport: any Transport
   /// Counts the accounts that this credential has had; requests of an earlier one say nothing of the present.
   private(set) var generation = 0
@@ -71,8 +72,10 @@ final class Sender: TransportOwner {
   /// The part of the streams that bulk leaves to urgent (design D7).
   static let reserve = 0.1
 
-  init(worker: Worker, account: any ProviderAccount, transport: any Transport, settings: WorkerSettings) {
+  init(worker: Worker, account: any ProviderAccount, transport: any Transport) {
     self.worker = worker
+    context = worker.context
+    let settings = context.settings
     self.account = account
     self.transport = transport
     id = account.credential
@@ -86,7 +89,7 @@ final class Sender: TransportOwner {
     authorization = account.makeAuthorization(probeInterval: settings.gate.probeInterval)
     slices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
     memberSlices = SlicePlan(limit: account.recipientLimit, settings: settings.slice)
-    metrics = SenderMetrics(worker.metrics, provider: provider)
+    metrics = SenderMetrics(context.metrics, provider: provider)
     transport.owner = self
     quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
     subscriberLimit = SubscriberLimit(worker.quotas[provider], account.subscriberRule, sender: self)
@@ -109,10 +112,10 @@ final class Sender: TransportOwner {
     self.account = account
     self.transport = transport
     transport.owner = self
-    authorization = account.makeAuthorization(probeInterval: worker.settings.gate.probeInterval)
+    authorization = account.makeAuthorization(probeInterval: context.settings.gate.probeInterval)
     resetGate()
-    limit = ConcurrencyLimit(worker.settings.concurrency)
-    window = BulkWindow(worker.settings.bulkWindow)
+    limit = ConcurrencyLimit(context.settings.concurrency)
+    window = BulkWindow(context.settings.bulkWindow)
     brake.renewed()
     // The settings may have been what was wrong, and not the tokens: the next send tells.
     unproven.forgetDoubtful()
@@ -124,17 +127,17 @@ final class Sender: TransportOwner {
   /// Nothing is known against the credential any more.
   func resetGate() {
     unreachableReason = nil
-    gate = CircuitBreaker(settings: worker.settings.gate, policy: policy)
-    streak = FailureStreak(worker.settings.gate)
+    gate = CircuitBreaker(settings: context.settings.gate, policy: policy)
+    streak = FailureStreak(context.settings.gate)
   }
 
   // MARK: Queues
 
   /// The lane may start this delivery. `first`: it is to go before the others.
   func enqueue(lane: Int, _ next: Delivery, first: Bool = false) {
-    defer { worker.wake(self) }
+    defer { worker.turns.wake(self) }
     guard gathersSlices || !next.isSuspect else { return suspects.add(lane, isBlamed: next.isBlamed) }
-    if next.urgency == .urgent { window.urgentCame(now: worker.loop.now) }
+    if next.urgency == .urgent { window.urgentCame(now: context.loop.now) }
     switch (next.urgency, first) {
     case (.urgent, false): urgent.append(lane)
     case (.urgent, true): urgent.prepend(lane)
@@ -154,10 +157,10 @@ final class Sender: TransportOwner {
     }
     defer { if !onlyUrgent { dispatchSuspects() } }
     var left = quantum
-    let now = worker.loop.now
-    let wall = worker.loop.wallNow
+    let now = context.loop.now
+    let wall = context.loop.wallNow
     while left > 0 {
-      guard worker.mayOpen, !isRemoved, hasReady else {
+      guard context.mayOpen, !isRemoved, hasReady else {
         if !hasReady { subscriberLimit?.rest() }
         return false
       }
@@ -268,21 +271,23 @@ final class Sender: TransportOwner {
 
   /// The next delivery of this lane, if it may go. It has passed all checks but its rendering.
   func take(_ lane: Int, asSuspect: Bool, now: Instant, wall: WallTime) -> Delivery? {
-    let concurrency = worker.settings.lane.concurrency
-    guard let delivery = worker.lanes.startNext(lane, concurrency: concurrency, now: wall) else { return nil }
+    let concurrency = context.settings.lane.concurrency
+    guard let delivery = worker.laneKeeper.lanes.startNext(lane, concurrency: concurrency, now: wall) else {
+      return nil
+    }
     guard delivery.sender === self, gathersSlices || delivery.isSuspect == asSuspect else {
       // Its next one came under another credential of the same app, or belongs into the other queue: that one's turn.
-      worker.goBack(delivery)
+      worker.settler.goBack(delivery)
       return nil
     }
-    worker.requeue(lane)
-    guard worker.holdsLease(delivery.partition, now: now) else {
-      worker.park(delivery)
+    worker.laneKeeper.requeue(lane)
+    guard worker.leaseKeeper.holdsLease(delivery.partition, now: now) else {
+      worker.leaseKeeper.park(delivery)
       return nil
     }
-    if delivery.message.isStopped, worker.stop([delivery], now: wall) { return nil }
+    if delivery.message.isStopped, worker.control.stop([delivery], now: wall) { return nil }
     if let end = delivery.end(now: wall) {
-      worker.end(delivery, end.outcome, reason: end.reason)
+      worker.settler.end(delivery, end.outcome, reason: end.reason)
       return nil
     }
     if let timing = delivery.message.timing {
@@ -290,10 +295,10 @@ final class Sender: TransportOwner {
       switch timing.decide(delivery.target.facts?.timeZone, now: wall) {
       case .go: break
       case .hold(let until):
-        worker.rest(delivery, until: until, reason: Timing.quietReason)
+        worker.settler.rest(delivery, until: until, reason: Timing.quietReason)
         return nil
       case .skip:
-        worker.end(delivery, .skipped, reason: Timing.quietReason)
+        worker.settler.end(delivery, .skipped, reason: Timing.quietReason)
         return nil
       }
     }
@@ -323,11 +328,11 @@ final class Sender: TransportOwner {
   func send(_ delivery: Delivery, _ pass: Pass) -> Bool {
     switch delivery.message.rendering(account, delivery.content, for: delivery.target.facts) {
     case .failure(let why):
-      worker.end(delivery, why.outcome.0, reason: why.outcome.reason)
+      worker.settler.end(delivery, why.outcome.0, reason: why.outcome.reason)
       return false
     case .success(let rendering):
       if rendering.needsLiveActivityToken, delivery.address.liveActivityToken == nil {
-        worker.end(delivery, .skipped, reason: Self.noLiveActivityToken)
+        worker.settler.end(delivery, .skipped, reason: Self.noLiveActivityToken)
         return false
       }
       var connectionSlot = pass.connectionSlot
@@ -349,19 +354,19 @@ final class Sender: TransportOwner {
     guard let time else { return }
     if let set = wakeTimer {
       if set.due <= time { return }
-      worker.loop.cancel(set.timer)
+      context.loop.cancel(set.timer)
     }
-    let timer = worker.loop.after(milliseconds: max(1, time - now)) { [weak self] in
+    let timer = context.loop.after(milliseconds: max(1, time - now)) { [weak self] in
       guard let self else { return }
       self.wakeTimer = nil
-      self.worker.wake(self)
+      self.worker.turns.wake(self)
     }
     wakeTimer = (timer, time)
   }
 
   // MARK: What the transport tells
 
-  func hasRoom() { worker.wake(self) }
+  func hasRoom() { worker.turns.wake(self) }
 
   /// Why no connection came about the last times.
   private(set) var unreachableReason: String?

@@ -19,7 +19,7 @@ final class LoadedMessage {
   /// Its deliveries leave nothing in their lanes while they wait for a retry.
   let isAudience: Bool
   /// Its members need nothing but their request: no lane that others could supersede them in, no receipt.
-  let goesShort: Bool
+  let takesFastPath: Bool
   /// Texts differ from device to device.
   let isPersonal: Bool
   var collapseKey: String? { content?.collapseKey }
@@ -47,7 +47,7 @@ final class LoadedMessage {
   init(_ stored: StoredMessage, content: Message?, timing: Timing? = nil) {
     self.timing = timing
     isAudience = content.map { !$0.to.isDirect } ?? false
-    goesShort =
+    takesFastPath =
       content.map { message in
         !message.to.isDirect && message.collapseKey == nil && !message.keepReceipts && message.variants.isEmpty
           && message.cap == nil
@@ -76,7 +76,7 @@ final class LoadedMessage {
     self.startedAt = startedAt
     timing = origin.timing
     isAudience = origin.isAudience
-    goesShort = origin.goesShort
+    takesFastPath = origin.takesFastPath
     isPersonal = origin.isPersonal
     ordered = origin.ordered
     content = origin.content

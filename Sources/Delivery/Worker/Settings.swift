@@ -29,7 +29,7 @@ package struct WorkerSettings: Sendable {
   package var authorizationTimeout: Int64 = 15_000
   /// Messages kept decoded and rendered although no delivery of theirs is in memory.
   package var idleMessages = 256
-  /// Expired deliveries, passed holds and lost doorbells are looked for this often.
+  /// Expired deliveries, passed holds and lost wakeups are looked for this often.
   package var sweepInterval: Int64 = 1_000
   package init() {}
 }

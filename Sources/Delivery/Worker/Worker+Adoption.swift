@@ -13,14 +13,14 @@ extension Worker {
     resolver: ((AppID, Message) -> (Address) -> Route)? = nil, clocks: ((AppID) -> AppClock)? = nil,
     rates: [AppID: Int]? = nil, quotas: [ProviderName: Quota]? = nil
   ) throws(TLSFault) {
-    guard mayBegin else { return }
+    guard context.mayBegin else { return }
     var fresh: [(account: any ProviderAccount, transport: any Transport)] = []
     for (id, account) in accounts where changed.contains(id) || senders[id] == nil || senders[id]!.isRemoved {
       fresh.append((account, try transports.make(account)))
     }
     if let resolver { self.resolver = resolver }
-    if let clocks { messages.timing = { [zones] in Timing($1, clocks($0), zones) } }
-    if let rates { self.rates = rates }
+    if let clocks { context.messages.timing = { [zones] in Timing($1, clocks($0), zones) } }
+    if let rates { rateQueues.rates = rates }
     if let quotas, quotas != self.quotas {
       self.quotas = quotas
       for sender in senders.values { sender.renewQuota() }
@@ -28,20 +28,19 @@ extension Worker {
     for sender in senders.values where accounts[sender.id] == nil { sender.remove() }
     for (account, transport) in fresh {
       let id = account.credential
-      strangersTold[id] = nil
-      messages.forgetRenderings(of: id)
+      unconfigured.configured(id, isNew: senders[id] == nil)
+      context.messages.forgetRenderings(of: id)
       if let sender = senders[id] {
         sender.renew(account, transport: transport)
       } else {
-        senders[id] = Sender(worker: self, account: account, transport: transport, settings: settings)
-        strangers.remove(id)
-        background { try? await self.store.conditions.set(id, nil) }
+        senders[id] = Sender(worker: self, account: account, transport: transport)
+        context.background { try? await self.context.store.conditions.set(id, nil) }
       }
     }
     // Also where nothing changed here: what was wrong may have been mended at the provider.
     for sender in senders.values where !changed.contains(sender.id) { sender.tryAgain() }
-    dropConditions(known: true)
+    unconfigured.dropConditions(known: true)
     // Jobs of credentials that were unknown until now rang no wakeup that was heard.
-    for partition in partitions.values { look(at: partition) }
+    for partition in leaseKeeper.partitions.values { sweeper.look(at: partition) }
   }
 }

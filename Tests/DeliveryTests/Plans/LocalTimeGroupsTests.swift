@@ -42,7 +42,7 @@ struct LocalTimeGroupsTests {
       }
       let timing = try #require(Timing(message, AppClock(fallbackZone: "Etc/GMT"), book))
       let loaded = LoadedMessage(stored, content: message, timing: timing)
-      #expect(loaded.goesShort)
+      #expect(loaded.takesFastPath)
 
       func zone(_ place: Int) throws -> String? { try #require(members.member(at: place).facts).timeZone }
       func at(_ hours: Int64) throws -> [WallTime: (count: Int, until: WallTime?)] {

@@ -160,15 +160,15 @@ struct AudienceTests {
       let first = try await post.sendToAll(PlainMessage(title: "first"), 6)
       let worker = try post.work([post.account(responder)])
       try await post.until("all members at work") { responder.pushes.count == 6 }
-      #expect(worker.lanes.count == 0)
+      #expect(worker.laneKeeper.lanes.count == 0)
       let direct = try await post.send("direct", to: ["t2"])
       let second = try await post.sendToAll(PlainMessage(title: "second"), 6)
-      try await post.until("all of both in memory") { worker.lanes.count == 6 }
+      try await post.until("all of both in memory") { worker.laneKeeper.lanes.count == 6 }
       responder.release()
       try await post.until("what waited") { responder.pushes.count == 12 }
       // The members of the second follow those of the first; of the direct send and its token's second, one waits for
       // the other.
-      #expect(worker.lanes.count == 6 && responder.accepted.count == 6)
+      #expect(worker.laneKeeper.lanes.count == 6 && responder.accepted.count == 6)
       responder.reply = { _, _ in .status(200) }
       responder.release()
       #expect(try await post.done(first) == [.accepted: 6])
@@ -176,7 +176,7 @@ struct AudienceTests {
       #expect(try await post.done(direct) == [.accepted: 1])
       #expect(responder.pushes.filter { $0.token == "t2" }.map(\.title).first == "first")
       #expect(responder.pushes.count == 13)
-      try await post.until("no lane is left") { worker.lanes.count == 0 }
+      try await post.until("no lane is left") { worker.laneKeeper.lanes.count == 0 }
       await post.finish(worker)
     }
   }

@@ -49,7 +49,7 @@ struct ControlTests {
         case 5..<10: _ = try await post.store.control.change(id, app: Post.app, .running)
         case 10 where rude:
           // Its partitions are another's from now on; it learns of that when it writes.
-          for lease in worker.leases.values.compactMap(\.lease) where Bool.random(using: &random) {
+          for lease in worker.leaseKeeper.leases.values.compactMap(\.lease) where Bool.random(using: &random) {
             try await post.store.leases.release(lease)
           }
         case 10:
@@ -139,7 +139,7 @@ struct ControlTests {
       try await post.until("all rest") { try await post.report(id).retrying == 80 }
       _ = try await post.store.control.change(id, app: Post.app, .paused)
       try await post.until("none is due any more") {
-        for lease in worker.leases.values.compactMap(\.lease) {
+        for lease in worker.leaseKeeper.leases.values.compactMap(\.lease) {
           if try await post.store.queue.nextRetry(lease) != nil { return false }
         }
         return worker.senders.values.allSatisfy { $0.usage.inMemory == 0 && $0.isIdle }

@@ -29,7 +29,7 @@ struct OrderBarrierTests {
   }
 
   private func barriers(_ worker: Worker) -> [Int] {
-    [worker.lanes.barriers] + worker.senders.values.map(\.usage.barriers)
+    [worker.laneKeeper.lanes.barriers] + worker.senders.values.map(\.usage.barriers)
   }
 
   @Test("its device is deleted or gets another token meanwhile", .timeLimit(.minutes(6 * Sanitizer.slowness)))

@@ -70,7 +70,7 @@ struct OutageTests {
       try await post.until("the wait of the sick one") {
         ailment == .unreachable ? sender.isUnreachable : !sender.gate.isOpen && sender.usage.atWork <= 1
       }
-      try await post.until("all outcomes written") { worker.ledger.unflushed == 0 }
+      try await post.until("all outcomes written") { worker.context.ledger.unflushed == 0 }
       let before = try await Self.picture(post, worker)
       // Before the attempts are read: a probe that goes meanwhile belongs to those of which they may grow.
       let requests = sick.total

@@ -83,7 +83,9 @@ struct PaceTests {
       settings.claim.room = 400
       let first = try post.work([account], settings)
       let (second, store, run) = try await colleague(of: post, [account], settings)
-      try await post.until("each has its half") { first.partitions.count == 2 && second.partitions.count == 2 }
+      try await post.until("each has its half") {
+        first.leaseKeeper.partitions.count == 2 && second.leaseKeeper.partitions.count == 2
+      }
       let (rate, count) = (200, 2_400)
       try await post.register(count)
       var message = PlainMessage(title: "paced")

@@ -60,8 +60,8 @@ struct SharingTests {
       var held: [Lease] = []
       for number in 0..<3 { held.append(try #require(try await other.leases.take(number, worker: serial))) }
       let worker = try post.work([post.account(try Responder(post.loop))], patient)
-      try await post.until("the free one behind them") { Array(worker.partitions.keys) == [3] }
-      #expect(worker.share.quota == 2)
+      try await post.until("the free one behind them") { Array(worker.leaseKeeper.partitions.keys) == [3] }
+      #expect(worker.leaseKeeper.share.quota == 2)
 
       let redis = Redis(loop: post.loop, endpoint: post.redis.endpoint, scripts: [])
       try await post.until("a connection") { redis.isReady }
@@ -69,7 +69,7 @@ struct SharingTests {
         try await redis.call(RedisCommand("PUBSUB", "CHANNELS")).array?.isEmpty == false
       }
       try await other.leases.release(held[1])
-      try await post.until("the one that was let go") { Set(worker.partitions.keys) == [1, 3] }
+      try await post.until("the one that was let go") { Set(worker.leaseKeeper.partitions.keys) == [1, 3] }
       redis.close()
       other.close()
       await post.finish(worker)
@@ -82,7 +82,7 @@ struct SharingTests {
       let responder = try Responder(post.loop)
       let account = post.account(responder)
       let first = try post.work([account])
-      try await post.until("the first has all") { first.partitions.count == 4 }
+      try await post.until("the first has all") { first.leaseKeeper.partitions.count == 4 }
       var ids: [MessageID] = []
       func more() async throws {
         for _ in 1...4 { ids.append(try await post.send("x", to: tokens(150, "m\(ids.count)-"))) }
@@ -92,14 +92,14 @@ struct SharingTests {
       let run = post.loop.spawn { await second.run() }
       try await post.until("each has its half") {
         try await more()
-        return first.partitions.count == 2 && second.partitions.count == 2
+        return first.leaseKeeper.partitions.count == 2 && second.leaseKeeper.partitions.count == 2
       }
-      #expect(Set(first.partitions.keys).isDisjoint(with: second.partitions.keys))
+      #expect(Set(first.leaseKeeper.partitions.keys).isDisjoint(with: second.leaseKeeper.partitions.keys))
       second.stop(grace: 1_000)
       await run.value
       store.close()
       try await more()
-      try await post.until("the first has all again") { first.partitions.count == 4 }
+      try await post.until("the first has all again") { first.leaseKeeper.partitions.count == 4 }
       for id in ids { #expect(try await post.done(id) == [.accepted: 150]) }
       #expect(responder.pushes.count == ids.count * 150, "handing over doubles nothing")
       await post.finish(first)

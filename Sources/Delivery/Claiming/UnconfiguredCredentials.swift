@@ -5,10 +5,23 @@ import Telemetry
 
 /// What is queued for credentials that are not configured, or not any more: nothing of it is sent, and it ends with its
 /// time.
-extension Worker {
+final class UnconfiguredCredentials: WorkerPart {
+  /// Streams of credentials that are not configured: reported once.
+  private var strangers: Set<CredentialID> = []
+  /// When it was last told that one is not configured.
+  private var strangersTold: [CredentialID: (at: Instant, since: WallTime)] = [:]
+  /// When conditions without a queue were last dropped.
+  private var droppedConditionsAt = Instant(nanoseconds: 0)
+
+  /// The credential has an account now.
+  func configured(_ credential: CredentialID, isNew: Bool) {
+    strangersTold[credential] = nil
+    if isNew { strangers.remove(credential) }
+  }
+
   /// A stream of a credential that is not configured is not claimed from, and the operator is told.
   func knows(_ credential: CredentialID) -> Bool {
-    if let sender = senders[credential] {
+    if let sender = worker.senders[credential] {
       if sender.isRemoved { tellStranger(credential) }
       return true
     }
@@ -36,7 +49,7 @@ extension Worker {
     background {
       let now = self.loop.wallNow
       try? await self.store.conditions.drop { credential, condition in
-        guard let sender = self.senders[credential], !sender.isRemoved else { return true }
+        guard let sender = self.worker.senders[credential], !sender.isRemoved else { return true }
         guard known, !sender.hasWork, !sender.keepsRetries else { return false }
         return condition.state != .failing || condition.nextTry.map { $0 <= now } ?? true
       }
@@ -45,8 +58,8 @@ extension Worker {
 
   /// With each sweep.
   func sweepConditions() {
-    for sender in senders.values { sender.retellCondition() }
-    let hasStrangers = !strangers.isEmpty || senders.values.contains(where: \.isRemoved)
+    for sender in worker.senders.values { sender.retellCondition() }
+    let hasStrangers = !strangers.isEmpty || worker.senders.values.contains(where: \.isRemoved)
     guard hasStrangers, loop.now - droppedConditionsAt >= CredentialCondition.retold else { return }
     dropConditions(known: false)
   }
@@ -54,7 +67,7 @@ extension Worker {
   /// Direct sends that wait for a credential that left the configuration end when their time is over.
   func expireUnsent(_ stream: StreamID, of partition: Partition, _ lease: Lease) async throws(StoreError) {
     // What is at work may still be accepted.
-    if let sender = senders[stream.credential], !sender.isRemoved || sender.usage.atWork > 0 {
+    if let sender = worker.senders[stream.credential], !sender.isRemoved || sender.usage.atWork > 0 {
       partition.unsent[stream] = nil
       return
     }
@@ -64,21 +77,21 @@ extension Worker {
 
   /// A retry whose credential is not configured looks again now and then, and ends when its time is over.
   func postpone(_ target: ClaimedTarget, of message: LoadedMessage?, partition: Partition) {
-    if senders[target.credential]?.isRemoved ?? true { tellStranger(target.credential) }
+    if worker.senders[target.credential]?.isRemoved ?? true { tellStranger(target.credential) }
     let message = message?.begun(for: target)
     let end = message.map { target.attempts.spent == 0 ? $0.startBy : $0.expiresAt }
     guard let message, let end, end < loop.wallNow else {
       let rest = end.map { max(1, $0 - loop.wallNow + 1) }
-      postpone(target, pause: rest.map { min($0, Self.strangerPause) }, partition: partition)
+      worker.retries.postpone(target, pause: rest.map { min($0, RetrySet.strangerPause) }, partition: partition)
       return
     }
-    dropBarrier(of: target.delivery)
+    worker.barriers.dropBarrier(of: target.delivery)
     let final = Flush.Final(
       delivery: target.delivery, device: target.device,
       provider: target.address?.provider ?? ProviderName(rawValue: ""),
       outcome: message.isCancelled ? .cancelled : .expired,
       reason: message.isCancelled ? nil : target.attempts.last?.reason ?? Sender.notConfigured,
       platform: target.facts?.platform)
-    add(final, to: partition)
+    worker.flusher.add(final, to: partition)
   }
 }

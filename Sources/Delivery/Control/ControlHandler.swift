@@ -5,9 +5,7 @@ import Telemetry
 
 /// What operators want of a message (pause, resume, cancel), as wakeups, claims, flushes and sweeps tell of it. What is
 /// at work finishes in any case.
-extension Worker {
-  // MARK: Learning
-
+final class ControlHandler: WorkerPart {
   /// A wakeup or a sweep tells of one partition; if it is news, it is so for the others here as well.
   func controlled(_ id: MessageID, _ control: Control, in partition: Partition) {
     let isNews = messages.inMemory(id)?.adopt(control) ?? false
@@ -15,9 +13,11 @@ extension Worker {
       stopWaiting(of: id, control)
     } else if control.word == .cancelled {
       // The message may have left memory before its retries come back, which will not come.
-      dropBarriers(of: id)
+      worker.barriers.dropBarriers(of: id)
     }
-    for other in partitions.values where isNews || other === partition { carryOut(id, control, in: other) }
+    for other in worker.leaseKeeper.partitions.values where isNews || other === partition {
+      carryOut(id, control, in: other)
+    }
   }
 
   /// A flush or a claim tells of it each time: nothing is done if it is known.
@@ -33,17 +33,24 @@ extension Worker {
     case .cancelled:
       // Jobs set aside are claimed, and end.
       goOn(id, partition)
-      for rateQueue in rateQueues.values { rateQueue.giveUp() }
-      cancelRetries(of: id, in: partition)
+      for rateQueue in worker.rateQueues.all { rateQueue.giveUp() }
+      background {
+        _ = await self.worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
+          try await self.store.queue.cancelWaiting(lease, message: id, atHand: partition.atHand)
+        }
+      }
     }
   }
 
-  /// Ends what the retry set has of a cancelled message, and members of an audience that were never handed out.
-  func cancelRetries(of id: MessageID, in partition: Partition) {
+  /// The message goes on, or ends: its jobs are claimed again, its retries are due.
+  private func goOn(_ id: MessageID, _ partition: Partition) {
+    for job in partition.aside.take(of: id) { worker.claimer.claims.giveBack(job) }
+    worker.claimer.claim()
     background {
-      _ = await self.untilStored(partition) { (lease) throws(StoreError) in
-        try await self.store.queue.cancelWaiting(lease, message: id, atHand: partition.atHand)
+      _ = await self.worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
+        try await self.store.queue.unpark(lease, message: id, now: self.loop.wallNow)
       }
+      self.worker.retries.expectRetry(of: partition, at: self.loop.wallNow)
     }
   }
 
@@ -52,28 +59,27 @@ extension Worker {
   /// What waits in lanes and slices leaves them: to its end, or back to where it came from.
   private func stopWaiting(of id: MessageID, _ control: Control) {
     guard control.word != .running else { return }
-    for delivery in takeWaiting(where: { $0.message.id == id }) {
+    for delivery in worker.laneKeeper.takeWaiting(where: { $0.message.id == id }) {
       delivery.message.adopt(control)
-      if control.word == .cancelled { finish(delivery, .cancelled, reason: nil) } else { giveBack(delivery) }
+      if control.word == .cancelled {
+        worker.settler.finish(delivery, .cancelled, reason: nil)
+      } else {
+        giveBack(delivery)
+      }
     }
-    dropBarriers(of: id)
-    for sender in senders.values {
+    worker.barriers.dropBarriers(of: id)
+    for sender in worker.senders.values {
       let members = sender.takeSlices(where: { $0.message.id == id }, members: { $0.message.id == id })
       for delivery in members { delivery.message.adopt(control) }
-      if control.word == .cancelled { endSlices(members, .cancelled) } else { giveBackStarted(members) }
+      if control.word == .cancelled { worker.settler.endSlices(members, .cancelled) } else { giveBackStarted(members) }
       for batch in sender.takeBatches(where: { $0.message.id == id }) {
         batch.message.adopt(control)
-        if control.word == .cancelled { endWaiting(of: batch, .cancelled, sender) } else { giveBack(batch, sender) }
+        if control.word == .cancelled {
+          worker.memberSettler.endWaiting(of: batch, .cancelled, sender)
+        } else {
+          giveBack(batch, sender)
+        }
       }
-    }
-  }
-
-  private func dropBarriers(of id: MessageID) {
-    for lane in lanes.withBarriers {
-      for barrier in lanes.change(lane, { $0.removeBarriers { $0.delivery.message == id } }) {
-        barrierRemoved(barrier)
-      }
-      if lanes.exists(lane) { requeue(lane) }
     }
   }
 
@@ -81,7 +87,7 @@ extension Worker {
   func stop(_ deliveries: [Delivery], now: WallTime) -> Bool {
     let message = deliveries[0].message
     if message.isCancelled {
-      end(deliveries, .cancelled, reason: nil)
+      worker.settler.end(deliveries, .cancelled, reason: nil)
       return true
     }
     guard message.isHeld(now: now) else { return false }
@@ -91,21 +97,21 @@ extension Worker {
 
   private func giveBackStarted(_ deliveries: [Delivery]) {
     for delivery in deliveries {
-      lanes.change(delivery.lane) { $0.ended(ordered: delivery.message.ordered) }
+      worker.laneKeeper.lanes.change(delivery.lane) { $0.ended(ordered: delivery.message.ordered) }
       giveBack(delivery)
-      requeue(delivery.lane)
+      worker.laneKeeper.requeue(delivery.lane)
     }
   }
 
   /// A delivery that has left its lane goes back without an outcome and without an attempt.
   private func giveBack(_ delivery: Delivery) {
-    left(delivery)
+    worker.settler.left(delivery)
     let partition = delivery.partition
     guard !partition.isLost else { return }
     guard let job = delivery.job else {
       var target = delivery.target
       target.slice = delivery.slice
-      return park(target, attempts: delivery.news, partition: partition)
+      return worker.retries.park(target, attempts: delivery.news, partition: partition)
     }
     setAside(job, of: delivery.message.id, partition)
     if let done = ledger.returned(to: job) { settleSoon(done, partition) }
@@ -115,7 +121,7 @@ extension Worker {
   func giveBack(_ batch: DeliveryBatch, _ sender: Sender) {
     let waiting = batch.waiting
     guard waiting > 0 else { return }
-    drop(batch, sender)
+    worker.memberSettler.drop(batch, sender)
     guard !batch.partition.isLost else { return }
     setAside(batch.job, of: batch.message.id, batch.partition)
     if let done = ledger.returned(waiting, to: batch.job) { settleSoon(done, batch.partition) }
@@ -127,15 +133,15 @@ extension Worker {
     guard !job.isAside else { return }
     ledger.setAside(job)
     partition.audienceJobs[job.id] = nil
-    for rateQueue in rateQueues.values { rateQueue.forget(job.id) }
+    for rateQueue in worker.rateQueues.all { rateQueue.forget(job.id) }
     partition.aside.put(job.id, of: message, settled: false)
-    claims.setAside(job.id)
+    worker.claimer.claims.setAside(job.id)
   }
 
   /// A flush behind the last of its outcomes tells that all are written down.
   private func settleSoon(_ job: JobID, _ partition: Partition) {
     partition.flush.add(FlushPlan.Piece(finishedJobs: [job]))
-    flushSoon(partition)
+    worker.flusher.flushSoon(partition)
   }
 
   /// True: this claimed job is not to be worked on, as its message is paused or it was set aside while it was claimed.
@@ -145,7 +151,7 @@ extension Worker {
       message?.adopt(control)
     }
     let isHeld = message?.isHeld(now: loop.wallNow) ?? false
-    if claims.isAside(job.id) {
+    if worker.claimer.claims.isAside(job.id) {
       // This claim began before: what it has handed out goes back as well.
       if !partition.aside.isUnsettled(job.id) { store.members.putBack(job.id, of: job.message) }
       return true
@@ -157,8 +163,8 @@ extension Worker {
     } else {
       partition.aside.put(job.id, of: job.message, settled: true)
       store.members.putBack(job.id, of: job.message)
-      claims.setAside(job.id)
-      for rateQueue in rateQueues.values { rateQueue.forget(job.id) }
+      worker.claimer.claims.setAside(job.id)
+      for rateQueue in worker.rateQueues.all { rateQueue.forget(job.id) }
     }
     return true
   }
@@ -169,28 +175,6 @@ extension Worker {
     store.members.putBack(job, of: message)
     if messages.inMemory(message)?.isHeld(now: loop.wallNow) != true { goOn(message, partition) }
     return true
-  }
-
-  /// The message goes on, or ends: its jobs are claimed again, its retries are due.
-  private func goOn(_ id: MessageID, _ partition: Partition) {
-    for job in partition.aside.take(of: id) { claims.giveBack(job) }
-    claim()
-    background {
-      _ = await self.untilStored(partition) { (lease) throws(StoreError) in
-        try await self.store.queue.unpark(lease, message: id, now: self.loop.wallNow)
-      }
-      self.expectRetry(of: partition, at: self.loop.wallNow)
-    }
-  }
-
-  // MARK: Retries
-
-  /// A retry of a paused message stays in the retry set, out of turn.
-  func park(_ target: ClaimedTarget, attempts: AttemptLog = [], partition: Partition) {
-    let entry = Flush.RetryEntry(
-      target: target, due: JobQueue.parked, reason: attempts.last?.reason ?? target.attempts.last?.reason ?? "paused",
-      attempts: attempts)
-    add(entry, to: partition)
   }
 
   // MARK: Sweeping

@@ -2,9 +2,20 @@ import Domain
 import Loop
 import Store
 
-/// Rates of messages and of apps (`rate_per_second`): their deliveries wait before they enter their lanes. What is not
-/// paced is asked once per claimed job.
-extension Worker {
+/// Rates of messages and of apps (`rate_per_second`): their deliveries wait before they enter their lanes. Whether a
+/// message has a rate is asked once per claimed job.
+final class RateQueues: WorkerPart {
+  private var queues: [RateQueueName: RateLimitedQueue] = [:]
+  /// Of apps.
+  var rates: [AppID: Int]
+
+  override init(_ worker: Worker) {
+    rates = worker.context.settings.rates
+    super.init(worker)
+  }
+
+  var all: some Collection<RateLimitedQueue> { queues.values }
+
   enum RateQueueName: Hashable {
     case message(MessageID)
     case app(AppID)
@@ -17,7 +28,11 @@ extension Worker {
       return rateQueue(.message(message.id), store.rates.rate(of: message.id, perSecond: rate)) {
         [unowned self] delivery in
         // The app's rate holds for it as well.
-        if let next = rateQueue(of: delivery.message.app) { next.add(delivery) } else { enterLane(delivery) }
+        if let next = rateQueue(of: delivery.message.app) {
+          next.add(delivery)
+        } else {
+          worker.admission.enterLane(delivery)
+        }
       }
     }
     return rates.isEmpty ? nil : rateQueue(of: message.app)
@@ -25,16 +40,18 @@ extension Worker {
 
   private func rateQueue(of app: AppID) -> RateLimitedQueue? {
     guard let rate = rates[app] else { return nil }
-    return rateQueue(.app(app), store.rates.rate(of: app, perSecond: rate)) { [unowned self] in enterLane($0) }
+    return rateQueue(.app(app), store.rates.rate(of: app, perSecond: rate)) { [unowned self] in
+      worker.admission.enterLane($0)
+    }
   }
 
   private func rateQueue(_ name: RateQueueName, _ bucket: RateBucket, release: @escaping (Delivery) -> Void)
     -> RateLimitedQueue
   {
-    if let known = rateQueues[name], known.bucket == bucket { return known }
-    let earlier = rateQueues[name]
-    let rateQueue = RateLimitedQueue(self, bucket, release: release)
-    rateQueues[name] = rateQueue
+    if let known = queues[name], known.bucket == bucket { return known }
+    let earlier = queues[name]
+    let rateQueue = RateLimitedQueue(worker, bucket, release: release)
+    queues[name] = rateQueue
     // The app's rate is another now.
     earlier?.giveUp()
     for delivery in earlier?.remove(where: { _ in true }) ?? [] { rateQueue.add(delivery) }
@@ -69,7 +86,7 @@ extension Worker {
     if job.targets.count <= free || (job.lastMember == nil && free > 0) {
       // Of a list's job all or nothing. More of an audience's job waits for room.
       if let last = job.lastMember, !job.isWhole {
-        claims.postpone(job.id, at: ClaimPlace(job: job.id, member: last))
+        worker.claimer.claims.postpone(job.id, at: ClaimPlace(job: job.id, member: last))
         rateQueue.postpone(job.id)
       }
       return job
@@ -83,13 +100,13 @@ extension Worker {
       part.lastMember = place
       store.members.putBack(job.id, of: job.message, behind: place)
     }
-    claims.postpone(job.id, at: ClaimPlace(job: job.id, member: place))
+    worker.claimer.claims.postpone(job.id, at: ClaimPlace(job: job.id, member: place))
     rateQueue.postpone(job.id)
     return part.targets.isEmpty ? nil : part
   }
 
   /// Pacers without anything to do are forgotten.
   func tidyRateQueues() {
-    for (name, rateQueue) in rateQueues where rateQueue.isIdle { rateQueues[name] = nil }
+    for (name, rateQueue) in queues where rateQueue.isIdle { queues[name] = nil }
   }
 }

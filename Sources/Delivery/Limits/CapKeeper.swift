@@ -4,7 +4,7 @@ import Store
 
 /// Caps: at most so many messages of a topic to a device. A delivery counts from when it comes into memory; one that
 /// ends otherwise than accepted, or waits for a retry, is given back.
-extension Worker {
+final class CapKeeper: WorkerPart {
   /// Reads what is counted for these messages, however long the store is away; false: the partition is lost.
   func readCaps(of messages: some Sequence<LoadedMessage>, for partition: Partition) async -> Bool {
     for message in messages {
@@ -30,7 +30,7 @@ extension Worker {
       partition.caps[count] = FrequencyCaps(counts, now: now)
       return true
     } catch {
-      failed(error, partition)
+      worker.leaseKeeper.failed(error, partition)
       return false
     }
   }

@@ -5,7 +5,22 @@ import Telemetry
 
 /// Leases (design D5): free partitions are asked for up to this worker's share, renewed at a third of their lease,
 /// handed over when others come, and forgotten when lost.
-extension Worker {
+final class LeaseKeeper: WorkerPart {
+  /// Those that this worker owns.
+  private(set) var partitions: [Int: Partition] = [:]
+  /// Of all partitions.
+  private(set) var leases: [Int: LeasePlan] = [:]
+  private(set) var share: SharePlan
+
+  override init(_ worker: Worker) {
+    let settings = worker.context.store.session.settings
+    share = SharePlan(partitions: settings.partitions)
+    super.init(worker)
+    for number in 0..<settings.partitions {
+      leases[number] = LeasePlan(duration: settings.leaseMilliseconds, now: loop.now)
+    }
+  }
+
   /// `hurry`: whatever the time.
   func leaseAll(hurry: Bool = false) {
     let now = loop.now
@@ -30,7 +45,7 @@ extension Worker {
       var isOthers = false
       do throws(StoreError) {
         let granted = try await self.store.leases.take(
-          number, renewing: self.leases[number]!.lease, worker: self.serial)
+          number, renewing: self.leases[number]!.lease, worker: self.worker.serial)
         change = self.leases[number]!.answered(granted, now: self.loop.now)
         isOthers = granted == nil
       } catch {
@@ -73,10 +88,10 @@ extension Worker {
     partitions[number] = partition
     counts.leases.add(1)
     background {
-      await self.awaitBrakes(for: partition)
-      await self.recallBarriers(of: partition)
+      await self.worker.pruner.awaitBrakes(for: partition)
+      await self.worker.barriers.recallBarriers(of: partition)
       partition.isReady = true
-      self.look(at: partition)
+      self.worker.sweeper.look(at: partition)
     }
   }
 
@@ -89,34 +104,103 @@ extension Worker {
     ledger.lost(partition.usage)
     stopClaiming(for: partition)
     dropWaiting(of: partition)
-    wakeAll()
+    worker.turns.wakeAll()
   }
 
   /// Whatever is not at work leaves memory; it stays in its jobs and in the retry set.
   private func dropWaiting(of partition: Partition) {
     let number = partition.number
-    for rateQueue in rateQueues.values {
-      for delivery in rateQueue.remove(where: { $0.partition === partition }) { left(delivery) }
+    for rateQueue in worker.rateQueues.all {
+      for delivery in rateQueue.remove(where: { $0.partition === partition }) { worker.settler.left(delivery) }
     }
-    for lane in lanes.all {
-      let (waiting, barriers) = lanes.change(lane) { lane in
+    for lane in worker.laneKeeper.lanes.all {
+      let (waiting, barriers) = worker.laneKeeper.lanes.change(lane) { lane in
         (lane.remove { $0.place.partition == number }, lane.removeBarriers { $0.place.partition == number })
       }
-      for entry in waiting { left(entry.ticket) }
-      for barrier in barriers { barrierRemoved(barrier) }
+      for entry in waiting { worker.settler.left(entry.ticket) }
+      for barrier in barriers { worker.barriers.barrierRemoved(barrier) }
     }
-    for (_, slice) in partition.parkedSlices { abandon(slice.members) }
+    for (_, slice) in partition.parkedSlices { worker.settler.abandon(slice.members) }
     partition.parkedSlices = []
-    for sender in senders.values {
-      abandon(sender.takeSlices(where: { $0.partition === partition }, members: { $0.partition === partition }))
+    for sender in worker.senders.values {
+      worker.settler.abandon(
+        sender.takeSlices(where: { $0.partition === partition }, members: { $0.partition === partition }))
     }
-    dropBatches(of: partition)
+    worker.memberSettler.dropBatches(of: partition)
   }
 
   private func stopClaiming(for partition: Partition) {
     if let timer = partition.retryTimer { loop.cancel(timer) }
     if let timer = partition.startTimer { loop.cancel(timer) }
-    claims.drop(partition: partition.number)
+    worker.claimer.claims.drop(partition: partition.number)
+  }
+
+  // MARK: Deadlines
+
+  /// A request of this partition may be written to a socket.
+  func holdsLease(_ partition: Partition, now: Instant) -> Bool {
+    !partition.isLost && leases[partition.number]!.barriers(now: now)
+  }
+
+  /// Its lease is past its deadline: it waits until that is renewed, or void.
+  func park(_ delivery: Delivery) {
+    delivery.partition.parkedLanes.append(delivery.lane)
+    worker.settler.putBack(delivery)
+  }
+
+  private func unpark(_ number: Int) {
+    guard let partition = partitions[number] else { return }
+    let (parkedLanes, parkedSlices) = (partition.parkedLanes, partition.parkedSlices)
+    partition.parkedLanes = []
+    partition.parkedSlices = []
+    for lane in parkedLanes where worker.laneKeeper.lanes.exists(lane) { worker.laneKeeper.requeue(lane) }
+    for (sender, slice) in parkedSlices { sender.closedSlices.append(slice) }
+    for (sender, batch) in partition.parkedBatches { sender.enqueue(batch) }
+    partition.parkedBatches = []
+    worker.turns.wakeAll()
+  }
+
+  // MARK: Loss
+
+  /// Repeats a write of this partition until the store has answered; false: the partition is lost or leaving.
+  func untilStored(_ partition: Partition, _ write: (Lease) async throws(StoreError) -> Void) async -> Bool {
+    while !partition.isLost, !isStopped {
+      guard let lease = leases[partition.number]?.lease else { return false }
+      do throws(StoreError) {
+        try await write(lease)
+        return partition.mayWork
+      } catch {
+        if case .leaseLost = error {
+          if !partition.isLost { lost(partition) }
+          return false
+        }
+        await loop.sleep(milliseconds: settings.flush.repeatAfter)
+      }
+    }
+    return false
+  }
+
+  /// A read of the store got no answer; the sweep and the wakeups bring it back.
+  func failed(_ error: StoreError, _ partition: Partition) {
+    if case .leaseLost = error, !partition.isLost { lost(partition) }
+  }
+
+  /// Redis has lost writes that were confirmed to this worker: nothing in memory is known to be stored, in no
+  /// partition, as lanes of one may hold what has superseded deliveries of another. All of it is dropped, and read
+  /// again under new leases.
+  func historyEnded(_ words: String) {
+    log(.error, "store_went_back", ["detail": words])
+    messages.forgetAll()
+    for partition in Array(partitions.values) {
+      guard let lease = leases[partition.number]?.lease else { continue }
+      lost(partition)
+      background { try? await self.store.leases.release(lease) }
+    }
+  }
+
+  func lost(_ partition: Partition) {
+    leaseChanged(partition.number, leases[partition.number]!.taken(now: loop.now))
+    leaseLater(partition.number)
   }
 
   // MARK: Sharing with other workers
@@ -126,14 +210,14 @@ extension Worker {
     guard mayBegin else { return }
     background {
       do throws(StoreError) {
-        let workers = try await self.store.workers.beat(self.report)
+        let workers = try await self.store.workers.beat(self.worker.report)
         guard self.mayBegin else { return }
         try await self.store.leases.watch(of: self.leases.filter { $0.value.lease == nil }.map(\.key))
         guard self.mayBegin else { return }
-        self.share.heard(workers: workers, own: self.serial)
+        self.share.heard(workers: workers, own: self.worker.serial)
         self.counts.workers.set(Int64(workers.count))
         self.shareOut()
-        try await self.readBrakes()
+        try await self.worker.pruner.readBrakes()
       } catch {
         // What is held stays held; the leases say for how long.
       }
@@ -164,7 +248,7 @@ extension Worker {
     partition.isLeaving = true
     stopClaiming(for: partition)
     dropWaiting(of: partition)
-    flushAll()
+    worker.flusher.flushAll()
     handOverSoon(partition)
   }
 
@@ -183,64 +267,15 @@ extension Worker {
     background { try? await self.store.leases.release(lease) }
   }
 
-  // MARK: Deadlines
-
-  /// A request of this partition may be written to a socket.
-  func holdsLease(_ partition: Partition, now: Instant) -> Bool {
-    !partition.isLost && leases[partition.number]!.barriers(now: now)
-  }
-
-  /// Its lease is past its deadline: it waits until that is renewed, or void.
-  func park(_ delivery: Delivery) {
-    delivery.partition.parkedLanes.append(delivery.lane)
-    putBack(delivery)
-  }
-
-  private func unpark(_ number: Int) {
-    guard let partition = partitions[number] else { return }
-    let (parkedLanes, parkedSlices) = (partition.parkedLanes, partition.parkedSlices)
-    partition.parkedLanes = []
-    partition.parkedSlices = []
-    for lane in parkedLanes where lanes.exists(lane) { requeue(lane) }
-    for (sender, slice) in parkedSlices { sender.closedSlices.append(slice) }
-    for (sender, batch) in partition.parkedBatches { sender.enqueue(batch) }
-    partition.parkedBatches = []
-    wakeAll()
-  }
-
-  /// Repeats a write of this partition until the store has answered; false: the partition is lost or leaving.
-  func untilStored(_ partition: Partition, _ write: (Lease) async throws(StoreError) -> Void) async -> Bool {
-    while !partition.isLost, !isStopped {
-      guard let lease = leases[partition.number]?.lease else { return false }
-      do throws(StoreError) {
-        try await write(lease)
-        return partition.mayWork
-      } catch {
-        if case .leaseLost = error {
-          if !partition.isLost { lost(partition) }
-          return false
-        }
-        await loop.sleep(milliseconds: settings.flush.repeatAfter)
-      }
-    }
-    return false
-  }
-
-  /// Redis has lost writes that were confirmed to this worker: nothing in memory is known to be stored, in no
-  /// partition, as lanes of one may hold what has superseded deliveries of another. All of it is dropped, and read
-  /// again under new leases.
-  func historyEnded(_ words: String) {
-    log(.error, "store_went_back", ["detail": words])
-    messages.forgetAll()
-    for partition in Array(partitions.values) {
-      guard let lease = leases[partition.number]?.lease else { continue }
-      lost(partition)
+  /// The leases of all partitions end, as the worker stops.
+  func releaseAll() {
+    for partition in partitions.values { partition.isLost = true }
+    for plan in leases.values {
+      guard let lease = plan.lease else { continue }
       background { try? await self.store.leases.release(lease) }
     }
-  }
-
-  func lost(_ partition: Partition) {
-    leaseChanged(partition.number, leases[partition.number]!.taken(now: loop.now))
-    leaseLater(partition.number)
+    background { try? await self.store.workers.leave(worker: self.worker.serial) }
+    counts.leases.add(Int64(-partitions.count))
+    partitions = [:]
   }
 }

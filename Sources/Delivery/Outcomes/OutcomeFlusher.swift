@@ -3,10 +3,10 @@ import Loop
 import Store
 import Telemetry
 
-/// Writing outcomes down in groups (design D9): every few milliseconds or a few hundred outcomes, one flush at work per
+/// Writes outcomes down in groups (design D9): every few milliseconds or a few hundred outcomes, one flush at work per
 /// partition.
-extension Worker {
-  // MARK: Adding
+final class OutcomeFlusher: WorkerPart {
+  private var flushTimer: Timer?
 
   /// A delivery has its outcome.
   func add(_ final: Flush.Final, prune: Flush.Prune? = nil, of job: JobAtWork? = nil, to partition: Partition) {
@@ -43,11 +43,11 @@ extension Worker {
   }
 
   func flushAll() {
-    for partition in partitions.values { flush(partition) }
+    for partition in worker.leaseKeeper.partitions.values { flush(partition) }
   }
 
   private func flush(_ partition: Partition) {
-    guard !partition.flushing, !partition.isLost, let lease = leases[partition.number]?.lease,
+    guard !partition.flushing, !partition.isLost, let lease = worker.leaseKeeper.leases[partition.number]?.lease,
       let flush = partition.flush.next(lease)
     else { return }
     partition.flushing = true
@@ -64,10 +64,10 @@ extension Worker {
         return confirmed(partition, result)
       } catch {
         guard !partition.isLost else { return }
-        if case .leaseLost = error { return lost(partition) }
+        if case .leaseLost = error { return worker.leaseKeeper.lost(partition) }
         counts.flushRepeats.add()
         await loop.sleep(milliseconds: settings.flush.repeatAfter)
-        if let lease = leases[partition.number]?.lease { flush = partition.flush.again(lease) }
+        if let lease = worker.leaseKeeper.leases[partition.number]?.lease { flush = partition.flush.again(lease) }
       }
     }
   }
@@ -86,15 +86,14 @@ extension Worker {
       partition.settled(retry.target.delivery)
       if retry.due < JobQueue.parked { due = min(due ?? retry.due, retry.due) }
     }
-    if let due { expectRetry(of: partition, at: due) }
-    for job in piece.finishedJobs where !settledAside(job, partition) { claims.finished(job) }
-    for (message, control) in result.controls { learned(message, control, in: partition) }
-    // They came into the retry set behind the search for what a cancelled message has there.
-    for message in Set(piece.retries.map(\.target.delivery.message))
-    where result.controls[message]?.word == .cancelled { cancelRetries(of: message, in: partition) }
-    if partition.isLeaving { handOverSoon(partition) }
+    if let due { worker.retries.expectRetry(of: partition, at: due) }
+    for job in piece.finishedJobs where !worker.control.settledAside(job, partition) {
+      worker.claimer.claims.finished(job)
+    }
+    for (message, control) in result.controls { worker.control.learned(message, control, in: partition) }
+    if partition.isLeaving { worker.leaseKeeper.handOverSoon(partition) }
     if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }
-    wakeAll()
-    claim()
+    worker.turns.wakeAll()
+    worker.claimer.claim()
   }
 }

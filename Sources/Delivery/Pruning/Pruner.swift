@@ -3,8 +3,11 @@ import Loop
 import Store
 import Telemetry
 
-/// The prune brakes of this worker's credentials, and what all workers share of them.
-extension Worker {
+/// Prunes what is called dead, as far as the prune brakes let it; and what all workers share of the brakes.
+final class Pruner: WorkerPart {
+  /// The store has told which prune brakes are on.
+  private(set) var knowsBrakes = false
+
   /// A delivery was accepted, or its token called dead; nil: nothing is to be pruned. The store prunes only a
   /// registered device that still holds this token (design D13).
   func prune(_ delivery: Delivery, _ verdict: Verdict?) -> Flush.Prune? {
@@ -42,9 +45,9 @@ extension Worker {
       pieces[entry.partition.number, default: .init()].prunes.append(entry.prune)
     }
     for (number, piece) in pieces {
-      guard let partition = partitions[number] else { continue }
+      guard let partition = worker.leaseKeeper.partitions[number] else { continue }
       partition.flush.add(piece)
-      flushSoon(partition)
+      worker.flusher.flushSoon(partition)
     }
   }
 
@@ -74,7 +77,7 @@ extension Worker {
 
   /// Reads which brakes are on, tells what was seen, learns the norms.
   func readBrakes() async throws(StoreError) {
-    let asked = senders.values.filter { !$0.isRemoved }
+    let asked = worker.senders.values.filter { !$0.isRemoved }
     let seen = asked.map { $0.brake.report() }
     let norms: [PruneNorm]
     let brakes: [CredentialID: Braked]

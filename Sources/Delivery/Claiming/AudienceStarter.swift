@@ -6,7 +6,10 @@ import Telemetry
 
 /// Audiences whose time has come: who is in them is decided here, once per partition, one after the other. One
 /// partition at a time: starts of all of them together would stand before every urgent send's commands at Redis.
-extension Worker {
+final class AudienceStarter: WorkerPart {
+  /// Partitions that start audiences, the first of them now.
+  private var starting = FIFO<Partition>()
+
   /// Starts all that is due. A wakeup that rings meanwhile is heard: what it told of is looked for once more.
   func startAudiences(of partition: Partition) {
     guard mayBegin, partition.takesWork, !partition.isLost else { return }
@@ -34,7 +37,7 @@ extension Worker {
       } while partition.startRang && !partition.isLost && mayBegin
     } catch {
       // The sweep comes back to it.
-      failed(error, partition)
+      worker.leaseKeeper.failed(error, partition)
     }
   }
 
@@ -50,7 +53,9 @@ extension Worker {
   }
 
   private func startDue(of partition: Partition) async throws(StoreError) {
-    while mayBegin, partition.takesWork, !partition.isLost, let lease = leases[partition.number]?.lease {
+    while mayBegin, partition.takesWork, !partition.isLost,
+      let lease = worker.leaseKeeper.leases[partition.number]?.lease
+    {
       let limit = settings.claim.startsAtOnce
       let begun = try await store.schedule.beginDue(lease, now: loop.wallNow, limit: limit)
       let due = try await store.audienceStarts.due(lease, now: loop.wallNow, limit: limit)
@@ -71,7 +76,9 @@ extension Worker {
     try await store.members.release(lease, id, first: first)
     guard let timing = try await messages.load(id)?.timing, timing.local != nil else { return }
     try await store.members.sendMovers(lease, id, timing, now: loop.wallNow)
-    if let partition = partitions[lease.partition] { expectRetry(of: partition, at: loop.wallNow) }
+    if let partition = worker.leaseKeeper.partitions[lease.partition] {
+      worker.retries.expectRetry(of: partition, at: loop.wallNow)
+    }
   }
 
   /// Never a widening: an audience that cannot be read again ends as failed.
@@ -91,10 +98,10 @@ extension Worker {
       return try await abandon(id, lease, reason: "unreadable_audience")
     }
     let selection = AudienceSelection(expression: expression, reach: audience.reach)
-    let route = resolver(stored.app, message)
+    let route = worker.resolver(stored.app, message)
     var capped: ((UInt32) -> Bool)?
-    if let loaded, let cap = message.cap, let partition = partitions[lease.partition] {
-      guard await readCaps(of: [loaded], for: partition) else { return }
+    if let loaded, let cap = message.cap, let partition = worker.leaseKeeper.partitions[lease.partition] {
+      guard await worker.caps.readCaps(of: [loaded], for: partition) else { return }
       if let book = partition.caps[CapCount(cap, app: stored.app, now: loop.wallNow)] {
         capped = { book.count(Int($0)) >= cap.limit }
       }
