@@ -9,7 +9,7 @@ extension Admission {
     for target in members.others { enter(target, message, job: job, urgency: .bulk, partition: partition) }
     guard members.count > 0 else { return }
     guard let message, message.takesFastPath, !message.isStopped, let sender = worker.senders[members.credential],
-      sender.takesMembers(of: message)
+      sender.members.takes(message)
     else {
       for place in 0..<members.count { enterWhole(place, of: members, message, job: job, partition: partition) }
       return
@@ -25,7 +25,7 @@ extension Admission {
 
   private func enqueue(_ batch: DeliveryBatch, _ sender: Sender) {
     ledger.claimed(batch.message, batch.members.count, by: sender.usage, in: batch.partition.usage)
-    sender.enqueue(batch)
+    sender.members.enqueue(batch)
   }
 
   /// One that never was in a batch.

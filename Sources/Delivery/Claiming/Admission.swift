@@ -23,7 +23,7 @@ final class Admission: WorkerPart {
       // Taken away by its owner, or dead at its provider: the first is nobody's failure.
       let gone = target.gone ?? SkipReason.deviceDeleted.rawValue
       let deleted = SkipReason(rawValue: gone) != nil
-      if let slice = target.slice { sender.absent(from: slice) }
+      if let slice = target.slice { sender.slices.absent(from: slice) }
       return worker.settler.write(
         target, deleted ? .skipped : .dead, reason: gone, sender: sender, job: job,
         partition: partition)
@@ -51,7 +51,7 @@ final class Admission: WorkerPart {
       case .free: break
       case .counted(let counted): use = counted
       case .full:
-        if let slice = target.slice { sender.absent(from: slice) }
+        if let slice = target.slice { sender.slices.absent(from: slice) }
         return worker.settler.write(
           target, .skipped, reason: Cap.reason, sender: sender, job: job, partition: partition)
       case .unknown:
@@ -93,7 +93,7 @@ final class Admission: WorkerPart {
     job: JobAtWork?, partition: Partition
   ) {
     let isFirst = target.attempts.isEmpty
-    if let slice = target.slice { sender.absent(from: slice) }
+    if let slice = target.slice { sender.slices.absent(from: slice) }
     guard isFirst ? until <= message.startBy : until < message.expiresAt else {
       return worker.settler.write(target, .expired, reason: reason, sender: sender, job: job, partition: partition)
     }

@@ -124,7 +124,7 @@ final class LeaseKeeper: WorkerPart {
     partition.parkedSlices = []
     for sender in worker.senders.values {
       worker.settler.abandon(
-        sender.takeSlices(where: { $0.partition === partition }, members: { $0.partition === partition }))
+        sender.slices.take(where: { $0.partition === partition }, members: { $0.partition === partition }))
     }
     worker.memberSettler.dropBatches(of: partition)
   }
@@ -154,8 +154,8 @@ final class LeaseKeeper: WorkerPart {
     partition.parkedLanes = []
     partition.parkedSlices = []
     for lane in parkedLanes where worker.laneKeeper.lanes.exists(lane) { worker.laneKeeper.requeue(lane) }
-    for (sender, slice) in parkedSlices { sender.closedSlices.append(slice) }
-    for (sender, batch) in partition.parkedBatches { sender.enqueue(batch) }
+    for (sender, slice) in parkedSlices { sender.slices.ready.append(slice) }
+    for (sender, batch) in partition.parkedBatches { sender.members.enqueue(batch) }
     partition.parkedBatches = []
     worker.turns.wakeAll()
   }

@@ -50,7 +50,7 @@ final class UnconfiguredCredentials: WorkerPart {
       let now = self.loop.wallNow
       try? await self.store.conditions.drop { credential, condition in
         guard let sender = self.worker.senders[credential], !sender.isRemoved else { return true }
-        guard known, !sender.hasWork, !sender.keepsRetries else { return false }
+        guard known, !sender.hasWork, !sender.status.keepsRetries else { return false }
         return condition.state != .failing || condition.nextTry.map { $0 <= now } ?? true
       }
     }
@@ -58,7 +58,7 @@ final class UnconfiguredCredentials: WorkerPart {
 
   /// With each sweep.
   func sweepConditions() {
-    for sender in worker.senders.values { sender.retellCondition() }
+    for sender in worker.senders.values { sender.status.retellCondition() }
     let hasStrangers = !strangers.isEmpty || worker.senders.values.contains(where: \.isRemoved)
     guard hasStrangers, loop.now - droppedConditionsAt >= CredentialCondition.retold else { return }
     dropConditions(known: false)

@@ -69,10 +69,10 @@ final class ControlHandler: WorkerPart {
     }
     worker.barriers.dropBarriers(of: id)
     for sender in worker.senders.values {
-      let members = sender.takeSlices(where: { $0.message.id == id }, members: { $0.message.id == id })
+      let members = sender.slices.take(where: { $0.message.id == id }, members: { $0.message.id == id })
       for delivery in members { delivery.message.adopt(control) }
       if control.word == .cancelled { worker.settler.endSlices(members, .cancelled) } else { giveBackStarted(members) }
-      for batch in sender.takeBatches(where: { $0.message.id == id }) {
+      for batch in sender.members.take(where: { $0.message.id == id }) {
         batch.message.adopt(control)
         if control.word == .cancelled {
           worker.memberSettler.endWaiting(of: batch, .cancelled, sender)

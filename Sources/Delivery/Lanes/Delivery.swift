@@ -211,5 +211,5 @@ extension AttemptLog {
     return (.failed, RetryPolicy.givenUp(last?.reason))
   }
 
-  fileprivate func expiryReason(_ sender: Sender) -> String? { last?.reason ?? sender.told.condition?.reason }
+  fileprivate func expiryReason(_ sender: Sender) -> String? { last?.reason ?? sender.status.told.condition?.reason }
 }

@@ -114,25 +114,6 @@ final class SubscriberLimit {
   private func show(_ until: Instant?) {
     guard until != nil || isHolding, !hasEnded else { return }
     isHolding = until != nil
-    sender.hold(SubscriberRule.reason, until: until)
-  }
-}
-
-extension Sender {
-  /// How many the next request reaches; nil: all subscribers.
-  var nextRecipients: Int? {
-    guard let slice = closedSlices.first else { return closedMembers.first?.members.count ?? 1 }
-    return slice.members.first?.address.tokenKind == .subscribers ? nil : slice.members.count
-  }
-
-  /// Why nothing goes although the credential is good, and until when; nil: it goes on.
-  func hold(_ reason: String, until: Instant?) {
-    if (held == nil) != (until == nil) {
-      context.log(
-        until == nil ? .info : .warning, "credential_held",
-        ["credential": id.rawValue, "reason": until == nil ? "over" : reason])
-    }
-    held = until.map { (reason, $0) }
-    tellCondition()
+    sender.status.hold(SubscriberRule.reason, until: until)
   }
 }

@@ -57,7 +57,7 @@ final class MemberSettler: WorkerPart {
       if !batch.partition.isLost {
         worker.settler.write(
           batch.members.target(at: place) ?? batch.members.bare(at: place), outcome,
-          reason: outcome == .expired ? sender.told.condition?.reason : nil, sender: sender,
+          reason: outcome == .expired ? sender.status.told.condition?.reason : nil, sender: sender,
           job: batch.job, partition: batch.partition)
       }
       left(1, of: batch, sender)
@@ -84,14 +84,14 @@ final class MemberSettler: WorkerPart {
   /// Waiting members that meet the condition, whose batches leave their sender.
   func endBatches(_ outcome: Outcome, where condition: (DeliveryBatch) -> Bool) {
     for sender in worker.senders.values {
-      for batch in sender.takeBatches(where: condition) { endWaiting(of: batch, outcome, sender) }
+      for batch in sender.members.take(where: condition) { endWaiting(of: batch, outcome, sender) }
     }
   }
 
   /// Waiting members of a partition that is lost or leaving: they stay in their jobs.
   func dropBatches(of partition: Partition) {
     for sender in worker.senders.values {
-      for batch in sender.takeBatches(where: { $0.partition === partition }) { drop(batch, sender) }
+      for batch in sender.members.take(where: { $0.partition === partition }) { drop(batch, sender) }
     }
     for (sender, batch) in partition.parkedBatches { drop(batch, sender) }
     partition.parkedBatches = []

@@ -110,11 +110,3 @@ final class Pruner: WorkerPart {
     }
   }
 }
-
-extension Sender {
-  /// Requests for many tell of all of theirs at once. What waits for its pace comes much later.
-  var ahead: PruneBrake.Ahead {
-    let inMemory = max(0, usage.inMemory - usage.paced - usage.grouped)
-    return .init(atWork: gathersSlices ? inMemory : usage.atWork, inMemory: inMemory)
-  }
-}

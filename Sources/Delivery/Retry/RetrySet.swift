@@ -83,13 +83,13 @@ final class RetrySet: WorkerPart {
   ) {
     let message = message.begun(for: target)
     if let end = target.attempts.end(of: message, sender, now: loop.wallNow) {
-      if let slice = target.slice { sender.absent(from: slice) }
+      if let slice = target.slice { sender.slices.absent(from: slice) }
       return worker.settler.write(
         target, end.outcome, reason: end.reason, sender: sender, job: nil, partition: partition)
     }
-    let wait = min(sender.gate.pause(now: loop.now), max(1, message.expiresAt - loop.wallNow + 1))
+    let wait = min(sender.status.gate.pause(now: loop.now), max(1, message.expiresAt - loop.wallNow + 1))
     let pause = sender.retryPauses.next(wait: wait, now: loop.now)
-    sender.postponed(until: postpone(target, pause: pause, partition: partition))
+    sender.status.postponed(until: postpone(target, pause: pause, partition: partition))
   }
 
   /// When it looks again.

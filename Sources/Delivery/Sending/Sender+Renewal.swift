@@ -1,4 +1,5 @@
 import Domain
+import Loop
 import Telemetry
 
 /// Changed credentials while the worker runs: what is at work ends with the old ones, what waits goes with the new.
@@ -20,8 +21,8 @@ extension Sender {
     replace(account: account, transport: transport)
     isRemoved = false
     context.log(.info, "credential_renewed", ["credential": id.rawValue])
-    tellCondition()
-    isTaken()
+    status.tellCondition()
+    status.isTaken()
     worker.turns.wake(self)
   }
 
@@ -40,7 +41,26 @@ extension Sender {
     retire()
     isRemoved = true
     context.log(.warning, "credential_removed", ["credential": id.rawValue])
-    tellCondition()
+    status.tellCondition()
+  }
+
+  /// The operator may have acted: what was refused or waits is tried at once, by one delivery. With nothing to try, and
+  /// no retry to come, what was known is dropped: the next send tells.
+  func tryAgain() {
+    guard !isRemoved else { return }
+    let now = context.loop.now
+    if !hasWork, status.streak.nextRetry.map({ $0 <= now }) ?? true {
+      authorizer.retry()
+      status.resetGate()
+      status.tellCondition()
+    } else {
+      if !status.gate.isOpen {
+        authorizer.retry()
+        status.gate.hurry(now: now)
+      }
+      transport.hurry()
+      worker.turns.wake(self)
+    }
   }
 
   private func retire() {

@@ -49,7 +49,7 @@ final class PartitionSweeper: WorkerPart {
       if let end = delivery.end(now: now) { worker.settler.finish(delivery, end.outcome, reason: end.reason) }
     }
     for sender in worker.senders.values {
-      expire(sender.takeSlices(where: { $0.end(now: now) != nil }, members: { $0.message.startBy < now }), now: now)
+      expire(sender.slices.take(where: { $0.end(now: now) != nil }, members: { $0.message.startBy < now }), now: now)
     }
     worker.memberSettler.endBatches(.expired) { $0.message.startBy < now }
     for lane in worker.laneKeeper.lanes.withBarriers { worker.laneKeeper.requeue(lane) }
@@ -85,7 +85,7 @@ final class PartitionSweeper: WorkerPart {
     counts.unflushed.set(Int64(ledger.unflushed))
     for sender in worker.senders.values {
       sender.metrics.connections(sender.transport.connections)
-      sender.metrics.limit(sender.concurrency)
+      sender.metrics.limit(sender.limits.concurrency)
       sender.tidyRetired()
     }
   }

@@ -20,15 +20,18 @@ extension Worker {
 
 extension Sender {
   fileprivate var isWorthTelling: Bool {
-    !gate.isOpen || transport.connections > 0 || usage.inMemory > 0 || limit.bound != nil || isUnreachable
+    !status.gate.isOpen || transport.connections > 0 || usage.inMemory > 0 || limits.limit.bound != nil
+      || status.isUnreachable
   }
 
   fileprivate var sending: WorkerReport.Sending {
-    var (state, reason) = gate.told
-    if gate.isOpen, let unreachableReason { (state, reason) = ("unreachable", unreachableReason) }
+    var (state, reason) = status.gate.told
+    if status.gate.isOpen, let unreachableReason = status.unreachableReason {
+      (state, reason) = ("unreachable", unreachableReason)
+    }
     return .init(
       credential: id, state: state, reason: reason, connections: transport.connections, atWork: usage.atWork,
-      limit: concurrency, inMemory: usage.inMemory)
+      limit: limits.concurrency, inMemory: usage.inMemory)
   }
 }
 

@@ -4,21 +4,21 @@ import Store
 import Telemetry
 
 /// What an answer, or the lack of one, does to its deliveries, its connection and the credential.
-extension Sender {
+final class AnswerJudge: SenderPart {
   func answered(_ tag: Int, _ answer: ProviderAnswer) {
     let inFlight = endRequest(tag)
-    if inFlight.isAside { suspectEnded(isAnswered: true) }
+    if inFlight.isAside { sender.suspects.ended(isAnswered: true) }
     var answer = answer
-    answer.receivedAt = context.loop.wallNow
-    var judgement = account(of: inFlight).judge(answer, recipients: inFlight.recipients)
+    answer.receivedAt = loop.wallNow
+    var judgement = sender.account(of: inFlight).judge(answer, recipients: inFlight.recipients)
     judgement.common = judgement.common.heedingLongWait
     conclude(inFlight, judgement, status: answer.status)
   }
 
   func failed(_ tag: Int, _ failure: TransportFailure) {
-    if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.turns.wake(self) }
-    let inFlight = withDeliveries(endRequest(tag))
-    if inFlight.isAside { suspectEnded(isAnswered: false) }
+    if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.turns.wake(sender) }
+    let inFlight = sender.memberSlices.withDeliveries(endRequest(tag))
+    if inFlight.isAside { sender.suspects.ended(isAnswered: false) }
     func unanswered(_ reason: String, tells: Bool = true) {
       conclude(inFlight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0, tells: tells)
     }
@@ -32,29 +32,29 @@ extension Sender {
     case .unsendable(let reason): reject(inFlight, reason: reason)
     case .ownHostUnreachable(let reason):
       // Nothing waits for it. It is told as long as nothing else is taken.
-      if inFlight.generation == generation {
+      if inFlight.generation == sender.generation {
         let failure = Verdict.retry(Retry(.unknownOutcome, reason: reason))
-        streak.answered(failure, message: inFlight.deliveries.first?.message.id, now: context.loop.now)
+        sender.status.streak.answered(failure, message: inFlight.deliveries.first?.message.id, now: loop.now)
       }
       settleAlone(inFlight, .retry(Retry(.tokenBusy, reason: reason)))
     case .unreachable:
-      metrics.withdrawn()
-      if inFlight.probe, inFlight.generation == generation {
-        gate.withdrawn(now: context.loop.now + policy.settings.base)
+      sender.metrics.withdrawn()
+      if inFlight.probe, inFlight.generation == sender.generation {
+        sender.status.gate.withdrawn(now: loop.now + sender.policy.settings.base)
       }
       goAgain(inFlight)
     }
-    worker.turns.wake(self)
+    worker.turns.wake(sender)
   }
 
   /// `tells`: that there was no answer says something of the provider, where it is a delivery's first.
   func conclude(_ inFlight: InFlightRequest, _ judgement: Judgement, status: Int, tells: Bool = true) {
-    let inFlight = judgement.isAcceptance ? inFlight : withDeliveries(inFlight)
+    let inFlight = judgement.isAcceptance ? inFlight : sender.memberSlices.withDeliveries(inFlight)
     let verdict = judgement.common
     // One recipient named is the verdict on a request for one.
     let named = inFlight.recipients.count == 1 && !judgement.exceptions.isEmpty
     let judged = named ? judgement.exceptions[inFlight.recipients[0].token] ?? verdict : verdict
-    for delivery in inFlight.deliveries { delivery.isOfEarlierAccount = inFlight.generation != generation }
+    for delivery in inFlight.deliveries { delivery.isOfEarlierAccount = inFlight.generation != sender.generation }
     let isFirst = inFlight.deliveries.first.map { $0.attempts.spent == 0 } ?? true
     heed(
       judged, began: inFlight.began, probe: inFlight.probe, isTelling: tells && isFirst && !inFlight.isAside,
@@ -66,27 +66,27 @@ extension Sender {
 
   /// No peer will ever see the request.
   func reject(_ inFlight: InFlightRequest, reason: String) {
-    context.log(.error, "request_not_sent", ["credential": id.rawValue, "reason": reason])
+    log(.error, "request_not_sent", ["credential": sender.id.rawValue, "reason": reason])
     settleAlone(inFlight, .rejected(reason: "the request cannot be sent: \(reason)"))
   }
 
   /// No peer saw the request, for a cause of its own: that says nothing of the credential.
   private func settleAlone(_ inFlight: InFlightRequest, _ verdict: Verdict) {
-    if inFlight.probe, inFlight.generation == generation { gate.withdrawn(now: context.loop.now) }
-    metrics.ended(verdict, seconds: 0)
+    if inFlight.probe, inFlight.generation == sender.generation { sender.status.gate.withdrawn(now: loop.now) }
+    sender.metrics.ended(verdict, seconds: 0)
     settle(inFlight, Judgement(verdict), verdict, status: 0)
   }
 
   private func settle(_ inFlight: InFlightRequest, _ judgement: Judgement, _ judged: Verdict, status: Int) {
-    let wall = context.loop.wallNow
+    let wall = loop.wallNow
     if !inFlight.members.isEmpty {
-      concludeMembers(inFlight, judgement.common, status: status)
+      sender.memberSlices.conclude(inFlight, judgement.common, status: status)
     } else if inFlight.slice != nil {
-      concludeSlice(inFlight, judgement, status: status, now: wall)
+      sender.slices.conclude(inFlight, judgement, status: status, now: wall)
     } else {
       let delivery = inFlight.deliveries[0]
-      let decision = policy.decide(
-        judged, delivery.history, asked: inFlight.at, now: wall, jitter: jitter.next())
+      let decision = sender.policy.decide(
+        judged, delivery.history, asked: inFlight.at, now: wall, jitter: sender.jitter.next())
       delivery.record(judged, counts: decision.counts, status: status, at: inFlight.at)
       settle(delivery, judged, decision, inFlight)
     }
@@ -98,51 +98,34 @@ extension Sender {
     _ verdict: Verdict, began: Instant, probe: Bool, isTelling: Bool = true, isAside: Bool = false,
     counts: Bool = true, message: MessageID? = nil, connectionSlot: Int, generation: Int
   ) {
-    let now = context.loop.now
+    let now = loop.now
     let seconds = Double(now.nanoseconds - began.nanoseconds) / 1e9
-    metrics.ended(verdict, seconds: seconds)
+    sender.metrics.ended(verdict, seconds: seconds)
     // What an earlier account was told says nothing of this one.
-    guard generation == self.generation else { return }
-    if case .retry(let retry) = verdict, gate.renews(verdict, began: began, probe: probe) {
-      authorization.refused(retry.cause, now: context.loop.wallNow)
+    guard generation == sender.generation else { return }
+    if case .retry(let retry) = verdict, sender.status.gate.renews(verdict, began: began, probe: probe) {
+      sender.authorizer.refused(retry.cause)
     }
-    if counts { streak.answered(verdict, message: message, now: now) }
+    if counts { sender.status.streak.answered(verdict, message: message, now: now) }
     // Others were answered meanwhile, and it had no place of theirs: it tells nothing of how much may be at work.
-    let isLate = verdict.isUnanswered && gate.isOld(began) && seconds * 1000 > Double(limit.patience)
-    tell(
-      gate.answered(
-        verdict, began: began, probe: probe, isTelling: isTelling, now: now, jitter: jitter.next()))
+    let isLate =
+      verdict.isUnanswered && sender.status.gate.isOld(began) && seconds * 1000 > Double(sender.limits.limit.patience)
+    sender.status.tell(
+      sender.status.gate.answered(
+        verdict, began: began, probe: probe, isTelling: isTelling, now: now, jitter: sender.jitter.next()))
     if !isAside, !isLate, isTelling || !verdict.isFailure {
-      limit.answered(
-        verdict, took: seconds * 1000, began: began, atWork: occupied + 1, capacity: transport.streams, now: now)
-      if !gathersSlices, !verdict.isFailure {
-        window.answered(took: seconds * 1000, began: began, atWork: occupied + 1, capacity: transport.streams, now: now)
+      sender.limits.limit.answered(
+        verdict, took: seconds * 1000, began: began, atWork: sender.limits.occupied + 1,
+        capacity: sender.transport.streams, now: now)
+      if !sender.gathersSlices, !verdict.isFailure {
+        sender.limits.window.answered(
+          took: seconds * 1000, began: began, atWork: sender.limits.occupied + 1, capacity: sender.transport.streams,
+          now: now)
       }
     }
-    if limit.bound != nil || window.bound != nil { worker.turns.wake(self) }
-    if verdict.provesCredential { isTaken() }
-    if verdict.leavesConnection { transport.retire(connectionSlot) }
-  }
-
-  /// A member's request that the peer did not look at, as after a GOAWAY: the member waits in its batch once more.
-  /// False: it has to take the slow path.
-  func tookBack(_ tag: Int, reason: String) -> Bool {
-    guard InFlightMembers.isOne(tag) else { return false }
-    let batch = worker.laneKeeper.inFlightMembers.batch(of: tag)
-    guard !worker.laneKeeper.inFlightMembers.hasLane(tag), batch.partition.mayWork,
-      !batch.mayStop(now: context.loop.wallNow),
-      batch.takeBack(worker.laneKeeper.inFlightMembers.place(of: tag))
-    else { return false }
-    let inFlight = worker.laneKeeper.inFlightMembers.end(tag)
-    context.ledger.answered(by: usage)
-    heed(
-      .retry(Retry(.notProcessed, reason: reason)), began: inFlight.began, probe: false,
-      connectionSlot: inFlight.connectionSlot,
-      generation: inFlight.generation)
-    metrics.retried()
-    // It left its sender with the last that waited.
-    if batch.waiting == 1 { batches.append(batch) }
-    return true
+    if sender.limits.limit.bound != nil || sender.limits.window.bound != nil { worker.turns.wake(sender) }
+    if verdict.provesCredential { sender.status.isTaken() }
+    if verdict.leavesConnection { sender.transport.retire(connectionSlot) }
   }
 
   private func settle(
@@ -152,11 +135,11 @@ extension Sender {
     case .end(let outcome, let reason):
       worker.settler.end(delivery, outcome, reason: reason, verdict: verdict)
     case .wait(let due):
-      metrics.retried()
-      rests(until: due)
+      sender.metrics.retried()
+      sender.status.rests(until: due)
       worker.settler.rest(delivery, until: due, reason: verdict.reason ?? "")
     case .again:
-      metrics.retried()
+      sender.metrics.retried()
       delivery.atOnce += 1
       delivery.avoiding = inFlight.connectionSlot
       // What spent an attempt goes behind those that have not.
@@ -167,21 +150,47 @@ extension Sender {
     }
   }
 
-  /// A delivery that failed goes again then.
-  func rests(until due: WallTime) {
-    let now = context.loop.now
-    streak.rests(until: now + max(0, due - context.loop.wallNow), now: now)
-    tellCondition()
-  }
-
   /// Nobody's attempt: what was at work takes its place again.
   func goAgain(_ inFlight: InFlightRequest) {
     if let slice = inFlight.slice {
       guard inFlight.deliveries[0].partition.mayWork else { return worker.settler.abandon(inFlight.deliveries) }
-      closedSlices.prepend(.init(slice: slice, members: inFlight.deliveries, stored: true))
+      sender.slices.ready.prepend(.init(slice: slice, members: inFlight.deliveries, stored: true))
     } else {
       worker.settler.goBack(inFlight.deliveries[0])
     }
+  }
+
+  // MARK: Members
+
+  /// A request in flight of a member that was not simply accepted, as any other.
+  func endRequest(_ tag: Int) -> InFlightRequest {
+    guard InFlightMembers.isOne(tag) else {
+      let inFlight = sender.deliveries.inFlightRequests.end(tag)
+      ledger.answered(isAside: inFlight.isAside, by: usage)
+      return inFlight
+    }
+    ledger.answered(by: usage)
+    return worker.memberSettler.slowPathRequest(worker.laneKeeper.inFlightMembers.end(tag), sender)
+  }
+
+  /// A member's request that the peer did not look at, as after a GOAWAY: the member waits in its batch once more.
+  /// False: it has to take the slow path.
+  func tookBack(_ tag: Int, reason: String) -> Bool {
+    guard InFlightMembers.isOne(tag) else { return false }
+    let batch = worker.laneKeeper.inFlightMembers.batch(of: tag)
+    guard !worker.laneKeeper.inFlightMembers.hasLane(tag), batch.partition.mayWork, !batch.mayStop(now: loop.wallNow),
+      batch.takeBack(worker.laneKeeper.inFlightMembers.place(of: tag))
+    else { return false }
+    let inFlight = worker.laneKeeper.inFlightMembers.end(tag)
+    ledger.answered(by: usage)
+    heed(
+      .retry(Retry(.notProcessed, reason: reason)), began: inFlight.began, probe: false,
+      connectionSlot: inFlight.connectionSlot,
+      generation: inFlight.generation)
+    sender.metrics.retried()
+    // It left its sender with the last that waited.
+    if batch.waiting == 1 { sender.members.batches.append(batch) }
+    return true
   }
 }
 

@@ -12,49 +12,64 @@ struct BatchTicket {
 /// Members of audiences whose provider takes many recipients in a request: from the batch into slices without a
 /// delivery each. Such a slice is stored before its first attempt like any other. If it is not accepted as a whole, or
 /// its message may not go, its members become deliveries of that slice.
-extension Sender {
+final class MemberSliceSender: SenderPart {
+  private(set) var plan: SlicePlan<BatchTicket>
+  /// Slices that may go; they are stored.
+  private(set) var ready = FIFO<SlicePlan<BatchTicket>.Closed>()
+  /// The token of the member at hand.
+  private var token: [UInt8] = []
+
+  override init(_ sender: Sender) {
+    plan = SlicePlan(limit: sender.account.recipientLimit, settings: sender.context.settings.slice)
+    super.init(sender)
+  }
+
+  /// The account is another one now.
+  func renew() { plan.limit = sender.account.recipientLimit }
+
   /// Moves members of batches into slices, until enough of them stand ready.
-  func gatherMembers() {
-    let now = context.loop.now
-    let wall = context.loop.wallNow
-    let enough = 2 * transport.streams
-    while context.mayOpen, let batch = batches.first,
-      closedMembers.count + closedSlices.count + storingSlices < enough
+  func gather() {
+    let now = loop.now
+    let wall = loop.wallNow
+    let enough = 2 * sender.transport.streams
+    while context.mayOpen, let batch = sender.members.batches.first,
+      ready.count + sender.slices.ready.count + sender.slices.storing < enough
     {
       if !worker.leaseKeeper.holdsLease(batch.partition, now: now) {
-        _ = batches.popFirst()
-        batch.partition.parkedBatches.append((self, batch))
-      } else if batch.mayStop(now: wall), worker.memberSettler.stop(batch, self, now: wall) {
-        _ = batches.popFirst()
+        _ = sender.members.batches.popFirst()
+        batch.partition.parkedBatches.append((sender, batch))
+      } else if batch.mayStop(now: wall), worker.memberSettler.stop(batch, sender, now: wall) {
+        _ = sender.members.batches.popFirst()
       } else {
         gather(batch, now: now, wall: wall)
-        if batch.waiting == 0 { _ = batches.popFirst() }
+        if batch.waiting == 0 { _ = sender.members.batches.popFirst() }
       }
     }
-    if !memberSlices.isEmpty { armSliceTimer(now: now) }
+    if !plan.isEmpty { sender.slices.armSliceTimer(now: now) }
   }
 
   /// As many as fit one request. Those of another route or class than the first take the slow path.
   private func gather(_ batch: DeliveryBatch, now: Instant, wall: WallTime) {
     let worker = self.worker
-    let account = self.account
+    let account = sender.account
     var taken: [(index: Int, ticket: BatchTicket)] = []
     taken.reserveCapacity(min(batch.waiting, account.recipientLimit))
     while batch.waiting > 0, taken.count < account.recipientLimit {
       let place = batch.takeNext()
       guard let (token, hash) = short(place, of: batch, account, worker) else {
-        worker.admission.takeSlowPath(place, of: batch, self)
+        worker.admission.takeSlowPath(place, of: batch, sender)
         continue
       }
       let tag = worker.laneKeeper.inFlightMembers.begin(
         .init(
-          batch: batch, place: place, hash: hash, began: now, at: wall, connectionSlot: 0, generation: generation,
+          batch: batch, place: place, hash: hash, began: now, at: wall, connectionSlot: 0,
+          generation: sender.generation,
           lane: nil)
       )
       taken.append((batch.members.index(at: place), BatchTicket(tag: tag, token: token)))
     }
     guard !taken.isEmpty, let like = batch.like else { return }
-    let closed = memberSlices.add(
+    let closed = plan.add(
       taken, of: batch.message.id, partition: batch.partition.number, recipientClass: like.recipientClass, now: now)
     for slice in closed { store(slice) }
   }
@@ -77,22 +92,27 @@ extension Sender {
     return batch.isLike(member, token: text, account) ? (text, hash) : nil
   }
 
-  func store(_ closed: SlicePlan<BatchTicket>.Closed) {
-    storingSlices += 1
+  /// Stores what has gathered long enough.
+  func storeDue(now: Instant) {
+    for closed in plan.due(now: now) { store(closed) }
+  }
+
+  private func store(_ closed: SlicePlan<BatchTicket>.Closed) {
+    sender.slices.storing += 1
     let partition = batch(of: closed).partition
-    context.background { [worker] in
+    background { [sender, worker] in
       let stored = await worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
-        try await self.context.store.queue.storeSlice(lease, closed.slice)
+        try await self.store.queue.storeSlice(lease, closed.slice)
       }
-      self.storingSlices -= 1
+      self.sender.slices.storing -= 1
       guard stored else {
         for ticket in closed.members {
-          worker.memberSettler.abandon(worker.laneKeeper.inFlightMembers.end(ticket.tag), self)
+          worker.memberSettler.abandon(worker.laneKeeper.inFlightMembers.end(ticket.tag), sender)
         }
         return
       }
-      self.closedMembers.append(closed)
-      worker.turns.wake(self)
+      self.ready.append(closed)
+      worker.turns.wake(sender)
     }
   }
 
@@ -101,30 +121,30 @@ extension Sender {
   }
 
   /// Sends the first slice of members; false: it has to look for its turn among the others.
-  func sendMemberSlice(_ pass: Pass) -> Bool {
-    guard let closed = closedMembers.popFirst() else { return false }
+  func sendNext(_ pass: Sender.Pass) -> Bool {
+    guard let closed = ready.popFirst() else { return false }
     let first = batch(of: closed)
     guard first.partition.mayWork, worker.leaseKeeper.holdsLease(first.partition, now: pass.now),
       !first.message.isStopped,
       first.message.startBy >= pass.wall, !pass.probe,
-      case .success(let rendering) = first.message.rendering(account, 0, for: nil)
+      case .success(let rendering) = first.message.rendering(sender.account, 0, for: nil)
     else {
-      closedSlices.append(withDeliveries(closed))
+      sender.slices.ready.append(withDeliveries(closed))
       return false
     }
     let recipients = begin(closed.members, pass)
-    let request = account.request(rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
-    metrics.firstAttempts(closed.members.count, after: pass.wall - first.message.startedAt)
-    metrics.began()
+    let request = sender.account.request(rendering, to: recipients, id: closed.slice.key, authorization: pass.header)
+    sender.metrics.firstAttempts(closed.members.count, after: pass.wall - first.message.startedAt)
+    sender.metrics.began()
     let inFlight = InFlightRequest(
       [], recipients: recipients, slice: closed.slice, members: closed.members, connectionSlot: pass.connectionSlot,
       pass)
-    begin(request, inFlight)
+    sender.deliveries.begin(request, inFlight)
     return true
   }
 
   /// Where they go. Their batches have begun.
-  private func begin(_ members: [BatchTicket], _ pass: Pass) -> [Address] {
+  private func begin(_ members: [BatchTicket], _ pass: Sender.Pass) -> [Address] {
     let worker = self.worker
     var recipients: [Address] = []
     recipients.reserveCapacity(members.count)
@@ -142,20 +162,20 @@ extension Sender {
   }
 
   /// All members were accepted. The first ends as a delivery: what the provider calls the slice is kept with it.
-  func concludeMembers(_ inFlight: InFlightRequest, _ verdict: Verdict, status: Int) {
+  func conclude(_ inFlight: InFlightRequest, _ verdict: Verdict, status: Int) {
     let worker = self.worker
     let members = inFlight.members
     var run = MemberSettler.Run()
     for ticket in members.dropFirst() {
-      worker.memberSettler.accepted(worker.laneKeeper.inFlightMembers.end(ticket.tag), &run, self)
-      if brake.alive(began: inFlight.began, ahead: ahead) { worker.pruner.settleUnproven(of: self) }
+      worker.memberSettler.accepted(worker.laneKeeper.inFlightMembers.end(ticket.tag), &run, sender)
+      if sender.brake.alive(began: inFlight.began, ahead: sender.ahead) { worker.pruner.settleUnproven(of: sender) }
     }
-    worker.memberSettler.close(&run, self)
+    worker.memberSettler.close(&run, sender)
     let first = delivery(of: members[0])
     first.slice = inFlight.slice
     first.record(verdict, counts: true, status: status, at: inFlight.at)
     worker.settler.end(first, .accepted, reason: nil, verdict: verdict)
-    worker.turns.wake(self)
+    worker.turns.wake(sender)
   }
 
   /// The same request as one of deliveries.
@@ -171,15 +191,15 @@ extension Sender {
   }
 
   private func delivery(of ticket: BatchTicket) -> Delivery {
-    worker.memberSettler.slowPathRequest(worker.laneKeeper.inFlightMembers.end(ticket.tag), self).deliveries[0]
+    worker.memberSettler.slowPathRequest(worker.laneKeeper.inFlightMembers.end(ticket.tag), sender).deliveries[0]
   }
 
   /// Takes out members of slices that are not at work, as deliveries; whole slices where they are stored.
-  func takeMemberSlices(where condition: (DeliveryBatch) -> Bool) -> [Delivery] {
-    var taken = memberSlices.remove { condition(worker.laneKeeper.inFlightMembers.batch(of: $0.tag)) }.map(delivery)
-    guard !closedMembers.isEmpty else { return taken }
-    for closed in closedMembers.takeAll() {
-      if condition(batch(of: closed)) { taken += withDeliveries(closed).members } else { closedMembers.append(closed) }
+  func take(where condition: (DeliveryBatch) -> Bool) -> [Delivery] {
+    var taken = plan.remove { condition(worker.laneKeeper.inFlightMembers.batch(of: $0.tag)) }.map(delivery)
+    guard !ready.isEmpty else { return taken }
+    for closed in ready.takeAll() {
+      if condition(batch(of: closed)) { taken += withDeliveries(closed).members } else { ready.append(closed) }
     }
     return taken
   }

@@ -2,8 +2,11 @@ import Domain
 import Loop
 import Store
 
-/// Which delivery finds out for the others whether the credential may send again.
-extension Sender {
+/// Chooses which delivery finds out for the others whether the credential may send again.
+final class ProbeChooser: SenderPart {
+  /// Next goes one that has not failed before, if there is one.
+  private var freshTurn = false
+
   /// So many are looked through for one that has not failed before.
   private static let searched = 1_000
 
@@ -13,38 +16,39 @@ extension Sender {
   func passage(
     urgent isUrgent: inout Bool, onlyUrgent: Bool, now: Instant
   ) -> (passage: CircuitBreaker.Passage, isFresh: Bool) {
-    guard gate.wantsProbe(now: now) else {
+    guard sender.status.gate.wantsProbe(now: now) else {
       // Where few may be at work at once, those that have failed before take every second place only.
-      if gate.isOpen, limit.bound != nil, !gathersSlices {
+      if sender.status.gate.isOpen, sender.limits.limit.bound != nil, !sender.gathersSlices {
         freshTurn.toggle()
         if freshTurn { _ = bringFreshLane(urgent: isUrgent, youngest: false) }
       }
-      return (gate.passage(now: now, isFresh: false), false)
+      return (sender.status.gate.passage(now: now, isFresh: false), false)
     }
     var isFresh = bringFresh(urgent: isUrgent)
-    if !isFresh, isUrgent, !onlyUrgent, !gathersSlices, bringFresh(urgent: false) {
+    if !isFresh, isUrgent, !onlyUrgent, !sender.gathersSlices, bringFresh(urgent: false) {
       (isUrgent, isFresh) = (false, true)
     }
-    return (gate.passage(now: now, isFresh: isFresh), isFresh)
+    return (sender.status.gate.passage(now: now, isFresh: isFresh), isFresh)
   }
 
   /// The next in turn has not failed before, now.
   private func bringFresh(urgent isUrgent: Bool) -> Bool {
-    let youngest = gate.wantsAnother
-    if gathersSlices {
-      return closedSlices.isEmpty || closedSlices.bringFresh(among: Self.searched, youngest: youngest)
+    let youngest = sender.status.gate.wantsAnother
+    if sender.gathersSlices {
+      return sender.slices.ready.isEmpty || sender.slices.ready.bringFresh(among: Self.searched, youngest: youngest)
     }
     if bringFreshLane(urgent: isUrgent, youngest: youngest) { return true }
-    guard !isUrgent, let batch = batches.first else { return false }
+    guard !isUrgent, let batch = sender.members.batches.first else { return false }
     // A member takes the slow path, as a probe is judged by itself.
-    takeOneOut(of: batch)
+    sender.members.takeOneOut(of: batch)
     return bringFreshLane(urgent: false, youngest: false)
   }
 
   private func bringFreshLane(urgent isUrgent: Bool, youngest: Bool) -> Bool {
-    let (lanes, concurrency, wall) = (worker.laneKeeper.lanes, context.settings.lane.concurrency, context.loop.wallNow)
-    return bringForward(urgent: isUrgent, among: Self.searched, youngest: youngest) { lane in
-      lanes.next(lane, concurrency: concurrency, now: wall).map { $0.sender === self && $0.isFresh } ?? false
+    let (lanes, concurrency, wall) = (worker.laneKeeper.lanes, settings.lane.concurrency, loop.wallNow)
+    let sender = self.sender
+    return sender.lanes.bringForward(urgent: isUrgent, among: Self.searched, youngest: youngest) { lane in
+      lanes.next(lane, concurrency: concurrency, now: wall).map { $0.sender === sender && $0.isFresh } ?? false
     }
   }
 }
