@@ -34,10 +34,16 @@ final class ControlHandler: WorkerPart {
       // Jobs set aside are claimed, and end.
       goOn(id, partition)
       for rateQueue in worker.rateQueues.all { rateQueue.giveUp() }
-      background {
-        _ = await self.worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
-          try await self.store.queue.cancelWaiting(lease, message: id, atHand: partition.atHand)
-        }
+      cancelWaiting(of: id, in: partition)
+    }
+  }
+
+  /// Retries of a cancelled message end in the store. Those that no flush has written yet are not there: it is asked
+  /// once more behind that flush.
+  func cancelWaiting(of id: MessageID, in partition: Partition) {
+    background {
+      _ = await self.worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
+        try await self.store.queue.cancelWaiting(lease, message: id, atHand: partition.atHand)
       }
     }
   }

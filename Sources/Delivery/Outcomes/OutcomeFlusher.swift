@@ -90,7 +90,13 @@ final class OutcomeFlusher: WorkerPart {
     for job in piece.finishedJobs where !worker.control.settledAside(job, partition) {
       worker.claimer.claims.finished(job)
     }
-    for (message, control) in result.controls { worker.control.learned(message, control, in: partition) }
+    for (message, control) in result.controls {
+      worker.control.learned(message, control, in: partition)
+      guard control.word == .cancelled else { continue }
+      if piece.retries.contains(where: { $0.target.delivery.message == message }) {
+        worker.control.cancelWaiting(of: message, in: partition)
+      }
+    }
     if partition.isLeaving { worker.leaseKeeper.handOverSoon(partition) }
     if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }
     worker.turns.wakeAll()
