@@ -120,7 +120,7 @@ final class LeaseKeeper: WorkerPart {
       for entry in waiting { worker.settler.left(entry.ticket) }
       for barrier in barriers { worker.barriers.barrierRemoved(barrier) }
     }
-    for (_, slice) in partition.parkedSlices { worker.settler.abandon(slice.members) }
+    for (_, slice) in partition.parkedSlices { worker.settler.abandon(slice.deliveries) }
     partition.parkedSlices = []
     for sender in worker.senders.values {
       worker.settler.abandon(

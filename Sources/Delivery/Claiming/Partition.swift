@@ -41,7 +41,7 @@ final class Partition {
   var unsent: [StreamID: JobID] = [:]
   /// Lanes whose next delivery, and slices that, found the lease past its deadline.
   var parkedLanes: [Int] = []
-  var parkedSlices: [(sender: Sender, slice: SlicePlan<Delivery>.Closed)] = []
+  var parkedSlices: [(sender: Sender, slice: GatheredSlice)] = []
   var parkedBatches: [(sender: Sender, batch: DeliveryBatch)] = []
 
   init(number: Int, flush: FlushSettings) {

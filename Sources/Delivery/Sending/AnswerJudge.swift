@@ -17,7 +17,7 @@ final class AnswerJudge: SenderPart {
 
   func failed(_ tag: Int, _ failure: TransportFailure) {
     if case .notProcessed(let reason) = failure, tookBack(tag, reason: reason) { return worker.turns.wake(sender) }
-    let inFlight = sender.memberSlices.withDeliveries(endRequest(tag))
+    let inFlight = sender.slices.withDeliveries(endRequest(tag))
     if inFlight.isAside { sender.suspects.ended(isAnswered: false) }
     func unanswered(_ reason: String, tells: Bool = true) {
       conclude(inFlight, Judgement(.retry(Retry(.unknownOutcome, reason: reason))), status: 0, tells: tells)
@@ -49,7 +49,7 @@ final class AnswerJudge: SenderPart {
 
   /// `tells`: that there was no answer says something of the provider, where it is a delivery's first.
   func conclude(_ inFlight: InFlightRequest, _ judgement: Judgement, status: Int, tells: Bool = true) {
-    let inFlight = judgement.isAcceptance ? inFlight : sender.memberSlices.withDeliveries(inFlight)
+    let inFlight = judgement.isAcceptance ? inFlight : sender.slices.withDeliveries(inFlight)
     let verdict = judgement.common
     // One recipient named is the verdict on a request for one.
     let named = inFlight.recipients.count == 1 && !judgement.exceptions.isEmpty
@@ -80,7 +80,7 @@ final class AnswerJudge: SenderPart {
   private func settle(_ inFlight: InFlightRequest, _ judgement: Judgement, _ judged: Verdict, status: Int) {
     let wall = loop.wallNow
     if !inFlight.members.isEmpty {
-      sender.memberSlices.conclude(inFlight, judgement.common, status: status)
+      sender.slices.concludeMembers(inFlight, judgement.common, status: status)
     } else if inFlight.slice != nil {
       sender.slices.conclude(inFlight, judgement, status: status, now: wall)
     } else {
@@ -154,7 +154,7 @@ final class AnswerJudge: SenderPart {
   func goAgain(_ inFlight: InFlightRequest) {
     if let slice = inFlight.slice {
       guard inFlight.deliveries[0].partition.mayWork else { return worker.settler.abandon(inFlight.deliveries) }
-      sender.slices.ready.prepend(.init(slice: slice, members: inFlight.deliveries, stored: true))
+      sender.slices.ready.prepend(GatheredSlice(slice, inFlight.deliveries))
     } else {
       worker.settler.goBack(inFlight.deliveries[0])
     }

@@ -56,8 +56,13 @@ final class ProbeChooser: SenderPart {
 extension ReadySlices {
   /// One request that has not failed before is the first of those whose turn it is.
   fileprivate mutating func bringFresh(among most: Int, youngest: Bool) -> Bool {
-    bringForward(among: most, youngest: youngest) { $0.members[0].isFresh }
+    bringForward(among: most, youngest: youngest) { $0.isFresh }
   }
+}
+
+extension SlicePlan<SliceTicket>.Closed {
+  /// No request of it has failed.
+  fileprivate var isFresh: Bool { if case .delivery(let first) = members[0] { first.isFresh } else { true } }
 }
 
 extension Delivery {

@@ -5,10 +5,7 @@ import Loop
 extension Sender {
   /// Sends at most `quantum` requests; false: nothing more can go now.
   func dispatch(quantum: Int, onlyUrgent: Bool = false) -> Bool {
-    if gathersSlices, !onlyUrgent {
-      slices.gather()
-      memberSlices.gather()
-    }
+    if gathersSlices, !onlyUrgent { slices.gather() }
     defer { if !onlyUrgent { suspects.dispatch() } }
     var left = quantum
     let now = context.loop.now
@@ -66,7 +63,7 @@ extension Sender {
         }
         continue
       }
-      let sent = sendNext(urgent: isUrgent, pass)
+      let sent = gathersSlices ? slices.sendNext(pass) : deliveries.sendNext(urgent: isUrgent, pass)
       if probe, !sent { status.gate.withdrawn(now: now) }
       if sent {
         quota?.spend(1, urgent: isUrgent)
@@ -77,15 +74,8 @@ extension Sender {
     return hasReady
   }
 
-  /// False: none went.
-  private func sendNext(urgent isUrgent: Bool, _ pass: Pass) -> Bool {
-    if !gathersSlices { return deliveries.sendNext(urgent: isUrgent, pass) }
-    return slices.ready.isEmpty ? memberSlices.sendNext(pass) : slices.sendNext(pass)
-  }
-
   private var hasReady: Bool {
-    gathersSlices
-      ? !slices.ready.isEmpty || !memberSlices.ready.isEmpty : !lanes.isEmpty || !members.batches.isEmpty
+    gathersSlices ? !slices.ready.isEmpty : !lanes.isEmpty || !members.batches.isEmpty
   }
 
   /// Members of a batch before a lane's turn.
@@ -98,10 +88,7 @@ extension Sender {
   }
 
   private func ready(urgent isUrgent: Bool) -> Int {
-    if gathersSlices {
-      let ready = slices.ready
-      return isUrgent ? ready.urgent.count : ready.bulk.count + memberSlices.ready.count
-    }
+    if gathersSlices { return isUrgent ? slices.ready.urgent.count : slices.ready.bulk.count }
     return isUrgent ? lanes.urgent.count : lanes.bulk.count + (members.batches.first?.waiting ?? 0)
   }
 

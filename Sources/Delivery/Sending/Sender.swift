@@ -45,7 +45,6 @@ final class Sender: TransportOwner {
   private(set) lazy var deliveries = DeliverySender(self)
   private(set) lazy var members = MemberSender(self)
   private(set) lazy var slices = SliceSender(self)
-  private(set) lazy var memberSlices = MemberSliceSender(self)
   private(set) lazy var suspects = SuspectSender(self)
   private(set) lazy var judge = AnswerJudge(self)
 
@@ -80,7 +79,6 @@ final class Sender: TransportOwner {
     // The settings may have been what was wrong, and not the tokens: the next send tells.
     unproven.forgetDoubtful()
     slices.renew()
-    memberSlices.renew()
     renewQuota()
   }
 
@@ -90,7 +88,7 @@ final class Sender: TransportOwner {
   var hasWaiting: Bool { hasWaitingOthers || !suspects.isEmpty }
   /// Others than suspects.
   var hasWaitingOthers: Bool {
-    !lanes.isEmpty || !members.batches.isEmpty || !slices.ready.isEmpty || !memberSlices.ready.isEmpty
+    !lanes.isEmpty || !members.batches.isEmpty || !slices.ready.isEmpty
   }
   var isIdle: Bool { usage.atWork == 0 && slices.storing == 0 }
   /// Something of it is in memory: its answers will tell what stands against the credential.
@@ -99,8 +97,9 @@ final class Sender: TransportOwner {
   var hasUrgent: Bool { gathersSlices ? !slices.ready.urgent.isEmpty : !lanes.urgent.isEmpty }
   /// How many the next request reaches; nil: all subscribers.
   var nextRecipients: Int? {
-    guard let slice = slices.ready.first else { return memberSlices.ready.first?.members.count ?? 1 }
-    return slice.members.first?.address.tokenKind == .subscribers ? nil : slice.members.count
+    guard let slice = slices.ready.first else { return 1 }
+    if case .delivery(let first) = slice.members[0], first.address.tokenKind == .subscribers { return nil }
+    return slice.members.count
   }
 
   /// Deliveries this credential still takes. Members that wait for the rest of their slice do not count, as they wait
