@@ -81,7 +81,8 @@ struct OrderBarrierTests {
     }
   }
 
-  @Test("its message is cancelled before it is written down that it waits", .timeLimit(.minutes(6 * Sanitizer.slowness)))
+  @Test(
+    "its message is cancelled before it is written down that it waits", .timeLimit(.minutes(6 * Sanitizer.slowness)))
   func cancelledBeforeFlush() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)

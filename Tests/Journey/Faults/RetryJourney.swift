@@ -170,7 +170,8 @@ extension Journeys {
   }
 
   @Test(
-    "a retry that came due while its credential waited for a day goes out soon after SIGHUP, not an hour later", .fastClock,
+    "a retry that came due while its credential waited for a day goes out soon after SIGHUP, not an hour later",
+    .fastClock,
     .enabled(if: FastClock.isAvailable))
   func postponed() async throws {
     let clock = FastClock(speed: 60)
