@@ -23,17 +23,22 @@ final class RequestLimits: SenderPart {
 
   /// Places that are taken of those that the limits allow: suspects have none, nor has who waits for an answer that is
   /// late.
-  var occupied: Int {
+  var occupied: Int { occupied(of: sender.transport) }
+
+  /// The same for who has the transport at hand: reading `sender` costs more than the rest.
+  private func occupied(of transport: any Transport) -> Int {
     let all = usage.atWork - usage.suspectsAtWork
     guard limit.bound != nil || window.bound != nil else { return all }
-    return max(0, all - sender.transport.requests(olderThan: limit.patience))
+    return max(0, all - transport.requests(olderThan: limit.patience))
   }
 
   /// A member of an audience was accepted.
   func memberAccepted(took milliseconds: Double, began: Instant, _ transport: any Transport, now: Instant) {
     limit.answered(
-      .accepted(id: nil), took: milliseconds, began: began, atWork: occupied, capacity: transport.streams, now: now)
-    window.answered(took: milliseconds, began: began, atWork: occupied, capacity: transport.streams, now: now)
+      .accepted(id: nil), took: milliseconds, began: began, atWork: occupied(of: transport),
+      capacity: transport.streams, now: now)
+    window.answered(
+      took: milliseconds, began: began, atWork: occupied(of: transport), capacity: transport.streams, now: now)
   }
 
   /// One more may begin. If not, those at work may be late by and by.

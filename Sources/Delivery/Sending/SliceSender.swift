@@ -123,8 +123,8 @@ final class SliceSender: SenderPart {
     worker.turns.wake(sender)
   }
 
-  /// Takes out members of slices that are not at work, as deliveries; what meets the condition for one member of a slice
-  /// that is ready does for all of it.
+  /// Takes out members of slices that are not at work, as deliveries; what meets the condition for one member of a
+  /// slice that is ready does for all of it.
   func take(where condition: (Delivery) -> Bool, members: (DeliveryBatch) -> Bool) -> [Delivery] {
     guard !plan.isEmpty || !ready.isEmpty else { return [] }
     let laneKeeper = worker.laneKeeper
