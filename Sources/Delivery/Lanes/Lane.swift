@@ -98,8 +98,8 @@ struct Lane<Ticket> {
     let older = { (place: Place, other: String?) in
       other == key && place.precedes(newer) && place.message != newer.message
     }
-    take(from: \.ordered, into: &result.waiting) { $0.supersedable && older($0.place, $0.collapseKey) }
-    take(from: \.free, into: &result.waiting) { $0.supersedable && older($0.place, $0.collapseKey) }
+    Self.take(from: &ordered, into: &result.waiting) { $0.supersedable && older($0.place, $0.collapseKey) }
+    Self.take(from: &free, into: &result.waiting) { $0.supersedable && older($0.place, $0.collapseKey) }
     result.resting = removeBarriers { $0.supersedable && older($0.place, $0.collapseKey) }
   }
 
@@ -183,8 +183,8 @@ struct Lane<Ticket> {
   /// Takes out what waits and meets the condition.
   mutating func remove(where condition: (Entry) -> Bool) -> [Entry] {
     var removed: [Entry] = []
-    take(from: \.ordered, into: &removed, where: condition)
-    take(from: \.free, into: &removed, where: condition)
+    Self.take(from: &ordered, into: &removed, where: condition)
+    Self.take(from: &free, into: &removed, where: condition)
     return removed
   }
 
@@ -194,11 +194,11 @@ struct Lane<Ticket> {
     return removed
   }
 
-  private mutating func take(
-    from list: WritableKeyPath<Self, [Entry]>, into taken: inout [Entry], where condition: (Entry) -> Bool
+  private static func take(
+    from list: inout [Entry], into taken: inout [Entry], where condition: (Entry) -> Bool
   ) {
-    guard self[keyPath: list].contains(where: condition) else { return }
-    taken += self[keyPath: list].filter(condition)
-    self[keyPath: list].removeAll(where: condition)
+    guard list.contains(where: condition) else { return }
+    taken += list.filter(condition)
+    list.removeAll(where: condition)
   }
 }

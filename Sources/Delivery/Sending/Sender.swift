@@ -6,7 +6,7 @@ import Telemetry
 /// All that one credential sends on this loop (design D14): its queues of lanes, its condition, its authorization, its
 /// connections. It takes lanes that may start something, and gives every started delivery back to the worker with what
 /// became of it.
-final class Sender: TransportOwner {
+final class Sender {
   let id: CredentialID
   private(set) var account: any ProviderAccount
   let provider: ProviderName
@@ -35,6 +35,8 @@ final class Sender: TransportOwner {
   /// Stands in the worker's list of senders with something to send.
   var isAwake = false
   private var wakeTimer: (timer: Timer, due: Instant)?
+  /// What the transport tells comes by this.
+  private lazy var events = TransportEvents(self)
 
   // What speaks for and against sending.
   private(set) lazy var status = CredentialStatus(self)
@@ -61,7 +63,7 @@ final class Sender: TransportOwner {
     policy = RetryPolicy(context.settings.retry[provider] ?? RetryRules())
     brake = PruneBrake(context.settings.brake)
     metrics = SenderMetrics(context.metrics, provider: provider)
-    transport.owner = self
+    transport.owner = events
     quota = SenderQuota(worker.quotas[provider], group: account.quotaGroup, sender: self)
     subscriberLimit = SubscriberLimit(worker.quotas[provider], account.subscriberRule, sender: self)
   }
@@ -71,7 +73,7 @@ final class Sender: TransportOwner {
     generation += 1
     self.account = account
     self.transport = transport
-    transport.owner = self
+    transport.owner = events
     authorizer.renew()
     status.resetGate()
     limits.renew()
@@ -137,20 +139,11 @@ final class Sender: TransportOwner {
       if set.due <= time { return }
       context.loop.cancel(set.timer)
     }
-    let timer = context.loop.after(milliseconds: max(1, time - now)) { [weak self] in
-      guard let self else { return }
-      self.wakeTimer = nil
-      self.worker.turns.wake(self)
+    let timer = context.loop.after(milliseconds: max(1, time - now)) { [weak events] in
+      guard let sender = events?.sender else { return }
+      sender.wakeTimer = nil
+      sender.worker.turns.wake(sender)
     }
     wakeTimer = (timer, time)
   }
-
-  // MARK: What the transport tells
-
-  func answered(_ tag: Int, _ answer: ProviderAnswer) { judge.answered(tag, answer) }
-  func succeeded(_ answers: [(tag: UInt64, body: [UInt8])]) { members.succeeded(answers) }
-  func failed(_ tag: Int, _ failure: TransportFailure) { judge.failed(tag, failure) }
-  func hasRoom() { worker.turns.wake(self) }
-  func unreachable(_ reason: String) { status.unreachable(reason) }
-  func reached() { status.reached() }
 }

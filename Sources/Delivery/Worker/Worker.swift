@@ -5,6 +5,14 @@ package import Store
 package import TLS
 package import Telemetry
 
+/// What the store refers to in place of a worker, for the reason that `TransportEvents` has.
+private final class StoreEvents {
+  /// It owns this.
+  unowned let worker: Worker
+
+  init(_ worker: Worker) { self.worker = worker }
+}
+
 /// One loop's share of the sending: leases partitions, claims jobs, keeps lanes, sends, judges, flushes. It holds
 /// nothing that it cannot lose (design D4): dropped at any instant, another worker goes on from the store.
 ///
@@ -22,6 +30,7 @@ package final class Worker {
   let serial = SecureRandom.word()
   let startedAt: WallTime
   private var stopGrace: Int64 = 0
+  private lazy var events = StoreEvents(self)
 
   // From a lease to a delivery in memory.
   private(set) lazy var leaseKeeper = LeaseKeeper(self)
@@ -84,9 +93,9 @@ package final class Worker {
   /// Works until `stop`; returns when drained: nothing at work, everything flushed, leases released.
   package func run() async {
     let session = context.store.session
-    session.onWakeup { [weak self] wakeup in self?.heard(wakeup) }
-    session.onHistoryEnd = { [weak self] words in self?.leaseKeeper.historyEnded(words) }
-    session.onOtherHistory = { [weak self] in self?.leaseKeeper.leaseAll(hurry: true) }
+    session.onWakeup { [weak events] wakeup in events?.worker.heard(wakeup) }
+    session.onHistoryEnd = { [weak events] words in events?.worker.leaseKeeper.historyEnded(words) }
+    session.onOtherHistory = { [weak events] in events?.worker.leaseKeeper.leaseAll(hurry: true) }
     leaseKeeper.everyBeat()
     sweeper.everySweep()
     unconfigured.dropConditions(known: true)
