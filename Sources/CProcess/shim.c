@@ -1,10 +1,13 @@
 #define _GNU_SOURCE
 #include "include/CProcess.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void pin(int core) {
@@ -30,4 +33,13 @@ int fanfare_spawn(const char *path, char *const arguments[], int input, int outp
   if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(errors, 2) < 0) _exit(127);
   execvp(path, arguments);
   _exit(127);
+}
+
+void fanfare_wait(int process, int milliseconds) {
+  int handle = (int)syscall(SYS_pidfd_open, process, 0);
+  if (handle < 0) return;
+  struct pollfd ended = {.fd = handle, .events = POLLIN};
+  while (poll(&ended, 1, milliseconds) < 0 && errno == EINTR) {
+  }
+  close(handle);
 }

@@ -46,15 +46,19 @@ package final class ChildProcess: @unchecked Sendable {
   package func stop(grace: Int = 10_000) {
     guard isRunning else { return }
     kill(id, SIGTERM)
-    let deadline = Clock.milliseconds + grace
-    while isRunning {
-      if Clock.milliseconds > deadline { kill(id, SIGKILL) }
-      usleep(5_000)
-    }
+    if wait(milliseconds: grace) { return }
+    kill(id, SIGKILL)
+    while !wait(milliseconds: 1_000) {}
+  }
+
+  /// Blocks until it has ended, for so long at most; true: it has.
+  package func wait(milliseconds: Int) -> Bool {
+    guard isRunning else { return true }
+    fanfare_wait(id, Int32(clamping: milliseconds))
+    return !isRunning
   }
 }
 
-/// For waits of a second or so outside any loop; what runs on one uses `EventLoop.now`.
 package enum Clock {
   /// Monotonic.
   package static var milliseconds: Int {

@@ -5,3 +5,6 @@
 /// calling thread ends: call from a thread that lives as long as the child may. `input`, `output` and `errors` become its
 /// descriptors 0–2. Returns the process id, or -1 with errno. `core` >= 0 pins it to that core.
 int fanfare_spawn(const char *path, char *const arguments[], int input, int output, int errors, int core);
+
+/// Returns when the child has ended, or after so many milliseconds. It is not reaped.
+void fanfare_wait(int process, int milliseconds);

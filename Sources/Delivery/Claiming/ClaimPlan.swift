@@ -61,7 +61,7 @@ struct ClaimPlan {
       if place.member != nil, aside[place.job] == nil { pieces.append(place) }
     }
     /// What was set aside and may go on is outstanding again.
-    mutating func takeBack() {
+    mutating func takeResumed() {
       for (job, own) in aside where own.isBack {
         aside[job] = nil
         outstanding += 1
@@ -185,7 +185,7 @@ struct ClaimPlan {
     }
     cursor.hasMore = cursor.hasMore || cursor.rang
     cursor.rang = false
-    cursor.takeBack()
+    cursor.takeResumed()
     cursors[claim.stream] = cursor
     enqueue(claim.stream)
     tidy(claim.stream)
@@ -196,7 +196,7 @@ struct ClaimPlan {
     guard var cursor = settle(claim.stream) else { return }
     cursor.hasMore = cursor.hasMore || cursor.rang || !claim.isContinuation
     cursor.rang = false
-    cursor.takeBack()
+    cursor.takeResumed()
     cursors[claim.stream] = cursor
     enqueue(claim.stream)
   }
@@ -222,15 +222,15 @@ struct ClaimPlan {
 
   // MARK: Paused messages
 
-  /// A claimed job will not be worked on until `giveBack`: it stays in its stream, and holds up nothing behind it.
-  mutating func setAside(_ job: JobID) {
-    putAside(job, at: ClaimPlace(job: job, member: ClaimPlace.start))
+  /// A claimed job will not be worked on until `resume`: it stays in its stream, and holds up nothing behind it.
+  mutating func pause(_ job: JobID) {
+    pause(job, at: ClaimPlace(job: job, member: ClaimPlace.start))
   }
 
   /// The same, to go on behind what was claimed of it.
-  mutating func postpone(_ job: JobID, at place: ClaimPlace) { putAside(job, at: place) }
+  mutating func postpone(_ job: JobID, at place: ClaimPlace) { pause(job, at: place) }
 
-  private mutating func putAside(_ job: JobID, at place: ClaimPlace) {
+  private mutating func pause(_ job: JobID, at place: ClaimPlace) {
     guard cursors[job.stream] != nil else { return }
     if cursors[job.stream]!.aside.updateValue(Aside(place: place), forKey: job) == nil {
       cursors[job.stream]!.outstanding -= 1
@@ -241,12 +241,12 @@ struct ClaimPlan {
   func isAside(_ job: JobID) -> Bool { cursors[job.stream]?.aside[job] != nil }
 
   /// It is claimed again, at most so many members at first. Nothing behind its place may be at work or unwritten.
-  mutating func giveBack(_ job: JobID, most: Int? = nil) {
+  mutating func resume(_ job: JobID, most: Int? = nil) {
     guard cursors[job.stream]?.aside[job] != nil else { return }
     cursors[job.stream]!.aside[job]!.most = most
     cursors[job.stream]!.aside[job]!.isBack = true
     guard cursors[job.stream]!.expected == nil else { return }
-    cursors[job.stream]!.takeBack()
+    cursors[job.stream]!.takeResumed()
     enqueue(job.stream)
   }
 

@@ -145,7 +145,7 @@ final class LeaseKeeper: WorkerPart {
   /// Its lease is past its deadline: it waits until that is renewed, or void.
   func park(_ delivery: Delivery) {
     delivery.partition.parkedLanes.append(delivery.lane)
-    worker.settler.putBack(delivery)
+    worker.settler.returnToLane(delivery)
   }
 
   private func unpark(_ number: Int) {

@@ -50,7 +50,7 @@ final class ControlHandler: WorkerPart {
 
   /// The message goes on, or ends: its jobs are claimed again, its retries are due.
   private func goOn(_ id: MessageID, _ partition: Partition) {
-    for job in partition.aside.take(of: id) { worker.claimer.claims.giveBack(job) }
+    for job in partition.aside.take(of: id) { worker.claimer.claims.resume(job) }
     worker.claimer.claim()
     background {
       _ = await self.worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
@@ -70,20 +70,24 @@ final class ControlHandler: WorkerPart {
       if control.word == .cancelled {
         worker.settler.finish(delivery, .cancelled, reason: nil)
       } else {
-        giveBack(delivery)
+        returnToJob(delivery)
       }
     }
     worker.barriers.dropBarriers(of: id)
     for sender in worker.senders.values {
       let members = sender.slices.take(where: { $0.message.id == id }, members: { $0.message.id == id })
       for delivery in members { delivery.message.adopt(control) }
-      if control.word == .cancelled { worker.settler.endSlices(members, .cancelled) } else { giveBackStarted(members) }
+      if control.word == .cancelled {
+        worker.settler.endSlices(members, .cancelled)
+      } else {
+        returnStartedToJob(members)
+      }
       for batch in sender.members.take(where: { $0.message.id == id }) {
         batch.message.adopt(control)
         if control.word == .cancelled {
           worker.memberSettler.endWaiting(of: batch, .cancelled, sender)
         } else {
-          giveBack(batch, sender)
+          returnToJob(batch, sender)
         }
       }
     }
@@ -97,20 +101,20 @@ final class ControlHandler: WorkerPart {
       return true
     }
     guard message.isHeld(now: now) else { return false }
-    giveBackStarted(deliveries)
+    returnStartedToJob(deliveries)
     return true
   }
 
-  private func giveBackStarted(_ deliveries: [Delivery]) {
+  private func returnStartedToJob(_ deliveries: [Delivery]) {
     for delivery in deliveries {
       worker.laneKeeper.lanes.change(delivery.lane) { $0.ended(ordered: delivery.message.ordered) }
-      giveBack(delivery)
+      returnToJob(delivery)
       worker.laneKeeper.requeue(delivery.lane)
     }
   }
 
   /// A delivery that has left its lane goes back without an outcome and without an attempt.
-  private func giveBack(_ delivery: Delivery) {
+  private func returnToJob(_ delivery: Delivery) {
     worker.settler.left(delivery)
     let partition = delivery.partition
     guard !partition.isLost else { return }
@@ -119,29 +123,29 @@ final class ControlHandler: WorkerPart {
       target.slice = delivery.slice
       return worker.retries.park(target, attempts: delivery.news, partition: partition)
     }
-    setAside(job, of: delivery.message.id, partition)
+    pause(job, of: delivery.message.id, partition)
     if let done = ledger.returned(to: job) { settleSoon(done, partition) }
   }
 
   /// Members that have not been sent stay in their job.
-  func giveBack(_ batch: DeliveryBatch, _ sender: Sender) {
+  func returnToJob(_ batch: DeliveryBatch, _ sender: Sender) {
     let waiting = batch.waiting
     guard waiting > 0 else { return }
     worker.memberSettler.drop(batch, sender)
     guard !batch.partition.isLost else { return }
-    setAside(batch.job, of: batch.message.id, batch.partition)
+    pause(batch.job, of: batch.message.id, batch.partition)
     if let done = ledger.returned(waiting, to: batch.job) { settleSoon(done, batch.partition) }
   }
 
   // MARK: Jobs set aside
 
-  private func setAside(_ job: JobAtWork, of message: MessageID, _ partition: Partition) {
+  private func pause(_ job: JobAtWork, of message: MessageID, _ partition: Partition) {
     guard !job.isAside else { return }
-    ledger.setAside(job)
+    ledger.pause(job)
     partition.audienceJobs[job.id] = nil
     for rateQueue in worker.rateQueues.all { rateQueue.forget(job.id) }
     partition.aside.put(job.id, of: message, settled: false)
-    worker.claimer.claims.setAside(job.id)
+    worker.claimer.claims.pause(job.id)
   }
 
   /// A flush behind the last of its outcomes tells that all are written down.
@@ -159,17 +163,17 @@ final class ControlHandler: WorkerPart {
     let isHeld = message?.isHeld(now: loop.wallNow) ?? false
     if worker.claimer.claims.isAside(job.id) {
       // This claim began before: what it has handed out goes back as well.
-      if !partition.aside.isUnsettled(job.id) { store.members.putBack(job.id, of: job.message) }
+      if !partition.aside.isUnsettled(job.id) { store.members.returned(job.id, of: job.message) }
       return true
     }
     guard isHeld else { return false }
     if let earlier = partition.audienceJobs[job.id] {
-      setAside(earlier, of: job.message, partition)
+      pause(earlier, of: job.message, partition)
       if earlier.isFinished { settleSoon(job.id, partition) }
     } else {
       partition.aside.put(job.id, of: job.message, settled: true)
-      store.members.putBack(job.id, of: job.message)
-      worker.claimer.claims.setAside(job.id)
+      store.members.returned(job.id, of: job.message)
+      worker.claimer.claims.pause(job.id)
       for rateQueue in worker.rateQueues.all { rateQueue.forget(job.id) }
     }
     return true
@@ -178,7 +182,7 @@ final class ControlHandler: WorkerPart {
   /// A flush has written the last of a job's outcomes; false: it is none that was set aside.
   func settledAside(_ job: JobID, _ partition: Partition) -> Bool {
     guard !partition.aside.isEmpty, let message = partition.aside.settle(job) else { return false }
-    store.members.putBack(job, of: message)
+    store.members.returned(job, of: message)
     if messages.inMemory(message)?.isHeld(now: loop.wallNow) != true { goOn(message, partition) }
     return true
   }

@@ -70,7 +70,7 @@ final class DeliveryBatch {
     return again + (next..<members.count)
   }
   /// One that was sent waits once more, if it has not before.
-  func takeBack(_ place: Int) -> Bool {
+  func requeue(_ place: Int) -> Bool {
     guard returned.insert(place).inserted else { return false }
     again.append(place)
     return true

@@ -57,7 +57,7 @@ final class RateLimitedQueue: WorkerPart {
 
   /// What waits ends some other way: its jobs may be claimed to see that.
   func giveUp() {
-    for job in postponed { worker.claimer.claims.giveBack(job) }
+    for job in postponed { worker.claimer.claims.resume(job) }
     postponed = []
   }
 
@@ -128,7 +128,7 @@ final class RateLimitedQueue: WorkerPart {
     let place = postponed.firstIndex { free($0.stream.urgency) * 2 >= room }
     guard let place else { return }
     let job = postponed.remove(at: place)
-    worker.claimer.claims.giveBack(job, most: max(1, free(job.stream.urgency)))
+    worker.claimer.claims.resume(job, most: max(1, free(job.stream.urgency)))
     worker.claimer.claim()
   }
 

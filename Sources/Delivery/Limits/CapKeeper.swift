@@ -57,9 +57,9 @@ final class CapKeeper: WorkerPart {
   }
 
   /// The delivery leaves memory.
-  func giveBackCap(of delivery: Delivery) {
+  func releaseCap(of delivery: Delivery) {
     guard let use = delivery.cap else { return }
-    delivery.partition.caps[use.count]?.giveBack(use.number)
+    delivery.partition.caps[use.count]?.release(use.number)
     delivery.partition.caps[use.count]?.lastUsed = loop.now
   }
 

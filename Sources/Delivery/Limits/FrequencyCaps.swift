@@ -30,7 +30,7 @@ struct FrequencyCaps {
     counts[number] = min(counts[number] + 1, UInt8.max - 1)
   }
 
-  mutating func giveBack(_ number: Int) {
+  mutating func release(_ number: Int) {
     guard out > 0, count(number) > 0 else { return }
     out -= 1
     counts[number] -= 1

@@ -98,7 +98,7 @@ final class RateQueues: WorkerPart {
     let place = job.lastMember == nil ? ClaimPlace.start : part.targets.last?.delivery.index ?? first - 1
     if job.lastMember != nil {
       part.lastMember = place
-      store.members.putBack(job.id, of: job.message, behind: place)
+      store.members.returned(job.id, of: job.message, behind: place)
     }
     worker.claimer.claims.postpone(job.id, at: ClaimPlace(job: job.id, member: place))
     rateQueue.postpone(job.id)

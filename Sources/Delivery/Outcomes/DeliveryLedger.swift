@@ -23,7 +23,7 @@ final class DeliveryLedger {
   }
 
   /// Nothing more of the job is claimed, as its message is paused.
-  func setAside(_ job: JobAtWork) { job.isAside = true }
+  func pause(_ job: JobAtWork) { job.isAside = true }
 
   // MARK: Memory
 

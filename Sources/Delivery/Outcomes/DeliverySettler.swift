@@ -70,12 +70,12 @@ final class DeliverySettler: WorkerPart {
 
   /// A started delivery goes again as soon as it can.
   func goBack(_ delivery: Delivery, first: Bool = true) {
-    if putBack(delivery) { worker.laneKeeper.requeue(delivery.lane, first: first) }
+    if returnToLane(delivery) { worker.laneKeeper.requeue(delivery.lane, first: first) }
   }
 
   /// Into its lane without a place in a queue; false: it ended instead.
   @discardableResult
-  func putBack(_ delivery: Delivery) -> Bool {
+  func returnToLane(_ delivery: Delivery) -> Bool {
     guard delivery.partition.mayWork else {
       abandon([delivery])
       return false
@@ -160,7 +160,7 @@ final class DeliverySettler: WorkerPart {
   }
 
   func left(_ delivery: Delivery) {
-    if delivery.cap != nil { worker.caps.giveBackCap(of: delivery) }
+    if delivery.cap != nil { worker.caps.releaseCap(of: delivery) }
     if !delivery.rateQueues.isEmpty { delivery.passed() }
     let partition = delivery.partition
     ledger.left(delivery.message, by: delivery.sender.usage, in: partition.usage)

@@ -69,7 +69,7 @@ final class MemberSettler: WorkerPart {
     if batch.message.isCancelled {
       endWaiting(of: batch, .cancelled, sender)
     } else if batch.message.isHeld(now: now) {
-      worker.control.giveBack(batch, sender)
+      worker.control.returnToJob(batch, sender)
     } else if batch.message.startBy < now {
       endWaiting(of: batch, .expired, sender)
     } else if let until = batch.until, until <= now {

@@ -132,13 +132,13 @@ struct CircuitBreaker {
   /// The probe that was allowed did not go out after all.
   mutating func withdrawn(now: Instant) {
     probes.ended()
-    putBack(now: now)
+    allowAnother(now: now)
   }
 
   /// A probe has told nothing: another one may go, beside those that are still at work.
-  private mutating func putBack(now: Instant) {
+  private mutating func allowAnother(now: Instant) {
     guard case .probing(let reason, let operatorsFault) = state else { return }
-    guard probes.atWork == 0 else { return probes.putBack(now: now) }
+    guard probes.atWork == 0 else { return probes.allowAnother(now: now) }
     state = operatorsFault ? .blocked(reason: reason, until: now) : .waiting(until: now, reason: reason)
   }
 
@@ -213,7 +213,7 @@ struct CircuitBreaker {
 
   /// It says nothing about the credential: another one may try.
   private mutating func letAnother(_ probe: Bool, now: Instant) -> Change {
-    if probe { putBack(now: now + policy.settings.base) }
+    if probe { allowAnother(now: now + policy.settings.base) }
     return .none
   }
 
@@ -283,11 +283,11 @@ struct CircuitBreaker {
   private mutating func expired(_ reason: String, began: Instant, probe: Bool, now: Instant) -> Change {
     guard let refused = expiredAt else {
       expiredAt = now
-      if probe { putBack(now: now) }
+      if probe { allowAnother(now: now) }
       return .none
     }
     if began <= refused {
-      if probe { putBack(now: now) }
+      if probe { allowAnother(now: now) }
       return .none
     }
     expiredAt = now

@@ -56,7 +56,7 @@ struct Probes {
   mutating func ended() { atWork -= 1 }
 
   /// The last one counts as not gone, and another may go from `now` on.
-  mutating func putBack(now: Instant) {
+  mutating func allowAnother(now: Instant) {
     if let before { (fresh, failed) = before }
     before = nil
     fresh.next = max(fresh.next ?? now, now)

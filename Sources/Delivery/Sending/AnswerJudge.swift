@@ -179,7 +179,7 @@ final class AnswerJudge: SenderPart {
     guard InFlightMembers.isOne(tag) else { return false }
     let batch = worker.laneKeeper.inFlightMembers.batch(of: tag)
     guard !worker.laneKeeper.inFlightMembers.hasLane(tag), batch.partition.mayWork, !batch.mayStop(now: loop.wallNow),
-      batch.takeBack(worker.laneKeeper.inFlightMembers.place(of: tag))
+      batch.requeue(worker.laneKeeper.inFlightMembers.place(of: tag))
     else { return false }
     let inFlight = worker.laneKeeper.inFlightMembers.end(tag)
     ledger.answered(by: usage)

@@ -82,16 +82,11 @@ final class WorkerContext {
   func stopped() { isStopped = true }
 }
 
-/// A part of a worker, which owns it.
-class WorkerPart {
-  /// For the other parts.
-  unowned let worker: Worker
+/// What works in the context of a worker.
+class ContextPart {
   let context: WorkerContext
 
-  init(_ worker: Worker) {
-    self.worker = worker
-    context = worker.context
-  }
+  init(_ context: WorkerContext) { self.context = context }
 
   final var loop: EventLoop { context.loop }
   final var store: Store { context.store }
@@ -103,4 +98,15 @@ class WorkerPart {
   final var mayBegin: Bool { context.mayBegin }
   final var isStopped: Bool { context.isStopped }
   final func background(_ body: @escaping () async -> Void) { context.background(body) }
+}
+
+/// A part of a worker, which owns it.
+class WorkerPart: ContextPart {
+  /// For the other parts.
+  unowned let worker: Worker
+
+  init(_ worker: Worker) {
+    self.worker = worker
+    super.init(worker.context)
+  }
 }

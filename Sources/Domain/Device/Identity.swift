@@ -1,5 +1,5 @@
-// These are no `RawRepresentable`, as the standard library hashes and compares those by way of their raw values' protocols, which
-// takes ten times as long.
+// These are no `RawRepresentable`: the standard library hashes and compares those through their raw values' protocols, which is
+// slower, and each delivery is looked up by them several times.
 
 /// A tenant: it owns credentials, keys, devices and messages. Named in the configuration, 1–64 of `[a-z0-9_-]`.
 package struct AppID: Hashable, Sendable {

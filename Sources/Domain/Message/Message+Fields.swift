@@ -1,6 +1,6 @@
 /// The fields of a message, see `Message.Fields`. Setting one copies all.
 ///
-/// Written out: a look-up by key path costs a hundred times as much, and a message's fields are asked for hundreds of times.
+/// Written out: looked up by key paths, they took a tenth of all instructions between a direct send's request and its outcome.
 extension Message {
   package var to: Recipients {
     get { shared.fields.to }

@@ -1,5 +1,4 @@
 import Configuration
-import Glibc
 import Processes
 
 /// A gateway whose instructions in user space are counted (valgrind's `callgrind`): they depend neither on the host nor on
@@ -47,8 +46,6 @@ final class InstructionCount {
 
   private static func run(_ path: String, _ arguments: [String], log: String) throws {
     let tool = try ChildProcess(path, arguments, log: log)
-    let deadline = Clock.milliseconds + 60_000
-    while tool.isRunning, Clock.milliseconds < deadline { usleep(5_000) }
-    guard !tool.isRunning, tool.status == 0 else { throw BenchFailure(reason: "\(path) failed") }
+    guard tool.wait(milliseconds: 60_000), tool.status == 0 else { throw BenchFailure(reason: "\(path) failed") }
   }
 }

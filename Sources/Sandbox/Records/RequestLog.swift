@@ -72,7 +72,7 @@ package struct RequestLog: Sendable {
       if ring[start].accepted, !ring[start].duplicate, let identity = Self.identity(of: ring[start]) {
         seen.remove(identity)
       }
-      giveBackBody(at: start)
+      dropBody(at: start)
       ring[start] = entry
       start = (start + 1) % capacity
     }
@@ -83,10 +83,10 @@ package struct RequestLog: Sendable {
   private mutating func dropOldestBody() {
     defer { oldestBody += 1 }
     guard oldestBody >= first else { return }
-    giveBackBody(at: index(of: oldestBody))
+    dropBody(at: index(of: oldestBody))
   }
 
-  private mutating func giveBackBody(at place: Int) {
+  private mutating func dropBody(at place: Int) {
     guard let body = ring[place].body else { return }
     ring[place].body = nil
     // Neighbours share their copy: it is given back with the last of them.

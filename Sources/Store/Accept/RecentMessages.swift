@@ -12,7 +12,7 @@ package final class RecentMessages: Sendable {
     var order = FIFO<MessageID>()
   }
   private let known = Mutex(Known())
-  /// Some ten megabytes, as the bodies of such messages are small (`InlineMessage.longestBody`).
+  /// Reckoned at some ten megabytes, as the bodies of such messages are small (`InlineMessage.longestBody`).
   private static let limit = 1_024
 
   /// One for each process, shared by the stores of its API and its workers.

@@ -79,7 +79,7 @@ package struct AudienceMembers: StorePart {
   }
 
   /// Members of a job behind that place go back: none of them is at work, and their outcomes are written down.
-  package func putBack(_ job: JobID, of message: MessageID, behind place: Int = ClaimPlace.start) {
+  package func returned(_ job: JobID, of message: MessageID, behind place: Int = ClaimPlace.start) {
     guard let part = session.owned.audiences[job.stream.partition]?[message] else { return }
     if let own = part.job(at: job.sequence) { part.handedBack(own, behind: place) }
   }

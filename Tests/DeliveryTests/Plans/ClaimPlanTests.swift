@@ -62,12 +62,12 @@ struct ClaimPlanTests {
     plan.rang(stream)
     let first = plan.next(room: room)[0]
     plan.claimed(first, .init(jobs: 1, last: ClaimPlace(job: job(stream, 1), member: 9)))
-    plan.setAside(job(stream, 1))
+    plan.pause(job(stream, 1))
     #expect(plan.isAside(job(stream, 1)) && !plan.hasOutstanding)
     let behind = plan.next(room: room)
     #expect(behind.map(\.after) == [ClaimPlace(job: job(stream, 1))], "only what lies behind it")
     // It may go on while that claim is at work.
-    plan.giveBack(job(stream, 1))
+    plan.resume(job(stream, 1))
     #expect(plan.isAside(job(stream, 1)))
     plan.claimed(behind[0], caught(0, targets: 0, last: nil))
     #expect(!plan.isAside(job(stream, 1)) && plan.hasOutstanding)
@@ -90,8 +90,8 @@ struct ClaimPlanTests {
       more = plan.next(room: room)[0]
     }
     #expect(more.after == ClaimPlace(job: job(stream, 1), member: 9))
-    plan.setAside(job(stream, 1))
-    plan.giveBack(job(stream, 1))
+    plan.pause(job(stream, 1))
+    plan.resume(job(stream, 1))
     #expect(plan.isAside(job(stream, 1)), "what comes is not to be worked on")
     plan.claimed(more, .init(jobs: 1, last: ClaimPlace(job: job(stream, 1), member: 19)))
     var next = plan.next(room: room)[0]

@@ -48,7 +48,7 @@ struct DeliveryLedgerTests {
     #expect(ledger.ended(of: job, in: partition) == nil)
     #expect(ledger.ended(of: job, in: partition) == nil, "more of it is to be claimed")
     ledger.claimed(2, of: job, isWhole: false)
-    ledger.setAside(job)
+    ledger.pause(job)
     #expect(ledger.returned(to: job) == nil)
     #expect(ledger.returned(to: job) == job.id)
   }

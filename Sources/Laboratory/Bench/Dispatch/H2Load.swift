@@ -37,9 +37,7 @@ enum H2Load {
         "-H", "authorization: bearer \(String(repeating: "a", count: 200))",
         "https://localhost:\(responder.port)/3/device/fa\(String(repeating: "0", count: 62))",
       ], log: log, core: BenchStage.workerCore)
-    let deadline = Clock.milliseconds + 120_000
-    while load.isRunning, Clock.milliseconds < deadline { usleep(5_000) }
-    load.stop()
+    if !load.wait(milliseconds: 120_000) { load.stop() }
     let cost = Double(ProcessTimes.ofEndedChildren - before) / Double(requests)
     // Its own children count from here on.
     let tally = try responder.stop()

@@ -106,7 +106,7 @@ struct DeviceNumbers: StorePart {
   }
 
   /// A number that no record ever had may be used again at once.
-  func giveBack(_ place: DevicePlace, _ app: AppID) async throws(StoreError) {
+  func release(_ place: DevicePlace, _ app: AppID) async throws(StoreError) {
     _ = try await ask(
       Scripts.free,
       keys: [keys.freeNumbers(place.partition, app), keys.record(place.partition, app, place.number)],

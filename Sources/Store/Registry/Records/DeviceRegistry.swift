@@ -222,7 +222,7 @@ package struct DeviceRegistry: StorePart {
     if !incoming.isImport {
       // As there is no room for it, its number goes back. Those of an import go with its intents.
       for (at, place) in zip(left, places) where full.contains(place) && steps[at].found == nil {
-        try await DeviceNumbers(session).giveBack(place, app)
+        try await DeviceNumbers(session).release(place, app)
       }
     }
     return (parts, users)
@@ -319,6 +319,6 @@ package struct DeviceRegistry: StorePart {
     if let intent = part.intent {
       return try await ImportIntents(session).end(intent, stored: Set(new.filter { $0.1.isDone }.map(\.0.place.number)))
     }
-    for (write, result) in new where !result.isDone { try await DeviceNumbers(session).giveBack(write.place, app) }
+    for (write, result) in new where !result.isDone { try await DeviceNumbers(session).release(write.place, app) }
   }
 }
