@@ -69,7 +69,7 @@ package struct CSVReader {
         throw Fault(line: begin, detail: "is longer than \(Self.longestRecord) bytes")
       }
       if cells.count <= maximum {
-        guard let text = String(validating: cell, as: UTF8.self) else {
+        guard let text = String(validating: CSV.text(ofCell: cell), as: UTF8.self) else {
           throw Fault(line: line, detail: "is not UTF-8: save the table as UTF-8")
         }
         cells.append(text)
