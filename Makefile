@@ -1,12 +1,14 @@
 # `make` alone lists the targets. Every target except `help` and `clean` installs missing Debian packages first.
 SWIFT ?= swift
-RELEASE = $(SWIFT) build -c release --product fanfare
+# Paths in an optimised build begin at the repository, so that a build elsewhere gives the same bytes.
+OPTIMISED = -c release -Xcc -ffile-prefix-map="$(CURDIR)"=. -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)"=.
+RELEASE = $(SWIFT) build $(OPTIMISED) --product fanfare
 # The laboratory starts the gateway that stands beside it.
 LAB_BUILD = $(SWIFT) build $(1) --product fanfare && $(SWIFT) build $(1) --product fanfare-lab
 LAB = "$$($(SWIFT) build -c release --show-bin-path)/fanfare-lab"
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release laboratory test unit drive fuzz-api demo dev fields lint format bench bench-check chaos soak outage sanitize clean
+.PHONY: help packages build release laboratory test unit drive fuzz-api demo dev fields lint format bench bench-check chaos soak outage sanitize sbom reproducible clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -21,7 +23,7 @@ release: packages ## an optimised build of the fanfare binary
 	$(RELEASE)
 
 laboratory: packages ## an optimised build of fanfare and of fanfare-lab, which measures it and breaks it on purpose
-	$(call LAB_BUILD,-c release)
+	$(call LAB_BUILD,$(OPTIMISED))
 
 test: packages ## build and run all tests
 	$(SWIFT) build --build-tests
@@ -77,6 +79,12 @@ outage: laboratory ## send a campaign to a million devices while FCM is down for
 sanitize: packages ## run the tests under the thread and address sanitizers
 	@Config/sanitize thread
 	@Config/sanitize address
+
+sbom: release ## print the packages that an optimised build consists of (CycloneDX)
+	@SWIFT="$(SWIFT)" Config/sbom.py "$$($(SWIFT) build -c release --show-bin-path)/fanfare"
+
+reproducible: packages ## build fanfare twice, in different folders, and compare the digests (10 minutes)
+	@SWIFT="$(SWIFT)" Config/reproducible
 
 clean: ## remove the build products
 	rm -rf .build
