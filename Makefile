@@ -1,6 +1,6 @@
 # `make` alone lists the targets. Every target except `help` and `clean` installs missing Debian packages first.
 SWIFT ?= swift
-# Paths in an optimised build begin at the repository, so that a build elsewhere gives the same bytes.
+# Paths in an optimised build begin at the repository: they tell nothing of the machine that built it.
 OPTIMISED = -c release -Xcc -ffile-prefix-map="$(CURDIR)"=. -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)"=.
 RELEASE = $(SWIFT) build $(OPTIMISED) --product fanfare
 # The laboratory starts the gateway that stands beside it.
@@ -83,7 +83,7 @@ sanitize: packages ## run the tests under the thread and address sanitizers
 sbom: release ## print the packages that an optimised build consists of (CycloneDX)
 	@SWIFT="$(SWIFT)" Config/sbom.py "$$($(SWIFT) build -c release --show-bin-path)/fanfare"
 
-reproducible: packages ## build fanfare twice, in different folders, and compare the digests (10 minutes)
+reproducible: packages ## build fanfare twice from nothing and compare the digests (10 minutes)
 	@SWIFT="$(SWIFT)" Config/reproducible
 
 clean: ## remove the build products

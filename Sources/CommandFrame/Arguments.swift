@@ -81,7 +81,9 @@ package struct Arguments: Sendable {
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard let option = command.options.first(where: { $0.name == parts[0] }) else {
-        let near = Suggestion.nearest(to: parts[0], among: command.options.map(\.name))
+        let names = command.options.map(\.name)
+        let longer = names.filter { $0.hasPrefix(parts[0] + "-") }
+        let near = longer.count == 1 ? longer[0] : Suggestion.nearest(to: parts[0], among: names)
         throw UsageProblem(
           text: "\(command.name) has no option \(parts[0])" + (near.map { "; did you mean \($0)?" } ?? ""))
       }

@@ -57,11 +57,17 @@ extension Configuration {
     if let name = root.text("ca_file"), files.open(name, at: "/ca_file") != nil {
       configuration.caFile = files.path(name)
     }
+    if configuration.listen.operations == .monitor, configuration.monitor == nil {
+      faults.add(
+        "/listen/operations", "nothing says where the monitor is", fix: "Add monitor: { address, port } to the file")
+    }
+    configuration.isStrict = root.bool("strict") ?? false
     configuration.logLevel = root.word("log_level", of: LogLevel.self) ?? configuration.logLevel
     configuration.apps = AppsReader(
       files: files, providers: providers.mapValues(\.settings), replicas: configuration.durability.replicas
     )
     .read(root.list("apps"))
+    configuration.filesOfOthers = faults.filesOfOthers
     root.close()
     if configuration.apps.isEmpty, !root.has("apps") {
       faults.add("/apps", "no app is configured", fix: "Add at least one app with its credentials")

@@ -15,13 +15,17 @@ package struct Configuration: Sendable {
   package var workers = Workers()
   package var pruneBrake = PruneBrake()
   package var durability = Durability()
-  /// Where a process without an API tells how it is; nil: nowhere.
+  /// Where a process tells how it is, beside its API if it has one; nil: nowhere else.
   package var monitor: Monitor?
   package var limits = Limits()
   /// PEM file of the authorities by which providers are verified; nil: the system's.
   package var caFile: String?
   package var logLevel = LogLevel.info
   package var apps: [AppEntry] = []
+  /// True: what is only warned of otherwise (`Setup.risks`) ends the start.
+  package var isStrict = false
+  /// Paths of files with keys that belong to other users than this process' and root.
+  package var filesOfOthers: [String] = []
 
   /// The lowest level that is logged; the raw values are the words of `log_level`.
   package enum LogLevel: String, Sendable, CaseIterable { case debug, info, warning, error }
@@ -70,7 +74,7 @@ package struct Configuration: Sendable {
     package var timeout: Int64 = 1_000
   }
 
-  /// The HTTP listener of a process without an API, for `/metrics` and health.
+  /// The HTTP listener for `/metrics` and health alone.
   package struct Monitor: Hashable, Sendable {
     package var address = "127.0.0.1"
     package var port = 9464
@@ -87,8 +91,17 @@ package struct Configuration: Sendable {
     package var keyFile: String?
     package var certificate: [UInt8]?
     package var key: [UInt8]?
-    /// True: `/metrics` of the API needs a key with scope `read`.
-    package var metricsNeedKey = false
+    package var operations = OperationsAccess.open
+  }
+
+  /// Who may read `/metrics` and the details of `/readyz` at the API; the raw values are the words of
+  /// `listen.operations`.
+  package enum OperationsAccess: String, Sendable, CaseIterable {
+    case open
+    /// Whoever has a key with scope `read`.
+    case key
+    /// Nobody: they are at the address of `monitor`.
+    case monitor
   }
 
   /// How long ended messages and pruned devices are kept, and how much memory they may take: 1 minute to 365 days, 1

@@ -15,6 +15,11 @@ package enum FileContent {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }
     defer { close(file) }
+    return read(descriptor: file, upTo: maximum)
+  }
+
+  /// From where the descriptor stands; the caller closes it.
+  static func read(descriptor file: Int32, upTo maximum: Int) -> [UInt8]? {
     var content: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
     while content.count <= maximum {

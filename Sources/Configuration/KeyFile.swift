@@ -20,29 +20,30 @@ struct Files {
   func open(_ name: String, at pointer: String) -> [UInt8]? { read(path(name), at: pointer, secret: false) }
 
   private func read(_ path: String, at pointer: String, secret: Bool) -> [UInt8]? {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      faults.add(pointer, "no file at \(path)", fix: "Put the file there or correct the path")
+    let file: SecretFile
+    do throws(SecretFile.Fault) {
+      file = try SecretFile(path, upTo: Self.maximumBytes, isPublic: !secret)
+    } catch {
+      let (problem, fix) = Self.told(error, path)
+      faults.add(pointer, problem, fix: fix)
       return nil
     }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      faults.add(pointer, "\(path) is not a file", fix: "Give the path of the file itself")
-      return nil
-    }
-    if secret, status.st_mode & 0o077 != 0 {
-      faults.add(pointer, "other users than the owner can read \(path)", fix: "Run: chmod 600 \(path)")
-      return nil
-    }
-    guard let content = FileContent.read(path, upTo: Self.maximumBytes) else {
-      faults.add(pointer, "\(path) cannot be read by this user", fix: "Run: chmod 600 \(path), as its owner")
-      return nil
-    }
-    guard !content.isEmpty, content.count <= Self.maximumBytes else {
+    guard !file.content.isEmpty, file.content.count <= Self.maximumBytes else {
       faults.add(
-        pointer, content.isEmpty ? "\(path) is empty" : "\(path) is larger than 1 MiB",
+        pointer, file.content.isEmpty ? "\(path) is empty" : "\(path) is larger than 1 MiB",
         fix: "Put the key there as the vendor issued it")
       return nil
     }
-    return content
+    if secret, file.isOfAnotherUser { faults.filesOfOthers.append(path) }
+    return file.content
+  }
+
+  private static func told(_ fault: SecretFile.Fault, _ path: String) -> (problem: String, fix: String) {
+    switch fault {
+    case .missing: ("no file at \(path)", "Put the file there or correct the path")
+    case .notAFile: ("\(path) is not a file", "Give the path of the file itself")
+    case .readableByOthers: ("other users than the owner can read \(path)", "Run: chmod 600 \(path)")
+    case .unreadable: ("\(path) cannot be read by this user", "Run: chmod 600 \(path), as its owner")
+    }
   }
 }

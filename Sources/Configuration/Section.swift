@@ -5,6 +5,8 @@ final class FaultList {
   var faults: [ConfigurationFault] = []
   /// Places of the keys that readers asked for.
   var asked: Set<String> = []
+  /// Files with keys that belong to other users than this process' and root.
+  var filesOfOthers: [String] = []
   func add(_ pointer: String, _ problem: String, fix: String) {
     faults.append(ConfigurationFault(pointer: pointer, problem: problem, fix: fix))
   }

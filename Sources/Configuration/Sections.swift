@@ -105,7 +105,7 @@ extension Configuration.Listen {
       keyFile = files.path(name)
       key = files.secret(name, at: section.place("key_file"))
     }
-    metricsNeedKey = section.bool("metrics_need_key") ?? metricsNeedKey
+    operations = section.word("operations", of: Configuration.OperationsAccess.self) ?? operations
     if (certificateFile == nil) != (keyFile == nil) {
       section.faults.add(
         section.pointer, "certificate_file and key_file belong together", fix: "Give both for HTTPS, or none")

@@ -17,6 +17,8 @@ package final class RunningGateway {
     case listen(String)
     /// The authorities to trust cannot be read.
     case trust(String)
+    /// The configuration is strict, and something suits only a private network.
+    case risky([Risk])
   }
 
   private var setup: Setup
@@ -24,6 +26,7 @@ package final class RunningGateway {
   private let reloads: ReloadMetrics
   private let log: Log
   private var front: APIThread?
+  private var monitor: APIThread?
   private var workerThreads: [WorkerThread] = []
 
   /// Nothing runs yet.
@@ -49,6 +52,7 @@ package final class RunningGateway {
     do {
       for workerThread in workerThreads { try workerThread.adopt(next, reload) }
       try front?.adopt(next)
+      try monitor?.adopt(next)
     } catch {
       return refuse(
         ConfigurationFaults(
@@ -66,27 +70,44 @@ package final class RunningGateway {
     reloads.refused(faults, log)
     let first = faults.faults[0].text
     let more = faults.faults.count - 1
-    front?.refused(more == 0 ? first : "\(first) (and \(more) \(more == 1 ? "fault" : "faults") more)")
+    for thread in [front, monitor] {
+      thread?.refused(more == 0 ? first : "\(first) (and \(more) \(more == 1 ? "fault" : "faults") more)")
+    }
   }
 
-  /// Starts what is asked for; the port of the API, or of the monitor in its place. Waits for Redis as long as the
-  /// configuration says, or until a signal asks to stop. Throws `Failure`, and then leaves nothing running.
-  package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Int? {
+  /// Where it listens; nil: nowhere.
+  package struct Ports: Sendable {
+    package var api: Int?
+    package var monitor: Int?
+  }
+
+  /// Starts what is asked for. Waits for Redis as long as the configuration says, or until a signal asks to stop. Throws
+  /// `Failure`, and then leaves nothing running.
+  package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Ports {
     var store = setup.store
     if api, workers > 0 { store.recentMessages = RecentMessages() }
     do {
       for number in 0..<workers {
         let workerThread = WorkerThread(name: "worker-\(number)")
         workerThreads.append(workerThread)
-        try workerThread.open(setup, store, metrics, log)
+        try workerThread.open(setup, store, metrics, log, weighsRisks: number == 0)
       }
-      guard api || monitor != nil else { return nil }
-      let front = APIThread()
-      self.front = front
-      return try front.open(setup, store, metrics, log, monitor: api ? nil : monitor)
+      var ports = Ports()
+      if api {
+        let front = APIThread()
+        self.front = front
+        ports.api = try front.open(setup, store, metrics, log, at: .api, weighsRisks: workers == 0)
+      }
+      if let monitor {
+        let thread = APIThread()
+        self.monitor = thread
+        ports.monitor = try thread.open(setup, store, metrics, log, at: .monitor(monitor, beside: api), weighsRisks: false)
+      }
+      return ports
     } catch {
       stop(grace: 0)
       switch error {
+      case let failure as Failure: throw failure
       case let failure as StoreError: throw Failure.store(failure)
       case let failure as HTTPServerFailure: throw Failure.listen(failure.reason)
       case let failure as TLSFault: throw Failure.trust(failure.reason)
@@ -99,6 +120,8 @@ package final class RunningGateway {
   /// the leases back.
   package func stop(grace: Int64? = nil) {
     for workerThread in workerThreads { workerThread.stop(grace: grace ?? setup.configuration.workers.drain) }
+    monitor?.close()
+    monitor = nil
     front?.close()
     front = nil
     for workerThread in workerThreads { workerThread.close() }
@@ -121,13 +144,21 @@ private final class APIThread: @unchecked Sendable {
 
   init() { thread = loop.start() }
 
+  /// What it listens as. `beside`: the same process serves the API as well.
+  enum Role {
+    case api
+    case monitor(Configuration.Monitor, beside: Bool)
+  }
+
+  /// The port. `weighsRisks`: this is the first part of the process that opens.
   func open(
-    _ setup: Setup, _ settings: StoreSettings, _ metrics: Metrics, _ log: Log, monitor: Configuration.Monitor?
+    _ setup: Setup, _ settings: StoreSettings, _ metrics: Metrics, _ log: Log, at role: Role, weighsRisks: Bool
   ) throws -> Int {
     try Blocking.on(loop) { [self] in
       let store = Store(loop: loop, redis: setup.redis, settings: settings)
       self.store = store
       try await store.open(of: setup, log)
+      if weighsRisks { try await setup.weighRisks(store, log) }
       var settings = ServiceSettings()
       let limits = setup.configuration.limits
       settings.server.address = setup.configuration.listen.address
@@ -137,7 +168,11 @@ private final class APIThread: @unchecked Sendable {
       settings.server.maximumBody = limits.body
       settings.maximumMessageBody = limits.messageBody
       settings.maximumBulkBody = limits.bulkBody
-      settings.metricsNeedKey = setup.configuration.listen.metricsNeedKey
+      switch setup.configuration.listen.operations {
+      case .open: settings.operations = .everybody
+      case .key: settings.operations = .keys
+      case .monitor: settings.operations = .elsewhere
+      }
       settings.server.maximumConnections = limits.connections
       settings.maximumTargets = limits.targets
       settings.caFile = setup.configuration.caFile
@@ -145,7 +180,9 @@ private final class APIThread: @unchecked Sendable {
       settings.urgentTargets = limits.urgentTargets
       settings.maximumDrafts = limits.drafts
       settings.maximumDraftBytes = limits.draftBody
-      if let monitor {
+      if case .monitor(let monitor, let isBeside) = role {
+        settings.operations = .everybody
+        settings.logsConditions = !isBeside
         settings.server.address = monitor.address
         settings.server.port = monitor.port
         settings.server.certificate = nil
@@ -203,11 +240,14 @@ private final class WorkerThread: @unchecked Sendable {
     thread = loop.start()
   }
 
-  func open(_ setup: Setup, _ settings: StoreSettings, _ metrics: Metrics, _ log: Log) throws {
+  func open(
+    _ setup: Setup, _ settings: StoreSettings, _ metrics: Metrics, _ log: Log, weighsRisks: Bool
+  ) throws {
     try Blocking.on(loop) { [self] in
       let store = Store(loop: loop, redis: setup.redis, settings: settings)
       self.store = store
       try await store.open(of: setup, log)
+      if weighsRisks { try await setup.weighRisks(store, log) }
       let worker = try Worker(
         loop: loop, store: store, accounts: setup.accounts, settings: setup.worker, metrics: metrics, log: log,
         decode: StoredBody.message, resolver: setup.route, clocks: setup.clock, zones: ZoneFiles.book)

@@ -1,7 +1,11 @@
 import CommandFrame
+import Processes
 
 @main
 enum Fanfare {
   /// Closures written here would belong to the main actor: everything is elsewhere.
-  static func main() { Tool.program.run() }
+  static func main() {
+    CoreDumps.forbid()
+    Tool.program.run()
+  }
 }

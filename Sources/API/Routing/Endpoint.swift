@@ -99,6 +99,7 @@ package struct Endpoint: Sendable {
   /// Paths that take NDJSON end so.
   static let bulkEnding = "/bulk"
   static let metrics = "metrics"
+  static let readiness = "readiness"
 
   /// The problems that it may answer with. What is open answers none.
   var problems: Set<ProblemCode> {

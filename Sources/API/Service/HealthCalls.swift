@@ -7,13 +7,27 @@ import Store
 struct HealthCalls {
   let store: Store
   let configuration: AdoptedConfiguration
+  /// Everybody is told why it is not ready.
+  let isOpen: Bool
 
   /// The process lives and its loop turns.
   func health() -> HTTPServerResponse { Answer.json { $0.member("status", "ok") } }
 
   /// Whether the gateway can do its work, and if not, why. What stands against a credential is told and does not make
   /// it unready: it is one tenant's trouble, and must not take the others' gateway out of the load balancer.
-  func readiness() async -> HTTPServerResponse {
+  /// Who may not know more is told the state alone, and Redis is not asked for it.
+  func readiness(withKey: Bool) async -> HTTPServerResponse {
+    guard isOpen || withKey else {
+      let condition = store.session.condition
+      let isReady = condition.takesWrites
+      let headers = isReady ? [] : [Header("retry-after", String(condition.retryAfter))]
+      return Answer.json(isReady ? 200 : 503, headers: headers) { writer in
+        writer.member("status", isReady ? "ready" : "unavailable")
+        writer.key("reasons")
+        writer.beginArray()
+        writer.endArray()
+      }
+    }
     // Otherwise what was known a second ago is told.
     try? await store.session.makeSure()
     var reasons: [(code: String, detail: String)] = []

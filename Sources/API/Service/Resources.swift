@@ -97,7 +97,7 @@ final class Resources {
     users = UserCalls(store: store)
     self.channels = ChannelCalls(configuration: configuration, channels: channels)
 
-    health = HealthCalls(store: store, configuration: configuration)
+    health = HealthCalls(store: store, configuration: configuration, isOpen: settings.operations == .everybody)
     self.metrics = MetricsCalls(loop: loop, store: store, configuration: configuration, metrics: metrics)
   }
 }

@@ -49,7 +49,11 @@ extension Service {
   {
     // Open endpoints tell how the gateway is: they must answer when it has too much to do.
     guard case .key(let scopes) = access(of: endpoint) else {
-      let call = Call(request: request, parameters: parameters, key: nil, now: loop.wallNow)
+      if endpoint.operation == Endpoint.metrics, settings.operations == .elsewhere {
+        throw Problem(.notFound, "Metrics are served at the address of `monitor`")
+      }
+      let key = endpoint.operation == Endpoint.readiness ? await readersKey(of: request) : nil
+      let call = Call(request: request, parameters: parameters, key: key, now: loop.wallNow)
       return try await carryOut(endpoint, call)
     }
     guard !settings.onlyOpen else {
@@ -71,8 +75,14 @@ extension Service {
   }
 
   private func access(of endpoint: Endpoint) -> Endpoint.Access {
-    if settings.metricsNeedKey, endpoint.operation == Endpoint.metrics { return .key([.read]) }
+    if settings.operations == .keys, endpoint.operation == Endpoint.metrics { return .key([.read]) }
     return endpoint.access
+  }
+
+  /// A key that opens the details of `/readyz`; nil where none is asked for, or the one shown does not.
+  private func readersKey(of request: HTTPServerRequest) async -> APIKey? {
+    guard settings.operations == .keys, request.header("authorization") != nil else { return nil }
+    return try? await authentication.key(of: request, [.read])
   }
 
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {

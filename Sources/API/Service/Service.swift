@@ -40,6 +40,7 @@ package final class Service {
     resources = Resources(
       loop: loop, store: store, configuration: configuration, settings: settings, metrics: metrics, log: log,
       counts: counts, zones: zones, channels: channels)
+    guard settings.logsConditions else { return }
     store.session.onCondition { condition in
       log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
     }

@@ -8,9 +8,9 @@ extension Endpoint {
       answers: [.json(200, "The process lives", "Health")]
     ) { resources in { _ in resources.health.health() } },
     Endpoint(
-      "readiness", "GET", "/readyz", .open, "Show whether the gateway is ready",
+      readiness, "GET", "/readyz", .open, "Show whether the gateway is ready",
       answers: [.json(200, "Ready", "Readiness"), .json(503, "Not ready, with reasons", "Readiness")]
-    ) { resources in { _ in await resources.health.readiness() } },
+    ) { resources in { call in await resources.health.readiness(withKey: call.key != nil) } },
     Endpoint(
       metrics, "GET", "/metrics", .open, "Metrics in Prometheus' text format",
       answers: [.init(200, "Prometheus' text format", [("text/plain", nil)])]

@@ -26,8 +26,17 @@ package struct ServiceSettings: Sendable {
   package var forecasts = (
     answer: ForecastBounds(exact: 10_000, sample: 4_000), warning: ForecastBounds(exact: 1_000, sample: 1_000)
   )
-  /// True: `/metrics` needs a key with scope `read`.
-  package var metricsNeedKey = false
+  /// Who may read `/metrics` and the details of `/readyz`.
+  package enum Operations: Sendable {
+    case everybody
+    /// Whoever has a key with scope `read`.
+    case keys
+    /// Nobody: another listener of the process tells them.
+    case elsewhere
+  }
+  package var operations = Operations.everybody
+  /// False: another service of this process logs how Redis is.
+  package var logsConditions = true
   /// Calls to providers: PEM file of authorities (nil: the system's), and their connections.
   package var caFile: String?
   package var http2 = HTTP2Settings()

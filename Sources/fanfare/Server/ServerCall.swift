@@ -11,7 +11,8 @@ enum ServerCall {
   static func options(scopes: String) -> [Command.Option] {
     [
       Command.Option("--url", "URL", "the server (default: FANFARE_URL, the profile, http://127.0.0.1:8080)"),
-      Command.Option("--key", "KEY", "an API key with scope \(scopes) (default: FANFARE_KEY, the profile)"),
+      Command.Option(
+        "--key-file", "FILE", "a file with an API key with scope \(scopes) (default: FANFARE_KEY, the profile)"),
       Command.Option("--profile", "NAME", "a profile that fanfare login saved (default: FANFARE_PROFILE)"),
     ]
   }
@@ -25,7 +26,7 @@ enum ServerCall {
     guard let key = choice.key else {
       throw UsageProblem(
         text:
-          "\(url) needs an API key: use --key, FANFARE_KEY or fanfare login (fanfare keys create creates a key)"
+          "\(url) needs an API key: use --key-file, FANFARE_KEY or fanfare login (fanfare keys create creates a key)"
       )
     }
     do {

@@ -27,7 +27,7 @@ struct ServerChoice: Equatable {
     }
     let profile = profiles.byName[named ?? Profiles.usual]
     self.init(
-      url: arguments.text("--url"), key: arguments.text("--key"), profile: profile, isNamed: named != nil,
+      url: arguments.text("--url"), key: try KeyFile.key(of: arguments), profile: profile, isNamed: named != nil,
       environment: (Self.environment("FANFARE_URL"), Self.environment("FANFARE_KEY")))
   }
 

@@ -77,7 +77,7 @@ struct KeyTests {
   @Test("metrics can be closed by a setting")
   func metrics() async throws {
     var settings = ServiceSettings()
-    settings.metricsNeedKey = true
+    settings.operations = .keys
     try await Gateway.running(settings: settings) { gateway in
       #expect(gateway.ask("GET", "/metrics", as: nil).status == 401)
       #expect(gateway.ask("GET", "/metrics", as: .send).status == 403)

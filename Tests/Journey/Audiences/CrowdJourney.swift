@@ -21,7 +21,7 @@ extension Journeys {
     try lines.joined(separator: "\n").write(to: file, atomically: true, encoding: .utf8)
     let key = try await world.key(scopes: "devices")
     let tool = try ChildProcess(
-      World.program, ["devices", "import", file.path, "--url", gateway.client.base, "--key", key])
+      World.program, ["devices", "import", file.path, "--url", gateway.client.base], environment: ["FANFARE_KEY": key])
     _ = try await tool.line { $0.contains("10,001 devices registered") }
     let id = try await gateway.send(#"{"to":{"audience":"list-7"},"notification":{"body":"All"}}"#)
     let report = try await gateway.completed(id)

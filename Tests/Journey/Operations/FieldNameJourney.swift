@@ -106,7 +106,9 @@ extension Journeys {
     }
     try await run("status")
     try await run("channels list", exit: 5)
-    try await run("login --url \(tool.gateway.client.base) --key \(tool.gateway.client.key ?? "")")
+    let key = try world.write([tool.gateway.client.key ?? ""], to: "key")
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+    try await run("login --url \(tool.gateway.client.base) --key-file \(key)")
     for line in ["profiles", "logout"] { try await run(line) }
     #expect(fields.faults.isEmpty, "\(fields.faults.joined(separator: "\n"))")
     for (name, types) in fields.types where types.count > 1 {

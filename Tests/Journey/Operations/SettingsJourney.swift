@@ -241,7 +241,7 @@ extension Journeys {
           redis: { username: "gateway", password_file: "\(password.path)", database: 3, prefix: "zz",
           """
       ).replacing(
-        #"address: "127.0.0.1", port: 0 }"#, with: #"address: "127.0.0.2", port: 0, metrics_need_key: true }"#)
+        #"address: "127.0.0.1", port: 0 }"#, with: #"address: "127.0.0.2", port: 0, operations: "key" }"#)
     }
     let refused = try world.serve()
     #expect(await refused.waitForExit() != 0, "\(refused.text)")

@@ -63,9 +63,8 @@ extension Journeys {
     let replay = try ChildProcess(
       World.program,
       [
-        "messages", "replay", parent, "--idempotency-key", "once", "--json", "--url", gateway.client.base, "--key",
-        gateway.client.key ?? "",
-      ])
+        "messages", "replay", parent, "--idempotency-key", "once", "--json", "--url", gateway.client.base,
+      ], environment: ["FANFARE_KEY": gateway.client.key ?? ""])
     let line = try await replay.line { $0.contains("msg_") }
     let child = try #require(try JSON.parse(Array(line.utf8))["id"]?.string)
     let report = try await gateway.completed(child)

@@ -35,7 +35,8 @@ enum CheckCommand {
           "configuration", note: "\(counted(setup.apps.count, "app")), \(counted(setup.accounts.count, "credential"))")
       ]
       found.append(zones(setup))
-      if !offline { found.append(await redis(setup, loop)) }
+      found += setup.risks.map { Finding(of: $0, setup) }
+      if !offline { found += await redis(setup, loop) }
       for (_, account) in setup.accounts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
         found.append(await CredentialCheck(account: account, setup: setup, loop: loop).run(handshake: !offline))
       }
@@ -84,25 +85,26 @@ enum CheckCommand {
     return Finding("time zones", note: "the time zone database is installed")
   }
 
-  private static func redis(_ setup: Setup, _ loop: EventLoop) async -> Finding {
+  private static func redis(_ setup: Setup, _ loop: EventLoop) async -> [Finding] {
     let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
     defer { store.close() }
     do {
       try await store.open()
       if let skew = ClockSkew(offset: try await store.session.clockOffset()) {
-        return Finding("redis", problem: skew.text)
+        return [Finding("redis", problem: skew.text)]
       }
       let status = try await store.session.redisStatus()
       var finding = Finding(
         "redis", note: "the store is open, \(counted(setup.store.partitions, "partition")), \(status.promise)")
       let losses = status.losses(replicas: setup.replicas)
       if !losses.isEmpty { finding.warning = losses.joined(separator: "; ") }
-      return finding
+      // What evicts is no store to open.
+      return [finding] + setup.risks(of: status).map { Finding(of: $0, setup) }
     } catch {
       switch error {
-      case .unavailable(let reason, _): return Finding("redis", problem: reason)
-      case .unusable(let reason): return Finding("redis", problem: reason)
-      case .leaseLost(let partition): return Finding("redis", problem: "partition \(partition)")
+      case .unavailable(let reason, _): return [Finding("redis", problem: reason)]
+      case .unusable(let reason): return [Finding("redis", problem: reason)]
+      case .leaseLost(let partition): return [Finding("redis", problem: "partition \(partition)")]
       }
     }
   }

@@ -1,4 +1,6 @@
+import Configuration
 import Domain
+import Gateway
 import JSON
 
 /// What `check` found of one thing.
@@ -16,6 +18,12 @@ struct Finding: Sendable {
     self.subject = subject
     self.problem = problem
     self.note = note
+  }
+
+  /// A warning; where the configuration is strict, a problem.
+  init(of risk: Risk, _ setup: Setup) {
+    self.init(risk.code)
+    if setup.configuration.isStrict { problem = risk.text } else { warning = risk.text }
   }
 
   var mark: String { problem != nil ? "FAIL" : warning != nil ? "WARN" : "ok" }

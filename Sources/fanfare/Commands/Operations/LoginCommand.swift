@@ -13,13 +13,13 @@ enum LoginCommand {
     name: "login", summary: "save a server and its key for later commands",
     about: """
       Asks for a server and an API key, tries the key, and saves both as a profile in a file that only you can read.
-      Later commands use the profile unless --url and --key, or FANFARE_URL and FANFARE_KEY, are given. To save several
+      Later commands use the profile unless --url and --key-file, or FANFARE_URL and FANFARE_KEY, are given. To save several
       servers, name the profiles with --profile NAME or FANFARE_PROFILE. If standard input is not a terminal, the key is
       read from it.
       """,
     options: [
       profile, Command.Option("--url", "URL", "the server (default: ask for it)"),
-      Command.Option("--key", "KEY", "the key (default: ask for it, which keeps it out of the shell history)"),
+      Command.Option("--key-file", "FILE", "a file with the key (default: ask for it)"),
       Command.json,
     ],
     examples: ["fanfare login", "fanfare login --profile production --url https://push.example.com"]
@@ -75,7 +75,7 @@ enum LoginCommand {
     guard server.hasPrefix("http://") || server.hasPrefix("https://") else {
       throw UsageProblem(text: "\(server.prefix(80)) is not a server address; it must begin with http:// or https://")
     }
-    let key = (arguments.text("--key") ?? Question.secret("API key (fk_…):"))?.filter { !$0.isWhitespace } ?? ""
+    let key = (try KeyFile.key(of: arguments) ?? Question.secret("API key (fk_…):"))?.filter { !$0.isWhitespace } ?? ""
     guard !key.isEmpty else { throw UsageProblem(text: "a key is required; create one with fanfare keys create") }
     do {
       let answer = try Blocking.run { loop in

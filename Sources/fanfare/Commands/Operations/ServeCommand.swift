@@ -21,7 +21,7 @@ enum ServeCommand {
       Command.configuration,
       Command.Option("--api-only", "run only the API: accept messages and report, send nothing"),
       Command.Option("--worker-only", "run only workers; /metrics, /healthz and /readyz answer where `monitor` says"),
-      Command.Option("--monitor", "PORT", "port of /metrics, /healthz and /readyz, with --worker-only"),
+      Command.Option("--monitor", "PORT", "port of a listener for /metrics, /healthz and /readyz alone"),
       Command.Option("--loops", "N", "number of worker threads (1)"),
       Command.json,
     ],
@@ -38,30 +38,29 @@ enum ServeCommand {
     }
     StopSignals.block(hangUp: true)
     let setup = try Setup.load(arguments)
-    var monitor = setup.configuration.monitor
+    let isWorker = arguments.has("--worker-only")
+    // Processes on one machine that share a file do not get in each other's way.
+    var monitor = isWorker || setup.configuration.listen.operations == .monitor ? setup.configuration.monitor : nil
     if let port = try arguments.integer("--monitor", in: 0...65_535) {
-      guard arguments.has("--worker-only") else {
-        throw UsageProblem(text: "--monitor belongs to --worker-only: the API answers the same paths")
-      }
-      monitor = monitor ?? .init()
+      monitor = setup.configuration.monitor ?? .init()
       monitor?.port = port
     }
     let gateway = RunningGateway(setup)
-    let port: Int?
+    let ports: RunningGateway.Ports
     do {
-      port = try gateway.start(
-        api: !arguments.has("--worker-only"), workers: arguments.has("--api-only") ? 0 : loops,
+      ports = try gateway.start(
+        api: !isWorker, workers: arguments.has("--api-only") ? 0 : loops,
         monitor: monitor)
     } catch let failure as RunningGateway.Failure {
       // Asked to stop while it waited for Redis.
       if StopSignals.isPending { return .success }
       return explain(failure)
     }
-    let url = port.map { port in
-      arguments.has("--worker-only")
-        ? "http://\(host(monitor?.address ?? "")):\(port)" : address(setup, port: port)
-    }
-    announce(url, port, works: arguments.has("--worker-only"), json: arguments.wantsJSON)
+    let monitorURL = ports.monitor.map { "http://\(host(monitor?.address ?? "")):\($0)" }
+    announce(
+      api: ports.api.map { (address(setup, port: $0), $0) }, monitor: ports.monitor.flatMap { port in
+        monitorURL.map { ($0, port) }
+      }, json: arguments.wantsJSON)
     StopSignals.wait {
       gateway.reload(file: Setup.file(arguments))
       return true
@@ -87,6 +86,12 @@ enum ServeCommand {
     case .listen(let reason):
       Terminal.complain(reason, "change /listen in the configuration; port 0 takes any free port")
       return .failure
+    case .risky(let risks):
+      Terminal.complain(
+        "the configuration is strict, and not safe on the open internet:\n"
+          + risks.map { "  \($0.code): \($0.text)" }.joined(separator: "\n"),
+        "mend each, or remove `strict: true`")
+      return .configuration
     case .trust(let reason):
       Terminal.complain(
         "cannot read the trusted certificate authorities: \(reason)", "check ca_file in the configuration")
@@ -94,16 +99,21 @@ enum ServeCommand {
     }
   }
 
-  private static func announce(_ url: String?, _ port: Int?, works: Bool, json: Bool) {
+  private typealias Listener = (url: String, port: Int)
+
+  private static func announce(api: Listener?, monitor: Listener?, json: Bool) {
     guard json else {
-      let place = url.map { "listening on \($0)" } ?? "listening nowhere"
-      return Terminal.print(works ? "working without an API, \(place)" : place)
+      let place = (api ?? monitor).map { "listening on \($0.url)" } ?? "listening nowhere"
+      Terminal.print(api == nil ? "working without an API, \(place)" : place)
+      if api != nil, let monitor { Terminal.print("monitor on \(monitor.url)") }
+      return
     }
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("event", "ready")
-    writer.member("port", port)
-    writer.member("url", url)
+    writer.member("port", (api ?? monitor)?.port)
+    writer.member("url", (api ?? monitor)?.url)
+    writer.member("monitor_url", monitor?.url)
     writer.endObject()
     Terminal.print(writer.bytes)
   }
