@@ -20,37 +20,39 @@ extension Setup {
       risks.append(
         Risk(
           code: "plaintext_api",
-          text: "the API listens on \(listen.address) without TLS, so that others on the way can read keys and messages: "
-            + "set listen.certificate_file and listen.key_file, or listen on 127.0.0.1 behind a proxy with TLS"))
+          text:
+            "the API listens on \(listen.address) without TLS, so that others can read keys and messages on the way: "
+            + "set listen.certificate_file and key_file, or listen on 127.0.0.1 behind a proxy with TLS"))
     }
     if listen.operations == .open, !Self.isLocal(listen.address) {
       risks.append(
         Risk(
           code: "open_operations",
-          text: "anybody who reaches \(listen.address) can read /metrics and /readyz: set listen.operations to \"key\" or "
-            + "\"monitor\""))
+          text: "anybody who reaches \(listen.address) can read /metrics and /readyz: set listen.operations "
+            + "to \"key\" or \"monitor\""))
     }
     if case .tcp(let host, _, let tls) = configuration.redis.place, !Self.isLocal(host) {
       if !tls {
         risks.append(
           Risk(
             code: "plaintext_redis",
-            text: "Redis on \(host) is reached without TLS, so that others on the way can read and change everything: use "
-              + "rediss:// in redis.url"))
+            text: "Redis on \(host) is reached without TLS, so that others can read and change everything on the way: "
+              + "use rediss:// in redis.url"))
       }
       if configuration.redis.password == nil {
         risks.append(
           Risk(
             code: "redis_without_password",
-            text: "Redis on \(host) needs no password, so that whoever reaches it can send anything: set requirepass or a "
-              + "user there, and redis.password_file here"))
+            text: "Redis on \(host) needs no password, so that whoever reaches it can send anything: "
+              + "set requirepass or a user there, and redis.password_file here"))
       }
     }
     for file in configuration.filesOfOthers {
       risks.append(
         Risk(
           code: "file_of_another_user",
-          text: "\(file) belongs to another user, who can read and replace the key in it: run chown for the gateway's user"
+          text: "\(file) belongs to another user, who can read and replace the key in it: "
+            + "run chown for the gateway's user"
         ))
     }
     return risks
@@ -63,8 +65,8 @@ extension Setup {
       risks.append(
         Risk(
           code: "redis_without_limit",
-          text: "Redis may take all memory of its machine (maxmemory 0), and is killed then: set `maxmemory`; sends are "
-            + "refused from 85 % of it on"))
+          text: "Redis may take all memory of its machine (maxmemory 0), and is killed then: set `maxmemory`; "
+            + "sends are refused from 85 % of it on"))
     }
     if redis.policy != "noeviction" {
       risks.append(

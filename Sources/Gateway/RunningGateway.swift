@@ -81,8 +81,8 @@ package final class RunningGateway {
     package var monitor: Int?
   }
 
-  /// Starts what is asked for. Waits for Redis as long as the configuration says, or until a signal asks to stop. Throws
-  /// `Failure`, and then leaves nothing running.
+  /// Starts what is asked for. Waits for Redis as long as the configuration says, or until a signal asks to stop.
+  /// Throws `Failure`, and then leaves nothing running.
   package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Ports {
     var store = setup.store
     if api, workers > 0 { store.recentMessages = RecentMessages() }
@@ -101,7 +101,8 @@ package final class RunningGateway {
       if let monitor {
         let thread = APIThread()
         self.monitor = thread
-        ports.monitor = try thread.open(setup, store, metrics, log, at: .monitor(monitor, beside: api), weighsRisks: false)
+        ports.monitor = try thread.open(
+          setup, store, metrics, log, at: .monitor(monitor, beside: api), weighsRisks: false)
       }
       return ports
     } catch {

@@ -40,7 +40,8 @@ struct RiskTests {
     #expect(try risks(#"listen: { address: "\#(address)", operations: "key" },"#) == ["plaintext_api"])
   }
 
-  @Test("a key file that belongs to another user is told", .enabled(if: geteuid() == 0, "only root can give files away"))
+  @Test(
+    "a key file that belongs to another user is told", .enabled(if: geteuid() == 0, "only root can give files away"))
   func others() throws {
     let found = try risks(#"redis: { password_file: "password" },"#) { chown($0.path, 65_534, 65_534) }
     #expect(found == ["file_of_another_user"])

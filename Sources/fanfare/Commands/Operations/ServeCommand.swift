@@ -58,7 +58,8 @@ enum ServeCommand {
     }
     let monitorURL = ports.monitor.map { "http://\(host(monitor?.address ?? "")):\($0)" }
     announce(
-      api: ports.api.map { (address(setup, port: $0), $0) }, monitor: ports.monitor.flatMap { port in
+      api: ports.api.map { (address(setup, port: $0), $0) },
+      monitor: ports.monitor.flatMap { port in
         monitorURL.map { ($0, port) }
       }, json: arguments.wantsJSON)
     StopSignals.wait {
