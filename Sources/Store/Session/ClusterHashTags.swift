@@ -16,16 +16,35 @@ enum ClusterHashTags {
 
   /// One tag per partition, each in its own equal range of slots; the same for the same number of partitions.
   static func tags(partitions: Int) -> [String] {
-    (0..<partitions).map { partition in
-      let range = partition * count / partitions..<(partition + 1) * count / partitions
-      var attempt = 0
-      while true {
-        let tag = "\(partition).\(attempt)"
-        if range.contains(slot(ofTag: tag)) { return tag }
-        attempt += 1
-      }
+    (0..<partitions).map { tag(of: $0, partitions: partitions) }
+  }
+
+  static func tag(of partition: Int, partitions: Int) -> String {
+    let range = partition * count / partitions..<(partition + 1) * count / partitions
+    var attempt = 0
+    while true {
+      let tag = "\(partition).\(attempt)"
+      if range.contains(slot(ofTag: tag)) { return tag }
+      attempt += 1
     }
   }
+
+  /// Every tag that partition 0 has for some number of partitions up to 1,024. A tag serves until its range is too
+  /// narrow for it, so they are the attempts with a lower slot than all before.
+  static let firstTags: [String] = {
+    var tags: [String] = []
+    var lowest = count
+    var attempt = 0
+    while lowest >= count / 1_024 {
+      let tag = "0.\(attempt)"
+      if slot(ofTag: tag) < lowest {
+        lowest = slot(ofTag: tag)
+        tags.append(tag)
+      }
+      attempt += 1
+    }
+    return tags
+  }()
 
   /// FNV-1a with a final mix: where a name lives. Part of the stored layout.
   static func hash(_ first: String, _ second: String, _ third: String? = nil) -> UInt64 {

@@ -1,7 +1,7 @@
 /// What a key is for: the word behind the hash tag of its partition, up to the first colon. Every key of the store is
 /// made from one of these; docs/storage.md tells of each who writes it, who reads it, and when it ends.
 package enum KeyFamily: String, CaseIterable, Sendable {
-  // Of the whole store, in partition 0.
+  // Of the whole store: the layout under a tag of its own, the others in partition 0.
   case layout, workers, reports, conditions, norms, brakes
   case apiKeys = "keys"
 

@@ -37,8 +37,15 @@ struct Keys {
 
   func partition(_ parts: (String, String)) -> Int { Int(ClusterHashTags.hash(parts.0, parts.1) % UInt64(partitions)) }
 
+  // Of the whole store.
+  /// The same for every number of partitions, as it says which number the store has.
+  var layout: String { "\(prefix):{layout}:\(KeyFamily.layout.rawValue)" }
+  /// Where a store had its layout before version 11: in partition 0, whose tag depends on the number of partitions.
+  var formerLayouts: [String] {
+    ClusterHashTags.firstTags.map { "\(prefix):{\($0)}:\(KeyFamily.layout.rawValue)" }
+  }
+
   // Of the whole store, kept in partition 0.
-  var layout: String { whole(.layout) }
   /// Serials of workers by their last heartbeat.
   var workers: String { whole(.workers) }
   /// By serial what each tells of itself.

@@ -8,8 +8,8 @@ extension Store {
   /// rates and intents of imports, which an earlier one would not see. 6: who waits without an attempt is counted
   /// apart. 8: messages of one delivery are kept whole. 9: entries of streams are marked with their message, and parts
   /// know the quiet hours of each day. 10: each family of keys has a word of its own, and hours of listings have an
-  /// end; devices arrive before they hold their token.
-  private static let layoutVersion = "10"
+  /// end; devices arrive before they hold their token. 11: the layout's key is the same for every number of partitions.
+  private static let layoutVersion = "11"
   private static let openPollMilliseconds: Int64 = 5
 
   /// Waits for Redis (at most `timeout`, and for as long as it loads its data), creates or checks the layout: version,
@@ -49,6 +49,7 @@ extension Store {
 
   private func checkLayout() async throws(StoreError) {
     let partitions = String(session.settings.partitions)
+    if let former = try await formerLayoutVersion() { throw Self.refusal(ofVersion: former) }
     _ = try await session.ask(RedisCommand("HSETNX", session.keys.layout, "version", Self.layoutVersion))
     _ = try await session.ask(RedisCommand("HSETNX", session.keys.layout, "partitions", partitions))
     let secret = RedisCommand("HSETNX", session.keys.layout, "cursor_secret", Base64URL.encode(SecureRandom.bytes(32)))
@@ -57,12 +58,7 @@ extension Store {
       try await session.ask(RedisCommand("HMGET", session.keys.layout, "version", "partitions", "cursor_secret")).array
       ?? []
     guard let version = stored.first?.text, version == Self.layoutVersion else {
-      let version = stored.first?.text ?? "?"
-      let isNewer = (StoredNumber.read(version) ?? 0) > (StoredNumber.read(Self.layoutVersion) ?? 0)
-      throw .unusable(
-        "the store's layout is version \(version) and this Fanfare reads \(Self.layoutVersion): "
-          + (isNewer ? "a newer Fanfare has written it, so start that one" : "start the older Fanfare that wrote it")
-          + ", or begin another store with another redis.prefix")
+      throw Self.refusal(ofVersion: stored.first?.text ?? "?")
     }
     let partitionsThere = stored.count > 1 ? stored[1].text : nil
     guard partitionsThere == partitions else {
@@ -74,5 +70,22 @@ extension Store {
       throw .unusable("the store's layout has no `cursor_secret`, which was written a moment ago")
     }
     session.cursorSecret = secret
+  }
+  /// Of a store whose layout lies where the number of partitions put it, before version 11. It is looked for only where
+  /// there is no layout at today's key, so before that key is written.
+  private func formerLayoutVersion() async throws(StoreError) -> String? {
+    guard try await session.ask(RedisCommand("HGET", session.keys.layout, "version")).text == nil else { return nil }
+    for key in session.keys.formerLayouts {
+      if let version = try await session.ask(RedisCommand("HGET", key, "version")).text { return version }
+    }
+    return nil
+  }
+
+  private static func refusal(ofVersion version: String) -> StoreError {
+    let isNewer = (StoredNumber.read(version) ?? 0) > (StoredNumber.read(layoutVersion) ?? 0)
+    return .unusable(
+      "the store's layout is version \(version) and this Fanfare reads \(layoutVersion): "
+        + (isNewer ? "a newer Fanfare has written it, so start that one" : "start the older Fanfare that wrote it")
+        + ", or begin another store with another redis.prefix")
   }
 }

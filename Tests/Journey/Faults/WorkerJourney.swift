@@ -135,10 +135,18 @@ extension Journeys {
     let gateway = try await world.gateway()
     gateway.process.signal(SIGTERM)
     _ = await gateway.process.waitForExit()
-    try world.configure(more: "partitions: 32,", nil)
-    let refused = try world.serve()
-    #expect(await refused.waitForExit() == 1)
-    #expect(refused.text.contains("16 partitions and 32 are configured: set `partitions` back"), "\(refused.text)")
+    for count in [8, 32] {
+      try world.configure(more: "partitions: \(count),", nil)
+      let refusal = "16 partitions and \(count) are configured: set `partitions` back"
+      let refused = try world.serve()
+      #expect(await refused.waitForExit() == 1)
+      #expect(refused.text.contains(refusal), "\(refused.text)")
+      for command in ["check", "status"] {
+        let asked = try ChildProcess(World.program, [command, "--config", world.directory.file("fanfare.json5").path])
+        #expect(await asked.waitForExit() != 0)
+        #expect(asked.text.contains(refusal), "\(asked.text)")
+      }
+    }
   }
 
   @Test(

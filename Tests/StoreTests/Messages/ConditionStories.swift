@@ -114,26 +114,68 @@ struct ConditionStories {
   @Test("a store of another partition count, of a newer or an older layout is refused with the fix")
   func otherStores() async throws {
     try await withStore(quickSettings(partitions: 4)) { store, loop in
-      func refusal(_ settings: StoreSettings) async throws -> String {
-        let other = Store(loop: loop, redis: store.session.endpoint, settings: settings)
-        defer { other.close() }
-        do throws(StoreError) { try await other.open() } catch {
-          if case .unusable(let text) = error { return text }
-          throw error
-        }
-        return "opened"
-      }
-      let counted = try await refusal(quickSettings(partitions: 8))
+      let counted = try await refusal(store, quickSettings(partitions: 8))
       #expect(counted.contains("4 partitions") && counted.contains("set `partitions` back"), "\(counted)")
-      #expect(try await refusal(quickSettings(partitions: 4)) == "opened")
+      #expect(try await refusal(store, quickSettings(partitions: 4)) == "opened")
       for (version, fix) in [
         ("999", "a newer Fanfare has written it, so start that one"), ("1", "start the older Fanfare"),
       ] {
         _ = try await store.session.redis.call(RedisCommand("HSET", store.session.keys.layout, "version", version))
-        let text = try await refusal(quickSettings(partitions: 4))
+        let text = try await refusal(store, quickSettings(partitions: 4))
         #expect(
           text.contains("layout is version \(version)") && text.contains(fix) && text.contains("redis.prefix"),
           "\(text)")
+      }
+    }
+  }
+  private func refusal(_ store: Store, _ settings: StoreSettings) async throws -> String {
+    let other = Store(loop: store.session.loop, redis: store.session.endpoint, settings: settings)
+    defer { other.close() }
+    do throws(StoreError) { try await other.open() } catch {
+      if case .unusable(let text) = error { return text }
+      throw error
+    }
+    return "opened"
+  }
+
+  /// 16 beside 8, 4 beside 2: partition 0 has the same tag for some of them, and another for others.
+  private static let counts = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 24, 31, 32, 33, 48, 64]
+
+  @Test("of any two partition counts the second is refused with the fix, and leaves nothing behind")
+  func pairsOfCounts() async throws {
+    try await withStore(quickSettings(partitions: 4)) { store, _ in
+      for first in Self.counts {
+        var settings = quickSettings(partitions: first)
+        settings.prefix = "pair\(first)"
+        #expect(try await refusal(store, settings) == "opened")
+        for second in Self.counts where second != first {
+          settings.partitions = second
+          let text = try await refusal(store, settings)
+          #expect(text.contains("created with \(first) partition") && text.contains("back"), "\(first), \(second): \(text)")
+        }
+        let keys = try await store.session.redis.call(RedisCommand("KEYS", "pair\(first):*")).array ?? []
+        #expect(keys.count == 1, "\(keys)")
+      }
+    }
+    let layouts = Set((1...128).map { Keys(prefix: "ff", partitions: $0).layout })
+    #expect(layouts.count == 1, "\(layouts)")
+  }
+
+  @Test("a store whose layout lies where its partition count put it is found and refused, for every count")
+  func formerLayouts() async throws {
+    let known = Set(ClusterHashTags.firstTags)
+    for count in 1...1_024 { #expect(known.contains(ClusterHashTags.tag(of: 0, partitions: count)), "\(count)") }
+    try await withStore(quickSettings(partitions: 4)) { store, _ in
+      for count in Self.counts {
+        var settings = quickSettings(partitions: 16)
+        settings.prefix = "former\(count)"
+        let key = "former\(count):{\(ClusterHashTags.tag(of: 0, partitions: count))}:layout"
+        _ = try await store.session.redis.call(
+          RedisCommand("HSET", key, "version", "10", "partitions", "\(count)", "cursor_secret", "secret"))
+        let text = try await refusal(store, settings)
+        #expect(text.contains("layout is version 10") && text.contains("redis.prefix"), "\(count): \(text)")
+        let keys = try await store.session.redis.call(RedisCommand("KEYS", "former\(count):*")).array ?? []
+        #expect(keys.count == 1, "\(keys)")
       }
     }
   }
