@@ -45,6 +45,20 @@ struct RepairStories {
     }
   }
 
+  @Test("buckets that nobody is in are asked for many at a time")
+  func emptyBuckets() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, _ in
+      _ = try await store.devices.put(device("d", token: "t"), app: shop)
+      _ = try await store.session.ask(RedisCommand("CONFIG", "RESETSTAT"))
+      #expect(try await store.registryCheck.reindex(shop, repair: false).isClean)
+      let stats = InfoFields(try await store.session.ask(RedisCommand("INFO", "commandstats")).text ?? "")
+      // Of index, aliases and users there are 4,096 buckets each.
+      let reads = ["get", "mget", "exists", "hgetall"].compactMap { stats["cmdstat_\($0)"] }
+        .compactMap { $0.split(separator: ",").first?.split(separator: "=").last.flatMap { Int($0) } }.reduce(0, +)
+      #expect((96...120).contains(reads), "\(reads) reads of buckets")
+    }
+  }
+
   @Test("beside a busy registry nothing whole is called broken, and nothing is broken")
   func besideWork() async throws {
     try await withStore(quickSettings(partitions: 2)) { store, loop in

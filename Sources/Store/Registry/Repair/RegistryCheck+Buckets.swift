@@ -5,12 +5,17 @@ import RedisClient
 extension RegistryCheck {
   private static let bucketsPerStep = 128
 
+  /// What keys of one partition hold, one reply each, by one command: most buckets of a small app are empty.
+  private func values(_ keys: [String]) async throws(StoreError) -> [RedisReply] {
+    try await ask(RedisCommand(words: ["MGET"] + keys)).array ?? []
+  }
+
   func checkIndex(
     _ partition: Int, _ app: AppID, _ repair: Bool, _ report: inout ReindexReport
   ) async throws(StoreError) {
     for first in stride(from: 0, to: IndexPlace.buckets, by: Self.bucketsPerStep) {
       let buckets = Array(first..<min(IndexPlace.buckets, first + Self.bucketsPerStep))
-      let held = try await ask(buckets.map { RedisCommand("GET", keys.index(partition, app, $0)) })
+      let held = try await values(buckets.map { keys.index(partition, app, $0) })
       var entries: [(bucket: Int, entry: [UInt8])] = []
       for (bucket, reply) in zip(buckets, held) {
         let bytes = reply.bytes ?? []
@@ -66,7 +71,7 @@ extension RegistryCheck {
         keys.alias(partition, app, $0)
       }
       var entries: [(key: String, entry: [UInt8])] = []
-      for (key, reply) in zip(buckets, try await ask(buckets.map { RedisCommand("GET", $0) })) {
+      for (key, reply) in zip(buckets, try await values(buckets)) {
         let bytes = reply.bytes ?? []
         for at in stride(
           from: 0, through: bytes.count - TokenOwners.AliasPlace.entryLength, by: TokenOwners.AliasPlace.entryLength)
@@ -98,8 +103,12 @@ extension RegistryCheck {
     _ partition: Int, _ app: AppID, _ repair: Bool, _ report: inout ReindexReport
   ) async throws(StoreError) {
     for first in stride(from: 0, to: Keys.userBuckets, by: Self.bucketsPerStep) {
-      let buckets = first..<min(Keys.userBuckets, first + Self.bucketsPerStep)
-      let held = try await ask(buckets.map { RedisCommand("HGETALL", keys.userBucket(partition, app, $0)) })
+      let buckets = (first..<min(Keys.userBuckets, first + Self.bucketsPerStep)).map {
+        keys.userBucket(partition, app, $0)
+      }
+      // Few apps have users for all buckets of a partition.
+      guard try await ask(RedisCommand(words: ["EXISTS"] + buckets)).integer != 0 else { continue }
+      let held = try await ask(buckets.map { RedisCommand("HGETALL", $0) })
       var asked: [(user: String, place: DevicePlace)] = []
       for reply in held {
         for (name, packed) in pairs(reply.array ?? []) {
