@@ -25,8 +25,9 @@ release: packages ## an optimised build of the fanfare binary
 laboratory: packages ## an optimised build of fanfare and of fanfare-lab, which measures it and breaks it on purpose
 	$(call LAB_BUILD,$(OPTIMISED))
 
-test: packages ## build and run all tests
+test: packages ## build and run all tests: the modules as debug builds, the journeys on the optimised build that ships
 	$(SWIFT) build --build-tests
+	$(call LAB_BUILD,-c release)
 	@SWIFT="$(SWIFT)" Config/run-tests
 
 unit: packages ## build all, and run the tests of the modules alone (a minute)
