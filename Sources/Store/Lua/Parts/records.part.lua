@@ -9,6 +9,18 @@ local function seek(held, number)
     at = at + 4 + length
   end
 end
+-- Where records begin and end, by slot: for many of one bucket.
+local function spots(held)
+  local firsts, lasts, at, size = {}, {}, 1, #held - 3
+  while at <= size do
+    local head = struct.unpack('>I4', held, at)
+    local length = head % 268435456
+    local slot = (head - length) / 268435456
+    if not firsts[slot] then firsts[slot], lasts[slot] = at, at + 3 + length end
+    at = at + 4 + length
+  end
+  return firsts, lasts
+end
 local function entryOf(held, number)
   local first, last = seek(held, number)
   return first and string.sub(held, first, last) or ''

@@ -85,6 +85,20 @@ local function setBits(own, list, value)
   if redis.call('STRLEN', own) <= byte then grow(own, redis.call('GET', own), byte) end
   for i = 1, #list, 2 do redis.call('SETBIT', own, string.format('%d', number(list, i)), value) end
 end
+-- Neighbours at once; bits behind its end are not set.
+local function clearBits(own, list)
+  local first, last = math.floor(number(list, 1) / 8), math.floor(number(list, #list - 1) / 8)
+  if #list < 16 or last - first >= #list * 2 then return setBits(own, list, '0') end
+  local bytes = {string.byte(redis.call('GETRANGE', own, first, last), 1, -1)}
+  if #bytes == 0 then return end
+  for i = 1, #list, 2 do
+    local n = number(list, i)
+    local low = n % 8
+    local byte = (n - low) / 8 - first + 1
+    if bytes[byte] then bytes[byte] = bit.band(bytes[byte], 255 - 2 ^ (7 - low)) end
+  end
+  redis.call('SETRANGE', own, first, string.char(unpack(bytes)))
+end
 -- Neighbours at once: the number of the first word of 32 bits, in two bytes, and words.
 local function setWords(own, words)
   local first, size = number(words, 1) * 4, #words - 2
@@ -135,7 +149,7 @@ local function changed(own, form, add, remove, words)
       setBits(own, add, '1')
     end
     if remove == '' then return form end
-    setBits(own, remove, '0')
+    clearBits(own, remove)
     local count = redis.call('BITCOUNT', own)
     if count >= LISTED_AGAIN or count * 4 >= redis.call('STRLEN', own) then return form end
     return stored(own, form, toList(redis.call('GET', own)))

@@ -14,7 +14,8 @@ local at, key = 6, 4 + buckets
 for i = 1, devices do
   local head = {struct.unpack('>c1BBBI4c4c4', ARGV[at])}
   head.at, head.index = at, KEYS[key]
-  heads[i], wanted[i] = head, KEYS[key]
+  heads[i] = head
+  if head[1] ~= 'u' then wanted[#wanted + 1] = KEYS[key] end
   key = key + 1
   if head[3] > 0 then
     aliases[#aliases + 1] = i
@@ -24,7 +25,9 @@ for i = 1, devices do
   at = at + 4 + head[4] * 2
 end
 local index = {}
-for i, value in ipairs(redis.call('MGET', unpack(wanted))) do index[wanted[i]] = value or '' end
+if #wanted > 0 then
+  for i, value in ipairs(redis.call('MGET', unpack(wanted))) do index[wanted[i]] = value or '' end
+end
 local told, asked = {}, {}
 for n, i in ipairs(aliases) do asked[n] = heads[i].alias end
 if #asked > 0 then
@@ -32,12 +35,22 @@ if #asked > 0 then
     told[aliases[n]] = value and aliased(value, heads[aliases[n]][7]) or ''
   end
 end
+-- Each bucket is gone through once where devices share it.
+local firsts, lasts = {}, {}
+local function found(bucket, number)
+  local text = held[bucket]
+  if not text then return '' end
+  if devices < buckets * 2 then return entryOf(text, number) end
+  if not firsts[bucket] then firsts[bucket], lasts[bucket] = spots(text) end
+  local first = firsts[bucket][number % RECORDS_PER_BUCKET]
+  return first and string.sub(text, first, lasts[bucket][number % RECORDS_PER_BUCKET]) or ''
+end
 local answer = {1}
 for i = 1, devices do
   local head = heads[i]
   if head[3] == 2 and told[i] ~= '' then
     answer[#answer + 1] = i
-  elseif entryOf(held[head[2]] or '', head[5]) ~= ARGV[head.at + 1] then
+  elseif found(head[2], head[5]) ~= ARGV[head.at + 1] then
     answer[#answer + 1] = i
   elseif head[1] == 'c' and numbers(index[head.index], head[6]) ~= ARGV[head.at + 3] then
     answer[#answer + 1] = i
@@ -46,7 +59,7 @@ end
 if #answer > 1 then return answer end
 answer[1] = 0
 
-local came, moved, written = {}, {}, {}
+local came, moved, written, buried, revived = {}, {}, {}, {}, {}
 for i = 1, buckets do written[i] = {} end
 for i = 1, devices do
   local head = heads[i]
@@ -63,12 +76,15 @@ for i = 1, devices do
   end
   if head[4] == 1 then
     if ARGV[place + 4] == '' then
-      redis.call('ZREM', KEYS[2], ARGV[place + 5])
+      revived[#revived + 1] = ARGV[place + 5]
     else
-      redis.call('ZADD', KEYS[2], ARGV[place + 4], ARGV[place + 5])
+      buried[#buried + 1] = ARGV[place + 4]
+      buried[#buried + 1] = ARGV[place + 5]
     end
   end
 end
+if #buried > 0 then redis.call('ZADD', KEYS[2], unpack(buried)) end
+if #revived > 0 then redis.call('ZREM', KEYS[2], unpack(revived)) end
 if #came > 0 then redis.call('ZREM', KEYS[1], unpack(came)) end
 local list = {}
 local function put(key, value)

@@ -2,5 +2,7 @@
 -- Lists devices that are about to arrive.
 -- KEYS arrivals
 -- ARGV time, members
-for i = 2, #ARGV do redis.call('ZADD', KEYS[1], ARGV[1], ARGV[i]) end
+local list = {}
+for i = 2, #ARGV do list[i * 2 - 3], list[i * 2 - 2] = ARGV[1], ARGV[i] end
+redis.call('ZADD', KEYS[1], unpack(list))
 return 1

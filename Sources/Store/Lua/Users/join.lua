@@ -15,16 +15,14 @@ for i = 2, #KEYS do
   else
     local place = string.sub(entry, 7)
     local version, places, tags = read(KEYS[i], user)
-    local fits = true
-    if not find(places, place) then
-      fits = #places / 6 < limit
-      if fits then
-        places = places .. place
-        write(KEYS[i], user, version, places, tags)
-        isChanged = true
-      end
-    end
+    local isNew = not find(places, place)
+    local fits = not isNew or #places / 6 < limit
+    if isNew then places = places .. place end
     out[i - 1] = fits and struct.pack('>I4I2', version, #places / 6) .. places .. tags
+    if fits and isNew then
+      redis.call('HSET', KEYS[i], user, out[i - 1])
+      isChanged = true
+    end
   end
 end
 local edition = isChanged and changed() or tonumber(redis.call('GET', KEYS[1]) or 0)

@@ -21,7 +21,7 @@ struct DeviceArrivals: StorePart {
   private static let arrivalMilliseconds: Int64 = 10_000
   private static let arrivalsPerSweep = 100
   private static let landingsPerScript = 64
-  private static let announcedPerScript = 500
+  private static let announcedPerScript = 250
 
   /// Before their records say so: whatever is left behind is found.
   func announce(_ devices: [(place: DevicePlace, id: DeviceID)], _ app: AppID) async throws(StoreError) {
@@ -72,7 +72,9 @@ struct DeviceArrivals: StorePart {
     script.keys.append(keys.arrivals(partition))
     var bucket = -1
     var buckets = 0
-    var devices = RedisCommand()
+    var heads: [UInt8] = []
+    heads.reserveCapacity(landings.count * (5 + DeviceRecord.Mark.length))
+    var members = RedisCommand()
     var sets: [SetChanges] = []
     for landing in landings {
       let number = landing.place.number
@@ -81,18 +83,19 @@ struct DeviceArrivals: StorePart {
         buckets += 1
         script.keys.append(keys.record(partition, app, number))
       }
-      devices.append(length: 5 + DeviceRecord.Mark.length) { head in
-        head.append(UInt8(buckets))
-        head.append32(number)
-        head += landing.mark.raw
-      }
-      devices.append(Tombstones.buriedMember(landing.id, app))
+      heads.append(UInt8(buckets))
+      heads.append32(number)
+      heads += landing.mark.raw
+      members.append(Tombstones.buriedMember(landing.id, app))
       guard landing.isEnabled else { continue }
       if sets.last?.block != landing.place.block { sets.append(SetChanges(block: landing.place.block)) }
       sets[sets.count - 1].enter(SetName(.active), number: number)
     }
     script.arguments.append(landings.count)
     script.arguments.append(buckets)
+    var devices = RedisCommand()
+    devices.append(heads)
+    devices.append(members)
     DeviceRecords(session).append(sets, of: partition, to: &script, between: devices, app)
     return script
   }
