@@ -144,14 +144,10 @@ struct DeviceArrivals: StorePart {
     let told = try await TokenOwners(session).point(pointers, app: app)
     var claims: [TokenClaim] = []
     for (at, found) in devices.enumerated() {
-      let mark = found.record.mark
-      var claim = TokenClaim(
-        id: found.device.id, place: found.place, address: found.device.address, user: found.device.user,
-        derived: tokens[at], told: told[at],
-        way: .arrives
-      ) { $0.record.mark == mark }
-      claim.yields = yields
-      claims.append(claim)
+      claims.append(
+        TokenClaim(
+          found.device, as: found.device.id, at: found.place, derived: tokens[at], told: told[at], way: .arrives,
+          mark: found.record.mark, yields: yields))
     }
     var results = try await TokenOwners(session).contest(claims, app)
     var winners: [Int] = []

@@ -30,6 +30,12 @@ struct DeviceRecord: Hashable {
       stride(from: UInt64(56), through: 0, by: -8).map { UInt8(truncatingIfNeeded: nonce >> $0) }
     }
 
+    init(nonce: UInt64, isArriving: Bool) { (self.nonce, self.isArriving) = (nonce, isArriving) }
+    /// From its eight bytes.
+    init(raw: some Sequence<UInt8>, isArriving: Bool) {
+      self.init(nonce: raw.reduce(0) { $0 << 8 | UInt64($1) }, isArriving: isArriving)
+    }
+
     static let arriving: UInt8 = 0x80
     static let length = 8
     fileprivate static let shaken: UInt8 = 0x40
@@ -48,6 +54,13 @@ struct DeviceRecord: Hashable {
   /// What the first byte of a record tells; nil: it is of another version.
   static func isArriving(_ head: UInt8) -> Bool? {
     head & ~Mark.bits == version ? head & Mark.arriving != 0 : nil
+  }
+
+  /// The mark of a packed record, which stands at its end. Nil: it has none, or is of another version.
+  static func mark(of packed: ArraySlice<UInt8>) -> Mark? {
+    guard let head = packed.first, let isArriving = isArriving(head), head != version, packed.count > Mark.length
+    else { return nil }
+    return Mark(raw: packed.suffix(Mark.length), isArriving: isArriving)
   }
 
   struct Flags: OptionSet {
@@ -205,7 +218,7 @@ struct DeviceRecord: Hashable {
       stored.tombstone = tombstone
     }
     if head != Self.version {
-      mark = Mark(nonce: try reader.take(Mark.length).reduce(0) { $0 << 8 | UInt64($1) }, isArriving: isArriving)
+      mark = Mark(raw: try reader.take(Mark.length), isArriving: isArriving)
     }
     guard reader.isAtEnd else { throw Corrupt() }
   }

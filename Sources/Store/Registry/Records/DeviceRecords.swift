@@ -2,9 +2,13 @@ package import Domain
 import RedisClient
 
 /// Where a device is kept.
-struct DevicePlace: Hashable {
+struct DevicePlace: Hashable, Comparable {
   var partition: Int
   var number: Int
+
+  static func < (left: Self, right: Self) -> Bool {
+    (left.partition, left.number) < (right.partition, right.number)
+  }
 
   /// As users and aliases name it: two bytes and four.
   var raw: [UInt8] {
@@ -35,13 +39,18 @@ struct DevicePlace: Hashable {
   var bucket: Int { number / Keys.recordsPerBucket }
 }
 
-/// A device record and what is needed to replace it: nothing may have changed between.
-struct FoundDevice {
-  var place: DevicePlace
-  var record: DeviceRecord
+/// A device record and what is needed to replace it: nothing may have changed between. A record has many texts, and thousands
+/// of them are handed on at a time: none is copied.
+final class FoundDevice {
+  let place: DevicePlace
+  let record: DeviceRecord
   /// As it was read: its part of the bucket.
-  fileprivate(set) var bucket = RecordBucket(bytes: [])
-  fileprivate(set) var part = RecordBucket.Part(slot: 0, record: 4..<4)
+  private let bucket: RecordBucket
+  private let part: RecordBucket.Part
+
+  fileprivate init(_ place: DevicePlace, _ record: DeviceRecord, _ bucket: RecordBucket, _ part: RecordBucket.Part) {
+    (self.place, self.record, self.bucket, self.part) = (place, record, bucket, part)
+  }
 
   var device: Device { record.stored.device }
   var packed: ArraySlice<UInt8> { bucket.bytes[part.record] }
@@ -136,14 +145,19 @@ package struct DeviceRecords: StorePart {
     -> [(bucket: RecordBucket, part: RecordBucket.Part?)]
   {
     var buckets: [(partition: Int, key: String)] = []
-    var last: DevicePlace?
-    // Neighbours come from one bucket.
+    // By the number that a bucket begins with: each is read once.
+    var known: [DevicePlace: Int] = [:]
+    var last: (place: DevicePlace, source: Int)?
     let sources = places.map { place in
-      if last.map({ $0.partition != place.partition || $0.bucket != place.bucket }) ?? true {
+      if let last, last.place.partition == place.partition, last.place.bucket == place.bucket { return last.source }
+      let begin = DevicePlace(partition: place.partition, number: place.bucket * Keys.recordsPerBucket)
+      let source = known[begin] ?? buckets.count
+      if source == buckets.count {
         buckets.append((place.partition, keys.record(place.partition, app, place.number)))
-        last = place
+        known[begin] = source
       }
-      return buckets.count - 1
+      last = (place, source)
+      return source
     }
     let held = try await read(buckets).map { RecordBucket(bytes: $0 ?? []) }
     return zip(places, sources).map { (held[$1], held[$1].part(of: $0.number)) }
@@ -180,7 +194,7 @@ package struct DeviceRecords: StorePart {
     -> FoundDevice?
   {
     guard let record = try? DeviceRecord(Unpacker(bucket.bytes, part.record), words) else { return nil }
-    return FoundDevice(place: place, record: record, bucket: bucket, part: part)
+    return FoundDevice(place, record, bucket, part)
   }
 
   /// The devices with these numbers, in order; nil where there is none, or one that got its number after `bornBefore`.

@@ -55,6 +55,18 @@ struct SetChanges {
     for name in old where !new.contains(name) { Self.put(number, &changes[place(name)].remove) }
   }
 
+  /// The same of a record whose device and tags of its user stay as they are, so that nothing else can change.
+  mutating func note(stateOf before: DeviceRecord, _ after: DeviceRecord, number: Int) {
+    note(.active, before.isLive, after.isLive, number)
+    note(.several, before.isOneOfSeveral, after.isOneOfSeveral, number)
+  }
+
+  private mutating func note(_ kind: SetKind, _ before: Bool, _ after: Bool, _ number: Int) {
+    guard before != after else { return }
+    let at = place(SetName(kind))
+    if after { Self.put(number, &changes[at].add) } else { Self.put(number, &changes[at].remove) }
+  }
+
   /// Of a new device what may be in sets before its record is there: all that shows it to nobody. Or only the rest.
   mutating func note(hidden: Bool, of record: DeviceRecord, number: Int) {
     guard hidden else {

@@ -4,22 +4,31 @@ import RedisClient
 import TLS
 
 /// A registration that the alias of its token names.
-struct TokenClaim {
-  var id: DeviceID
-  var place: DevicePlace
-  var address: Address
-  var user: String?
+final class TokenClaim {
+  let id: DeviceID
+  let place: DevicePlace
+  let address: Address
+  let user: String?
   /// The id that the token gives.
-  var derived: DeviceID
+  let derived: DeviceID
   /// Who came before it.
-  var told: Pointed
-  var way: RegistrationWay
+  let told: Pointed
+  let way: RegistrationWay
   /// Whoever has the token or is about to keeps it.
-  var yields = false
+  let yields: Bool
   /// Of one that is repeated: whom it has buried since then has lost the token to it.
-  var untoldSince: WallTime?
-  /// Whether its own record is as it was when it was entered.
-  var isStill: (FoundDevice) -> Bool
+  let untoldSince: WallTime?
+  /// What its record carried when it was entered, and carries while nobody comes between; nil: it lives with the token already.
+  let mark: DeviceRecord.Mark?
+
+  init(
+    _ device: Device, as id: DeviceID, at place: DevicePlace, derived: DeviceID, told: Pointed, way: RegistrationWay,
+    mark: DeviceRecord.Mark?, yields: Bool = false, untoldSince: WallTime? = nil
+  ) {
+    (self.id, self.place, self.address, self.user) = (id, place, device.address, device.user)
+    (self.derived, self.told, self.way, self.mark) = (derived, told, way, mark)
+    (self.yields, self.untoldSince) = (yields, untoldSince)
+  }
 }
 
 enum ContestResult {
@@ -45,61 +54,77 @@ enum ContestResult {
 /// Many go together, a place of each at a time: to one another they are as to the registrations of other processes.
 extension TokenOwners {
   /// Whose records are read and written together.
-  private static let contestsAtOnce = 512
+  private static let contestsAtOnce = 2_048
 
   func contest(_ claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [ContestResult] {
-    var results = [ContestResult](repeating: .overtaken, count: claims.count)
-    try await inParts(of: claims.count, each: Self.contestsAtOnce) { part async throws(StoreError) in
-      var contests = claims[part].map(Contest.init)
-      while try await self.goOn(&contests, app) {}
-      for (at, contest) in zip(part, contests) { results[at] = contest.result ?? .overtaken }
+    let contests = claims.map(Contest.init)
+    // By where those before them are: a bucket of records that holds several is read and written once for all of them.
+    let sorted = contests.sorted { $0.first < $1.first }
+    try await inParts(of: sorted.count, each: Self.contestsAtOnce) { part async throws(StoreError) in
+      while try await self.goOn(sorted[part], app) {}
     }
-    return results
+    return contests.map { $0.result ?? .overtaken }
   }
 
   /// One step of each that is not over; false: all are.
-  private func goOn(_ contests: inout [Contest], _ app: AppID) async throws(StoreError) -> Bool {
-    var open: [(at: Int, place: DevicePlace)] = []
-    var taken = Set<DevicePlace>()
-    for at in contests.indices {
+  private func goOn(_ contests: ArraySlice<Contest>, _ app: AppID) async throws(StoreError) -> Bool {
+    var open: [(contest: Contest, place: DevicePlace)] = []
+    var taken = Set<DevicePlace>(minimumCapacity: contests.count)
+    for contest in contests {
       // Of several that come after one device, one at a time.
-      guard let place = contests[at].next(), taken.insert(place).inserted else { continue }
-      open.append((at, place))
+      guard let place = contest.next(), taken.insert(place).inserted else { continue }
+      open.append((contest, place))
     }
     guard !open.isEmpty else { return false }
     let others = try await DeviceRecords(session).records(open.map(\.place), app: app)
     // Behind them: if these are as they were, all that the others had come to by then came before.
-    let owns = try await DeviceRecords(session).records(open.map { contests[$0.at].claim.place }, app: app)
-    var writes: [(at: Int, write: DeviceWrite, isFrom: Bool, forgets: Bool)] = []
-    for (place, (at, _)) in open.enumerated() {
-      let contest = contests[at]
-      guard let own = owns[place], contest.claim.isStill(own) else {
-        contests[at].result = .overtaken
+    let owns = try await areStill(open.map(\.contest.claim), app)
+    var writes: [(contest: Contest, write: DeviceWrite, isFrom: Bool, forgets: Bool)] = []
+    for (at, (contest, place)) in open.enumerated() {
+      await loop.giveWay()
+      guard owns[at] else {
+        contest.result = .overtaken
         continue
       }
-      switch verdict(on: others[place], contest.entries, contest.claim, app) {
-      case .leave: contests[at].settled()
-      case .forget(let from): contests[at].settled(forgets: true, from: from)
-      case .yield(let id): contests[at].result = .yielded(to: id)
+      switch verdict(on: others[at], contest.entries, contest.claim, app) {
+      case .leave: contest.settled()
+      case .forget(let from): contest.settled(forgets: true, from: from)
+      case .yield(let id): contest.result = .yielded(to: id)
       case .write(let before, let after, let isFrom, let forgets):
-        let write = DeviceWrite(place: open[place].place, id: before.device.id, before: before, after: after)
-        writes.append((at, write, isFrom, forgets))
+        let write = DeviceWrite(place: place, id: before.device.id, before: before, after: after, keepsDevice: true)
+        writes.append((contest, write, isFrom, forgets))
       }
     }
     guard !writes.isEmpty else { return true }
     for (written, result) in zip(writes, try await DeviceRecords(session).write(writes.map(\.write), app: app)) {
       if result.isDone {
-        contests[written.at].wrote(written.write)
-        contests[written.at].settled(forgets: written.forgets, from: written.isFrom ? written.write.id : nil)
-      } else if !contests[written.at].triesAgain() {
+        written.contest.wrote(written.write)
+        written.contest.settled(forgets: written.forgets, from: written.isFrom ? written.write.id : nil)
+      } else if !written.contest.triesAgain() {
         throw DeviceRecords.tooBusy
       }
     }
     return true
   }
 
-  /// One claim on its way through those that came before it.
-  private struct Contest {
+  /// Whether their own records are as they were when they were entered. What carries a mark is not read further than that.
+  private func areStill(_ claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [Bool] {
+    let parts = try await DeviceRecords(session).parts(claims.map(\.place), app: app)
+    var are = zip(claims, parts).map { claim, held in
+      guard let mark = claim.mark, let part = held.part else { return false }
+      return DeviceRecord.mark(of: held.bucket.bytes[part.record]) == mark
+    }
+    let unmarked = claims.indices.filter { claims[$0].mark == nil }
+    let found = try await DeviceRecords(session).open(
+      unmarked.map { (claims[$0].place, parts[$0].bucket, parts[$0].part) }, app: app)
+    for (at, found) in zip(unmarked, found) {
+      are[at] = found.map { $0.record.isLiving && $0.device.address.holdsSameToken(as: claims[at].address) } ?? false
+    }
+    return are
+  }
+
+  /// One claim on its way through those that came before it. Loop thread only.
+  private final class Contest {
     let claim: TokenClaim
     private var places: ArraySlice<DevicePlace>
     private var gone: [AliasEntry] = []
@@ -117,7 +142,7 @@ extension TokenOwners {
     }
 
     /// The place to look at; nil: it is over.
-    mutating func next() -> DevicePlace? {
+    func next() -> DevicePlace? {
       guard result == nil else { return nil }
       if places.first == claim.place {
         // Of earlier registrations of the device, which are over or are refused.
@@ -130,10 +155,13 @@ extension TokenOwners {
       return place
     }
 
+    /// Where it begins.
+    var first: DevicePlace { places.first ?? claim.place }
+
     /// Those of the place that it is at.
     var entries: [AliasEntry] { claim.told.entries.filter { $0.place == places.first } }
 
-    mutating func wrote(_ write: DeviceWrite) {
+    func wrote(_ write: DeviceWrite) {
       guard let after = write.after, after.stored.tombstone != nil, let user = claim.user,
         after.stored.device.isOf(user)
       else {
@@ -142,7 +170,7 @@ extension TokenOwners {
       buried[write.place] = after.userVersion
     }
 
-    mutating func settled(forgets: Bool = false, from other: DeviceID? = nil) {
+    func settled(forgets: Bool = false, from other: DeviceID? = nil) {
       if forgets { gone += entries }
       from = from ?? other
       places = places.dropFirst()
@@ -150,7 +178,7 @@ extension TokenOwners {
     }
 
     /// Another one came between.
-    mutating func triesAgain() -> Bool {
+    func triesAgain() -> Bool {
       attempts += 1
       return attempts < DeviceRecords.writeAttempts
     }

@@ -98,16 +98,9 @@ final class Step {
   }
 
   fileprivate func claim(on place: DevicePlace, of device: Device) -> TokenClaim {
-    let (way, mark, address) = (way, mark, device.address)
-    return TokenClaim(
-      id: id, place: place, address: address, user: device.user, derived: derived, told: told, way: way,
-      untoldSince: untold?.since
-    ) { found in
-      switch way {
-      case .arrives, .changes: found.record.mark == mark
-      case .keeps, .alone: found.record.isLiving && found.device.address.holdsSameToken(as: address)
-      }
-    }
+    TokenClaim(
+      device, as: id, at: place, derived: derived, told: told, way: way,
+      mark: way == .arrives || way == .changes ? mark : nil, untoldSince: untold?.since)
   }
 }
 
@@ -163,7 +156,7 @@ package struct TokenOwners: StorePart {
     let marks = changing.map { write in
       var record = write.before?.record
       record?.mark = steps[write.step].mark
-      return DeviceWrite(place: write.place, id: write.id, before: write.before, after: record)
+      return DeviceWrite(place: write.place, id: write.id, before: write.before, after: record, keepsDevice: true)
     }
     _ = try await DeviceRecords(session).write(marks, app: app)
     for (write, found) in zip(changing, try await DeviceRecords(session).records(changing.map(\.place), app: app)) {
