@@ -27,7 +27,7 @@ laboratory: packages ## an optimised build of fanfare and of fanfare-lab, which 
 
 test: packages ## build and run all tests: the modules as debug builds, the journeys on the optimised build that ships
 	$(SWIFT) build --build-tests
-	$(call LAB_BUILD,-c release)
+	$(call LAB_BUILD,$(OPTIMISED))
 	@SWIFT="$(SWIFT)" Config/run-tests
 
 unit: packages ## build all, and run the tests of the modules alone (a minute)

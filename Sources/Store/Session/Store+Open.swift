@@ -71,6 +71,7 @@ extension Store {
     }
     session.cursorSecret = secret
   }
+
   /// Of a store whose layout lies where the number of partitions put it, before version 11. It is looked for only where
   /// there is no layout at today's key, so before that key is written.
   private func formerLayoutVersion() async throws(StoreError) -> String? {
