@@ -34,6 +34,8 @@ package struct Program: Sendable {
   /// `words`: without the program's own name. What goes wrong was printed when it returns.
   package func run(_ words: [String]) -> ExitCode {
     Terminal.program.withLock { $0 = name }
+    // Also where the command is no command: a program reads the fault then.
+    if words.contains(Command.json.name) { Terminal.speaksJSON.store(true, ordering: .relaxed) }
     guard let first = words.first else {
       Terminal.print(overview)
       return .usage
@@ -48,7 +50,6 @@ package struct Program: Sendable {
       return .usage
     }
     let rest = words.dropFirst()
-    if rest.contains(Command.json.name) { Terminal.speaksJSON.store(true, ordering: .relaxed) }
     if rest.contains("--help") || rest.contains("-h") { return help(command.name) }
     do {
       return try command.run(try Arguments(Array(rest), for: command))
@@ -69,7 +70,7 @@ package struct Program: Sendable {
       return .success
     }
     guard let command = commands.first(where: { $0.name == wanted }) else {
-      Terminal.complain("there is no command \"\(wanted)\"", "see \(name) help")
+      Terminal.complain("there is no command \"\(wanted)\"", "see \(name) help", code: "usage")
       return .usage
     }
     Terminal.print(page(of: command))

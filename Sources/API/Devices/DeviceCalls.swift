@@ -17,7 +17,7 @@ struct DeviceCalls {
       throw Problem(
         .invalidDevice, "A device id has 1–128 bytes of printable ASCII, without space and slash")
     }
-    try Call.checkName(text, .invalidDevice)
+    try Call.checkName(text, as: "id", .invalidDevice)
     let reading = try read(call, id: DeviceID(rawValue: text))
     return try await put(reading, call)
   }

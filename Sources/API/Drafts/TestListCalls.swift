@@ -38,7 +38,7 @@ struct TestListCalls {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
       throw Problem(.invalidTestList, "The name in the path must be 1–64 letters, digits, `_`, `-` and `.`")
     }
-    try Call.checkName(name, .invalidTestList)
+    try Call.checkName(name, as: "name", .invalidTestList)
     let document = try call.document()
     do throws(Refusal) {
       _ = try TestReader.list(document, providers: configuration.tokenRules)

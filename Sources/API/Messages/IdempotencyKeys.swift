@@ -1,5 +1,6 @@
 import Domain
 import HTTPServer
+import Intake
 import Loop
 import Store
 import TLS
@@ -26,9 +27,23 @@ final class IdempotencyKeys {
     guard let key = given.first?.value else { return nil }
     guard given.count == 1, isWellFormed(key) else {
       throw Problem(
-        .invalidParameter, "`Idempotency-Key` must be one value of 1–\(longest) printable ASCII characters")
+        header: "Idempotency-Key", .invalidFormat,
+        "`Idempotency-Key` must be one value of 1–\(longest) printable ASCII characters")
     }
     return (key, Digest.sha256(request.body))
+  }
+
+  /// Refuses a key that a call would ignore: a repeat would do again what its sender holds for done.
+  static func checkTaken(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
+    guard endpoint.method == "POST", !endpoint.headers.contains(.idempotencyKey),
+      request.header("idempotency-key") != nil
+    else { return }
+    let fix =
+      endpoint.operation == Endpoint.sendMessages
+      ? "give each line its own `idempotency_key`" : "send the request without it"
+    throw Problem(
+      header: "Idempotency-Key", .notAllowed,
+      "`Idempotency-Key` has no effect on \(endpoint.method) \(endpoint.path): \(fix)")
   }
 
   static func isWellFormed(_ key: String) -> Bool {

@@ -3,6 +3,7 @@ import Store
 extension Endpoint {
   /// Of the list of messages, where `?state=` names states of messages.
   static let messagesPath = "/v1/messages"
+  static let sendMessages = "sendMessages"
 
   static let messages: [Endpoint] = [
     Endpoint(
@@ -23,7 +24,7 @@ extension Endpoint {
       problems: [.invalidCursor]
     ) { $0.messages.listMessages },
     Endpoint(
-      "sendMessages", "POST", "/v1/messages/bulk", .key([.send]), "Send many messages: NDJSON in, NDJSON out",
+      sendMessages, "POST", "/v1/messages/bulk", .key([.send]), "Send many messages: NDJSON in, NDJSON out",
       body: .init("BulkMessage", in: [.lines]),
       answers: [
         .init(
@@ -71,7 +72,8 @@ extension Endpoint {
       headers: [.idempotencyKey],
       answers: [.json(202, "A new message, stored durably", "Accepted")],
       problems: [
-        .invalidMessage, .idempotencyKeyReused, .requestInProgress, .nothingToReplay, .notFound, .invalidCursor,
+        .invalidMessage, .idempotencyKeyReused, .requestInProgress, .cancelInProgress, .nothingToReplay, .notFound,
+        .invalidCursor,
       ]
     ) { $0.replay.replayMessage },
     Endpoint(

@@ -50,6 +50,7 @@ final class ReplayCalls {
       return Answer.accepted(answer)
     }
     let selection = try selection(of: call)
+    if selection.outcomes.contains(.cancelled) { try await checkCancelled(parent, call) }
     let (devices, next) = try await ended(parent, selection, call)
     guard !devices.isEmpty else {
       throw Problem(
@@ -72,6 +73,18 @@ final class ReplayCalls {
     var answer = try await acceptor.accept(prepared, call.app)
     answer.nextAfter = next
     return Answer.accepted(answer)
+  }
+
+  /// Of a cancelled message all that is not final yet is about to be `cancelled`, unless its request is answered: a
+  /// replay before that would leave it out.
+  private func checkCancelled(_ parent: MessageID, _ call: Call) async throws(Problem) {
+    let report = try await store.reports.found(parent, call)
+    let left = report.total - report.counts.values.reduce(0, +)
+    guard report.state == .cancelled, left > 0 else { return }
+    throw Problem(
+      .cancelInProgress,
+      "The message is cancelled, and \(left) of its deliveries have not ended yet: repeat the request soon, so that the "
+        + "replay leaves none out", retryAfter: 1)
   }
 
   private func selection(of call: Call) throws(Problem) -> ReplaySelection {

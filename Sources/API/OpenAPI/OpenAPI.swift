@@ -13,7 +13,10 @@ package enum OpenAPI {
 
   private static let about =
     "One push API for APNs, FCM, OneSignal and Web Push. `accepted` means that the provider accepted a push, not that it was "
-    + "shown. Unknown request fields are refused; clients must ignore unknown fields of answers."
+    + "shown. Unknown request fields are refused; clients must ignore unknown fields of answers. "
+    + "A known path answers any other method with 405, a problem document and `Allow`. The paths that end in `/bulk` take "
+    + "and return NDJSON: one JSON document a line, each of the schema that is given here. Generators make no calls for "
+    + "them that stream: write the lines yourself."
   private static let info: JSONValue = .make([
     ("title", "Fanfare"), ("version", .string(Release.version)), ("description", .string(about)),
   ])

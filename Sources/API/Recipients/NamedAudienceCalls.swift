@@ -38,7 +38,7 @@ struct NamedAudienceCalls {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
       throw Problem(.invalidAudience, "The name in the path \(AudienceName.rule)")
     }
-    try Call.checkName(name, .invalidAudience)
+    try Call.checkName(name, as: "name", .invalidAudience)
     let reading = try call.audience(as: .namedAudience, providers: configuration.tokenRules)
     let audience = NamedAudience(name: name, expression: reading.expression.canonical)
     let change = try await changeAudiences(call.app) { edition throws(Problem) in

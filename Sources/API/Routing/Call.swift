@@ -65,6 +65,15 @@ struct Call {
     header.prefix { $0 != ";" }.lowercased().filter { $0 != " " }
   }
 
+  /// What it says of the encoding of a text, in small letters and without quotes.
+  static func charset(_ header: String) -> String? {
+    for parameter in header.lowercased().split(separator: ";").dropFirst() {
+      let parts = parameter.split(separator: "=", maxSplits: 1).map { $0.filter { $0 != " " && $0 != "\"" } }
+      if parts.count == 2, parts[0] == "charset" { return parts[1] }
+    }
+    return nil
+  }
+
   func accepts(_ type: String) -> Bool {
     guard let accept = request.header("accept") else { return false }
     return accept.split(separator: ",").contains { part in
@@ -97,8 +106,7 @@ extension Problem {
         violations: [Violation(pointer, .tooMany, fault.detail)])
       return
     }
-    let place = fault.offset.map { " at byte \($0)" } ?? ""
-    self.init(.malformedJSON, "The \(whole) is not valid JSON\(place): \(fault.detail)")
+    self.init(.malformedJSON, "The \(whole) is not valid JSON: \(fault.detail)")
   }
 
   /// A single fault is told at once, with the place that it stands at.

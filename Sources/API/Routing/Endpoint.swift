@@ -101,9 +101,9 @@ package struct Endpoint: Sendable {
   static let metrics = "metrics"
   static let readiness = "readiness"
 
-  /// The problems that it may answer with. What is open answers none.
+  /// The problems that it may answer with. What is open has only its own.
   var problems: Set<ProblemCode> {
-    guard case .key = access else { return [] }
+    guard case .key = access else { return ownProblems }
     let always: Set<ProblemCode> = [
       .badRequest, .unauthorized, .forbidden, .invalidParameter, .requestTimeout, .headTooLarge, .internalError,
       .overloaded, .storeUnavailable,

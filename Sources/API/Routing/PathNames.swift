@@ -23,10 +23,13 @@ extension Call {
     return user
   }
 
-  /// Refuses a name for a thing that is to be made if the API's paths use it as a word.
-  static func checkName(_ name: String, _ code: ProblemCode) throws(Problem) {
+  /// Refuses a name for a thing that is to be made if the API's paths use it as a word. `parameter`: of the path.
+  static func checkName(_ name: String, as parameter: String, _ code: ProblemCode) throws(Problem) {
     guard DeviceReader.reservedIDs.contains(name) else { return }
-    throw Problem(code, "`\(name)` is a word of the API's paths and cannot be an id or name: choose another")
+    let detail = "`\(name)` is a word of the API's paths and cannot be an id or name: choose another"
+    var violation = Violation("", .notAllowed, detail)
+    violation.parameter = parameter
+    throw Problem(code, detail, violations: [violation])
   }
 }
 

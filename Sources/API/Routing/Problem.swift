@@ -16,6 +16,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case methodNotAllowed = "method_not_allowed"
   case requestTimeout = "request_timeout"
   case requestInProgress = "request_in_progress"
+  case cancelInProgress = "cancel_in_progress"
   case messageCompleted = "message_completed"
   case messageCancelled = "message_cancelled"
   case messageStarted = "message_started"
@@ -56,7 +57,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .notFound: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
-    case .requestInProgress, .channelLimit, .messageCompleted, .messageCancelled, .messageStarted, .messageChanged,
+    case .requestInProgress, .cancelInProgress, .channelLimit, .messageCompleted, .messageCancelled, .messageStarted,
+      .messageChanged,
       .audienceInUse,
       .nothingToReplay:
       409
@@ -79,7 +81,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   /// True if the same request may succeed later.
   package var isRetryable: Bool {
     switch self {
-    case .requestTimeout, .requestInProgress, .overloaded, .storeUnavailable, .durabilityUnconfirmed,
+    case .requestTimeout, .requestInProgress, .cancelInProgress, .overloaded, .storeUnavailable, .durabilityUnconfirmed,
       .providerUnavailable:
       true
     default: false
@@ -101,6 +103,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .methodNotAllowed: "This path does not have this method"
     case .requestTimeout: "The request did not arrive in time"
     case .requestInProgress: "A request with this idempotency key is still in progress"
+    case .cancelInProgress: "The message is still being cancelled"
     case .messageCompleted: "The message is already completed"
     case .messageCancelled: "The message is cancelled"
     case .messageStarted: "The message has already started"
@@ -164,5 +167,12 @@ package struct Problem: Error, Sendable {
     self.violations = violations
     self.retryAfter = retryAfter
     self.headers = headers
+  }
+
+  /// One fault of a header. `detail` names the header.
+  init(header: String, _ code: Violation.Code, _ detail: String) {
+    var violation = Violation("", code, detail)
+    violation.parameter = header
+    self.init(.invalidParameter, detail, violations: [violation])
   }
 }

@@ -27,6 +27,11 @@ struct QueryRules {
       violation.parameter = String(name.prefix(40))
       violations.append(violation)
     }
+    if violations.isEmpty, let from = call.time("from"), let to = call.time("to"), from > to {
+      var violation = Violation("", .outOfRange, "`from` is later than `to`: exchange them")
+      violation.parameter = "from"
+      violations.append(violation)
+    }
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidParameter) }
   }
 
@@ -80,9 +85,9 @@ struct QueryRules {
   ) -> String? {
     let words = Endpoint.listed.contains(name) ? value.split(separator: ",").map(String.init) : [value]
     guard let wrong = words.first(where: { !known.contains($0) }) ?? (words.isEmpty ? "" : nil) else { return nil }
-    let near = suggestions.nearest(to: wrong, among: known).map { "did you mean `\($0)`? " } ?? ""
+    let near = suggestions.nearest(to: wrong, among: known).map { "; did you mean `\($0)`? " } ?? ". "
     return
-      "`\(name)` has an unknown value `\(wrong.prefix(40))`; \(near)The values are \(known.joined(separator: ", "))"
+      "`\(name)` has an unknown value `\(wrong.prefix(40))`\(near)The values are \(known.joined(separator: ", "))"
   }
 
   /// `key:value`. The key may hold a colon itself: the whole is compared.

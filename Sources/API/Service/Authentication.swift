@@ -14,6 +14,9 @@ final class Authentication {
 
   /// The key that a request shows, if it may do what is asked.
   func key(of request: HTTPServerRequest, _ scopes: Set<Scope>) async throws(Problem) -> APIKey {
+    guard request.headers.count(where: { $0.name == "authorization" }) <= 1 else {
+      throw Self.unauthorized("The request has several `Authorization` headers: send it once", error: nil)
+    }
     guard let secret = Self.bearer(request) else {
       throw Self.unauthorized("Send `Authorization: Bearer fk_…` with an API key", error: nil)
     }
@@ -40,12 +43,7 @@ final class Authentication {
   private static let longestSecret = 256
 
   private static func bearer(_ request: HTTPServerRequest) -> String? {
-    var presented: String?
-    for header in request.headers where header.name == "authorization" {
-      guard presented == nil else { return nil }
-      presented = header.value
-    }
-    guard let value = presented?.utf8 else { return nil }
+    guard let value = request.header("authorization")?.utf8 else { return nil }
     let space = UInt8(ascii: " ")
     let scheme = value.drop { $0 == space }.prefix { $0 != space }
     let secret = value[scheme.endIndex...].drop { $0 == space }

@@ -70,6 +70,7 @@ extension Service {
     let call = Call(
       request: request, parameters: parameters, key: key, now: loop.wallNow, cursorSecret: store.session.cursorSecret)
     try queryRules.check(call, endpoint)
+    try IdempotencyKeys.checkTaken(request, endpoint)
     try checkBody(request, endpoint)
     return try await carryOut(endpoint, call)
   }
@@ -87,7 +88,14 @@ extension Service {
 
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {
     guard !request.body.isEmpty else { return }
+    if let encoding = request.header("content-encoding"), encoding.lowercased() != "identity" {
+      throw Problem(
+        .unsupportedMediaType, "The body has `content-encoding: \(encoding.prefix(40))`: send it without an encoding")
+    }
     guard let type = request.header("content-type") else { return }
+    if let charset = Call.charset(type), !["utf-8", "utf8", "us-ascii"].contains(charset) {
+      throw Problem(.unsupportedMediaType, "The body has `charset=\(charset.prefix(40))`: send it as UTF-8")
+    }
     let wanted = endpoint.body?.types ?? [ListForm.json.mediaType]
     guard wanted.contains(type) || wanted.contains(Call.mediaType(type)) else {
       throw Problem(

@@ -13,7 +13,9 @@ extension Endpoint {
     ) { resources in { call in await resources.health.readiness(withKey: call.key != nil) } },
     Endpoint(
       metrics, "GET", "/metrics", .open, "Metrics in Prometheus' text format",
-      answers: [.init(200, "Prometheus' text format", [("text/plain", nil)])]
+      answers: [.init(200, "Prometheus' text format", [("text/plain", nil)])],
+      // Where `listen.operations` asks for a key, or serves them elsewhere.
+      problems: [.unauthorized, .forbidden, .notFound, .invalidParameter, .overloaded]
     ) { resources in { _ in await resources.metrics.metricsPage() } },
     Endpoint(
       "openAPI", "GET", "/openapi.json", .open, "This description",

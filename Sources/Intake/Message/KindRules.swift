@@ -56,8 +56,13 @@ enum KindRules {
     if message.mutableContent == true, kind != .alert {
       findings.refuse(
         place.member("mutable_content"), .notAllowed,
-        "a `\(kind.rawValue)` push has no text that a service extension could change: leave it out")
+        "\(named(kind)) has no text that a service extension could change: leave it out")
     }
+  }
+
+  private static func named(_ kind: Kind) -> String {
+    let article = kind.rawValue.first.map("aeiou".contains) == true ? "an" : "a"
+    return "\(article) `\(kind.rawValue)` push"
   }
 
   /// Refuses a member that only other kinds take.
@@ -66,6 +71,6 @@ enum KindRules {
   ) {
     let names = kinds.map { "`\($0.rawValue)`" }.joined(separator: ", ")
     findings.refuse(
-      place.member(name), .notAllowed, "a `\(kind.rawValue)` push \(why): leave `\(name)` out (it is for \(names))")
+      place.member(name), .notAllowed, "\(named(kind)) \(why): leave `\(name)` out (it is for \(names))")
   }
 }

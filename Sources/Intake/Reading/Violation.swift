@@ -30,7 +30,7 @@ package struct Violation: Error, Hashable, Sendable {
   package var detail: String
   /// Of an expression: where in its text, in characters, from 1.
   package var column: Int?
-  /// Of a query: the parameter. The pointer is empty then.
+  /// Of a query, a header or a path: the parameter. The pointer is empty then.
   package var parameter: String?
   /// `code`: one that a renderer or a provider gives, outside `Code`.
   package init(_ pointer: String, _ code: String, _ detail: String) {

@@ -7,18 +7,20 @@ enum RecipientsReader {
   static let longestUser = 256
   static let longestActivity = 256
 
+  private static let ways =
+    "`devices`, `users`, `tokens`, `audience`, `filters`, `activity`, `channel` or `everyone`"
+
   /// `to`: exactly one way to name recipients, each of them once.
   static func read(_ message: Fields, _ findings: inout Findings) -> Recipients? {
     guard message.has("to") else {
-      message.require("to", "a message needs `to`: `devices`, `users`, `tokens` or an `audience`", &findings)
+      message.require("to", "a message needs `to`: one of \(ways)", &findings)
       return nil
     }
     guard let fields = message.object("to", of: .recipients, &findings) else { return nil }
     guard let way = fields.onlyName else {
       findings.refuse(
         fields.place, fields.isEmpty ? .required : .notAllowed,
-        "`to` takes exactly one of `devices`, `users`, `tokens`, `audience`, `filters`, `activity`, `channel`, `everyone`"
-      )
+        "`to` takes exactly one of \(ways)")
       return nil
     }
     switch way {
@@ -90,7 +92,7 @@ enum RecipientsReader {
       return nil
     }
     guard !items.isEmpty else {
-      findings.refuse(fields.place.member(way), .empty, "`\(way)` is empty: a message needs at least one target")
+      findings.refuse(fields.place.member(way), .empty, "`\(way)` is empty: give at least one, or leave it out")
       return nil
     }
     return items

@@ -61,6 +61,22 @@ struct IdempotencyTests {
     }
   }
 
+  @Test("a key on a call that would ignore it is refused with the fix, and nothing is done")
+  func ignored() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let key = ["idempotency-key": "k", "content-type": "application/x-ndjson"]
+      let bulk = gateway.ask("POST", "/v1/messages/bulk", Self.message("A") + "\n", as: .send, key)
+      #expect(bulk.status == 400 && bulk.code == "invalid_parameter", "\(bulk.text)")
+      #expect(bulk.text.contains("give each line its own `idempotency_key`"), "\(bulk.text)")
+      #expect(bulk.json["violations"]?.array?.first?["parameter"]?.string == "Idempotency-Key", "\(bulk.text)")
+      let draft = gateway.ask("POST", "/v1/drafts", #"{"message":{}}"#, as: .send, ["idempotency-key": "k"])
+      #expect(draft.status == 400 && draft.text.contains("send the request without it"), "\(draft.text)")
+      #expect(gateway.ask("GET", "/v1/messages").json["items"]?.array?.isEmpty == true)
+      #expect(gateway.ask("GET", "/v1/drafts").json["items"]?.array?.isEmpty == true)
+    }
+  }
+
   @Test("a key that is no key is refused", arguments: ["", String(repeating: "k", count: 256), "é"])
   func badKey(_ key: String) async throws {
     try await Gateway.running { gateway in

@@ -91,6 +91,25 @@ struct ReplayTests {
     }
   }
 
+  @Test("what a cancelled message still has to end is not left out of its replay: the answer says to ask again")
+  func cancelling() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let later = gateway.ask(
+        "POST", "/v1/messages",
+        #"{"to":{"devices":["d1"]},"notification":{"title":"T"},"send_at":"2099-01-01T09:00:00Z"}"#, as: .send)
+      let id = later.json["id"]?.string ?? ""
+      #expect(gateway.ask("POST", "/v1/messages/\(id)/cancel", nil, as: .send).status == 200, "\(later.text)")
+      // Nothing here ends the delivery: no worker runs.
+      let early = gateway.ask("POST", "/v1/messages/\(id)/replay", #"{"outcomes":["cancelled"]}"#, as: .send)
+      #expect(early.status == 409 && early.code == "cancel_in_progress", "\(early.text)")
+      #expect(early.json["retryable"]?.bool == true && early.header("retry-after") == "1")
+      #expect(early.json["detail"]?.string?.contains("1 of its deliveries") == true, "\(early.text)")
+      let failed = gateway.ask("POST", "/v1/messages/\(id)/replay", #"{"outcomes":["failed"]}"#, as: .send)
+      #expect(failed.code == "nothing_to_replay", "\(failed.text)")
+    }
+  }
+
   @Test("a raw token goes again as it was given; content that is not kept is said to be gone")
   func tokens() async throws {
     try await Gateway.running { gateway in

@@ -81,6 +81,37 @@ struct BadInputTests {
     }
   }
 
+  @Test("encodings, repeated headers and reversed times are refused with the fix, each by its name")
+  func headers() async throws {
+    try await Gateway.running { gateway in
+      let message = #"{"to":{"devices":["d1"]},"notification":{"title":"T"}}"#
+      for (headers, word) in [
+        (["content-encoding": "gzip"], "content-encoding: gzip"),
+        (["content-type": "application/json; charset=utf-16"], "charset=utf-16"),
+      ] {
+        let reply = gateway.ask("POST", "/v1/messages", message, as: .send, headers)
+        #expect(reply.status == 415 && reply.text.contains(word), "\(reply.text)")
+      }
+      let plain = ["content-type": "application/json; charset=\"UTF-8\"", "content-encoding": "identity"]
+      #expect(gateway.ask("POST", "/v1/messages", message, as: .send, plain).status == 202)
+      let twice = gateway.ask("GET", "/v1/messages", nil, as: .send, ["Authorization": "Bearer fk_other"])
+      #expect(twice.status == 401 && twice.text.contains("send it once"), "\(twice.text)")
+      let times = gateway.ask("GET", "/v1/messages?from=2026-12-02T00:00:00Z&to=2026-12-01T00:00:00Z")
+      #expect(times.status == 400 && times.json["violations"]?.array?.first?["parameter"]?.string == "from")
+      let state = gateway.ask("GET", "/v1/messages?state=foo")
+      #expect(state.text.contains("unknown value `foo`. The values are"), "\(state.text)")
+      let syntax = gateway.ask("POST", "/v1/messages", "{]", as: .send)
+      #expect(syntax.text.contains("(line 1, byte 2 of it)") && !syntax.text.contains("at byte"), "\(syntax.text)")
+      let name = gateway.ask("PUT", "/v1/devices/count", #"{"provider":"apns","token":"t"}"#)
+      #expect(name.json["violations"]?.array?.isEmpty == false, "\(name.text)")
+      let list = gateway.ask("PUT", "/v1/test_lists/a", #"{"devices":[]}"#)
+      #expect(list.status == 422 && !list.text.contains("message"), "\(list.text)")
+      let kind = gateway.ask(
+        "POST", "/v1/messages", #"{"to":{"devices":["d1"]},"kind":"alert","live_activity":{"event":"update"}}"#)
+      #expect(!kind.text.contains("a `alert`"), "\(kind.text)")
+    }
+  }
+
   @Test("unknown paths, wrong methods and HEAD are answered as HTTP has it")
   func methods() async throws {
     try await Gateway.running { gateway in

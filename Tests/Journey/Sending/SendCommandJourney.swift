@@ -56,7 +56,8 @@ extension Journeys {
     }
 
     for (words, code, exit) in [
-      (["send", "--json"], "usage", Int32(2)), (["send", "--nonsense", "--json"], "usage", 2),
+      (["foo", "--json"], "usage", Int32(2)), (["send", "--json"], "usage", 2),
+      (["send", "--nonsense", "--json"], "usage", 2),
       (["messages", "list", "--json", "--url", "http://127.0.0.1:1"], "unreachable", 4),
       (["send", "--json", "--to-token", "fcm:x", "--ttl", "1", "--priority", "urgent"], "invalid_message", 5),
     ] {
