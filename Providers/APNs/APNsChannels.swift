@@ -57,8 +57,8 @@ extension APNsAccount: ChannelAccount {
 enum ChannelReasons {
   private static let causes: [String: ChannelRefusal.Cause] = [
     "CannotCreateChannelConfig": .full,
-    "FeatureNotEnabled": .credential, "BroadcastFeatureNotEnabled": .credential, "TopicMismatch": .credential,
-    "TopicDisallowed": .credential, "BadCertificate": .credential, "BadCertificateEnvironment": .credential,
+    "FeatureNotEnabled": .credential, "BroadcastFeatureNotEnabled": .credential, "TopicMismatch": .bundle,
+    "TopicDisallowed": .bundle, "BadCertificate": .credential, "BadCertificateEnvironment": .credential,
     "MissingProviderToken": .credential, "InvalidProviderToken": .credential,
     "BadEnvironmentKeyIdInToken": .credential, "BadEnvironmentKeyInToken": .credential,
     "ExpiredProviderToken": .authorizationExpired, "UnrelatedKeyIdInToken": .authorizationExpired,

@@ -75,7 +75,12 @@ struct ChannelCalls {
     } catch {
       throw Problem(error, channelCall)
     }
-    if case .refused(let refusal) = reply { throw Problem(refusal) }
+    if case .refused(let refusal) = reply {
+      if refusal.cause == .bundle, let bundleID = place.bundleID {
+        throw Problem(refusal, of: bundleID, account, inQuery: call.request.query("bundle_id") != nil)
+      }
+      throw Problem(refusal)
+    }
     return reply
   }
 
@@ -152,9 +157,23 @@ extension Problem {
         .channelLimit, "This app has reached the provider's limit of 10,000 channels in this environment: delete some")
     case .passing:
       self.init(.providerUnavailable, "The provider says \(refusal.reason)\(advice); try again later", retryAfter: 30)
-    case .request, .credential, .authorizationExpired:
+    case .request, .bundle, .credential, .authorizationExpired:
       self.init(.providerRefused, "The provider says \(refusal.reason)\(advice)")
     }
+  }
+
+  /// Of a bundle id that the caller has chosen.
+  fileprivate init(_ refusal: ChannelRefusal, of bundleID: String, _ account: any ChannelAccount, inQuery: Bool) {
+    let topics = account.facts.topics
+    let fix =
+      topics.isEmpty
+      ? "use a bundle id of the credential's team" : "its topics are \(topics.joined(separator: ", "))"
+    var violation = Violation(
+      inQuery ? "" : "/bundle_id", .notAllowed,
+      "`bundle_id`: the credential \(account.credential.rawValue) is not for \(bundleID) (the provider says "
+        + "\(refusal.reason)); \(fix)")
+    if inQuery { violation.parameter = "bundle_id" }
+    self.init(.invalidChannel, violation.detail, violations: [violation])
   }
 
   fileprivate static func unexpected(_ reply: ChannelReply) -> Problem {

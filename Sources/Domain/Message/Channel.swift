@@ -28,6 +28,8 @@ package struct ChannelRefusal: Hashable, Sendable {
     case request
     /// The authorization was too old: renew it, and ask once more on a new connection.
     case authorizationExpired
+    /// The credential may not speak for the bundle id.
+    case bundle
     /// The operator's fault.
     case credential
     /// It may work later.

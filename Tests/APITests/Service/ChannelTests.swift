@@ -31,6 +31,7 @@ extension FakeAccount: ChannelAccount {
     case 204: return .deleted
     case 404: return .unknown
     case 401: return .refused(ChannelRefusal(.authorizationExpired, reason: "Expired"))
+    case 403: return .refused(ChannelRefusal(.bundle, reason: "TopicDisallowed"))
     case 409: return .refused(ChannelRefusal(.full, reason: "Full"))
     case 503: return .refused(ChannelRefusal(.passing, reason: "Busy"))
     default: return .refused(ChannelRefusal(.credential, reason: "NotEnabled", advice: "enable it"))
@@ -146,6 +147,14 @@ struct ChannelTests {
         let reply = gateway.ask("POST", "/v1/channels", "{}", as: .send)
         #expect(reply.status == told && reply.json["code"]?.string == code, "\(reply.text)")
       }
+      // A bundle id that the caller chose is the caller's fault; the credential's own is the operator's.
+      try await server.answer(403, 403, 403)
+      let query = gateway.ask("GET", "/v1/channels?bundle_id=com.example.x", as: .read)
+      #expect(query.status == 422 && query.json["violations"]?.array?.first?["parameter"]?.string == "bundle_id")
+      #expect(query.text.contains("TopicDisallowed") && query.text.contains("com.example.x"), "\(query.text)")
+      let body = gateway.ask("POST", "/v1/channels", #"{"bundle_id":"com.example.x"}"#, as: .send)
+      #expect(body.status == 422 && body.violations == ["/bundle_id not_allowed"], "\(body.text)")
+      #expect(gateway.ask("GET", "/v1/channels", as: .read).status == 502)
       try await server.answer(401)
       #expect(gateway.ask("POST", "/v1/channels", "{}", as: .send).status == 201)
       #expect(try await server.seen.connections == 2)
