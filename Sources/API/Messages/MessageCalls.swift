@@ -91,7 +91,7 @@ extension MessageReport {
     writer.member("last_outcome_at", lastOutcomeAt?.rfc3339)
     writer.member("pace_per_second", ratePerSecond)
     if let pace = Pace(self) {
-      writer.member("rate_per_second", JSONValue.double(pace.perSecond))
+      writer.member("outcomes_per_second", JSONValue.double(pace.perSecond))
       writer.member("predicted_end_at", pace.end?.rfc3339)
     }
     writer.key("outcomes")

@@ -6,7 +6,7 @@ enum NestedMessage {
     do throws(Problem) {
       return try work()
     } catch {
-      throw error.inMessage
+      throw error.moved { "/message" + $0 }
     }
   }
 
@@ -14,16 +14,17 @@ enum NestedMessage {
     do throws(Problem) {
       return try await work()
     } catch {
-      throw error.inMessage
+      throw error.moved { "/message" + $0 }
     }
   }
 }
 
 extension Problem {
-  fileprivate var inMessage: Problem {
+  /// With other pointers: into the document that its own lies in.
+  func moved(_ pointer: (String) -> String) -> Problem {
     var problem = self
     for index in problem.violations.indices {
-      problem.violations[index].pointer = "/message" + problem.violations[index].pointer
+      problem.violations[index].pointer = pointer(problem.violations[index].pointer)
     }
     return problem
   }

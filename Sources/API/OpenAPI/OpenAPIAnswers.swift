@@ -121,8 +121,19 @@ enum OpenAPIAnswers {
       ("starts_at_local", text), ("starts_at_zone", text), ("version", count), ("completed_at", time),
       ("duration_ms", count), ("replay_of", text), ("draft_of", text), ("test_of", text), ("targets", count),
       ("labels", .make([("type", "object")])), ("no_recipients", flag),
-      ("first_attempt_at", time), ("last_outcome_at", time), ("rate_per_second", .make([("type", "number")])),
-      ("predicted_end_at", time), ("pace_per_second", count), ("paused_at", time), ("paused_reason", text),
+      ("first_attempt_at", time), ("last_outcome_at", time),
+      (
+        "outcomes_per_second",
+        .make([
+          ("type", "number"),
+          ("description", "Ended deliveries a second, from the first attempt to the last outcome so far: measured."),
+        ])
+      ),
+      ("predicted_end_at", time),
+      (
+        "pace_per_second",
+        .make([("type", "integer"), ("description", "The message's own `rate_per_second`: the limit that was set.")])
+      ), ("paused_at", time), ("paused_reason", text),
       ("sent", count), ("not_sent", count),
       (
         "progress",

@@ -27,17 +27,33 @@ struct AudienceCalls {
       throw Problem(error)
     }
     let document = try Self.message(countedBy: try call.document())
-    let message = try NestedMessage.read { () throws(Problem) in try preparation.read(document, call).message }
-    let (forecast, warnings) = try await NestedMessage.check { () async throws(Problem) in
-      try await forecaster.count(message, call, document: document)
+    let forecast: Forecast
+    let warnings: [Notice]
+    do throws(Problem) {
+      let message = try preparation.read(document, call).message
+      (forecast, warnings) = try await forecaster.count(message, call, document: document)
+    } catch {
+      throw error.moved(Self.pointer)
     }
     return Answer.json { writer in
       writer.member("audience", reading.expression.canonical)
       writer.member("reach", reading.reach.rawValue)
       count.write(to: &writer)
       forecast.write(to: &writer)
-      writer.objects("warnings", warnings) { writer, warning in warning.writeMembers(to: &writer) }
+      writer.objects("warnings", warnings) { writer, warning in
+        var warning = warning
+        warning.pointer = Self.pointer(warning.pointer)
+        warning.writeMembers(to: &writer)
+      }
     }
+  }
+
+  /// Where the request has what the counted message has at `pointer`.
+  private static func pointer(_ pointer: String) -> String {
+    let steps = pointer.split(separator: "/")
+    guard let first = steps.first.map(String.init) else { return pointer }
+    if first == "to" { return steps.dropFirst().map { "/\($0)" }.joined() }
+    return membersOfCount.contains(first) ? pointer : "/message\(pointer)"
   }
 
   /// What a message says of its recipients, and where a request to count says it.

@@ -189,6 +189,9 @@ struct ForecastTests {
       #expect(twice.status == 422 && twice.text.contains("/message/to"), "\(twice.text)")
       let wrong = gateway.ask("POST", "/v1/audiences/count", #"{"everyone":true,"message":{"kind":"alarm"}}"#)
       #expect(wrong.status == 422 && wrong.text.contains("/message/kind"), "\(wrong.text)")
+      let warned = gateway.ask("POST", "/v1/audiences/count", #"{"audience":"no-such-tag OR plan:nothing"}"#)
+      let pointers = (warned.json["warnings"]?.array ?? []).compactMap { $0["pointer"]?.string }
+      #expect(!pointers.isEmpty && pointers.allSatisfy { $0.hasPrefix("/audience") }, "\(warned.text)")
       let number = gateway.ask("POST", "/v1/audiences/count", #"{"everyone":true,"message":7}"#)
       #expect(number.status == 422 && number.text.contains("/message"), "\(number.text)")
     }

@@ -24,7 +24,7 @@ struct PaceTests {
   }
   private func read(_ report: MessageReport) throws -> (rate: JSONValue?, end: String?) {
     let json = try JSON.parse(report.encoded)
-    return (json["rate_per_second"], json["predicted_end_at"]?.string)
+    return (json["outcomes_per_second"], json["predicted_end_at"]?.string)
   }
 
   @Test("the rate is that of what has ended, and the end is as far as the rest takes at that rate")
