@@ -33,6 +33,7 @@ struct MetricsCalls {
       let queue = try await store.queue.status()
       available.set(1)
       show(queue)
+      show(try await store.conditions.all())
       let brakes = try await store.pruneBrakes.all()
       metrics.gauge("fanfare_prune_brakes_on", "Credentials whose prunes are held for the operator.")
         .set(Int64(brakes.count))
@@ -43,6 +44,24 @@ struct MetricsCalls {
       available.set(0)
     }
     return Answer.bytes("text/plain; version=0.0.4; charset=utf-8", metrics.exposition())
+  }
+
+  /// Of each configured credential each state: a series that vanishes looks like one that stands still.
+  private func show(_ conditions: [CredentialID: CredentialCondition]) {
+    for credential in configuration.accounts.keys {
+      let condition = conditions[credential]
+      for state in CredentialCondition.State.allCases {
+        metrics.gauge(
+          "fanfare_credential_condition", "1 for the state that stands against a credential, as in /readyz.",
+          [("credential", credential.rawValue), ("state", state.rawValue)]
+        ).set(condition?.state == state ? 1 : 0)
+      }
+      metrics.gauge(
+        "fanfare_credential_next_try_timestamp_seconds",
+        "When a credential that does not send tries one delivery; 0 while nothing stands against it, or no time is known.",
+        [("credential", credential.rawValue)]
+      ).set((condition?.nextTry?.milliseconds ?? 0) / 1_000)
+    }
   }
 
   private struct QueueName: Hashable {

@@ -82,6 +82,14 @@ struct OperationTests {
         for part in ["Too much", now.rfc3339, (now + 3_600_000).rfc3339, (now + 86_400_000).rfc3339] {
           #expect(reason?["detail"]?.string?.contains(part) == true, "\(part) in \(ready.text)")
         }
+        let page = gateway.ask("GET", "/metrics", as: nil).text
+        for other in CredentialCondition.State.allCases {
+          let labels = "credential=\"\(FakeAccount.apns.rawValue)\",state=\"\(other.rawValue)\""
+          let series = "fanfare_credential_condition{\(labels)}"
+          #expect(page.contains("\(series) \(other == state ? 1 : 0)\n"), "\(series) in \(page)")
+        }
+        let next = "fanfare_credential_next_try_timestamp_seconds{credential=\"\(FakeAccount.apns.rawValue)\"}"
+        #expect(page.contains("\(next) \((now + 3_600_000).milliseconds / 1_000)\n"), "\(page)")
       }
       // Its worker is gone, or has nothing left to send: after a while nobody knows.
       let past = CredentialCondition(
