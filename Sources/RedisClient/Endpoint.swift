@@ -6,6 +6,14 @@ package struct RedisEndpoint: Hashable, Sendable {
     case unix(path: String)
     /// `caFile` nil with `tls`: the system's store.
     case tcp(host: String, port: Int, tls: Bool, caFile: String?)
+
+    /// As an operator would write it: a path, or `host:port`.
+    package var text: String {
+      switch self {
+      case .unix(let path): path
+      case .tcp(let host, let port, _, _): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
+      }
+    }
   }
   package var place: Place
   package var username: String?

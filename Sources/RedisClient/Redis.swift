@@ -60,8 +60,8 @@ package final class Redis {
 
   /// Set when the endpoint can never work.
   package var fault: String? { link.fault }
-  /// Why there is no connection, as far as known.
-  package var trouble: String? { isReady ? nil : link.trouble }
+  /// Why there is no connection, as far as known, behind the address.
+  package var trouble: String? { isReady ? nil : link.trouble.map { "\(endpoint.place.text): \($0)" } }
 
   // MARK: Commands
 

@@ -39,7 +39,7 @@ final class RedisLink {
   var onDown: () -> Void = {}
   /// Set when the endpoint can never work.
   private(set) var fault: String?
-  /// Why the last connection ended, or did not come about.
+  /// Why the last connection ended, or did not come about, without the address.
   private(set) var trouble: String?
 
   private static let readSize = 65_536
@@ -112,7 +112,7 @@ final class RedisLink {
           let first = attempts % max(1, addresses.count)
           open((addresses[first...] + addresses[..<first]).lazy.map(RedisSocket.tcp), host: host)
         case .failure(let failure):
-          trouble = "\(host): \(failure.reason)"
+          trouble = failure.reason
           rest()
         }
       }
@@ -134,7 +134,7 @@ final class RedisLink {
 
   private func open(_ sockets: some Sequence<RedisSocket?>, host: String) {
     guard var socket = sockets.first(where: { $0 != nil }) ?? nil else {
-      trouble = "\(host): \(String(cString: strerror(errno)))"
+      trouble = String(cString: strerror(errno))
       return rest()
     }
     do throws(TLSFault) {

@@ -21,17 +21,30 @@ extension Store {
     while !session.redis.isReady {
       if let fault = session.redis.fault { throw .unusable(fault) }
       if let refusal = session.redis.lastRefusal, refusal.code == .wrongPassword || refusal.code == .noAuthentication {
-        throw .unusable("Redis refused the password: set redis.username and redis.password (\(refusal.text))")
+        throw .unusable("Redis refused the password: set redis.username and redis.password_file (\(refusal.text))")
       }
       if session.probe.condition == .loading { deadline = session.loop.now + timeout }
       guard session.loop.now < deadline, waiting(session.probe.condition) else {
-        let reason = session.redis.lastRefusal?.text ?? session.redis.trouble
-        throw .unavailable(reason.map { "no connection to Redis: \($0)" } ?? "no connection to Redis", retryAfter: 1)
+        throw .unavailable(absence, retryAfter: 1)
       }
       await session.loop.sleep(milliseconds: Self.openPollMilliseconds)
     }
     try await checkServer()
     try await checkLayout()
+  }
+
+  /// As `open`, for a command that somebody waits for: where nobody listens, that is told within a second.
+  package func openOnce() async throws(StoreError) {
+    let patience = session.loop.now + Self.patienceMilliseconds
+    try await open { _ in session.redis.trouble == nil || session.loop.now < patience }
+  }
+  private static let patienceMilliseconds: Int64 = 1_000
+
+  /// Why Redis is not ready, with its address.
+  private var absence: String {
+    let place = session.endpoint.place.text
+    if let refusal = session.redis.lastRefusal { return "\(place) answers: \(refusal.text)" }
+    return session.redis.trouble ?? "\(place) accepts connections but does not answer (store_stalled)"
   }
 
   private func checkServer() async throws(StoreError) {

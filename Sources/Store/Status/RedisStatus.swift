@@ -20,8 +20,8 @@ package struct RedisStatus: Sendable {
 }
 
 extension RedisStatus {
-  /// What is accepted and may be lost all the same, and what mends it. `replicas`: how many durability asks for.
-  package func losses(replicas: Int) -> [String] {
+  /// What is accepted and may be lost all the same, and what mends it.
+  package var losses: [String] {
     var losses: [String] = []
     if !appendOnly {
       let rest =
@@ -36,12 +36,22 @@ extension RedisStatus {
     if policy != "noeviction" {
       losses.append("Redis drops accepted messages when it is full (\(policy)): set `maxmemory-policy noeviction`")
     }
-    if connectedReplicas < replicas {
-      losses.append(
-        "durability requires \(replicas) replicas, but only \(connectedReplicas) are connected: sends are answered 503 "
-          + "durability_unconfirmed, and their messages are lost if this Redis is lost")
-    }
     return losses
+  }
+
+  /// What answers every send with 503; nil: nothing. `replicas`: how many durability asks for.
+  package func shortage(ofReplicas replicas: Int) -> String? {
+    guard connectedReplicas < replicas else { return nil }
+    let connected =
+      switch connectedReplicas {
+      case 0: "none is"
+      case 1: "only one is"
+      default: "only \(connectedReplicas) are"
+      }
+    let required = replicas == 1 ? "one replica" : "\(replicas) replicas"
+    return
+      "durability requires \(required), but \(connected) connected: sends are answered 503 durability_unconfirmed, and "
+      + "their messages are lost if this Redis is lost; connect more replicas, or lower durability.replicas"
   }
 
   /// What is lost by design, in plain words.

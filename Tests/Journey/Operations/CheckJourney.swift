@@ -43,7 +43,7 @@ extension Journeys {
         )
         .replacing("service_account_file:", with: #"project_id: "another-project", service_account_file:"#)
     }
-    let found = try await check(world, exit: 4)
+    let found = try await check(world, exit: 1)
     for (subject, word) in [
       ("shop/ios:production", "InvalidProviderToken"), ("shop/web", "api_key_file"),
       ("shop/android", "another-project"),
@@ -56,7 +56,7 @@ extension Journeys {
       $0.replacing(#"team_id: "WRONGTEAM1""#, with: #"team_id: "\#(facts.teamID)""#)
         .replacing(#"topic: "\#(facts.topic)""#, with: #"topic: "com.another.app""#)
     }
-    let topic = try #require(try await check(world, exit: 4)["shop/ios:production"])
+    let topic = try #require(try await check(world, exit: 1)["shop/ios:production"])
     #expect(topic["note"]?.string?.contains("TopicDisallowed") == true, "\(topic)")
   }
 
@@ -64,8 +64,8 @@ extension Journeys {
     "check and status tell what Redis may lose: no append-only file, no fsync, no replica; and how long everysec is")
   func checkRedis() async throws {
     let world = try await World(more: "durability: { replicas: 1 },", retries: .shipped)
-    func told() async throws -> (check: JSONValue, status: String) {
-      let found = try await check(world, exit: 0)
+    func told(exit: Int32 = 0) async throws -> (check: JSONValue, status: String) {
+      let found = try await check(world, exit: exit)
       let status = try ChildProcess(World.program, ["status", "--config", world.directory.file("fanfare.json5").path])
       _ = await status.waitForExit()
       return (try #require(found["redis"]), status.text)
@@ -75,8 +75,8 @@ extension Journeys {
         URL(filePath: "/usr/bin/redis-cli"), ["-s", world.redis.socketPath, "CONFIG", "SET"] + words)
       #expect(await run.waitForExit() == 0, "\(run.text)")
     }
-    let replica = try await told()
-    #expect(replica.check["warning"]?.string?.contains("only 0 are connected") == true, "\(replica.check)")
+    let replica = try await told(exit: 1)
+    #expect(replica.check["note"]?.string?.contains("one replica, but none is connected") == true, "\(replica.check)")
     try world.edit { $0.replacing("durability: { replicas: 1 },", with: "") }
     let always = try await told()
     #expect(always.check["warning"] == nil && always.check["note"]?.string?.contains("fsync always") == true)
@@ -93,6 +93,41 @@ extension Journeys {
       #expect((found.check["warning"] != nil) == (word != "its last one"))
     }
     try await set("maxmemory-policy", "allkeys-lru")
-    #expect(try await check(world, exit: 4)["redis"]?["note"]?.string?.contains("noeviction") == true)
+    #expect(try await check(world, exit: 1)["redis"]?["note"]?.string?.contains("noeviction") == true)
+  }
+
+  @Test("what Redis refuses, and a Redis that is away, are told with the fix and the address")
+  func checkAway() async throws {
+    let world = try await World(retries: .shipped)
+    func note(exit: Int32) async throws -> String { try await check(world, exit: exit)["redis"]?["note"]?.string ?? "" }
+    func redis(_ words: String...) async throws {
+      let run = try ChildProcess(URL(filePath: "/usr/bin/redis-cli"), ["-s", world.redis.socketPath] + words)
+      #expect(await run.waitForExit() == 0, "\(run.text)")
+    }
+    try await redis("REPLICAOF", "127.0.0.1", "1")
+    let replica = try await note(exit: 1)
+    #expect(replica.contains("store_read_only") && replica.contains("redis.url"), "\(replica)")
+    try await redis("REPLICAOF", "NO", "ONE")
+    world.redis.stop()
+    let began = ContinuousClock.now
+    let away = try await note(exit: 4)
+    #expect(away.contains(world.redis.socketPath), "\(away)")
+    #expect(ContinuousClock.now - began < .seconds(4 * Sanitizer.slowness), "nobody listens, and that is known at once")
+  }
+
+  @Test("check warns of a configuration that sends nothing, and of channels whose origin does not answer")
+  func checkEmpty() async throws {
+    let world = try await World(retries: .shipped)
+    try world.edit {
+      $0.replacing(
+        "environments: [\"production\", \"sandbox\"]",
+        with: "environments: [\"production\", \"sandbox\"], channels_origin: \"localhost:1\"")
+    }
+    let channels = try await check(world, exit: 0)["shop/ios:production"]?["warning"]?.string ?? ""
+    #expect(channels.contains("localhost:1") && channels.contains("channels_origin"), "\(channels)")
+    try "{ redis: { url: \"unix:\(world.redis.socketPath)\" }, apps: [] }".write(
+      to: world.directory.file("fanfare.json5"), atomically: true, encoding: .utf8)
+    let empty = try await check(world, exit: 0)["configuration"]?["warning"]?.string ?? ""
+    #expect(empty.contains("nothing can be sent"), "\(empty)")
   }
 }

@@ -21,7 +21,7 @@ enum DeviceReindex {
       return try Blocking.run { loop in
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
         defer { store.close() }
-        try await store.open()
+        try await store.openOnce()
         var isClean = true
         for app in apps {
           let report = try await store.registryCheck.reindex(app, repair: repair)

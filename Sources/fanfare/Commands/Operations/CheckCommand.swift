@@ -30,10 +30,11 @@ enum CheckCommand {
     let setup = try Setup.load(arguments)
     let offline = arguments.has("--offline")
     let findings = try Blocking.run { loop in
-      var found = [
-        Finding(
-          "configuration", note: "\(counted(setup.apps.count, "app")), \(counted(setup.accounts.count, "credential"))")
-      ]
+      let contents = "\(counted(setup.apps.count, "app")), \(counted(setup.accounts.count, "credential"))"
+      var found = [Finding("configuration", note: contents)]
+      if setup.accounts.isEmpty {
+        found[0].warning = "nothing can be sent: name an app with a credential in `apps`"
+      }
       found.append(zones(setup))
       found += setup.risks.map { Finding(of: $0, setup) }
       if !offline { found += await redis(setup, loop) }
@@ -43,7 +44,9 @@ enum CheckCommand {
       return found
     }
     show(findings, json: arguments.wantsJSON)
-    return findings.allSatisfy { $0.problem == nil } ? .success : .unreachable
+    let problems = findings.filter { $0.problem != nil }
+    if problems.isEmpty { return .success }
+    return problems.contains(where: \.isAway) ? .unreachable : .failure
   }
 
   private static func show(_ findings: [Finding], json: Bool) {
@@ -89,20 +92,26 @@ enum CheckCommand {
     let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
     defer { store.close() }
     do {
-      try await store.open()
+      try await store.openOnce()
       if let skew = ClockSkew(offset: try await store.session.clockOffset()) {
         return [Finding("redis", problem: skew.text)]
       }
       let status = try await store.session.redisStatus()
       var finding = Finding(
         "redis", note: "the store is open, \(counted(setup.store.partitions, "partition")), \(status.promise)")
-      let losses = status.losses(replicas: setup.replicas)
-      if !losses.isEmpty { finding.warning = losses.joined(separator: "; ") }
+      if !status.losses.isEmpty { finding.warning = status.losses.joined(separator: "; ") }
+      finding.problem = status.shortage(ofReplicas: setup.replicas)
       // What evicts is no store to open.
       return [finding] + setup.risks(of: status).map { Finding(of: $0, setup) }
     } catch {
       switch error {
-      case .unavailable(let reason, _): return [Finding("redis", problem: reason)]
+      case .unavailable(let reason, _):
+        // What Redis refuses is told with what mends it.
+        let condition = store.session.condition
+        let mended = condition.takesQuestions && condition != .ready
+        var finding = Finding("redis", problem: mended ? "\(condition.word): \(condition.detail) (\(reason))" : reason)
+        finding.isAway = !condition.takesQuestions
+        return [finding]
       case .unusable(let reason): return [Finding("redis", problem: reason)]
       case .leaseLost(let partition): return [Finding("redis", problem: "partition \(partition)")]
       }

@@ -35,7 +35,7 @@ struct CredentialCheck {
         finding.note = "not asked: each subscription names its own host"
         return finding
       }
-      let answer = try await ask(probe, client)
+      let answer = try await ask(probe, at: account.origin, client)
       switch account.read(probe: answer) {
       case .proven(let text): finding.note = "\(peer) accepts it: \(text)"
       case .reached(let text): finding.note = "\(peer) answers; \(text)"
@@ -46,11 +46,35 @@ struct CredentialCheck {
       }
     } catch {
       finding.problem = error.reason
+      finding.isAway = error.isAway
+    }
+    if let text = await channelWarning(client) {
+      finding.warning = [finding.warning, text].compactMap { $0 }.joined(separator: "; ")
     }
     return finding
   }
 
-  private struct Trouble: Error { let reason: String }
+  /// Where channels are managed is another host: a list of them shows whether it answers. What it answers is no matter,
+  /// as few apps have channels.
+  private func channelWarning(_ client: HTTPClient) async -> String? {
+    guard let channels = account as? any ChannelAccount, let origin = channels.channelOrigin else { return nil }
+    do {
+      let list = channels.request(
+        .list, bundleID: nil, id: UUIDBytes.v5(namespace: Self.namespace, name: []),
+        authorization: try await authorize(client))
+      _ = try await ask(list, at: origin, client)
+      return nil
+    } catch {
+      return "channels of Live Activities cannot be managed (\(error.reason)): see channels_origin"
+    }
+  }
+  private static let namespace = UUIDBytes(high: 0x6661_6e66_6172_6540, low: 0x8063_6865_636b_6564)
+
+  private struct Trouble: Error {
+    let reason: String
+    /// Nobody answered.
+    var isAway = false
+  }
 
   private func authorize(_ client: HTTPClient) async throws(Trouble) -> String {
     var authorization = account.makeAuthorization()
@@ -64,34 +88,36 @@ struct CredentialCheck {
         do {
           authorization.fetched(try await tokenFetcher.carry(fetch), now: loop.wallNow)
         } catch {
-          throw Trouble(reason: "the token endpoint does not answer: \(error.reason)")
+          throw Trouble(reason: "the token endpoint does not answer: \(error.reason)", isAway: true)
         }
       }
     }
     throw Trouble(reason: "no access token after \(Self.fetches) requests")
   }
 
-  private func ask(_ request: ProviderRequest, _ client: HTTPClient) async throws(Trouble) -> ProviderAnswer {
-    let peer = account.origin.authority
+  private func ask(
+    _ request: ProviderRequest, at origin: Origin, _ client: HTTPClient
+  ) async throws(Trouble) -> ProviderAnswer {
+    let peer = origin.authority
     guard case .http2 = account.wire else {
       do {
         return try await client.send(
           HTTPClientRequest(
             method: request.method, url: "https://\(peer)\(request.path)", headers: request.headers, body: request.body)
         )
-      } catch { throw Trouble(reason: "\(peer): \(error.reason)") }
+      } catch { throw Trouble(reason: "\(peer): \(error.reason)", isAway: true) }
     }
     do {
       let tls = try TLSContext.client(
         caFile: setup.configuration.caFile, alpn: ["h2"],
         identity: account.clientCertificate.map { ($0.chain, $0.key) })
-      let caller = HTTP2Caller(loop: loop, origin: account.origin, tls: tls, settings: setup.worker.http2)
+      let caller = HTTP2Caller(loop: loop, origin: origin, tls: tls, settings: setup.worker.http2)
       defer { caller.close() }
       return try await caller.send(request)
     } catch let fault as TLSFault {
       throw Trouble(reason: fault.reason)
     } catch let failure as HTTP2CallFailure {
-      throw Trouble(reason: "\(peer): \(failure.reason)")
+      throw Trouble(reason: "\(peer): \(failure.reason)", isAway: true)
     } catch {
       throw Trouble(reason: "\(peer): \(error)")
     }

@@ -8,6 +8,8 @@ struct Finding: Sendable {
   var subject: String
   /// Nil: in order.
   var problem: String?
+  /// The problem is that something does not answer.
+  var isAway = false
   /// In order, but not for long.
   var warning: String?
   var note: String

@@ -43,7 +43,7 @@ enum KeysCommand {
       return try Blocking.run { loop in
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
         defer { store.close() }
-        try await store.open()
+        try await store.openOnce()
         switch verb {
         case "create":
           let made = try await store.keyring.create(app: app, scopes: scopes, note: note, now: loop.wallNow)

@@ -22,7 +22,7 @@ enum StatusCommand {
       let view = try Blocking.run { loop in
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
         defer { store.close() }
-        try await store.open()
+        try await store.openOnce()
         return try await StatusView(
           store, credentials: Array(setup.accounts.keys), replicas: setup.replicas, now: loop.wallNow)
       }

@@ -32,7 +32,7 @@ struct StatusView: Sendable {
     self.now = now
     owners = try await store.workers.owners()
     redis = try await store.session.redisStatus()
-    losses = redis.losses(replicas: replicas)
+    losses = redis.losses + [redis.shortage(ofReplicas: replicas)].compactMap { $0 }
     queue = try await store.queue.status()
     brakes = try await store.pruneBrakes.all()
     let conditions = try await store.conditions.all()
