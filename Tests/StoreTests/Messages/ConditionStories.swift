@@ -151,7 +151,8 @@ struct ConditionStories {
         for second in Self.counts where second != first {
           settings.partitions = second
           let text = try await refusal(store, settings)
-          #expect(text.contains("created with \(first) partition") && text.contains("back"), "\(first), \(second): \(text)")
+          #expect(
+            text.contains("created with \(first) partition") && text.contains("back"), "\(first), \(second): \(text)")
         }
         let keys = try await store.session.redis.call(RedisCommand("KEYS", "pair\(first):*")).array ?? []
         #expect(keys.count == 1, "\(keys)")
