@@ -63,7 +63,7 @@ let package = Package(
     library("CNGHTTP2", "nghttp2"),
     library("CCurl", "curl"),
     library("CHiredis", "hiredis"),
-    library("CMicroHTTPD", "microhttpd"),
+    library("CMicroHTTPD", "microhttpd", "gnutls"),
     library("CSimdJSON", "simdjson"),
     // Starts child processes; asks for the width of a terminal; pins and limits processes.
     library("CProcess"),

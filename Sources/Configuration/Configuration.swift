@@ -92,6 +92,8 @@ package struct Configuration: Sendable {
     package var certificate: [UInt8]?
     package var key: [UInt8]?
     package var operations = OperationsAccess.open
+    /// Whose `X-Forwarded-For` says where a request comes from.
+    package var trustedProxies: [AddressRange] = []
   }
 
   /// Who may read `/metrics` and the details of `/readyz` at the API; the raw values are the words of
@@ -138,6 +140,16 @@ package struct Configuration: Sendable {
     package var targets = 10_000
     package var urgentTargets = 500
     package var connections = 10_000
+    package var connectionsPerAddress = 1_000
+    /// Unknown keys that an address may show before it must wait.
+    package var failedKeys = 60
+    /// Of bodies and answers; nil: a quarter of the memory that the process may use.
+    package var bytesInFlight: Int?
+    /// Of these bytes, for one key and for one address.
+    package var keyShare = 0.25
+    package var addressShare = 0.25
+    /// The largest body that any request may have.
+    package var largestBody: Int { max(body, messageBody, bulkBody) }
     /// Of an app.
     package var drafts = 200
     /// Bytes of the message of a draft.

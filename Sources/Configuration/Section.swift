@@ -79,9 +79,12 @@ struct Section {
     }
   }
 
-  mutating func texts(_ key: String) -> [String] {
+  mutating func texts(_ key: String) -> [String] { placedTexts(key).map(\.text) }
+
+  /// Each with its pointer.
+  mutating func placedTexts(_ key: String) -> [(text: String, pointer: String)] {
     list(key).compactMap { item in
-      if case .text(let text) = item.node { return text }
+      if case .text(let text) = item.node { return (text, item.pointer) }
       faults.add(item.pointer, "must be a text, not \(item.node.typeName)", fix: "Put it in quotes")
       return nil
     }

@@ -106,6 +106,14 @@ extension Configuration.Listen {
       key = files.secret(name, at: section.place("key_file"))
     }
     operations = section.word("operations", of: Configuration.OperationsAccess.self) ?? operations
+    for (text, pointer) in section.placedTexts("trusted_proxies") {
+      if let range = AddressRange(text) {
+        trustedProxies.append(range)
+      } else {
+        section.faults.add(
+          pointer, "\"\(text)\" is no address", fix: "Write an address or a network, such as \"10.0.0.0/8\"")
+      }
+    }
     if (certificateFile == nil) != (keyFile == nil) {
       section.faults.add(
         section.pointer, "certificate_file and key_file belong together", fix: "Give both for HTTPS, or none")
@@ -199,6 +207,19 @@ extension Configuration.Limits {
     targets = section.integer("targets", in: 1...10_000) ?? targets
     urgentTargets = section.integer("urgent_targets", in: 1...10_000) ?? urgentTargets
     connections = section.integer("connections", in: 1...100_000) ?? connections
+    connectionsPerAddress =
+      section.integer("connections_per_address", in: 1...100_000) ?? connectionsPerAddress
+    failedKeys = section.integer("failed_keys", in: 1...1_000_000) ?? failedKeys
+    if let size = section.size("bytes_in_flight", in: 4_096...(1 << 46)) {
+      bytesInFlight = Int(size)
+      if Int(size) < largestBody {
+        section.faults.add(
+          section.place("bytes_in_flight"), "a body of \(largestBody) bytes is allowed and would never fit",
+          fix: "Raise it to at least that, or lower body, message_body and bulk_body")
+      }
+    }
+    keyShare = section.share("key_share") ?? keyShare
+    addressShare = section.share("address_share") ?? addressShare
     drafts = section.integer("drafts", in: 0...10_000) ?? drafts
     draftBody = section.size("draft_body", in: 4_096...(4 << 20)).map { Int($0) } ?? draftBody
     devicesPerUser = section.integer("devices_per_user", in: 1...10_000) ?? devicesPerUser

@@ -19,6 +19,8 @@ package final class RunningGateway {
     case trust(String)
     /// The configuration is strict, and something suits only a private network.
     case risky([Risk])
+    /// The process may not open as many descriptors as it may need.
+    case descriptors(DescriptorShortage)
   }
 
   private var setup: Setup
@@ -84,6 +86,9 @@ package final class RunningGateway {
   /// Starts what is asked for. Waits for Redis as long as the configuration says, or until a signal asks to stop.
   /// Throws `Failure`, and then leaves nothing running.
   package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Ports {
+    // Before anything is opened.
+    let needed = setup.descriptors(api: api, monitor: monitor != nil, workers: workers)
+    if let shortage = Descriptors.raise(toFit: needed) { throw Failure.descriptors(shortage) }
     var store = setup.store
     if api, workers > 0 { store.recentMessages = RecentMessages() }
     do {
@@ -160,30 +165,11 @@ private final class APIThread: @unchecked Sendable {
       self.store = store
       try await store.open(of: setup, log)
       if weighsRisks { try await setup.weighRisks(store, log) }
-      var settings = ServiceSettings()
-      let limits = setup.configuration.limits
-      settings.server.address = setup.configuration.listen.address
-      settings.server.port = setup.configuration.listen.port
-      settings.server.certificate = setup.configuration.listen.certificate
-      settings.server.key = setup.configuration.listen.key
-      settings.server.maximumBody = limits.body
-      settings.maximumMessageBody = limits.messageBody
-      settings.maximumBulkBody = limits.bulkBody
-      switch setup.configuration.listen.operations {
-      case .open: settings.operations = .everybody
-      case .key: settings.operations = .keys
-      case .monitor: settings.operations = .elsewhere
-      }
-      settings.server.maximumConnections = limits.connections
-      settings.maximumTargets = limits.targets
-      settings.caFile = setup.configuration.caFile
-      settings.http2 = setup.worker.http2
-      settings.urgentTargets = limits.urgentTargets
-      settings.maximumDrafts = limits.drafts
-      settings.maximumDraftBytes = limits.draftBody
+      var settings = setup.service
       if case .monitor(let monitor, let isBeside) = role {
         settings.operations = .everybody
         settings.logsConditions = !isBeside
+        settings.server.maximumConnections = Setup.monitorConnections
         settings.server.address = monitor.address
         settings.server.port = monitor.port
         settings.server.certificate = nil

@@ -1,7 +1,9 @@
+import API
 package import Configuration
 package import Delivery
 package import Domain
 import HTTP2
+import HTTPServer
 package import RedisClient
 package import Store
 import Telemetry
@@ -91,6 +93,49 @@ extension Setup {
     return settings
   }
 
+  /// What the configuration says to the API.
+  var service: ServiceSettings {
+    let (limits, listen) = (configuration.limits, configuration.listen)
+    var settings = ServiceSettings()
+    settings.server.address = listen.address
+    settings.server.port = listen.port
+    settings.server.certificate = listen.certificate
+    settings.server.key = listen.key
+    settings.server.trustedProxies = listen.trustedProxies
+    settings.server.maximumBody = limits.body
+    settings.server.maximumConnections = limits.connections
+    settings.server.connectionsPerAddress = limits.connectionsPerAddress
+    settings.server.bytes = limits.bytes(memory: MemoryLimit.ofProcess)
+    settings.failedKeysPerAddress = limits.failedKeys
+    settings.maximumMessageBody = limits.messageBody
+    settings.maximumBulkBody = limits.bulkBody
+    switch listen.operations {
+    case .open: settings.operations = .everybody
+    case .key: settings.operations = .keys
+    case .monitor: settings.operations = .elsewhere
+    }
+    settings.maximumTargets = limits.targets
+    settings.caFile = configuration.caFile
+    settings.http2 = worker.http2
+    settings.urgentTargets = limits.urgentTargets
+    settings.maximumDrafts = limits.drafts
+    settings.maximumDraftBytes = limits.draftBody
+    return settings
+  }
+
+  /// Connections to a monitor.
+  static let monitorConnections = 256
+
+  /// Descriptors that the process may need: for the connections of the API and the monitor, those that linger, and a
+  /// reserve for Redis, the providers, files and event loops.
+  package func descriptors(api: Bool, monitor: Bool, workers: Int) -> Int {
+    let lingering = HTTPServerSettings.lingeringConnections
+    let connections =
+      (api ? configuration.limits.connections + lingering : 0) + (monitor ? Self.monitorConnections + lingering : 0)
+    let providers = workers * accounts.count * configuration.http2.connections
+    return connections + providers + Descriptors.reserve
+  }
+
   /// Recipients that each subscriber stands for, as the configuration has it.
   var timesSubscribers: [ProviderName: Int] { configuration.quotas.mapValues(\.timesSubscribers) }
   /// Deliveries a second, of apps that have a rate.
@@ -103,5 +148,14 @@ extension Setup {
     case .warning: Log(minimum: .warning)
     case .error: Log(minimum: .error)
     }
+  }
+}
+
+extension Configuration.Limits {
+  /// Bytes of bodies and answers. One body fits any share.
+  func bytes(memory: Int) -> ByteLimits {
+    let total = max(bytesInFlight ?? memory / 4, largestBody)
+    func share(_ part: Double) -> Int { min(total, max(Int(Double(total) * part), largestBody)) }
+    return ByteLimits(total: total, perKey: share(keyShare), perAddress: share(addressShare))
   }
 }

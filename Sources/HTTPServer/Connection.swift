@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import Domain
 import Glibc
 
@@ -5,8 +6,10 @@ import Glibc
 /// close.
 final class Connection {
   enum Phase {
-    /// Nothing has come yet, or the head is coming. Exits: `body`, `handler`, `answer` (refused), closed.
+    /// Nothing has come yet, or the head is coming. Exits: `admission`, `body`, `answer` (refused), closed.
     case head
+    /// Whether it is admitted is being found out; libmicrohttpd has suspended the connection. Exits: `body`, `answer`, closed.
+    case admission
     /// Exits: `handler`, `answer` (refused), closed.
     case body
     /// The handler has the request, or makes the next piece of the answer; libmicrohttpd has suspended the connection.
@@ -20,16 +23,20 @@ final class Connection {
 
   let raw: OpaquePointer
   let socket: Int32
-  let peer: String
+  /// Nil: it had gone before it could be asked.
+  let peer: NetworkAddress?
   var phase = Phase.head
+  /// Of heads and idle connections, and of answers in pieces.
   var deadline: Instant?
+  /// Of a body, or a whole answer.
+  var pace: TransferPace?
   var exchange: Exchange?
   /// The last request was cut short: what the client still sends must be drained, or it loses the answer.
   var wasCutShort = false
   /// Its place in the server's list.
   var index = 0
 
-  init(raw: OpaquePointer, socket: Int32, peer: String, deadline: Instant) {
+  init(raw: OpaquePointer, socket: Int32, peer: NetworkAddress?, deadline: Instant) {
     self.raw = raw
     self.socket = socket
     self.peer = peer
@@ -39,17 +46,16 @@ final class Connection {
   /// Ends both directions, so that libmicrohttpd reads the end and closes.
   func abort() {
     deadline = nil
+    pace = nil
     wasCutShort = true
     shutdown(socket, Int32(SHUT_RDWR))
   }
 
-  /// Writes an answer past libmicrohttpd, where that could not give one. Only on plain connections, and only before
-  /// anything of an answer was sent. It goes out as far as the socket takes it at once.
+  /// Writes an answer past libmicrohttpd, which takes none while a body comes. Only before anything of an answer was sent. It
+  /// goes out as far as the socket takes it at once.
   func answerDirectly(_ response: HTTPServerResponse) {
     guard let bytes = response.closingBytes else { return }
-    _ = bytes.withUnsafeBytes {
-      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
-    }
+    _ = bytes.withUnsafeBytes { fanfare_mhd_write(raw, $0.baseAddress, $0.count) }
   }
 }
 
@@ -59,10 +65,16 @@ final class Exchange {
   /// Where libmicrohttpd keeps the version if the target ends where its C string does.
   let targetEnd: UnsafeRawPointer
   var head: RequestHead?
+  /// From its head on. Without its body, which gathers in `body`.
+  var request: HTTPServerRequest?
   var body: [UInt8] = []
-  /// A body beyond the limit on a TLS connection: dropped to its end, then answered.
-  var refusal: HTTPRefusal?
-  var dropped = 0
+  /// libmicrohttpd tells of the head again when a connection that waited for its verdict is resumed.
+  var isToldAgain = false
+  /// Of a request without a body that is refused by its head. libmicrohttpd would close the connection behind an answer that it
+  /// is given before the end of the request.
+  var answer: HTTPServerResponse?
+  /// What it takes of the server's memory.
+  var hold: ByteBudget.Hold?
 
   /// `target` lies in libmicrohttpd's buffer and ends at a NUL, which a hostile client may have put there.
   init(target: UnsafePointer<CChar>) {
@@ -76,7 +88,7 @@ extension HTTPServerResponse {
   /// The whole answer as HTTP/1.1, closing the connection; nil for a body in pieces.
   var closingBytes: [UInt8]? {
     guard case .whole(let body) = body else { return nil }
-    var text = "HTTP/1.1 \(status) \(status == 408 ? "Request Timeout" : "Content Too Large")\r\n"
+    var text = "HTTP/1.1 \(status) \(String(cString: MHD_get_reason_phrase_for(UInt32(status))))\r\n"
     for header in permittedHeaders { text += "\(header.name): \(header.value)\r\n" }
     text += "content-length: \(body.count)\r\nconnection: close\r\n\r\n"
     return Array(text.utf8) + body

@@ -7,6 +7,10 @@ extension HTTPServer {
   var callbacks: fanfare_mhd_callbacks {
     fanfare_mhd_callbacks(
       context: Unmanaged.passUnretained(self).toOpaque(),
+      accept: { server, address, _ in
+        guard let address, let address = NetworkAddress(address) else { return .YES }
+        return HTTPServer.from(server).mayConnect(address) ? .YES : .NO
+      },
       access: { server, connection, _, method, version, piece, size, _ in
         let (server, connection) = (HTTPServer.from(server), Connection.from(connection))
         guard let size, let method, let version else { return .NO }

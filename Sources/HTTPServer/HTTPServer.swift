@@ -1,5 +1,5 @@
 import CMicroHTTPD
-import Domain
+package import Domain
 import Glibc
 package import Loop
 
@@ -14,30 +14,38 @@ package final class HTTPServer {
   let loop: EventLoop
   let settings: HTTPServerSettings
   let refuse: (HTTPRefusal) -> HTTPServerResponse
-  private let handle: (HTTPServerRequest) async -> HTTPServerResponse
+  let admit: (HTTPServerRequest) -> HTTPAdmission
+  let handle: (HTTPServerRequest) async -> HTTPServerResponse
+  private let turnedAway: (HTTPTurnedAway, NetworkAddress?) -> Void
   private let secrets: Secrets?
   private var daemon: OpaquePointer?
+
+  private(set) var addresses: AddressBook
+  var budget: ByteBudget
+  private let lingering: LingeringSockets
 
   private var connections: [Connection] = []
   private var sweep: Timer?
   private let sweepPeriod: Int64
   private var willRun = false
   private var willRunAgain = false
-  private var isStopping = false
+  private(set) var isStopping = false
   private var waiters: [UnsafeContinuation<Void, Never>] = []
 
   /// libmicrohttpd takes half of it for reading, the rest for headers, parameters and the answer's head. Where a head leaves no room
   /// for the answer it closes the connection without one. It clears all of it behind each request of a kept connection, so that more
   /// costs time.
   private static let memoryPerHeadByte = 4
-  /// What a TLS client may send beyond a body's limit and still be answered.
-  private static let droppedPerBodyByte = 16
 
-  /// `handle` runs as a task on the loop, one per request; the connection waits meanwhile. `refuse` makes the answer for
-  /// what the server refuses by itself. Throws if the address cannot be listened on, naming it.
+  /// `handle` runs as a task on the loop, one per request; the connection waits meanwhile. `admit` is asked before it, when the
+  /// head has come: nothing of a body is read before its verdict. `refuse` makes the answer for what the server refuses by
+  /// itself. `turnedAway` is told of what was refused for its cost, with the address where it is known. Throws if the address
+  /// cannot be listened on, naming it.
   package init(
     loop: EventLoop, settings: HTTPServerSettings,
     refuse: @escaping (HTTPRefusal) -> HTTPServerResponse = { $0.plainAnswer },
+    turnedAway: @escaping (HTTPTurnedAway, NetworkAddress?) -> Void = { _, _ in },
+    admit: @escaping (HTTPServerRequest) -> HTTPAdmission = { _ in .now(.take(permit: nil, key: "")) },
     handle: @escaping (HTTPServerRequest) async -> HTTPServerResponse
   ) throws(HTTPServerFailure) {
     _ = Self.signals
@@ -46,9 +54,14 @@ package final class HTTPServer {
     self.loop = loop
     self.settings = settings
     self.refuse = refuse
+    self.turnedAway = turnedAway
+    self.admit = admit
     self.handle = handle
+    addresses = AddressBook(limit: settings.connectionsPerAddress, trustedProxies: settings.trustedProxies)
+    budget = ByteBudget(settings.bytes)
+    lingering = LingeringSockets(loop: loop)
     secrets = settings.certificate.map { Secrets(certificate: $0, key: settings.key ?? []) }
-    let shortest = min(settings.headTimeout, settings.bodyTimeout, settings.idleTimeout)
+    let shortest = min(settings.headTimeout, settings.transferWindow, settings.idleTimeout)
     sweepPeriod = max(10, min(1_000, shortest / 4))
 
     // Callbacks come only from inside calls on the loop, and only until `stop`, which releases this.
@@ -77,7 +90,7 @@ package final class HTTPServer {
       isStopping = true
       close(MHD_quiesce_daemon(daemon))
     }
-    func isAtWork() -> Bool { connections.contains { $0.phase == .handler || $0.phase == .answer } }
+    func isAtWork() -> Bool { connections.contains { [.admission, .handler, .answer].contains($0.phase) } }
     while isAtWork() {
       await withUnsafeContinuation { waiter in
         // The last one may have ended before this one came to wait.
@@ -108,7 +121,7 @@ package final class HTTPServer {
   }
 
   /// Once for all answers of this turn.
-  private func runAtEndOfTurn() {
+  func runAtEndOfTurn() {
     guard !willRun else { return }
     willRun = true
     loop.atEndOfTurn { [self] in
@@ -119,12 +132,19 @@ package final class HTTPServer {
 
   // MARK: Connections
 
+  func mayConnect(_ address: NetworkAddress) -> Bool {
+    if addresses.mayConnect(address) { return true }
+    turnedAway(.connections, address)
+    return false
+  }
+
   func opened(_ raw: OpaquePointer) -> Connection {
     let socket = fanfare_mhd_socket(raw)
     let connection = Connection(
       raw: raw, socket: socket, peer: ListeningSocket.peer(of: socket), deadline: loop.now + settings.headTimeout)
     connection.index = connections.count
     connections.append(connection)
+    if let peer = connection.peer { addresses.opened(peer) }
     if sweep == nil { scheduleSweep() }
     return connection
   }
@@ -135,10 +155,18 @@ package final class HTTPServer {
       connections[connection.index] = last
       last.index = connection.index
     }
-    if connection.wasCutShort, !isStopping { LingeringSocket.linger(connection.socket, loop: loop) }
+    releaseHold(of: connection)
+    // It counts as its address's connection until its client has gone.
+    let gone = { [self] in if let peer = connection.peer { addresses.closed(peer) } }
+    if !connection.wasCutShort || isStopping || !linger(connection, gone) { gone() }
     wakeStop()
     // At its limit libmicrohttpd does not listen. It begins again only in the run after the one that closed a connection.
     if !isStopping { runAtEndOfTurn() }
+  }
+
+  private func linger(_ connection: Connection, _ gone: @escaping () -> Void) -> Bool {
+    if lingering.count >= LingeringSockets.limit { turnedAway(.lingering, connection.peer) }
+    return lingering.linger(connection.socket, ended: gone)
   }
 
   private func scheduleSweep() {
@@ -146,7 +174,7 @@ package final class HTTPServer {
       sweep = nil
       let now = loop.now
       for connection in connections {
-        if let deadline = connection.deadline, deadline <= now { expire(connection) }
+        if let deadline = connection.pace?.deadline ?? connection.deadline, deadline <= now { expire(connection) }
       }
       if !connections.isEmpty { scheduleSweep() }
       // Whatever libmicrohttpd put off, listening after its limit among it, does not wait for the next event.
@@ -155,145 +183,23 @@ package final class HTTPServer {
   }
 
   private func expire(_ connection: Connection) {
-    if secrets == nil, connection.phase == .head || connection.phase == .body {
-      connection.answerDirectly(refuse(.timedOut))
+    if connection.phase != .idle, !connection.wasCutShort {
+      turnedAway(.slow, connection.exchange?.request?.address ?? connection.peer)
     }
+    if connection.phase == .head || connection.phase == .body { connection.answerDirectly(refuse(.timedOut)) }
     connection.abort()
   }
 
-  private func allowance(bytes: Int) -> Instant {
-    loop.now + settings.bodyTimeout + Int64(bytes / max(settings.leastRate, 1)) * 1_000
+  func noMemory(_ share: ByteShare, on connection: Connection) -> HTTPServerResponse {
+    turnedAway(HTTPTurnedAway(share), connection.exchange?.request?.address ?? connection.peer)
+    return refuse(.noMemory(share))
   }
 
-  private func wakeStop() {
+  func wakeStop() {
     guard !waiters.isEmpty else { return }
     let woken = waiters
     waiters = []
     for waiter in woken { waiter.resume() }
-  }
-
-  // MARK: Requests
-
-  func began(_ target: UnsafePointer<CChar>, on connection: Connection) {
-    // The first request's time runs since the connection began.
-    if connection.phase == .idle { connection.deadline = loop.now + settings.headTimeout }
-    connection.phase = .head
-    connection.exchange = Exchange(target: target)
-  }
-
-  func ended(_ connection: Connection, completely: Bool) {
-    connection.exchange = nil
-    connection.phase = .idle
-    connection.deadline = loop.now + settings.idleTimeout
-    if !completely { connection.wasCutShort = true }
-    wakeStop()
-  }
-
-  /// False closes the connection, here and below.
-  func receivedHead(
-    method: UnsafePointer<CChar>, version: UnsafePointer<CChar>, headers: [Header], on connection: Connection
-  ) -> Bool {
-    guard let exchange = connection.exchange else { return false }
-    do throws(HTTPRefusal) {
-      guard UnsafeRawPointer(version) == exchange.targetEnd else { throw .badRequest("The target holds a NUL.") }
-      let head = try RequestHead(
-        method: String(cString: method), target: exchange.target, version: String(cString: version), headers: headers,
-        settings: settings)
-      exchange.head = head
-      connection.phase = .body
-      connection.deadline = allowance(bytes: head.contentLength ?? (head.hasBody ? head.bodyLimit : 0))
-      exchange.body.reserveCapacity(min(head.contentLength ?? 0, 65_536))
-      return true
-    } catch {
-      connection.wasCutShort = true
-      return answer(refuse(error), closing: true, on: connection)
-    }
-  }
-
-  /// A piece of the body, or nothing at its end.
-  func received(_ piece: UnsafeRawBufferPointer, on connection: Connection) -> Bool {
-    // In any other phase an answer could not be queued: closing is what remains.
-    guard connection.phase == .body, let exchange = connection.exchange, let head = exchange.head else { return false }
-    if !piece.isEmpty { return receive(piece, exchange, limit: head.bodyLimit, on: connection) }
-    if let refusal = exchange.refusal { return answer(refuse(refusal), closing: true, on: connection) }
-
-    let request = HTTPServerRequest(
-      method: head.method, path: head.path, query: head.query, headers: head.headers, body: exchange.body,
-      peer: connection.peer)
-    exchange.body = []
-    connection.phase = .handler
-    connection.deadline = nil
-    MHD_suspend_connection(connection.raw)
-    loop.spawn { [self] in
-      let response = await handle(request)
-      // A suspended connection cannot have gone.
-      if response.isWithheld {
-        connection.phase = .answer
-      } else {
-        _ = answer(response, closing: isStopping, on: connection)
-      }
-      MHD_resume_connection(connection.raw)
-      runAtEndOfTurn()
-    }
-    return true
-  }
-
-  private func receive(
-    _ piece: UnsafeRawBufferPointer, _ exchange: Exchange, limit: Int, on connection: Connection
-  ) -> Bool {
-    if exchange.refusal == nil, exchange.body.count + piece.count <= limit {
-      exchange.body.append(contentsOf: piece)
-      return true
-    }
-    let refusal = HTTPRefusal.bodyTooLarge(limit: limit)
-    connection.wasCutShort = true
-    exchange.body = []
-    if secrets == nil {
-      // libmicrohttpd takes no answer before the body's end.
-      connection.answerDirectly(refuse(refusal))
-      return false
-    }
-    exchange.refusal = refusal
-    exchange.dropped += piece.count
-    return exchange.dropped <= limit * Self.droppedPerBodyByte
-  }
-
-  private func answer(_ response: HTTPServerResponse, closing: Bool, on connection: Connection) -> Bool {
-    connection.phase = .answer
-    let made: OpaquePointer?
-    switch response.body {
-    case .whole(let bytes):
-      connection.deadline = allowance(bytes: bytes.count)
-      made = bytes.withUnsafeBytes { body in
-        MHD_create_response_from_buffer(
-          body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
-      }
-    case .pieces(let pieces):
-      connection.deadline = allowance(bytes: 0)
-      made = StreamedBody(pieces, connection: connection, server: self).response()
-    }
-    guard let made else { return false }
-    defer { MHD_destroy_response(made) }
-    for header in response.permittedHeaders { MHD_add_response_header(made, header.name, header.value) }
-    if closing { MHD_add_response_header(made, "Connection", "close") }
-    return MHD_queue_response(connection.raw, UInt32(response.status), made) == .YES
-  }
-
-  /// The client has taken what was made of a streamed body: the connection waits for the next piece.
-  func waits(_ connection: Connection) {
-    connection.phase = .handler
-    connection.deadline = nil
-    MHD_suspend_connection(connection.raw)
-  }
-
-  /// The client takes what it is given: its time begins anew.
-  func took(_ count: Int, on connection: Connection) { connection.deadline = allowance(bytes: count) }
-
-  func goesOn(_ connection: Connection) {
-    connection.phase = .answer
-    connection.deadline = allowance(bytes: 0)
-    MHD_resume_connection(connection.raw)
-    runAtEndOfTurn()
   }
 }
 

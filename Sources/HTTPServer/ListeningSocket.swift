@@ -1,3 +1,4 @@
+import Domain
 import Glibc
 
 /// Opens sockets to listen on, with errors that name address and port.
@@ -43,17 +44,30 @@ enum ListeningSocket {
     return withUnsafeBytes(of: &storage) { Int($0[2]) << 8 | Int($0[3]) }
   }
 
-  /// The address at the other end, as text.
-  static func peer(of descriptor: Int32) -> String {
+  /// The address at the other end; nil: the client has gone already.
+  static func peer(of descriptor: Int32) -> NetworkAddress? {
     var storage = sockaddr_storage()
     var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutablePointer(to: &storage) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        guard getpeername(descriptor, address, &size) == 0 else { return "" }
-        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-        guard getnameinfo(address, size, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0 else { return "" }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        getpeername(descriptor, address, &size) == 0 ? NetworkAddress(address) : nil
       }
+    }
+  }
+}
+
+extension NetworkAddress {
+  /// Nil: neither IPv4 nor IPv6.
+  init?(_ address: UnsafePointer<sockaddr>) {
+    let bytes = UnsafeRawPointer(address)
+    switch Int32(address.pointee.sa_family) {
+    case AF_INET:
+      self.init(ipv4: UInt32(bigEndian: bytes.load(fromByteOffset: 4, as: UInt32.self)))
+    case AF_INET6:
+      self.init(
+        high: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+        low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
+    default: return nil
     }
   }
 }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A whole request: the handler is called when the body has come.
+/// A request: whole when the handler is called, without its body before that.
 package struct HTTPServerRequest: Sendable {
   package var method: String
   /// The raw path before `?`, never decoded as a whole: split on `/`, then decode each part. Visible ASCII only.
@@ -10,12 +10,32 @@ package struct HTTPServerRequest: Sendable {
   /// Lower-case names; a header sent twice stands twice.
   package var headers: [Header]
   package var body: [UInt8]
-  /// The client's address, without a port.
-  package var peer: String
+  /// The client's: the other end of the connection, or whom a trusted proxy names.
+  package var address: NetworkAddress
+  /// Many clients are behind `address`: it has no bounds of its own.
+  package var isFromSharedAddress = false
+  /// What the admission of its head left for the handler.
+  package var permit: (any AnyObject & Sendable)?
+  /// `address`, as text.
+  package var peer: String { address.description }
   /// The first of that name, which must be in small letters.
   package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
   /// The first parameter of that name; letter case counts.
   package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
+}
+
+/// What becomes of a request whose head has come.
+package enum HTTPVerdict {
+  /// Its body is read, on the account of `key`, and then its handler has it.
+  case take(permit: (any AnyObject & Sendable)?, key: String)
+  /// It is answered at once. If it has a body, the connection ends instead of the body being read.
+  case answer(HTTPServerResponse)
+}
+
+/// A verdict, or how it is found: the connection waits meanwhile.
+package enum HTTPAdmission {
+  case now(HTTPVerdict)
+  case later(() async -> HTTPVerdict)
 }
 
 /// `Date`, `Content-Length` and what rules the connection are set by the server; a HEAD request gets no body. A header
@@ -71,6 +91,8 @@ package enum HTTPRefusal: Error, Hashable, Sendable {
   case bodyTooLarge(limit: Int)
   case headTooLarge
   case timedOut
+  /// There is no memory for its body, or for the answer.
+  case noMemory(ByteShare)
 
   package var status: Int {
     switch self {
@@ -78,6 +100,8 @@ package enum HTTPRefusal: Error, Hashable, Sendable {
     case .bodyTooLarge: 413
     case .headTooLarge: 431
     case .timedOut: 408
+    case .noMemory(.total): 503
+    case .noMemory: 429
     }
   }
   package var detail: String {
@@ -86,6 +110,7 @@ package enum HTTPRefusal: Error, Hashable, Sendable {
     case .bodyTooLarge(let limit): "The body is larger than \(limit) bytes."
     case .headTooLarge: "The request line and headers are too large."
     case .timedOut: "The request took too long to arrive."
+    case .noMemory: "Too much is in progress; try again soon."
     }
   }
   /// One line of text.
@@ -93,32 +118,6 @@ package enum HTTPRefusal: Error, Hashable, Sendable {
     HTTPServerResponse(
       status: status, headers: [Header("content-type", "text/plain; charset=utf-8")], body: Array("\(detail)\n".utf8))
   }
-}
-
-/// Where a server listens, and what one client may take of it.
-package struct HTTPServerSettings: Sendable {
-  package var address = "127.0.0.1"
-  /// 0: any free one.
-  package var port = 0
-  package var maximumBody = 1 << 20
-  /// The limit where it differs by raw path; asked when the head has come, so that nothing of a longer body is read.
-  package var maximumBodyOf: (@Sendable (_ path: String) -> Int)?
-  /// Bytes of the request line and headers.
-  package var maximumHead = 16_384
-  package var maximumHeaders = 100
-  package var maximumConnections = 10_000
-  /// From the connection's start, or from the request line on a kept one, to the end of the head; milliseconds.
-  package var headTimeout: Int64 = 10_000
-  /// From the end of the head to the end of the body, and again for the answer, besides the time that the bytes take at
-  /// `leastRate`; milliseconds.
-  package var bodyTimeout: Int64 = 30_000
-  /// Bytes a second.
-  package var leastRate = 65_536
-  package var idleTimeout: Int64 = 60_000
-  /// PEM certificate chain and key; nil: plain HTTP.
-  package var certificate: [UInt8]?
-  package var key: [UInt8]?
-  package init() {}
 }
 
 /// An address that cannot be listened on, or a certificate that cannot be used; `reason` is for the operator.

@@ -36,6 +36,25 @@ struct SettingTests {
     #expect(configuration.lanes.orderHold == 250)
   }
 
+  @Test("what the API may hold has bounds, and a body always fits")
+  func bytesInFlight() throws {
+    let limits = try parse(
+      """
+      limits: { bytes_in_flight: "64MiB", key_share: 0.5, address_share: 0.1, connections_per_address: 7, failed_keys: 9 },
+      listen: { trusted_proxies: ["10.0.0.0/8", "2001:db8::7"] }
+      """)
+    #expect(limits.limits.bytesInFlight == 64 << 20)
+    #expect(limits.limits.keyShare == 0.5 && limits.limits.addressShare == 0.1)
+    #expect(limits.limits.connectionsPerAddress == 7 && limits.limits.failedKeys == 9)
+    #expect(limits.listen.trustedProxies == [AddressRange("10.0.0.0/8"), AddressRange("2001:db8::7")])
+    for wrong in [
+      #"limits: { bytes_in_flight: "19MiB" }"#, "limits: { key_share: 1.5 }", "limits: { failed_keys: 0 }",
+      "limits: { connections_per_address: 0 }", #"listen: { trusted_proxies: ["proxy"] }"#,
+    ] {
+      #expect(throws: ConfigurationFaults.self, "\(wrong)") { try parse(wrong) }
+    }
+  }
+
   @Test("what an operator may set of brake and probes has bounds")
   func brakes() throws {
     let configuration = try parse("prune_brake: { normal_percent: 40 }, workers: { probe: \"5m\" }")

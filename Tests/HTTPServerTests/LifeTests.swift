@@ -8,7 +8,7 @@ struct LifeTests {
   private func impatient() -> HTTPServerSettings {
     var settings = HTTPServerSettings()
     settings.headTimeout = 300
-    settings.bodyTimeout = 300
+    settings.transferWindow = 300
     settings.idleTimeout = 300
     return settings
   }
@@ -72,7 +72,7 @@ struct LifeTests {
   func unread() async throws {
     var settings = HTTPServerSettings()
     settings.maximumConnections = 2
-    settings.bodyTimeout = 300
+    settings.transferWindow = 300
     settings.leastRate = 1 << 30
     try await withServer(
       settings,

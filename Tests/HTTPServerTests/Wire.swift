@@ -8,11 +8,14 @@ import Support
 func withServer<Value: Sendable>(
   _ settings: HTTPServerSettings = HTTPServerSettings(),
   refuse: @escaping @Sendable (HTTPRefusal) -> HTTPServerResponse = { $0.plainAnswer },
+  turnedAway: @escaping @Sendable (HTTPTurnedAway, NetworkAddress?) -> Void = { _, _ in },
+  admit: @escaping @Sendable (HTTPServerRequest) -> HTTPAdmission = { _ in .now(.take(permit: nil, key: "")) },
   handle: @escaping @Sendable (HTTPServerRequest) async -> HTTPServerResponse = echo,
   client body: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> Value {
   try await withLoop { loop in
-    let server = try HTTPServer(loop: loop, settings: settings, refuse: refuse, handle: handle)
+    let server = try HTTPServer(
+      loop: loop, settings: settings, refuse: refuse, turnedAway: turnedAway, admit: admit, handle: handle)
     let port = server.port
     let result = await Task.detached { () async -> Result<Value, any Error> in
       do { return .success(try await body(port)) } catch { return .failure(error) }
@@ -44,8 +47,18 @@ final class Wire: @unchecked Sendable {
   private let socket: Int32
   private var buffered: [UInt8] = []
 
-  init(port: Int) throws {
+  /// `from`: an address of this machine.
+  init(port: Int, from source: String = "127.0.0.1") throws {
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var own = sockaddr_in()
+    own.sin_family = sa_family_t(AF_INET)
+    own.sin_addr.s_addr = inet_addr(source)
+    let bound = withUnsafePointer(to: &own) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard bound == 0 else { throw WireFault(reason: String(cString: strerror(errno))) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian

@@ -106,7 +106,7 @@ package struct Endpoint: Sendable {
     guard case .key = access else { return ownProblems }
     let always: Set<ProblemCode> = [
       .badRequest, .unauthorized, .forbidden, .invalidParameter, .requestTimeout, .headTooLarge, .internalError,
-      .overloaded, .storeUnavailable,
+      .overloaded, .storeUnavailable, .tooManyFailedKeys, .tooMuchAtOnce,
     ]
     return always.union(ownProblems)
       .union(body == nil ? [] : [.malformedJSON, .unsupportedMediaType, .bodyTooLarge])

@@ -41,6 +41,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case invalidTestList = "invalid_test_list"
   case idempotencyKeyReused = "idempotency_key_reused"
   case headTooLarge = "head_too_large"
+  case tooManyFailedKeys = "too_many_failed_keys"
+  case tooMuchAtOnce = "too_much_at_once"
   case internalError = "internal_error"
   case notYet = "not_yet"
   case overloaded
@@ -70,6 +72,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
     case .invalidDraft, .invalidTest, .invalidTestList, .invalidTable: 422
     case .preconditionRequired: 428
+    case .tooManyFailedKeys, .tooMuchAtOnce: 429
     case .headTooLarge: 431
     case .internalError: 500
     case .notYet: 501
@@ -81,7 +84,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   /// True if the same request may succeed later.
   package var isRetryable: Bool {
     switch self {
-    case .requestTimeout, .requestInProgress, .cancelInProgress, .overloaded, .storeUnavailable, .durabilityUnconfirmed,
+    case .requestTimeout, .requestInProgress, .cancelInProgress, .tooManyFailedKeys, .tooMuchAtOnce, .overloaded,
+      .storeUnavailable, .durabilityUnconfirmed,
       .providerUnavailable:
       true
     default: false
@@ -125,6 +129,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .audienceInUse: "Other audiences use this audience"
     case .invalidTags: "The tags are not valid"
     case .idempotencyKeyReused: "The idempotency key was used for another request"
+    case .tooManyFailedKeys: "Too many API keys were wrong"
+    case .tooMuchAtOnce: "The requests in progress are too large together"
     case .headTooLarge: "The request line and headers are too large"
     case .internalError: "The gateway failed"
     case .notYet: "This call comes with a later version"

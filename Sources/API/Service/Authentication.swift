@@ -12,23 +12,27 @@ final class Authentication {
     self.configuration = configuration
   }
 
-  /// The key that a request shows, if it may do what is asked.
-  func key(of request: HTTPServerRequest, _ scopes: Set<Scope>) async throws(Problem) -> APIKey {
+  /// The key that a request shows, not yet looked up.
+  func shown(by request: HTTPServerRequest) throws(Problem) -> PresentedKey {
     guard request.headers.count(where: { $0.name == "authorization" }) <= 1 else {
       throw Self.unauthorized("The request has several `Authorization` headers: send it once", error: nil)
     }
     guard let secret = Self.bearer(request) else {
       throw Self.unauthorized("Send `Authorization: Bearer fk_…` with an API key", error: nil)
     }
-    let found: APIKey?
-    do throws(StoreError) {
-      found = try await store.keyring.key(forSecret: secret)
-    } catch {
-      throw Problem(error)
-    }
-    guard let key = found, configuration.apps[key.app] != nil else {
-      throw Self.unauthorized("This API key is unknown or revoked", error: "invalid_token")
-    }
+    guard let shown = store.keyring.presented(secret) else { throw Self.unknown }
+    return shown
+  }
+
+  /// What the look-up of a key found.
+  func valid(_ found: APIKey?) throws(Problem) -> APIKey {
+    guard let found else { throw Self.unknown }
+    return found
+  }
+
+  /// Throws if the key may not do what is asked.
+  func authorize(_ key: APIKey, _ scopes: Set<Scope>) throws(Problem) {
+    guard configuration.apps[key.app] != nil else { throw Self.unknown }
     guard key.scopes.contains(.admin) || !key.scopes.isDisjoint(with: scopes) else {
       let names = scopes.map(\.rawValue).sorted()
       let detail = names.count == 1 ? "the scope `\(names[0])`" : "one of the scopes \(names.joined(separator: ", "))"
@@ -36,7 +40,10 @@ final class Authentication {
       throw Problem(
         .forbidden, "This call needs \(detail); the key lacks it", headers: [Header("www-authenticate", challenge)])
     }
-    return key
+  }
+
+  private static var unknown: Problem {
+    unauthorized("This API key is unknown or revoked", error: "invalid_token")
   }
 
   /// Longer ones are no keys of ours and are not worth a look-up.

@@ -6,22 +6,26 @@ import Store
 import Telemetry
 
 extension Service {
-  /// Every request comes here; what goes wrong leaves as a problem document, and each answer is counted.
+  /// Every request that was admitted comes here when its body has come; what goes wrong leaves as a problem document.
   func answer(_ request: HTTPServerRequest) async -> HTTPServerResponse {
+    guard let permit = request.permit as? Permit else {
+      preconditionFailure("a request is admitted before it is answered")
+    }
     let began = loop.now
-    let match = Router.match(request.method, request.path)
-    var path = "unknown"
-    var response: HTTPServerResponse
     do throws(Problem) {
-      switch match {
-      case .refused(let problem): throw problem
-      case .found(let endpoint, let parameters):
-        path = endpoint.path
-        response = try await perform(endpoint, request, parameters)
-      }
+      let response = try await perform(permit, request)
+      return finish(response, request, permit.endpoint.path, nil, began: began)
     } catch {
-      response = Answer.problem(error.bounded)
-      if error.code == .internalError { log(.error, "request_failed", ["path": path, "problem": error.detail]) }
+      return finish(Answer.problem(error.bounded), request, permit.endpoint.path, error, began: began)
+    }
+  }
+
+  /// Each answer is counted. `path`: a template of the route table.
+  func finish(
+    _ response: HTTPServerResponse, _ request: HTTPServerRequest, _ path: String, _ problem: Problem?, began: Instant
+  ) -> HTTPServerResponse {
+    if let problem, problem.code == .internalError {
+      log(.error, "request_failed", ["path": path, "problem": problem.detail])
     }
     let nanoseconds = loop.now.nanoseconds - began.nanoseconds
     counts.answered(path, request.method, response.status, seconds: Double(nanoseconds) / 1e9)
@@ -41,49 +45,42 @@ extension Service {
     case .bodyTooLarge(let limit): Answer.problem(Problem(.bodyTooLarge, "The limit is \(limit) bytes"))
     case .headTooLarge: Answer.problem(Problem(.headTooLarge, "Send fewer or shorter headers"))
     case .timedOut: Answer.problem(Problem(.requestTimeout, "Send the request faster, or in parts"))
+    case .noMemory(.total):
+      Answer.problem(
+        Problem(
+          .overloaded, "The bodies in progress fill the gateway's memory (limits.bytes_in_flight); try again soon",
+          retryAfter: 1))
+    case .noMemory(.key):
+      Answer.problem(
+        Problem(
+          .tooMuchAtOnce, "The requests in progress with this key are too large together; send fewer at a time",
+          retryAfter: 1))
+    case .noMemory(.address):
+      Answer.problem(
+        Problem(
+          .tooMuchAtOnce, "The requests in progress from your address are too large together; send fewer at a time",
+          retryAfter: 1))
     }
   }
 
-  private func perform(_ endpoint: Endpoint, _ request: HTTPServerRequest, _ parameters: [String])
-    async throws(Problem) -> HTTPServerResponse
-  {
+  private func perform(_ permit: Permit, _ request: HTTPServerRequest) async throws(Problem) -> HTTPServerResponse {
     // Open endpoints tell how the gateway is: they must answer when it has too much to do.
-    guard case .key(let scopes) = access(of: endpoint) else {
-      if endpoint.operation == Endpoint.metrics, settings.operations == .elsewhere {
-        throw Problem(.notFound, "Metrics are served at the address of `monitor`")
-      }
-      let key = endpoint.operation == Endpoint.readiness ? await readersKey(of: request) : nil
-      let call = Call(request: request, parameters: parameters, key: key, now: loop.wallNow)
-      return try await carryOut(endpoint, call)
+    guard case .key = access(of: permit.endpoint), let key = permit.key else {
+      let call = Call(request: request, parameters: permit.parameters, key: permit.key, now: loop.wallNow)
+      return try await carryOut(permit.endpoint, call)
     }
-    guard !settings.onlyOpen else {
-      throw Problem(.notFound, "This process only sends; use a process that serves the API")
-    }
-    guard requestsAtWork < settings.maximumRequests else {
-      throw Problem(.overloaded, "\(settings.maximumRequests) requests are in progress; try again soon", retryAfter: 1)
-    }
+    try checkRoom(request)
     requestsAtWork += 1
     defer { requestsAtWork -= 1 }
 
     do throws(StoreError) { try await store.session.makeSure() } catch { throw Problem(error) }
-    let key = try await authentication.key(of: request, scopes)
     let call = Call(
-      request: request, parameters: parameters, key: key, now: loop.wallNow, cursorSecret: store.session.cursorSecret)
-    try queryRules.check(call, endpoint)
-    try IdempotencyKeys.checkTaken(request, endpoint)
-    try checkBody(request, endpoint)
-    return try await carryOut(endpoint, call)
-  }
-
-  private func access(of endpoint: Endpoint) -> Endpoint.Access {
-    if settings.operations == .keys, endpoint.operation == Endpoint.metrics { return .key([.read]) }
-    return endpoint.access
-  }
-
-  /// A key that opens the details of `/readyz`; nil where none is asked for, or the one shown does not.
-  private func readersKey(of request: HTTPServerRequest) async -> APIKey? {
-    guard settings.operations == .keys, request.header("authorization") != nil else { return nil }
-    return try? await authentication.key(of: request, [.read])
+      request: request, parameters: permit.parameters, key: key, now: loop.wallNow,
+      cursorSecret: store.session.cursorSecret)
+    try queryRules.check(call, permit.endpoint)
+    try IdempotencyKeys.checkTaken(request, permit.endpoint)
+    try checkBody(request, permit.endpoint)
+    return try await carryOut(permit.endpoint, call)
   }
 
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {

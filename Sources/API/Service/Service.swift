@@ -16,6 +16,11 @@ package final class Service {
   let authentication: Authentication
   let queryRules: QueryRules
   let resources: Resources
+  let turnedAway: Refusals
+  /// By address, so that look-ups of keys that do not exist are bounded.
+  var failedKeys: FailedKeys
+  /// Of keys that were not known before.
+  var lookUpsAtWork = 0
   /// Requests that are being answered, without those of open endpoints.
   var requestsAtWork = 0
   private let channels: BroadcastChannels
@@ -32,6 +37,8 @@ package final class Service {
     self.settings = settings
     self.log = log
     counts = ServiceCounts(metrics)
+    turnedAway = Refusals(metrics, log)
+    failedKeys = FailedKeys(burst: settings.failedKeysPerAddress)
     configuration = AdoptedConfiguration(
       apps: apps, providers: providers, accounts: accounts, timesSubscribers: timesSubscribers)
     authentication = Authentication(store: store, configuration: configuration)
@@ -70,7 +77,9 @@ package final class Service {
     listening.maximumBodyOf = { [settings] path in settings.maximumBody(of: path) }
     // The server lives no longer than this service, and answers until `stop`.
     let server = try HTTPServer(
-      loop: loop, settings: listening, refuse: Self.refuse, handle: { [self] request in await answer(request) })
+      loop: loop, settings: listening, refuse: Self.refuse,
+      turnedAway: { [self] cause, address in turnedAway.add(Refusals.Cause(cause), address, now: loop.now) },
+      admit: { [self] request in admit(request) }, handle: { [self] request in await answer(request) })
     self.server = server
     return server.port
   }

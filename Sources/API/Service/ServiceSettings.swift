@@ -20,6 +20,10 @@ package struct ServiceSettings: Sendable {
   package var maximumDraftBytes = 256 << 10
   /// Requests at work at a time; more are answered 503.
   package var maximumRequests = 2_000
+  /// Keys that do not exist, which an address may show before it has to wait; one more each second.
+  package var failedKeysPerAddress = 60
+  /// Look-ups at work of keys that were not known before.
+  package var maximumLookUps = 500
   /// Only what needs no key is served: a process that sends tells how it is.
   package var onlyOpen = false
   /// Of forecasts that are asked for, and of those that only warn.
@@ -43,9 +47,13 @@ package struct ServiceSettings: Sendable {
   /// The same defaults as the configuration's.
   package init() {}
 
+  private static let unneededBody = 16_384
+
   /// Bytes that the body of a request to this path may have.
   func maximumBody(of path: String) -> Int {
     if path.hasSuffix(Endpoint.bulkEnding) { return maximumBulkBody }
-    return path.hasPrefix("/v1/messages") ? maximumMessageBody : server.maximumBody
+    if path.hasPrefix("/v1/messages") { return maximumMessageBody }
+    // Nothing else takes a body.
+    return path.hasPrefix("/v1/") ? server.maximumBody : min(server.maximumBody, Self.unneededBody)
   }
 }

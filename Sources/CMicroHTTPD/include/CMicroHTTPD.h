@@ -4,6 +4,8 @@
 
 struct fanfare_mhd_callbacks {
     void *context;
+    /// Asked for each connection before it counts; MHD_NO closes it.
+    MHD_AcceptPolicyCallback accept;
     MHD_AccessHandlerCallback access;
     /// Is given the request's target before anything in it is decoded; what it returns becomes the request's context.
     void *(*target)(void *context, const char *target, struct MHD_Connection *connection);
@@ -20,3 +22,5 @@ int fanfare_mhd_epoll(struct MHD_Daemon *daemon);
 int fanfare_mhd_socket(struct MHD_Connection *connection);
 /// What the connection callback stored for this connection.
 void *fanfare_mhd_context(struct MHD_Connection *connection);
+/// Writes past libmicrohttpd what the connection takes at once, through its TLS if it has one. The count, or below 0.
+ssize_t fanfare_mhd_write(struct MHD_Connection *connection, const void *bytes, size_t count);

@@ -47,16 +47,35 @@ package final class APIKeyring: StorePart {
     return (key, secret)
   }
 
-  /// The key of a presented secret; cached for a few seconds, so that a revocation is seen soon.
-  package func key(forSecret secret: String) async throws(StoreError) -> APIKey? {
+  /// A secret that a client shows: its hash. Nil: no key of ours looks like that.
+  package func presented(_ secret: String) -> PresentedKey? {
     guard secret.hasPrefix(Self.secretPrefix), secret.utf8.count < 100 else { return nil }
-    let hash = Digest.sha256(Array(secret.utf8))
-    if let known = keyCache.key(hash, now: loop.now) { return known }
+    return PresentedKey(hash: Digest.sha256(Array(secret.utf8)))
+  }
+
+  /// The key, if it was found within the last `cacheMilliseconds`.
+  package func cached(_ presented: PresentedKey) -> APIKey? { keyCache.key(presented.hash, now: loop.now) }
+
+  /// It was a valid key when this process asked last, however long ago; but for a key in very many.
+  package func isFamiliar(_ presented: PresentedKey) -> Bool { keyCache.holds(presented.hash) }
+
+  /// Asks Redis, and keeps the key for a few seconds, so that a revocation is seen soon.
+  package func find(_ presented: PresentedKey) async throws(StoreError) -> APIKey? {
     var command = RedisCommand("HGET", keys.apiKeys)
-    command.append(hash)
-    guard let packed = try await ask(command).bytes, let key = try? APIKey(packed: packed) else { return nil }
-    keyCache.keep(key, hash, until: loop.now + Self.cacheMilliseconds)
+    command.append(presented.hash)
+    guard let packed = try await ask(command).bytes, let key = try? APIKey(packed: packed) else {
+      keyCache.drop(presented.hash)
+      return nil
+    }
+    keyCache.keep(key, presented.hash, until: loop.now + Self.cacheMilliseconds)
     return key
+  }
+
+  /// The key of a presented secret; cached for a few seconds.
+  package func key(forSecret secret: String) async throws(StoreError) -> APIKey? {
+    guard let presented = presented(secret) else { return nil }
+    if let known = cached(presented) { return known }
+    return try await find(presented)
   }
 
   /// Oldest first.
@@ -84,6 +103,11 @@ package final class APIKeyring: StorePart {
   }
 }
 
+/// The hash of a secret that a client shows.
+package struct PresentedKey: Hashable, Sendable {
+  let hash: [UInt8]
+}
+
 /// Keys seen lately, by the hash of their secret. Bounded: full, it starts anew.
 struct KeyCache {
   private var entries: [[UInt8]: (key: APIKey, until: Instant)] = [:]
@@ -93,6 +117,7 @@ struct KeyCache {
     guard let entry = entries[hash], entry.until > now else { return nil }
     return entry.key
   }
+  func holds(_ hash: [UInt8]) -> Bool { entries[hash] != nil }
   mutating func keep(_ key: APIKey, _ hash: [UInt8], until: Instant) {
     if entries.count >= Self.limit { entries = [:] }
     entries[hash] = (key, until)

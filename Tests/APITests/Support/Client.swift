@@ -7,8 +7,18 @@ final class Client {
   private let descriptor: Int32
   private var read: [UInt8] = []
 
-  init(port: Int) {
+  /// `source`: an address of this machine.
+  init(port: Int, from source: String = "127.0.0.1") {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var own = sockaddr_in()
+    own.sin_family = sa_family_t(AF_INET)
+    own.sin_addr.s_addr = inet_addr(source)
+    let bound = withUnsafePointer(to: &own) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    precondition(bound == 0, "this machine has no address \(source)")
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(port).bigEndian
@@ -29,7 +39,10 @@ final class Client {
     var head = "\(method) \(path) HTTP/1.1\r\nhost: localhost\r\n"
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
     if let body { head += "content-length: \(body.count)\r\n" }
-    let bytes = Array((head + "\r\n").utf8) + (body ?? [])
+    send(bytes: Array((head + "\r\n").utf8) + (body ?? []))
+  }
+
+  func send(bytes: [UInt8]) {
     var sent = 0
     while sent < bytes.count {
       let count = bytes[sent...].withUnsafeBytes {

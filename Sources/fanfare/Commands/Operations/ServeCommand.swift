@@ -93,6 +93,9 @@ enum ServeCommand {
           + risks.map { "  \($0.code): \($0.text)" }.joined(separator: "\n"),
         "mend each, or remove `strict: true`")
       return .configuration
+    case .descriptors(let shortage):
+      Terminal.complain(shortage.problem, shortage.fix)
+      return .failure
     case .trust(let reason):
       Terminal.complain(
         "cannot read the trusted certificate authorities: \(reason)", "check ca_file in the configuration")

@@ -1,0 +1,148 @@
+import Domain
+import HTTPServer
+import Intake
+import Loop
+import Store
+import Telemetry
+
+/// What is known of a request when its head has come: where it leads, and who asks.
+final class Permit: Sendable {
+  let endpoint: Endpoint
+  let parameters: [String]
+  /// Nil on open endpoints, but for one that opens the details of `/readyz`.
+  let key: APIKey?
+
+  init(_ endpoint: Endpoint, _ parameters: [String], key: APIKey?) {
+    (self.endpoint, self.parameters, self.key) = (endpoint, parameters, key)
+  }
+}
+
+/// Route and key are known before anything of a body is read.
+extension Service {
+  func admit(_ request: HTTPServerRequest) -> HTTPAdmission {
+    let (endpoint, parameters): (Endpoint, [String])
+    switch Router.match(request.method, request.path) {
+    case .refused(let problem): return .now(refuse(request, "unknown", problem))
+    case .found(let found, let values): (endpoint, parameters) = (found, values)
+    }
+    do throws(Problem) {
+      guard case .key(let scopes) = access(of: endpoint) else { return try admitOpen(request, endpoint, parameters) }
+      guard !settings.onlyOpen else {
+        throw Problem(.notFound, "This process only sends; use a process that serves the API")
+      }
+      let shown = try authentication.shown(by: request)
+      try checkRoom(request)
+      switch try identify(shown, request, scopes) {
+      case .known(let key): return .now(take(endpoint, parameters, key))
+      case .lookUp(let find):
+        return .later { [self] in
+          do throws(Problem) {
+            return take(endpoint, parameters, try await find())
+          } catch {
+            return refuse(request, endpoint.path, error)
+          }
+        }
+      }
+    } catch {
+      return .now(refuse(request, endpoint.path, error))
+    }
+  }
+
+  /// A key that opens the details of `/readyz` is looked up as any other; without one, or with another, there are none.
+  private func admitOpen(
+    _ request: HTTPServerRequest, _ endpoint: Endpoint, _ parameters: [String]
+  ) throws(Problem) -> HTTPAdmission {
+    if endpoint.operation == Endpoint.metrics, settings.operations == .elsewhere {
+      throw Problem(.notFound, "Metrics are served at the address of `monitor`")
+    }
+    guard endpoint.operation == Endpoint.readiness, settings.operations == .keys,
+      let shown = try? authentication.shown(by: request), let identity = try? identify(shown, request, [.read])
+    else { return .now(take(endpoint, parameters, nil)) }
+    switch identity {
+    case .known(let key): return .now(take(endpoint, parameters, key))
+    case .lookUp(let find): return .later { [self] in take(endpoint, parameters, try? await find()) }
+    }
+  }
+
+  /// A key that may do what is asked, or how it is found.
+  private enum Identity {
+    case known(APIKey)
+    case lookUp(() async throws(Problem) -> APIKey)
+  }
+
+  private func identify(
+    _ shown: PresentedKey, _ request: HTTPServerRequest, _ scopes: Set<Scope>
+  ) throws(Problem) -> Identity {
+    if let key = store.keyring.cached(shown) {
+      try authentication.authorize(key, scopes)
+      return .known(key)
+    }
+    try beginLookUp(shown, request)
+    return .lookUp { [self] () async throws(Problem) -> APIKey in
+      let key = try await lookUp(shown, request)
+      try authentication.authorize(key, scopes)
+      return key
+    }
+  }
+
+  func access(of endpoint: Endpoint) -> Endpoint.Access {
+    if settings.operations == .keys, endpoint.operation == Endpoint.metrics { return .key([.read]) }
+    return endpoint.access
+  }
+
+  private func take(_ endpoint: Endpoint, _ parameters: [String], _ key: APIKey?) -> HTTPVerdict {
+    .take(permit: Permit(endpoint, parameters, key: key), key: key?.id ?? "")
+  }
+
+  private func refuse(_ request: HTTPServerRequest, _ path: String, _ problem: Problem) -> HTTPVerdict {
+    .answer(finish(Answer.problem(problem.bounded), request, path, problem, began: loop.now))
+  }
+
+  /// Asked twice: before a body is read, and when it has come.
+  func checkRoom(_ request: HTTPServerRequest) throws(Problem) {
+    guard requestsAtWork < settings.maximumRequests else {
+      turnedAway.add(.requests, request.address, now: loop.now)
+      throw Problem(.overloaded, "\(settings.maximumRequests) requests are in progress; try again soon", retryAfter: 1)
+    }
+  }
+
+  // MARK: Keys that are not known now
+
+  /// Keys that were valid before are looked up without bounds: nobody can lock out a client by showing wrong keys beside it.
+  private func beginLookUp(_ shown: PresentedKey, _ request: HTTPServerRequest) throws(Problem) {
+    guard !store.keyring.isFamiliar(shown) else { return }
+    guard lookUpsAtWork < settings.maximumLookUps else {
+      turnedAway.add(.keyLookups, request.address, now: loop.now)
+      throw Problem(.overloaded, "Too many unknown keys are being looked up; try again soon", retryAfter: 1)
+    }
+    guard !request.isFromSharedAddress else { return }
+    guard let wait = failedKeys.take(request.address, now: loop.now) else { return }
+    turnedAway.add(.failedKeys, request.address, now: loop.now)
+    throw Problem(
+      .tooManyFailedKeys,
+      "Your address showed too many API keys that do not exist; wait, and send a valid key "
+        + "(behind a proxy: listen.trusted_proxies)",
+      retryAfter: Int(wait / 1_000) + 1)
+  }
+
+  private func lookUp(_ shown: PresentedKey, _ request: HTTPServerRequest) async throws(Problem) -> APIKey {
+    let isFamiliar = store.keyring.isFamiliar(shown)
+    if !isFamiliar { lookUpsAtWork += 1 }
+    defer { if !isFamiliar { lookUpsAtWork -= 1 } }
+    let found: APIKey?
+    do throws(StoreError) {
+      try await store.session.makeSure()
+      found = try await store.keyring.find(shown)
+    } catch {
+      // Nobody knows whether it was wrong.
+      if !isFamiliar { recover(request) }
+      throw Problem(error)
+    }
+    if found != nil, !isFamiliar { recover(request) }
+    return try authentication.valid(found)
+  }
+
+  private func recover(_ request: HTTPServerRequest) {
+    if !request.isFromSharedAddress { failedKeys.giveBack(request.address) }
+  }
+}
