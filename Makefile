@@ -8,7 +8,7 @@ LAB_BUILD = $(SWIFT) build $(1) --product fanfare && $(SWIFT) build $(1) --produ
 LAB = "$$($(SWIFT) build -c release --show-bin-path)/fanfare-lab"
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release laboratory test unit drive fuzz-api demo dev fields lint format bench bench-check chaos soak outage sanitize sbom reproducible clean
+.PHONY: help packages build release laboratory test unit drive fuzz-api demo dev fields lint format bench bench-check chaos soak outage siege sanitize sbom reproducible clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -76,6 +76,9 @@ soak: laboratory ## send for half an hour and check that memory, descriptors and
 
 outage: laboratory ## send a campaign to a million devices while FCM is down for an hour; OUTAGE="--minutes 5 --devices 50000" for a short run
 	@$(LAB) outage $(OUTAGE)
+
+siege: laboratory ## attack a gateway from other addresses of this machine while 1,000 messages a second are sent (two minutes)
+	@$(LAB) siege $(SIEGE)
 
 sanitize: packages ## run the tests under the thread and address sanitizers
 	@Config/sanitize thread

@@ -5,7 +5,8 @@ enum FanfareLab {
   static let program = Program(
     name: "fanfare-lab", summary: "measures Fanfare, and breaks it on purpose",
     commands: [
-      DemoCommand.command, ChaosCommand.command, SoakCommand.command, OutageCommand.command, BenchCommand.command,
+      DemoCommand.command, ChaosCommand.command, SoakCommand.command, OutageCommand.command, SiegeCommand.command,
+      BenchCommand.command,
     ],
     firstStep: "fanfare-lab demo     (sends to 10,000 devices while faults play; needs nothing but this machine)")
 
