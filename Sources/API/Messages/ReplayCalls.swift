@@ -81,10 +81,11 @@ final class ReplayCalls {
     let report = try await store.reports.found(parent, call)
     let left = report.total - report.counts.values.reduce(0, +)
     guard report.state == .cancelled, left > 0 else { return }
+    let open = left == 1 ? "1 of its deliveries has" : "\(left) of its deliveries have"
     throw Problem(
       .cancelInProgress,
-      "The message is cancelled, and \(left) of its deliveries have not ended yet: repeat the request soon, so that the "
-        + "replay leaves none out", retryAfter: 1)
+      "The message is cancelled, and \(open) not ended yet: repeat the request soon, so that the replay leaves none out",
+      retryAfter: 1)
   }
 
   private func selection(of call: Call) throws(Problem) -> ReplaySelection {

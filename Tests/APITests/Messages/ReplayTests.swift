@@ -1,5 +1,6 @@
 import API
 import Domain
+import Foundation
 import JSON
 import Loop
 import Store
@@ -95,9 +96,10 @@ struct ReplayTests {
   func cancelling() async throws {
     try await Gateway.running { gateway in
       gateway.register("d1")
+      let tomorrow = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) + 86_400_000).rfc3339
       let later = gateway.ask(
         "POST", "/v1/messages",
-        #"{"to":{"devices":["d1"]},"notification":{"title":"T"},"send_at":"2099-01-01T09:00:00Z"}"#, as: .send)
+        #"{"to":{"devices":["d1"]},"notification":{"title":"T"},"send_at":"\#(tomorrow)"}"#, as: .send)
       let id = later.json["id"]?.string ?? ""
       #expect(gateway.ask("POST", "/v1/messages/\(id)/cancel", nil, as: .send).status == 200, "\(later.text)")
       // Nothing here ends the delivery: no worker runs.
