@@ -88,6 +88,9 @@ enum CheckCommand {
     return Finding("time zones", note: "the time zone database is installed")
   }
 
+  /// Longer than the time between two looks at Redis.
+  private static let probeMilliseconds: Int64 = 1_500
+
   private static func redis(_ setup: Setup, _ loop: EventLoop) async -> [Finding] {
     let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
     defer { store.close() }
@@ -106,7 +109,8 @@ enum CheckCommand {
     } catch {
       switch error {
       case .unavailable(let reason, _):
-        // What Redis refuses is told with what mends it.
+        // What Redis refuses is told with what mends it, which the next look at it finds out.
+        if store.session.condition == .ready { await loop.sleep(milliseconds: probeMilliseconds) }
         let condition = store.session.condition
         let mended = condition.takesQuestions && condition != .ready
         var finding = Finding("redis", problem: mended ? "\(condition.word): \(condition.detail) (\(reason))" : reason)
