@@ -84,8 +84,11 @@ package final class RunningGateway {
   }
 
   /// Starts what is asked for. Waits for Redis as long as the configuration says, or until a signal asks to stop.
-  /// Throws `Failure`, and then leaves nothing running.
-  package func start(api: Bool, workers: Int, monitor: Configuration.Monitor? = nil) throws -> Ports {
+  /// Throws `Failure`, and then leaves nothing running. `isTrial`: it is known not to be for the open internet, so no
+  /// risks are told.
+  package func start(
+    api: Bool, workers: Int, monitor: Configuration.Monitor? = nil, isTrial: Bool = false
+  ) throws -> Ports {
     // Before anything is opened.
     let needed = setup.descriptors(api: api, monitor: monitor != nil, workers: workers)
     if let shortage = Descriptors.raise(toFit: needed) { throw Failure.descriptors(shortage) }
@@ -95,13 +98,13 @@ package final class RunningGateway {
       for number in 0..<workers {
         let workerThread = WorkerThread(name: "worker-\(number)")
         workerThreads.append(workerThread)
-        try workerThread.open(setup, store, metrics, log, weighsRisks: number == 0)
+        try workerThread.open(setup, store, metrics, log, weighsRisks: number == 0 && !isTrial)
       }
       var ports = Ports()
       if api {
         let front = APIThread()
         self.front = front
-        ports.api = try front.open(setup, store, metrics, log, at: .api, weighsRisks: workers == 0)
+        ports.api = try front.open(setup, store, metrics, log, at: .api, weighsRisks: workers == 0 && !isTrial)
       }
       if let monitor {
         let thread = APIThread()

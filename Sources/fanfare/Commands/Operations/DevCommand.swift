@@ -85,14 +85,14 @@ enum DevCommand {
     change()
     let changed = try Setup(file: file)
     let second = RunningGateway(changed)
-    guard let port = try second.start(api: true, workers: 1).api else { preconditionFailure("an API has a port") }
+    guard let port = try second.start(api: true, workers: 1, isTrial: true).api else { preconditionFailure("an API has a port") }
     return (second, changed, port)
   }
 
   /// Nil: the port is taken.
   private static func free(_ gateway: RunningGateway) throws -> Int? {
     do {
-      return try gateway.start(api: true, workers: 1).api
+      return try gateway.start(api: true, workers: 1, isTrial: true).api
     } catch let failure as RunningGateway.Failure {
       guard case .listen = failure else { throw failure }
       return nil
