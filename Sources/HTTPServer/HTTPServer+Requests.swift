@@ -113,7 +113,7 @@ extension HTTPServer {
   /// libmicrohttpd closes a connection only from inside a callback, and there is none now. It finds that it can no longer write, or
   /// asks what to do with more of the body, or its client goes; or its time ends.
   private func endLater(_ connection: Connection) {
-    shutdown(connection.socket, Int32(SHUT_WR))
+    Loop.Socket.endWriting(connection.socket)
     connection.pace = nil
     connection.deadline = loop.now + Self.patience
   }

@@ -35,7 +35,7 @@ final class LingeringSockets {
     guard peeked > 0 || (peeked < 0 && errno == EAGAIN) else { return false }
     let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard duplicate >= 0 else { return false }
-    shutdown(duplicate, Int32(SHUT_WR))
+    Loop.Socket.endWriting(duplicate)
     count += 1
     let socket = Socket(duplicate, ended)
     // The loop's closures keep it and this alive until its end.

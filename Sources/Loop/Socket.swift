@@ -99,7 +99,10 @@ package final class Socket {
   }
 
   /// Tells the peer that nothing more comes; reading goes on.
-  package func endWriting() { shutdown(fd, Int32(SHUT_WR)) }
+  package func endWriting() { Self.endWriting(fd) }
+
+  /// As `endWriting`, of a socket that something else owns.
+  package static func endWriting(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// The next `close` ends the TCP connection with RST: the peer loses what it has not read. No effect on a unix socket.
   package func resetOnClose() {
