@@ -199,8 +199,10 @@ extension Journeys {
       try await fanfare(#""$0" messages list --url http://127.0.0.1:1"#, exit: 2).contains("needs an API key"))
     #expect(
       try await fanfare(#""$0" messages list"#, exit: 2, ["FANFARE_URL": "http://127.0.0.1:1"]).contains("an API key"))
-    _ = try await fanfare(
-      #"umask 077; printf %s "$2" > spare.key && "$0" login --profile spare --url "$1" --key-file spare.key"#)
+    let spare = folder.appending(path: "spare.key").path
+    try (gateway.client.key ?? "").write(toFile: spare, atomically: true, encoding: .utf8)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: spare)
+    _ = try await fanfare(#""$0" login --profile spare --url "$1" --key-file "$XDG_CONFIG_HOME/spare.key""#)
     #expect(try await fanfare(#""$0" profiles"#).contains("spare\t\(gateway.client.base)"))
     #expect(
       try await fanfare(#""$0" messages list --profile spare"#, ["FANFARE_URL": "http://127.0.0.1:1"]).contains(
