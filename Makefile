@@ -50,9 +50,10 @@ dev: packages ## run Redis, the sandbox and the gateway in one command; ctrl-C s
 	$(SWIFT) build --product fanfare
 	@"$$($(SWIFT) build --show-bin-path)/fanfare" dev
 
-fields: packages ## generate docs/fields.md from the code
+fields: packages ## generate docs/fields.md and docs/message.md from the code
 	$(SWIFT) build --build-tests
 	FANFARE_WRITE_FIELDS=1 $(SWIFT) test --skip-build --filter FieldTests
+	FANFARE_WRITE_FIELDS=1 $(SWIFT) test --skip-build --filter MessagePageTests
 
 lint: packages ## check format, file lengths, import graph and doc comments
 	@Config/install-packages Config/lint-packages

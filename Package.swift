@@ -171,8 +171,8 @@ let package = Package(
     tests(
       "FanfareTests",
       [
-        "fanfare", "API", "CommandFrame", "Configuration", "Gateway", "GatewayClient", "TLS", "Domain", "JSON",
-        "Support",
+        "fanfare", "API", "CommandFrame", "Configuration", "Gateway", "GatewayClient", "Intake", "Store", "TLS",
+        "Domain", "JSON", "Support",
       ]),
     tests("GatewayTests", ["Gateway", "Configuration", "TLS", "Domain", "Support"]),
     tests("LaboratoryTests", ["Laboratory", "CommandFrame", "Domain", "Support"]),

@@ -23,7 +23,8 @@ extension APNsPayload {
     aps.set("relevance-score", activity.relevanceScore.map(JSONValue.double))
     if let notification { aps.set("alert", members: said(notification, &warnings)) }
     if activity.activityID != nil {
-      warnings.append(RenderWarning("/live_activity/activity_id", "apns: the token names the activity"))
+      warnings.append(
+        RenderWarning("/live_activity/activity_id", "apns: the token names the activity", isLeftOut: true))
     }
     return aps
   }
@@ -42,7 +43,7 @@ extension APNsPayload {
   ) -> JSONValue? {
     guard let key else { return text.map(JSONValue.string) }
     if text != nil {
-      warnings.append(RenderWarning("/notification/\(field)", "apns: its key is sent in its place"))
+      warnings.append(RenderWarning("/notification/\(field)", "apns: its key is sent in its place", isLeftOut: true))
     }
     return .object([
       JSONMember("loc-key", .string(key)), JSONMember("loc-args", .array(arguments.map(JSONValue.string))),

@@ -8,7 +8,8 @@ enum APNsPayload {
     case .alert: break
     case .background:
       if message.notification != nil {
-        warnings.append(RenderWarning("/notification", "apns: a background message shows nothing"))
+        warnings.append(
+          RenderWarning("/notification", "apns: a background message shows nothing", isLeftOut: true))
       }
       return [contentAvailable]
     case .liveActivity: return message.liveActivity.map { activity($0, message.notification, &warnings) } ?? []
@@ -80,7 +81,8 @@ enum APNsPayload {
     guard let sound else { return nil }
     guard sound.critical else {
       if sound.volume != nil {
-        warnings.append(RenderWarning("/notification/sound/volume", "apns: only a critical sound has a volume"))
+        warnings.append(
+          RenderWarning("/notification/sound/volume", "apns: only a critical sound has a volume", isLeftOut: true))
       }
       return .string(sound.name)
     }
@@ -93,15 +95,15 @@ enum APNsPayload {
     let absent: [(isGiven: Bool, field: String, note: String)] = [
       (notification.icon != nil, "icon", "the app's own icon is shown"),
       (notification.color != nil, "color", "no field for a color"),
-      (notification.androidChannel != nil, "android_channel", "Android's alone"),
-      (notification.androidVisibility != nil, "android_visibility", "Android's alone"),
-      (notification.androidTag != nil, "android_tag", "Android's alone; a collapse key replaces here"),
-      (notification.androidCount != nil, "android_count", "Android's alone; the badge counts here"),
-      (notification.androidTicker != nil, "android_ticker", "Android's alone"),
-      (notification.web != nil, "web", "for browsers alone"),
+      (notification.androidChannel != nil, "android_channel", "Android only"),
+      (notification.androidVisibility != nil, "android_visibility", "Android only"),
+      (notification.androidTag != nil, "android_tag", "Android only; a collapse key replaces here"),
+      (notification.androidCount != nil, "android_count", "Android only; the badge counts here"),
+      (notification.androidTicker != nil, "android_ticker", "Android only"),
+      (notification.web != nil, "web", "for browsers only"),
     ]
     for (isGiven, field, note) in absent where isGiven {
-      warnings.append(RenderWarning("/notification/\(field)", "apns: \(note)"))
+      warnings.append(RenderWarning("/notification/\(field)", "apns: \(note)", isLeftOut: true))
     }
   }
 }

@@ -11,7 +11,7 @@ extension APNsAccount {
     let headers = headers(message, startedAt: startedAt, &warnings, &faults)
     let body = body(message, &warnings, &faults)
     if message.analyticsLabel != nil {
-      warnings.append(RenderWarning("/analytics_label", "apns: has no reports to name a send in"))
+      warnings.append(RenderWarning("/analytics_label", "apns: APNs has no reports", isLeftOut: true))
     }
     let limit = message.apnsPayloadLimit
     if body.count > limit {
@@ -31,14 +31,17 @@ extension APNsAccount {
       headers.append(Header(APNsHeader.priority, priority))
       if let asked = message.priority, priority == "5", asked != .normal {
         warnings.append(
-          RenderWarning("/priority", "apns: a \(message.kind.rawValue) push goes with priority 5 instead"))
+          RenderWarning(
+            "/priority", "apns: a \(message.kind.rawValue) push goes with priority 5 instead",
+            isLeftOut: message.kind == .background))
       }
     }
     let expiration = message.ttl == 0 ? 0 : startedAt.seconds + Int64(message.ttl)
     headers.append(Header(APNsHeader.expiration, String(expiration), indexed: false))
     if let key = message.collapseKey {
       if message.isBroadcast {
-        warnings.append(RenderWarning("/collapse_key", "apns: a channel keeps the newest message by itself"))
+        warnings.append(
+          RenderWarning("/collapse_key", "apns: a channel keeps the newest message by itself", isLeftOut: true))
       } else {
         faults.check { () throws(RenderFault) in try Self.checkCollapseID(key, pointer: "/collapse_key") }
         headers.append(Header(APNsHeader.collapseID, key, indexed: false))
@@ -136,7 +139,7 @@ extension APNsAccount {
     if root[key] == nil {
       root.append(JSONMember(key, value))
     } else {
-      warnings.append(RenderWarning(pointer, "apns: data has \(key) already, which is kept"))
+      warnings.append(RenderWarning(pointer, "apns: data has \(key) already, which is kept", isLeftOut: true))
     }
   }
 }

@@ -43,7 +43,9 @@ enum AppleActivity {
   private static func said(_ notification: Notification, _ warnings: inout [RenderWarning]) -> [JSONMember] {
     func text(_ text: String?, _ key: String?, _ arguments: [String], _ field: String) -> JSONValue? {
       guard let key else { return text.map(JSONValue.string) }
-      if text != nil { warnings.append(RenderWarning("/notification/\(field)", "fcm: its key is sent in its place")) }
+      if text != nil {
+        warnings.append(RenderWarning("/notification/\(field)", "fcm: its key is sent in its place", isLeftOut: true))
+      }
       return .object([
         JSONMember("loc-key", .string(key)), JSONMember("loc-args", .array(arguments.map(JSONValue.string))),
       ])
@@ -57,7 +59,7 @@ enum AppleActivity {
 
   private static func warn(about message: Message, _ activity: LiveActivity, _ warnings: inout [RenderWarning]) {
     if activity.activityID != nil {
-      warnings.append(RenderWarning("/live_activity/activity_id", "fcm: the token names the activity"))
+      warnings.append(RenderWarning("/live_activity/activity_id", "fcm: the token names the activity", isLeftOut: true))
     }
     if message.priority == .low {
       warnings.append(RenderWarning("/priority", "fcm: a Live Activity goes with priority 5 instead"))

@@ -58,7 +58,7 @@ extension FCMAccount {
   ) -> [JSONMember] {
     let notification = message.kind == .alert ? message.notification : nil
     if message.kind == .background, message.notification != nil {
-      warnings.append(RenderWarning("/notification", "fcm: a background message shows nothing"))
+      warnings.append(RenderWarning("/notification", "fcm: a background message shows nothing", isLeftOut: true))
     }
     var members: [JSONMember] = []
     members.set("notification", members: Self.common(notification))
@@ -127,7 +127,7 @@ extension FCMAccount {
     if members[key] == nil {
       members.append(JSONMember(key, .string(text)))
     } else {
-      warnings.append(RenderWarning(pointer, "fcm: data has \(key) already, which is kept"))
+      warnings.append(RenderWarning(pointer, "fcm: data has \(key) already, which is kept", isLeftOut: true))
     }
   }
 

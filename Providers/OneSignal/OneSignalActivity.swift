@@ -35,7 +35,7 @@ extension OneSignalAccount {
         members.set("ios_relevance_score", .double(score))
       } else {
         warnings.append(
-          RenderWarning("/live_activity/relevance_score", "onesignal: left out, only 0 to 1 is taken"))
+          RenderWarning("/live_activity/relevance_score", "onesignal: only 0 to 1 is taken", isLeftOut: true))
       }
     }
     Self.warn(about: message, activity, &warnings)
@@ -60,8 +60,15 @@ extension OneSignalAccount {
     if notification.sound != nil, members["headings"] == nil {
       warnings.append(RenderWarning("/notification/sound", "onesignal: heard only with a title and a body"))
     }
-    if notification.titleKey != nil || notification.bodyKey != nil {
-      warnings.append(RenderWarning("/notification", "onesignal: no keys of texts in a Live Activity"))
+    let keys = [
+      ("title_key", notification.titleKey != nil), ("title_args", !notification.titleArgs.isEmpty),
+      ("body_key", notification.bodyKey != nil), ("body_args", !notification.bodyArgs.isEmpty),
+    ]
+    for (field, isGiven) in keys where isGiven {
+      warnings.append(
+        RenderWarning(
+          "/notification/\(field)", "onesignal: no keys of texts in a Live Activity; give the text itself",
+          isLeftOut: true))
     }
   }
 
@@ -69,10 +76,6 @@ extension OneSignalAccount {
     about message: Message, _ activity: LiveActivity, _ warnings: inout [RenderWarning]
   ) {
     let absent: [(isGiven: Bool, pointer: String, note: String)] = [
-      (
-        activity.event != .start && activity.activityID != nil, "/live_activity/activity_id",
-        "the target names the activity"
-      ),
       (activity.inputPushChannel != nil, "/live_activity/input_push_channel", "no field for a channel"),
       (activity.inputPushToken, "/live_activity/input_push_token", "asked for by OneSignal itself"),
       (!message.data.isEmpty, "/data", "a Live Activity carries no data beside its state"),
@@ -80,7 +83,11 @@ extension OneSignalAccount {
       (message.ttl != Message.defaultTTL, "/ttl", "no field for it in a Live Activity"),
     ]
     for (isGiven, pointer, note) in absent where isGiven {
-      warnings.append(RenderWarning(pointer, "onesignal: \(note)"))
+      warnings.append(RenderWarning(pointer, "onesignal: \(note)", isLeftOut: true))
+    }
+    if activity.event != .start, activity.activityID != nil {
+      warnings.append(
+        RenderWarning("/live_activity/activity_id", "onesignal: the target names the activity, this only the call"))
     }
   }
 

@@ -46,10 +46,6 @@ enum OneSignalLook {
 
   private static func warn(about notification: Notification, _ warnings: inout [RenderWarning]) {
     let absent: [(isGiven: Bool, field: String, note: String)] = [
-      (
-        notification.buttons.contains { !($0.url.map(isWebAddress) ?? true) }, "buttons",
-        "a button's URL is for browsers, and only of http or https"
-      ),
       (notification.launchImage != nil, "launch_image", "no field for it"),
       (notification.filterCriteria != nil, "filter_criteria", "no field for it"),
       (notification.androidTag != nil, "android_tag", "no field for it; a collapse key replaces here"),
@@ -59,7 +55,14 @@ enum OneSignalLook {
       (notification.web?.silent != nil, "web/silent", "no field for it"),
     ]
     for (isGiven, field, note) in absent where isGiven {
-      warnings.append(RenderWarning("/notification/\(field)", "onesignal: \(note)"))
+      warnings.append(RenderWarning("/notification/\(field)", "onesignal: \(note)", isLeftOut: true))
+    }
+    for (place, button) in notification.buttons.enumerated() {
+      guard let url = button.url, !isWebAddress(url) else { continue }
+      warnings.append(
+        RenderWarning(
+          "/notification/buttons/\(place)/url", "onesignal: a button's URL is for browsers, and only of http or https",
+          isLeftOut: true))
     }
   }
 
@@ -79,8 +82,12 @@ enum OneSignalLook {
       members.set("ios_badgeCount", badge)
     }
     members.set("ios_sound", notification.sound?.name)
-    if let sound = notification.sound, sound.critical || sound.volume != nil {
-      warnings.append(RenderWarning("/notification/sound", "onesignal: only the sound's name is carried"))
+    if let sound = notification.sound {
+      for (field, isGiven) in [("critical", sound.critical), ("volume", sound.volume != nil)] where isGiven {
+        warnings.append(
+          RenderWarning(
+            "/notification/sound/\(field)", "onesignal: only the sound's name is carried", isLeftOut: true))
+      }
     }
     members.set("ios_category", notification.category)
     members.set("thread_id", notification.threadID)

@@ -27,14 +27,14 @@ extension OneSignalAccount {
       OneSignalTexts(notification, &warnings).write(to: &members)
       OneSignalLook.write(notification, to: &members, &warnings)
     } else if message.notification != nil {
-      warnings.append(RenderWarning("/notification", "onesignal: a background message shows nothing"))
+      warnings.append(RenderWarning("/notification", "onesignal: a background message shows nothing", isLeftOut: true))
     }
     if message.kind == .voip { members.set("apns_push_type_override", "voip") }
     // Without texts it is a data push.
     let isSilent = message.kind == .background || (message.kind == .voip && members["contents"] == nil)
     if isSilent || message.contentAvailable { members.set("content_available", .bool(true)) }
     if message.mutableContent == false {
-      warnings.append(RenderWarning("/mutable_content", "onesignal: always on for Apple devices"))
+      warnings.append(RenderWarning("/mutable_content", "onesignal: always on for Apple devices", isLeftOut: true))
     }
     var faults = RenderFaults()
     faults.check { () throws(RenderFault) in try Self.writeData(message, to: &members) }

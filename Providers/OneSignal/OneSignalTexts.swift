@@ -19,6 +19,11 @@ struct OneSignalTexts {
       }
       if !languages.contains(where: { $0.code == code }) { languages.append((code, texts)) }
     }
+    if notification.title != nil, notification.body == nil, !notification.localized.contains(where: { $0.body != nil })
+    {
+      warnings.append(
+        RenderWarning("/notification/title", "onesignal: without a `body` the title is shown as the text"))
+    }
   }
 
   func write(to members: inout [JSONMember]) {

@@ -7,15 +7,15 @@ enum WebPushWarnings {
   private static let noTexts = "browsers have no texts of an app; give the text itself, or `localized`"
 
   static func add(_ message: Message, to warnings: inout [RenderWarning]) {
-    var limited: [(isGiven: Bool, pointer: String, note: String)] = [
+    var absent: [(isGiven: Bool, pointer: String, note: String)] = [
       (message.analyticsLabel != nil, "/analytics_label", "push services count nothing by labels"),
       (message.contentAvailable, "/content_available", "a push always wakes the site's service worker"),
     ]
     if message.kind == .background {
-      limited.append((message.mutableContent != nil, "/mutable_content", "there is nothing to change"))
+      absent.append((message.mutableContent != nil, "/mutable_content", "there is nothing to change"))
     }
     if message.kind == .alert, let notification = message.notification {
-      limited += [
+      absent += [
         (notification.subtitle != nil, "/notification/subtitle", appsOnly),
         (notification.titleKey != nil, "/notification/title_key", noTexts),
         (!notification.titleArgs.isEmpty, "/notification/title_args", noTexts),
@@ -38,14 +38,26 @@ enum WebPushWarnings {
         (notification.androidTag != nil, "/notification/android_tag", "for apps only; `web.tag` is for browsers"),
         (notification.androidCount != nil, "/notification/android_count", appsOnly),
         (notification.androidTicker != nil, "/notification/android_ticker", appsOnly),
-        (
-          notification.buttons.count > buttonLimit, "/notification/buttons",
-          "browsers show the first \(buttonLimit) or none"
-        ),
       ]
+      addLimits(of: notification, to: &warnings)
     }
-    for (isGiven, pointer, note) in limited where isGiven {
-      warnings.append(RenderWarning(pointer, "webpush: \(note)"))
+    for (isGiven, pointer, note) in absent where isGiven {
+      warnings.append(RenderWarning(pointer, "webpush: \(note)", isLeftOut: true))
     }
   }
+
+  private static func addLimits(of notification: Notification, to warnings: inout [RenderWarning]) {
+    if notification.buttons.count > buttonLimit {
+      warnings.append(
+        RenderWarning("/notification/buttons", "webpush: browsers show the first \(buttonLimit) or none"))
+    }
+    let https = "webpush: browsers open https links only"
+    if let link = notification.link, !isWebLink(link) { warnings.append(RenderWarning("/notification/link", https)) }
+    for (place, button) in notification.buttons.enumerated() {
+      guard let url = button.url, !isWebLink(url) else { continue }
+      warnings.append(RenderWarning("/notification/buttons/\(place)/url", https))
+    }
+  }
+
+  private static func isWebLink(_ link: String) -> Bool { link.lowercased().hasPrefix("https://") }
 }

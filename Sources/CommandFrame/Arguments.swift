@@ -63,6 +63,8 @@ package struct UsageProblem: Error {
 /// What stood on the command line, checked against the command's options.
 package struct Arguments: Sendable {
   private var values: [String: [String]] = [:]
+  /// What the value of each option is called.
+  private var units: [String: String] = [:]
   /// The words that are no options, in order; at most as many as the command names. After `--` every word is one.
   package private(set) var positionals: [String] = []
 
@@ -81,9 +83,7 @@ package struct Arguments: Sendable {
       }
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       guard let option = command.options.first(where: { $0.name == parts[0] }) else {
-        let names = command.options.map(\.name)
-        let longer = names.filter { $0.hasPrefix(parts[0] + "-") }
-        let near = longer.count == 1 ? longer[0] : Suggestion.nearest(to: parts[0], among: names)
+        let near = Self.meant(by: parts[0], among: command.options.map(\.name))
         throw UsageProblem(
           text: "\(command.name) has no option \(parts[0])" + (near.map { "; did you mean \($0)?" } ?? ""))
       }
@@ -103,6 +103,36 @@ package struct Arguments: Sendable {
     guard positionals.count <= command.positionals.count else {
       throw UsageProblem(text: "unexpected argument \"\(positionals[command.positionals.count])\"")
     }
+    try checkActions(command)
+    units = Dictionary(command.options.map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { $1 })
+  }
+
+  /// `-t` may be any option that begins so.
+  private static func meant(by word: String, among names: [String]) -> String? {
+    guard word.count == 2, let letter = word.last, letter != "-" else {
+      let longer = names.filter { $0.hasPrefix(word + "-") }
+      return longer.count == 1 ? longer[0] : Suggestion.nearest(to: word, among: names)
+    }
+    let some = names.filter { $0.hasPrefix("--\(letter)") }
+    guard let last = some.last else { return nil }
+    return some.count == 1 ? last : some.dropLast().joined(separator: ", ") + " or \(last)"
+  }
+
+  /// Refuses options that are for other actions than the given one: their help begins with the actions, as
+  /// `list, tail: messages with this label; deliveries: …`.
+  private func checkActions(_ command: Command) throws(UsageProblem) {
+    let actions = (command.positionals.first ?? "").split(separator: "|").map(String.init)
+    guard actions.count > 1, let action = positionals.first, actions.contains(action) else { return }
+    for option in command.options where has(option.name) {
+      var own: [String] = []
+      for part in option.help.split(separator: ";") {
+        guard let mark = part.firstIndex(of: ":") else { continue }
+        let words = part[..<mark].split(separator: ",").map { String($0.trimmingPrefix(" ")) }
+        if words.allSatisfy(actions.contains) { own += words }
+      }
+      guard !own.isEmpty, !own.contains(action) else { continue }
+      throw UsageProblem(text: "\(option.name) is for \(own.joined(separator: ", ")), not for \(action)")
+    }
   }
 
   /// True for a switch or an option that was given, with whatever value.
@@ -116,7 +146,10 @@ package struct Arguments: Sendable {
   package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageProblem) -> Int? {
     guard let text = text(name) else { return nil }
     guard let number = Whole.read(text, in: range) else {
-      throw UsageProblem(text: "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+      let unit = units[name] == "SECONDS" ? " of seconds" : ""
+      let example = unit.isEmpty ? "" : ", such as \(name) \(min(range.upperBound, 60))"
+      throw UsageProblem(
+        text: "\(name) takes a whole number\(unit) from \(range.lowerBound) to \(range.upperBound)\(example)")
     }
     return number
   }

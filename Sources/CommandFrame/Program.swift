@@ -70,7 +70,10 @@ package struct Program: Sendable {
       return .success
     }
     guard let command = commands.first(where: { $0.name == wanted }) else {
-      Terminal.complain("there is no command \"\(wanted)\"", "see \(name) help", code: "usage")
+      let near = Suggestion.nearest(to: wanted, among: commands.map(\.name))
+      Terminal.complain(
+        "there is no command \"\(wanted)\"", near.map { "did you mean \"\($0)\"?" } ?? "see \(name) help",
+        code: "usage")
       return .usage
     }
     Terminal.print(page(of: command))

@@ -10,7 +10,7 @@ extension Configuration {
         file: path,
         faults: [
           ConfigurationFault(
-            pointer: "", problem: "the file cannot be read",
+            pointer: "", problem: FileContent.exists(path) ? "the file cannot be read" : "\(path) does not exist here",
             fix: "Copy Config/fanfare.example.json5 there, or name another file with --config")
         ])
     }

@@ -85,8 +85,9 @@ extension Client.Answer {
     // Of a single one the detail says it all.
     if violations.count == 1, let only = violations[0]["detail"]?.string, text.hasSuffix(only) { return text }
     for violation in violations {
-      let place = violation["parameter"]?.string ?? violation["pointer"]?.string ?? ""
-      text += "\n  \(place.isEmpty ? "" : "\(place): ")\(violation["detail"]?.string ?? "")"
+      let detail = violation["detail"]?.string ?? ""
+      let place = violation["parameter"]?.string.map { "/\($0)" } ?? violation["pointer"]?.string ?? ""
+      text += "\n  \(FieldName.sentence(detail, at: place))"
     }
     return text
   }

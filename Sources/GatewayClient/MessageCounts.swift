@@ -6,6 +6,8 @@ package struct MessageCounts: Sendable {
   /// By outcome, over all providers and reasons.
   package var outcomes: [String: Int] = [:]
   package var lines: [Line] = []
+  /// The message names an audience, not devices.
+  private let isOfAudience: Bool
 
   /// Deliveries of one provider that ended alike.
   package struct Line: Hashable, Sendable {
@@ -21,6 +23,7 @@ package struct MessageCounts: Sendable {
 
   /// `report`: the body of the answer.
   package init(_ report: JSONValue) {
+    isOfAudience = report["audience"] != nil
     total = Int(report["targets"]?.integer ?? 0)
     for item in report["counts"]?.array ?? [] {
       let line = Line(
@@ -36,12 +39,15 @@ package struct MessageCounts: Sendable {
     }
   }
 
-  /// All were accepted, or skipped as the message, its app or the operator asks for.
+  /// All were accepted, or skipped as the message, its app or the operator asks for. Of an audience also: skipped as
+  /// such a push cannot go there.
   package var isAsMeant: Bool {
     let meant = lines.filter { line in
       line.outcome == Outcome.accepted.rawValue
         || (line.outcome == Outcome.skipped.rawValue
-          && line.reason.flatMap { SkipReason(rawValue: $0) }?.isIntended == true)
+          && line.reason.flatMap { SkipReason(rawValue: $0) }.map {
+            $0.isIntended || isOfAudience && $0.isOfKind
+          } == true)
     }
     return meant.reduce(0) { $0 + $1.count } == total
   }

@@ -10,7 +10,7 @@ struct FaultFinder {
     var finder = FaultFinder(bytes: bytes, maximumDepth: maximumDepth)
     do throws(JSONFault) {
       try finder.document()
-      return JSONFault(detail: "The text is not valid JSON.")
+      return JSONFault(detail: "this is not JSON")
     } catch {
       return error
     }
@@ -37,16 +37,17 @@ struct FaultFinder {
     let offset = offset ?? at
     let before = bytes[..<min(offset, bytes.count)]
     let line = 1 + before.count { $0 == UInt8(ascii: "\n") }
-    let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0) + 1
-    return JSONFault(detail: "\(problem) (line \(line), byte \(column) of it).", offset: offset)
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    let column = String(decoding: before[start...], as: UTF8.self).unicodeScalars.count + 1
+    return JSONFault(detail: "line \(line), column \(column): \(problem)", offset: offset)
   }
 
   private mutating func document() throws(JSONFault) {
     skipSpace()
-    guard byte != nil else { throw fault("The text is empty where a JSON value must stand") }
+    guard byte != nil else { throw JSONFault(detail: JSONFault.empty, offset: at) }
     try value()
     skipSpace()
-    guard byte == nil else { throw fault("After the JSON value comes more: send one value") }
+    guard byte == nil else { throw fault("something follows the JSON value: send one value") }
   }
 
   private mutating func skipSpace() {
@@ -62,15 +63,15 @@ struct FaultFinder {
     case UInt8(ascii: "t"): try word("true")
     case UInt8(ascii: "f"): try word("false")
     case UInt8(ascii: "n"): try word("null")
-    case UInt8(ascii: "'"): throw fault("Strings stand in double quotes, not single ones")
-    case UInt8(ascii: "/"): throw fault("JSON has no comments")
-    case nil: throw fault("The text ends where a value must stand")
-    default: throw fault("No JSON value starts like this")
+    case UInt8(ascii: "'"): throw fault("write strings in double quotes, not in single quotes")
+    case UInt8(ascii: "/"): throw fault("JSON has no comments: remove it")
+    case nil: throw fault("the text ends where a value is expected")
+    default: throw fault("this is not JSON: a value is expected here")
     }
   }
 
   private mutating func enter() throws(JSONFault) {
-    guard depth < maximumDepth else { throw fault("Arrays and objects are nested more than \(maximumDepth) deep") }
+    guard depth < maximumDepth else { throw fault("arrays and objects are nested more than \(maximumDepth) deep") }
     depth += 1
     at += 1
     skipSpace()
@@ -94,10 +95,10 @@ struct FaultFinder {
     try enter()
     if byte == UInt8(ascii: "}") { return leave() }
     while true {
-      guard byte == UInt8(ascii: "\"") else { throw fault("A key in double quotes must stand here") }
+      guard byte == UInt8(ascii: "\"") else { throw fault("write the key in double quotes") }
       try string()
       skipSpace()
-      guard byte == UInt8(ascii: ":") else { throw fault("A colon must follow a key") }
+      guard byte == UInt8(ascii: ":") else { throw fault("a colon must follow the key") }
       at += 1
       skipSpace()
       try value()
@@ -109,19 +110,21 @@ struct FaultFinder {
   private mutating func endsAfterItem(_ bracket: UInt8, _ what: String) throws(JSONFault) -> Bool {
     skipSpace()
     if byte == bracket { return true }
-    guard byte != nil else { throw fault("The text ends inside \(what)") }
-    guard byte == UInt8(ascii: ",") else { throw fault("A comma or the end of \(what) must stand here") }
+    guard byte != nil else { throw fault("the text ends inside \(what)") }
+    guard byte == UInt8(ascii: ",") else { throw fault("a comma or the end of \(what) is expected here") }
     let comma = at
     at += 1
     skipSpace()
-    if byte == bracket { throw fault("A comma must not stand before the end of \(what)", at: comma) }
+    if byte == bracket { throw fault("remove the comma before the end of \(what)", at: comma) }
     return false
   }
 
   private mutating func word(_ word: String) throws(JSONFault) {
     let start = at
     while let byte, isWord(byte) { at += 1 }
-    guard bytes[start..<at].elementsEqual(word.utf8) else { throw fault("This is no JSON word", at: start) }
+    guard bytes[start..<at].elementsEqual(word.utf8) else {
+      throw fault("this is not JSON: only true, false and null may stand without quotes", at: start)
+    }
   }
 
   private func isWord(_ byte: UInt8) -> Bool {
@@ -139,7 +142,7 @@ struct FaultFinder {
     if byte == UInt8(ascii: "-") { at += 1 }
     if byte == UInt8(ascii: "0") {
       at += 1
-      if let byte, isDigit(byte) { throw fault("A number must not start with a zero", at: start) }
+      if let byte, isDigit(byte) { throw fault("remove the zero at the start of the number", at: start) }
     } else {
       try digits(from: start)
     }
@@ -154,16 +157,16 @@ struct FaultFinder {
       if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { at += 1 }
       try digits(from: start)
     }
-    if let byte, isWord(byte) || byte == UInt8(ascii: ".") { throw fault("This is no JSON number", at: start) }
+    if let byte, isWord(byte) || byte == UInt8(ascii: ".") { throw fault("this is not a JSON number", at: start) }
     let text = String(decoding: bytes[start..<at], as: UTF8.self)
     if isWhole, Int64(text) == nil, UInt64(text) == nil {
-      throw fault("A whole number is beyond 64 bits: send it as a string", at: start)
+      throw fault("the whole number has more than 64 bits: send it as a string", at: start)
     }
-    if Double(text)?.isFinite != true { throw fault("A number is too large: send it as a string", at: start) }
+    if Double(text)?.isFinite != true { throw fault("the number is too large: send it as a string", at: start) }
   }
 
   private mutating func digits(from start: Int) throws(JSONFault) {
-    guard let byte, isDigit(byte) else { throw fault("This is no JSON number", at: start) }
+    guard let byte, isDigit(byte) else { throw fault("this is not a JSON number", at: start) }
     while let byte = self.byte, isDigit(byte) { at += 1 }
   }
 
@@ -174,12 +177,12 @@ struct FaultFinder {
     at += 1
     while true {
       switch byte {
-      case nil: throw fault("A string is not ended", at: start)
+      case nil: throw fault("the string does not end: add a double quote", at: start)
       case UInt8(ascii: "\""):
         at += 1
         return
       case UInt8(ascii: "\\"): try escape()
-      case (0x00...0x1F)?: throw fault("A control character stands in a string: write it as \\u and four digits")
+      case (0x00...0x1F)?: throw fault("the string holds a control character: write it as \\u and four digits")
       case (0x20...0x7F)?: at += 1
       default: try multibyte()
       }
@@ -194,11 +197,11 @@ struct FaultFinder {
       let first = try codeUnit(from: start)
       guard (0xD800...0xDFFF).contains(first) else { return }
       guard first < 0xDC00, byte == UInt8(ascii: "\\"), at + 1 < bytes.count, bytes[at + 1] == UInt8(ascii: "u") else {
-        throw fault("Half of a surrogate pair stands alone", at: start)
+        throw fault("half of a surrogate pair stands alone", at: start)
       }
       at += 1
       guard (0xDC00...0xDFFF).contains(try codeUnit(from: start)) else {
-        throw fault("Half of a surrogate pair stands alone", at: start)
+        throw fault("half of a surrogate pair stands alone", at: start)
       }
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
       UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -212,7 +215,7 @@ struct FaultFinder {
     let digits = bytes[min(at + 1, bytes.count)..<min(at + 5, bytes.count)]
     guard digits.count == 4, let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
       digits.first != UInt8(ascii: "+"), digits.first != UInt8(ascii: "-")
-    else { throw fault("Four hexadecimal digits must follow \\u", at: start) }
+    else { throw fault("four hexadecimal digits must follow \\u", at: start) }
     at += 5
     return unit
   }
@@ -222,7 +225,7 @@ struct FaultFinder {
     let count = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2
     let sequence = bytes[at..<min(at + count, bytes.count)]
     guard String(validating: sequence, as: UTF8.self)?.unicodeScalars.count == 1 else {
-      throw fault("Here is no valid UTF-8")
+      throw fault("not valid UTF-8")
     }
     at += count
   }

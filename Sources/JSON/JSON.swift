@@ -32,7 +32,7 @@ package enum JSON {
   package static func parse(_ bytes: [UInt8], _ limits: JSONLimits = JSONLimits()) throws(JSONFault) -> JSONValue {
     precondition((0...1000).contains(limits.depth), "simdjson nests 1,024 deep")
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-      throw JSONFault(detail: "The text starts with a byte order mark: send plain UTF-8 without one.", offset: 0)
+      throw JSONFault(detail: "the text starts with a byte order mark: send UTF-8 without one", offset: 0)
     }
     var nodes: UnsafePointer<fanfare_json_node>?
     var pointer: UnsafePointer<CChar>?
@@ -46,13 +46,13 @@ package enum JSON {
       var tree = Tree(next: nodes!)
       return try tree.value()
     case fanfare_json_no_memory:
-      throw JSONFault(detail: "The text is too large to read.")
+      throw JSONFault(detail: "the text is too large to read")
     case fanfare_json_too_many_members:
       throw JSONFault(
-        detail: "An object has more than \(limits.members) members: no request needs as many; leave some out.",
+        detail: "an object has more than \(limits.members) members: no request needs as many; leave some out",
         crowded: pointer.map { String(cString: $0) } ?? "")
     case fanfare_json_too_many_values:
-      throw JSONFault(detail: "The text holds more than \(limits.values) values: send it in parts.", crowded: "")
+      throw JSONFault(detail: "the text holds more than \(limits.values) values: send it in parts", crowded: "")
     default:
       throw FaultFinder.fault(in: bytes, maximumDepth: limits.depth)
     }
@@ -92,7 +92,7 @@ private struct Tree {
       let key = text(next.pointee.key, next.pointee.key_length)
       let isNew = seen?.insert(key).inserted ?? !members.contains { $0.key == key }
       guard isNew else {
-        throw JSONFault(detail: "An object has the key \(FaultFinder.shown(key)) twice: send it once.")
+        throw JSONFault(detail: "an object has the key \(FaultFinder.shown(key)) twice: send it once")
       }
       members.append(JSONMember(key, try value()))
     }
@@ -112,6 +112,8 @@ package struct JSONFault: Error, Hashable, Sendable {
   package var offset: Int?
   /// JSON pointer of what holds more than it may; nil where that is not the fault.
   package var crowded: String?
+  /// The detail of a text that holds nothing.
+  package static let empty = "the text is empty: a JSON value is expected"
   /// `offset`: in bytes, from 0.
   package init(detail: String, offset: Int? = nil, crowded: String? = nil) {
     self.detail = detail

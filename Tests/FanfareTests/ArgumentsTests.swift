@@ -23,11 +23,33 @@ struct ArgumentsTests {
     arguments: [
       (["--titel", "x"], "did you mean --title?"), (["--title"], "--title needs a value"),
       (["--title", "a", "--title", "b"], "is given twice"), (["--json=yes"], "takes no value"),
-      (["surprise"], "unexpected argument \"surprise\""),
+      (["-t", "x"], "did you mean --to-token, --title or --ttl?"), (["surprise"], "unexpected argument \"surprise\""),
     ])
   func problems(_ words: [String], told: String) throws {
     let problem = #expect(throws: UsageProblem.self) { try Arguments(words, for: SendCommand.command) }
     #expect(problem?.text.contains(told) == true)
+  }
+
+  @Test("an option of another action, a label given twice and a number with its unit are refused with the remedy")
+  func misplaced() throws {
+    func told(_ words: [String], _ command: Command) -> String? {
+      #expect(throws: UsageProblem.self) {
+        let arguments = try Arguments(words, for: command)
+        _ = try MessageEnd.seconds(arguments)
+        _ = try SendCommand.message(arguments)
+      }?.text
+    }
+    let messages = MessagesCommand.command
+    #expect(told(["show", "msg_1", "--csv"], messages) == "--csv is for list, tail, deliveries, not for show")
+    #expect(told(["watch", "msg_1", "--label", "a:b"], messages) == "--label is for list, tail, not for watch")
+    #expect((try? Arguments(["list", "--csv", "--label", "a:b"], for: messages)) != nil)
+    #expect((try? Arguments(["deliveries", "msg_1", "--state", "failed", "--csv"], for: messages)) != nil)
+    let send = SendCommand.command
+    #expect(told(["--user", "a", "--label", "a:b", "--label", "a:c"], send) == "--label a is given twice")
+    #expect(
+      told(["--user", "a", "--wait", "30s"], send)?.contains("of seconds from 1 to 86400, such as --wait 60") == true)
+    #expect(told(["--user", "a", "--ttl", "1d"], send)?.contains("of seconds from 0") == true)
+    #expect(told(["--user", "a", "--file", "/nowhere.json"], send) == "there is no file /nowhere.json")
   }
 
   @Test("a misspelt command ends with exit code 2, help with 0")

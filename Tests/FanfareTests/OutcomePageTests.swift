@@ -1,6 +1,8 @@
 import API
 import Domain
 import Foundation
+import Intake
+import Store
 import Testing
 
 /// The page is held against the words that stand in the sources, so that a new one cannot be forgotten.
@@ -29,6 +31,7 @@ struct OutcomePageTests {
     let known =
       Outcome.allCases.map(\.rawValue) + ["pending", "sending", "retrying", "blocked"]
       + ["waiting", "failing", "unreachable"] + ProblemCode.allCases.map(\.rawValue)
+      + MessageState.allCases.map(\.rawValue) + Violation.Code.allCases.map(\.rawValue)
     #expect(Set(known).subtracting(try Self.explained()).sorted() == [])
   }
 
@@ -50,6 +53,25 @@ struct OutcomePageTests {
     ]
   }
 
+  @Test("every code of a warning has its line")
+  func warnings() throws {
+    var codes: Set<String> = []
+    for (_, text) in try Self.sources(["Sources/API", "Sources/Intake"]) {
+      for line in Self.linesWithText(of: text) {
+        for pattern in [
+          #/code: "([a-z_]+)"/#, #/warn\(.*?, "([a-z_]+)",/#, #/^ +fields\.place.*, "([a-z_]+)",/#,
+          #/\("(unknown_[a-z]+)", "/#,
+        ] {
+          for match in line.matches(of: pattern) { codes.insert(String(match.1)) }
+        }
+      }
+    }
+    #expect(
+      codes.isSuperset(of: ["moved", "no_targets", "unknown_language", "clock_ahead", "partly_localized", "ignored"]),
+      "\(codes)")
+    #expect(codes.union(["left_out", "mapped"]).subtracting(try Self.explained()).sorted() == [])
+  }
+
   /// Lines with a text in them: the others are most, and matching one takes long in a debug build.
   private static func linesWithText(of source: String) -> [String] {
     source.utf8.split(separator: UInt8(ascii: "\n")).filter { $0.contains(UInt8(ascii: "\"")) }
@@ -67,7 +89,7 @@ struct OutcomePageTests {
         for (word, pattern) in givingReasons where line.contains(word) {
           for match in line.matches(of: pattern) { words.insert(String(match.1)) }
         }
-        if ["APNsReasons.swift", "FCMVerdicts.swift"].contains(name),
+        if ["APNsReasons.swift", "BroadcastReasons.swift", "FCMVerdicts.swift"].contains(name),
           let key = line.firstMatch(of: #/^ +"([A-Za-z_]+)": /#)
         {
           words.insert(String(key.1))

@@ -2,6 +2,8 @@ import CommandFrame
 import GatewayClient
 import Testing
 
+@testable import fanfare
+
 @Suite("What commands say")
 struct WordingTests {
   @Test("a number stands with its noun in the right form")
@@ -14,6 +16,20 @@ struct WordingTests {
     #expect(counted(Int64.max, "key").hasSuffix("807 keys"))
   }
 
+  @Test(
+    "what the server says of its HTTP interface is said in the words of the command line",
+    arguments: [
+      ("map one with `map=COLUMN:provider`", "map one with `--map COLUMN=provider`"),
+      ("for all: `set=provider:fcm`", "for all: `--set provider=fcm`"),
+      ("create it with `PUT /v1/test_lists/{name}`", "create it with `fanfare test-lists set NAME`"),
+      (
+        "unknown column `a`: map it with `--map 'a=b'` (over HTTP `?map=a:b`), or",
+        "unknown column `a`: map it with `--map 'a=b'`, or"
+      ),
+      ("`ttl` must be a whole number", "`ttl` must be a whole number"),
+    ])
+  func words(_ text: String, _ shown: String) { #expect(CommandWords.of(text) == shown) }
+
   @Test("a refusal says once what is wrong: its only fault, several each with its place")
   func refusal() {
     func told(_ json: String) -> String { Client.Answer(status: 422, body: Array(json.utf8)).problem }
@@ -25,13 +41,13 @@ struct WordingTests {
       told(
         #"{"title":"Not valid","detail":"2 faults; see `violations`","#
           + #""violations":[{"pointer":"/ttl","detail":"too long"},{"pointer":"/to","detail":"missing"}]}"#)
-        == "Not valid: 2 faults; see `violations`\n  /ttl: too long\n  /to: missing")
+        == "Not valid: 2 faults; see `violations`\n  `ttl`: too long\n  `to`: missing")
     #expect(
       told(#"{"title":"There is no such thing","code":"not_found","detail":"There is no such draft"}"#)
         == "There is no such draft")
     // What the sentence does not say is not lost.
     #expect(
       told(#"{"title":"Not valid","violations":[{"pointer":"/ttl","detail":"too long"}]}"#)
-        == "Not valid\n  /ttl: too long")
+        == "Not valid\n  `ttl`: too long")
   }
 }

@@ -89,7 +89,13 @@ struct BadMessageTests {
       (alert(##""notification":{"title":"T","color":"#12345g"}"##), ["/notification/color invalid_format"]),
       (
         alert(#""notification":{"title":"T","buttons":[{},{},{},{}]}"#),
-        ["/notification/buttons too_many"]
+        [
+          "/notification/buttons too_many", "/notification/buttons/0/id required",
+          "/notification/buttons/0/text required", "/notification/buttons/1/id required",
+          "/notification/buttons/1/text required", "/notification/buttons/2/id required",
+          "/notification/buttons/2/text required", "/notification/buttons/3/id required",
+          "/notification/buttons/3/text required",
+        ]
       ),
       (
         alert(#""notification":{"title":"T","buttons":[{"id":"a","text":"A"},{"id":"a","text":"B"},{"id":"c"}]}"#),

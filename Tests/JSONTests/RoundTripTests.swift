@@ -56,7 +56,7 @@ struct RoundTripTests {
         _ = try JSON.parse(bytes)
       } catch {
         // The second look must agree that something is wrong, and say what.
-        #expect(error.detail != "The text is not valid JSON.", "seed \(seed), round \(round): \(bytes)")
+        #expect(error.detail != "this is not JSON", "seed \(seed), round \(round): \(bytes)")
       }
     }
   }

@@ -14,7 +14,7 @@ extension DeviceCalls {
     let faults = FaultBudget(
       eachDocument: RequestBounds.violationsOfLine, suggestions: call.suggestions)
     var results: [(line: Int, result: Result<Written, Problem>)] = []
-    var devices: [Device] = []
+    var devices: [DeviceReading] = []
     var places: [Int] = []
     for line in lines {
       await loop.giveWay()
@@ -28,32 +28,36 @@ extension DeviceCalls {
     }
     let registered: [PutResult]
     do throws(StoreError) {
-      registered = try await store.devices.put(devices, app: call.app)
+      registered = try await store.devices.put(devices.map(\.device), app: call.app)
     } catch {
       throw Problem(error)
     }
-    for (place, done) in zip(places, registered) {
+    let tenant = try configuration.tenant(call.app)
+    for ((place, reading), done) in zip(zip(places, devices), registered) {
       guard case .stored(let id, let registration) = done else {
         results[place].result = .failure(userIsFull)
         continue
       }
+      let found = reading.notices(of: registration, servedBy: tenant, showsAll: true)
+      let notices = found.isEmpty ? [] : call.notices.told(found)
       results[place].result = .success { writer in
         writer.member("id", id.rawValue)
         writer.member("registration", registration.word)
         if case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
+        if !notices.isEmpty { writer.objects("warnings", notices) { $1.writeMembers(to: &$0) } }
       }
     }
     return await Lines.answer(results, loop)
   }
 
-  private func device(on line: Lines.Line, _ call: Call, _ faults: FaultBudget) throws(Problem) -> Device {
+  private func device(on line: Lines.Line, _ call: Call, _ faults: FaultBudget) throws(Problem) -> DeviceReading {
     let document = try line.document()
     do throws(Refusal) {
       var reading = try DeviceReader.read(
         document, id: nil, now: call.now, providers: configuration.tokenRules, isImported: true,
         faults: faults)
       reading.takeInstallation(in: call.app)
-      return reading.device
+      return reading
     } catch {
       throw Problem(error, .invalidDevice)
     }

@@ -114,6 +114,7 @@ struct DeviceCalls {
     }
     // An app learns no more of the registry than its own place in it.
     let showsAll = call.may(.devices)
+    let tenant = try configuration.tenant(call.app)
     var device = reading.device
     device.id = id
     let isNew = registration == .created
@@ -128,9 +129,8 @@ struct DeviceCalls {
       if showsAll, case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
       writer.key("warnings")
       writer.beginArray()
-      for warning in reading.warnings {
-        Notice(pointer: warning.pointer, code: warning.code, detail: warning.detail).write(to: &writer)
-      }
+      let notices = reading.notices(of: registration, servedBy: tenant, showsAll: showsAll)
+      for notice in notices { notice.write(to: &writer) }
       writer.endArray()
     }
   }
@@ -140,6 +140,27 @@ extension DeviceReading {
   /// The device's id follows from its installation, where that is given.
   mutating func takeInstallation(in app: AppID) {
     if let installation { device.id = DeviceID.derived(of: device, in: app, of: installation) }
+  }
+}
+
+extension DeviceReading {
+  /// `app`: whose credentials are to reach the device. `showsAll`: whoever asks may know of other devices, and how the
+  /// app is configured.
+  func notices(of registration: Registration, servedBy app: App, showsAll: Bool) -> [Notice] {
+    var notices = warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
+    if showsAll, case .moved(let from) = registration {
+      notices.append(
+        Notice(
+          pointer: "/token", code: "moved",
+          detail: "device `\(from.rawValue)` had this token until now; it gets nothing from now on"))
+    }
+    if showsAll, app.credential(for: device.address) == nil {
+      notices.append(
+        Notice(
+          pointer: "/token", code: SkipReason.noCredential.rawValue,
+          detail: "no credential of the app serves this token: the device gets nothing until one is configured"))
+    }
+    return notices
   }
 }
 

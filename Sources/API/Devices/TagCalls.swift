@@ -18,7 +18,7 @@ struct TagCalls {
     } catch {
       throw Problem(error)
     }
-    return try answer(result, ("id", id.rawValue), else: Problem.noDevice)
+    return try answer(result, ("id", id.rawValue), warnings: [], else: Problem.noDevice)
   }
 
   /// `PUT /v1/users/{user}/tags`: on every device of the user, also on those registered later.
@@ -31,7 +31,17 @@ struct TagCalls {
     } catch {
       throw Problem(error)
     }
-    return try answer(result, ("user", user), else: Problem.noUser)
+    let devices: [[StoredDevice]]?
+    do throws(StoreError) {
+      devices = try await store.users.devices(ofUsers: [user], app: call.app, atMost: .max)
+    } catch {
+      throw Problem(error)
+    }
+    let isNew = devices?.first?.isEmpty == true
+    let notice = Notice(
+      pointer: "", code: "no_devices",
+      detail: "no device is registered for the user `\(user)`: devices that register for it get these tags")
+    return try answer(result, ("user", user), warnings: isNew ? [notice] : [], else: Problem.noUser)
   }
 
   /// `GET /v1/tags`: tags in use, with how many devices have them.
@@ -72,13 +82,14 @@ struct TagCalls {
   }
 
   private func answer(
-    _ result: TagChange.Result, _ name: (key: String, value: String), else missing: Problem
+    _ result: TagChange.Result, _ name: (key: String, value: String), warnings: [Notice], else missing: Problem
   ) throws(Problem) -> HTTPServerResponse {
     switch result {
     case .changed(let tags):
       return Answer.json { writer in
         writer.member(name.key, name.value)
         writer.member("tags", JSONValue.array(tags.map { .string($0) }))
+        writer.objects("warnings", warnings) { $1.writeMembers(to: &$0) }
       }
     case .tooMany(let count):
       throw Problem(

@@ -37,14 +37,20 @@ struct TimelineCalls {
         let place = try cursor.map { cursor throws(Problem) in
           try call.place(of: cursor, marked: Self.timelineMark) { TimelinePlace(text: $0) }
         }
+        let page: TimelinePage
+        var isKnown = true
         do throws(StoreError) {
-          let page = try await store.timelines.page(id, app: call.app, cursor: place, limit: limit)
-          return ListingPage(
-            items: page.items, next: page.next.map { call.cursor(at: $0.text, marked: Self.timelineMark) },
-            isPartial: page.isPartial)
+          page = try await store.timelines.page(id, app: call.app, cursor: place, limit: limit)
+          if place == nil, page.items.isEmpty, page.next == nil {
+            isKnown = try await store.devices.device(id, app: call.app) != nil
+          }
         } catch {
           throw Problem(error)
         }
+        guard isKnown else { throw Problem.noDevice }
+        return ListingPage(
+          items: page.items, next: page.next.map { call.cursor(at: $0.text, marked: Self.timelineMark) },
+          isPartial: page.isPartial)
       })
     return try await listing.answer(call)
   }

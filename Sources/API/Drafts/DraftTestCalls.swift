@@ -74,7 +74,7 @@ struct DraftTestCalls {
         violations.append(
           Violation(
             "/lists/\(index)", .unknownValue,
-            "no test list has this name; \(hint ?? "create it with PUT /v1/test_lists/{name}")"))
+            "no test list has this name; \(hint ?? "create it with `PUT /v1/test_lists/{name}`")"))
       }
     } catch {
       throw Problem(error)

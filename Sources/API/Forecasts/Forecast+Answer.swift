@@ -6,7 +6,8 @@ extension Forecast {
   /// Those who are no targets first, then by outcome and reason.
   var rows: [(exclusion: Exclusion, count: Int)] {
     excluded.sorted {
-      ($0.key.outcome?.rawValue ?? "", $0.key.reason) < ($1.key.outcome?.rawValue ?? "", $1.key.reason)
+      ($0.key.outcome?.rawValue ?? "", $0.key.reason, $0.key.note ?? "")
+        < ($1.key.outcome?.rawValue ?? "", $1.key.reason, $1.key.note ?? "")
     }
     .map { ($0.key, $0.value) }
   }
@@ -36,12 +37,15 @@ extension Forecast {
 extension Forecast.Exclusion {
   /// In plain words.
   var explanation: String {
-    switch outcome {
+    if let note { return note }
+    return switch outcome {
     case .skipped?: SkipReason(rawValue: reason)?.explanation ?? reason
     case .expired?: "the message's `ttl` ends before the delivery could start"
     case .failed?: "the provider would refuse the request"
-    case nil where reason == SkipReason.tokenKind.rawValue: SkipReason.tokenKind.explanation
-    case .dead?, nil: "the provider has called the token dead"
+    case .dead?, nil:
+      reason.hasPrefix(Tombstone.movedPrefix)
+        ? "its token now belongs to device `\(reason.dropFirst(Tombstone.movedPrefix.count))`"
+        : "the provider has called the token dead"
     case .accepted?, .superseded?, .cancelled?: reason
     }
   }
@@ -61,8 +65,8 @@ extension Notice {
       guard let outcome = exclusion.outcome else {
         return Notice(
           pointer: "/to", code: "no_targets",
-          detail: "left out \(count) device\(count == 1 ? "" : "s") of these users (\(exclusion.reason)): "
-            + exclusion.explanation)
+          detail: (count == 1 ? "1 device of these users gets" : "\(count) devices of these users get")
+            + " nothing (\(exclusion.reason)): \(exclusion.explanation)")
       }
       return Notice(
         pointer: "/to", code: "targets_ended",

@@ -95,8 +95,10 @@ final class Forecaster {
     }
     var queued: [ProviderName: Int] = [:]
     for (route, members) in count.byRoute {
-      switch resolver.route(of: route.address) {
-      case .ended(let outcome, let reason): forecast.exclude(Forecast.Exclusion(outcome, reason), members)
+      let end = resolver.route(of: route.address)
+      switch end {
+      case .ended(let outcome, let reason):
+        forecast.exclude(Forecast.Exclusion(outcome, reason, note: resolver.note(of: end, at: route.address)), members)
       case .queue: queued[route.provider, default: 0] += members
       }
     }
@@ -119,10 +121,12 @@ final class Forecaster {
     _ bounds: ForecastBounds
   ) async throws(Problem) -> Forecast {
     var forecast = given
+    let resolver = configuration.resolver(try configuration.tenant(call.app), outlook.message)
     var queued: [ProviderName: [Int]] = [:]
     for (place, target) in targets.enumerated() {
       switch target.route {
-      case .ended(let outcome, let reason): forecast.exclude(Forecast.Exclusion(outcome, reason))
+      case .ended(let outcome, let reason):
+        forecast.exclude(Forecast.Exclusion(outcome, reason, note: resolver.note(of: target)))
       case .queue(let credential):
         let provider = target.address?.provider ?? configuration.accounts[credential]?.provider ?? .apns
         queued[provider, default: []].append(place)

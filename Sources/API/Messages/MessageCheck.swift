@@ -43,18 +43,19 @@ final class MessageCheck {
     var faults = MessageFaults()
     _ = try await faults.check { () throws(Problem) in try await attributes.check(contents, call) }
     _ = try await faults.check { () throws(Problem) in try checkZones(message) }
-    let found = try await faults.check(recipients)
-    var notices: [Notice] = []
+    var found = try await faults.check(recipients)
+    var findings = RenderingFindings()
     if let found {
-      notices =
+      findings =
         try await faults.check { () throws(Problem) in
           try rendering.check(contents, found.credentials, call.now)
-        } ?? []
+        } ?? findings
     }
-    guard faults.violations.isEmpty, let found else {
+    guard faults.violations.isEmpty, found != nil else {
       throw Problem(Refusal(violations: faults.violations), .invalidMessage)
     }
-    return (found, notices)
+    if case .users = message.to { found!.leaveOutWithoutActivityToken(at: findings.needLiveActivityToken) }
+    return (found!, findings.notices)
   }
 
   /// Times of day need the database of zones.

@@ -1,5 +1,6 @@
 import Domain
 import Intake
+import JSON
 import Store
 
 struct VariantTexts {
@@ -24,10 +25,10 @@ struct RenderingCheck {
   /// warning.
   func check(
     _ contents: [VariantTexts], _ credentials: [CredentialID], _ now: WallTime
-  ) throws(Problem) -> [Notice] {
+  ) throws(Problem) -> RenderingFindings {
     var violations: [Violation] = []
     var told: Set<Violation> = []
-    var notices: [Notice] = []
+    var findings = RenderingFindings()
     var noticed: Set<Notice> = []
     for content in contents {
       let texts = content.texts
@@ -36,14 +37,17 @@ struct RenderingCheck {
         guard let account = configuration.accounts[credential] else { continue }
         for choice in texts.choices(providerChooses: account.choosesLanguage) {
           do throws(RenderFault) {
-            for warning in try account.render(texts.sample(choice), startedAt: now).warnings {
-              let notice = Notice(pointer: warning.pointer, code: "mapped", detail: warning.note)
-              if noticed.insert(notice).inserted { notices.append(notice) }
+            let rendering = try account.render(texts.sample(choice), startedAt: now)
+            if rendering.needsLiveActivityToken { findings.needLiveActivityToken.insert(credential) }
+            for warning in rendering.warnings {
+              let notice = Notice(warning)
+              if noticed.insert(notice).inserted { findings.notices.append(notice) }
             }
           } catch {
             let language = texts.language(of: choice).map { " (in `\($0)`)" } ?? ""
             let name = content.variant.map { " (variant `\($0)`)" } ?? ""
             for fault in error.all {
+              let fault = fault.placed(in: content.texts.sample(choice))
               let violation = Violation(fault.pointer, fault.code, fault.detail + language + name)
               if told.insert(violation).inserted { violations.append(violation) }
             }
@@ -52,6 +56,50 @@ struct RenderingCheck {
       }
     }
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidMessage) }
-    return notices
+    return findings
+  }
+}
+
+extension RenderFault {
+  /// A message that is too large as a whole stands at its largest part, which is to be shortened.
+  fileprivate func placed(in message: Message) -> RenderFault {
+    guard code == Self.tooLargeCode, pointer.isEmpty else { return self }
+    let notification = message.notification
+    let parts: [(pointer: String, size: Int)] = [
+      ("/data", JSONValue.object(message.data).encoded.count),
+      ("/notification/title", notification?.title?.utf8.count ?? 0),
+      ("/notification/body", notification?.body?.utf8.count ?? 0),
+      ("/encrypted_body", message.encryptedBody?.utf8.count ?? 0),
+      (
+        "/live_activity/content_state",
+        message.liveActivity.map { JSONValue.object($0.contentState).encoded.count } ?? 0
+      ),
+      ("/live_activity/attributes", message.liveActivity.map { JSONValue.object($0.attributes).encoded.count } ?? 0),
+    ]
+    guard let largest = parts.max(by: { $0.size < $1.size }) else { return self }
+    var fault = self
+    fault.pointer = largest.pointer
+    let isData = largest.pointer == "/data"
+    fault.detail +=
+      "; `\(FieldName.of(pointer: largest.pointer))` has \(largest.size) of them: "
+      + (isData ? "send a reference, and let the app fetch the rest" : "shorten it")
+    return fault
+  }
+}
+
+/// What is to be known of a message that every provider takes.
+struct RenderingFindings {
+  /// What was mapped or left out.
+  var notices: [Notice] = []
+  /// Accounts that send such a message only to devices with a `live_activity_token`.
+  var needLiveActivityToken: Set<CredentialID> = []
+}
+
+extension Notice {
+  /// `left_out`: the provider gets nothing of the field. `mapped`: it gets the nearest that it has.
+  fileprivate init(_ warning: RenderWarning) {
+    self.init(
+      pointer: warning.pointer, code: warning.isLeftOut ? "left_out" : "mapped",
+      detail: warning.isLeftOut ? "left out for \(warning.note)" : warning.note)
   }
 }

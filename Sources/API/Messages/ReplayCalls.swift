@@ -59,7 +59,7 @@ final class ReplayCalls {
     let (message, body) = try await content(of: parent, call.app)
     let recipients = try await recipients(at: devices, of: message, call.app)
     let contents = message.textsByVariant
-    let warnings = try rendering.check(contents, recipients.credentials, call.now)
+    let warnings = try rendering.check(contents, recipients.credentials, call.now).notices
     let prepared = PreparedMessage(
       message, recipients, body: body, app: call.app, now: call.now, warnings: warnings,
       errorBrake: configuration.apps[call.app]?.errorBrake, urgentTargets: urgentTargets)

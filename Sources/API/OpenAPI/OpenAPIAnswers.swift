@@ -64,7 +64,8 @@ enum OpenAPIAnswers {
   private static let lineResult = open(
     ["line"],
     [
-      ("line", count), ("id", text), ("registration", text), ("moved_from", text), ("problem", .reference("Problem")),
+      ("line", count), ("id", text), ("registration", text), ("moved_from", text), ("warnings", list("Warning")),
+      ("problem", .reference("Problem")),
     ])
   private static let messageResult = open(
     ["line"],
@@ -246,7 +247,8 @@ enum OpenAPIAnswers {
   private static let user = open(
     ["user", "tags", "devices"], [("user", text), ("tags", texts), ("devices", list("Device"))])
   static let texts: JSONValue = .make([("type", "array"), ("items", text)])
-  private static let tags = open(["tags"], [("id", text), ("user", text), ("tags", texts)])
+  private static let tags = open(
+    ["tags", "warnings"], [("id", text), ("user", text), ("tags", texts), ("warnings", list("Warning"))])
   private static let tagCount = open(["tag", "device_count"], [("tag", text), ("device_count", count)])
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])

@@ -3,8 +3,10 @@ import Domain
 import Intake
 
 /// Schemas of what clients send. A test holds their fields against Intake's.
-enum OpenAPIRequests {
-  static let schemas: [JSONMember] = [
+package enum OpenAPIRequests {
+  static let schemas: [JSONMember] = plain.map { JSONMember($0.key, described($0.value, as: $0.key)) }
+
+  private static let plain: [JSONMember] = [
     JSONMember("Message", message), JSONMember("BulkMessage", bulkMessage),
     JSONMember("Replay", replay), JSONMember("Schedule", schedule), JSONMember("QuietHours", quietHours),
     JSONMember("Cap", cap), JSONMember("Recipients", recipients), JSONMember("Token", token),
@@ -32,33 +34,28 @@ enum OpenAPIRequests {
       ("notification", .reference("Notification")),
       (
         "data",
-        free(
-          "Any JSON object; the key `aps` is refused. On APNs it is sent beside `aps`; on FCM, values other than "
-            + "strings are sent as JSON text."
-        )
+        free()
       ),
       ("content_available", flag()),
       ("mutable_content", flag()),
-      ("encrypted_body", text(5_120, "Opaque text for the app's service extension; sets mutable-content.")),
+      ("encrypted_body", text(5_120)),
       ("live_activity", .reference("LiveActivity")),
       ("file_provider", .reference("FileProvider")),
       ("mdm", .reference("MDM")),
       ("priority", choice(Priority.self)),
       (
         "ttl",
-        whole(
-          0...Int64(Message.maximumTTL),
-          "Seconds from the start of sending. Default: 259200; for calls, push-to-talk transmissions and channels: 0.")
+        whole(0...Int64(Message.maximumTTL))
       ),
       (
         "collapse_key",
-        text(64, "At most 64 bytes. A newer message with the same key supersedes older ones that still wait.")
+        text(64)
       ),
-      ("ordered", flag("Default true: messages to one token are sent in the order of their acceptance.")),
+      ("ordered", flag()),
       ("send_at", text(64, sendAtNote)),
       ("send_at_local", text(64, sendAtLocalNote)),
       ("error_brake", .reference("ErrorBrake")),
-      ("rate_per_second", whole(1...Message.maximumRate, "Deliveries per second. Default: no limit.")),
+      ("rate_per_second", whole(1...Message.maximumRate)),
       (
         "quiet_hours",
         .make([
@@ -73,16 +70,14 @@ enum OpenAPIRequests {
       ("holdout", percent("Percentage of devices that get nothing. It and the weights of `variants` add up to 100.")),
       ("reach", choice(Reach.self)),
       ("onesignal_targeting", choice(OneSignalTargeting.self)),
-      ("topic", text(64, "The topic that `cap` counts, for example `offers`. It is not the APNs topic.")),
-      ("name", text(Message.longestName, "A name for people; devices do not get it.")),
+      ("topic", text(64)),
+      ("name", text(Message.longestName)),
       ("labels", part("Up to 32 names, each with a string, a number or a boolean; stored with the message.")),
-      ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$", "The label of the send in the vendors' reports.")),
+      ("analytics_label", text(50, pattern: "^[a-zA-Z0-9._~%-]+$")),
       ("providers", list(text(32), maximum: 16)),
       (
         "keep_receipts",
-        flag(
-          "For an audience: also keep a record of each success, with the times of its attempts and the provider's id. "
-            + "Without it, only the outcome and the request id of a success are kept.")
+        flag()
       ),
       ("durability", .reference("Durability")),
       ("overrides", .reference("Overrides")),
@@ -183,7 +178,7 @@ enum OpenAPIRequests {
       ("tokens", list(.reference("Token"), maximum: RequestBounds.targets)),
       ("audience", expression),
       ("filters", filters),
-      ("activity", text(256, "Devices that were registered with this `activity_id`, for `live_activity` pushes.")),
+      ("activity", text(256)),
       ("channel", .reference("Channel")),
       ("everyone", everyone),
     ]
@@ -227,7 +222,7 @@ enum OpenAPIRequests {
   private static let channel = closed(
     ["id"],
     [
-      ("id", text(256, pattern: "^[A-Za-z0-9+/=_-]+$", "A broadcast channel of APNs.")),
+      ("id", text(256, pattern: "^[A-Za-z0-9+/=_-]+$")),
       ("bundle_id", text(155, pattern: "^[A-Za-z0-9.-]+$")), ("environment", choice(Environment.self)),
     ])
 
@@ -268,16 +263,16 @@ enum OpenAPIRequests {
   private static let liveActivity = closed(
     ["event"],
     [
-      ("event", choice(LiveActivity.Event.self)), ("activity_id", text(256, "OneSignal's name of the activity.")),
+      ("event", choice(LiveActivity.Event.self)), ("activity_id", text(256)),
       ("content_state", free()), ("attributes_type", text(256)),
       ("attributes", free()),
-      ("timestamp", whole(0...4_102_444_800, "Seconds since 1970. Default: when the message starts.")),
+      ("timestamp", whole(0...4_102_444_800)),
       ("stale_date", whole(0...4_102_444_800)), ("dismissal_date", whole(0...4_102_444_800)),
       ("relevance_score", .make([("type", "number")])),
-      ("input_push_token", flag("With start: the new activity gets an update token.")),
+      ("input_push_token", flag()),
       (
         "input_push_channel",
-        text(256, pattern: "^[A-Za-z0-9+/=_-]+$", "With start: the channel that the activity listens to.")
+        text(256, pattern: "^[A-Za-z0-9+/=_-]+$")
       ),
     ])
   private static let fileProvider = closed(
@@ -287,12 +282,12 @@ enum OpenAPIRequests {
     [],
     [
       ("apns", .reference("APNsOverrides")), ("fcm", .reference("FCMOverrides")),
-      ("onesignal", free("Members of the create-notification body; no targets, no keys.", .oneSignal)),
+      ("onesignal", free("", .oneSignal)),
     ])
   private static let apnsOverrides = closed(
     [],
     [
-      ("aps", free("Merged into `aps`.")),
+      ("aps", free()),
       (
         "headers",
         .make([
@@ -305,26 +300,26 @@ enum OpenAPIRequests {
     [],
     [
       ("android", free()), ("webpush", free()), ("apns", free()),
-      ("validate_only", flag("FCM checks the message and the token, and delivers nothing.")),
+      ("validate_only", flag()),
     ])
   private static let variant = closed(
     ["name", "weight"],
     [
       ("name", text(32, pattern: "^[!-.0-~]+$")), ("weight", percent("Of the devices.")),
       ("notification", part("Members that replace the message's.")),
-      ("data", free("Members that replace the message's.")),
+      ("data", free()),
     ])
   private static let durability = closed(
     [],
     [
       (
         "replicas",
-        whole(0...16, "Number of Redis replicas that must have the message before it is accepted. Default: the app's.")
+        whole(0...16)
       )
     ])
 
   private static let errorBrake = closed(
-    [], [("share", share), ("minimum", whole(1...Int64(ErrorBrake.minimums.upperBound), "Outcomes. Default 500."))])
+    [], [("share", share), ("minimum", whole(1...Int64(ErrorBrake.minimums.upperBound)))])
 
   private static let draft = closed(
     ["message"],

@@ -7,6 +7,8 @@ package struct RequestSample: Sendable {
   package let warnings: [RenderWarning]
   /// Under the vendor's limit.
   package let bytesLeft: Int?
+  /// The vendor's limit, where it is on the message as a whole.
+  package let limit: Int?
   let address: Address
   let device: DeviceID?
   package let credential: CredentialID
@@ -36,6 +38,7 @@ package struct RequestSample: Sendable {
     guard request.fault == nil else { return nil }
     warnings = rendering.warnings
     bytesLeft = rendering.limit.map { $0 - rendering.head.count - rendering.tail.count } ?? rendering.dataLeft
+    limit = rendering.limit
     credential = account.credential
     origin = account.origin
     self.variant = variant

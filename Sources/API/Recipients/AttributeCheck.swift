@@ -21,9 +21,11 @@ struct AttributeCheck {
   /// Attributes that placeholders without a default name, and that no device of the app has.
   func unknown(in contents: [VariantTexts], _ call: Call) async throws(Problem) -> [Violation] {
     var needed: [String] = []
+    var places: [String: String] = [:]
     for content in contents {
       for slot in content.texts.slots where slot.fallback == nil && !needed.contains(slot.name) {
         needed.append(slot.name)
+        places[slot.name] = content.variant == nil ? content.texts.pointer(of: slot) : nil
       }
     }
     guard !needed.isEmpty else { return [] }
@@ -32,7 +34,7 @@ struct AttributeCheck {
     return needed.filter { !names.contains($0) }.map { name in
       let hint = call.suggestions.nearest(to: name, among: known).map { ": did you mean `\($0)`?" } ?? "."
       return Violation(
-        "/notification", .unknownValue,
+        places[name] ?? "/notification", .unknownValue,
         "no device has an attribute `\(name)`\(hint) A placeholder with a default, `{{\(name)|…}}`, may have any name")
     }
   }

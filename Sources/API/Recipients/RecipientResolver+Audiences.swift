@@ -32,7 +32,7 @@ extension RecipientResolver {
     } catch {
       throw Problem(error)
     }
-    let hints = await self.hints.notices(of: count, call, at: pointer)
+    let hints = await self.hints.notices(of: count, resolved, call, at: pointer)
     if Schedule(message, now: call.now) != nil {
       var recipients = later(count, selection, message, counts(of: count, resolver), at: pointer)
       recipients.warnings += hints

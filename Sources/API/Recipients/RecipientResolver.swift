@@ -73,8 +73,8 @@ final class RecipientResolver {
         if keepsDevices { kept = found.map(\.owner) }
       case .users:
         for device in ofUsers.joined() {
-          if let reason = resolver.reasonForNoTarget(device) {
-            others[Forecast.Exclusion(nil, reason), default: 0] += 1
+          if let exclusion = resolver.exclusion(ofUsersDevice: device) {
+            others[exclusion, default: 0] += 1
           } else {
             targets.append(resolver.target(device))
             if keepsDevices { kept.append(device) }

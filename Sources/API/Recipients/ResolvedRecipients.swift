@@ -34,6 +34,22 @@ struct ResolvedRecipients {
     }
   }
 
+  /// Devices of users that a Live Activity cannot reach through these accounts, as they have no token for it, are no
+  /// targets.
+  mutating func leaveOutWithoutActivityToken(at accounts: Set<CredentialID>) {
+    guard !accounts.isEmpty else { return }
+    let isReached = targets.map { target in
+      guard case .queue(let credential) = target.route, accounts.contains(credential) else { return true }
+      return target.address?.liveActivityToken != nil
+    }
+    let count = isReached.count { !$0 }
+    guard count > 0 else { return }
+    let reason = SkipReason.noLiveActivityToken
+    others[Forecast.Exclusion(nil, reason.rawValue, note: reason.explanation), default: 0] += count
+    if !devices.isEmpty { devices = zip(devices, isReached).filter(\.1).map(\.0) }
+    targets = zip(targets, isReached).filter(\.1).map(\.0)
+  }
+
   init(
     audience: SubmissionAudience, _ selection: AudienceSelection, _ count: AudienceCount,
     countsByCredential: [CredentialID: Int]

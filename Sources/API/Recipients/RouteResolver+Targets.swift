@@ -28,11 +28,37 @@ extension RouteResolver {
     SubmissionTarget(device: id, registered: false, address: address, route: route(of: address))
   }
 
-  /// Why a device of a user that a message names is no target of it: its token is dead, or of another kind than such a
-  /// push goes to. Nil: it is one.
-  func reasonForNoTarget(_ stored: StoredDevice) -> String? {
-    if let tombstone = stored.tombstone { return tombstone.reason }
-    return route(of: stored.device.address) == .skipped(.tokenKind) ? SkipReason.tokenKind.rawValue : nil
+  /// Why a device of a user that a message names is no target of it: its token is dead, or such a push cannot go there.
+  /// Nil: it is one.
+  func exclusion(ofUsersDevice stored: StoredDevice) -> Forecast.Exclusion? {
+    if let tombstone = stored.tombstone { return Forecast.Exclusion(nil, tombstone.reason) }
+    let route = route(of: stored.device.address)
+    guard case .ended(_, let reason) = route, let note = note(of: route, at: stored.device.address) else { return nil }
+    return Forecast.Exclusion(nil, reason, note: note)
+  }
+
+  /// Why such a push cannot go to a target, with the kinds that its token has and would need; nil: another reason keeps
+  /// it, or none.
+  func note(of target: SubmissionTarget) -> String? {
+    target.address.flatMap { note(of: target.route, at: $0) }
+  }
+
+  /// The same, of a route to an address.
+  func note(of route: Route, at address: Address) -> String? {
+    switch route {
+    case .skipped(.tokenKind):
+      var other = address
+      let needed = message.pushType.tokenKinds.filter { kind in
+        guard kind.isOfDevice else { return false }
+        other.tokenKind = kind
+        return providers[address.provider]?.carries(message.pushType, to: other) == true
+      }
+      let words = needed.map { "`\($0.rawValue)`" }.joined(separator: " or ")
+      return "the token's kind is `\(address.tokenKind.rawValue)`, and kind `\(message.kind.rawValue)` needs \(words)"
+    case .skipped(.kindUnsupported):
+      return "\(address.provider.rawValue) has no such push of kind `\(message.kind.rawValue)`"
+    default: return nil
+    }
   }
 
   private func route(of stored: StoredDevice) -> Route {

@@ -53,15 +53,39 @@ final class TagHints {
     self.store = store
   }
 
-  /// Tags of an audience that no device has, whoever else is in it, and which was probably meant.
-  func notices(of count: AudienceCount, _ call: Call, at pointer: String) async -> [Notice] {
-    var notices: [Notice] = []
+  /// Tags of an audience that no device has, whoever else is in it, and which was probably meant; languages and
+  /// platforms that no system gives.
+  func notices(of count: AudienceCount, _ expression: AudienceExpression, _ call: Call, at pointer: String) async
+    -> [Notice]
+  {
+    var notices = Self.doubts(of: expression, count).prefix(Self.mostTold).map {
+      Notice(pointer: pointer, code: $0.code, detail: $0.detail)
+    }
     for (place, tag) in count.unusedTags.prefix(Self.mostTold).enumerated() {
       let near = place < Self.mostCompared ? await nearest(to: tag, call) : nil
       let hint = near.map { "; did you mean `\($0)`?" } ?? ""
       notices.append(Notice(pointer: pointer, code: "unknown_tag", detail: "no device has the tag `\(tag)`\(hint)"))
     }
     return notices
+  }
+
+  private static func doubts(of expression: AudienceExpression, _ count: AudienceCount) -> [(
+    code: String, detail: String
+  )] {
+    if count.total == 0, case .term(.activity(let name)) = expression {
+      return [(code: "unknown_activity", detail: "no device is registered with the `activity_id` `\(name)`")]
+    }
+    var doubts: [(code: String, detail: String)] = []
+    for term in expression.terms.sorted(by: { $0.canonical < $1.canonical }) {
+      switch term {
+      case .language(let language):
+        if let doubt = KnownLanguages.doubt(of: language) { doubts.append((code: "unknown_language", detail: doubt)) }
+      case .platform(let platform):
+        if let doubt = KnownPlatforms.doubt(of: platform) { doubts.append((code: "unknown_platform", detail: doubt)) }
+      default: continue
+      }
+    }
+    return doubts
   }
 
   /// Among tags of the same key first, as `plan:pro` for `plan:por`; then among the grammar's own keys, as

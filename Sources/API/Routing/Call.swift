@@ -106,7 +106,10 @@ extension Problem {
         violations: [Violation(pointer, .tooMany, fault.detail)])
       return
     }
-    self.init(.malformedJSON, "The \(whole) is not valid JSON: \(fault.detail)")
+    let isEmpty = fault.detail == JSONFault.empty
+    self.init(
+      .malformedJSON,
+      isEmpty ? "The \(whole) is empty: send a JSON object" : "The \(whole) is not valid JSON: \(fault.detail)")
   }
 
   /// A single fault is told at once, with the place that it stands at.
@@ -135,15 +138,5 @@ extension Problem {
 
 extension Violation {
   /// The detail, behind the name of the field where it does not name it itself: `to.users[3]: …`
-  fileprivate var sentence: String {
-    var name = ""
-    for step in pointer.split(separator: "/").map(String.init) {
-      if Whole.read(step, in: 0...Int(Int32.max)) != nil, !name.isEmpty {
-        name += "[\(step)]"
-      } else {
-        name += (name.isEmpty ? "" : ".") + step.replacing("~1", with: "/").replacing("~0", with: "~")
-      }
-    }
-    return name.isEmpty || detail.contains("`\(name)`") ? detail : "`\(name)`: \(detail)"
-  }
+  fileprivate var sentence: String { FieldName.sentence(detail, at: pointer) }
 }

@@ -85,9 +85,12 @@ struct QueryRules {
   ) -> String? {
     let words = Endpoint.listed.contains(name) ? value.split(separator: ",").map(String.init) : [value]
     guard let wrong = words.first(where: { !known.contains($0) }) ?? (words.isEmpty ? "" : nil) else { return nil }
-    let near = suggestions.nearest(to: wrong, among: known).map { "; did you mean `\($0)`? " } ?? ". "
-    return
-      "`\(name)` has an unknown value `\(wrong.prefix(40))`\(near)The values are \(known.joined(separator: ", "))"
+    let start = "`\(name)` has an unknown value `\(wrong.prefix(40))`"
+    if let meant = VendorValue.meaning(of: wrong, for: name), known.contains(meant) {
+      return "\(start); here it is `\(meant)`"
+    }
+    let near = suggestions.nearest(to: wrong, among: known).map { "; did you mean `\($0)`? The" } ?? "; the"
+    return "\(start)\(near) values are \(known.joined(separator: ", "))"
   }
 
   /// `key:value`. The key may hold a colon itself: the whole is compared.

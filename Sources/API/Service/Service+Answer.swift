@@ -42,7 +42,7 @@ extension Service {
   static func refuse(_ refusal: HTTPRefusal) -> HTTPServerResponse {
     switch refusal {
     case .badRequest(let detail): Answer.problem(Problem(.badRequest, detail))
-    case .bodyTooLarge(let limit): Answer.problem(Problem(.bodyTooLarge, "The limit is \(limit) bytes"))
+    case .bodyTooLarge(let limit): Answer.problem(ServiceSettings.bodyTooLarge(limit))
     case .headTooLarge: Answer.problem(Problem(.headTooLarge, "Send fewer or shorter headers"))
     case .timedOut: Answer.problem(Problem(.requestTimeout, "Send the request faster, or in parts"))
     case .noMemory(.total):

@@ -49,6 +49,16 @@ package struct ServiceSettings: Sendable {
 
   private static let unneededBody = 16_384
 
+  /// `limit`: in bytes.
+  static func bodyTooLarge(_ limit: Int) -> Problem {
+    let mebibyte = 1 << 20
+    let size = limit.isMultiple(of: mebibyte) ? "\(limit / mebibyte) MiB" : "\(limit) bytes"
+    return Problem(
+      .bodyTooLarge,
+      "The limit of this call is \(size): send it in parts. `limits.message_body`, `limits.bulk_body` and `limits.body` "
+        + "of the configuration set the limits")
+  }
+
   /// Bytes that the body of a request to this path may have.
   func maximumBody(of path: String) -> Int {
     if path.hasSuffix(Endpoint.bulkEnding) { return maximumBulkBody }

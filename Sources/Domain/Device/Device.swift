@@ -95,8 +95,10 @@ package struct Device: Hashable, Sendable {
 
 /// Why and when a device was pruned; it keeps this until it registers again or retention ends.
 package struct Tombstone: Hashable, Sendable {
-  /// The vendor's own word (`Unregistered`), or `moved` with the id it moved to.
+  /// The vendor's own word (`Unregistered`), or `movedPrefix` with the id of the device that the token moved to.
   package var reason: String
+  /// What the reason of a token begins with that is now another device's.
+  package static let movedPrefix = "moved:"
   package var at: WallTime
   /// Through which credential and by which message the provider said so; nil where nobody did.
   package var credential: CredentialID?

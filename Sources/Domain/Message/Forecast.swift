@@ -5,11 +5,14 @@ package struct Forecast: Hashable, Sendable {
     /// How the delivery ends; nil: it is no target of the message, and has no delivery.
     package var outcome: Outcome?
     package var reason: String
+    /// The reason in plain words, where more is known than the word says.
+    package var note: String?
 
     /// `reason`: a word of `SkipReason`, or of what else keeps a device from being a target.
-    package init(_ outcome: Outcome?, _ reason: String) {
+    package init(_ outcome: Outcome?, _ reason: String, note: String? = nil) {
       self.outcome = outcome
       self.reason = reason
+      self.note = note
     }
   }
 

@@ -59,6 +59,29 @@ package struct MessageTexts: Sendable {
     return slots
   }
 
+  /// JSON pointer of the first text that has this placeholder; nil: none has.
+  package func pointer(of slot: Placeholder) -> String? {
+    guard let notification = message.notification else { return nil }
+    func holds(_ text: String?) -> Bool { text.flatMap(Self.template)?.slots.contains(slot) == true }
+    let plain = [
+      ("title", notification.title), ("subtitle", notification.subtitle), ("body", notification.body),
+    ]
+    if let field = plain.first(where: { holds($0.1) }) { return "/notification/\(field.0)" }
+    let lists = [
+      ("title_args", notification.titleArgs), ("subtitle_args", notification.subtitleArgs),
+      ("body_args", notification.bodyArgs),
+    ]
+    for (name, texts) in lists {
+      if let index = texts.firstIndex(where: { holds($0) }) { return "/notification/\(name)/\(index)" }
+    }
+    for entry in notification.localized {
+      let texts = [("title", entry.title), ("subtitle", entry.subtitle), ("body", entry.body)]
+      guard let field = texts.first(where: { holds($0.1) }) else { continue }
+      return "/notification/localized/\(entry.language.pointerStep)/\(field.0)"
+    }
+    return nil
+  }
+
   /// The message as a provider is to render it.
   package func message(_ choice: Choice, filling value: (Placeholder) -> String) -> Message {
     var message = chosen(choice)

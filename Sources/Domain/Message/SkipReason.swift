@@ -21,6 +21,10 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
     }
   }
 
+  /// Such a push cannot go to the device. An audience selects devices by what is known of them, whatever can go there:
+  /// of its members this is as meant.
+  package var isOfKind: Bool { [.tokenKind, .kindUnsupported, .noLiveActivityToken].contains(self) }
+
   /// In plain words, of one device or of many.
   package var explanation: String {
     switch self {

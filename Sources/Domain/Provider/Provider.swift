@@ -222,10 +222,13 @@ package struct Rendering: Sendable {
 package struct RenderWarning: Hashable, Sendable {
   package var pointer: String
   package var note: String
+  /// The provider gets nothing of the field. False: it gets the nearest that it has.
+  package var isLeftOut: Bool
   /// `note`: a sentence for the caller that begins with the provider's name.
-  package init(_ pointer: String, _ note: String) {
+  package init(_ pointer: String, _ note: String, isLeftOut: Bool = false) {
     self.pointer = pointer
     self.note = note
+    self.isLeftOut = isLeftOut
   }
 }
 

@@ -26,17 +26,18 @@ enum KindRules {
     belongs("live_activity", to: [.liveActivity], "does not change a Live Activity", &findings)
     belongs("file_provider", to: [.fileProvider], "does not go to a file provider", &findings)
     belongs("mdm", to: [.mdm], "does not go to device management", &findings)
-    let own: String? =
+    let own: Schema? =
       switch kind {
-      case .liveActivity: "live_activity"
-      case .fileProvider: "file_provider"
-      case .mdm: "mdm"
+      case .liveActivity: .liveActivity
+      case .fileProvider: .fileProvider
+      case .mdm: .mdm
       default: nil
       }
-    if let name = own, !fields.has(name) {
-      findings.refuse(place.member(name), .required, "kind `\(kind.rawValue)` needs `\(name)`")
+    if let own {
+      fields.require(
+        own.name, "kind `\(kind.rawValue)` needs `\(own.name)`\(FieldHint.object(own))", &findings)
     }
-    if kind == .voip, message.data.isEmpty, !fields.has("data") {
+    if kind == .voip, message.data.isEmpty, !fields.hasOrMeans("data") {
       findings.refuse(place.member("data"), .required, "a call needs `data`: it tells the app who calls")
     }
     if let priority = message.priority, !priorities(of: kind).contains(priority) {

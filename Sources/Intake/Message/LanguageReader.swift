@@ -24,6 +24,8 @@ enum LanguageReader {
       let place = place.member(member.key)
       if !LanguageTag.isPlausible(member.key) {
         findings.refuse(place, .invalidFormat, LanguageTag.fault(member.key))
+      } else if let doubt = KnownLanguages.doubt(of: member.key) {
+        findings.warn(place, "unknown_language", doubt)
       }
       guard let entry = Fields(member.value, at: place, of: .localized, &findings) else { continue }
       var text = LocalizedText(language: member.key)
@@ -51,7 +53,8 @@ enum LanguageReader {
       guard !missing.isEmpty else { continue }
       findings.warn(
         fields.place.member("localized").member(entry.language), "partly_localized",
-        "devices of this language get the message's own \(missing.joined(separator: " and ")): give it here too")
+        "devices of this language get the message's own \(missing.joined(separator: " and ")): give "
+          + "\(missing.count == 1 ? "it" : "them") here too")
     }
   }
 }

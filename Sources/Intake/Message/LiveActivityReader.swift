@@ -50,10 +50,47 @@ enum LiveActivityReader {
     guard let dismissal = activity.dismissalDate else { return }
     if event != .end {
       findings.refuse(fields.place.member("dismissal_date"), .notAllowed, "belongs to event `end` only")
-    } else if dismissal - activity.timestamp > longestDismissal {
+    } else if let end = fields.has("timestamp") ? activity.timestamp : findings.now?.seconds,
+      dismissal - end > longestDismissal
+    {
       findings.warn(
         fields.place.member("dismissal_date"), "shortened",
         "devices remove an ended activity after 4 hours at the latest")
+    }
+  }
+
+  /// Seconds that a clock may be wrong, or a time be late, before it is taken for a slip.
+  private static let tolerance: Int64 = 3_600
+  /// A Live Activity is active for 8 hours, and then 4 more on the lock screen.
+  private static let longestLife: Int64 = 12 * 3_600
+
+  /// Times that have passed, or that lie too far ahead to be meant: devices take them without a word.
+  static func warnOfTimes(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
+    guard let activity = message.liveActivity, let now = findings.now?.seconds else { return }
+    let start = max(now, message.sendAt?.earliest.seconds ?? now)
+    let place = fields.place.member("live_activity")
+    let isGiven = { (name: String) in fields["live_activity"]?[name] != nil }
+    func warn(_ name: String, _ time: Int64, in range: ClosedRange<Int64>, _ past: String, _ future: String) {
+      guard isGiven(name), !range.contains(time) else { return }
+      let isPast = time < range.lowerBound
+      findings.warn(
+        place.member(name), isPast ? "in_the_past" : "far_in_the_future",
+        "`\(name)` is \(WallTime(seconds: time).rfc3339), and it is now \(WallTime(seconds: now).rfc3339) (\(now)): "
+          + (isPast ? past : future))
+    }
+    warn(
+      "timestamp", activity.timestamp, in: (now - tolerance)...(start + tolerance),
+      "devices ignore what is older than what they show; leave it out for the time of sending",
+      "devices ignore later updates until then; leave it out for the time of sending")
+    if let time = activity.staleDate {
+      warn(
+        "stale_date", time, in: now...(start + longestLife), "devices show the activity as outdated at once",
+        "no activity lasts longer than 12 hours")
+    }
+    if let time = activity.dismissalDate {
+      warn(
+        "dismissal_date", time, in: (now - 24 * 3_600)...Int64.max,
+        "devices remove the activity at once; a time that has just passed does the same", "")
     }
   }
 }

@@ -38,8 +38,8 @@ package enum MessageReader {
   static func read(_ document: JSONValue, _ findings: inout Findings) -> Message? {
     guard let fields = Fields(document, at: .root, of: .message, &findings) else { return nil }
     let recipients = RecipientsReader.read(fields, &findings)
-    let kind = fields.choice("kind", Kind.self, &findings) ?? .alert
-    var message = Message.Fields(to: recipients ?? .devices([]), kind: kind)
+    let kind = fields.choice("kind", Kind.self, &findings)
+    var message = Message.Fields(to: recipients ?? .devices([]), kind: kind ?? .alert)
     read(document, fields, into: &message, &findings)
     if recipients == nil { return nil }
     return Message(consume message)
@@ -72,6 +72,7 @@ package enum MessageReader {
     OverridesReader.read(fields, into: &message.overrides, &findings)
     AimingReader.read(fields, &message, &findings)
     TimingReader.read(fields, &message, &findings)
+    LiveActivityReader.warnOfTimes(message, fields, &findings)
     VariantReader.read(document, fields, &message, &findings)
     // With variants nobody gets the message as it is.
     if !fields.has("variants") { checkContent(message, fields, &findings) }
@@ -79,6 +80,8 @@ package enum MessageReader {
 
   /// What the parts of a message ask of each other.
   static func checkContent(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
+    // Of a kind that could not be read, nothing is known that it asks for.
+    guard !fields.hasOrMeans("kind") || fields["kind"]?.string.flatMap(Kind.init(rawValue:)) != nil else { return }
     KindRules.check(message, fields, &findings)
     NotificationRules.check(message, fields, &findings)
     PlaceholderRules.checkDefaults(message, fields, &findings)
@@ -114,7 +117,7 @@ package enum MessageReader {
       findings.refuse(
         fields.place.member("ttl"), .outOfRange,
         "a late `\(message.kind.rawValue)` push is of no use: `ttl` must lie in "
-          + "\(range.lowerBound)…\(range.upperBound), or leave it out")
+          + "\(range.lowerBound)…\(range.upperBound) s, or leave it out")
     }
     // A channel may be of those that keep nothing: they take no other.
     if given == nil, case .channel = message.to { return 0 }

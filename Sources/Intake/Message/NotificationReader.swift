@@ -3,6 +3,8 @@ import Domain
 /// Reads what a person sees or hears.
 enum NotificationReader {
   private static let maximumButtons = 3
+  /// Of more, nothing is read.
+  private static let mostReadButtons = 16
   private static let maximumArguments = 32
 
   /// `notification`: nil until now; it stays nil if the message has none that is an object. A notification is large: it
@@ -46,6 +48,12 @@ enum NotificationReader {
 
   private static func readSound(_ fields: Fields, _ findings: inout Findings) -> Sound? {
     guard case .object = fields["sound"] else {
+      if let value = fields["sound"], value.string == nil, value != .null {
+        findings.refuse(
+          fields.place.member("sound"), .wrongType,
+          "must be a string or an object\(FieldHint.example(of: "sound")), not \(value.article)")
+        return nil
+      }
       return fields.text("sound", .line(256), &findings).map { Sound(name: $0) }
     }
     guard let sound = fields.object("sound", of: .sound, &findings) else { return nil }
@@ -84,7 +92,12 @@ enum NotificationReader {
   }
 
   private static func readButtons(_ fields: Fields, _ findings: inout Findings) -> [Button] {
-    guard let items = fields.items("buttons", maximum: maximumButtons, &findings) else { return [] }
+    guard let items = fields.items("buttons", maximum: mostReadButtons, &findings) else { return [] }
+    if items.count > maximumButtons {
+      findings.refuse(
+        fields.place.member("buttons"), .tooMany,
+        "`buttons` has \(items.count) entries; the limit is \(maximumButtons): leave some out")
+    }
     var buttons: [Button] = []
     for (index, item) in items.enumerated() {
       let place = fields.place.member("buttons").element(index)

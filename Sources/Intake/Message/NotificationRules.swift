@@ -18,10 +18,9 @@ enum NotificationRules {
   private static func checkAlert(_ message: Message.Fields, _ fields: Fields, _ findings: inout Findings) {
     let place = fields.place
     guard let notification = message.notification else {
-      if !fields.has("notification") {
-        findings.refuse(
-          place.member("notification"), .required, "an alert needs `notification` with a text, a sound or a badge")
-      }
+      let hint = fields.has("data") ? "; to wake the app with `data` alone, use kind `background`" : ""
+      fields.require(
+        "notification", "an alert needs `notification` with a text, a sound or a badge\(hint)", &findings)
       return
     }
     let hasText = notification.hasText
@@ -76,6 +75,11 @@ enum NotificationRules {
           place.member(member.key), .notAllowed,
           "a Live Activity's notification has only a title, a body and a sound: \(hint)")
       }
+    }
+    for entry in message.notification?.localized ?? [] where entry.subtitle != nil {
+      findings.refuse(
+        place.member("localized").member(entry.language).member("subtitle"), .notAllowed,
+        "a Live Activity's notification has only a title, a body and a sound: it is for kind `alert`")
     }
     if message.notification?.sound?.critical == true {
       findings.refuse(

@@ -37,9 +37,11 @@ enum ProviderReader {
     guard let known = findings.providers else { return Known(name: name, rules: nil) }
     if let rules = known[name] { return Known(name: name, rules: rules) }
     let names = known.keys.map(\.rawValue).sorted()
+    let meant = VendorValue.meaning(of: text, for: "provider").flatMap { names.contains($0) ? $0 : nil }
     let hint =
-      findings.faults.suggestion { Suggestion.nearest(to: text, among: names) }.map { "did you mean `\($0)`?" }
-      ?? "use one of \(names.joined(separator: ", "))"
+      meant.map { "`\(text.prefix(40))` is `\($0)` here" }
+      ?? findings.faults.suggestion { Suggestion.nearest(to: text, among: names) }.map { "did you mean `\($0)`?" }
+      ?? "the providers are \(names.joined(separator: ", "))"
     findings.refuse(place(), .unknownValue, "unknown provider; \(hint)")
     return nil
   }

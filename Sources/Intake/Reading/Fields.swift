@@ -1,4 +1,5 @@
 import Domain
+import JSON
 
 /// An object of a request while it is read: finds the members that do not belong here, and gives the others in the type
 /// and range asked for. A member that is missing or wrong reads as nil; what is wrong is among the findings.
@@ -10,6 +11,8 @@ struct Fields {
   /// A bit for each length that a member's name has. Almost every field of a schema is asked for and missing: for most
   /// of them a bit says so.
   private let lengths: UInt64
+  /// Members that unknown ones were probably meant for: nobody is told that these are missing.
+  private let meant: Set<String>
 
   /// Nil if the value is no object. `index`: of an entry of the array that stands at the place.
   init?(
@@ -18,20 +21,24 @@ struct Fields {
     base = place
     self.index = index
     guard case .object(let members) = value else {
-      findings.refuse(place.entry(index), .wrongType, "must be an object, not \(value.article)")
+      findings.refuse(place.entry(index), .wrongType, Self.notAnObject(value, place.entry(index), schema))
       return nil
     }
     var lengths: UInt64 = 0
     var allKnown = true
+    var meant: Set<String> = []
     for position in members.indices {
       let name = members[position].key
       lengths |= Self.bit(of: name)
       if schema.has(name) { continue }
       allKnown = false
       let faults = findings.faults
-      findings.refuse(place.entry(index).member(name), .unknownField, Self.unknown(name, in: schema, faults))
+      let unknown = Self.unknown(name, in: schema, faults)
+      if let target = unknown.target { meant.insert(target) }
+      findings.refuse(place.entry(index).member(name), .unknownField, unknown.detail)
     }
     self.lengths = lengths
+    self.meant = meant
     self.members = allKnown ? members : members.filter { schema.has($0.key) }
   }
 
@@ -40,15 +47,40 @@ struct Fields {
 
   private static func bit(of name: String) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: name.utf8.count) }
 
-  private static func unknown(_ field: String, in schema: Schema, _ faults: FaultBudget) -> String {
-    let shown = field.utf8.count <= 64 ? field : String(field.prefix(40)) + "…"
-    if let known = VendorName.meaning(of: field, in: schema) { return "unknown field `\(shown)`; \(known)" }
-    if let there = schema.belongs(field) { return "unknown field `\(shown)`; did you mean `\(there)`?" }
-    if let near = faults.suggestion({ Suggestion.nearest(to: field, among: schema.fields) }) {
-      return "unknown field `\(shown)`; did you mean `\(near)`?"
-    }
-    return "unknown field `\(shown)`; `\(schema.name)` takes \(schema.fields.joined(separator: ", "))"
+  private static func notAnObject(_ value: JSONValue, _ place: Place, _ schema: Schema) -> String {
+    if case .root = place { return "the body must be a JSON object, not \(value.article)" }
+    let hint = if case .null = value { ": leave it out instead" } else { FieldHint.object(schema) }
+    return "must be an object, not \(value.article)\(hint)"
   }
+
+  /// What is said of a field that does not belong here, and the member of this object that is meant by it.
+  private static func unknown(_ field: String, in schema: Schema, _ faults: FaultBudget)
+    -> (detail: String, target: String?)
+  {
+    let shown = field.utf8.count <= 64 ? field : String(field.prefix(40)) + "…"
+    func member(_ target: String) -> String? {
+      let steps = target.split(separator: ".").map(String.init)
+      return steps.first { schema.has($0) }
+    }
+    if let known = VendorName.meaning(of: field, in: schema) {
+      return ("unknown field `\(shown)`; \(known.sentence)", known.target.flatMap(member))
+    }
+    if let outside = schema.standsBeside(field) {
+      return ("`\(shown)` does not belong here: put it beside `\(outside)`", nil)
+    }
+    if let there = schema.belongs(field) {
+      return ("unknown field `\(shown)`; did you mean `\(there)`?", member(there))
+    }
+    if let near = faults.suggestion({ Suggestion.nearest(to: field, among: schema.fields) }) {
+      return ("unknown field `\(shown)`; did you mean `\(near)`?", near)
+    }
+    return ("unknown field `\(shown)`; `\(schema.name)` takes \(schema.fields.joined(separator: ", "))", nil)
+  }
+
+  /// True if the object has the member, or an unknown one that is probably meant for it.
+  func hasOrMeans(_ name: String) -> Bool { has(name) || meant.contains(name) }
+  /// Some unknown member is meant for one of this object's own.
+  var meansOthers: Bool { !meant.isEmpty }
 
   var names: [String] { members.map(\.key) }
   var isEmpty: Bool { members.isEmpty }
@@ -68,13 +100,16 @@ struct Fields {
   }
   private func value(of name: String) -> JSONValue? { position(of: name).map { members[$0].value } }
 
-  /// Refuses the object if the member is missing.
+  /// Refuses the object if the member is missing, and no unknown one is meant for it.
   func require(_ name: String, _ detail: @autoclosure () -> String, _ findings: inout Findings) {
-    if !has(name) { findings.refuse(place.member(name), .required, detail()) }
+    if !hasOrMeans(name) { findings.refuse(place.member(name), .required, detail()) }
   }
 
-  private func wrong(_ name: String, _ value: JSONValue, _ wanted: String, _ findings: inout Findings) {
-    let hint = if case .null = value { ": leave it out instead" } else { "" }
+  /// `more`: what is said at the end.
+  private func wrong(
+    _ name: String, _ value: JSONValue, _ wanted: String, more: String = "", _ findings: inout Findings
+  ) {
+    let hint = if case .null = value { ": leave it out instead" } else { more }
     findings.refuse(place.member(name), .wrongType, "must be \(wanted), not \(value.article)\(hint)")
   }
 
@@ -90,7 +125,7 @@ struct Fields {
   private func heldText(_ name: String, _ rule: TextRule, _ findings: inout Findings) -> String? {
     guard let value = value(of: name) else { return nil }
     guard case .string(let text) = value else {
-      wrong(name, value, "a string", &findings)
+      findings.refuse(place.member(name), .wrongType, Self.notAText(value, name))
       return nil
     }
     if let fault = rule.fault(in: text) {
@@ -98,6 +133,12 @@ struct Fields {
       return nil
     }
     return text
+  }
+
+  private static func notAText(_ value: JSONValue, _ name: String) -> String {
+    if case .null = value { return "must be a string, not null: leave it out instead" }
+    let example = FieldHint.example(of: name)
+    return "must be a string\(example), not \(value.article)\(example.isEmpty ? FieldHint.asText(value) : "")"
   }
 
   func flag(_ name: String, _ findings: inout Findings) -> Bool? {
@@ -113,9 +154,11 @@ struct Fields {
     case .integer(let number) where range.contains(number): return number
     case .integer, .unsigned:
       findings.refuse(
-        place.member(name), .outOfRange, "`\(name)` must lie in \(range.lowerBound)…\(range.upperBound)")
-    case .double: findings.refuse(place.member(name), .wrongType, "must be a whole number")
-    default: wrong(name, value, "a whole number", &findings)
+        place.member(name), .outOfRange,
+        "`\(name)` must lie in \(range.lowerBound)…\(range.upperBound)\(FieldHint.unit(of: name))")
+    default:
+      wrong(
+        name, value, "a whole number of \(range.lowerBound)…\(range.upperBound)\(FieldHint.unit(of: name))", &findings)
     }
     return nil
   }
@@ -145,41 +188,63 @@ struct Fields {
     case .unsigned(let whole): number = Double(whole)
     case .double(let double): number = double
     default:
-      wrong(name, value, "a number", &findings)
+      wrong(name, value, "a number\(Self.bounds(of: range))\(FieldHint.unit(of: name))", &findings)
       return nil
     }
     guard range.contains(number) else {
       findings.refuse(
-        place.member(name), .outOfRange, "`\(name)` must lie in \(range.lowerBound)…\(range.upperBound)")
+        place.member(name), .outOfRange,
+        "`\(name)` must lie in \(Self.shown(range.lowerBound))…\(Self.shown(range.upperBound))"
+          + FieldHint.unit(of: name))
       return nil
     }
     return number
+  }
+
+  private static func bounds(of range: ClosedRange<Double>) -> String {
+    range.upperBound == .greatestFiniteMagnitude ? "" : " of \(shown(range.lowerBound))…\(shown(range.upperBound))"
+  }
+  private static func shown(_ bound: Double) -> String {
+    bound == bound.rounded() && abs(bound) < 1e9 ? String(Int(bound)) : String(bound)
   }
 
   func choice<Choice: RawRepresentable & CaseIterable>(_ name: String, _: Choice.Type, _ findings: inout Findings)
     -> Choice? where Choice.RawValue == String
   {
     guard let value = self[name] else { return nil }
+    let words = Choice.allCases.map(\.rawValue)
     guard case .string(let word) = value else {
-      wrong(name, value, "a string", &findings)
+      let number = String(decoding: value.encoded.prefix(8), as: UTF8.self)
+      let hint = VendorValue.meaning(of: number, for: name).map { "; `\(number)` is `\($0)`" } ?? ""
+      wrong(name, value, "one of the words \(words.joined(separator: ", "))", more: hint, &findings)
       return nil
     }
     if let choice = Choice(rawValue: word) { return choice }
-    let words = Choice.allCases.map(\.rawValue)
-    let near =
-      findings.faults.suggestion { Suggestion.nearest(to: word, among: words) }
-      .map { "did you mean `\($0)`? There are" } ?? "use one of"
-    findings.refuse(
-      place.member(name), .unknownValue,
-      "`\(name)` has an unknown value `\(word.prefix(40))`; \(near) \(words.joined(separator: ", "))")
+    let faults = findings.faults
+    findings.refuse(place.member(name), .unknownValue, Self.unknown(value: word, of: name, among: words, faults))
     return nil
+  }
+
+  private static func unknown(value word: String, of name: String, among words: [String], _ faults: FaultBudget)
+    -> String
+  {
+    let shown = word.prefix(40)
+    if let meant = VendorValue.meaning(of: word, for: name), words.contains(meant) {
+      return "`\(name)` has an unknown value `\(shown)`; here it is `\(meant)`"
+    }
+    let near =
+      faults.suggestion { Suggestion.nearest(to: word, among: words) }.map { "did you mean `\($0)`? The values are" }
+      ?? "the values are"
+    return "`\(name)` has an unknown value `\(shown)`; \(near) \(words.joined(separator: ", "))"
   }
 
   /// The items of an array, with their places; nil if the member is missing, no array, or longer than `maximum`.
   func items(_ name: String, maximum: Int, _ findings: inout Findings) -> [JSONValue]? {
     guard let value = self[name] else { return nil }
     guard case .array(let items) = value else {
-      wrong(name, value, "an array", &findings)
+      let isOne = if case .string = value { true } else { false }
+      let hint = isOne ? ": write [\(String(decoding: value.encoded.prefix(80), as: UTF8.self))]" : ""
+      wrong(name, value, "an array", more: hint, &findings)
       return nil
     }
     guard items.count <= maximum else {
@@ -202,7 +267,8 @@ struct Fields {
     for (index, item) in items.enumerated() {
       guard case .string(let text) = item else {
         findings.refuse(
-          place.member(name).element(index), .wrongType, "must be a string, not \(item.article)")
+          place.member(name).element(index), .wrongType,
+          "must be a string, not \(item.article)\(FieldHint.asText(item))")
         continue
       }
       if let fault = rule.fault(in: text) {

@@ -117,9 +117,12 @@ package struct Schema: Sendable {
       if Self.recipients.has(field) { return "to.\(field)" }
       if Self.liveActivity.has(field) { return "live_activity.\(field)" }
       return nil
-    case "notification", "to":
-      return Self.message.has(field) ? "\(field) beside `\(name)`, not in it" : nil
     default: return nil
     }
+  }
+
+  /// The object of a message beside which a member belongs that clients write into it.
+  func standsBeside(_ field: String) -> String? {
+    ["notification", "to"].contains(name) && Self.message.has(field) ? name : nil
   }
 }

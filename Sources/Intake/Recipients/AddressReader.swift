@@ -10,8 +10,8 @@ package enum AddressReader {
 
   /// Provider, token and what the token is bound to, as a target or a device gives them.
   static func read(_ fields: Fields, _ findings: inout Findings) -> Address? {
-    fields.require("provider", "`provider` is missing", &findings)
-    fields.require("token", "`token` is missing", &findings)
+    fields.require("provider", "`provider` is missing: it is apns, fcm, onesignal or webpush", &findings)
+    fields.require("token", "`token` is missing: the provider's token of the device", &findings)
     let known = fields["provider"].flatMap {
       ProviderReader.read($0, at: fields.place.member("provider"), &findings)
     }

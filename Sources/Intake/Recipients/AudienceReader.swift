@@ -23,6 +23,7 @@ package enum AudienceReader {
     }
     let ways = ["audience", "filters", "everyone"].filter { schema.has($0) }
     let given = ways.filter { fields.has($0) }
+    if given.isEmpty, fields.meansOthers { return nil }
     guard given.count == 1, let way = given.first else {
       let list = ways.map { "`\($0)`" }.joined(separator: ", ")
       findings.refuse(.root, given.isEmpty ? .required : .notAllowed, "give exactly one of \(list)")

@@ -17,6 +17,8 @@ enum RecipientsReader {
       return nil
     }
     guard let fields = message.object("to", of: .recipients, &findings) else { return nil }
+    // A slip of the hand is told, and not also what is missing because of it.
+    if fields.isEmpty, fields.meansOthers { return nil }
     guard let way = fields.onlyName else {
       findings.refuse(
         fields.place, fields.isEmpty ? .required : .notAllowed,

@@ -103,6 +103,9 @@ package enum DeviceReader {
         "a platform is one word of letters, digits and `_`, such as ios or android")
       return nil
     }
+    if let doubt = KnownPlatforms.doubt(of: platform) {
+      findings.warn(fields.place.member("platform"), "unknown_platform", doubt)
+    }
     return plain
   }
 
@@ -111,6 +114,9 @@ package enum DeviceReader {
     guard LanguageTag.isPlausible(language) else {
       findings.refuse(fields.place.member("language"), .invalidFormat, LanguageTag.fault(language))
       return nil
+    }
+    if let doubt = KnownLanguages.doubt(of: language) {
+      findings.warn(fields.place.member("language"), "unknown_language", doubt)
     }
     return language
   }

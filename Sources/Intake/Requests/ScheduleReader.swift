@@ -21,7 +21,7 @@ package enum ScheduleReader {
       let name = fields.has("send_at") ? "send_at" : "send_at_local"
       if let time, let value = fields[name] {
         change = ScheduleChange(member: JSONMember(name, value), sendAt: time, version: version.map(Int.init))
-      } else if !fields.has("send_at"), !fields.has("send_at_local") {
+      } else if !fields.hasOrMeans("send_at"), !fields.hasOrMeans("send_at_local") {
         findings.refuse(
           fields.place, .required,
           "give the new time as `send_at` or `send_at_local`; to stop the message, cancel it")

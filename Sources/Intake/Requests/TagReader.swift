@@ -19,7 +19,7 @@ package enum TagReader {
         findings.refuse(
           fields.place.member("replace"), .notAllowed, "`replace` sets all tags: give it alone, or `add` and `remove`")
       }
-      if replace == nil, add == nil, remove == nil {
+      if !["add", "remove", "replace"].contains(where: fields.hasOrMeans) {
         findings.refuse(fields.place, .required, "give `add`, `remove` or `replace`")
       }
       let removed = Set((remove ?? []).map(ExactText.init))

@@ -9,7 +9,7 @@ package enum TestReader {
     if let fields = Fields(document, at: .root, of: .test, &findings) {
       reading.variant = fields.text("variant", .identifier(32), &findings)
       reading.lists = fields.texts("lists", maximum: maximumListsOfTest, .line(64), &findings) ?? []
-      if !fields.has("lists") {
+      if !fields.hasOrMeans("lists") {
         findings.refuse(fields.place.member("lists"), .required, "name the test lists to send to")
       } else if fields["lists"]?.array?.isEmpty == true {
         findings.refuse(fields.place.member("lists"), .empty, "names no test list")
@@ -28,7 +28,7 @@ package enum TestReader {
     var recipients = TestRecipients()
     if let fields = Fields(document, at: .root, of: .testList, &findings) {
       recipients = RecipientsReader.listed(fields, &findings)
-      if fields.isEmpty {
+      if fields.isEmpty, !fields.meansOthers {
         findings.refuse(.root, .required, "name `devices`, `users` or `tokens`")
       } else if recipients.count > TestRecipients.maximum {
         findings.refuse(

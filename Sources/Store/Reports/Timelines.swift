@@ -135,7 +135,10 @@ package struct Timelines: StorePart {
           delivery.provider = delivery.provider ?? entry.provider
           delivery.platform = entry.platform
           delivery.variant = entry.variant(parts.split)
-          entries.append(TimelineEntry(message: id, name: name, kind: kind, toAudience: false, delivery: delivery))
+          // A small audience is stored as a list.
+          entries.append(
+            TimelineEntry(
+              message: id, name: name, kind: kind, toAudience: parts.labels.audience != nil, delivery: delivery))
         }
       }
     }

@@ -1,4 +1,5 @@
 import API
+import CommandFrame
 import Domain
 import Gateway
 
@@ -75,7 +76,8 @@ extension RequestSample {
     ]
     for header in request.headers { lines.append("\(header.name): \(header.value)") }
     lines += ["", String(decoding: request.readable ?? request.body, as: UTF8.self), ""]
-    lines.append("\(request.body.count) bytes" + (bytesLeft.map { ", \($0) left under the limit" } ?? ""))
+    let used = bytesLeft.flatMap { left in limit.map { "\(grouped($0 - left)) of \(grouped($0)) bytes of the limit" } }
+    lines.append(used ?? "\(grouped(request.body.count)) bytes")
     for warning in warnings { lines.append("note: \(warning.pointer): \(warning.note)") }
     return lines.joined(separator: "\n")
   }

@@ -6,13 +6,16 @@ import Loop
 
 /// A list of a running server: as many as are asked for, page by page, or all of it as a table in CSV.
 enum ListCall {
-  static func options(_ limit: Int) -> [Command.Option] {
-    [
-      Command.Option("--limit", "COUNT", "lists: number of rows, 1–100000 (\(limit))"),
-      csv,
+  /// `actions`: those of the command that list something, parted by commas; empty: the command itself does.
+  static func options(_ limit: Int, of actions: String = "") -> [Command.Option] {
+    let mark = actions.isEmpty ? "" : "\(actions): "
+    return [
+      Command.Option("--limit", "COUNT", "\(mark)number of rows, 1–100000 (\(limit))"), csv(of: actions),
     ]
   }
-  static let csv = Command.Option("--csv", "lists: the whole list as CSV, for spreadsheets")
+  static func csv(of actions: String) -> Command.Option {
+    Command.Option("--csv", "\(actions.isEmpty ? "" : "\(actions): ")the whole list as CSV, for spreadsheets")
+  }
   private static let most = 100_000
   private static let pageSize = 1_000
 

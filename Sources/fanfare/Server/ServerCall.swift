@@ -78,7 +78,9 @@ enum ServerCall {
 
   /// Says why the server did not do it.
   static func refused(_ answer: Client.Answer, json: Bool) -> ExitCode {
-    json ? Terminal.print(json: answer.body) : Terminal.complain("the server refused it: \(answer.problem)")
+    json
+      ? Terminal.print(json: answer.body)
+      : Terminal.complain("the server refused it: \(CommandWords.of(answer.problem))")
     return answer.status == 503 ? .unreachable : .refused
   }
 }

@@ -169,7 +169,9 @@ struct ForecastTests {
       let sent = gateway.ask("POST", "/v1/messages", #"{"to":{"users":["ann"]},"notification":{"title":"T"}}"#)
       #expect(sent.status == 202 && sent.json["targets"]?.integer == 2, "\(sent.text)")
       let told = (sent.json["warnings"]?.array ?? []).compactMap { $0["detail"]?.string }
-      #expect(told.count { $0.contains("token_kind") && $0.contains("another kind") } == 1, "\(sent.text)")
+      #expect(
+        told.count { $0.contains("token_kind") && $0.contains("`voip`, and kind `alert` needs `device`") } == 1,
+        "\(sent.text)")
       let dry = gateway.ask(
         "POST", "/v1/messages?dry_run=true", #"{"to":{"users":["ann"]},"notification":{"title":"T"}}"#)
       #expect(dry.json["targets"]?.integer == 2 && dry.json["forecast"]?["targets"]?.integer == 2, "\(dry.text)")

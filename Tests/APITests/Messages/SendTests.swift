@@ -39,7 +39,8 @@ struct SendTests {
       #expect(warnings.count == 4, "\(warnings)")
       #expect(warnings.contains { $0.contains("unknown_device") })
       #expect(warnings.contains { $0.contains("device_disabled") })
-      #expect(warnings.contains("apns: left out"))
+      #expect(warnings.contains("left out for apns: no buttons"))
+      #expect(reply.json["warnings"]?.array?.contains { $0["code"]?.string == "left_out" } == true, "\(reply.text)")
 
       let report = gateway.ask("GET", "/v1/messages/\(id)", as: .read)
       #expect(report.status == 200)

@@ -43,7 +43,7 @@ struct FakeAccount: ProviderAccount {
     }
     var warnings: [RenderWarning] = []
     if message.notification?.buttons.isEmpty == false {
-      warnings.append(RenderWarning("/notification/buttons", "\(name): left out"))
+      warnings.append(RenderWarning("/notification/buttons", "\(name): no buttons", isLeftOut: true))
     }
     let head = Array(#"{"shown":"\#(message.notification?.title ?? "")""#.utf8)
     var rendering = Rendering(

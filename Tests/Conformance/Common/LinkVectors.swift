@@ -23,7 +23,7 @@ struct LinkVectors {
     let account = try subject.provider.open(credential)
     let rendering = try account.render(message, startedAt: started)
     let request = account.request(rendering, to: [subject.address], id: someID, authorization: "x")
-    return (try JSON.parse(request.body), rendering.warnings)
+    return (try JSON.parse(request.content), rendering.warnings)
   }
 
   private static let list =
@@ -62,6 +62,14 @@ struct LinkVectors {
     #expect(web.warnings.map(\.pointer) == ["/notification/buttons"])
   }
 
+  @Test("Web Push: what no browser can open is told, link and button each by itself")
+  func webPush() throws {
+    let (body, warnings) = try render(.webPush, message())
+    #expect(body["notification"]?["navigate"]?.string == "myapp://order/881")
+    #expect(warnings.map(\.pointer) == ["/notification/link", "/notification/buttons/0/url"])
+    #expect(try render(.webPush, message { $1.link = "HTTPS://a.example" }).warnings.count == 1)
+  }
+
   @Test("OneSignal: what only an app opens is no url")
   func oneSignal() throws {
     let (body, warnings) = try render(.oneSignal, message())
@@ -69,7 +77,7 @@ struct LinkVectors {
     #expect(body["url"] == nil && body["web_url"] == nil)
     #expect(body["buttons"]?.array?.count == 2)
     #expect(body["web_buttons"] == nil)
-    #expect(warnings.map(\.pointer) == ["/notification/buttons"])
+    #expect(warnings.map(\.pointer) == ["/notification/buttons/0/url"])
     let web = try render(.oneSignal, message { $1.link = "http://a.example" }).body
     #expect(web["url"]?.string == "http://a.example")
     #expect(web["app_url"] == nil)

@@ -12,12 +12,13 @@ enum FieldPage {
       "This page shows how every provider handles every field of a message. `make fields` generates it from the code: it renders each message",
       "without and with the field, and shows the difference. Do not edit this page; a test fails if it is out of date.",
       "",
-      "- A place in a request, as a dotted name in the body or as a header: the field is **carried**.",
-      "- A place with a remark in italics: the field is **mapped** to the nearest equivalent, and the answer to the send warns.",
-      "- _Left out_: the provider has no place for the field, and the answer **warns**.",
+      "- A name such as `aps.alert.title`, or a header: Fanfare puts the field there.",
+      "- A name with a remark: the provider has only something similar, and the answer warns (`mapped`).",
+      "- _Left out_: the provider has no place for the field, and the answer warns (`left_out`).",
       "- **Refused**: the message is refused for devices of this provider.",
-      "- —: the provider does not support the kind; its devices are `skipped: kind_unsupported` (or `token_kind` if the kind needs other tokens).",
+      "- —: the provider does not support the kind; its devices get nothing (`kind_unsupported`, or `token_kind` if only this token is wrong).",
       "",
+      "A field without a row is refused for that kind. [message.md](message.md) says what each field is for.", "",
       "Fields that only the gateway uses: "
         + FieldSample.ofTheGateway.sorted().map { "`\($0)`" }.joined(separator: ", ") + ".", "",
     ]
@@ -80,7 +81,7 @@ enum FieldPage {
     case .mapped(let places, let note): "\(list(places)); _\(note)_"
     case .warned(let note): "_Left out: \(note)_"
     case .refused(let detail): "**Refused**: \(detail)"
-    case .fixed: "as the kind has it"
+    case .fixed: "fixed for this kind"
     case .unseen(let note): "_\(note)_"
     case .dropped: "**dropped**"
     }

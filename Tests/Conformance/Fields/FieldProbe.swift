@@ -1,6 +1,7 @@
 import Domain
 import Intake
 import JSON
+import Testing
 
 /// Asks the code what becomes of a field: the same message is read and rendered without and with it, and what differs
 /// tells.
@@ -62,6 +63,11 @@ struct FieldProbe {
         || (sample.pointer.hasPrefix(warning.pointer + "/") && !before.warnings.contains(warning))
     }
     let name = subject.provider.name.rawValue + ": "
+    if let warning = notes.first(where: { $0.pointer == sample.pointer }), after.warnings.contains(warning) {
+      #expect(
+        warning.isLeftOut == changes.isEmpty,
+        "`\(sample.path)` is \(changes.isEmpty ? "left out" : "mapped"), and the answer says otherwise: \(warning)")
+    }
     if let note = notes.first?.note.replacing(name, with: "") {
       return changes.isEmpty ? .warned(note) : .mapped(changes, note)
     }

@@ -195,7 +195,7 @@ struct OneSignalRequestVectors {
     #expect(
       Set(try account.render(loud, startedAt: started).warnings.map(\.pointer)) == [
         "/live_activity/activity_id", "/live_activity/relevance_score", "/collapse_key", "/ttl", "/data",
-        "/notification", "/notification/sound",
+        "/notification/title_key", "/notification/sound",
       ])
     var nameless = Message.activity(.start)
     let fault = #expect(throws: RenderFault.self) { try account.render(nameless, startedAt: started) }

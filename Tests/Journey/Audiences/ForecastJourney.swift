@@ -230,6 +230,12 @@ extension Journeys {
     #expect(waited.contains("1 accepted apns") && !waited.contains("kind_unsupported"), "\(waited)")
     let counted = try await tool.run("audience", "count", "everyone")
     #expect(counted.contains(/2 +would be sent now/) && counted.contains("token_kind"), "\(counted)")
+    // A browser has no calls: of a user's devices it is no target. In an audience it is skipped, as is meant.
+    let call = ["send", "--file", try world.write([#"{"kind":"voip","data":{"a":1}}"#], to: "call.json"), "--wait", "60"]
+    let called = try await tool.start(call + ["--user", "ann"]).end(0)
+    #expect(called.contains("1 accepted apns") && called.contains("note: 1 device of these users gets"), "\(called)")
+    let all = try await tool.start(call + ["--audience", "everyone"]).end(0)
+    #expect(all.contains("skipped (token_kind)"), "\(all)")
     // A failure stays one.
     try await world.sandbox.play(#"[{"provider":"apns","status":400,"reason":"BadTopic"}]"#)
     _ = try await tool.run("send", "--user", "ann", "--title", "T", "--wait", "60", exit: 1)

@@ -26,7 +26,7 @@ extension Journeys {
       (#"{"included_segments":["All"],"notification":{"title":"T"}}"#, "`to.everyone`"),
       (
         #"{"to":{"devices":["d1"]},"kind":"push","notification":{"title":"T"}}"#,
-        "use one of alert, background, live_activity"
+        "the values are alert, background, live_activity"
       ),
       (
         #"{"to":{"devices":["d1"]},"kind":"live_activity","live_activity":{"event":"update","content_state":{},"timestamp":1767220000000}}"#,

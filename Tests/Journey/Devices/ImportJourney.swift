@@ -31,7 +31,7 @@ extension Journeys {
 
     let first = try await tool.run("devices", "import", file, "--batch", "100", "--rejects", rejects.path, exit: 1)
     #expect(first.matches(of: /(?m)^line (\d+): ./).map { Int($0.1) } == numbers, "\(first)")
-    for told in ["line 101: /provider: ", "line 330: /registered_at: ", "line 450: /token: "] {
+    for told in ["line 101: `provider`", "line 330: `registered_at`", "line 450: `token`"] {
       #expect(first.contains(told), "\(first)")
     }
     #expect(first.contains("\(taken) devices registered (\(taken) created)"), "\(first)")

@@ -229,7 +229,7 @@ extension TokenOwners {
     return record
   }
 
-  private static func moved(to owner: DeviceID) -> String { "moved:\(owner.rawValue)" }
+  private static func moved(to owner: DeviceID) -> String { Tombstone.movedPrefix + owner.rawValue }
 
   func buried(_ device: DeviceRecord, for owner: DeviceID) -> DeviceRecord {
     var record = device

@@ -19,6 +19,8 @@ struct DeviceImport {
   private var counts: [String: Int] = [:]
   private var refused = 0
   private var told = 0
+  /// Lines that are imported and have warnings.
+  private var warned = 0
   private var rejected: [UInt8] = []
   /// All lines up to this one are registered or refused.
   private var reached = 0
@@ -191,10 +193,11 @@ struct DeviceImport {
   private func tellStop(at lines: [Line]?, inPart: Bool = true) {
     if reached > 0 { Terminal.note("lines 1–\(reached) are imported\(refused > 0 ? ", except the refused ones" : "")") }
     if let first = lines?.first?.number, let last = lines?.last?.number {
-      let range = "lines \(first)–\(last)"
+      let range = first == last ? "line \(first)" : "lines \(first)–\(last)"
       Terminal.note(
         inPart
-          ? "some of \(range) may be imported; later lines are not" : "\(range) and later lines are not imported")
+          ? "\(first == last ? range : "some of \(range)") may be imported; later lines are not"
+          : "nothing is imported from line \(first) on")
     } else {
       Terminal.note(reached > 0 ? "later lines are not imported" : "nothing is imported")
     }
@@ -220,6 +223,7 @@ struct DeviceImport {
       let line = lines[index]
       guard let problem = result["problem"] else {
         counts[result["registration"]?.string ?? "registered", default: 0] += 1
+        tell(result["warnings"]?.array ?? [], line.number)
         continue
       }
       refused += 1
@@ -227,12 +231,21 @@ struct DeviceImport {
       guard told < Self.explained else { continue }
       told += 1
       let faults = (problem["violations"]?.array ?? []).map {
-        "\($0["pointer"]?.string ?? ""): \($0["detail"]?.string ?? "")"
+        FieldName.sentence($0["detail"]?.string ?? "", at: $0["pointer"]?.string ?? "")
       }
       let detail = faults.isEmpty ? problem["detail"]?.string ?? "" : faults.joined(separator: "; ")
       Terminal.note("line \(line.number): \(detail)")
     }
     return answered
+  }
+
+  /// Warnings of a line that is imported all the same.
+  private mutating func tell(_ warnings: [JSONValue], _ number: Int) {
+    guard !warnings.isEmpty else { return }
+    warned += 1
+    guard warned <= Self.explained else { return }
+    let texts = warnings.map { FieldName.sentence($0["detail"]?.string ?? "", at: $0["pointer"]?.string ?? "") }
+    Terminal.note("note: line \(number): \(texts.joined(separator: "; "))")
   }
 
   private func show(json: Bool) {
@@ -248,6 +261,7 @@ struct DeviceImport {
       writer.endObject()
       return Terminal.print(json: writer.bytes)
     }
+    if warned > Self.explained { Terminal.note("note: \(warned - Self.explained) more lines have notes") }
     if refused > told { Terminal.note("… and \(refused - told) more") }
     let parts = counts.sorted { $0.key < $1.key }.map { "\(grouped($0.value)) \($0.key)" }
     Terminal.print(

@@ -75,14 +75,20 @@ enum DeviceView {
     }
     Terminal.print(table.text)
     guard let tombstone = device["tombstone"] else { return }
+    let reason = tombstone["reason"]?.string ?? ""
+    if reason.hasPrefix(Tombstone.movedPrefix) {
+      return Terminal.print(
+        "its token belongs to device \(reason.dropFirst(Tombstone.movedPrefix.count)) since "
+          + (tombstone["dead_at"]?.string ?? ""))
+    }
     let message = tombstone["message"]?.string.map { ", by \($0)" } ?? ""
     Terminal.print(
-      "its provider called the token dead at \(tombstone["dead_at"]?.string ?? ""): \(tombstone["reason"]?.string ?? "")\(message)"
+      "its provider called the token dead at \(tombstone["dead_at"]?.string ?? ""): \(reason)\(message)"
     )
   }
 
   @Sendable private static func timeline(_ entries: [JSONValue], _ isWhole: Bool) {
-    guard !entries.isEmpty else { return Terminal.note("no message was aimed at it, as far back as is kept") }
+    guard !entries.isEmpty else { return Terminal.note("no message to this device in the last 7 days") }
     var table = Table("accepted at", "message", "name", "kind", "state", "reason", "attempts", state: "state")
     for entry in entries {
       table.row(

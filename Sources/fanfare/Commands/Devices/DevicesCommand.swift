@@ -33,7 +33,7 @@ enum DevicesCommand {
         "--map", "COLUMN=FIELD", repeats: true, "import of CSV: map a column to a field; - ignores it"),
       Command.Option(
         "--set", "FIELD=VALUE", repeats: true, "import of CSV: set a field to the same value for all devices"),
-      Command.Option("--csv", "import, export, lists: CSV, for spreadsheets"),
+      Command.Option("--csv", "import, export, list, timeline: CSV, for spreadsheets"),
       Command.Option("--limit", "COUNT", "list, timeline: number of rows, 1–100000 (50)"),
       Command.json,
     ] + DeviceView.options,

@@ -17,10 +17,13 @@ enum AcceptedAnswer {
   }
 
   @Sendable static func warn(_ answer: JSONValue) {
-    for warning in answer["warnings"]?.array ?? [] {
-      let place = warning["pointer"]?.string ?? ""
-      let detail = warning["detail"]?.string ?? String(decoding: warning.encoded, as: UTF8.self)
-      Terminal.note("note: \(place.isEmpty ? "" : "\(place): ")\(detail)")
-    }
+    for warning in answer["warnings"]?.array ?? [] { note(warning) }
+  }
+
+  /// One warning, behind the name of its field. What is said of the recipients as a whole needs no name.
+  static func note(_ warning: JSONValue) {
+    let place = warning["pointer"]?.string ?? ""
+    let detail = warning["detail"]?.string ?? String(decoding: warning.encoded, as: UTF8.self)
+    Terminal.note("note: " + CommandWords.of(place == "/to" ? detail : FieldName.sentence(detail, at: place)))
   }
 }

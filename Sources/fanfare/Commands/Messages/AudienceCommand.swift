@@ -22,7 +22,7 @@ enum AudienceCommand {
       Command.Option("--latest", "count only each user's most recently seen device"),
       Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),
       Command.Option("--message", "FILE", "forecast this message (default: a plain alert)"),
-      Command.json, ListCall.csv,
+      Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "read (set and delete: admin)"),
     examples: [
       "fanfare audience count 'plan:pro && !churned'", "fanfare audience set winback 'seen:>30d && !churned'",

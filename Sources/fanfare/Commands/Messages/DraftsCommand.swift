@@ -25,7 +25,7 @@ enum DraftsCommand {
       Command.Option("--list", "NAME", repeats: true, "test: a test list"),
       Command.Option("--variant", "NAME", "test: this variant only (default: all variants)"),
       Command.Option("--dry-run", "send: show what would be sent; send nothing"),
-      Command.json, ListCall.csv,
+      Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "send (read for list, show and count)"),
     examples: [
       "fanfare drafts create --name 'Spring sale' --file sale.json", "fanfare drafts test drf_01ab… --list team",

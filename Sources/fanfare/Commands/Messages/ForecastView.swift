@@ -7,8 +7,12 @@ enum ForecastView {
   static func text(of forecast: JSONValue) -> String {
     let number = { (name: String) in forecast[name]?.integer ?? 0 }
     var table = Table()
-    table.row(String(number("device_count")), "device\(number("device_count") == 1 ? "" : "s") found", "")
-    for row in forecast["excluded"]?.array ?? [] {
+    let isOne = number("device_count") == 1
+    let excluded = forecast["excluded"]?.array ?? []
+    let isOfIDs = excluded.contains { $0["reason"]?.string == SkipReason.unknownDevice.rawValue }
+    let found = isOfIDs ? "id\(isOne ? "" : "s") given" : "device\(isOne ? "" : "s") found"
+    table.row(String(number("device_count")), found, "")
+    for row in excluded {
       table.row("-\(row["count"]?.integer ?? 0)", row["reason"]?.string ?? "", row["detail"]?.string ?? "")
     }
     table.row(String(number("would_be_sent")), "would be sent now", providers(forecast))
@@ -38,7 +42,7 @@ enum ForecastView {
     }
     Terminal.note(text(of: answer["forecast"] ?? .object([])))
     for warning in answer["warnings"]?.array ?? [] where !shows(warning) {
-      Terminal.note("note: \(warning["detail"]?.string ?? "")")
+      AcceptedAnswer.note(warning)
     }
     Terminal.note("nothing was sent")
   }

@@ -44,7 +44,7 @@ enum MessagesCommand {
       Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
       Command.Option("--wait", "SECONDS", "replay: wait until every delivery has ended, then print how"),
       Command.json,
-    ] + ListCall.options(defaultLimit),
+    ] + ListCall.options(defaultLimit, of: "list, tail, deliveries"),
     examples: [
       "fanfare messages list --label campaign:spring", "fanfare messages deliveries msg_01k… --state failed,dead --csv",
       "fanfare messages show msg_01k…", "fanfare messages watch msg_01k…",
@@ -82,7 +82,7 @@ enum MessagesCommand {
 
   private static func path(_ id: String) throws(UsageProblem) -> String {
     guard MessageID(id) != nil else {
-      throw UsageProblem(text: "\(id.prefix(40)) is not a message id: a message id begins with msg_")
+      throw UsageProblem(text: "\(id.prefix(40)) is not a message id: a message id is msg_ and 26 characters")
     }
     return "/v1/messages/\(id)"
   }
@@ -120,6 +120,8 @@ enum MessagesCommand {
     let name = report["name"]?.string.map { " \"\($0)\"" } ?? ""
     let state = report["state"]?.string ?? ""
     Terminal.print("\(report["id"]?.string ?? "")\(name) \(Style.of(state: state)?.on(state) ?? state)\(why)")
+    if let audience = report["audience"]?.string { Terminal.print("to the audience \(audience)") }
+    if let time = report["accepted_at"]?.string { Terminal.print("accepted at \(time)") }
     let progress = report["progress"]
     Terminal.print(
       "\(counted(counts.total, "target")): \(progress?["final"]?.integer ?? 0) ended, "

@@ -13,10 +13,11 @@ extension SendCommand {
     Command.Option("--holdout", "PERCENT", "the share of devices that gets nothing"),
     Command.Option("--event", "NAME", "of a Live Activity: start, update or end"),
     Command.Option(
-      "--activity", "ID", "the Live Activity; without other recipients, the devices that follow it"),
+      "--activity", "ID",
+      "name of the Live Activity; sends to all devices that follow it unless you name others"),
     Command.Option("--content-state", "JSON", "the state that a Live Activity shows"),
     Command.Option("--attributes-type", "NAME", "with --event start: the app's type of the attributes"),
-    Command.Option("--attributes", "JSON", "with --event start: the attributes, which stay as they are"),
+    Command.Option("--attributes", "JSON", "with --event start: the activity's fixed attributes"),
   ]
 
   static func buttons(_ arguments: Arguments) throws(UsageProblem) -> JSONValue? {

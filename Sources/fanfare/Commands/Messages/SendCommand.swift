@@ -11,14 +11,16 @@ enum SendCommand {
     name: "send", summary: "send a message through a running server",
     about: """
       Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens written as
-      PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it;
-      options given beside it replace its fields. --dry-run shows what would be sent, and sends nothing. --wait ends with exit
+      PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it
+      (docs/message.md); options given beside it replace its fields. What has no option, such as other kinds, `providers`,
+      `localized` and `overrides`, stands in the file. --dry-run shows what would be sent, and sends nothing. --wait ends with exit
       code 0 only if there were recipients and every delivery was accepted, or skipped as the message or its app asks for;
       else with 1 and the reason. The server and the key may come from FANFARE_URL and FANFARE_KEY, or from a profile
       (fanfare help login).
       """,
     options: [
-      Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "a raw token: apns:…, fcm:…, onesignal:…"),
+      Command.Option(
+        "--to-token", "PROVIDER:TOKEN", repeats: true, "a raw token: apns:…, fcm:…, onesignal:…, webpush:…"),
       Command.Option("--environment", "NAME", "environment of raw APNs tokens: production or sandbox"),
       Command.Option("--device", "ID", repeats: true, "a registered device"),
       Command.Option("--user", "ID", repeats: true, "all devices of a user"),
@@ -147,13 +149,15 @@ enum SendCommand {
     return members
   }
 
-  private static func labels(_ arguments: Arguments, beside given: [JSONMember]) throws(UsageProblem) -> [JSONMember]? {
-    var labels = given
+  private static func labels(_ arguments: Arguments, beside known: [JSONMember]) throws(UsageProblem) -> [JSONMember]? {
+    var labels = known
+    var given: Set<String> = []
     let texts = arguments.texts("--label")
     for text in texts {
       guard let (key, value) = parts(of: text, at: ":") else {
         throw UsageProblem(text: "--label takes KEY:VALUE, for example --label campaign:spring")
       }
+      guard given.insert(key).inserted else { throw UsageProblem(text: "--label \(key) is given twice") }
       labels.set(key, value)
     }
     return texts.isEmpty ? nil : labels
@@ -175,7 +179,8 @@ enum SendCommand {
   /// Of a file, or of standard input for `-`.
   static func document(_ file: String) throws(UsageProblem) -> JSONValue {
     guard let bytes = FileContent.read(file == "-" ? "/dev/stdin" : file) else {
-      throw UsageProblem(text: "\(file) cannot be read")
+      throw UsageProblem(
+        text: file == "-" || FileContent.exists(file) ? "\(file) cannot be read" : "there is no file \(file)")
     }
     do throws(JSONFault) {
       return try JSON.parse(bytes)

@@ -15,7 +15,8 @@ enum TestListsCommand {
     options: [
       Command.Option("--device", "ID", repeats: true, "set: a registered device"),
       Command.Option("--user", "ID", repeats: true, "set: all devices of a user"),
-      Command.Option("--to-token", "PROVIDER:TOKEN", repeats: true, "set: a raw token: apns:…, fcm:…, onesignal:…"),
+      Command.Option(
+        "--to-token", "PROVIDER:TOKEN", repeats: true, "set: a raw token: apns:…, fcm:…, onesignal:…, webpush:…"),
       Command.Option("--environment", "NAME", "set: environment of raw APNs tokens: production or sandbox"),
       Command.json,
     ] + ServerCall.options(scopes: "send (read for list and show)"),

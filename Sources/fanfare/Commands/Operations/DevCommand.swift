@@ -16,8 +16,7 @@ enum DevCommand {
     about: """
       Starts a private Redis, the sandbox in place of the vendors, and the gateway in front of them; prints the API's
       address, a key and a complete curl line. Nothing leaves this machine and nothing is kept: ctrl-C ends it all. Busy
-      ports are replaced by free ones. SIGHUP reads its configuration anew, as that of fanfare serve, unless its terminal
-      has gone: that ends it.
+      ports are replaced by free ones. SIGHUP reloads the configuration. Closing the terminal stops it.
       """,
     options: [Command.Option("--port", "PORT", "port of the API (8080)"), Command.json],
     examples: ["fanfare dev"]

@@ -20,7 +20,7 @@ enum KeysCommand {
       Command.Option("--app", "ID", "the app (needed only if several are configured)"),
       Command.Option("--scopes", "LIST", "comma-separated (send,devices,read)"),
       Command.Option("--note", "TEXT", "what the key is for"),
-      Command.json, ListCall.csv,
+      Command.json, ListCall.csv(of: "list"),
     ],
     examples: ["fanfare keys create --app shop --scopes send,read --note \"order service\"", "fanfare keys list"]
   ) { arguments in try run(arguments) }

@@ -14,7 +14,7 @@ enum RenderCommand {
     name: "render", summary: "show the provider requests of a message, offline",
     about: """
       Reads a message in the API's format, and prints the request that each provider would get for a sample device:
-      method, address, headers, body, and the bytes left under the vendor's limit. Nothing is sent, and secrets are
+      method, address, headers, body, and the size beside the vendor's limit. Nothing is sent, and secrets are
       masked. The message need not have recipients. The command uses the accounts of the configuration, or made-up
       accounts without one. --simulator also writes the payload as a file for the iOS simulator.
       """,
@@ -70,7 +70,8 @@ enum RenderCommand {
   /// The message of a file; one that names nobody is for raw tokens.
   private static func read(_ file: String) throws -> Message {
     guard let bytes = FileContent.read(file == "-" ? "/dev/stdin" : file) else {
-      throw UsageProblem(text: "\(file) cannot be read")
+      throw UsageProblem(
+        text: file == "-" || FileContent.exists(file) ? "\(file) cannot be read" : "there is no file \(file)")
     }
     let document: JSONValue
     do { document = try JSON.parse(bytes) } catch {
@@ -86,7 +87,7 @@ enum RenderCommand {
   private static func tell(_ refusal: Refusal, _ file: String) {
     Terminal.complain("\(file) is not a valid message")
     for violation in refusal.violations {
-      Terminal.note("  \(violation.pointer.isEmpty ? "the message" : violation.pointer): \(violation.detail)")
+      Terminal.note("  " + FieldName.sentence(violation.detail, at: violation.pointer))
     }
   }
 
@@ -121,7 +122,7 @@ enum RenderCommand {
       if samples.isEmpty, faults.isEmpty { Terminal.note("No account supports this kind of message.") }
     }
     for fault in faults {
-      Terminal.complain("\(fault.pointer.isEmpty ? "the message" : fault.pointer): \(fault.detail)")
+      Terminal.complain(FieldName.sentence(fault.detail, at: fault.pointer))
     }
   }
 
