@@ -164,7 +164,7 @@ struct MessageCallTests {
         cursor = page.json["next_cursor"]?.string.map { "&cursor=\($0)" } ?? ""
       } while !cursor.isEmpty && seen.count < 10
       #expect(seen == [second, first])
-      #expect(gateway.ask("GET", "/v1/devices/none/timeline", as: .read).json["items"] == .array([]))
+      #expect(gateway.ask("GET", "/v1/devices/none/timeline", as: .read).status == 404)
     }
   }
 

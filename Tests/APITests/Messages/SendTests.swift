@@ -103,8 +103,9 @@ struct SendTests {
         )
         #expect(reply.status == status, "\(reply.text)")
         guard status == 422 else { continue }
-        #expect(reply.violations == [" payload_too_large"])
-        #expect(reply.text.contains("apns: 17 bytes too many (in `de`)"), "\(reply.text)")
+        #expect(reply.violations == ["/notification/body payload_too_large"])
+        #expect(reply.text.contains("apns: 17 bytes too many"), "\(reply.text)")
+        #expect(reply.text.contains("`notification.body` has 217 of them: shorten it (in `de`)"), "\(reply.text)")
       }
       #expect(gateway.ask("GET", "/v1/messages").json["items"]?.array?.count == 1)
     }
@@ -121,7 +122,7 @@ struct SendTests {
       )
       #expect(reply.status == 422)
       #expect(reply.code == "invalid_message")
-      #expect(reply.violations == [" payload_too_large", " payload_too_large"])
+      #expect(reply.violations == ["/notification/body payload_too_large", "/notification/body payload_too_large"])
       #expect(reply.text.contains("apns: 17 bytes too many"))
       #expect(reply.text.contains("fcm: 17 bytes too many"))
       #expect(gateway.ask("GET", "/v1/messages").json["items"] == .array([]))
@@ -139,16 +140,22 @@ struct SendTests {
         return Set(reply.violations)
       }
       let whole = #""notification":{"title":"Hi {{nmae}}","body":"\#(long)"}"#
-      #expect(violations(whole) == ["/notification unknown_value", " payload_too_large"])
+      #expect(violations(whole) == ["/notification/title unknown_value", "/notification/body payload_too_large"])
       #expect(
         violations(#"\#(whole),"ttl":-1,"datta":{}"#)
-          == ["/ttl out_of_range", "/datta unknown_field", "/notification unknown_value", " payload_too_large"])
+          == [
+            "/ttl out_of_range", "/datta unknown_field", "/notification/title unknown_value",
+            "/notification/body payload_too_large",
+          ])
       // Which device gets it as what is not known.
       #expect(violations(#"\#(whole),"kind":"alrt""#) == ["/kind unknown_value"])
-      // A title that cannot be read may be what names the attribute.
+      // What is wrong with the title says nothing of the body.
       #expect(
         violations(#""notification":{"title":7,"body":"{{nmae}} \#(long)"}"#)
-          == ["/notification/title wrong_type", " payload_too_large"])
+          == [
+            "/notification/title wrong_type", "/notification/body unknown_value",
+            "/notification/body payload_too_large",
+          ])
       #expect(gateway.ask("GET", "/v1/messages").json["items"] == .array([]))
     }
   }

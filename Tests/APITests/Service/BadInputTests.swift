@@ -101,7 +101,7 @@ struct BadInputTests {
       let state = gateway.ask("GET", "/v1/messages?state=foo")
       #expect(state.text.contains("unknown value `foo`; the values are"), "\(state.text)")
       let syntax = gateway.ask("POST", "/v1/messages", "{]", as: .send)
-      #expect(syntax.text.contains("(line 1, byte 2 of it)") && !syntax.text.contains("at byte"), "\(syntax.text)")
+      #expect(syntax.text.contains("line 1, column 2: ") && !syntax.text.contains("at byte"), "\(syntax.text)")
       let name = gateway.ask("PUT", "/v1/devices/count", #"{"provider":"apns","token":"t"}"#)
       #expect(name.json["violations"]?.array?.isEmpty == false, "\(name.text)")
       let list = gateway.ask("PUT", "/v1/test_lists/a", #"{"devices":[]}"#)

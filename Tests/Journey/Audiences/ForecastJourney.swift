@@ -231,7 +231,9 @@ extension Journeys {
     let counted = try await tool.run("audience", "count", "everyone")
     #expect(counted.contains(/2 +would be sent now/) && counted.contains("token_kind"), "\(counted)")
     // A browser has no calls: of a user's devices it is no target. In an audience it is skipped, as is meant.
-    let call = ["send", "--file", try world.write([#"{"kind":"voip","data":{"a":1}}"#], to: "call.json"), "--wait", "60"]
+    let call = [
+      "send", "--file", try world.write([#"{"kind":"voip","data":{"a":1}}"#], to: "call.json"), "--wait", "60",
+    ]
     let called = try await tool.start(call + ["--user", "ann"]).end(0)
     #expect(called.contains("1 accepted apns") && called.contains("note: 1 device of these users gets"), "\(called)")
     let all = try await tool.start(call + ["--audience", "everyone"]).end(0)

@@ -61,7 +61,7 @@ extension Journeys {
       "devices", "import", stopping, "--batch", "2", "--rejects", rejects.path, "--json", exit: 5)
     #expect(try kept() == [broken[100]])
     #expect(stopped.contains("lines 1–2 are imported, except the refused ones"), "\(stopped)")
-    #expect(stopped.contains("lines 3–3 and later lines are not imported"), "\(stopped)")
+    #expect(stopped.contains("line 3 and later lines are not imported"), "\(stopped)")
     let stop = Tool.documents(stopped).last
     #expect(stop?["complete"] == .bool(false) && stop?["lines"] == .integer(2), "\(stopped)")
 
@@ -70,7 +70,7 @@ extension Journeys {
     #expect(folder.contains("cannot be read: Is a directory") && folder.contains("nothing is imported"), "\(folder)")
     #expect(try await tool.run("devices", "import", file + ".gone", exit: 2).contains("there is no file"))
     let locked = try await tool.run("devices", "import", file, exit: 5, key: "fk_wrong")
-    #expect(locked.contains("lines 1–450 and later lines are not imported"), "\(locked)")
+    #expect(locked.contains("nothing is imported"), "\(locked)")
     let nowhere = world.directory.file("none/rejects").path
     let unkept = try await tool.run("devices", "import", file, "--rejects", nowhere, exit: 1)
     #expect(unkept.contains("\(nowhere) cannot be written"), "\(unkept)")

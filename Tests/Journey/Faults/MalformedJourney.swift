@@ -46,13 +46,13 @@ extension Journeys {
 
   private static let slips: [Slip] = [
     // The body as a whole.
-    Slip("POST", "/v1/messages", "", [], 400, "JSON"), Slip("POST", "/v1/messages", "{", [], 400, "byte"),
+    Slip("POST", "/v1/messages", "", [], 400, "JSON"), Slip("POST", "/v1/messages", "{", [], 400, "column"),
     Slip("POST", "/v1/messages", "[]", [], 422, "object"), Slip("POST", "/v1/messages", "null", [], 422, "object"),
     Slip("POST", "/v1/messages", "\"text\"", [], 422, "object"), Slip("POST", "/v1/messages", "{}", [], 422, "`to`"),
-    Slip("POST", "/v1/messages", "{'to':1}", [], 400, "byte"),
-    Slip("POST", "/v1/messages", "{\"to\":1,}", [], 400, "byte"),
-    Slip("POST", "/v1/messages", "{} {}", [], 400, "byte"), Slip("POST", "/v1/messages", "{\"a\":01}", [], 400, "byte"),
-    Slip("POST", "/v1/messages", "{\"a\":\"\\u12\"}", [], 400, "byte"),
+    Slip("POST", "/v1/messages", "{'to':1}", [], 400, "column"),
+    Slip("POST", "/v1/messages", "{\"to\":1,}", [], 400, "column"),
+    Slip("POST", "/v1/messages", "{} {}", [], 400, "column"), Slip("POST", "/v1/messages", "{\"a\":01}", [], 400, "column"),
+    Slip("POST", "/v1/messages", "{\"a\":\"\\u12\"}", [], 400, "column"),
     Slip(
       "POST", "/v1/messages", String(repeating: "[", count: 40) + String(repeating: "]", count: 40), [], 400, "deep"),
     Slip("POST", "/v1/messages", "to=d1", [.init("content-type", "application/x-www-form-urlencoded")], 415, "json"),
@@ -146,7 +146,7 @@ extension Journeys {
     Slip("PUT", "/v1/audiences/a%20b", #"{"audience":"everyone"}"#, [], 422, "letters"),
     Slip("PUT", "/v1/test_lists/t", #"{"devices":"d1"}"#, [], 422, "/devices"),
     Slip("PATCH", "/v1/devices/d1/tags", #"{"plus":["a"]}"#, [], 422, "add"),
-    Slip("POST", "/v1/channels", #"{"environment":"test"}"#, [], 422, "production"),
+    Slip("POST", "/v1/channels", #"{"environment":"test"}"#, [], 422, "sandbox"),
   ]
 
   @Test("a hundred malformed requests, each refused by a problem document that names the place or the fix")

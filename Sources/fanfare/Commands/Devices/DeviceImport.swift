@@ -197,7 +197,7 @@ struct DeviceImport {
       Terminal.note(
         inPart
           ? "\(first == last ? range : "some of \(range)") may be imported; later lines are not"
-          : "nothing is imported from line \(first) on")
+          : reached == 0 ? "nothing is imported" : "line \(first) and later lines are not imported")
     } else {
       Terminal.note(reached > 0 ? "later lines are not imported" : "nothing is imported")
     }
