@@ -51,7 +51,8 @@ extension Journeys {
     Slip("POST", "/v1/messages", "\"text\"", [], 422, "object"), Slip("POST", "/v1/messages", "{}", [], 422, "`to`"),
     Slip("POST", "/v1/messages", "{'to':1}", [], 400, "column"),
     Slip("POST", "/v1/messages", "{\"to\":1,}", [], 400, "column"),
-    Slip("POST", "/v1/messages", "{} {}", [], 400, "column"), Slip("POST", "/v1/messages", "{\"a\":01}", [], 400, "column"),
+    Slip("POST", "/v1/messages", "{} {}", [], 400, "column"),
+    Slip("POST", "/v1/messages", "{\"a\":01}", [], 400, "column"),
     Slip("POST", "/v1/messages", "{\"a\":\"\\u12\"}", [], 400, "column"),
     Slip(
       "POST", "/v1/messages", String(repeating: "[", count: 40) + String(repeating: "]", count: 40), [], 400, "deep"),

@@ -84,7 +84,9 @@ enum DevCommand {
     change()
     let changed = try Setup(file: file)
     let second = RunningGateway(changed)
-    guard let port = try second.start(api: true, workers: 1, isTrial: true).api else { preconditionFailure("an API has a port") }
+    guard let port = try second.start(api: true, workers: 1, isTrial: true).api else {
+      preconditionFailure("an API has a port")
+    }
     return (second, changed, port)
   }
 
