@@ -64,7 +64,14 @@ struct OneSignalReply: Sendable {
     let words = source.split(whereSeparator: \.isWhitespace).map { word in
       word.utf8.count > 32 || !word.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? "…" : String(word)
     }
-    let text = words.joined(separator: " ").prefix(Self.longestText)
-    return text.isEmpty ? "HTTP \(status)" : String(text)
+    var text = words.first ?? ""
+    for word in words.dropFirst() {
+      guard text.utf8.count + 1 + word.utf8.count <= Self.longestText else {
+        text += " …"
+        break
+      }
+      text += " " + word
+    }
+    return text.isEmpty ? "HTTP \(status)" : text
   }
 }

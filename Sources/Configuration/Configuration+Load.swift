@@ -26,7 +26,9 @@ extension Configuration {
     do { node = try Node.parse(bytes) } catch { throw ConfigurationFaults(file: file, faults: [error]) }
     let faults = FaultList()
     let configuration = read(node, folder: folder, providers: providers, faults)
-    guard faults.faults.isEmpty else { throw ConfigurationFaults(file: file, faults: faults.faults) }
+    guard faults.faults.isEmpty else {
+      throw ConfigurationFaults(file: file, faults: faults.faults, configuration: configuration)
+    }
     return configuration
   }
 

@@ -29,9 +29,12 @@ package struct ConfigurationFault: Error, Hashable, Sendable {
 package struct ConfigurationFaults: Error, Sendable {
   package var file: String
   package var faults: [ConfigurationFault]
+  /// What was read beside them, with defaults in place of what is wrong. Nil: the file is not even JSON5.
+  package var configuration: Configuration?
   /// `file`: the path as it was given, for the first line of the report.
-  package init(file: String, faults: [ConfigurationFault]) {
+  package init(file: String, faults: [ConfigurationFault], configuration: Configuration? = nil) {
     self.file = file
     self.faults = faults
+    self.configuration = configuration
   }
 }

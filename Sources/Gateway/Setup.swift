@@ -23,7 +23,9 @@ package struct Setup: Sendable {
     let configuration = try Configuration.load(path: file, providers: Providers.terms)
     var opening = Opening()
     for entry in configuration.apps { opening.open(entry) }
-    guard opening.faults.isEmpty else { throw ConfigurationFaults(file: file, faults: opening.faults) }
+    guard opening.faults.isEmpty else {
+      throw ConfigurationFaults(file: file, faults: opening.faults, configuration: configuration)
+    }
     self.configuration = configuration
     apps = opening.apps
     accounts = opening.accounts
@@ -45,32 +47,9 @@ package struct Setup: Sendable {
 
 extension Setup {
   /// Where its Redis is.
-  package var redis: RedisEndpoint {
-    let settings = configuration.redis
-    var endpoint: RedisEndpoint
-    switch settings.place {
-    case .unix(let path): endpoint = RedisEndpoint(.unix(path: path))
-    case .tcp(let host, let port, let tls):
-      endpoint = RedisEndpoint(.tcp(host: host, port: port, tls: tls, caFile: settings.caFile))
-    }
-    endpoint.username = settings.username
-    endpoint.password = settings.password
-    endpoint.database = settings.database
-    return endpoint
-  }
-
+  package var redis: RedisEndpoint { configuration.endpoint }
   /// What the configuration says to the store.
-  package var store: StoreSettings {
-    var settings = StoreSettings()
-    settings.partitions = configuration.partitions
-    settings.leaseMilliseconds = configuration.workers.lease
-    settings.replicaMilliseconds = configuration.durability.timeout
-    settings.retentionSeconds = configuration.retention.time / 1_000
-    settings.retentionBytes = configuration.retention.bytes
-    settings.prefix = configuration.redis.prefix
-    settings.devicesPerUser = configuration.limits.devicesPerUser
-    return settings
-  }
+  package var store: StoreSettings { configuration.store }
 
   /// What the configuration says to a worker.
   package var worker: WorkerSettings {

@@ -48,3 +48,15 @@ extension Command {
   static let configuration = Option(
     "--config", "FILE", "the configuration (default: FANFARE_CONFIG, then fanfare.json5)")
 }
+
+extension StoreAccess {
+  /// As `Setup.load`, for faults that leave open which store it is.
+  static func load(_ arguments: Arguments) throws(ExitCode) -> StoreAccess {
+    do {
+      return try StoreAccess(file: Setup.file(arguments))
+    } catch {
+      Setup.report(error, json: arguments.wantsJSON)
+      throw .configuration
+    }
+  }
+}

@@ -16,8 +16,8 @@ struct MetadataServer: TokenSource {
       }
     guard isAccount else {
       throw CredentialFault(
-        setting: "metadata_server", problem: "no service account",
-        fix: "set it to \"default\", or to the address of an account of the machine")
+        setting: "metadata_server", problem: "\"\(account.prefix(60))\" is not the name of a service account",
+        fix: "set it to \"default\", or to the address of a service account of the machine. Its host is metadata_host")
     }
     let isHost =
       (1...256).contains(host.utf8.count)
@@ -26,8 +26,8 @@ struct MetadataServer: TokenSource {
       }
     guard isHost else {
       throw CredentialFault(
-        setting: "metadata_host", problem: "no host", fix: "leave it out for \(Self.vendorHost), or use 169.254.169.254"
-      )
+        setting: "metadata_host", problem: "\"\(host.prefix(60))\" is not a host",
+        fix: "leave it out for \(Self.vendorHost), or use 169.254.169.254")
     }
     self.account = account
     self.host = host

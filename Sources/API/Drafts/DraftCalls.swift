@@ -136,7 +136,7 @@ final class DraftCalls {
       throw Problem(
         .contentGone,
         "The content of this message is no longer stored. After its end, a message keeps its content only if it went "
-          + "to an audience, came from a draft, or had failed or expired deliveries")
+          + "to an audience, came from a draft, or had failed, expired or cancelled deliveries")
     }
     let name = report?.labels.name.map { DraftName.of("Copy of", $0) }
     // The copy is called otherwise.

@@ -164,7 +164,7 @@ final class ReplayCalls {
       throw Problem(
         .nothingToReplay,
         "The content of this message is no longer stored. After its end, a message keeps its content only if "
-          + "deliveries failed or expired")
+          + "deliveries failed, expired or were cancelled")
     }
     let message: Message
     do throws(Refusal) {

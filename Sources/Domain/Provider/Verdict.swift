@@ -112,4 +112,7 @@ package enum Outcome: String, Hashable, Sendable, CaseIterable {
   case superseded
   case cancelled
   case skipped
+
+  /// A message with a delivery that ended so keeps its content after its end: somebody may want to send it again.
+  package var keepsContent: Bool { self == .failed || self == .expired || self == .cancelled }
 }

@@ -101,7 +101,7 @@ extension InlineMessages {
     for final in part { run.arguments.append(final.delivery.message.raw) }
     for final in part { run.arguments.append(Self.ending(final)) }
     for final in part {
-      run.arguments.append(final.outcome == .failed || final.outcome == .expired ? "1" : "0")
+      run.arguments.append(final.outcome.keepsContent ? "1" : "0")
     }
     // Of one provider and one outcome are almost all of them.
     var names: [(provider: ProviderName?, outcome: Outcome)] = []

@@ -145,6 +145,18 @@ struct ReplayTests {
     }
   }
 
+  @Test("a message that was cancelled keeps its content, so that it can be sent after all", arguments: [1, 40])
+  func cancelled(devices: Int) async throws {
+    try await Gateway.running { gateway in
+      for device in 1...devices { gateway.register("d\(device)") }
+      let names = (1...devices).map { "\"d\($0)\"" }.joined(separator: ",")
+      let parent = try await ended(
+        gateway, #"{"to":{"devices":[\#(names)]},"notification":{"title":"T"}}"#, ["*": (.cancelled, nil)])
+      let reply = gateway.ask("POST", "/v1/messages/\(parent)/replay", #"{"outcomes":["cancelled"]}"#)
+      #expect(reply.status == 202 && reply.json["targets"] == .integer(Int64(devices)), "\(reply.text)")
+    }
+  }
+
   @Test("what one message cannot hold is replayed in parts, that lose and repeat nothing")
   func parts() async throws {
     var settings = ServiceSettings()

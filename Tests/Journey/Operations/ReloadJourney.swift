@@ -6,10 +6,11 @@ import TLS
 import Testing
 
 extension Journeys {
-  @Test("SIGHUP: a broken key is refused while sends go on, and the right one reopens the blocked credential")
+  @Test("SIGHUP: a broken key is refused while sends go on and `status` shows it, and the right one is taken")
   func reload() async throws {
     let world = try await World()
     let keyFile = world.directory.file("sandbox/apns-key.p8")
+    let file = world.directory.file("fanfare.json5")
     let right = try Data(contentsOf: keyFile)
     func put(_ content: Data) throws {
       try content.write(to: keyFile)
@@ -32,13 +33,15 @@ extension Journeys {
       return ready.status == 200 && ready.text.contains("configuration_refused")
     }
     #expect(try await gateway.client.get("/metrics").text.contains("fanfare_config_last_reload_successful 0"))
+    let status = try await Tool(gateway: gateway, world: world).run("status", "--config", file.path, exit: 1)
+    #expect(status.contains("key_file: ") && status.contains("a running server goes on"), "\(status)")
+    #expect(status.contains("shop/android") && status.contains("partitions"), "\(status)")
     let others = try await gateway.send(
       #"{"to":{"tokens":[\#(Tokens.targets("fcm", [Tokens.fcm(1)]))]},"kind":"alert","notification":{"body":"Go on"}}"#)
     #expect(try await gateway.completed(others)["state"]?.string == "completed")
 
     try put(right)
     // Beside it a setting that waits for the next start.
-    let file = world.directory.file("fanfare.json5")
     let text = try String(contentsOf: file, encoding: .utf8)
     try text.replacing("listen: {", with: "lanes: { concurrency: 2 }, listen: {")
       .write(to: file, atomically: true, encoding: .utf8)

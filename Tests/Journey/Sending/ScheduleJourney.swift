@@ -73,6 +73,8 @@ extension Journeys {
     #expect(now() >= soon && report["state"] == .string("sending"), "\(report)")
     _ = try await gateway.client.post("/v1/messages/\(byClock)/cancel", "")
     report = try await gateway.until(byClock) { $0["outcomes"]?["cancelled"] == .integer(10) }
+    let replay = try await gateway.client.post("/v1/messages/\(byClock)/replay", #"{"outcomes":["cancelled"]}"#)
+    #expect(replay.status == 202 && replay.json["targets"] == .integer(10), "\(replay.text)")
 
     // Quiet for an hour around now at Greenwich: skipped there, sent elsewhere.
     func clock(_ minutes: Int64) -> String {

@@ -47,7 +47,9 @@ local function sealPart(work, deliveries)
     if string.byte(work[i]) == 107 or work[i] == 'fa' or work[i] == 'lo' then
       counters[#counters + 1] = work[i]
       counters[#counters + 1] = work[i + 1]
-      if string.find(work[i], '\1failed\1', 1, true) or string.find(work[i], '\1expired\1', 1, true) then
+      -- As `Outcome.keepsContent`.
+      if string.find(work[i], '\1failed\1', 1, true) or string.find(work[i], '\1expired\1', 1, true)
+        or string.find(work[i], '\1cancelled\1', 1, true) then
         failed = '1'
       end
     elseif work[i] == 'l' then

@@ -76,6 +76,15 @@ struct CredentialCheck {
     var isAway = false
   }
 
+  /// Nobody could be asked.
+  private func away(_ subject: String, _ reason: String) -> Trouble {
+    let told = reason.hasPrefix(subject) ? reason : "\(subject): \(reason)"
+    // The words of OpenSSL and of libcurl.
+    let isUntrusted = setup.configuration.caFile == nil && reason.contains("certificate")
+    let fix = isUntrusted ? " (is the authority your own? Name its file in `ca_file`)" : ""
+    return Trouble(reason: told + fix, isAway: true)
+  }
+
   private func authorize(_ client: HTTPClient) async throws(Trouble) -> String {
     var authorization = account.makeAuthorization()
     let tokenFetcher = AccessTokenFetcher(client: client, timeout: Self.fetchTimeout)
@@ -88,7 +97,7 @@ struct CredentialCheck {
         do {
           authorization.fetched(try await tokenFetcher.carry(fetch), now: loop.wallNow)
         } catch {
-          throw Trouble(reason: "the token endpoint does not answer: \(error.reason)", isAway: true)
+          throw away("the token endpoint does not answer", error.reason)
         }
       }
     }
@@ -105,7 +114,7 @@ struct CredentialCheck {
           HTTPClientRequest(
             method: request.method, url: "https://\(peer)\(request.path)", headers: request.headers, body: request.body)
         )
-      } catch { throw Trouble(reason: "\(peer): \(error.reason)", isAway: true) }
+      } catch { throw away(peer, error.reason) }
     }
     do {
       let tls = try TLSContext.client(
@@ -117,7 +126,7 @@ struct CredentialCheck {
     } catch let fault as TLSFault {
       throw Trouble(reason: fault.reason)
     } catch let failure as HTTP2CallFailure {
-      throw Trouble(reason: "\(peer): \(failure.reason)", isAway: true)
+      throw away(peer, failure.reason)
     } catch {
       throw Trouble(reason: "\(peer): \(error)")
     }

@@ -12,19 +12,19 @@ enum StatusCommand {
     about: """
       Shows the live workers with their partitions, the state of each credential, the queues, the prune brakes that are
       on, and the state of Redis. The command opens the store of the configuration directly; the server need not run.
-      Exit code 1: something needs an operator.
+      If the file has faults that do not concern Redis, it tells them as well: a running server ignores the file until
+      they are mended. Exit code 1: something needs an operator.
       """,
     options: [Command.configuration, Command.json],
     examples: ["fanfare status", "fanfare status --json"]
   ) { arguments in
-    let setup = try Setup.load(arguments)
+    let access = try StoreAccess.load(arguments)
     do {
       let view = try Blocking.run { loop in
-        let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
+        let store = Store(loop: loop, redis: access.redis, settings: access.store)
         defer { store.close() }
         try await store.openOnce()
-        return try await StatusView(
-          store, credentials: Array(setup.accounts.keys), replicas: setup.replicas, now: loop.wallNow)
+        return try await StatusView(store, access, now: loop.wallNow)
       }
       if arguments.wantsJSON { Terminal.print(json: view.json) } else { view.show() }
       return view.needsOperator ? .failure : .success

@@ -1,5 +1,7 @@
 import CommandFrame
+import Configuration
 import Domain
+import Gateway
 import JSON
 import Store
 
@@ -14,6 +16,8 @@ struct StatusView: Sendable {
   private let now: WallTime
   /// What Redis may lose of what was accepted.
   private let losses: [String]
+  /// Of the configuration. A running server goes on with the one before.
+  private let faults: [ConfigurationFault]
 
   /// One credential over all workers.
   private struct Credential: Sendable {
@@ -28,15 +32,16 @@ struct StatusView: Sendable {
     var oldest: WallTime?
   }
 
-  init(_ store: Store, credentials: [CredentialID], replicas: Int, now: WallTime) async throws(StoreError) {
+  init(_ store: Store, _ access: StoreAccess, now: WallTime) async throws(StoreError) {
     self.now = now
+    faults = access.faults?.faults ?? []
     owners = try await store.workers.owners()
     redis = try await store.session.redisStatus()
-    losses = redis.losses + [redis.shortage(ofReplicas: replicas)].compactMap { $0 }
+    losses = redis.losses + [redis.shortage(ofReplicas: access.replicas)].compactMap { $0 }
     queue = try await store.queue.status()
     brakes = try await store.pruneBrakes.all()
     let conditions = try await store.conditions.all()
-    var known = Dictionary(uniqueKeysWithValues: credentials.map { ($0, Credential(id: $0)) })
+    var known = Dictionary(uniqueKeysWithValues: access.credentials.map { ($0, Credential(id: $0)) })
     for sending in owners.workers.flatMap(\.sendings) {
       var credential = known[sending.credential] ?? Credential(id: sending.credential)
       if Self.rank(sending.state) >= Self.rank(credential.state) {
@@ -71,7 +76,7 @@ struct StatusView: Sendable {
 
   /// Somebody has to act.
   var needsOperator: Bool {
-    !owners.unowned.isEmpty || !brakes.isEmpty
+    !owners.unowned.isEmpty || !brakes.isEmpty || !faults.isEmpty
       || credentials.contains { $0.condition?.needsOperator == true }
       || queue.quarantined > 0
   }
@@ -79,6 +84,11 @@ struct StatusView: Sendable {
   // MARK: For people
 
   func show() {
+    if !faults.isEmpty {
+      Terminal.print("configuration")
+      for fault in faults { Terminal.print("  \(fault.text)") }
+      Terminal.print("  a running server goes on with the configuration it had; `fanfare check` tests the file")
+    }
     Terminal.print("workers")
     var workers = Table("worker", "host", "process", "heartbeat", "partitions")
     for worker in owners.workers {
@@ -143,6 +153,7 @@ struct StatusView: Sendable {
     var writer = JSONWriter()
     writer.beginObject()
     writer.member("needs_operator", needsOperator)
+    writer.member("configuration_faults", JSONValue.array(faults.map { .string($0.text) }))
     writer.objects("workers", owners.workers) { writer, worker in
       writer.member("worker", worker.name)
       writer.member("host", worker.host)

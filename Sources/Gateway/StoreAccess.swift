@@ -1,0 +1,68 @@
+package import Configuration
+package import Domain
+package import RedisClient
+package import Store
+
+/// The way to the store of a configuration that may have faults elsewhere: for commands that only look at what is
+/// stored. They are needed most when the file is refused.
+package struct StoreAccess: Sendable {
+  package let redis: RedisEndpoint
+  package let store: StoreSettings
+  /// Of all apps that could be read.
+  package let credentials: [CredentialID]
+  /// Replicas that must have a message before it counts as accepted: the most that anybody asks for.
+  package let replicas: Int
+  /// What is wrong with the configuration, none of it about Redis. Nil: nothing.
+  package let faults: ConfigurationFaults?
+
+  /// Faults that leave open which store it is are thrown, with all others.
+  package init(file: String) throws(ConfigurationFaults) {
+    let configuration: Configuration
+    do {
+      let setup = try Setup(file: file)
+      configuration = setup.configuration
+      faults = nil
+    } catch {
+      guard let read = error.configuration, !error.faults.contains(where: Self.concernsStore) else { throw error }
+      configuration = read
+      faults = error
+    }
+    redis = configuration.endpoint
+    store = configuration.store
+    credentials = configuration.apps.flatMap(\.credentials).map(\.id)
+    replicas = configuration.apps.map(\.app.replicas).reduce(configuration.durability.replicas, max)
+  }
+
+  private static func concernsStore(_ fault: ConfigurationFault) -> Bool {
+    ["/redis", "/partitions"].contains { fault.pointer == $0 || fault.pointer.hasPrefix($0 + "/") }
+  }
+}
+
+extension Configuration {
+  /// Where its Redis is.
+  var endpoint: RedisEndpoint {
+    var endpoint: RedisEndpoint
+    switch redis.place {
+    case .unix(let path): endpoint = RedisEndpoint(.unix(path: path))
+    case .tcp(let host, let port, let tls):
+      endpoint = RedisEndpoint(.tcp(host: host, port: port, tls: tls, caFile: redis.caFile))
+    }
+    endpoint.username = redis.username
+    endpoint.password = redis.password
+    endpoint.database = redis.database
+    return endpoint
+  }
+
+  /// What it says to the store.
+  var store: StoreSettings {
+    var settings = StoreSettings()
+    settings.partitions = partitions
+    settings.leaseMilliseconds = workers.lease
+    settings.replicaMilliseconds = durability.timeout
+    settings.retentionSeconds = retention.time / 1_000
+    settings.retentionBytes = retention.bytes
+    settings.prefix = redis.prefix
+    settings.devicesPerUser = limits.devicesPerUser
+    return settings
+  }
+}
