@@ -187,13 +187,13 @@ final class Post {
 }
 
 /// A loop, a private Redis and a store for one test.
-func withPost<Value: Sendable>(
+func withPost(
   durable: Bool = false, settings: StoreSettings = Post.quick(),
-  _ body: @escaping @Sendable (Post) async throws -> Value
-) async throws -> Value {
+  _ body: @escaping @Sendable (Post) async throws -> Void
+) async throws {
   let redis = RedisServer(durable: durable)
   defer { redis.stop() }
-  return try await withLoop { loop in try await body(try await Post(loop, redis: redis, settings: settings)) }
+  try await withLoop { loop in try await body(try await Post(loop, redis: redis, settings: settings)) }
 }
 
 func tokens(_ count: Int, _ prefix: String = "t") -> [String] { (0..<count).map { "\(prefix)\($0)" } }
