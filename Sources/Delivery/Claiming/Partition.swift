@@ -14,8 +14,10 @@ final class Partition {
   var isLeaving = false
   /// What the ledger counts for it.
   let usage = PartitionUsage()
-  /// Retries taken from the set, or superseded in it, until a flush has settled them: a poll finds them once more.
-  var atHand: Set<DeliveryID> = []
+  /// Deliveries that are not taken from the retry set although a read finds them there: those taken already, those
+  /// superseded in it, and those on their way into it, which a flush shows there before its end is heard. With the
+  /// number of their outcomes that flushes have yet to confirm.
+  private(set) var atHand: [DeliveryID: Int] = [:]
   /// When the retry set is read next.
   var retryTimer: Timer?
   var retryDue: WallTime?
@@ -56,9 +58,25 @@ final class Partition {
   /// Nothing of it is at work, and all is written down.
   var isDone: Bool { usage.inMemory == 0 && !flushing && flush.isIdle }
 
+  // MARK: At hand
+
+  /// A delivery comes out of the retry set; false: it is at hand.
+  func take(_ delivery: DeliveryID) -> Bool {
+    guard atHand[delivery] == nil else { return false }
+    atHand[delivery] = 1
+    return true
+  }
+
+  /// It is to be written that a delivery waits in the retry set. One that was taken from there stays at hand for that.
+  func rests(_ delivery: DeliveryID) { _ = take(delivery) }
+
+  /// A delivery in the retry set, or on its way there, has an outcome.
+  func superseded(_ delivery: DeliveryID) { atHand[delivery, default: 0] += 1 }
+
   /// A flush has written what became of it.
   func settled(_ delivery: DeliveryID) {
-    guard atHand.remove(delivery) != nil, readsRetries else { return }
-    settledMeanwhile.insert(delivery)
+    guard let outcomes = atHand[delivery] else { return }
+    atHand[delivery] = outcomes > 1 ? outcomes - 1 : nil
+    if outcomes == 1, readsRetries { settledMeanwhile.insert(delivery) }
   }
 }

@@ -43,7 +43,7 @@ final class ControlHandler: WorkerPart {
   func cancelWaiting(of id: MessageID, in partition: Partition) {
     background {
       _ = await self.worker.leaseKeeper.untilStored(partition) { (lease) throws(StoreError) in
-        try await self.store.queue.cancelWaiting(lease, message: id, atHand: partition.atHand)
+        try await self.store.queue.cancelWaiting(lease, message: id, atHand: Set(partition.atHand.keys))
       }
     }
   }

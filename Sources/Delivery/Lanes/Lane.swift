@@ -162,10 +162,11 @@ struct Lane<Ticket> {
     if ordered { orderedAtWork = false }
   }
 
-  /// A started delivery went into the retry set; nil: it holds nothing.
-  mutating func rested(ordered: Bool, leaving barrier: OrderBarrier?) {
+  /// A started delivery went into the retry set; nil: it holds nothing. True: its barrier stands here.
+  @discardableResult
+  mutating func rested(ordered: Bool, leaving barrier: OrderBarrier?) -> Bool {
     ended(ordered: ordered)
-    if let barrier { _ = add(barrier) }
+    return barrier.map { add($0) } ?? false
   }
 
   /// A started delivery was not sent, or goes again at once: it takes its old place, unless a newer one with its

@@ -12,8 +12,10 @@ final class OrderBarriers: WorkerPart {
         delivery.target, place: delivery.place, message: delivery.message, due: due, since: delivery.firstAttempt,
         sender: delivery.sender, overtaken: delivery.overtaken, slice: delivery.slice)
     }
-    worker.laneKeeper.lanes.change(delivery.lane) { $0.rested(ordered: delivery.message.ordered, leaving: barrier) }
-    if barrier != nil { ledger.barrierSet(by: delivery.sender.usage) }
+    let isLeft = worker.laneKeeper.lanes.change(delivery.lane) {
+      $0.rested(ordered: delivery.message.ordered, leaving: barrier)
+    }
+    if isLeft { ledger.barrierSet(by: delivery.sender.usage) }
   }
 
   /// What a delivery in backoff leaves in its lane; nil: nothing, as no later one cares.

@@ -53,6 +53,7 @@ final class DeliverySettler: WorkerPart {
     for (delivery, due, reason) in settlement.resting {
       worker.barriers.leaveBarrier(delivery, until: due)
       if leaves(delivery) {
+        partition.rests(delivery.id)
         piece.retries.append(retry(delivery, due: due, reason: reason))
         if let job = ledger.ended(of: delivery.job, in: partition.usage) { piece.finishedJobs.append(job) }
       }
@@ -109,7 +110,7 @@ final class DeliverySettler: WorkerPart {
 
   private func supersedeResting(_ barrier: Lane<Delivery>.OrderBarrier, provider: ProviderName) {
     guard let partition = worker.leaseKeeper.partitions[barrier.delivery.partition] else { return }
-    partition.atHand.insert(barrier.delivery)
+    partition.superseded(barrier.delivery)
     let final = Flush.Final(
       delivery: barrier.delivery, device: barrier.device, provider: provider, outcome: .superseded, reason: nil,
       overtaken: barrier.overtaken)

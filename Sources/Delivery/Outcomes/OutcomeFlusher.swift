@@ -18,6 +18,7 @@ final class OutcomeFlusher: WorkerPart {
   /// A delivery waits in the retry set.
   func add(_ retry: Flush.RetryEntry, of job: JobAtWork? = nil, to partition: Partition) {
     let finished = ledger.ended(of: job, in: partition.usage)
+    partition.rests(retry.target.delivery)
     partition.flush.add(retry, finishedJob: finished)
     flushSoon(partition)
   }
@@ -72,7 +73,8 @@ final class OutcomeFlusher: WorkerPart {
     }
   }
 
-  private func confirmed(_ partition: Partition, _ result: FlushResult) {
+  /// The flush at work is written.
+  func confirmed(_ partition: Partition, _ result: FlushResult) {
     let piece = partition.flush.confirmed()
     partition.flushing = false
     ledger.flushed(piece.outcomes, in: partition.usage)
@@ -90,12 +92,11 @@ final class OutcomeFlusher: WorkerPart {
     for job in piece.finishedJobs where !worker.control.settledAside(job, partition) {
       worker.claimer.claims.finished(job)
     }
-    for (message, control) in result.controls {
-      worker.control.learned(message, control, in: partition)
-      guard control.word == .cancelled else { continue }
-      if piece.retries.contains(where: { $0.target.delivery.message == message }) {
-        worker.control.cancelWaiting(of: message, in: partition)
-      }
+    for (message, control) in result.controls { worker.control.learned(message, control, in: partition) }
+    // Whoever ended what waits of a cancelled message before this was confirmed has passed these over.
+    for message in Set(piece.retries.map(\.target.delivery.message)) {
+      let isCancelled = result.controls[message]?.word == .cancelled || messages.inMemory(message)?.isCancelled ?? false
+      if isCancelled { worker.control.cancelWaiting(of: message, in: partition) }
     }
     if partition.isLeaving { worker.leaseKeeper.handOverSoon(partition) }
     if partition.flush.isFull { flush(partition) } else if !partition.flush.isIdle { flushSoon(partition) }

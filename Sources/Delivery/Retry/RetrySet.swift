@@ -31,14 +31,13 @@ final class RetrySet: WorkerPart {
         // Those at hand stay in the set until their flush: look behind them.
         let limit = partition.atHand.count + self.settings.claim.retriesAtOnce
         let due = try await self.store.queue.dueRetries(lease, now: self.loop.wallNow, limit: limit)
-        let fresh = due.filter { !partition.atHand.contains($0.delivery) }
+        let fresh = due.filter { partition.atHand[$0.delivery] == nil }
         guard let messages = await self.worker.claimer.load(Set(fresh.map(\.delivery.message)), for: partition),
           await self.worker.caps.readCaps(of: messages.values, for: partition)
         else { return }
         // The set is read in steps: a flush that ended in between has settled some of what they show.
         for target in fresh
-        where !partition.settledMeanwhile.contains(target.delivery) && partition.atHand.insert(target.delivery).inserted
-        {
+        where !partition.settledMeanwhile.contains(target.delivery) && partition.take(target.delivery) {
           self.enterRetry(target, messages[target.delivery.message], partition: partition)
         }
         if !fresh.isEmpty { pause = 20 }
