@@ -50,7 +50,8 @@ struct APNsAccount: ProviderAccount {
     return PushFrame(path: rendering.path, headers: headers, idHeader: APNsHeader.id, tokenPlace: .path)
   }
 
-  func isAcceptance(status: Int, body: [UInt8]) -> Bool { status == 200 }
+  /// APNs echoes the id of the request.
+  func acceptance(status: Int, body: [UInt8]) -> PushReceipt? { status == 200 ? .requestID : nil }
 
   /// A bundle id that was registered with its suffix is not given a second one.
   private static func topic(_ bundleID: String, _ suffix: String) -> String {

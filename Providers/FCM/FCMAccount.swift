@@ -64,7 +64,9 @@ struct FCMAccount: ProviderAccount {
     return body
   }
 
-  func isAcceptance(status: Int, body: [UInt8]) -> Bool { status == 200 && FCMError.messageName(body) != nil }
+  func acceptance(status: Int, body: [UInt8]) -> PushReceipt? {
+    status == 200 ? FCMError.messageName(body).map { .named($0) } : nil
+  }
 
   private static let fid = Array("\"fid\":".utf8)
   private static let token = Array("\"token\":".utf8)

@@ -56,7 +56,9 @@ struct WebPushAccount: ProviderAccount {
     return request
   }
 
-  func isAcceptance(status: Int, body: [UInt8]) -> Bool { WebPushVerdicts.accepted.contains(status) }
+  func acceptance(status: Int, body: [UInt8]) -> PushReceipt? {
+    WebPushVerdicts.accepted.contains(status) ? .unnamed : nil
+  }
 
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement {
     Judgement(WebPushVerdicts.verdict(answer))

@@ -74,9 +74,8 @@ final class Claimer: WorkerPart {
       return worker.flusher.flushSoon(partition)
     }
     let urgency = job.id.stream.urgency
-    for target in job.targets {
-      worker.admission.enter(target, message, job: atWork, urgency: urgency, through: rateQueue, partition: partition)
-    }
+    worker.admission.enter(
+      job.targets, message, job: atWork, urgency: urgency, through: rateQueue, partition: partition)
     if let members = job.members { worker.admission.enter(members, message, job: atWork, partition: partition) }
   }
 

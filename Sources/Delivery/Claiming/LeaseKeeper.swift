@@ -126,7 +126,7 @@ final class LeaseKeeper: WorkerPart {
       worker.settler.abandon(
         sender.slices.take(where: { $0.partition === partition }, members: { $0.partition === partition }))
     }
-    worker.memberSettler.dropBatches(of: partition)
+    worker.batchSettler.dropBatches(of: partition)
   }
 
   private func stopClaiming(for partition: Partition) {
@@ -155,7 +155,7 @@ final class LeaseKeeper: WorkerPart {
     partition.parkedSlices = []
     for lane in parkedLanes where worker.laneKeeper.lanes.exists(lane) { worker.laneKeeper.requeue(lane) }
     for (sender, slice) in parkedSlices { sender.slices.ready.append(slice) }
-    for (sender, batch) in partition.parkedBatches { sender.members.enqueue(batch) }
+    for batch in partition.parkedBatches { batch.sender.requests.enqueue(batch) }
     partition.parkedBatches = []
     worker.turns.wakeAll()
   }

@@ -44,7 +44,7 @@ final class Partition {
   /// Lanes whose next delivery, and slices that, found the lease past its deadline.
   var parkedLanes: [Int] = []
   var parkedSlices: [(sender: Sender, slice: GatheredSlice)] = []
-  var parkedBatches: [(sender: Sender, batch: DeliveryBatch)] = []
+  var parkedBatches: [DeliveryBatch] = []
 
   init(number: Int, flush: FlushSettings) {
     self.number = number

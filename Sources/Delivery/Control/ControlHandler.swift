@@ -82,12 +82,12 @@ final class ControlHandler: WorkerPart {
       } else {
         returnStartedToJob(members)
       }
-      for batch in sender.members.take(where: { $0.message.id == id }) {
+      for batch in sender.batches.take(where: { $0.message.id == id }) {
         batch.message.adopt(control)
         if control.word == .cancelled {
-          worker.memberSettler.endWaiting(of: batch, .cancelled, sender)
+          worker.batchSettler.endWaiting(of: batch, .cancelled)
         } else {
-          returnToJob(batch, sender)
+          returnToJob(batch)
         }
       }
     }
@@ -127,12 +127,10 @@ final class ControlHandler: WorkerPart {
     if let done = ledger.returned(to: job) { settleSoon(done, partition) }
   }
 
-  /// Members that have not been sent stay in their job.
-  func returnToJob(_ batch: DeliveryBatch, _ sender: Sender) {
-    let waiting = batch.waiting
-    guard waiting > 0 else { return }
-    worker.memberSettler.drop(batch, sender)
-    guard !batch.partition.isLost else { return }
+  /// Rows that have not been sent stay in their job.
+  func returnToJob(_ batch: DeliveryBatch) {
+    let waiting = worker.batchSettler.drop(batch)
+    guard waiting > 0, !batch.partition.isLost else { return }
     pause(batch.job, of: batch.message.id, batch.partition)
     if let done = ledger.returned(waiting, to: batch.job) { settleSoon(done, batch.partition) }
   }

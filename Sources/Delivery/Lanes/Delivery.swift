@@ -146,19 +146,19 @@ final class InFlightRequest {
     generation = pass.generation
   }
 
-  /// A member's, who took the fast path.
-  init(_ delivery: Delivery, _ inFlight: InFlightMembers.InFlightRequest) {
-    delivery.began = inFlight.began
+  /// Of a row of a batch.
+  init(_ delivery: Delivery, _ row: LaneIndex.Row) {
+    delivery.began = row.began
     deliveries = [delivery]
     recipients = [delivery.address]
     slice = nil
     members = []
-    connectionSlot = inFlight.connectionSlot
-    began = inFlight.began
-    at = inFlight.at
+    connectionSlot = row.connectionSlot
+    began = row.began
+    at = row.at
     probe = false
     isAside = false
-    generation = inFlight.generation
+    generation = row.generation
   }
 
   /// One of members whose deliveries these are now.

@@ -3,78 +3,164 @@ import HTTP2
 import Loop
 import Store
 
-/// Members of an audience that were claimed together and take the fast path: no object of their own, no lane unless their
-/// token has something else at work, no record of the attempt. Whoever is not accepted at once becomes a `Delivery`
-/// like any other.
-final class DeliveryBatch {
-  let members: ClaimedMembers
+/// Deliveries of one message at one credential that were claimed together. A row of it goes to its provider without an
+/// object of its own, and without a lane unless another delivery meets it at its token. Whoever is not accepted at once
+/// becomes a `Delivery`.
+///
+/// The rows are members of an audience (`MemberBatch`) or targets of a direct send (`DirectBatch`), known by their place.
+class DeliveryBatch {
   let message: LoadedMessage
   let partition: Partition
   let job: JobAtWork
+  let urgency: Urgency
+  unowned let sender: Sender
+  /// As `LaneKey.owner`, of its tokens.
+  let owner: UInt64
+  /// Its rows are those of a `DirectBatch`.
+  let isDirect: Bool
+  let count: Int
   /// Their quiet hours begin then: who has not been sent by then is looked at again. Nil: they have none.
   let until: WallTime?
-  /// Of the app, for the hashes of its tokens.
-  let owner: UInt64
-  /// The next to be sent for the first time.
-  private var next = 0
-  /// Sent, and not looked at by the peer: they go once more.
-  private var again: [Int] = []
-  /// Who was in `again` once takes the slow path, which knows how often and when.
-  private var returned: Set<Int> = []
+  /// Rows that have not been sent, or wait once more.
+  private(set) final var waiting: Int
+  /// It stands among the batches of its sender, or is parked.
+  final var isQueued = false
   /// When the first of them was sent.
-  var firstAttempt: WallTime?
-  var prepared: Prepared?
-  /// What those have in common that share a request.
+  final var firstAttempt: WallTime?
+  final var prepared: RequestFrames.Prepared?
+  /// Those from `next` to `end` are to be sent for the first time.
+  private final var next = 0
+  private final var end: Int
+  /// Sent, and not looked at by the peer: they go once more.
+  private final var again: [Int] = []
+  /// Who was in `again` once takes the slow path, which knows how often and when.
+  private final var returned: Set<Int> = []
+
+  fileprivate init(
+    _ count: Int, waiting: Int, isDirect: Bool, _ message: LoadedMessage, _ partition: Partition, _ job: JobAtWork,
+    urgency: Urgency,
+    _ sender: Sender, until: WallTime? = nil
+  ) {
+    self.count = count
+    self.isDirect = isDirect
+    self.message = message
+    self.partition = partition
+    self.job = job
+    self.urgency = urgency
+    self.sender = sender
+    self.until = until
+    owner = LaneKey.owner(message.app, sender.provider)
+    end = count
+    self.waiting = waiting
+  }
+
+  // MARK: Rows, by their place
+
+  /// The batch as what it is.
+  var asMembers: MemberBatch? { nil }
+  var asDirect: DirectBatch? { nil }
+  /// The delivery's name.
+  func id(at place: Int) -> DeliveryID { preconditionFailure("a batch without rows") }
+  /// Replaces `bytes` by the token's; false: it cannot be read.
+  func token(at place: Int, into bytes: inout [UInt8]) -> Bool { preconditionFailure("a batch without rows") }
+  /// It shares the frame of `prepared` with the others.
+  func isAlike(_ place: Int, _ prepared: RequestFrames.Prepared) -> Bool { preconditionFailure("a batch without rows") }
+  /// As `RequestFrames.Prepared.route`.
+  func route(at place: Int) -> [UInt8] { [] }
+  func address(at place: Int) -> Address? { preconditionFailure("a batch without rows") }
+  /// What it gets; nil: its facts cannot be read.
+  func rendering(at place: Int, _ account: any ProviderAccount) -> Result<Rendering, Unrenderable>? {
+    preconditionFailure("a batch without rows")
+  }
+  /// What the slow path needs. Nil: it has to be read anew. `wholly`: not without the facts.
+  func target(at place: Int, wholly: Bool = true) -> ClaimedTarget? { preconditionFailure("a batch without rows") }
+  /// Enough to say how it ended without a request.
+  func bare(at place: Int) -> ClaimedTarget { preconditionFailure("a batch without rows") }
+  /// The row leaves the batch by another way than its turn.
+  fileprivate func isGone(_ place: Int) -> Bool { false }
+
+  // MARK: Turns
+
+  /// The place of the next to be sent; some must be waiting.
+  final func takeNext() -> Int {
+    waiting -= 1
+    if let place = again.popLast() { return place }
+    while isGone(next) { next += 1 }
+    next += 1
+    return next - 1
+  }
+
+  /// The place of the one that came last.
+  final func takeLast() -> Int {
+    guard waiting > again.count else { return takeNext() }
+    waiting -= 1
+    while isGone(end - 1) { end -= 1 }
+    end -= 1
+    return end
+  }
+
+  final func takeWaiting() -> [Int] {
+    let places = again + (next..<end).filter { !isGone($0) }
+    (next, again, waiting) = (end, [], 0)
+    return places
+  }
+
+  /// One that was sent waits once more, if it has not before.
+  final func requeue(_ place: Int) -> Bool {
+    guard returned.insert(place).inserted else { return false }
+    again.append(place)
+    waiting += 1
+    return true
+  }
+
+  fileprivate final func came() { waiting += 1 }
+  fileprivate final func left() { waiting -= 1 }
+
+  /// Something speaks against sending its next row: `BatchSettler.stop` tells what.
+  final func mayStop(now: WallTime) -> Bool {
+    message.isStopped || message.startBy < now || until.map { $0 <= now } ?? false
+  }
+}
+
+/// Members of an audience, as their records stand in the store. They have no order to keep.
+final class MemberBatch: DeliveryBatch {
+  let members: ClaimedMembers
+  /// What those have in common that share a request of many recipients.
   var like: Like?
 
   struct Like {
-    /// As `Prepared.route`.
+    /// As `RequestFrames.Prepared.route`.
     var route: [UInt8]
     /// Of one of them.
     var address: Address
     let recipientClass: String
   }
 
-  /// What all requests share, as long as the account is the same.
-  struct Prepared {
-    var push: PreparedPush
-    var rendering: Rendering
-    /// `ClaimedMembers.Member.route` for which it holds.
-    var route: [UInt8]
-    var header: String
-    var generation: Int
-  }
-
   init(
-    _ members: ClaimedMembers, _ message: LoadedMessage, _ partition: Partition, _ job: JobAtWork,
+    _ members: ClaimedMembers, _ message: LoadedMessage, _ partition: Partition, _ job: JobAtWork, _ sender: Sender,
     until: WallTime? = nil
   ) {
     self.members = members
-    self.until = until
-    self.message = message
-    self.partition = partition
-    self.job = job
-    owner = LaneKey.owner(message.app)
+    super.init(
+      members.count, waiting: members.count, isDirect: false, message, partition, job, urgency: .bulk, sender,
+      until: until)
   }
 
-  var waiting: Int { members.count - next + again.count }
-
-  /// The place of the next to be sent; some must be waiting.
-  func takeNext() -> Int {
-    if let place = again.popLast() { return place }
-    next += 1
-    return next - 1
+  override var asMembers: MemberBatch? { self }
+  override func id(at place: Int) -> DeliveryID { members.id(at: place) }
+  override func token(at place: Int, into bytes: inout [UInt8]) -> Bool {
+    members.member(at: place).token(into: &bytes)
   }
-  func takeWaiting() -> [Int] {
-    defer { (next, again) = (members.count, []) }
-    return again + (next..<members.count)
+  override func isAlike(_ place: Int, _ prepared: RequestFrames.Prepared) -> Bool {
+    members.member(at: place).isOn(prepared.route)
   }
-  /// One that was sent waits once more, if it has not before.
-  func requeue(_ place: Int) -> Bool {
-    guard returned.insert(place).inserted else { return false }
-    again.append(place)
-    return true
+  override func route(at place: Int) -> [UInt8] { members.member(at: place).route }
+  override func address(at place: Int) -> Address? { members.member(at: place).address }
+  override func rendering(at place: Int, _ account: any ProviderAccount) -> Result<Rendering, Unrenderable>? {
+    members.member(at: place).facts.map { message.rendering(account, 0, for: $0) }
   }
+  override func target(at place: Int, wholly: Bool) -> ClaimedTarget? { members.target(at: place, wholly: wholly) }
+  override func bare(at place: Int) -> ClaimedTarget { members.bare(at: place) }
 
   /// The member shares requests with the others that are in `like`.
   func isLike(_ member: ClaimedMembers.Member, token: String, _ account: any ProviderAccount) -> Bool {
@@ -87,72 +173,55 @@ final class DeliveryBatch {
     guard let like else { preconditionFailure("a member was gathered that is like no other") }
     return like.address
   }
-  /// Something speaks against sending its next member: `MemberSettler.stop` tells what.
-  func mayStop(now: WallTime) -> Bool {
-    message.isStopped || message.startBy < now || until.map { $0 <= now } ?? false
-  }
 }
 
-/// Requests at work of members that take the fast path.
-struct InFlightMembers {
-  struct InFlightRequest {
-    var batch: DeliveryBatch
-    /// The member's place in it.
-    var place: Int
-    var hash: UInt64
-    var began: Instant
-    var at: WallTime
-    var connectionSlot: Int
-    var generation: Int
-    /// A lane that was opened for its token meanwhile: this one counts as at work there.
-    var lane: Int?
+/// Targets of a direct send. Each that waits here stands in the `LaneIndex`, where another delivery to its token finds
+/// it: the two keep their order in a lane.
+final class DirectBatch: DeliveryBatch {
+  let targets: [ClaimedTarget]
+  /// Their numbers in the `LaneIndex`. `gone`: it takes the slow path, or has ended.
+  private var numbers: [Int32]
+  private static let gone: Int32 = -1
+
+  /// Without a row at first: `wait` lets them in.
+  init(
+    _ targets: [ClaimedTarget], _ message: LoadedMessage, _ partition: Partition, _ job: JobAtWork, urgency: Urgency,
+    _ sender: Sender
+  ) {
+    self.targets = targets
+    numbers = Array(repeating: Self.gone, count: targets.count)
+    super.init(targets.count, waiting: 0, isDirect: true, message, partition, job, urgency: urgency, sender)
   }
 
-  private var slots: [InFlightRequest?] = []
-  private var vacant: [Int] = []
-  private(set) var tokens = TokenTable()
-  var count: Int { slots.count - vacant.count }
-
-  /// Tags of transports with this bit name a request in flight here.
-  static let mark = 1 << 40
-  static func isOne(_ tag: Int) -> Bool { tag & mark != 0 }
-
-  mutating func begin(_ inFlight: InFlightRequest) -> Int {
-    let number: Int
-    if let free = vacant.popLast() {
-      number = free
-      slots[free] = inFlight
-    } else {
-      number = slots.count
-      slots.append(inFlight)
-    }
-    tokens.insert(inFlight.hash, inFlight: number)
-    return number | Self.mark
+  /// A target waits for its turn under this number.
+  func wait(_ place: Int, _ number: Int) {
+    numbers[place] = Int32(number)
+    came()
   }
-
-  func batch(of tag: Int) -> DeliveryBatch {
-    guard let batch = slots[tag & ~Self.mark]?.batch else { preconditionFailure("a member that is not at work") }
-    return batch
+  /// A target that waits leaves the batch.
+  func leave(_ place: Int) {
+    numbers[place] = Self.gone
+    left()
   }
+  /// Of one that waits, or was taken just now.
+  func number(at place: Int) -> Int { Int(numbers[place]) }
+  override fileprivate func isGone(_ place: Int) -> Bool { numbers[place] == Self.gone }
 
-  func place(of tag: Int) -> Int {
-    guard let place = slots[tag & ~Self.mark]?.place else { preconditionFailure("a member that is not at work") }
-    return place
-  }
-  func hasLane(_ tag: Int) -> Bool { slots[tag & ~Self.mark]?.lane != nil }
-
-  mutating func end(_ tag: Int) -> InFlightRequest {
-    let number = tag & ~Self.mark
-    guard let inFlight = slots[number].take() else { preconditionFailure("an answer to no request") }
-    vacant.append(number)
-    tokens.remove(inFlight.hash)
-    return inFlight
-  }
-
-  /// A lane is opened for a token that may be at work here; true: it is, and counts there from now on.
-  mutating func join(_ lane: Int, _ key: LaneKey) -> Bool {
-    guard tokens.count > 0, let number = tokens.inFlight(key.hash), slots[number]?.lane == nil else { return false }
-    slots[number]?.lane = lane
+  override var asDirect: DirectBatch? { self }
+  override func id(at place: Int) -> DeliveryID { targets[place].delivery }
+  override func token(at place: Int, into bytes: inout [UInt8]) -> Bool {
+    guard targets[place].address != nil else { return false }
+    bytes.removeAll(keepingCapacity: true)
+    bytes.append(contentsOf: targets[place].address!.token.utf8)
     return true
   }
+  override func isAlike(_ place: Int, _ prepared: RequestFrames.Prepared) -> Bool {
+    targets[place].address.map(prepared.serves) ?? false
+  }
+  override func address(at place: Int) -> Address? { targets[place].address }
+  override func rendering(at place: Int, _ account: any ProviderAccount) -> Result<Rendering, Unrenderable>? {
+    message.rendering(account, 0, for: targets[place].facts)
+  }
+  override func target(at place: Int, wholly: Bool) -> ClaimedTarget? { targets[place] }
+  override func bare(at place: Int) -> ClaimedTarget { targets[place] }
 }

@@ -153,7 +153,10 @@ struct Lane<Ticket> {
   // MARK: Coming back
 
   /// A delivery that went without the lane is at work, and counts as started.
-  mutating func joined() { atWork += 1 }
+  mutating func joined(ordered: Bool) {
+    atWork += 1
+    if ordered { orderedAtWork = true }
+  }
 
   /// A started delivery has its outcome.
   mutating func ended(ordered: Bool) {

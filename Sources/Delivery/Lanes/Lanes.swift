@@ -16,8 +16,11 @@ struct LaneKey: Hashable {
   }
 
   /// As `TokenTable` has it.
-  var hash: UInt64 { TokenTable.hash(Array(token.utf8), owner: Self.owner(app)) }
-  static func owner(_ app: AppID) -> UInt64 { TokenTable.hash(Array(app.rawValue.utf8)) }
+  var hash: UInt64 { TokenTable.hash(token, owner: Self.owner(app, provider)) }
+  /// Whose token it is: two providers may have tokens of the same text, and one of them no answer for hours.
+  static func owner(_ app: AppID, _ provider: ProviderName) -> UInt64 {
+    TokenTable.hash(provider.rawValue, owner: TokenTable.hash(app.rawValue))
+  }
 
   /// Tokens rarely coincide, so that theirs is hash enough.
   func hash(into hasher: inout Hasher) { hasher.combine(token) }
@@ -71,6 +74,9 @@ struct Lanes<Ticket> {
     if case .none = slots[number] { return false }
     return true
   }
+
+  /// The delivery left a hold somewhere.
+  func hasBarrier(of delivery: DeliveryID) -> Bool { barriers > 0 && places[delivery] != nil }
 
   /// Changes a lane, keeps count of its holds and lets it go when it is done.
   mutating func change<Result>(_ number: Int, _ body: (inout Lane<Ticket>) -> Result) -> Result {

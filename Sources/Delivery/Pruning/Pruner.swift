@@ -36,6 +36,17 @@ final class Pruner: WorkerPart {
     }
   }
 
+  /// A row of a batch was accepted.
+  func alive(_ row: LaneIndex.Row, _ sender: Sender) {
+    if let direct = row.batch.asDirect {
+      guard direct.targets[row.place].registered else { return }
+      sender.unproven.reached(direct.targets[row.place].device)
+    } else if !sender.unproven.isEmpty, let device = row.batch.target(at: row.place, wholly: false)?.device {
+      sender.unproven.reached(device)
+    }
+    if sender.brake.alive(began: row.began, ahead: sender.ahead) { settleUnproven(of: sender) }
+  }
+
   /// More is believed now, or the brake is on: what waits is carried out, or put aside.
   func settleUnproven(of sender: Sender) {
     guard !sender.unproven.isEmpty else { return }

@@ -160,36 +160,36 @@ final class AnswerJudge: SenderPart {
     }
   }
 
-  // MARK: Members
+  // MARK: Rows of batches
 
-  /// A request in flight of a member that was not simply accepted, as any other.
+  /// A request in flight of a row that was not simply accepted, as any other.
   func endRequest(_ tag: Int) -> InFlightRequest {
-    guard InFlightMembers.isOne(tag) else {
-      let inFlight = sender.deliveries.inFlightRequests.end(tag)
+    guard LaneIndex.isOne(tag) else {
+      let inFlight = sender.requests.inFlightRequests.end(tag)
       ledger.answered(isAside: inFlight.isAside, by: usage)
       return inFlight
     }
     ledger.answered(by: usage)
-    return worker.memberSettler.slowPathRequest(worker.laneKeeper.inFlightMembers.end(tag), sender)
+    return worker.batchSettler.slowPathRequest(worker.laneKeeper.index.end(tag))
   }
 
   /// A member's request that the peer did not look at, as after a GOAWAY: the member waits in its batch once more.
-  /// False: it has to take the slow path.
+  /// False: it has to take the slow path, as a direct send does, whose attempts are all told.
   func tookBack(_ tag: Int, reason: String) -> Bool {
-    guard InFlightMembers.isOne(tag) else { return false }
-    let batch = worker.laneKeeper.inFlightMembers.batch(of: tag)
-    guard !worker.laneKeeper.inFlightMembers.hasLane(tag), batch.partition.mayWork, !batch.mayStop(now: loop.wallNow),
-      batch.requeue(worker.laneKeeper.inFlightMembers.place(of: tag))
+    guard LaneIndex.isOne(tag) else { return false }
+    let laneKeeper = worker.laneKeeper
+    let batch = laneKeeper.index.batch(of: tag)
+    guard !batch.isDirect, !laneKeeper.index.hasLane(tag), batch.partition.mayWork,
+      !batch.mayStop(now: loop.wallNow), batch.requeue(laneKeeper.index.place(of: tag))
     else { return false }
-    let inFlight = worker.laneKeeper.inFlightMembers.end(tag)
+    let row = laneKeeper.index.end(tag)
     ledger.answered(by: usage)
     heed(
-      .retry(Retry(.notProcessed, reason: reason)), began: inFlight.began, probe: false,
-      connectionSlot: inFlight.connectionSlot,
-      generation: inFlight.generation)
+      .retry(Retry(.notProcessed, reason: reason)), began: row.began, probe: false, connectionSlot: row.connectionSlot,
+      generation: row.generation)
     sender.metrics.retried()
     // It left its sender with the last that waited.
-    if batch.waiting == 1 { sender.members.batches.append(batch) }
+    if !batch.isQueued { sender.batches.append(batch) }
     return true
   }
 }

@@ -44,8 +44,8 @@ final class CredentialStatus: SenderPart {
     tellCondition()
   }
 
-  /// A member of an audience was accepted.
-  func memberAccepted(began: Instant, now: Instant) {
+  /// A row of a batch was accepted.
+  func rowAccepted(began: Instant, now: Instant) {
     let heeds = gate.heedsAcceptance || !streak.isEmpty
     streak.taken(now: now)
     if heeds {

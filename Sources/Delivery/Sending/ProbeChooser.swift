@@ -38,10 +38,10 @@ final class ProbeChooser: SenderPart {
       return sender.slices.ready.isEmpty || sender.slices.ready.bringFresh(among: Self.searched, youngest: youngest)
     }
     if bringFreshLane(urgent: isUrgent, youngest: youngest) { return true }
-    guard !isUrgent, let batch = sender.members.batches.first else { return false }
-    // A member takes the slow path, as a probe is judged by itself.
-    sender.members.takeOneOut(of: batch)
-    return bringFreshLane(urgent: false, youngest: false)
+    // A row takes the slow path, as a probe is judged by itself.
+    let kinds: [ReadyBatches.Kind] = isUrgent ? [.urgent] : [.bulk, .members]
+    guard kinds.contains(where: { sender.requests.takeOneOut($0, youngest: youngest) }) else { return false }
+    return bringFreshLane(urgent: isUrgent, youngest: youngest)
   }
 
   private func bringFreshLane(urgent isUrgent: Bool, youngest: Bool) -> Bool {

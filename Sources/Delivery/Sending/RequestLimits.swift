@@ -32,8 +32,8 @@ final class RequestLimits: SenderPart {
     return max(0, all - transport.requests(olderThan: limit.patience))
   }
 
-  /// A member of an audience was accepted.
-  func memberAccepted(took milliseconds: Double, began: Instant, _ transport: any Transport, now: Instant) {
+  /// A row of a batch was accepted.
+  func rowAccepted(took milliseconds: Double, began: Instant, _ transport: any Transport, now: Instant) {
     limit.answered(
       .accepted(id: nil), took: milliseconds, began: began, atWork: occupied(of: transport),
       capacity: transport.streams, now: now)

@@ -11,6 +11,7 @@ extension Sender {
     let now = context.loop.now
     let wall = context.loop.wallNow
     while left > 0 {
+      batches.trim()
       guard context.mayOpen, !isRemoved, hasReady else {
         if !hasReady { subscriberLimit?.rest() }
         return false
@@ -49,21 +50,21 @@ extension Sender {
         header: header, connectionSlot: connectionSlot, probe: probe, now: now, wall: wall, generation: generation)
       pass.takesYoungest =
         probe ? !isFresh && status.gate.wantsAnother : transport.wantsAnother(connectionSlot: connectionSlot)
-      if takesBatch(isUrgent: isUrgent) {
+      if let kind = nextBatches(isUrgent: isUrgent) {
         // The probe is judged by itself.
-        if probe, let batch = members.batches.first {
+        if probe {
           status.gate.withdrawn(now: now)
-          members.takeOneOut(of: batch)
+          _ = requests.takeOneOut(kind, youngest: pass.takesYoungest)
           left -= 1
         } else {
-          let turn = lanes.bulk.isEmpty ? left : min(left, Self.turn)
-          let gone = members.send(pass, most: quota.map { min(turn, $0.inHand(urgent: false)) } ?? turn)
-          quota?.spend(gone, urgent: false)
+          let turn = isAlone(kind) ? left : min(left, Self.turn)
+          let gone = requests.send(kind, pass, most: quota.map { min(turn, $0.inHand(urgent: isUrgent)) } ?? turn)
+          quota?.spend(gone, urgent: isUrgent)
           left -= gone
         }
         continue
       }
-      let sent = gathersSlices ? slices.sendNext(pass) : deliveries.sendNext(urgent: isUrgent, pass)
+      let sent = gathersSlices ? slices.sendNext(pass) : requests.sendNext(urgent: isUrgent, pass)
       if probe, !sent { status.gate.withdrawn(now: now) }
       if sent {
         quota?.spend(1, urgent: isUrgent)
@@ -75,21 +76,47 @@ extension Sender {
   }
 
   private var hasReady: Bool {
-    gathersSlices ? !slices.ready.isEmpty : !lanes.isEmpty || !members.batches.isEmpty
+    gathersSlices ? !slices.ready.isEmpty : !lanes.isEmpty || !batches.isEmpty
   }
 
-  /// Members of a batch before a lane's turn.
+  /// Rows of batches before a lane's turn, or that of other batches.
   private static let turn = 16
 
-  private func takesBatch(isUrgent: Bool) -> Bool {
-    guard !gathersSlices, !isUrgent, !members.batches.isEmpty else { return false }
-    batchesTurn = lanes.bulk.isEmpty || !batchesTurn
-    return batchesTurn
+  /// The batches whose turn it is; nil: it is the lanes'.
+  private func nextBatches(isUrgent: Bool) -> ReadyBatches.Kind? {
+    guard !gathersSlices, !batches.isEmpty else { return nil }
+    guard !isUrgent else {
+      let urgent = !batches.urgent.isEmpty && (lanes.urgent.isEmpty || lastUrgent == nil)
+      lastUrgent = urgent ? .urgent : nil
+      return lastUrgent
+    }
+    let others: [ReadyBatches.Kind] = lastBulk == nil ? [.bulk, .members] : lastBulk == .bulk ? [.members] : []
+    for kind in others where batches.first(kind) != nil {
+      lastBulk = kind
+      return kind
+    }
+    lastBulk = nil
+    guard lanes.bulk.isEmpty else { return nil }
+    lastBulk = batches.first(.bulk) != nil ? .bulk : batches.first(.members) != nil ? .members : nil
+    return lastBulk
   }
+
+  /// Nothing else of its urgency waits for a turn.
+  private func isAlone(_ kind: ReadyBatches.Kind) -> Bool {
+    switch kind {
+    case .urgent: lanes.urgent.isEmpty
+    case .bulk: lanes.bulk.isEmpty && batches.members.isEmpty
+    case .members: lanes.bulk.isEmpty && batches.bulk.isEmpty
+    }
+  }
+
+  /// Whatever had its turn last, the lanes have theirs now.
+  func lanesAreNext() { (lastUrgent, lastBulk) = (.urgent, .members) }
 
   private func ready(urgent isUrgent: Bool) -> Int {
     if gathersSlices { return isUrgent ? slices.ready.urgent.count : slices.ready.bulk.count }
-    return isUrgent ? lanes.urgent.count : lanes.bulk.count + (members.batches.first?.waiting ?? 0)
+    if isUrgent { return lanes.urgent.count + (batches.urgent.first?.waiting ?? 0) + max(0, batches.urgent.count - 1) }
+    return lanes.bulk.count + (batches.bulk.first?.waiting ?? 0) + (batches.members.first?.waiting ?? 0)
   }
 
   /// What a request needs to go now.

@@ -30,8 +30,11 @@ final class Sender {
   var subscriberLimit: SubscriberLimit?
   /// Lanes that may start a delivery.
   var lanes = ReadyLanes()
-  /// Batches and lanes of bulk take turns.
-  var batchesTurn = false
+  /// Batches of which rows may be sent.
+  var batches = ReadyBatches()
+  /// The batches that had their turn last among what is urgent, and among bulk; nil: the lanes had.
+  var lastUrgent: ReadyBatches.Kind?
+  var lastBulk: ReadyBatches.Kind?
   /// Stands in the worker's list of senders with something to send.
   var isAwake = false
   private var wakeTimer: (timer: Timer, due: Instant)?
@@ -44,8 +47,7 @@ final class Sender {
   private(set) lazy var limits = RequestLimits(self)
   private(set) lazy var probing = ProbeChooser(self)
   // What sends.
-  private(set) lazy var deliveries = DeliverySender(self)
-  private(set) lazy var members = MemberSender(self)
+  private(set) lazy var requests = RequestSender(self)
   private(set) lazy var slices = SliceSender(self)
   private(set) lazy var suspects = SuspectSender(self)
   private(set) lazy var judge = AnswerJudge(self)
@@ -90,13 +92,15 @@ final class Sender {
   var hasWaiting: Bool { hasWaitingOthers || !suspects.isEmpty }
   /// Others than suspects.
   var hasWaitingOthers: Bool {
-    !lanes.isEmpty || !members.batches.isEmpty || !slices.ready.isEmpty
+    !lanes.isEmpty || !batches.isEmpty || !slices.ready.isEmpty
   }
   var isIdle: Bool { usage.atWork == 0 && slices.storing == 0 }
   /// Something of it is in memory: its answers will tell what stands against the credential.
   var hasWork: Bool { usage.inMemory > 0 || !isIdle }
   /// Urgent sends stand ready.
-  var hasUrgent: Bool { gathersSlices ? !slices.ready.urgent.isEmpty : !lanes.urgent.isEmpty }
+  var hasUrgent: Bool {
+    gathersSlices ? !slices.ready.urgent.isEmpty : !lanes.urgent.isEmpty || !batches.urgent.isEmpty
+  }
   /// How many the next request reaches; nil: all subscribers.
   var nextRecipients: Int? {
     guard let slice = slices.ready.first else { return 1 }

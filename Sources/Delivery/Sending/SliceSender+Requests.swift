@@ -36,7 +36,7 @@ extension SliceSender {
       let recipients = deliveries.map(\.address)
       let request = sender.account.request(
         rendering, to: recipients, id: slice.slice.key, authorization: pass.header)
-      sender.deliveries.send(
+      sender.requests.send(
         request,
         InFlightRequest(
           deliveries, recipients: recipients, slice: slice.slice, connectionSlot: pass.connectionSlot, pass))
@@ -58,7 +58,7 @@ extension SliceSender {
   /// Sends a slice of members; false: they are deliveries now, and go next.
   private func sendMembers(of slice: GatheredSlice, _ pass: Sender.Pass) -> Bool {
     let members = slice.batchTickets
-    let first = worker.laneKeeper.inFlightMembers.batch(of: members[0].tag)
+    let first = worker.laneKeeper.index.batch(of: members[0].tag)
     guard first.partition.mayWork, worker.leaseKeeper.holdsLease(first.partition, now: pass.now),
       !first.message.isStopped, first.message.startBy >= pass.wall, !pass.probe,
       case .success(let rendering) = first.message.rendering(sender.account, 0, for: nil)
@@ -73,7 +73,7 @@ extension SliceSender {
     sender.metrics.began()
     let inFlight = InFlightRequest(
       [], recipients: recipients, slice: slice.slice, members: members, connectionSlot: pass.connectionSlot, pass)
-    sender.deliveries.begin(request, inFlight)
+    sender.requests.begin(request, inFlight)
     return true
   }
 
@@ -82,9 +82,9 @@ extension SliceSender {
     let worker = self.worker
     var recipients: [Address] = []
     recipients.reserveCapacity(members.count)
-    var current: (batch: DeliveryBatch, address: Address)?
+    var current: (batch: MemberBatch, address: Address)?
     for ticket in members {
-      let batch = worker.laneKeeper.inFlightMembers.batch(of: ticket.tag)
+      guard let batch = worker.laneKeeper.index.batch(of: ticket.tag).asMembers else { continue }
       if current?.batch !== batch {
         if batch.firstAttempt == nil { batch.firstAttempt = pass.wall }
         current = (batch, batch.commonAddress)
@@ -141,12 +141,12 @@ extension SliceSender {
   func concludeMembers(_ inFlight: InFlightRequest, _ verdict: Verdict, status: Int) {
     let worker = self.worker
     let members = inFlight.members
-    var run = MemberSettler.Run()
+    var run = BatchSettler.Run()
     for ticket in members.dropFirst() {
-      worker.memberSettler.accepted(worker.laneKeeper.inFlightMembers.end(ticket.tag), &run, sender)
+      worker.batchSettler.accepted(worker.laneKeeper.index.end(ticket.tag), &run)
       if sender.brake.alive(began: inFlight.began, ahead: sender.ahead) { worker.pruner.settleUnproven(of: sender) }
     }
-    worker.memberSettler.close(&run, sender)
+    worker.batchSettler.close(&run)
     let first = delivery(of: .member(members[0]))
     first.slice = inFlight.slice
     first.record(verdict, counts: true, status: status, at: inFlight.at)

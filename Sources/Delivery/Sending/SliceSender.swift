@@ -41,7 +41,7 @@ final class SliceSender: SenderPart {
       // Bulk that waits for its ramp is in no urgent slice's way.
       let count = isUrgent ? ready.urgent.count : ready.count
       guard count + storing < enough else { break }
-      guard let delivery = sender.deliveries.takeNext(urgent: isUrgent, now: now, wall: wall) else { continue }
+      guard let delivery = sender.requests.takeNext(urgent: isUrgent, now: now, wall: wall) else { continue }
       if let slice = delivery.slice {
         if let slice = plan.add(.delivery(delivery), delivery.id, of: slice, now: now) { ready.append(slice) }
       } else {
@@ -58,22 +58,22 @@ final class SliceSender: SenderPart {
   }
 
   private func gatherMembers(enough: Int, now: Instant, wall: WallTime) {
-    let (sender, members) = (self.sender, sender.members)
-    while context.mayOpen, let batch = members.batches.first, ready.count + storing < enough {
+    let sender = self.sender
+    while context.mayOpen, let batch = sender.batches.first(.members)?.asMembers, ready.count + storing < enough {
       if !worker.leaseKeeper.holdsLease(batch.partition, now: now) {
-        _ = members.batches.popFirst()
-        batch.partition.parkedBatches.append((sender, batch))
-      } else if batch.mayStop(now: wall), worker.memberSettler.stop(batch, sender, now: wall) {
-        _ = members.batches.popFirst()
+        sender.batches.remove(batch, .members)
+        batch.partition.parkedBatches.append(batch)
+      } else if batch.mayStop(now: wall), worker.batchSettler.stop(batch, now: wall) {
+        sender.batches.remove(batch, .members)
       } else {
         gather(batch, now: now, wall: wall)
-        if batch.waiting == 0 { _ = members.batches.popFirst() }
+        if batch.waiting == 0 { sender.batches.remove(batch, .members) }
       }
     }
   }
 
   /// As many as fit one request. Those of another route or class than the first take the slow path.
-  private func gather(_ batch: DeliveryBatch, now: Instant, wall: WallTime) {
+  private func gather(_ batch: MemberBatch, now: Instant, wall: WallTime) {
     let (sender, worker) = (self.sender, self.worker)
     let account = sender.account
     var taken: [(index: Int, ticket: SliceTicket)] = []
@@ -81,13 +81,13 @@ final class SliceSender: SenderPart {
     while batch.waiting > 0, taken.count < account.recipientLimit {
       let place = batch.takeNext()
       guard let (token, hash) = short(place, of: batch, account, worker) else {
-        worker.admission.takeSlowPath(place, of: batch, sender)
+        worker.admission.takeSlowPath(place, of: batch)
         continue
       }
-      let tag = worker.laneKeeper.inFlightMembers.begin(
+      let tag = worker.laneKeeper.index.begin(
         .init(
           batch: batch, place: place, hash: hash, began: now, at: wall, connectionSlot: 0,
-          generation: sender.generation, lane: nil))
+          generation: sender.generation))
       taken.append((batch.members.index(at: place), .member(BatchTicket(tag: tag, token: token))))
     }
     guard !taken.isEmpty, let like = batch.like else { return }
@@ -97,15 +97,13 @@ final class SliceSender: SenderPart {
   }
 
   /// Nil: it has to take the slow path.
-  private func short(_ place: Int, of batch: DeliveryBatch, _ account: any ProviderAccount, _ worker: Worker) -> (
+  private func short(_ place: Int, of batch: MemberBatch, _ account: any ProviderAccount, _ worker: Worker) -> (
     token: String, hash: UInt64
   )? {
     let member = batch.members.member(at: place)
     guard member.token(into: &token) else { return nil }
     let hash = TokenTable.hash(token, owner: batch.owner)
-    guard worker.laneKeeper.inFlightMembers.tokens.inFlight(hash) == nil, !worker.laneKeeper.lanes.has(hash) else {
-      return nil
-    }
+    guard worker.laneKeeper.index.tokens.number(hash) == nil, !worker.laneKeeper.lanes.has(hash) else { return nil }
     if batch.like == nil {
       guard let address = member.address else { return nil }
       batch.like = .init(route: member.route, address: address, recipientClass: account.recipientClass(of: address))
@@ -131,7 +129,7 @@ final class SliceSender: SenderPart {
     func meets(_ ticket: SliceTicket) -> Bool {
       switch ticket {
       case .delivery(let delivery): condition(delivery)
-      case .member(let member): members(laneKeeper.inFlightMembers.batch(of: member.tag))
+      case .member(let member): members(laneKeeper.index.batch(of: member.tag))
       }
     }
     var taken = plan.remove(where: meets).map(delivery)
@@ -221,7 +219,7 @@ final class SliceSender: SenderPart {
   private func abandon(_ slice: GatheredSlice) {
     worker.settler.abandon(slice.deliveries)
     for case .member(let member) in slice.members {
-      worker.memberSettler.abandon(worker.laneKeeper.inFlightMembers.end(member.tag), sender)
+      worker.batchSettler.abandon(worker.laneKeeper.index.end(member.tag))
     }
   }
 
@@ -230,7 +228,7 @@ final class SliceSender: SenderPart {
   func partition(of slice: GatheredSlice) -> Partition {
     switch slice.members[0] {
     case .delivery(let delivery): delivery.partition
-    case .member(let member): worker.laneKeeper.inFlightMembers.batch(of: member.tag).partition
+    case .member(let member): worker.laneKeeper.index.batch(of: member.tag).partition
     }
   }
 
@@ -238,7 +236,7 @@ final class SliceSender: SenderPart {
     switch ticket {
     case .delivery(let delivery): delivery
     case .member(let member):
-      worker.memberSettler.slowPathRequest(worker.laneKeeper.inFlightMembers.end(member.tag), sender).deliveries[0]
+      worker.batchSettler.slowPathRequest(worker.laneKeeper.index.end(member.tag)).deliveries[0]
     }
   }
 

@@ -30,7 +30,7 @@ final class SuspectSender: SenderPart {
         sender.subscriberLimit?.mayGo(1, now: now) ?? true,
         sender.quota?.mayGo(urgent: true, waiting: 1, now: now) ?? true
       else { return }
-      guard let lane = queue.next(), let delivery = sender.deliveries.take(lane, asSuspect: true, now: now, wall: wall)
+      guard let lane = queue.next(), let delivery = sender.requests.take(lane, asSuspect: true, now: now, wall: wall)
       else {
         continue
       }
@@ -38,7 +38,7 @@ final class SuspectSender: SenderPart {
         header: header, connectionSlot: connectionSlot, probe: probe, now: now, wall: wall,
         generation: sender.generation)
       pass.isAside = true
-      guard sender.deliveries.send(delivery, pass) else { continue }
+      guard sender.requests.send(delivery, pass) else { continue }
       isSent = true
       sender.quota?.spend(1, urgent: true)
       sender.subscriberLimit?.spend()

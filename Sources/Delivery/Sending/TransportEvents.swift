@@ -9,7 +9,7 @@ final class TransportEvents: TransportOwner {
   init(_ sender: Sender) { self.sender = sender }
 
   func answered(_ tag: Int, _ answer: ProviderAnswer) { sender.judge.answered(tag, answer) }
-  func succeeded(_ answers: [(tag: UInt64, body: [UInt8])]) { sender.members.succeeded(answers) }
+  func succeeded(_ answers: [(tag: UInt64, body: [UInt8])]) { sender.requests.succeeded(answers) }
   func failed(_ tag: Int, _ failure: TransportFailure) { sender.judge.failed(tag, failure) }
   func hasRoom() { sender.worker.turns.wake(sender) }
   func unreachable(_ reason: String) { sender.status.unreachable(reason) }

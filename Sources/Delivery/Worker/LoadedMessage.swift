@@ -18,7 +18,8 @@ final class LoadedMessage {
   let ordered: Bool
   /// Its deliveries leave nothing in their lanes while they wait for a retry.
   let isAudience: Bool
-  /// Its members need nothing but their request: no lane that others could supersede them in, no receipt.
+  /// Its deliveries need nothing but their request, unless another meets them at their token. Of an audience: nobody
+  /// supersedes them, and no receipt is kept.
   let takesFastPath: Bool
   /// Texts differ from device to device.
   let isPersonal: Bool
@@ -49,8 +50,10 @@ final class LoadedMessage {
     isAudience = content.map { !$0.to.isDirect } ?? false
     takesFastPath =
       content.map { message in
-        !message.to.isDirect && message.collapseKey == nil && !message.keepReceipts && message.variants.isEmpty
-          && message.cap == nil
+        message.variants.isEmpty && message.cap == nil
+          && (message.to.isDirect
+            ? timing == nil && message.kind != .liveActivity
+            : message.collapseKey == nil && !message.keepReceipts)
       } ?? false
     isPersonal = content.map { !MessageTexts($0).isShared } ?? false
     ordered = content.map { $0.ordered && $0.to.isDirect } ?? false

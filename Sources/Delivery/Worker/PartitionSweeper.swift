@@ -51,7 +51,7 @@ final class PartitionSweeper: WorkerPart {
     for sender in worker.senders.values {
       expire(sender.slices.take(where: { $0.end(now: now) != nil }, members: { $0.message.startBy < now }), now: now)
     }
-    worker.memberSettler.endBatches(.expired) { $0.message.startBy < now }
+    worker.batchSettler.endBatches(.expired) { $0.message.startBy < now }
     for lane in worker.laneKeeper.lanes.withBarriers { worker.laneKeeper.requeue(lane) }
   }
 
@@ -81,7 +81,7 @@ final class PartitionSweeper: WorkerPart {
   }
 
   private func observe() {
-    counts.lanes.set(Int64(worker.laneKeeper.lanes.count))
+    counts.lanes.set(Int64(worker.laneKeeper.lanes.count + worker.laneKeeper.index.count))
     counts.unflushed.set(Int64(ledger.unflushed))
     for sender in worker.senders.values {
       sender.metrics.connections(sender.transport.connections)

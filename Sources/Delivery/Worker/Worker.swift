@@ -48,7 +48,7 @@ package final class Worker {
   private(set) lazy var control = ControlHandler(self)
   // To its outcome.
   private(set) lazy var settler = DeliverySettler(self)
-  private(set) lazy var memberSettler = MemberSettler(self)
+  private(set) lazy var batchSettler = BatchSettler(self)
   private(set) lazy var attempts = AttemptTeller(self)
   private(set) lazy var pruner = Pruner(self)
   private(set) lazy var flusher = OutcomeFlusher(self)

@@ -155,8 +155,8 @@ package protocol ProviderAccount: Sendable {
   /// The body of a framed request.
   func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8]
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement
-  /// An answer to a framed request that is an acceptance, whatever its headers say. False: it has to be judged.
-  func isAcceptance(status: Int, body: [UInt8]) -> Bool
+  /// What an answer to a framed request says of its acceptance, whatever its headers say. Nil: it has to be judged.
+  func acceptance(status: Int, body: [UInt8]) -> PushReceipt?
   /// A call by which the vendor shows whether it takes this credential, and which sends and changes nothing. Nil: there is nobody to
   /// ask.
   func probe(authorization: String) -> ProviderRequest?
@@ -180,9 +180,17 @@ extension ProviderAccount {
   /// By default the rendering's head alone: for tokens that stand in the path.
   package func body(_ rendering: Rendering, token: [UInt8]) -> [UInt8] { rendering.head }
   /// By default none: each answer is judged.
-  package func isAcceptance(status: Int, body: [UInt8]) -> Bool { false }
+  package func acceptance(status: Int, body: [UInt8]) -> PushReceipt? { nil }
   /// For a single use.
   package func makeAuthorization() -> any Authorization { makeAuthorization(probeInterval: 30_000) }
+}
+
+/// What the vendor calls a push that it has accepted.
+package enum PushReceipt: Hashable, Sendable {
+  case unnamed
+  /// As the request did: `DeliveryID.requestID`.
+  case requestID
+  case named(String)
 }
 
 /// What all recipients of a message share at one credential.

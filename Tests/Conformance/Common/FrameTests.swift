@@ -59,19 +59,21 @@ struct FrameTests {
     for answer in [
       answers.accepted, answers.dead, answers.throttled, answers.rejected, answers.blocked, answers.serverFault,
       answers.wording(200, "NeverSeen"), ProviderAnswer(200, ""), ProviderAnswer(200, "<html>"),
-    ] where account.isAcceptance(status: answer.status, body: answer.body) {
+    ] {
+      guard let receipt = account.acceptance(status: answer.status, body: answer.body) else { continue }
       let judgement = account.judge(answer, recipients: [subject.address])
-      guard case .accepted = judgement.common, judgement.exceptions.isEmpty else {
+      guard case .accepted(let id) = judgement.common, judgement.exceptions.isEmpty else {
         Issue.record("\(answer) is no acceptance: \(judgement)")
         continue
       }
+      if case .named(let name) = receipt { #expect(id == name) }
     }
     if account.recipientLimit == 1 {
-      #expect(account.isAcceptance(status: answers.accepted.status, body: answers.accepted.body))
+      #expect(account.acceptance(status: answers.accepted.status, body: answers.accepted.body) != nil)
     }
   }
 
-  @Test("tokens that would have to be escaped take the slow path")
+  @Test("tokens that would have to be escaped are not put into a frame")
   func escaped() {
     for text in ["", "a\"b", "a\\b", "a b", "ä", "a\n", String(repeating: "a", count: PushFrame.longestToken + 1)] {
       #expect(!PushFrame.takes(token: Array(text.utf8)))

@@ -17,21 +17,21 @@ struct TokenTableTests {
       // Few homes, so that many stand in each other's way; more come at first, more go in the end.
       let hash = random(2_000) << 32 | random(3)
       if let inFlight = model[hash] {
-        #expect(table.inFlight(hash) == inFlight, "seed \(seed)")
+        #expect(table.number(hash) == inFlight, "seed \(seed)")
         if random(10) < (step < 20_000 ? 3 : 8) {
           table.remove(hash)
           model[hash] = nil
         }
       } else {
-        #expect(table.inFlight(hash) == nil, "seed \(seed)")
+        #expect(table.number(hash) == nil, "seed \(seed)")
         if random(10) < (step < 20_000 ? 8 : 3) {
-          table.insert(hash, inFlight: step)
+          table.insert(hash, number: step)
           model[hash] = step
         }
       }
     }
     #expect(table.count == model.count)
-    for (hash, inFlight) in model { #expect(table.inFlight(hash) == inFlight, "seed \(seed)") }
+    for (hash, inFlight) in model { #expect(table.number(hash) == inFlight, "seed \(seed)") }
   }
 
   @Test("another token or another owner has another hash")

@@ -56,7 +56,7 @@ struct PlainAccount: ProviderAccount {
       path: rendering.path, headers: [Header("authorization", authorization)], idHeader: "request-id",
       tokenPlace: .path)
   }
-  func isAcceptance(status: Int, body: [UInt8]) -> Bool { status == 200 }
+  func acceptance(status: Int, body: [UInt8]) -> PushReceipt? { status == 200 ? .unnamed : nil }
 
   func judge(_ answer: ProviderAnswer, recipients: [Address]) -> Judgement {
     let reason = answer.header("reason") ?? "status \(answer.status)"

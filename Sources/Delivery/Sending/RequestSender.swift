@@ -2,10 +2,19 @@ import Domain
 import Loop
 import Store
 
-/// Sends deliveries one by one, each from its lane.
-final class DeliverySender: SenderPart {
-  /// Requests of deliveries and of slices, by tag.
+/// Sends requests for one recipient: of deliveries from their lanes, and of rows from their batches. Requests for many
+/// (`SliceSender`) start and end here as well.
+final class RequestSender: SenderPart {
+  /// Requests of deliveries and of slices, by tag. Those of rows are in the `LaneIndex`.
   var inFlightRequests = InFlightRequests()
+  let frames: RequestFrames
+  /// The token of the row at hand.
+  var token: [UInt8] = []
+
+  override init(_ sender: Sender) {
+    frames = RequestFrames(sender)
+    super.init(sender)
+  }
 
   /// The next delivery of the next lane, or of the youngest; nil when there is none left.
   func takeNext(urgent isUrgent: Bool, youngest: Bool = false, now: Instant, wall: WallTime) -> Delivery? {
@@ -102,7 +111,11 @@ final class DeliverySender: SenderPart {
   func begin(_ request: ProviderRequest, _ inFlight: InFlightRequest) {
     let connectionSlot = inFlight.connectionSlot
     ledger.started(isAside: inFlight.isAside, by: usage)
-    let tag = inFlightRequests.begin(inFlight)
+    hand(request, tag: inFlightRequests.begin(inFlight), connectionSlot: connectionSlot)
+  }
+
+  /// To the transport, if there is anything to send.
+  func hand(_ request: ProviderRequest, tag: Int, connectionSlot: Int) {
     guard let fault = request.fault else {
       return sender.transport.send(request, tag: tag, connectionSlot: connectionSlot)
     }
