@@ -34,7 +34,8 @@ struct RetrySetTests {
     func write(_ count: Int) async throws -> (due: WallTime, result: FlushResult) {
       try await post.until("\(count) outcomes") { worker.context.ledger.unflushed == count }
       let lease = try #require(worker.leaseKeeper.leases[0]?.lease)
-      let flush = try #require(partition.flush.next(lease))
+      let next = partition.flush.next(lease)
+      let flush = try #require(next)
       return (try #require(flush.retries.first).due, try await post.store.outcomes.flush(flush))
     }
 
