@@ -18,7 +18,9 @@ struct PruneCalls {
     let credentials =
       try await call.request.query("credential") == nil ? ownCredentials(call) : [credential(of: call)]
     var reviews: [PruneReview] = []
+    let owners: Owners
     do throws(StoreError) {
+      owners = try await store.workers.owners()
       for credential in credentials {
         reviews.append(try await store.pruneBrakes.review(of: credential, app: call.app, sample: Self.sample))
       }
@@ -28,7 +30,7 @@ struct PruneCalls {
     return Answer.json { writer in
       writer.key("items")
       writer.beginArray()
-      for review in reviews { review.write(to: &writer) }
+      for review in reviews { review.write(to: &writer, waiting: owners.waitingPrunes(of: review.credential)) }
       writer.endArray()
     }
   }
@@ -116,10 +118,12 @@ struct PruneCalls {
 }
 
 extension PruneReview {
-  func write(to writer: inout JSONWriter) {
+  /// `waiting`: by reason, those that wait in the workers' memory.
+  func write(to writer: inout JSONWriter, waiting: [String: Int]) {
     writer.beginObject()
     writer.member("credential", credential.rawValue)
     writer.member("held", held)
+    writer.member("waiting_count", waiting.values.reduce(0, +))
     if unreadable > 0 { writer.member("unreadable", unreadable) }
     writer.member("normal_share", JSONValue.double(norm.seen > 0 ? norm.dead / norm.seen : 0))
     if let brake {
@@ -133,10 +137,12 @@ extension PruneReview {
       writer.member("normal_share_limit", JSONValue.double(brake.normal))
       writer.endObject()
     }
-    writer.objects("reasons", reasons.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })) { writer, item in
-      let (reason, count) = item
-      writer.member("reason", reason)
-      writer.member("count", count)
+    for (name, counts) in [("reasons", reasons), ("waiting_reasons", waiting)] {
+      writer.objects(name, counts.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) })) { writer, item in
+        let (reason, count) = item
+        writer.member("reason", reason)
+        writer.member("count", count)
+      }
     }
     writer.objects("samples", sample) { writer, prune in
       writer.member("device", prune.device.rawValue)

@@ -2,10 +2,13 @@ import Domain
 
 /// Schemas of prunes that wait for the operator.
 extension OpenAPIAnswers {
+  private static let reasonCounts = JSONValue.make([
+    ("type", "array"), ("items", open(["reason", "count"], [("reason", text), ("count", count)])),
+  ])
   static let pruneReview = open(
-    ["credential", "held", "normal_share", "reasons", "samples"],
+    ["credential", "held", "waiting_count", "normal_share", "reasons", "waiting_reasons", "samples"],
     [
-      ("credential", text), ("held", count), ("unreadable", count), ("normal_share", number),
+      ("credential", text), ("held", count), ("waiting_count", count), ("unreadable", count), ("normal_share", number),
       (
         "brake",
         open(
@@ -15,12 +18,7 @@ extension OpenAPIAnswers {
             ("normal_share_limit", number),
           ])
       ),
-      (
-        "reasons",
-        .make([
-          ("type", "array"), ("items", open(["reason", "count"], [("reason", text), ("count", count)])),
-        ])
-      ),
+      ("reasons", reasonCounts), ("waiting_reasons", reasonCounts),
       (
         "samples",
         .make([

@@ -218,6 +218,7 @@ final class LeaseKeeper: WorkerPart {
         self.counts.workers.set(Int64(workers.count))
         self.shareOut()
         try await self.worker.pruner.readBrakes()
+        try await self.worker.pruner.concludeEnded()
       } catch {
         // What is held stays held; the leases say for how long.
       }

@@ -50,6 +50,14 @@ struct PruneBrake {
   /// Verdicts since prunes began to wait, those that made them wait among them; nil: they do not wait.
   private var suspected: (seen: Int, dead: Int)?
   private var doubt: Doubt?
+  /// Tokens reached since doubtful words wait, or since nothing was ahead; and when the last request that reached one
+  /// began. Requests of an earlier account do not count.
+  private var reached: (count: Int, last: Instant)?
+  private var accountSince = Instant(nanoseconds: 0)
+  /// No verdict came since `conclude`.
+  private(set) var isConcluded = true
+  /// The verdicts that put the brake on.
+  private var trippedBy: (seen: Int, dead: Int)?
   private var unreported = (seen: 0, dead: 0)
 
   /// Doubtful prunes that are being judged: what a wrong setting brings to one token it brings to all, and so only requests that began
@@ -71,13 +79,16 @@ struct PruneBrake {
   /// Doubtful prunes that were to be judged are not yet believed.
   var isJudging: Bool { doubt.map { $0.sum > 0 } ?? false }
 
-  /// The token took a push whose request began then. True: more is believed now than before.
-  mutating func alive(began: Instant, ahead: Ahead) -> Bool {
+  /// The token took a push whose request began then. True: more is believed now than before. `proves`: this speaks for the
+  /// doubtful prunes that are being judged.
+  mutating func alive(began: Instant, ahead: Ahead, proves: Bool = true) -> Bool {
     unreported.seen += 1
+    isConcluded = false
     jump.alive(weights, ahead: ahead.inMemory)
     suspicion.alive(weights, ahead: ahead.atWork)
+    if began >= accountSince { reached = ((reached?.count ?? 0) + 1, max(reached?.last ?? began, began)) }
     var isMore = false
-    if let known = doubt, known.sum > 0, began >= known.since {
+    if proves, let known = doubt, known.sum > 0, began >= known.since {
       doubt?.sum += weights.alive
       isMore = !isJudging
     }
@@ -94,6 +105,7 @@ struct PruneBrake {
   mutating func dead(began: Instant, ahead: Ahead) -> Bool {
     unreported.seen += 1
     unreported.dead += 1
+    isConcluded = false
     if let known = doubt, began >= known.since { doubt?.sum += weights.dead }
     if let known = suspected { suspected = (known.seen + 1, known.dead + 1) }
     let least = (
@@ -103,8 +115,47 @@ struct PruneBrake {
       suspected = suspicion.run
     }
     guard state == .off, jump.run.seen >= settings.minimumSample, least.jump >= bound else { return false }
-    state = .tripped
+    trip(jump.run)
     return true
+  }
+
+  private mutating func trip(_ run: (seen: Int, dead: Int)) {
+    state = .tripped
+    trippedBy = run
+  }
+
+  /// What becomes of the prunes that wait when nothing more is ahead.
+  enum Conclusion: Hashable {
+    /// They are carried out.
+    case believed
+    /// The brake has just gone on, or is on: they are put aside.
+    case braked
+    /// Those of certain words are carried out. Too few tokens were reached beside the doubtful ones: they wait.
+    case undecided
+  }
+
+  /// Nothing more is ahead: what is known decides. `doubtful`: when the requests began whose doubtful words wait.
+  /// Answers come in any order, so the requests are compared by their begin: words of requests that began behind the
+  /// last that reached a token are the mark of a setting that went wrong, and as many as make a jump put the brake on.
+  mutating func conclude(_ doubtful: [Instant]) -> Conclusion {
+    doubt = nil
+    isConcluded = true
+    guard state == .off else { return .braked }
+    if jump.run.seen >= settings.minimumSample, jump.sum >= bound {
+      trip(jump.run)
+      return .braked
+    }
+    suspected = nil
+    let behind = doubtful.count { began in reached.map { began > $0.last } ?? true }
+    if behind >= settings.minimumSample, Double(behind) * weights.dead >= bound {
+      trip((behind, behind))
+      return .braked
+    }
+    guard Double(reached?.count ?? 0) * weights.alive + Double(doubtful.count) * weights.dead <= 0 else {
+      return .undecided
+    }
+    reached = nil
+    return .believed
   }
 
   /// So many doubtful prunes are judged by what is sent from now on.
@@ -113,8 +164,10 @@ struct PruneBrake {
   }
 
   /// The credential has other settings: that its tokens were reached with those before proves nothing now.
-  mutating func renewed() {
+  mutating func renewed(at now: Instant) {
     doubt = nil
+    reached = nil
+    accountSince = now
     jump.forget()
     suspicion.forget()
   }
@@ -123,7 +176,8 @@ struct PruneBrake {
   /// the norm, no exact number, can miss.
   mutating func braked(at now: WallTime) -> Braked {
     unreported = (0, 0)
-    return Braked(since: now, seen: jump.run.seen, dead: jump.run.dead, norm: norm, normal: normal)
+    let run = trippedBy ?? jump.run
+    return Braked(since: now, seen: run.seen, dead: run.dead, norm: norm, normal: normal)
   }
 
   /// All workers know of it.
@@ -138,6 +192,7 @@ struct PruneBrake {
     case (.held, false):
       state = .off
       (jump, suspicion, suspected, doubt) = (JumpSum(), JumpSum(), nil, nil)
+      (reached, trippedBy) = (nil, nil)
       return true
     case (.off, false), (.held, true), (.tripped, _): return false
     }

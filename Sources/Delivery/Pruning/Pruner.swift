@@ -7,17 +7,21 @@ import Telemetry
 final class Pruner: WorkerPart {
   /// The store has told which prune brakes are on.
   private(set) var knowsBrakes = false
+  /// What this worker has added to the gauge of prunes that wait.
+  private var waiting = 0
 
   /// A delivery was accepted, or its token called dead; nil: nothing is to be pruned. The store prunes only a
   /// registered device that still holds this token (design D13).
   func prune(_ delivery: Delivery, _ verdict: Verdict?) -> Flush.Prune? {
     let sender = delivery.sender
     let began = delivery.began ?? Instant(nanoseconds: 0)
+    sender.lastVerdict = loop.now
     switch verdict {
     case .accepted:
       guard delivery.target.registered else { return nil }
       sender.unproven.reached(delivery.target.device)
-      if sender.brake.alive(began: began, ahead: sender.ahead) { settleUnproven(of: sender) }
+      let proves = sender.unproven.mayBeProven(by: delivery.message.id, now: loop.now)
+      if sender.brake.alive(began: began, ahead: sender.ahead, proves: proves) { settleUnproven(of: sender) }
       return nil
     case .dead(let death):
       if delivery.isOfEarlierAccount, death.isDoubtful { return nil }
@@ -29,8 +33,10 @@ final class Pruner: WorkerPart {
       prune.message = delivery.message.id
       prune.isHeld = sender.brake.isOn
       if prune.isHeld || (!death.isDoubtful && !sender.brake.isSuspicious) { return prune }
-      sender.unproven.add(.init(prune: prune, partition: delivery.partition), isDoubtful: death.isDoubtful)
+      sender.unproven.add(
+        .init(prune: prune, partition: delivery.partition, began: began), isDoubtful: death.isDoubtful)
       if !sender.brake.isJudging { settleUnproven(of: sender) }
+      countWaiting()
       return nil
     default: return nil
     }
@@ -50,9 +56,43 @@ final class Pruner: WorkerPart {
   /// More is believed now, or the brake is on: what waits is carried out, or put aside.
   func settleUnproven(of sender: Sender) {
     guard !sender.unproven.isEmpty else { return }
+    carryOut(sender.unproven.take(&sender.brake, now: loop.now), of: sender)
+  }
+
+  /// Decides what waits, as far as it can be, of credentials that have nothing more to send. A worker is often idle for a
+  /// moment in the midst of a send: what is asked is whether any worker has a job of the credential.
+  func concludeEnded() async throws(StoreError) {
+    let ended = worker.senders.values.filter(isQuiet)
+    guard !ended.isEmpty else { return }
+    let busy = ended.contains { !$0.unproven.isEmpty } ? try await store.queue.credentials() : []
+    for sender in ended where isQuiet(sender) && !busy.contains(sender.id) {
+      let (entries, hasBraked) = sender.unproven.conclude(&sender.brake)
+      if hasBraked { tripped(sender) }
+      carryOut(entries, of: sender)
+    }
+  }
+
+  /// No verdict for a moment, and none is to come of what this worker has in memory.
+  private func isQuiet(_ sender: Sender) -> Bool {
+    guard !sender.isRemoved, !sender.brake.isConcluded, let last = sender.lastVerdict else { return false }
+    return sender.isIdle && sender.ahead.inMemory == 0 && loop.now - last >= Self.quiet
+  }
+  /// Milliseconds without a verdict after which a send may have ended: the partitions of one message start together.
+  private static let quiet: Int64 = 1_000
+
+  private func countWaiting() {
+    let now = worker.senders.values.reduce(0) { $0 + $1.unproven.count }
+    counts.waitingPrunes.add(Int64(now - waiting))
+    waiting = now
+  }
+
+  private func carryOut(_ entries: [UnprovenPrunes.Entry], of sender: Sender) {
+    countWaiting()
     var pieces: [Int: FlushPlan.Piece] = [:]
-    for var entry in sender.unproven.take(&sender.brake, now: loop.now) where entry.partition.mayWork {
+    for var entry in entries where entry.partition.mayWork {
       entry.prune.isHeld = sender.brake.isOn
+      // Whoever has registered since the provider said so knows better.
+      if !entry.prune.isHeld { entry.prune.since = min(entry.prune.since ?? entry.prune.at, entry.prune.at) }
       pieces[entry.partition.number, default: .init()].prunes.append(entry.prune)
     }
     for (number, piece) in pieces {
@@ -106,6 +146,7 @@ final class Pruner: WorkerPart {
       settleUnproven(of: sender)
       log(.warning, sender.brake.isOn ? "prunes_held" : "prunes_resumed", ["credential": sender.id.rawValue])
     }
+    countWaiting()
     knowsBrakes = true
   }
 

@@ -25,6 +25,8 @@ final class Sender {
   var retryPauses = RetryPauses()
   var brake: PruneBrake
   var unproven = UnprovenPrunes()
+  /// When a token was last reached, or called dead; nil: none was.
+  var lastVerdict: Instant?
   var jitter = Jitter()
   var quota: SenderQuota?
   var subscriberLimit: SubscriberLimit?
@@ -79,7 +81,7 @@ final class Sender {
     authorizer.renew()
     status.resetGate()
     limits.renew()
-    brake.renewed()
+    brake.renewed(at: context.loop.now)
     // The settings may have been what was wrong, and not the tokens: the next send tells.
     unproven.forgetDoubtful()
     slices.renew()

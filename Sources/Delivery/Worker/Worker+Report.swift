@@ -21,7 +21,7 @@ extension Worker {
 extension Sender {
   fileprivate var isWorthTelling: Bool {
     !status.gate.isOpen || transport.connections > 0 || usage.inMemory > 0 || limits.limit.bound != nil
-      || status.isUnreachable
+      || status.isUnreachable || !unproven.isEmpty
   }
 
   fileprivate var sending: WorkerReport.Sending {
@@ -31,7 +31,7 @@ extension Sender {
     }
     return .init(
       credential: id, state: state, reason: reason, connections: transport.connections, atWork: usage.atWork,
-      limit: limits.concurrency, inMemory: usage.inMemory)
+      limit: limits.concurrency, inMemory: usage.inMemory, waitingPrunes: unproven.reasons)
   }
 }
 

@@ -9,6 +9,7 @@ private let latencyBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 struct WorkerMetrics {
   let pruned: Counter
   let held: Counter
+  let waitingPrunes: Gauge
   let braked: Counter
   let flushes: Counter
   let flushSize: Histogram
@@ -29,6 +30,9 @@ struct WorkerMetrics {
     pruned = metrics.counter("fanfare_pruned_total", "Devices pruned because their provider called them dead.")
     held = metrics.counter(
       "fanfare_prunes_held_total", "Prunes held for the operator because their credential's prune brake was on.")
+    waitingPrunes = metrics.gauge(
+      "fanfare_prunes_waiting",
+      "Prunes in memory that wait until more is known of their credential, at most until it has nothing more to send.")
     braked = metrics.counter(
       "fanfare_prune_brakes_total", "Times a jump in the share of dead tokens put a prune brake on.")
     flushes = metrics.counter("fanfare_flushes_total", "Groups of outcomes written.")

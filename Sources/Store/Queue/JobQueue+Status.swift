@@ -1,7 +1,16 @@
-import Domain
+package import Domain
 import RedisClient
 
 extension JobQueue {
+  /// Credentials that some worker has something to send for, now: not what waits for a retry or a time.
+  package func credentials() async throws(StoreError) -> Set<CredentialID> {
+    var found: Set<CredentialID> = []
+    for partition in 0..<settings.partitions {
+      for (stream, _) in try await streams(of: partition) { found.insert(stream.credential) }
+    }
+    return found
+  }
+
   /// Jobs, retries and records that could not be read, of all partitions.
   package func status() async throws(StoreError) -> QueueStatus {
     var status = QueueStatus(jobs: [:], retries: 0, oldest: nil, quarantined: 0)

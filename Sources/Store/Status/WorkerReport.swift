@@ -14,9 +14,13 @@ package struct WorkerReport: Hashable, Sendable {
     package var limit: Int
     /// Deliveries in memory.
     package var inMemory: Int
+    /// Prunes that wait until more is known, by their reason.
+    package var waitingPrunes: [String: Int]
     /// `atWork` and `limit` count requests, `inMemory` deliveries.
     package init(
-      credential: CredentialID, state: String, reason: String?, connections: Int, atWork: Int, limit: Int, inMemory: Int
+      credential: CredentialID, state: String, reason: String?, connections: Int, atWork: Int, limit: Int,
+      inMemory: Int,
+      waitingPrunes: [String: Int] = [:]
     ) {
       self.credential = credential
       self.state = state
@@ -25,6 +29,7 @@ package struct WorkerReport: Hashable, Sendable {
       self.atWork = atWork
       self.limit = limit
       self.inMemory = inMemory
+      self.waitingPrunes = waitingPrunes
     }
   }
 
@@ -52,7 +57,7 @@ package struct WorkerReport: Hashable, Sendable {
 // MARK: Stored form
 
 extension WorkerReport {
-  private static let version: UInt8 = 1
+  private static let version: UInt8 = 2
 
   var packed: [UInt8] {
     var packer = Packer()
@@ -68,6 +73,11 @@ extension WorkerReport {
       for number in [sending.connections, sending.atWork, sending.limit, sending.inMemory] {
         packer.number(max(0, number))
       }
+      packer.number(sending.waitingPrunes.count)
+      for (reason, count) in sending.waitingPrunes.sorted(by: { $0.key < $1.key }) {
+        packer.text(reason)
+        packer.number(max(0, count))
+      }
     }
     return packer.bytes
   }
@@ -79,11 +89,15 @@ extension WorkerReport {
       serial: serial, host: try reader.text(), process: try reader.int(),
       startedAt: WallTime(milliseconds: try reader.time()))
     for _ in 0..<(try reader.int()) {
-      sendings.append(
-        Sending(
-          credential: CredentialID(rawValue: try reader.text()), state: try reader.text(),
-          reason: try reader.optional(), connections: try reader.int(), atWork: try reader.int(),
-          limit: try reader.int(), inMemory: try reader.int()))
+      var sending = Sending(
+        credential: CredentialID(rawValue: try reader.text()), state: try reader.text(),
+        reason: try reader.optional(), connections: try reader.int(), atWork: try reader.int(),
+        limit: try reader.int(), inMemory: try reader.int())
+      for _ in 0..<(try reader.int()) {
+        let reason = try reader.text()
+        sending.waitingPrunes[reason] = try reader.int()
+      }
+      sendings.append(sending)
     }
     guard reader.isAtEnd else { throw Corrupt() }
   }

@@ -18,6 +18,26 @@ package struct Owners: Sendable {
   package var workers: [WorkerReport]
   package var partitions: [PartitionOwner]
 
+  /// Prunes that wait in the workers' memory until more is known, by reason, as of their last heartbeats.
+  package func waitingPrunes(of credential: CredentialID) -> [String: Int] {
+    var reasons: [String: Int] = [:]
+    for worker in workers {
+      for sending in worker.sendings where sending.credential == credential {
+        reasons.merge(sending.waitingPrunes) { $0 + $1 }
+      }
+    }
+    return reasons
+  }
+
+  /// How many wait so, of the credentials of which any do.
+  package var waitingPrunes: [CredentialID: Int] {
+    var counts: [CredentialID: Int] = [:]
+    for sending in workers.flatMap(\.sendings) where !sending.waitingPrunes.isEmpty {
+      counts[sending.credential, default: 0] += sending.waitingPrunes.values.reduce(0, +)
+    }
+    return counts
+  }
+
   package var unowned: [Int] { partitions.filter { $0.worker == nil }.map(\.partition) }
   /// Ascending.
   package func partitions(of worker: UInt64) -> [Int] { partitions.filter { $0.worker == worker }.map(\.partition) }

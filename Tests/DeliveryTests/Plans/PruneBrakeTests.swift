@@ -159,8 +159,55 @@ struct PruneBrakeTests {
     #expect(!brake.isJudging && (2...3).contains(needed), "\(needed)")
     // With other settings nothing is judged any more.
     brake.judge(1, from: at(20))
-    brake.renewed()
+    brake.renewed(at: at(21))
     #expect(!brake.isJudging)
+  }
+
+  @Test("with nothing more ahead, doubtful words among reached tokens are believed, in whatever order answers came")
+  func concluded() {
+    var brake = brake()
+    // Three requests in ten, and their answers last.
+    for number in 0..<70 { _ = brake.alive(began: at(UInt64(number) + 1), ahead: .init(atWork: 0, inMemory: 30)) }
+    #expect(brake.conclude((0..<30).map { at(2 * $0 + 1) }) == .believed)
+    #expect(!brake.isOn)
+  }
+
+  @Test("with nothing more ahead, doubtful words wait where too few tokens were reached, and later ones prove them")
+  func undecided() {
+    var brake = brake()
+    for _ in 0..<3 { _ = brake.dead(outstanding: 0) }
+    let words = (0..<3).map { _ in at(5) }
+    #expect(brake.conclude(words) == .undecided && brake.isConcluded)
+    for _ in 0..<4 { _ = brake.alive(outstanding: 0) }
+    #expect(brake.conclude(words) == .undecided, "too few")
+    // An account that was in force before proves nothing.
+    brake.renewed(at: at(6))
+    for _ in 0..<100 { _ = brake.alive(outstanding: 0) }
+    #expect(brake.conclude(words) == .undecided, "of an earlier account")
+    for _ in 0..<5 { _ = brake.alive(began: at(7), ahead: .init(atWork: 0, inMemory: 0)) }
+    #expect(brake.conclude(words) == .believed)
+    #expect(brake.conclude(words) == .undecided, "what proved some proves no others")
+  }
+
+  @Test("with nothing more ahead, doubtful words behind the last reached token put the brake on if they make a jump")
+  func concludedJump() {
+    var brake = brake()
+    for number in 0..<2_000 { _ = brake.alive(began: at(UInt64(number)), ahead: .init(atWork: 0, inMemory: 400)) }
+    // The rest of the last thousand requests.
+    #expect(brake.conclude((0..<380).map { at(2_000 + $0) }) == .braked)
+    let braked = brake.braked(at: wall(0))
+    #expect(brake.isOn && braked.seen == 380 && braked.dead == 380)
+  }
+
+  @Test("with nothing more ahead, certain words wait no longer, unless they are a jump")
+  func concludedCertain() {
+    for share in [19, 40] {
+      var brake = brake()
+      // Others are ahead that end without a verdict.
+      for _ in 0..<share { _ = brake.dead(began: at(0), ahead: .init(atWork: 0, inMemory: 1_000)) }
+      #expect(brake.conclude([]) == (share == 40 ? .braked : .believed))
+      #expect(brake.isOn == (share == 40))
+    }
   }
 
   @Test("when every token is called dead by a doubtful word, none of the words is ever believed")
@@ -192,8 +239,8 @@ struct PruneBrakeTests {
       wasSuspicious = wasSuspicious || brake.isSuspicious
     }
     #expect(!brake.isOn && wasSuspicious)
-    // Those at the very end wait for the next send.
-    for _ in 0..<200 { _ = brake.alive(began: at(0), ahead: .init(atWork: 0, inMemory: 0)) }
+    // Those at the very end wait until nothing is ahead.
+    #expect(brake.conclude([]) == .believed)
     #expect(!brake.isOn && !brake.isSuspicious)
   }
 

@@ -119,6 +119,57 @@ struct AccidentTests {
     }
   }
 
+  @Test("doubtful prunes of one send in four are decided at its end, without another send, and shown while they wait")
+  func atTheEnd() async throws {
+    try await withPost { post in
+      let devices = 600
+      let responder = try Responder(post.loop)
+      let accident = try #require(Accident.all.first { $0.name == "wrong environment of the tokens" })
+      responder.reply = { push, _ in
+        let isForeign = Int(push.token.dropFirst()).map { $0 % 4 == 0 } ?? false
+        return isForeign ? .answer(accident.status, Array(accident.body.utf8)) : .status(200)
+      }
+      let account = JudgedAccount(plain: post.account(responder), judge: try accident.account())
+      let worker = try post.work([account])
+      try await Self.register(post, .apns, devices)
+      let done = try await post.done(try await post.sendToAll(PlainMessage(title: "first"), devices))
+      #expect(done == [.accepted: devices * 3 / 4, .dead: devices / 4])
+      try await post.until("the prunes") { post.metric("fanfare_pruned_total") == devices / 4 }
+      #expect(worker.senders[account.credential]?.unproven.count == 0)
+      #expect(post.metric("fanfare_prunes_waiting") == 0)
+      #expect(try await post.store.pruneBrakes.all().isEmpty)
+      await post.finish(worker)
+    }
+  }
+
+  @Test("a prune that waits is told in the worker's report, and dropped when its own token is accepted")
+  func dropped() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let accident = try #require(Accident.all.first { $0.name == "wrong environment of the tokens" })
+      var isWrong = true
+      responder.reply = { _, _ in isWrong ? .answer(accident.status, Array(accident.body.utf8)) : .status(200) }
+      let account = JudgedAccount(plain: post.account(responder), judge: try accident.account())
+      let worker = try post.work([account])
+      // Too few for a brake, and none is reached beside them.
+      let few = 5
+      try await Self.register(post, .apns, few)
+      #expect(try await post.done(try await post.sendToAll(PlainMessage(title: "bad"), few)) == [.dead: few])
+      #expect(post.metric("fanfare_prunes_waiting") == few)
+      try await post.until("the report") {
+        try await post.store.workers.owners().waitingPrunes(of: account.credential) == ["BadDeviceToken": few]
+      }
+      isWrong = false
+      try await Self.register(post, .apns)
+      let all = try await post.done(try await post.sendToAll(PlainMessage(title: "good"), Self.devices))
+      #expect(all == [.accepted: Self.devices])
+      try await post.until("nothing waiting") { post.metric("fanfare_prunes_waiting") == 0 }
+      #expect(post.metric("fanfare_pruned_total") == 0)
+      await post.finish(worker)
+      try await Self.expectAlive(post)
+    }
+  }
+
   @Test("two workers share the brake: what one has seen holds the other's prunes, over a restart")
   func shared() async throws {
     try await withPost { post in

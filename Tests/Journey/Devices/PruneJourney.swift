@@ -72,6 +72,31 @@ extension Journeys {
     #expect(left.json["total"]?.integer == 2_740, "\(left.text)")
   }
 
+  @Test("one token in five is called malformed: all are pruned when the send has ended, without another one")
+  func doubtfulAtTheEnd() async throws {
+    let world = try await World()
+    try world.installAsShipped(more: "quotas: { fcm: { per_minute: 0 } },")
+    let gateway = try await world.gateway()
+    let count = 3_000
+    let lines = (0..<count).map { number in
+      #"{"id":"f\#(number)","provider":"fcm","token":"\#(number % 5 == 0 ? "old-" : "")\#(Tokens.fcm(number))"}"#
+    }
+    let imported = try await gateway.client.post(
+      "/v1/devices/bulk", lines.joined(separator: "\n"), headers: [Header("content-type", "application/x-ndjson")])
+    #expect(imported.status == 200, "\(imported.text.prefix(500))")
+    let warm = try await gateway.send(#"{"to":{"everyone":true},"kind":"alert","notification":{"body":"Warm"}}"#)
+    #expect(try await gateway.completed(warm)["outcomes"]?["accepted"]?.integer == Int64(count))
+    try await world.sandbox.play(
+      #"[{"provider":"fcm","token":"old-*","status":400,"reason":"INVALID_ARGUMENT"}]"#)
+    let id = try await gateway.send(#"{"to":{"everyone":true},"kind":"alert","notification":{"body":"All"}}"#)
+    #expect(try await gateway.completed(id)["outcomes"]?["dead"]?.integer == Int64(count / 5))
+    try await gateway.until("the prunes") { try await $0.metric("fanfare_pruned_total") == count / 5 }
+    #expect(try await gateway.metric("fanfare_prunes_waiting") == 0)
+    #expect(try await gateway.metric("fanfare_prune_brakes_total") == 0)
+    let left = try await gateway.client.post("/v1/audiences/count", #"{"everyone":true}"#)
+    #expect(left.json["total"]?.integer == Int64(count * 4 / 5), "\(left.text)")
+  }
+
   @Test("a wrong key suspends the credential, prunes nothing, and the deliveries go out once it is mended")
   func blockedCredential() async throws {
     let world = try await World()

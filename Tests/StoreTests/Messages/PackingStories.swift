@@ -316,7 +316,7 @@ extension Seeded {
         report.sendings.append(
           .init(
             credential: CredentialID(rawValue: text()), state: text(6), reason: maybe { $0.text() }, connections: 1,
-            atWork: 2, limit: 3, inMemory: 4))
+            atWork: 2, limit: 3, inMemory: 4, waitingPrunes: [text(): 5]))
       }
       return report.packed
     case "user":

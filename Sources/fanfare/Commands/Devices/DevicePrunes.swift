@@ -63,6 +63,14 @@ enum DevicePrunes {
     } else {
       Terminal.print("  prune brake off; the normal share of dead tokens is \(percent(review["normal_share"]))")
     }
+    if let waiting = review["waiting_count"]?.integer, waiting > 0 {
+      let reasons = (review["waiting_reasons"]?.array ?? []).map {
+        "\($0["reason"]?.string ?? "") \(count($0, "count"))"
+      }
+      Terminal.print(
+        "  \(counted(Int(waiting), "prune")) waiting (\(reasons.joined(separator: ", "))): decided when the credential has "
+          + "nothing more to send and has reached enough other devices")
+    }
     guard case .integer(let held)? = review["held"], held > 0 else { return }
     Terminal.print("  \(held) prunes held")
     var table = Table()
