@@ -37,20 +37,10 @@ package struct AppRegistration {
 
   /// The registration on top of what is known: what the key may not change, and what the app left out, stays.
   package func merge(_ reading: DeviceReading, into known: Device) -> Device {
-    var device = reading.device
-    let given = reading.given
-    if !given.contains("user") { device.user = known.user }
-    if !given.contains("enabled") { device.enabled = known.enabled }
-    if !given.contains("attributes") { device.attributes = known.attributes }
-    if !given.contains("platform") { device.platform = known.platform }
-    if !given.contains("app_version") { device.appVersion = known.appVersion }
-    if !given.contains("language") { device.language = known.language }
-    if !given.contains("tz") { device.timeZone = known.timeZone }
-    if !given.contains("live_activity_token") { device.liveActivityToken = known.liveActivityToken }
-    if !given.contains("activity_id") { device.activityID = known.activityID }
-    if !given.contains("authorization") { device.permissions = known.permissions }
-    if !given.contains("last_seen_at") { device.lastSeen = known.lastSeen }
-    let kept = known.tags.filter { given.contains("tags") ? !isFree($0) : true }
+    var device = reading.merged(into: known)
+    // What was left out is the known one already.
+    guard reading.given.contains("tags") else { return device }
+    let kept = known.tags.filter { !isFree($0) }
     device.tags = kept + device.tags.filter { !kept.contains($0) }
     return device
   }

@@ -16,11 +16,13 @@ extension DeviceCalls {
     var results: [(line: Int, result: Result<Written, Problem>)] = []
     var devices: [DeviceReading] = []
     var places: [Int] = []
+    var doubts: [[Notice]] = []
     for line in lines {
       await loop.giveWay()
       do throws(Problem) {
         devices.append(try device(on: line, call, faults))
         places.append(results.count)
+        doubts.append(line.notices)
         results.append((line.number, .success { _ in }))
       } catch {
         results.append((line.number, .failure(error)))
@@ -28,17 +30,18 @@ extension DeviceCalls {
     }
     let registered: [PutResult]
     do throws(StoreError) {
-      registered = try await store.devices.put(devices.map(\.device), app: call.app)
+      registered = try await register(devices, call)
     } catch {
       throw Problem(error)
     }
     let tenant = try configuration.tenant(call.app)
-    for ((place, reading), done) in zip(zip(places, devices), registered) {
+    for (at, done) in registered.enumerated() {
+      let (place, reading) = (places[at], devices[at])
       guard case .stored(let id, let registration) = done else {
         results[place].result = .failure(userIsFull)
         continue
       }
-      let found = reading.notices(of: registration, servedBy: tenant, showsAll: true)
+      let found = doubts[at] + reading.notices(of: registration, servedBy: tenant, showsAll: true)
       let notices = found.isEmpty ? [] : call.notices.told(found)
       results[place].result = .success { writer in
         writer.member("id", id.rawValue)
@@ -48,6 +51,21 @@ extension DeviceCalls {
       }
     }
     return await Lines.answer(results, loop)
+  }
+
+  private func register(_ readings: [DeviceReading], _ call: Call) async throws(StoreError) -> [PutResult] {
+    guard call.flag("keep_missing") else {
+      return try await store.devices.put(readings.map(\.device), app: call.app)
+    }
+    // A device that takes over the token of another keeps what that one had.
+    let owners = try await store.tokens.owners(of: readings.map(\.device.address), app: call.app)
+    let devices = zip(readings, owners).map { reading, owner in
+      guard let known = owner?.device, !reading.device.id.rawValue.isEmpty, known.id != reading.device.id else {
+        return reading.device
+      }
+      return reading.mergedByAttribute(into: known)
+    }
+    return try await store.devices.put(devices, app: call.app) { readings[$0].mergedByAttribute(into: $1) }
   }
 
   private func device(on line: Lines.Line, _ call: Call, _ faults: FaultBudget) throws(Problem) -> DeviceReading {

@@ -17,7 +17,7 @@ extension Endpoint {
       problems: [.invalidDevice, .invalidUserSignature]
     ) { $0.devices.registerDevice },
     Endpoint(
-      "registerDevices", "POST", "/v1/devices/bulk", .key([.devices]), query: ["map", "set"],
+      "registerDevices", "POST", "/v1/devices/bulk", .key([.devices]), query: ["map", "set", "keep_missing"],
       "Register many devices: NDJSON or CSV in, NDJSON out", body: .init("ImportedDevice", in: [.lines, .table]),
       answers: [
         .init(

@@ -6,6 +6,8 @@ package struct CSVReader {
     /// From 1.
     package var line: Int
     package var detail: String
+    /// Where the record begins that it is in; nil: the reader cannot go on behind it.
+    package var record: Int?
   }
   /// One line of the table, or several where a cell in quotes holds line breaks.
   package struct Record: Equatable {
@@ -36,13 +38,25 @@ package struct CSVReader {
   }
 
   /// The next record, the head first, without cells where the line is empty; nil behind the last one. Of one with more
-  /// cells than `maximum` only so many and one more are kept.
+  /// cells than `maximum` only so many and one more are kept. After a fault the next record is the line behind the one on
+  /// which the faulty record begins, so that a quote that does not end costs one line.
   package mutating func next(upTo maximum: Int) throws(Fault) -> Record? {
     guard place < bytes.count else { return nil }
-    let begin = line
-    let cells = try record(maximum)
-    return Record(line: begin, cells: cells == [""] ? [] : cells)
+    let (begin, start) = (line, place)
+    do throws(Fault) {
+      let cells = try record(maximum)
+      return Record(line: begin, cells: cells == [""] ? [] : cells)
+    } catch {
+      let end = bytes[start...].firstIndex(of: Self.newline) ?? bytes.count - 1
+      readAgain += max(0, place - end)
+      // Such lines may each look as if all behind them were theirs.
+      guard readAgain <= bytes.count else { throw error }
+      (place, line) = (end + 1, begin + 1)
+      throw Fault(line: error.line, detail: error.detail, record: begin)
+    }
   }
+  /// Bytes that were read twice or more often.
+  private var readAgain = 0
 
   /// The one that stands most often in the head.
   private static func separator(in bytes: [UInt8]) -> UInt8 {

@@ -92,7 +92,8 @@ struct DeviceTable {
       columns.append(Self.column(field))
     }
     for name in map.keys.sorted() where !all.contains(name) {
-      refuse(.unknownValue, "`map` names a column `\(name)` that the table does not have")
+      let near = faults.suggestion { Suggestion.nearest(to: name, among: names) }.map { "; did you mean `\($0)`?" }
+      refuse(.unknownValue, "`map` names a column `\(name)` that the table does not have\(near ?? "")")
     }
     for field in ["provider", "token"] where !known.contains(field) && !constants.contains(where: { $0.field == field })
     {
@@ -130,8 +131,8 @@ struct DeviceTable {
     return field.hasPrefix(attribute) ? .attribute(String(field.dropFirst(attribute.count))) : .field(field)
   }
 
-  /// A row as a line of an import. What is wrong with a cell is left to whoever reads the device.
-  func document(_ cells: [String]) -> JSONValue {
+  /// What is wrong with a cell is left to whoever reads the device.
+  private func document(_ cells: [String]) -> JSONValue {
     var members: [JSONMember] = []
     var attributes: [JSONMember] = []
     func take(_ column: Column, _ cell: String) {
@@ -172,8 +173,16 @@ struct DeviceTable {
       case "false", "no", "0": return .bool(false)
       default: return .string(cell)
       }
+    case "last_seen_at", "registered_at": return .string(time(cell))
     default: return .string(cell)
     }
+  }
+
+  /// A plain date is its midnight in UTC: `2026-11-01`, or `01.11.2026` as some spreadsheets write it.
+  private static func time(_ cell: String) -> String {
+    if cell.wholeMatch(of: /\d{4}-\d{2}-\d{2}/) != nil { return cell + "T00:00:00Z" }
+    if let date = cell.wholeMatch(of: /(\d{2})\.(\d{2})\.(\d{4})/) { return "\(date.3)-\(date.2)-\(date.1)T00:00:00Z" }
+    return cell
   }
 
   /// The lines of an import that a table stands for.
@@ -183,15 +192,21 @@ struct DeviceTable {
     var reader = CSVReader(body)
     var table: DeviceTable?
     var lines: [Lines.Line] = []
-    while let record = try next(&reader, upTo: table?.columns.count ?? maximumColumns) {
+    while let next = try next(&reader, upTo: table?.columns.count ?? maximumColumns, isHead: table == nil) {
       await loop.giveWay()
-      guard !record.cells.isEmpty else { continue }
-      guard let table else {
-        table = try DeviceTable(head: record.cells, call)
-        continue
+      switch next {
+      case .record(let record) where record.cells.isEmpty: continue
+      case .record(let record):
+        guard let known = table else {
+          table = try DeviceTable(head: record.cells, call)
+          continue
+        }
+        try Lines.checkCount(behind: lines.count)
+        lines.append(known.line(record))
+      case .faulty(let line):
+        try Lines.checkCount(behind: lines.count)
+        lines.append(line)
       }
-      try Lines.checkCount(behind: lines.count)
-      lines.append(Lines.Line(number: record.line, bytes: table.document(record.cells).encoded))
     }
     guard table != nil else {
       throw Problem(.malformedTable, "The table is empty: its first line names the columns")
@@ -200,11 +215,33 @@ struct DeviceTable {
     return lines
   }
 
-  private static func next(_ reader: inout CSVReader, upTo maximum: Int) throws(Problem) -> CSVReader.Record? {
+  private enum Next {
+    case record(CSVReader.Record)
+    /// A row that cannot be read: those behind it can.
+    case faulty(Lines.Line)
+  }
+
+  private static func next(_ reader: inout CSVReader, upTo maximum: Int, isHead: Bool) throws(Problem) -> Next? {
     do throws(CSVReader.Fault) {
-      return try reader.next(upTo: maximum)
+      return try reader.next(upTo: maximum).map { .record($0) }
     } catch {
-      throw Problem(.malformedTable, "Line \(error.line) of the table \(error.detail); nothing was done")
+      guard !isHead, let line = error.record else {
+        throw Problem(.malformedTable, "Line \(error.line) of the table \(error.detail); nothing was done")
+      }
+      return .faulty(
+        Lines.Line(number: line, bytes: [], fault: Problem(.malformedTable, "The row \(error.detail)")))
     }
+  }
+
+  /// A row as a line of an import.
+  private func line(_ record: CSVReader.Record) -> Lines.Line {
+    var line = Lines.Line(number: record.line, bytes: document(record.cells).encoded)
+    if record.cells.count < columns.count {
+      line.notices.append(
+        Notice(
+          pointer: "", code: "short_row",
+          detail: "the row has \(record.cells.count) of \(columns.count) cells: the fields of the others are empty"))
+    }
+    return line
   }
 }

@@ -111,6 +111,11 @@ package enum OpenAPI {
             ),
           ])
         case "dry_run": .make([("type", "boolean")])
+        case "keep_missing":
+          .make([
+            ("type", "boolean"),
+            ("description", "A device keeps what its line does not have. Default: a line replaces the whole device."),
+          ])
         case "label": .make([("type", "string"), ("pattern", "^[^:].*:"), ("examples", .array(["campaign:spring"]))])
         case "dead": .make([("type", "boolean")])
         case "environment":

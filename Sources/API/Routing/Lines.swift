@@ -13,8 +13,13 @@ struct Lines {
     /// From 1, as editors count.
     var number: Int
     var bytes: [UInt8]
+    /// Why it cannot be read; nil: it can, or `document` tells.
+    var fault: Problem?
+    /// What is doubted of it, whatever it says.
+    var notices: [Notice] = []
 
     func document() throws(Problem) -> JSONValue {
+      if let fault { throw fault }
       do throws(JSONFault) {
         return try JSON.parse(bytes, Call.limits)
       } catch {

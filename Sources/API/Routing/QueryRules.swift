@@ -51,7 +51,7 @@ struct QueryRules {
   ) -> String? {
     switch name {
     case "limit": Whole.read(value, in: 1...1_000) == nil ? "`limit` must be a whole number of 1…1000" : nil
-    case "dry_run", "dead":
+    case "dry_run", "dead", "keep_missing":
       ["true", "false"].contains(value) ? nil : "`\(name)` must be true or false; nothing was done"
     case "from", "to":
       WallTime(rfc3339: value) == nil ? "`\(name)` must be a time such as 2026-12-01T09:00:00Z" : nil

@@ -2,7 +2,7 @@ package import Domain
 
 /// Reads registrations of devices (pure). A refusal tells every fault at once.
 package enum DeviceReader {
-  private static let maximumAttributes = 100
+  static let maximumAttributes = 100
   private static let longestAttribute = 1_024
 
   /// A device as `PUT /v1/devices/{id}` and `POST /v1/devices` take it, with what else the request said. `id`: from the
@@ -226,4 +226,32 @@ package struct DeviceReading: Sendable {
   /// In place of an id.
   package var installation: InstallationID?
   package var warnings: [Warning]
+
+  /// The same, where known attributes stay that the request does not name, as far as there is room.
+  package func mergedByAttribute(into known: Device) -> Device {
+    var device = merged(into: known)
+    guard given.contains("attributes") else { return device }
+    let names = Set(device.attributes.map(\.key))
+    let others = known.attributes.filter { !names.contains($0.key) }
+    device.attributes += others.prefix(max(0, DeviceReader.maximumAttributes - device.attributes.count))
+    return device
+  }
+
+  /// The device, with what the request left out as it is known.
+  package func merged(into known: Device) -> Device {
+    var device = self.device
+    if !given.contains("user") { device.user = known.user }
+    if !given.contains("tags") { device.tags = known.tags }
+    if !given.contains("enabled") { device.enabled = known.enabled }
+    if !given.contains("attributes") { device.attributes = known.attributes }
+    if !given.contains("platform") { device.platform = known.platform }
+    if !given.contains("app_version") { device.appVersion = known.appVersion }
+    if !given.contains("language") { device.language = known.language }
+    if !given.contains("tz") { device.timeZone = known.timeZone }
+    if !given.contains("live_activity_token") { device.liveActivityToken = known.liveActivityToken }
+    if !given.contains("activity_id") { device.activityID = known.activityID }
+    if !given.contains("authorization") { device.permissions = known.permissions }
+    if !given.contains("last_seen_at") { device.lastSeen = known.lastSeen }
+    return device
+  }
 }

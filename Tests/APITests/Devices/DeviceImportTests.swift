@@ -128,7 +128,7 @@ struct DeviceImportTests {
     }
   }
 
-  @Test("a table has at most 300 columns and 10,000 lines, and a line of it 1 MiB: more is refused before the work")
+  @Test("a table has at most 300 columns and 10,000 lines, and a row of it 1 MiB")
   func longTables() async throws {
     try await Gateway.running { gateway in
       func ask(_ table: String, _ query: String = "?set=provider:fcm") -> Reply {
@@ -157,9 +157,86 @@ struct DeviceImportTests {
 
       #expect(ask("token\n" + String(repeating: "t\n", count: 10_001)).code == "body_too_large")
       for cell in [String(repeating: "t", count: 1 << 20), "\"" + String(repeating: "\n", count: 1 << 20) + "\""] {
-        let long = ask("token\nt-2\n\(cell)\n")
-        #expect(long.status == 400 && long.code == "malformed_csv", "\(long.text.prefix(300))")
-        #expect(long.json["detail"]?.string?.contains("Line 3 of the table is longer") == true, "\(long.text)")
+        let long = Self.results(ask("token\nt-2\n\(cell)\n"))
+        #expect(long.first?["registration"] != nil && long[1]["line"] == .integer(3), "\(long)")
+        #expect(long[1]["problem"]?["detail"]?.string == "The row is longer than 1048576 bytes", "\(long[1])")
+      }
+      #expect(ask(String(repeating: "t", count: 1 << 20) + ",token\nt-2\n").code == "malformed_csv")
+    }
+  }
+
+  @Test("a quote that does not end costs its line alone, and a row that is cut off is told")
+  func brokenRows() async throws {
+    try await Gateway.running { gateway in
+      func ask(_ table: String) -> Reply {
+        gateway.ask(
+          "POST", "/v1/devices/bulk?set=provider:fcm", table, as: .devices, ["content-type": "text/csv"])
+      }
+      // Two that begin a cell and never end, one within a cell, and one that ends on the next line.
+      let reply = ask(
+        ["id,token,user", #"d1,"t-1,ana"#, "d2,t-2,bob", #"d3,t"-3,"carl"#, #"d4,t-4,"da"# + "\n" + #"na""#, "d5,t-5"]
+          .joined(separator: "\n"))
+      let results = Self.results(reply)
+      #expect(results.map { $0["line"]?.integer } == [2, 3, 4, 5, 7], "\(reply.text)")
+      for (place, isBroken) in [true, false, true, false, false].enumerated() {
+        #expect((results[place]["problem"]?["code"]?.string == "malformed_csv") == isBroken, "\(results[place])")
+      }
+      #expect(gateway.ask("GET", "/v1/devices/d2", as: .read).json["user"]?.string == "bob")
+      #expect(results[4]["warnings"]?.array?.first?["code"]?.string == "short_row", "\(results[4])")
+      // Each line looks as if all behind it were its own: that is refused at some time.
+      let hostile = ask("id,token\n" + String(repeating: #"x","y"#.dropLast() + "\n", count: 9_000))
+      #expect(hostile.status == 400 && hostile.code == "malformed_csv", "\(hostile.text.prefix(300))")
+    }
+  }
+
+  @Test("a line replaces the whole device; with keep_missing it keeps what the line does not have, also under a new id")
+  func keepMissing() async throws {
+    try await Gateway.running { gateway in
+      let full = #""tags":["a","b"],"user":"ana","language":"de","attributes":{"first_name":"Ana","plan":"pro"}"#
+      for id in ["d1", "d2", "d3"] { gateway.register(id, full) }
+      func token(_ id: String) -> String {
+        gateway.ask("GET", "/v1/devices/\(id)", as: .read).json["token"]?.string ?? ""
+      }
+      func read(_ id: String) -> JSONValue { gateway.ask("GET", "/v1/devices/\(id)", as: .read).json }
+      func ask(_ query: String, _ lines: [String]) -> Reply {
+        gateway.ask("POST", "/v1/devices/bulk\(query)", lines.joined(separator: "\n"), as: .devices, Self.lines)
+      }
+      let (first, second, third) = (token("d1"), token("d2"), token("d3"))
+      let kept = ask(
+        "?keep_missing=true",
+        [
+          #"{"id":"d1","provider":"apns","token":"\#(first)","language":"fr","attributes":{"plan":"free"}}"#,
+          #"{"id":"new","provider":"apns","token":"\#(second)","tags":[]}"#,
+          #"{"id":"other","provider":"apns","token":"ab12"}"#,
+        ])
+      #expect(
+        Self.results(kept).map { $0["registration"]?.string } == ["updated", "moved", "created"], "\(kept.text)")
+      let d1 = read("d1")
+      #expect(d1["user"]?.string == "ana" && d1["tags"]?.array?.count == 2 && d1["language"]?.string == "fr", "\(d1)")
+      let attributes = d1["attributes"]
+      #expect(attributes?["plan"]?.string == "free" && attributes?["first_name"]?.string == "Ana", "\(d1)")
+      let new = read("new")
+      #expect(new["user"]?.string == "ana" && (new["tags"]?.array ?? []).isEmpty, "\(new)")
+      #expect(new["attributes"]?["plan"]?.string == "pro", "\(new)")
+
+      _ = ask("", [#"{"id":"d3","provider":"apns","token":"\#(third)"}"#])
+      let d3 = read("d3")
+      #expect(d3["user"] == nil && (d3["tags"]?.array ?? []).isEmpty && d3["attributes"]?["plan"] == nil, "\(d3)")
+      #expect(ask("?keep_missing=1", [#"{"provider":"apns","token":"ab"}"#]).status == 400)
+    }
+  }
+
+  @Test("a plain date in a table is its midnight in UTC")
+  func plainDates() async throws {
+    try await Gateway.running { gateway in
+      let reply = gateway.ask(
+        "POST", "/v1/devices/bulk?set=provider:fcm",
+        "id,token,registered_at\nd1,t-1,2024-11-01\nd2,t-2,01.11.2024\nd3,t-3,1 Nov\n", as: .devices,
+        ["content-type": "text/csv"])
+      #expect(Self.results(reply).map { $0["problem"] == nil } == [true, true, false], "\(reply.text)")
+      for id in ["d1", "d2"] {
+        let time = gateway.ask("GET", "/v1/devices/\(id)", as: .read).json["registered_at"]?.string
+        #expect(time?.hasPrefix("2024-11-01T00:00:00") == true, "\(time ?? "")")
       }
     }
   }

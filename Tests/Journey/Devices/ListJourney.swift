@@ -66,7 +66,7 @@ extension Journeys {
     let broken = try await client.call(
       "POST", "/v1/devices/bulk?set=provider:fcm", "token,enabled\nx1,perhaps\n\"x2\n",
       headers: [.init("content-type", "text/csv")])
-    #expect(broken.status == 400 && broken.json["code"]?.string == "malformed_csv", "\(broken.text)")
+    #expect(broken.status == 200 && broken.text.contains(#""code":"malformed_csv""#), "\(broken.text)")
 
     // Messages by name, label, audience, state and time.
     let spring = try await tool.gateway.send(

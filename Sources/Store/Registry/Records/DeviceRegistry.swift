@@ -6,7 +6,7 @@ import RedisClient
 private struct Incoming {
   var devices: [Device]
   /// What they become on top of what is known, where that counts.
-  var merge: ((Device) -> Device)?
+  var merge: ((_ at: Int, _ known: Device) -> Device)?
   var isImport: Bool { devices.count > 1 }
 }
 
@@ -27,11 +27,15 @@ package struct DeviceRegistry: StorePart {
     _ device: Device, app: AppID, merging: ((_ known: Device) -> Device)? = nil
   ) async throws(StoreError) -> PutResult {
     try session.checkCondition()
-    return try await put(Incoming(devices: [device], merge: merging), since: loop.wallNow, app: app)[0]
+    let incoming = Incoming(devices: [device], merge: merging.map { merge in { merge($1) } })
+    return try await put(incoming, since: loop.wallNow, app: app)[0]
   }
 
-  /// Registers many, in order: what comes later wins. After an error some are stored; repeating all is safe.
-  package func put(_ devices: [Device], app: AppID) async throws(StoreError) -> [PutResult] {
+  /// Registers many, in order: what comes later wins. After an error some are stored; repeating all is safe. `merging`
+  /// gets the index of a device and what is known of it at the moment of writing.
+  package func put(
+    _ devices: [Device], app: AppID, merging: ((_ at: Int, _ known: Device) -> Device)? = nil
+  ) async throws(StoreError) -> [PutResult] {
     let count = (devices.count + session.registry.devicesPerStep - 1) / session.registry.devicesPerStep
     let size = (devices.count + count - 1) / max(1, count)
     let began = loop.wallNow
@@ -40,7 +44,8 @@ package struct DeviceRegistry: StorePart {
     for start in stride(from: 0, to: devices.count, by: max(1, size)) {
       try session.checkCondition()
       let step = count == 1 ? devices : Array(devices[start..<min(devices.count, start + size)])
-      results += try await put(Incoming(devices: step), behind: results, since: began, app: app)
+      let merge = merging.map { merge in { (at: Int, known: Device) in merge(start + at, known) } }
+      results += try await put(Incoming(devices: step, merge: merge), behind: results, since: began, app: app)
     }
     return results
   }
@@ -198,7 +203,7 @@ package struct DeviceRegistry: StorePart {
     var devices = incoming.devices
     if let merge = incoming.merge {
       for step in left.map({ steps[$0] }) {
-        if let known = step.found?.device { devices[step.at] = merge(known) }
+        if let known = step.found?.device { devices[step.at] = merge(step.at, known) }
       }
     }
     var joins: [(user: String, place: DevicePlace)] = []

@@ -13,6 +13,9 @@ struct DeviceImport {
   private let rejects: String?
   /// Nil: NDJSON.
   private let table: Table?
+  private let keepsMissing: Bool
+  /// With its question mark; empty: nothing is said.
+  private let query: String
   /// The first line of a table, which each request begins with.
   private var head: [UInt8]?
   private var progress = Progress("importing")
@@ -41,16 +44,23 @@ struct DeviceImport {
 
   /// A file that is a table, and what the command line says of its columns.
   struct Table {
-    /// With its question mark; empty: nothing is said.
-    let query: String
+    /// What the command line says, as parameters of the request.
+    let query: [(name: String, value: String?)]
 
     /// Nil where the file is none.
     init?(_ path: String, _ arguments: Arguments) throws(UsageProblem) {
       let maps = arguments.texts("--map")
       let sets = arguments.texts("--set")
-      guard arguments.has("--csv") || path.lowercased().hasSuffix(".csv") || !maps.isEmpty || !sets.isEmpty else {
-        return nil
+      let name = path.lowercased()
+      let isTable = arguments.has("--csv") || name.hasSuffix(".csv")
+      let hasRules = !maps.isEmpty || !sets.isEmpty
+      if !isTable, hasRules, [".ndjson", ".jsonl", ".json"].contains(where: name.hasSuffix) {
+        throw UsageProblem(text: "--map and --set are for CSV: \(path) is read as JSON (add --csv if it is a table)")
       }
+      if !isTable, !hasRules, Self.looksLikeTable(path) {
+        throw UsageProblem(text: "\(path) looks like CSV: add --csv")
+      }
+      guard isTable || hasRules else { return nil }
       var parts: [(name: String, value: String?)] = []
       for (name, texts) in [("map", maps), ("set", sets)] {
         for text in texts {
@@ -61,12 +71,42 @@ struct DeviceImport {
           parts.append((name, "\(text[..<mark]):\(text[text.index(after: mark)...])"))
         }
       }
-      query = ServerCall.query(parts)
+      query = parts
+      mapped = maps.compactMap { text in text.lastIndex(of: "=").map { String(text[text.index(after: $0)...]) } }
+      set = sets.map { String($0.prefix { $0 != "=" }) }
+    }
+
+    /// Fields that columns are mapped to, and fields that are set for all.
+    let mapped: [String]
+    let set: [String]
+
+    /// The first line is no JSON, and has several cells.
+    private static func looksLikeTable(_ path: String) -> Bool {
+      guard path != "-", let file = try? LineFile(path), let line = try? file.next() else { return false }
+      let text = line.drop { [0xEF, 0xBB, 0xBF, UInt8(ascii: " ")].contains($0) }
+      return text.first != UInt8(ascii: "{")
+        && text.contains { [UInt8(ascii: ","), UInt8(ascii: ";"), 9].contains($0) }
+    }
+
+    /// Fields of a registration that neither a column nor an option gives: an import clears them.
+    func cleared(head: [UInt8]) -> [String] {
+      let columns = String(decoding: head, as: UTF8.self).split { ",;\t\r\n".contains($0) }
+        .map { $0.lowercased().filter { !"\" \u{feff}".contains($0) } }
+      let given = Set(columns + mapped + set)
+      let users = ["user", "userid", "user_id", "externalid", "external_id", "external_user_id", "customer_id"]
+      return [
+        given.contains("tags") ? nil : "tags",
+        given.contains { $0.hasPrefix("attributes") } ? nil : "attributes",
+        given.isDisjoint(with: users) ? "user" : nil,
+      ].compactMap(\.self)
     }
   }
 
-  init(_ path: String, batch: Int, rejects: String?, table: Table?) {
+  /// `keepsMissing`: a device keeps what its line does not have.
+  init(_ path: String, batch: Int, rejects: String?, table: Table?, keepsMissing: Bool) {
     self.table = table
+    self.keepsMissing = keepsMissing
+    query = ServerCall.query((table?.query ?? []) + [("keep_missing", keepsMissing ? "true" : nil)])
     self.path = path
     self.batch = batch
     self.rejects = rejects
@@ -98,7 +138,16 @@ struct DeviceImport {
       let lines: [Line]
       do throws(LineFile.Fault) {
         let open = if let file { file } else { try LineFile(path) }
-        if file == nil, table != nil { head = try record(of: open)?.bytes }
+        if file == nil, let table {
+          head = try record(of: open)?.bytes
+          let cleared = keepsMissing ? [] : table.cleared(head: head ?? [])
+          if !cleared.isEmpty {
+            let fields = cleared.map { "`\($0)`" }.joined(separator: ", ")
+            Terminal.note(
+              "note: the table has no column for \(fields): devices that have them lose them (--keep-missing keeps them)"
+            )
+          }
+        }
         lines = try batch(of: open)
         file = open
       } catch {
@@ -164,7 +213,7 @@ struct DeviceImport {
       let answer: Client.Answer
       do throws(HTTPClientFailure) {
         answer = try await client.call(
-          "POST", "/v1/devices/bulk\(table?.query ?? "")", body,
+          "POST", "/v1/devices/bulk\(query)", body,
           type: table == nil ? "application/x-ndjson" : "text/csv")
       } catch {
         tellStop(at: lines)
@@ -191,7 +240,11 @@ struct DeviceImport {
 
   /// `lines`: sent, and not answered line by line; `inPart`: some of them may have been taken all the same.
   private func tellStop(at lines: [Line]?, inPart: Bool = true) {
-    if reached > 0 { Terminal.note("lines 1–\(reached) are imported\(refused > 0 ? ", except the refused ones" : "")") }
+    if reached > 0 {
+      Terminal.note(
+        "\(reached == 1 ? "line 1 is" : "lines 1–\(reached) are") imported\(refused > 0 ? ", except the refused ones" : "")"
+      )
+    }
     if let first = lines?.first?.number, let last = lines?.last?.number {
       let range = first == last ? "line \(first)" : "lines \(first)–\(last)"
       Terminal.note(
@@ -215,19 +268,29 @@ struct DeviceImport {
       place += Int64(line.bytes.count { $0 == UInt8(ascii: "\n") }) + 1
     }
     progress.clear()
+    var last: (begin: Int64, record: Line)?
     for text in answer.split(separator: UInt8(ascii: "\n")) {
-      guard let result = try? JSON.parse(Array(text)), case .integer(let place)? = result["line"],
-        let index = places[place]
-      else { continue }
-      answered += 1
-      let line = lines[index]
+      guard let result = try? JSON.parse(Array(text)), case .integer(let place)? = result["line"] else { continue }
+      let line: Line
+      if let index = places[place] {
+        answered += 1
+        (last, line) = ((place, lines[index]), lines[index])
+      } else if let (begin, record) = last, let part = Self.line(Int(place - begin), of: record) {
+        // A quote did not end, and the server took the lines behind it one by one.
+        line = part
+      } else {
+        continue
+      }
       guard let problem = result["problem"] else {
         counts[result["registration"]?.string ?? "registered", default: 0] += 1
         tell(result["warnings"]?.array ?? [], line.number)
         continue
       }
       refused += 1
-      if rejects != nil { rejected += line.bytes + [UInt8(ascii: "\n")] }
+      if rejects != nil {
+        let isFirst = result["problem"]?["code"]?.string == "malformed_csv"
+        rejected += (isFirst ? Self.line(0, of: line)?.bytes ?? [] : line.bytes) + [UInt8(ascii: "\n")]
+      }
       guard told < Self.explained else { continue }
       told += 1
       let faults = (problem["violations"]?.array ?? []).map {
@@ -237,6 +300,12 @@ struct DeviceImport {
       Terminal.note("line \(line.number): \(detail)")
     }
     return answered
+  }
+
+  /// One of the lines of a record whose cells hold line breaks, or seem to.
+  private static func line(_ offset: Int, of record: Line) -> Line? {
+    let parts = record.bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return parts.indices.contains(offset) ? (record.number + offset, Array(parts[offset])) : nil
   }
 
   /// Warnings of a line that is imported all the same.

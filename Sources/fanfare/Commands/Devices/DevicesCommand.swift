@@ -11,28 +11,36 @@ enum DevicesCommand {
   static let command = Command(
     name: "devices", summary: "list, show, delete, import, export and check devices, decide on prunes",
     about: """
-      list prints the devices that match all filters, including dead ones. show prints one device. timeline lists the
-      messages to a device with their outcomes. delete deletes a device. import reads devices from FILE (- is standard
-      input) and registers them. FILE is NDJSON, with one device on each line as in POST /v1/devices, or CSV, whose
-      first line names the columns (give --csv if the file name does not end in .csv). --map Email=user maps a column to
-      a field, --map Notes=- ignores a column, --set provider=fcm sets a field for all. A faulty line is reported with
-      its number, and the other lines are imported; --rejects writes the faulty lines to a file. You can repeat an
-      interrupted import as a whole.
-      export prints every device that is not dead, with its registration time, in the NDJSON format of import.
-      reindex compares sets, index, aliases and users with the device records. --repair corrects the differences. It
-      opens the store of the configuration directly; the server may keep running. Exit code 1: differences remain.
-      prunes needs a key with scope admin. When providers call far more tokens dead than usual, Fanfare holds the
-      prunes. prunes review shows them, prunes apply carries them out, prunes discard drops them, and prunes undo
-      reverses prunes that were carried out.
+      list       print the devices that match all filters, including dead ones
+      show       print one device
+      timeline   list the messages to a device with their outcomes
+      delete     delete a device
+      import     (from FILE; - is standard input) register devices. FILE is NDJSON, with one device on each
+                 line as in POST /v1/devices, or CSV, whose first line names the columns (give --csv if the file name
+                 does not end in .csv). --map Email=user maps a column to a field, --map Notes=- ignores a column, --set
+                 provider=fcm sets a field for all. The fields are id, provider, token, token_kind, environment,
+                 bundle_id, user, platform, language, tz, app_version, tags, enabled, last_seen_at, registered_at and
+                 attributes.NAME. A line replaces the whole device: what it does not have, the device loses, such as
+                 tags, attributes or user. --keep-missing keeps what the line does not have. A faulty line is reported
+                 with its number, and the other lines are imported; --rejects writes the faulty lines to a file. You can
+                 repeat an interrupted import as a whole
+      export     print every device that is not dead, with its registration time, in the NDJSON format of import
+      reindex    compare sets, index, aliases and users with the device records. --repair corrects the differences. It
+                 opens the store of the configuration directly; the server may keep running. Exit code 1: differences
+                 remain
+      prunes     decide what is pruned when providers call far more tokens dead than usual, as Fanfare holds the prunes
+                 then: review shows them, apply carries them out, discard drops them, and undo reverses prunes that were
+                 carried out. It needs a key with scope admin
       """,
     positionals: ["list|show|timeline|delete|import|export|reindex|prunes", "[ID|FILE|review|apply|discard|undo]"],
     options: ServerCall.options(scopes: "devices") + DeviceReindex.options + DevicePrunes.options + [
       Command.Option("--rejects", "FILE", "import: write the refused lines to this file"),
+      Command.Option("--keep-missing", "import: a device keeps what its line does not have, such as tags or its user"),
       Command.Option("--batch", "LINES", "import: lines in one request, 1–10000 (\(Client.usualBatch))"),
       Command.Option(
-        "--map", "COLUMN=FIELD", repeats: true, "import of CSV: map a column to a field; - ignores it"),
+        "--map", "COLUMN=FIELD", repeats: true, "import: map a column of CSV to a field; - ignores it"),
       Command.Option(
-        "--set", "FIELD=VALUE", repeats: true, "import of CSV: set a field to the same value for all devices"),
+        "--set", "FIELD=VALUE", repeats: true, "import: set a field to the same value for all devices of CSV"),
       Command.Option("--csv", "import, export, list, timeline: CSV, for spreadsheets"),
       Command.Option("--limit", "COUNT", "list, timeline: number of rows, 1–100000 (50)"),
       Command.json,
@@ -70,7 +78,9 @@ enum DevicesCommand {
     guard path == "-" || FileContent.exists(path) else { throw UsageProblem(text: "there is no file \(path)") }
     let table = try DeviceImport.Table(path, arguments)
     return try ServerCall.run(arguments) { client, loop in
-      var work = DeviceImport(path, batch: batch, rejects: arguments.text("--rejects"), table: table)
+      var work = DeviceImport(
+        path, batch: batch, rejects: arguments.text("--rejects"), table: table,
+        keepsMissing: arguments.has("--keep-missing"))
       return try await work.run(client, loop, json: arguments.wantsJSON)
     }
   }

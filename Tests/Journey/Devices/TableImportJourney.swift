@@ -1,0 +1,45 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  @Test(
+    "a table is imported past a quote that does not end; what has no column is kept or said to go; a file of another kind is named"
+  )
+  func tableImport() async throws {
+    let world = try await World()
+    let tool = Tool(gateway: try await world.gateway(), world: world)
+    let rejects = world.directory.file("rejects.csv")
+    let table = try world.write(
+      ["id,provider,token,user,tags"]
+        + (1...60).map { "d\($0),fcm,\($0 == 20 ? "\"" : "")\(Tokens.fcm($0)),u\($0),pro" } + ["d61,fcm"],
+      to: "contacts.csv")
+    let told = try await tool.run("devices", "import", table, "--rejects", rejects.path, exit: 1)
+    #expect(told.contains("59 devices registered (59 created)") && told.contains("2 lines refused"), "\(told)")
+    #expect(told.contains("line 21: The row has an opening quote without a closing one"), "\(told)")
+    #expect(told.contains("line 62: "), "\(told)")
+    #expect(told.contains("no column for `attributes`"), "\(told)")
+    let kept = try String(contentsOf: rejects, encoding: .utf8).split(separator: "\n")
+    #expect(kept.count == 3 && kept[1].hasPrefix("d20,fcm,\"") && kept[2] == "d61,fcm", "\(kept)")
+
+    // The user and the tags have no column any more.
+    let newer = try world.write(
+      ["id,provider,token,language"] + (1...10).map { "d\($0),fcm,\(Tokens.fcm($0)),de" }, to: "newer.csv")
+    let keeping = try await tool.run("devices", "import", newer, "--keep-missing")
+    #expect(keeping.contains("10 updated") && !keeping.contains("no column"), "\(keeping)")
+    #expect(try await tool.count("pro && lang:de") == 10)
+    let clearing = try await tool.run("devices", "import", newer)
+    #expect(clearing.contains("no column for `tags`, `attributes`, `user`: devices that have them lose them"))
+    #expect(try await tool.count("pro && lang:de") == 0)
+
+    let named = try world.write(["id,provider,token", "x,fcm,y"], to: "contacts.txt")
+    #expect(try await tool.run("devices", "import", named, exit: 2).contains("looks like CSV: add --csv"))
+    let lines = try world.write([#"{"id":"x","provider":"fcm","token":"y"}"#], to: "contacts.ndjson")
+    let mapped = try await tool.run("devices", "import", lines, "--map", "a=user", exit: 2)
+    #expect(mapped.contains("--map and --set are for CSV"), "\(mapped)")
+    let misspelt = try await tool.run("devices", "import", table, "--map", "uesr=user", exit: 5)
+    #expect(misspelt.contains("did you mean `user`?"), "\(misspelt)")
+  }
+}
