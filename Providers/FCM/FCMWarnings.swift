@@ -25,8 +25,8 @@ enum FCMWarnings {
     warnings.append(
       RenderWarning(
         pointer,
-        "fcm: its vendor asks to keep bulk sends two minutes away from :00, :15, :30 and :45, when everybody sends; "
-          + "it is sent as you say"))
+        "fcm: Google asks not to send at :00, :15, :30 or :45, when everybody sends. Choose :03 if you can. The time "
+          + "stays as you set it"))
   }
 
   /// Data is never urgent on Apple devices, and FCM has no tokens for their calls.

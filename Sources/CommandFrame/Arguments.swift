@@ -53,6 +53,51 @@ package struct Command: Sendable {
   package static let json = Option("--json", "print JSON for programs instead of text for people")
 }
 
+/// Commands whose first argument says what to do: `messages list`, `messages show` …
+extension Command {
+  /// What the first argument may be; empty: the command does one thing.
+  var actions: [String] {
+    let words = (positionals.first ?? "").split(separator: "|").map(String.init)
+    return words.count > 1 ? words : []
+  }
+
+  /// The actions that an option is for; empty: for all. Its help begins with them, as
+  /// `list, tail: messages with this label; deliveries: …`; a second word of an action may follow (`prunes undo: …`).
+  func actions(of option: Option) -> [String] {
+    let actions = actions
+    var own: [String] = []
+    for part in option.help.split(separator: ";") {
+      guard let mark = part.firstIndex(of: ":") else { continue }
+      let words = part[..<mark].split(separator: ",").map { String($0.trimmingPrefix(" ").prefix { $0 != " " }) }
+      if words.allSatisfy(actions.contains) { own += words }
+    }
+    return own
+  }
+
+  /// What `about` says of one action: the line that begins with it, and the indented lines below. Nil: it has no line.
+  func about(of action: String) -> String? {
+    let lines = about.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let first = lines.firstIndex(where: { $0.hasPrefix(action + "  ") }) else { return nil }
+    let rest = lines[(first + 1)...].prefix { $0.hasPrefix("  ") }
+    return (lines[first...first] + rest).joined(separator: "\n")
+  }
+
+  /// The command as if it had only this action, for its page of help.
+  package func only(_ action: String) -> Command {
+    var command = self
+    command.name += " \(action)"
+    command.about = about(of: action) ?? about
+    command.positionals.removeFirst()
+    command.options = options.filter { option in
+      let own = actions(of: option)
+      return own.isEmpty || own.contains(action)
+    }
+    let own = examples.filter { $0.contains(" \(command.name)") }
+    command.examples = own
+    return command
+  }
+}
+
 /// A command line that cannot be understood.
 package struct UsageProblem: Error {
   package let text: String
@@ -118,18 +163,11 @@ package struct Arguments: Sendable {
     return some.count == 1 ? last : some.dropLast().joined(separator: ", ") + " or \(last)"
   }
 
-  /// Refuses options that are for other actions than the given one: their help begins with the actions, as
-  /// `list, tail: messages with this label; deliveries: …`.
+  /// Refuses options that are for other actions than the given one.
   private func checkActions(_ command: Command) throws(UsageProblem) {
-    let actions = (command.positionals.first ?? "").split(separator: "|").map(String.init)
-    guard actions.count > 1, let action = positionals.first, actions.contains(action) else { return }
+    guard let action = positionals.first, command.actions.contains(action) else { return }
     for option in command.options where has(option.name) {
-      var own: [String] = []
-      for part in option.help.split(separator: ";") {
-        guard let mark = part.firstIndex(of: ":") else { continue }
-        let words = part[..<mark].split(separator: ",").map { String($0.trimmingPrefix(" ")) }
-        if words.allSatisfy(actions.contains) { own += words }
-      }
+      let own = command.actions(of: option)
       guard !own.isEmpty, !own.contains(action) else { continue }
       throw UsageProblem(text: "\(option.name) is for \(own.joined(separator: ", ")), not for \(action)")
     }

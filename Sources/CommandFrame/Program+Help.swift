@@ -26,6 +26,7 @@ extension Program {
       text += "\nOptions:\n"
       for option in command.options { text += "  \(padded(label(of: option), width))  \(option.help)\n" }
     }
+    if !command.actions.isEmpty { text += "\nOne action alone: \(name) help \(command.name) ACTION\n" }
     if !command.examples.isEmpty {
       text += "\nExamples:\n" + command.examples.map { "  \($0)\n" }.joined()
     }

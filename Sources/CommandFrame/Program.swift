@@ -40,7 +40,7 @@ package struct Program: Sendable {
       Terminal.print(overview)
       return .usage
     }
-    if first == "help" || first == "--help" || first == "-h" { return help(words.dropFirst().first) }
+    if first == "help" || first == "--help" || first == "-h" { return help(words.dropFirst()) }
     let wanted = first == "--version" ? "version" : first
     guard let command = commands.first(where: { $0.name == wanted }) else {
       let near = Suggestion.nearest(to: first, among: commands.map(\.name))
@@ -50,7 +50,9 @@ package struct Program: Sendable {
       return .usage
     }
     let rest = words.dropFirst()
-    if rest.contains("--help") || rest.contains("-h") { return help(command.name) }
+    if rest.contains("--help") || rest.contains("-h") {
+      return help([command.name] + rest.filter(command.actions.contains).prefix(1))
+    }
     do {
       return try command.run(try Arguments(Array(rest), for: command))
     } catch let problem as UsageProblem {
@@ -64,8 +66,9 @@ package struct Program: Sendable {
     }
   }
 
-  private func help(_ wanted: String?) -> ExitCode {
-    guard let wanted else {
+  /// `words`: a command and, where it has several, its action; empty: the overview.
+  private func help(_ words: some Collection<String>) -> ExitCode {
+    guard let wanted = words.first else {
       Terminal.print(overview)
       return .success
     }
@@ -76,7 +79,18 @@ package struct Program: Sendable {
         code: "usage")
       return .usage
     }
-    Terminal.print(page(of: command))
+    guard let action = words.dropFirst().first, !command.actions.isEmpty else {
+      Terminal.print(page(of: command))
+      return .success
+    }
+    guard command.actions.contains(action) else {
+      let near = Suggestion.nearest(to: action, among: command.actions)
+      Terminal.complain(
+        "\(command.name) has no action \"\(action)\"",
+        near.map { "did you mean \"\($0)\"?" } ?? "see \(name) help \(command.name)", code: "usage")
+      return .usage
+    }
+    Terminal.print(page(of: command.only(action)))
     return .success
   }
 }

@@ -84,6 +84,8 @@ extension Client.Answer {
     let violations = document["violations"]?.array ?? document["errors"]?.array ?? []
     // Of a single one the detail says it all.
     if violations.count == 1, let only = violations[0]["detail"]?.string, text.hasSuffix(only) { return text }
+    // They follow here.
+    text = text.replacing("; see `violations`", with: violations.isEmpty ? "" : ":")
     for violation in violations {
       let detail = violation["detail"]?.string ?? ""
       let place = violation["parameter"]?.string.map { "/\($0)" } ?? violation["pointer"]?.string ?? ""

@@ -55,7 +55,7 @@ package struct MessageCounts: Sendable {
   /// `: 3 accepted, 1 dead (Unregistered)`
   package var text: String {
     let parts = lines.map { line in
-      "\(line.count) \(line.outcome)\(line.reason.map { " (\($0))" } ?? "")\(line.provider.isEmpty ? "" : " \(line.provider)")"
+      "\(grouped(line.count)) \(line.outcome)\(line.reason.map { " (\($0))" } ?? "")\(line.provider.isEmpty ? "" : " \(line.provider)")"
     }
     return parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
   }

@@ -182,6 +182,9 @@ struct FaultFinder {
         at += 1
         return
       case UInt8(ascii: "\\"): try escape()
+      case (0x0A)?, (0x0D)?:
+        let begin = String(decoding: bytes[start..<min(at, start + 24)], as: UTF8.self)
+        throw fault("the text that begins with `\(begin)` has no closing quote on its line", at: start)
       case (0x00...0x1F)?: throw fault("the string holds a control character: write it as \\u and four digits")
       case (0x20...0x7F)?: at += 1
       default: try multibyte()

@@ -28,6 +28,15 @@ package enum StopSignals {
     sigwait(&set, &number)
   }
 
+  /// Runs `work` in the default way: one that comes meanwhile, or has come, ends the process.
+  package static func unblocked<Result>(_ work: () -> Result) -> Result {
+    var set = stopSet
+    var before = sigset_t()
+    pthread_sigmask(SIG_UNBLOCK, &set, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    return work()
+  }
+
   /// Whether one is waiting to be taken.
   package static var isPending: Bool {
     var set = sigset_t()

@@ -23,7 +23,8 @@ struct ArgumentsTests {
     arguments: [
       (["--titel", "x"], "did you mean --title?"), (["--title"], "--title needs a value"),
       (["--title", "a", "--title", "b"], "is given twice"), (["--json=yes"], "takes no value"),
-      (["-t", "x"], "did you mean --to-token, --title or --ttl?"), (["surprise"], "unexpected argument \"surprise\""),
+      (["-t", "x"], "did you mean --to-token, --title, --ttl or --topic?"),
+      (["surprise"], "unexpected argument \"surprise\""),
     ])
   func problems(_ words: [String], told: String) throws {
     let problem = #expect(throws: UsageProblem.self) { try Arguments(words, for: SendCommand.command) }
@@ -50,6 +51,28 @@ struct ArgumentsTests {
       told(["--user", "a", "--wait", "30s"], send)?.contains("of seconds from 1 to 86400, such as --wait 60") == true)
     #expect(told(["--user", "a", "--ttl", "1d"], send)?.contains("of seconds from 0") == true)
     #expect(told(["--user", "a", "--file", "/nowhere.json"], send) == "there is no file /nowhere.json")
+  }
+
+  @Test("help of one action tells that action alone, with its options and examples")
+  func actions() {
+    func page(_ command: Command, _ action: String) -> String { Tool.program.page(of: command.only(action)) }
+    let edit = page(DraftsCommand.command, "edit")
+    #expect(edit.hasPrefix("Usage: fanfare drafts edit [ID] [OPTION …]\n\nedit "), "\(edit)")
+    #expect(edit.contains("--file FILE") && edit.contains("--url"), "\(edit)")
+    for other in ["duplicate", "--dry-run", "--list NAME", "fanfare drafts send"] {
+      #expect(!edit.contains(other), "\(other) in \(edit)")
+    }
+    let imported = page(DevicesCommand.command, "import")
+    #expect(imported.contains("--map COLUMN=FIELD") && imported.contains("attributes.NAME"), "\(imported)")
+    #expect(!imported.contains("--status") && imported.contains("fanfare devices import customers.csv"))
+    #expect(page(DevicesCommand.command, "prunes").contains("--credential"))
+    let replay = page(MessagesCommand.command, "replay")
+    #expect(replay.contains("ends as fanfare send --wait does") && replay.contains("--outcome"), "\(replay)")
+    for words in [["help", "drafts", "edit"], ["drafts", "edit", "--help"], ["help", "keys", "create"]] {
+      #expect(Tool.program.run(words) == .success)
+    }
+    #expect(Tool.program.run(["help", "drafts", "edti"]) == .usage)
+    #expect(Tool.program.run(["help", "check", "x"]) == .success)
   }
 
   @Test("a misspelt command ends with exit code 2, help with 0")

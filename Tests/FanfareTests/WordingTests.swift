@@ -41,7 +41,7 @@ struct WordingTests {
       told(
         #"{"title":"Not valid","detail":"2 faults; see `violations`","#
           + #""violations":[{"pointer":"/ttl","detail":"too long"},{"pointer":"/to","detail":"missing"}]}"#)
-        == "Not valid: 2 faults; see `violations`\n  `ttl`: too long\n  `to`: missing")
+        == "Not valid: 2 faults:\n  `ttl`: too long\n  `to`: missing")
     #expect(
       told(#"{"title":"There is no such thing","code":"not_found","detail":"There is no such draft"}"#)
         == "There is no such draft")

@@ -70,7 +70,7 @@ extension Call {
 extension Problem {
   static func draftConflict(_ version: Int) -> Problem {
     Problem(
-      .draftConflict, "The draft now has version \(version): read it again, and change that version",
+      .draftConflict, "The draft has version \(version): read it again, and change that version",
       headers: [Header("etag", "\"\(version)\"")])
   }
 }

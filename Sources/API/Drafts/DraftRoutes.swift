@@ -56,8 +56,9 @@ extension Endpoint {
       problems: [.notFound, .draftSent, .draftLimit]
     ) { $0.drafts.duplicateDraft },
     Endpoint(
-      "listTestLists", "GET", "/v1/test_lists", .key([.send, .read]), "List the test lists",
-      answers: [.json(200, "All of them, by name", "TestListPage")]
+      "listTestLists", "GET", "/v1/test_lists", .key([.send, .read]), query: ["format"],
+      "List or export the test lists",
+      answers: [.list("All of them, by name; as NDJSON or CSV too", "TestList", "TestList")]
     ) { $0.testLists.listTestLists },
     Endpoint(
       "putTestList", "PUT", "/v1/test_lists/{name}", .key([.send]), "Create or replace a test list",

@@ -55,6 +55,12 @@ struct DraftSendCalls {
       try await preparation.prepare(document, body: stored.body, call, for: isDryRun ? .answer : .warning)
     }
     if isDryRun { return try await dryRuns.answer(ready, call) }
+    // It would be used up, and nobody would get it.
+    guard ready.count > 0 || stored.message != nil || ready.submission.schedule != nil else {
+      let detail = "nobody would get it: no device is among the recipients. The draft is kept"
+      throw Problem(
+        .invalidMessage, detail, violations: [Violation("/message/to", Violation.Code.notAllowed, detail)])
+    }
     ready.submission.draftOf = id
     ready.submission.labels.name = ready.submission.labels.name ?? stored.name
     let reservation: DraftReservation

@@ -74,7 +74,8 @@ struct DraftTestCalls {
         violations.append(
           Violation(
             "/lists/\(index)", .unknownValue,
-            "no test list has this name; \(hint ?? "create it with `PUT /v1/test_lists/{name}`")"))
+            "no test list has this name; "
+              + (hint ?? "create it with `fanfare test-lists set NAME`, or `PUT /v1/test_lists/{name}`")))
       }
     } catch {
       throw Problem(error)
@@ -106,7 +107,7 @@ struct DraftTestCalls {
       let name = draft.submission.labels.name ?? source.name
       draft.submission.labels.name = name.map { DraftName.of("Test of", $0) }
       try await preparation.foresee(
-        draft, resolved, forecaster.outlook(of: reading.message, contents, call), call, .warning)
+        draft, resolved, forecaster.outlook(of: reading.message, contents, call, for: .warning), call, .warning)
       draft.warnings = call.notices.told(draft.warnings)
       return draft
     }

@@ -17,8 +17,10 @@ struct TestListCalls {
     } catch {
       throw Problem(error)
     }
-    return Answer.json { writer in
-      writer.objects("items", lists) { $1.write(to: &$0) }
+    return try await Listing.answer(all: lists, call, columns: StoredTestList.columns, row: \.row) { list, writer in
+      writer.beginObject()
+      list.write(to: &writer)
+      writer.endObject()
     }
   }
 
@@ -85,6 +87,19 @@ extension StoredTestList {
   /// Nil: it cannot be read any more.
   func read(_ rules: [ProviderName: TokenRules]) -> TestRecipients? {
     document.flatMap { try? TestReader.list($0, providers: rules) }
+  }
+
+  fileprivate static let columns = ["name", "devices", "users", "tokens"]
+  /// Several of a kind are parted by spaces.
+  fileprivate var row: [String] {
+    let document = document
+    func words(_ name: String, _ text: (JSONValue) -> String) -> String {
+      (document?[name]?.array ?? []).map(text).joined(separator: " ")
+    }
+    return [
+      name, words("devices") { $0.string ?? "" }, words("users") { $0.string ?? "" },
+      words("tokens") { "\($0["provider"]?.string ?? ""):\($0["token"]?.string ?? "")" },
+    ]
   }
 
   fileprivate func write(to writer: inout JSONWriter) {

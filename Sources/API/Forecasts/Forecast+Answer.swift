@@ -28,6 +28,15 @@ extension Forecast {
       writer.member("provider", row.key.rawValue)
       writer.member("count", row.value)
     }
+    if !waiting.isEmpty {
+      writer.objects("waiting", waiting.sorted { $0.key < $1.key }) { writer, row in
+        writer.member("reason", row.key)
+        writer.member("count", row.value.count)
+        writer.member("first_at", row.value.first.rfc3339)
+        writer.member("last_at", row.value.last.rfc3339)
+      }
+    }
+    if passed > 0 { writer.member("clock_passed", passed) }
     writer.member("estimated", isEstimated)
     writer.member("sample_size", sample)
     writer.endObject()
@@ -42,10 +51,8 @@ extension Forecast.Exclusion {
     case .skipped?: SkipReason(rawValue: reason)?.explanation ?? reason
     case .expired?: "the message's `ttl` ends before the delivery could start"
     case .failed?: "the provider would refuse the request"
-    case .dead?, nil:
-      reason.hasPrefix(Tombstone.movedPrefix)
-        ? "its token now belongs to device `\(reason.dropFirst(Tombstone.movedPrefix.count))`"
-        : "the provider has called the token dead"
+    case nil: SkipReason(rawValue: reason)?.explanation ?? "the provider has called the token dead"
+    case .dead?: "the provider has called the token dead"
     case .accepted?, .superseded?, .cancelled?: reason
     }
   }
@@ -57,21 +64,35 @@ extension Notice {
     violations.map { Notice(pointer: $0.pointer, code: "unknown_attribute", detail: $0.detail) }
   }
 
+  /// A local time that some devices' clocks have passed.
+  private static func ofPassed(_ forecast: Forecast) -> [Notice] {
+    guard forecast.passed > 0 else { return [] }
+    let isAll = forecast.passed == forecast.wouldBeSent
+    let (about, all) = (forecast.sample == nil || isAll ? "" : "about ", isAll ? "all " : "")
+    return [
+      Notice(
+        pointer: "/send_at_local", code: "local_time_passed",
+        detail: "\(about)\(all)\(grouped(forecast.passed)) device\(forecast.passed == 1 ? " gets" : "s get") it at once: "
+          + "their clock has passed this time")
+    ]
+  }
+
   /// Who gets nothing, by reason: the send is accepted, but not all of it goes out.
   static func of(_ forecast: Forecast) -> [Notice] {
     let total = forecast.targets
-    return forecast.rows.map { exclusion, count in
-      let about = forecast.sample == nil ? "" : "about "
-      guard let outcome = exclusion.outcome else {
+    return ofPassed(forecast)
+      + forecast.rows.map { exclusion, count in
+        let about = forecast.sample == nil ? "" : "about "
+        guard let outcome = exclusion.outcome else {
+          return Notice(
+            pointer: "/to", code: "no_targets",
+            detail: (count == 1 ? "1 device of these users gets" : "\(grouped(count)) devices of these users get")
+              + " nothing (\(exclusion.reason)): \(exclusion.explanation)")
+        }
         return Notice(
-          pointer: "/to", code: "no_targets",
-          detail: (count == 1 ? "1 device of these users gets" : "\(count) devices of these users get")
-            + " nothing (\(exclusion.reason)): \(exclusion.explanation)")
+          pointer: "/to", code: "targets_ended",
+          detail: "\(about)\(grouped(count)) of \(grouped(total)) target\(total == 1 ? "" : "s") will get nothing (\(outcome.rawValue): "
+            + "\(exclusion.reason)): \(exclusion.explanation)")
       }
-      return Notice(
-        pointer: "/to", code: "targets_ended",
-        detail: "\(about)\(count) of \(total) target\(total == 1 ? "" : "s") will get nothing (\(outcome.rawValue): "
-          + "\(exclusion.reason)): \(exclusion.explanation)")
-    }
   }
 }

@@ -53,10 +53,10 @@ final class Forecaster {
     self.zones = zones
   }
 
-  func outlook(of message: Message, _ contents: [VariantTexts], _ call: Call) -> Outlook {
+  func outlook(of message: Message, _ contents: [VariantTexts], _ call: Call, for purpose: ForecastPurpose) -> Outlook {
     Outlook(
       message, contents, app: call.app, clock: configuration.apps[call.app]?.clock ?? AppClock(), zones: zones,
-      accounts: configuration.accounts, now: call.now)
+      accounts: configuration.accounts, now: call.now, purpose: purpose)
   }
 
   /// What would come of this message, and what is to be known of it before it is sent.
@@ -64,7 +64,7 @@ final class Forecaster {
     async throws(Problem) -> (forecast: Forecast, warnings: [Notice])
   {
     let contents = message.textsByVariant
-    let outlook = outlook(of: message, contents, call)
+    let outlook = outlook(of: message, contents, call, for: purpose)
     let recipients = try await recipientResolver.resolve(
       message, call, document: document, keepsDevices: outlook.asksDevices)
     let forecast = try await forecast(recipients, outlook, call, purpose)
@@ -82,6 +82,7 @@ final class Forecaster {
     if outlook.split == nil, let shares = outlook.message.shares {
       outlook.split = VariantSplit(shares: shares, seed: Self.trialSeed)
       forecast.holdoutIsDrawn = shares.holdout > 0
+      forecast.variantsAreDrawn = outlook.variantsDiffer
     }
     for (exclusion, count) in recipients.others { forecast.exclude(exclusion, count) }
     guard let selection = recipients.selection, let count = recipients.count else {
@@ -173,6 +174,9 @@ final class Forecaster {
         found[provider, default: Forecast()].exclude(exclusion)
       } else {
         found[provider, default: Forecast()].send(by: provider)
+        let time = outlook.time(of: target, devices[place])
+        if let wait = time.wait { found[provider]?.wait(for: wait.reason, until: wait.until, wait.until) }
+        if time.hasPassed { found[provider]?.pass() }
       }
     }
     return found

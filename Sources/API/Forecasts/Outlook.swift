@@ -13,9 +13,13 @@ final class Outlook {
   var split: VariantSplit?
   /// Something depends on the device, and not on its route alone.
   let asksDevices: Bool
+  /// Which variant a device gets decides whether it gets anything.
+  let variantsDiffer: Bool
   private let timing: Timing?
   private let life: Int64
   private let contents: [MessageTexts]
+  /// What a device is told by that lacks an attribute: it names those that the texts need.
+  private let missing: Forecast.Exclusion
   private let accounts: [CredentialID: any ProviderAccount]
   private var shared: [Form: Rendered] = [:]
 
@@ -32,19 +36,43 @@ final class Outlook {
 
   init(
     _ message: Message, _ contents: [VariantTexts], app: AppID, clock: AppClock, zones: ZoneBook,
-    accounts: [CredentialID: any ProviderAccount], now: WallTime
+    accounts: [CredentialID: any ProviderAccount], now: WallTime, purpose: ForecastPurpose
   ) {
     self.message = message
     self.app = app
     self.accounts = accounts
     self.contents = contents.map(\.texts)
+    missing = Self.missing(contents.flatMap { $0.texts.slots })
     startedAt = Schedule(message, now: now)?.startAt ?? now
     life = max(Int64(message.ttl) * 1_000, Message.atOnce)
     let timing = Timing(message, clock, zones)
     self.timing = timing
+    variantsDiffer = contents.count > 1 && contents.contains { !$0.texts.slots.isEmpty }
     asksDevices =
       message.holdout > 0 || message.cap != nil || message.kind == .liveActivity
       || contents.contains { !$0.texts.slots.isEmpty } || timing?.mayExclude(life: life) == true
+      // Who asks for the figure is told who waits.
+      || (timing != nil && purpose == .answer)
+      // Some clocks may have passed a local time already.
+      || Self.hasBegun(message.sendAt, now)
+  }
+
+  private static func missing(_ slots: [Placeholder]) -> Forecast.Exclusion {
+    let reason = SkipReason.attributeMissing
+    var names: [String] = []
+    for slot in slots where slot.fallback == nil && !names.contains(slot.name) { names.append(slot.name) }
+    guard let first = names.first else { return .skipped(reason) }
+    let named =
+      names.prefix(namesTold).map { "`\($0)`" }.joined(separator: " or ") + (names.count > namesTold ? " …" : "")
+    return Forecast.Exclusion(
+      .skipped, reason.rawValue, note: "the device has no \(named): give a default, such as `{{\(first)|there}}`")
+  }
+  /// Attributes that are named where devices lack one.
+  private static let namesTold = 3
+
+  private static func hasBegun(_ time: SendTime?, _ now: WallTime) -> Bool {
+    guard case .local(let local)? = time else { return false }
+    return now - local.earliest > late
   }
 
   /// Nil: it would be sent. `device`: as it is registered. `full`: those whose cap is used up.
@@ -72,6 +100,23 @@ final class Outlook {
     return unrenderable(account, content, facts ?? DeviceFacts(), address)
   }
 
+  /// What the message's times mean for a device that is sent to: why it waits and until when, or that its clock has
+  /// passed the local time.
+  func time(of target: SubmissionTarget, _ device: StoredDevice?) -> (
+    wait: (reason: String, until: WallTime)?, hasPassed: Bool
+  ) {
+    guard let timing else { return (nil, false) }
+    let zone = target.registered ? device?.device.facts.timeZone : nil
+    let start = timing.start(zone)
+    switch timing.plan(zone, startedAt: startedAt, life: life, now: startedAt) {
+    case .hold(let until, _): return ((until == start ? Timing.localReason : Timing.quietReason, until), false)
+    case .go: return (nil, start.map { startedAt - $0 > Self.late } ?? false)
+    case .ended: return (nil, false)
+    }
+  }
+  /// Milliseconds for which a time counts as now.
+  private static let late: Int64 = 60_000
+
   private func unrenderable(
     _ account: any ProviderAccount, _ content: Int, _ facts: DeviceFacts, _ address: Address
   ) -> Forecast.Exclusion? {
@@ -84,7 +129,7 @@ final class Outlook {
     } else {
       let isShared = texts.slots(of: choice).isEmpty
       guard let own = texts.message(for: facts, providerChooses: account.choosesLanguage) else {
-        return .skipped(.attributeMissing)
+        return missing
       }
       rendered = render(own, account)
       if isShared { shared[form] = rendered }

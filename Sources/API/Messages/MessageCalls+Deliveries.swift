@@ -1,5 +1,6 @@
 import Domain
 import HTTPServer
+import Intake
 import JSON
 import Store
 
@@ -10,6 +11,7 @@ extension MessageCalls {
   func listDeliveries(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try call.messageID()
     let filter = filter(of: call)
+    if let variant = filter.variant { try await checkVariant(variant, of: id, call) }
     let listing = Listing<DeliveryReport>(
       write: { $0.write(to: &$1) }, columns: ["device", "user"] + DeliveryReport.columns,
       row: { [$0.device.rawValue, $0.user ?? ""] + $0.row },
@@ -33,6 +35,24 @@ extension MessageCalls {
     filter.variant = call.request.query("variant")
     filter.provider = call.request.query("provider").map { ProviderName(rawValue: $0) }
     return filter
+  }
+
+  /// A name that the message does not have would find nothing, without a word.
+  private func checkVariant(_ variant: String, of id: MessageID, _ call: Call) async throws(Problem) {
+    let report: MessageReport?
+    do throws(StoreError) {
+      report = try await store.reports.report(id, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
+    guard let report else { throw Problem.noMessage }
+    let names = report.split?.shares.names ?? []
+    guard !names.contains(variant) else { return }
+    let near = Suggestion.nearest(to: variant, among: names).map { "did you mean `\($0)`?" }
+    let known = names.isEmpty ? "the message has no variants" : "the variants are \(names.joined(separator: ", "))"
+    var violation = Violation("", .unknownValue, "no variant of the message is called so; \(near ?? known)")
+    violation.parameter = "variant"
+    throw Problem(.invalidParameter, violation.detail, violations: [violation])
   }
 
   private func deliveries(
@@ -67,6 +87,7 @@ extension DeliveryReport {
     writer.member("variant", variant)
     writer.member("state", state)
     writer.member("reason", reason)
+    writer.member("moved_to", movedTo?.rawValue)
     writer.member("provider_id", providerID)
     writer.member("request_id", requestID?.description)
     writer.member("next_attempt_at", nextAttemptAt?.rfc3339)
@@ -87,6 +108,7 @@ extension DeliveryReport {
   static let columns = [
     "provider", "platform", "variant", "state", "reason", "provider_id", "request_id", "attempts", "last_attempt_at",
     "next_attempt_at", "overtaken", "earliest_attempt_at", "latest_attempt_at",
+    "moved_to",
   ]
 
   var row: [String] {
@@ -97,6 +119,7 @@ extension DeliveryReport {
       attemptedBetween == nil ? String(attempts.count) : "",
       attempts.last?.at.rfc3339 ?? "", nextAttemptAt?.rfc3339 ?? "", String(overtaken),
       attemptedBetween?.lowerBound.rfc3339 ?? "", attemptedBetween?.upperBound.rfc3339 ?? "",
+      movedTo?.rawValue ?? "",
     ]
   }
 }

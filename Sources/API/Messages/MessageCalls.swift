@@ -81,6 +81,7 @@ extension MessageReport {
         writer.member("count", wait.count)
       }
     }
+    delay?.write(to: &writer)
     if state == .cancelled {
       writer.member("sent", sent)
       writer.member("not_sent", total - sent)
@@ -137,6 +138,18 @@ extension JSONValue {
   /// Of hundredths of a percent; whole where it is.
   static func percent(_ hundredths: Int) -> JSONValue {
     hundredths.isMultiple(of: 100) ? .integer(Int64(hundredths / 100)) : .double(Double(hundredths) / 100)
+  }
+}
+
+extension Delay {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.key("waiting_for_time")
+    writer.beginObject()
+    writer.member("reason", reason)
+    writer.member("count", count)
+    writer.member("first_at", first?.rfc3339)
+    writer.member("last_at", last?.rfc3339)
+    writer.endObject()
   }
 }
 

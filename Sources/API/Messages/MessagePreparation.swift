@@ -75,7 +75,7 @@ final class MessagePreparation {
     }
     var warnings = reading.warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     let contents = message.textsByVariant
-    let outlook = forecaster.outlook(of: message, contents, call)
+    let outlook = forecaster.outlook(of: message, contents, call, for: purpose)
     let checked = message
     let (recipients, notices) = try await check.perform(checked, contents, call) { () throws(Problem) in
       try await recipientResolver.resolve(

@@ -22,7 +22,10 @@ struct Pace {
     let left = report.total - final
     // A pace says more than what was: a pause counts into that. Nobody knows when a paused one goes on.
     let ahead = report.ratePerSecond.map { Double($0) } ?? rate
-    let isMoving = report.completedAt == nil && report.state != .paused && report.state != .cancelled
+    // … nor when what stands against a credential has ended; what waits for its time does not go at this rate.
+    let isMoving =
+      report.completedAt == nil && report.state != .paused && report.state != .cancelled && report.waits.isEmpty
+      && report.delay == nil
     end = left > 0 && ahead > 0 && isMoving ? last + Int64((Double(left) * 1_000 / ahead).rounded()) : nil
   }
 }

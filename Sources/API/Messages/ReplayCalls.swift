@@ -67,7 +67,7 @@ final class ReplayCalls {
     prepared.submission.labels.audience = nil
     if message.shares != nil { prepared.submission.sharedAs = try await seed(of: parent, call.app) }
     try await preparation.foresee(
-      prepared, recipients, forecaster.outlook(of: message, contents, call), call, .warning)
+      prepared, recipients, forecaster.outlook(of: message, contents, call, for: .warning), call, .warning)
     prepared.warnings = call.notices.told(prepared.warnings)
     prepared.submission.idempotency = idempotency
     var answer = try await acceptor.accept(prepared, call.app)

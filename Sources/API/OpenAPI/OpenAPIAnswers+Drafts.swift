@@ -81,7 +81,19 @@ extension OpenAPIAnswers {
           ("type", "array"), ("items", open(["provider", "count"], [("provider", text), ("count", count)])),
         ])
       ),
-      ("estimated", flag), ("sample_size", count),
+      (
+        "waiting",
+        .make([
+          ("type", "array"),
+          (
+            "items",
+            open(
+              ["reason", "count", "first_at", "last_at"],
+              [("reason", text), ("count", count), ("first_at", time), ("last_at", time)])
+          ),
+        ])
+      ),
+      ("clock_passed", count), ("estimated", flag), ("sample_size", count),
     ])
   private static let draftCount = open(
     ["forecast", "warnings"], [("forecast", .reference("Forecast")), ("warnings", list("Warning"))])

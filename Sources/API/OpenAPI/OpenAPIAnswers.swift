@@ -165,6 +165,12 @@ enum OpenAPIAnswers {
         ])
       ),
       (
+        "waiting_for_time",
+        open(
+          ["reason", "count"],
+          [("reason", text), ("count", count), ("first_at", time), ("last_at", time)])
+      ),
+      (
         "outcomes",
         open(Outcome.allCases.map(\.rawValue), Outcome.allCases.map { ($0.rawValue, count) })
       ),
@@ -204,7 +210,7 @@ enum OpenAPIAnswers {
     ("state", words(DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue))),
     ("reason", text), ("provider_id", text), ("request_id", text), ("next_attempt_at", time), ("overtaken", flag),
     ("attempts", list("Attempt")), ("attempts_omitted", count),
-    ("earliest_attempt_at", time), ("latest_attempt_at", time),
+    ("earliest_attempt_at", time), ("latest_attempt_at", time), ("moved_to", text),
   ]
   private static let delivery = open(["state", "overtaken", "attempts"], deliveryFields + [("user", text)])
   private static let timelineEntry = open(
@@ -292,6 +298,10 @@ enum OpenAPIAnswers {
               ])
           ),
         ])
+      ),
+      (
+        "waiting_prunes",
+        .make([("type", "array"), ("items", open(["credential", "count"], [("credential", text), ("count", count)]))])
       ),
     ])
 }

@@ -69,7 +69,7 @@ struct NamedAudienceCalls {
       }
       guard users.isEmpty else {
         let list = users.prefix(20).map { "`\($0.name)`" }.joined(separator: ", ")
-        throw Problem(.audienceInUse, "Other audiences use this audience: \(list). Change them first")
+        throw Problem(.audienceInUse, "It is part of \(list): change them first")
       }
       do throws(StoreError) {
         return try await store.namedAudiences.remove(name, app: call.app, edition: edition)

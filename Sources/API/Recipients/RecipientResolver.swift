@@ -71,7 +71,7 @@ final class RecipientResolver {
           found.owner.map(resolver.target) ?? resolver.target(address, id: found.id)
         }
         if keepsDevices { kept = found.map(\.owner) }
-      case .users:
+      case .users(let users):
         for device in ofUsers.joined() {
           if let exclusion = resolver.exclusion(ofUsersDevice: device) {
             others[exclusion, default: 0] += 1
@@ -80,7 +80,7 @@ final class RecipientResolver {
             if keepsDevices { kept.append(device) }
           }
         }
-        warnings = Notice.ofUsersWithoutDevices(ofUsers.map(\.isEmpty))
+        warnings = Notice.ofUsersWithoutDevices(zip(users, ofUsers).map { ($0, $1.isEmpty) })
       case .channel(let address):
         targets = [resolver.target(address)]
         if keepsDevices { kept = [nil] }

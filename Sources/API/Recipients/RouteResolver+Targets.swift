@@ -11,7 +11,7 @@ extension RouteResolver {
     return target(stored)
   }
 
-  /// A disabled device is skipped, and a pruned one ends as dead with its tombstone's reason.
+  /// A disabled device, and one whose token has moved, is skipped; a pruned one ends as dead with its tombstone's reason.
   package func target(_ stored: StoredDevice) -> SubmissionTarget {
     let device = stored.device
     return SubmissionTarget(
@@ -31,7 +31,7 @@ extension RouteResolver {
   /// Why a device of a user that a message names is no target of it: its token is dead, or such a push cannot go there.
   /// Nil: it is one.
   func exclusion(ofUsersDevice stored: StoredDevice) -> Forecast.Exclusion? {
-    if let tombstone = stored.tombstone { return Forecast.Exclusion(nil, tombstone.reason) }
+    if let tombstone = stored.tombstone { return Forecast.Exclusion(nil, tombstone.deliveryReason) }
     let route = route(of: stored.device.address)
     guard case .ended(_, let reason) = route, let note = note(of: route, at: stored.device.address) else { return nil }
     return Forecast.Exclusion(nil, reason, note: note)
@@ -63,7 +63,9 @@ extension RouteResolver {
 
   private func route(of stored: StoredDevice) -> Route {
     if !stored.device.enabled { return .skipped(.deviceDisabled) }
-    if let tombstone = stored.tombstone { return .ended(.dead, reason: tombstone.reason) }
+    if let tombstone = stored.tombstone {
+      return tombstone.isMoved ? .skipped(.moved) : .ended(.dead, reason: tombstone.reason)
+    }
     return route(of: stored.device.address)
   }
 }

@@ -91,6 +91,12 @@ final class TagHints {
   /// Among tags of the same key first, as `plan:pro` for `plan:por`; then among the grammar's own keys, as
   /// `platform:ios` for `platfrm:ios`; then among all tags.
   private func nearest(to tag: String, _ call: Call) async -> String? {
+    // A named audience that is written as a tag.
+    if AudienceName.isWellFormed(tag), let found = try? await store.namedAudiences.find([tag], app: call.app),
+      found.first ?? nil != nil
+    {
+      return "audience:\(tag)"
+    }
     let key = tag.firstIndex(of: ":").map { String(tag[...$0]) }
     for prefix in [key, ""].compactMap({ $0 }) {
       guard call.suggestions.isLeft else { return nil }

@@ -48,11 +48,12 @@ struct Notice: Hashable {
   /// Users are told by their place only so many times; the rest is a number.
   private static let usersNamed = 20
 
-  /// `isEmpty`: by the user's place in the message, whether it has no device.
-  static func ofUsersWithoutDevices(_ isEmpty: [Bool]) -> [Notice] {
-    let places = isEmpty.indices.filter { isEmpty[$0] }
+  /// `users`: as the message lists them, each with whether it has no device.
+  static func ofUsersWithoutDevices(_ users: [(name: String, isEmpty: Bool)]) -> [Notice] {
+    let places = users.indices.filter { users[$0].isEmpty }
     var notices = places.prefix(usersNamed).map {
-      Notice(pointer: "/to/users/\($0)", code: "no_devices", detail: "no device is registered for this user")
+      Notice(
+        pointer: "/to/users/\($0)", code: "no_devices", detail: "user `\(users[$0].name.prefix(200))` has no device")
     }
     if places.count > usersNamed {
       notices.append(

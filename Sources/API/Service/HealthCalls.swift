@@ -105,5 +105,10 @@ extension Owners {
       for partition in partitions(of: worker.serial) { writer.integer(partition) }
       writer.endArray()
     }
+    // No reason to be degraded: it is so in the midst of each send to dead tokens.
+    writer.objects("waiting_prunes", waitingPrunes.sorted { $0.key.rawValue < $1.key.rawValue }) { writer, row in
+      writer.member("credential", row.key.rawValue)
+      writer.member("count", row.value)
+    }
   }
 }

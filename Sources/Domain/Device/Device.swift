@@ -109,4 +109,16 @@ package struct Tombstone: Hashable, Sendable {
     self.credential = credential
     self.message = message
   }
+
+  /// The reason of a device whose token is registered under another id now.
+  package static func moved(to owner: DeviceID) -> String { movedPrefix + owner.rawValue }
+
+  /// The provider says nothing against the token: it is registered under another id.
+  package var isMoved: Bool { reason.hasPrefix(Self.movedPrefix) }
+  /// Which one; nil: its token has not moved.
+  package var newOwner: DeviceID? {
+    isMoved ? DeviceID(rawValue: String(reason.dropFirst(Self.movedPrefix.count))) : nil
+  }
+  /// Why a delivery to the device is not sent. It names no other device: counters are kept by reason.
+  package var deliveryReason: String { isMoved ? SkipReason.moved.rawValue : reason }
 }

@@ -24,6 +24,19 @@ package struct Forecast: Hashable, Sendable {
   package var sample: Int?
   /// Who is in the holdout depends on the message's id, which it gets when it is sent.
   package var holdoutIsDrawn = false
+  /// … and so does who gets a variant whose texts some devices lack an attribute for.
+  package var variantsAreDrawn = false
+  /// Of those who are sent to: who waits for a time, by the reason.
+  package private(set) var waiting: [String: Waiting] = [:]
+  /// Of those who are sent to: whose clock has passed the message's local time.
+  package private(set) var passed = 0
+
+  /// Devices that wait, and the first and the last time at which one of them is sent to.
+  package struct Waiting: Hashable, Sendable {
+    package var count: Int
+    package var first: WallTime
+    package var last: WallTime
+  }
 
   /// Nobody looked at yet: all figures are 0.
   package init() {}
@@ -35,7 +48,8 @@ package struct Forecast: Hashable, Sendable {
   package var devices: Int { wouldBeSent + excluded.values.reduce(0, +) }
   /// Not every figure was counted: some are taken from a sample, or depend on chance.
   package var isEstimated: Bool {
-    sample != nil || (holdoutIsDrawn && excluded.keys.contains { $0.reason == SkipReason.holdout.rawValue })
+    sample != nil || variantsAreDrawn
+      || (holdoutIsDrawn && excluded.keys.contains { $0.reason == SkipReason.holdout.rawValue })
   }
 
   /// A count of 0 or less changes nothing.
@@ -46,6 +60,15 @@ package struct Forecast: Hashable, Sendable {
   package mutating func send(by provider: ProviderName, _ count: Int = 1) {
     if count > 0 { byProvider[provider, default: 0] += count }
   }
+
+  /// Of those who are sent to. `reason`: `quiet_hours` or `local_time`.
+  package mutating func wait(for reason: String, until first: WallTime, _ last: WallTime, _ count: Int = 1) {
+    guard count > 0 else { return }
+    let known = waiting[reason] ?? Waiting(count: 0, first: first, last: last)
+    waiting[reason] = Waiting(count: known.count + count, first: min(known.first, first), last: max(known.last, last))
+  }
+  /// Of those who are sent to. A count of 0 or less changes nothing.
+  package mutating func pass(_ count: Int = 1) { passed += max(0, count) }
 
   /// Adds `total` devices of one provider of which `some` are a sample; without a sample they count as sent.
   package mutating func add(_ some: Forecast, ofProvider provider: ProviderName, scaledTo total: Int) {
@@ -63,5 +86,8 @@ package struct Forecast: Hashable, Sendable {
       given = upTo
     }
     send(by: provider, total - given)
+    func scaled(_ count: Int) -> Int { Int((Double(count) * Double(total) / Double(looked)).rounded()) }
+    for (reason, some) in some.waiting { wait(for: reason, until: some.first, some.last, scaled(some.count)) }
+    pass(scaled(some.passed))
   }
 }

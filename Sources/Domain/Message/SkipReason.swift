@@ -7,6 +7,7 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
   case unknownDevice = "unknown_device"
   case deviceDisabled = "device_disabled"
   case deviceDeleted = "device_deleted"
+  case moved
   case holdout
   case quietHours = "quiet_hours"
   case capped
@@ -16,7 +17,7 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
   /// The message, the app's settings or the operator asked for it: nothing is to be mended.
   package var isIntended: Bool {
     switch self {
-    case .tokenKind, .providerExcluded, .deviceDisabled, .deviceDeleted, .holdout, .quietHours, .capped: true
+    case .tokenKind, .providerExcluded, .deviceDisabled, .deviceDeleted, .moved, .holdout, .quietHours, .capped: true
     case .kindUnsupported, .noCredential, .unknownDevice, .attributeMissing, .noLiveActivityToken: false
     }
   }
@@ -30,11 +31,12 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .tokenKind: "the token is of another kind than this kind of push needs"
     case .kindUnsupported: "the provider does not support this kind of push"
-    case .providerExcluded: "the message's `providers` excludes this provider"
+    case .providerExcluded: "`providers` leaves this provider out"
     case .noCredential: "no credential of the app serves this address"
     case .unknownDevice: "no device is registered under this id"
     case .deviceDisabled: "the device is registered with `enabled: false`"
     case .deviceDeleted: "the device was deleted after the message was accepted"
+    case .moved: "the device's token is registered under another device id now"
     case .holdout: "the device is in the holdout, which gets nothing"
     case .quietHours: "the device is in its quiet hours"
     case .capped: "the device has had as many messages of this topic as the cap allows"

@@ -49,12 +49,13 @@ enum LanguageReader {
         ("title", notification.title, wider.contains { $0.title != nil }),
         ("subtitle", notification.subtitle, wider.contains { $0.subtitle != nil }),
         ("body", notification.body, wider.contains { $0.body != nil }),
-      ].filter { $0.1 != nil && !$0.2 }.map { "`\($0.0)`" }
+      ].filter { $0.1 != nil && !$0.2 }.map(\.0)
       guard !missing.isEmpty else { continue }
       findings.warn(
         fields.place.member("localized").member(entry.language), "partly_localized",
-        "devices of this language get the message's own \(missing.joined(separator: " and ")): give "
-          + "\(missing.count == 1 ? "it" : "them") here too")
+        "devices with language `\(entry.language)` get the message's own "
+          + "\(missing.map { "`\($0)`" }.joined(separator: " and ")) beside these texts: add "
+          + missing.map { "`localized.\(entry.language).\($0)`" }.joined(separator: " and "))
     }
   }
 }

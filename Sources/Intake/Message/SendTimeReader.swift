@@ -16,7 +16,7 @@ enum SendTimeReader {
           LocalTime(text) == nil ? "" : "; for this time by each device's clock use `send_at_local`"
         findings.refuse(
           place, .invalidFormat,
-          "`send_at` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z\(hint)")
+          "`send_at` needs date, time and zone (RFC 3339), such as 2026-12-01T09:00:00+01:00\(hint)")
       }
     }
     if let text = fields.text("send_at_local", .line(64), &findings) {
@@ -29,7 +29,7 @@ enum SendTimeReader {
         }
       } else {
         findings.refuse(
-          place, .invalidFormat, "`send_at_local` must be a time without offset, such as 2026-12-01T09:00:00")
+          place, .invalidFormat, "`send_at_local` needs date and time without a zone, such as 2026-12-01T09:00:00")
       }
     }
     if fields.has("send_at"), fields.has("send_at_local") {

@@ -128,7 +128,8 @@ enum VariantReader {
     else { return }
     findings.warn(
       own.place.member("notification"), "not_localized",
-      "devices with a language in `localized` get the message's texts: give this variant its own `localized`")
+      "devices with a language in `localized` get the message's texts, not this variant's: add `localized` to the variant"
+    )
   }
 }
 

@@ -16,6 +16,12 @@ struct Snapshot {
     /// Not in these hours.
     var pause: QuietPause?
 
+    /// Until when its members wait; nil: they may be sent to.
+    func waits(at now: WallTime) -> WallTime? {
+      if let due, due > now { return due }
+      return pause?.end(now: now)
+    }
+
     fileprivate var order: [String] {
       [Self.digits(due), (pause?.times ?? []).map { Self.digits($0.from) + Self.digits($0.to) }.joined()]
     }

@@ -36,7 +36,7 @@ extension JobQueue {
       target.address = stored.device.address
       target.facts = stored.device.facts
     } else {
-      target.gone = stored.map { $0.tombstone?.reason ?? disabledReason } ?? deletedReason
+      target.gone = stored.map { $0.tombstone?.deliveryReason ?? disabledReason } ?? deletedReason
     }
   }
 

@@ -1,4 +1,5 @@
 import Domain
+import Loop
 import RedisClient
 
 /// A part of an audience as it is read to be shown.
@@ -58,6 +59,10 @@ extension DeliveryReports {
     into items: inout [DeliveryReport], limit: Int, left: inout Int
   ) async throws(StoreError) -> Int? {
     guard members.isStarted, let snapshot = try await snapshot(members.id, members.partition) else { return nil }
+    var timeReason: String?
+    if !members.hasEnded, snapshot.segments.contains(where: { $0.wave != nil }) {
+      timeReason = try await MessageArchive(session).timeReason(of: members.id, app: members.app)
+    }
     let full = items.count + limit
     for segment in snapshot.segments where segment.range.upperBound > index {
       guard filter.takes(segment.provider, segment.platform),
@@ -76,7 +81,7 @@ extension DeliveryReports {
         var rest = chosen[...]
         while !rest.isEmpty, items.count < full {
           let page = Array(rest.prefix(full - items.count))
-          items += try await reports(page, members, segment, conditions).filter(filter.takes)
+          items += try await reports(page, members, segment, conditions, timeReason: timeReason).filter(filter.takes)
           rest = rest.dropFirst(page.count)
         }
         left -= window.count
@@ -100,9 +105,10 @@ extension DeliveryReports {
     }
   }
 
-  /// Members of one segment, in ascending order.
+  /// Members of one segment, in ascending order. `timeReason`: why those wait whose time has not come.
   func reports(
-    _ indexes: [Int], _ members: Members, _ segment: Snapshot.Segment, _ conditions: [CredentialID: CredentialCondition]
+    _ indexes: [Int], _ members: Members, _ segment: Snapshot.Segment,
+    _ conditions: [CredentialID: CredentialCondition], timeReason: String?
   ) async throws(StoreError) -> [DeliveryReport] {
     guard let first = indexes.first, let last = indexes.last else { return [] }
     let partition = members.partition
@@ -149,6 +155,7 @@ extension DeliveryReports {
       }
     }
     let tried = try await OutcomeWriter(session).tried(members.id, partition, indexes.filter { codes[$0] == .none })
+    let due = segment.wave?.waits(at: session.loop.wallNow)
     return indexes.enumerated().map { place, index in
       let delivery = DeliveryID(message: members.id, partition: partition, index: index)
       var report = DeliveryReport(
@@ -161,6 +168,8 @@ extension DeliveryReports {
         if outcome == .failed, records[index] == nil { report.reason = CorruptRecords.reason }
       } else if codes[index] == .waiting, records[index] == nil {
         report.state = DeliveryState.retrying.rawValue
+      } else if let due, codes[index] == .none, tried[index] == nil {
+        (report.reason, report.nextAttemptAt) = (timeReason, due)
       }
       if let slice = slices[index] {
         report.requestID = slice.key

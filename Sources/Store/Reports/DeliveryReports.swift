@@ -30,6 +30,11 @@ package struct DeliveryReports: StorePart {
       let devices = try await DeviceRegistry(session).devices(page.items.map(\.device), app: app)
       for (place, stored) in devices.enumerated() { page.items[place].user = stored?.device.user }
     }
+    let moved = tellsUsers ? page.items.indices.filter { page.items[$0].reason == SkipReason.moved.rawValue } : []
+    if !moved.isEmpty {
+      let devices = try await DeviceRegistry(session).devices(moved.map { page.items[$0].device }, app: app)
+      for (place, stored) in zip(moved, devices) { page.items[place].movedTo = stored?.tombstone?.newOwner }
+    }
     return page
   }
 

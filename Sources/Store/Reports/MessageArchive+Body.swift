@@ -10,4 +10,11 @@ extension MessageArchive {
     guard let parts = try await find([id])[0], parts.text("app") == app.rawValue else { return nil }
     return parts.message[Array("b".utf8)]
   }
+
+  /// Why deliveries of a message wait for a time: it has a local time, or else there are quiet hours.
+  func timeReason(of id: MessageID, app: AppID) async throws(StoreError) -> String {
+    let body = try await body(of: id, app: app) ?? []
+    return body.contains(Self.localTimeMember) ? Timing.localReason : Timing.quietReason
+  }
+  private static let localTimeMember = Array(#""send_at_local""#.utf8)
 }

@@ -43,6 +43,8 @@ package struct MessageReport: Sendable {
   package var retrying: Int
   /// Neither final nor retrying, of credentials that something stands against. Told of a single message only.
   package var waits: [CredentialWait] = []
+  /// Never attempted, and waiting for quiet hours to end or for a local time. Told of a single message only.
+  package var delay: Delay?
   /// When the first request was made and when the last outcome came, as far as flushed: rate and predicted end follow. Nil
   /// for a direct send that ended at once.
   package var firstAttemptAt: WallTime?
@@ -62,6 +64,16 @@ extension MessageReport {
   package var blocked: [String: Int] {
     waits.filter(\.condition.blocks).reduce(into: [:]) { $0[$1.condition.reason, default: 0] += $1.count }
   }
+}
+
+/// Deliveries of a message that were never attempted, as their time has not come.
+package struct Delay: Hashable, Sendable {
+  package var count = 0
+  /// `quiet_hours` or `local_time`.
+  package var reason: String
+  /// When the first and the last of them may go; nil: each has a time of its own.
+  package var first: WallTime?
+  package var last: WallTime?
 }
 
 /// Deliveries of a message that have not begun, and what stands against their credential.
@@ -97,6 +109,8 @@ package struct DeliveryReport: Sendable {
   package var attemptedBetween: ClosedRange<WallTime>? = nil
   /// The device's, as it is registered now; nil also where nobody asked for it.
   package var user: String? = nil
+  /// Which device has its token now, where it was skipped as that has moved; nil also where nobody asked for it.
+  package var movedTo: DeviceID? = nil
 }
 
 /// Which deliveries to list; nil: any.

@@ -121,7 +121,10 @@ package struct Timelines: StorePart {
         let snapshot = try await DeliveryReports(session).snapshot(id, partition),
         let index = snapshot.index(of: number), let segment = snapshot.segment(of: index)
       {
-        for delivery in try await DeliveryReports(session).reports([index], members, segment, conditions)
+        var timeReason: String?
+        if segment.wave != nil { timeReason = try await MessageArchive(session).timeReason(of: id, app: app) }
+        for delivery in try await DeliveryReports(session).reports(
+          [index], members, segment, conditions, timeReason: timeReason)
         where delivery.device == search.device {
           entries.append(TimelineEntry(message: id, name: name, kind: kind, toAudience: true, delivery: delivery))
         }

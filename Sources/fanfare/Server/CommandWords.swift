@@ -8,6 +8,14 @@ enum CommandWords {
       .replacing("`set` must be FIELD:VALUE", with: "`--set` must be FIELD=VALUE")
       .replacing(#/ \(over HTTP `[^`]*`\)/#, with: "")
       .replacing("`PUT /v1/test_lists/{name}`", with: "`fanfare test-lists set NAME`")
+      .replacing(
+        "POST …/replay with outcomes [\"cancelled\"] sends",
+        with: "`fanfare messages replay ID --outcome cancelled` sends"
+      )
+      .replacing("see its `counts`", with: "see `fanfare messages show ID`")
+      .replacing("`send_at` needs", with: "`--at` needs").replacing("`send_at_local` needs", with: "`--at-local` needs")
+      .replacing("use `send_at_local`", with: "use `--at-local`")
+      .replacing(/`message\.([a-z_])/) { "`\($0.1)" }
       .replacing("`Idempotency-Key`", with: "`--idempotency-key`")
       .replacing("`?dry_run=true`", with: "`--dry-run`")
   }

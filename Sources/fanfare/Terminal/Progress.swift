@@ -1,4 +1,5 @@
 import CommandFrame
+import Domain
 import Glibc
 
 /// A line on the terminal that says how far a long task is, drawn when it has taken a second. Elsewhere nothing is written.

@@ -1,20 +1,21 @@
 import CommandFrame
 import Glibc
+import Processes
 
 /// Asks whoever sits at the terminal.
 enum Question {
   /// Somebody can be asked: input and errors are a terminal.
   static let canBeAsked = isatty(0) == 1 && isatty(2) == 1
 
-  /// True for an answer that begins with y, or with nothing. False at the end of the input.
-  static func yes(_ question: String) -> Bool {
-    Terminal.write("\(question) [Y/n] ", to: 2)
-    guard let answer = readLine() else {
+  /// True for an answer that begins with y. Without an answer, `isUsual`; false at the end of the input.
+  static func yes(_ question: String, isUsual: Bool = true) -> Bool {
+    Terminal.write("\(question) [\(isUsual ? "Y/n" : "y/N")] ", to: 2)
+    guard let answer = StopSignals.unblocked({ readLine() }) else {
       Terminal.note("")
       return false
     }
     let word = answer.lowercased().filter { $0 != " " }
-    return word.isEmpty || word.hasPrefix("y")
+    return word.isEmpty ? isUsual : word.hasPrefix("y")
   }
 
   /// A line; nil at the end of the input.

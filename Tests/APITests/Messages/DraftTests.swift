@@ -18,6 +18,19 @@ struct DraftTests {
     return id
   }
 
+  @Test("a draft that nobody would get is not sent, and stays as it is")
+  func toNobody() async throws {
+    try await Gateway.running { gateway in
+      let id = try create(gateway, Self.message)
+      let refused = gateway.ask("POST", "/v1/drafts/\(id)/send")
+      #expect(refused.status == 422 && refused.text.contains("nobody would get it"), "\(refused.text)")
+      #expect(refused.json["violations"]?.array?.first?["pointer"]?.string == "/message/to", "\(refused.text)")
+      #expect(gateway.ask("GET", "/v1/drafts/\(id)").json["version"]?.integer == 1)
+      gateway.register("d1", #""tags":["beta"]"#)
+      #expect(gateway.ask("POST", "/v1/drafts/\(id)/send").status == 202)
+    }
+  }
+
   @Test("a draft is kept, listed, read, replaced and deleted; of two who change it at once one is told")
   func editing() async throws {
     try await Gateway.running { gateway in

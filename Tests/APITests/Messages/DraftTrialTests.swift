@@ -20,6 +20,9 @@ struct DraftTrialTests {
       let read = gateway.ask("GET", "/v1/test_lists/team", nil, as: .read).json
       #expect(read["name"]?.string == "team" && read["users"] == .array([.string("ana")]))
       #expect(gateway.ask("GET", "/v1/test_lists").json["items"]?.array?.count == 1)
+      let table = gateway.ask("GET", "/v1/test_lists?format=csv").text.split(separator: "\r\n")
+      #expect(table.first == "name,devices,users,tokens" && table.count == 2, "\(table)")
+      #expect(table.last?.hasPrefix("team,") == true, "\(table)")
       for (body, violations) in [
         (#"{"device":["d1"]}"#, ["/device unknown_field"]),
         (#"{"devices":[]}"#, ["/devices empty"]), (#"{"users":["a\nb"]}"#, ["/users/0 invalid_format"]),

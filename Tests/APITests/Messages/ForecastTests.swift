@@ -1,5 +1,6 @@
 import API
 import Domain
+import Foundation
 import JSON
 import Loop
 import Store
@@ -62,6 +63,54 @@ struct ForecastTests {
     }
   }
 
+  @Test("who waits for quiet hours or a local time is counted, with the times; whose clock has passed one is told")
+  func waiting() async throws {
+    try await Gateway.running { gateway in
+      // One clock is far ahead of the other.
+      gateway.register("early", #""tz":"Pacific/Kiritimati""#)
+      gateway.register("late", #""tz":"Pacific/Pago_Pago""#)
+      let time = Date().addingTimeInterval(-3_600).formatted(.iso8601).prefix(10)
+      let local = gateway.ask(
+        "POST", "/v1/messages?dry_run=true",
+        #"{"to":{"everyone":true},"notification":{"title":"T"},"send_at_local":"\#(time)T23:59:00","ttl":172800}"#)
+      let waits = local.json["forecast"]?["waiting"]?.array ?? []
+      #expect(waits.first?["reason"]?.string == "local_time" && waits.first?["count"]?.integer != 0, "\(local.text)")
+
+      let quiet = gateway.ask(
+        "POST", "/v1/messages?dry_run=true",
+        #"{"to":{"everyone":true},"notification":{"title":"T"},"quiet_hours":{"from":"00:00","to":"23:59","else":"hold"}}"#
+      )
+      let held = quiet.json["forecast"]?["waiting"]?.array?.first
+      #expect(held?["reason"]?.string == "quiet_hours" && held?["count"]?.integer == 2, "\(quiet.text)")
+      #expect(held?["first_at"]?.string != nil && held?["last_at"]?.string != nil, "\(quiet.text)")
+      #expect(quiet.json["forecast"]?["would_be_sent"]?.integer == 2, "\(quiet.text)")
+
+      // Some hours ago where the clock is ahead, and yet to come where it is behind.
+      let noon = Date().addingTimeInterval(8 * 3_600).formatted(.iso8601).prefix(19)
+      let passed = gateway.ask(
+        "POST", "/v1/messages",
+        #"{"to":{"everyone":true},"notification":{"title":"T"},"send_at_local":"\#(noon)","ttl":172800}"#)
+      let told = (passed.json["warnings"]?.array ?? []).filter { $0["code"]?.string == "local_time_passed" }
+      #expect(
+        told.count == 1 && told[0]["detail"]?.string?.hasPrefix("1 device gets it at once") == true, "\(passed.text)")
+    }
+  }
+
+  @Test("a figure that the draw of variants decides is marked as estimated")
+  func drawn() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      gateway.register("d2", #""attributes":{"name":"Ann"}"#)
+      for (title, isEstimated) in [("Hi {{name}}", true), ("Hi", false)] {
+        let reply = gateway.ask(
+          "POST", "/v1/messages?dry_run=true",
+          #"{"to":{"everyone":true},"notification":{"title":"T"},"variants":[{"name":"a","weight":50,"notification":{"title":"\#(title)"}},{"name":"b","weight":50}]}"#
+        )
+        #expect(reply.json["forecast"]?["estimated"]?.bool == isEstimated, "\(title): \(reply.text)")
+      }
+    }
+  }
+
   @Test("missing attributes are told when a draft is written, when it is counted and when it is sent")
   func attributes() async throws {
     try await Gateway.running { gateway in
@@ -82,7 +131,8 @@ struct ForecastTests {
       #expect(made.status == 201 && counted.status == 200 && sent.status == 202, "\(sent.text)")
       for reply in [made, counted, sent] {
         #expect(
-          details(reply, "targets_ended").contains("1 of 2 targets will get nothing (skipped: attribute_missing)"),
+          details(reply, "targets_ended").contains(
+            "1 of 2 targets will get nothing (skipped: attribute_missing): the device has no `name`"),
           "\(reply.text)")
       }
       #expect(counted.json["forecast"]?["would_be_sent"]?.integer == 1, "\(counted.text)")

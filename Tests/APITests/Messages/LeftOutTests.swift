@@ -20,8 +20,17 @@ struct LeftOutTests {
       for to in [#"{"users":["ana"]}"#, #"{"devices":["a"]}"#] {
         let sent = gateway.ask("POST", "/v1/messages", #"{"to":\#(to),"notification":{"title":"T"}}"#)
         #expect(sent.status == 202, "\(sent.text)")
-        #expect(details(sent).contains { $0.contains("its token now belongs to device `b`") }, "\(sent.text)")
+        #expect(
+          details(sent).contains { $0.contains("token is registered under another device id now") }, "\(sent.text)")
         #expect(!sent.text.contains("called the token dead"), "\(sent.text)")
+        #expect(sent.text.contains("moved"), "\(sent.text)")
+        guard let id = sent.json["id"]?.string, to.contains("devices") else { continue }
+        let report = gateway.ask("GET", "/v1/messages/\(id)").json
+        let outcomes = report["outcomes"]
+        #expect(outcomes?["skipped"]?.integer == 1 && outcomes?["dead"]?.integer == 0, "\(report)")
+        #expect(report["counts"]?.array?.first?["reason"]?.string == "moved", "\(report)")
+        let delivery = gateway.ask("GET", "/v1/messages/\(id)/deliveries").json["items"]?.array?.first
+        #expect(delivery?["moved_to"]?.string == "b" && delivery?["reason"]?.string == "moved", "\(delivery ?? .null)")
       }
     }
   }

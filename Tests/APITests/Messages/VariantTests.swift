@@ -42,6 +42,8 @@ struct VariantTests {
       let id = try #require(sent.json["id"]?.string, "\(sent.text)")
       try await end(gateway, .failed, "Broken")
 
+      let typo = gateway.ask("GET", "/v1/messages/\(id)/deliveries?variant=aa")
+      #expect(typo.status == 400 && typo.text.contains("did you mean `a`?"), "\(typo.text)")
       let report = gateway.ask("GET", "/v1/messages/\(id)").json
       #expect(report["variants"]?.array?.map { $0["name"]?.string } == ["a", "b"])
       #expect(report["variants"]?.array?.map { $0["weight"]?.integer } == [50, 30])

@@ -1,5 +1,6 @@
 import API
 import Domain
+import Foundation
 import HTTPServer
 import JSON
 import Loop
@@ -69,7 +70,10 @@ final class Gateway: @unchecked Sendable {
         accounts: [
           FakeAccount.apns: FakeAccount(credential: FakeAccount.apns, name: "apns", channelOrigin: channels),
           FakeAccount.fcm: FakeAccount(credential: FakeAccount.fcm, name: "fcm"),
-        ], settings: settings, metrics: Metrics(), log: Log(minimum: .error))
+        ], settings: settings, metrics: Metrics(), log: Log(minimum: .error),
+        zones: ZoneBook { name in
+          FileManager.default.contents(atPath: "/usr/share/zoneinfo/\(name)").map { Array($0) }
+        })
       port = try service.start()
       self.store = store
       self.service = service

@@ -49,7 +49,7 @@ struct ChangedMembersTests {
       var ends: [String: String] = [:]
       for row in rows { ends[row.device.rawValue] = "\(row.state) \(row.reason ?? "")" }
       #expect(ends.removeValue(forKey: "") == "skipped device_deleted")
-      #expect(ends.removeValue(forKey: "d\(chosen.robbed)") == "dead moved:late t\(chosen.robbed)")
+      #expect(ends.removeValue(forKey: "d\(chosen.robbed)") == "skipped moved")
       #expect(ends.removeValue(forKey: "d\(chosen.disabled)") == "skipped device_disabled")
       #expect(ends.count == Self.count - 3 && ends.values.allSatisfy { $0 == "accepted " })
 

@@ -55,7 +55,7 @@ extension Journeys {
       }
       let tool = Tool(gateway: gateway, world: world)
       let table = try await tool.run("messages", "deliveries", id, "--limit", "1000").split(separator: "\n")
-      let ranges = table.filter { $0.contains(/\t\tbetween \S+Z and \S+Z$/) }
+      let ranges = table.filter { $0.contains(/\taccepted\t\t\t\t\S+Z(–\S+Z)?$/) }
       #expect(ranges.count == batched - earlier, "\(table.prefix(5))")
       #expect(!table.contains { $0.contains("\taccepted\t\t0\t") }, "\(table.prefix(5))")
       let entries = try await world.sandbox.log().dropFirst(before)

@@ -23,7 +23,7 @@ extension Journeys {
     for part in [
       #""title":"Sale""#, #""body":"Today""#, "https://example.com/a.png", "https://example.com/sale",
       #""screen":"sale""#,
-      #""n":"2""#, "1  device found", "would be sent now  fcm 1", "nothing was sent",
+      #""n":"2""#, "1  device found", "would be sent  fcm 1", "nothing was sent",
     ] {
       #expect(shown.contains(part), "\(part) is not in \(shown)")
     }

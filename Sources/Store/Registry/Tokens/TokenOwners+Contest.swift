@@ -206,7 +206,8 @@ extension TokenOwners {
     }
     if let tombstone = other.record.stored.tombstone {
       guard !isForeign else { return .leave }
-      let isOwn = tombstone.reason == Self.moved(to: claim.id) && claim.untoldSince.map { $0 <= tombstone.at } ?? false
+      let isOwn =
+        tombstone.reason == Tombstone.moved(to: claim.id) && claim.untoldSince.map { $0 <= tombstone.at } ?? false
       return .forget(from: isOwn ? other.device.id : nil)
     }
     if holds {
@@ -229,11 +230,9 @@ extension TokenOwners {
     return record
   }
 
-  private static func moved(to owner: DeviceID) -> String { Tombstone.movedPrefix + owner.rawValue }
-
   func buried(_ device: DeviceRecord, for owner: DeviceID) -> DeviceRecord {
     var record = device
-    record.stored.tombstone = Tombstone(reason: Self.moved(to: owner), at: loop.wallNow)
+    record.stored.tombstone = Tombstone(reason: Tombstone.moved(to: owner), at: loop.wallNow)
     record.mark = nil
     return record
   }

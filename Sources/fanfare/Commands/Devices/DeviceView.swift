@@ -121,22 +121,31 @@ enum DeliveryView {
     return try ListCall.run(path + "/deliveries", query, arguments, limit: 100) { items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no delivery matches") }
       var table = Table(
-        "device", "user", "provider", "platform", "state", "reason", "attempts", "last attempt at", state: "state")
+        "device", "user", "provider", "platform", "variant", "state", "reason", "next attempt at", "attempts",
+        "last attempt at", state: "state")
       for item in items {
         table.row(
           item["device"]?.string ?? "", item["user"]?.string ?? "", item["provider"]?.string ?? "",
-          item["platform"]?.string ?? "", item["state"]?.string ?? "", item["reason"]?.string ?? "", attempts(of: item),
-          lastAttempt(of: item))
+          item["platform"]?.string ?? "", item["variant"]?.string ?? "", item["state"]?.string ?? "",
+          reason(of: item), item["next_attempt_at"]?.string ?? "", attempts(of: item), lastAttempt(of: item))
       }
       table.show()
       ListCall.tellRest(items.count, isWhole)
     }
   }
 
-  /// The time between which it was, where no more is known.
+  private static func reason(of delivery: JSONValue) -> String {
+    let reason = delivery["reason"]?.string ?? ""
+    return delivery["moved_to"]?.string.map { "\(reason) to \($0)" } ?? reason
+  }
+
+  /// Where no more is known, the span of time in which it was, as `2026-12-01T09:00:01Z–09:00:04Z`.
   private static func lastAttempt(of delivery: JSONValue) -> String {
     if let earliest = delivery["earliest_attempt_at"]?.string, let latest = delivery["latest_attempt_at"]?.string {
-      return "between \(earliest) and \(latest)"
+      func seconds(_ time: String) -> String { time.prefix { $0 != "." && $0 != "Z" } + "Z" }
+      let (from, to) = (seconds(earliest), seconds(latest))
+      guard from != to else { return from }
+      return from.prefix(11) == to.prefix(11) ? "\(from)–\(to.dropFirst(11))" : "\(from)–\(to)"
     }
     return delivery["attempts"]?.array?.last?["attempted_at"]?.string ?? ""
   }

@@ -8,7 +8,12 @@ enum AcceptedAnswer {
   @Sendable static func show(_ answer: JSONValue) {
     Terminal.print(answer["id"]?.string ?? "")
     if let targets = answer["targets"]?.integer { Terminal.note(counted(targets, "device")) }
-    if let start = answer["starts_at"]?.string { Terminal.note("starts at \(start)") }
+    if let start = answer["starts_at"]?.string {
+      let zone = answer["starts_at_zone"]?.string ?? "UTC"
+      let isLocal = zone != ZoneName.ofStart(isLocal: false)
+      Terminal.note(
+        isLocal ? "starts by each device's own clock, first in \(zone): \(start)" : "starts at \(start) (\(zone))")
+    }
     warn(answer)
   }
 

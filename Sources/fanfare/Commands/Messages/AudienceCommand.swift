@@ -17,7 +17,7 @@ enum AudienceCommand {
         everyone                           every device
       Other keys: provider: platform: tz: · plan:* matches any value · text "in quotes" is always a tag.
       """,
-    positionals: ["count|set|list|delete", "[EXPRESSION or NAME]", "[EXPRESSION]"],
+    positionals: ["count|set|show|list|delete", "[EXPRESSION or NAME]", "[EXPRESSION]"],
     options: [
       Command.Option("--latest", "count only each user's most recently seen device"),
       Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),
@@ -38,10 +38,15 @@ enum AudienceCommand {
     case ("set", 3): return try set(words[1], words[2], arguments)
     case ("set", _):
       throw UsageProblem(text: "give a name and an expression, in quotes: fanfare audience set pro 'plan:pro'")
+    case ("show", 2):
+      return try ServerCall.one("GET", try path(of: words[1]), arguments) {
+        Terminal.print("\($0["name"]?.string ?? words[1]): \($0["audience"]?.string ?? "")")
+      }
+    case ("show", _): throw UsageProblem(text: "give the name of an audience: fanfare audience show pro")
     case ("list", 1): return try list(arguments)
     case ("delete", 2): return try delete(words[1], arguments)
     case ("delete", _): throw UsageProblem(text: "give the name of an audience: fanfare audience delete pro")
-    default: throw UsageProblem(text: "say what to do: fanfare audience count, set, list or delete")
+    default: throw UsageProblem(text: "say what to do: fanfare audience count, set, show, list or delete")
     }
   }
 
@@ -80,8 +85,9 @@ enum AudienceCommand {
     let total = count["total"]?.integer ?? 0
     var table = Table()
     for (title, list, key) in [("by provider", "by_provider", "provider"), ("by platform", "by_platform", "platform")] {
-      for (place, row) in (count[list]?.array ?? []).enumerated() {
-        table.row(place == 0 ? title : "", row[key]?.string ?? "unknown", String(row["count"]?.integer ?? 0))
+      let rows = count[list]?.array ?? []
+      for (place, row) in (rows.filter { $0[key] != nil } + rows.filter { $0[key] == nil }).enumerated() {
+        table.row(place == 0 ? title : "", row[key]?.string ?? "unknown", grouped(row["count"]?.integer ?? 0))
       }
     }
     let head = "\(counted(total, "device")): \(count["audience"]?.string ?? "")"
@@ -101,9 +107,16 @@ enum AudienceCommand {
     return try ServerCall.run(arguments) { client, _ in
       let answer = try await client.call("PUT", path, body(expression))
       guard answer.isSuccess, let audience = answer.document else { return refused(answer, expression, arguments) }
-      arguments.wantsJSON
-        ? Terminal.print(json: answer.body)
-        : Terminal.print("\(name) \(answer.status == 201 ? "is" : "is now") \(audience["audience"]?.string ?? "")")
+      guard !arguments.wantsJSON else {
+        Terminal.print(json: answer.body)
+        return .success
+      }
+      Terminal.print("\(name) \(answer.status == 201 ? "is" : "is now") \(audience["audience"]?.string ?? "")")
+      // What a count would warn of, a mistyped tag for one.
+      let count = try await client.call("POST", "/v1/audiences/count", body(expression))
+      for warning in count.document?["warnings"]?.array ?? [] where warning["code"]?.string == "unknown_tag" {
+        Terminal.note("note: \(warning["detail"]?.string ?? "")")
+      }
       return .success
     }
   }

@@ -12,11 +12,15 @@ struct DraftEdit {
   private let path: String
   private let client: Client
   private let json: Bool
-  private let name: String?
+  /// Of the draft as it was read last: an edit does not change it.
+  private var name: String?
   /// What the editor began with; after a conflict, what the other has made of it.
   private var base: JSONValue
   /// The version that is replaced.
   private var version: Int
+
+  /// What others have made of fields meanwhile; nil: they have removed it.
+  private var others: [String: JSONValue?] = [:]
 
   /// Why the work is not taken yet.
   private struct Fault {
@@ -96,6 +100,11 @@ struct DraftEdit {
       Terminal.complain("your text is not JSON: \(error.detail)", "nothing was changed")
       return Fault(code: .failure)
     }
+    let undone = Self.undone(others, by: message)
+    if !undone.isEmpty, Question.canBeAsked {
+      Terminal.note("your text undoes what somebody else changed: \(undone.joined(separator: ", "))")
+      guard Question.yes("Replace it all the same?", isUsual: false) else { return Fault(code: .failure) }
+    }
     do throws(HTTPClientFailure) {
       let answer = try await client.call(
         "PUT", path, DraftsCommand.draft(message, name: name), headers: [Header("if-match", "\"\(version)\"")])
@@ -112,16 +121,28 @@ struct DraftEdit {
     }
   }
 
+  /// Fields in which a text has not what somebody else has set them to meanwhile.
+  private static func undone(_ others: [String: JSONValue?], by message: JSONValue) -> [String] {
+    others.filter { message[$0.key] != $0.value }.keys.sorted().map { "`\($0)`" }
+  }
+
   /// Shows what somebody else has changed meanwhile. Who goes on after that has seen it, and replaces that version.
   private mutating func showOther() async throws(HTTPClientFailure) {
     let read = try await client.call("GET", path)
     guard read.isSuccess, let draft = read.document, let message = draft["message"] else { return }
+    let newName = draft["name"]?.string
+    if newName != name {
+      Terminal.note("somebody else renamed the draft to \"\(newName ?? "")\"; it keeps that name")
+      name = newName
+    }
     let difference = LineDifference(from: PrettyJSON.text(base), to: PrettyJSON.text(message))
     let number = Int(draft["version"]?.integer ?? 0)
     Terminal.note(
       difference.isEmpty
         ? "version \(number) is the same as the version that you started from"
         : "somebody else changed the draft between version \(version) and version \(number):\n\(difference.text)")
+    for member in Set((base.object ?? []).map(\.key) + (message.object ?? []).map(\.key))
+    where base[member] != message[member] { others[member] = .some(message[member]) }
     if !difference.isEmpty { Terminal.note("copy the changes that you want to keep into your text") }
     (base, version) = (message, number)
   }

@@ -9,12 +9,17 @@ enum DraftsCommand {
   static let command = Command(
     name: "drafts", summary: "write a message, count and test it, then send it",
     about: """
-      A draft is a message that is not sent yet. create stores a draft from a file. The draft may be incomplete; the
-      answer lists what is missing. edit opens a draft in your editor, or reads it from --file. Your text stays in a
-      local file until the server has accepted it, so you can continue after a typo, a refusal, or a change by somebody
-      else. count shows how many devices the draft would be sent to now. test sends the draft to test lists only (see
-      fanfare help test-lists); it looks exactly as it will for everybody. send sends the draft once, however often you
-      repeat the command. duplicate creates a new draft from a draft, or from a message that was sent.
+      A draft is a message that is not sent yet.
+      list        print all drafts
+      show        print the message of a draft, and what is missing
+      create      store a draft from a file. It may be incomplete; the answer lists what is missing
+      edit        open a draft in your editor, or read it from --file. Your text stays in a local file until the server
+                  has accepted it, so you can continue after a typo, a refusal, or a change by somebody else
+      count       show how many devices the draft would be sent to now
+      test        send the draft to test lists only (see fanfare help test-lists); it looks as it will for everybody
+      send        send the draft once, however often you repeat the command. A draft that nobody would get is kept
+      delete      delete a draft
+      duplicate   create a new draft from a draft, or from a message that was sent
       """,
     positionals: ["list|show|create|edit|count|test|send|delete|duplicate", "[ID]"],
     options: [
@@ -24,7 +29,7 @@ enum DraftsCommand {
       Command.Option("--version", "NUMBER", "edit, send, delete: only if the draft still has this version"),
       Command.Option("--list", "NAME", repeats: true, "test: a test list"),
       Command.Option("--variant", "NAME", "test: this variant only (default: all variants)"),
-      Command.Option("--dry-run", "send: show what would be sent; send nothing"),
+      Command.Option("--dry-run", "send: show what would be sent; send nothing"), SendQuestion.option("send: "),
       Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "send (read for list, show and count)"),
     examples: [
@@ -38,6 +43,8 @@ enum DraftsCommand {
     switch (arguments.positionals.first, id) {
     case ("list", nil): return try list(arguments)
     case ("create", nil): return try create(arguments)
+    case ("create", let word?) where DraftID(word) == nil && !arguments.has("--file"):
+      throw UsageProblem(text: "give the file with --file: fanfare drafts create --file \(word.prefix(200))")
     case ("list", _), ("create", _): throw UsageProblem(text: "list and create take no id")
     case ("show", let id?): return try ServerCall.one("GET", try path(id), arguments, show)
     case ("edit", let id?): return try edit(id, arguments)
@@ -119,7 +126,7 @@ enum DraftsCommand {
 
   private static func create(_ arguments: Arguments) throws -> ExitCode {
     guard let file = arguments.text("--file") else {
-      throw UsageProblem(text: "give the message: fanfare drafts create --file message.json")
+      throw UsageProblem(text: "give the message with --file: fanfare drafts create --file message.json")
     }
     let content = try content(of: file)
     let goOn = { (path: String) in "fanfare drafts create --file \(path)" }
@@ -211,7 +218,7 @@ enum DraftsCommand {
       let answer = try await client.call("PUT", path, self.draft(file ?? current, name: name), headers: [seen])
       guard answer.isSuccess, let changed = answer.document else {
         let code = ServerCall.refused(answer, json: json)
-        if answer.status == 412, let file, !json { showDifference(of: draft, to: file) }
+        if answer.status == 412, let file, !json { showDifference(of: draft, to: file, expected: version) }
         return code
       }
       json ? Terminal.print(json: answer.body) : tell(changed)
@@ -219,7 +226,11 @@ enum DraftsCommand {
     }
   }
 
-  private static func showDifference(of draft: JSONValue, to file: JSONValue) {
+  private static func showDifference(of draft: JSONValue, to file: JSONValue, expected: Int?) {
+    if let expected, let name = draft["name"]?.string {
+      Terminal.note(
+        "version \(draft["version"]?.integer ?? 0), \"\(name)\", is not the version \(expected) that you changed")
+    }
     let there = PrettyJSON.text(draft["message"] ?? .object([]))
     let difference = LineDifference(from: there, to: PrettyJSON.text(file))
     guard !difference.isEmpty else { return }
@@ -248,11 +259,13 @@ enum DraftsCommand {
 
   private static func send(_ path: String, _ arguments: Arguments) throws -> ExitCode {
     let headers = try match(arguments)
-    guard arguments.has("--dry-run") else {
-      return try ServerCall.one("POST", path + "/send", arguments, headers: headers, AcceptedAnswer.show)
+    let dryRun = path + "/send?dry_run=true"
+    guard !arguments.has("--dry-run") else {
+      return try ServerCall.one("POST", dryRun, arguments, headers: headers, ForecastView.showDryRun)
     }
-    return try ServerCall.one(
-      "POST", path + "/send?dry_run=true", arguments, headers: headers, ForecastView.showDryRun)
+    let answer = try SendQuestion.ask(dryRun, arguments, headers: headers)
+    guard answer == .success else { return answer }
+    return try ServerCall.one("POST", path + "/send", arguments, headers: headers, AcceptedAnswer.show)
   }
 
   private static func duplicate(_ id: String, _ arguments: Arguments) throws -> ExitCode {

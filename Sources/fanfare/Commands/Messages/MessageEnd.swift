@@ -3,14 +3,17 @@ import Domain
 import GatewayClient
 import JSON
 import Loop
+import Processes
 
 /// `--wait`: how the deliveries of a message that was just accepted ended.
 struct MessageEnd {
   static let option = Command.Option("--wait", "SECONDS", "wait until every delivery has ended, then print how")
 
-  /// Nil: nobody waits.
+  /// Nil: nobody waits. From here on ctrl-C is heard by `wait`, which says how to go on, and by questions.
   static func seconds(_ arguments: Arguments) throws(UsageProblem) -> Int? {
-    try arguments.integer("--wait", in: 1...86_400)
+    let seconds = try arguments.integer("--wait", in: 1...86_400)
+    if seconds != nil { StopSignals.block() }
+    return seconds
   }
 
   private let loop: EventLoop
@@ -29,7 +32,10 @@ struct MessageEnd {
   /// Prints how the deliveries ended. Success only if there were any, and all were accepted, or skipped as the message or its
   /// app asks for. `warnings`: of the answer that accepted the message.
   func wait(for id: String, _ warnings: JSONValue?, _ client: Client) async throws -> ExitCode {
+    let stopping = loop.spawn { [loop] in await MessageWatch.stopWhenAsked(id, loop) }
+    defer { stopping.cancel() }
     var bar = ProgressBar(String(id.prefix(12)))
+    var speed = MessageWatch.Speed()
     while true {
       let answer = try await client.call("GET", "/v1/messages/\(id)")
       guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
@@ -52,7 +58,9 @@ struct MessageEnd {
         return state == "completed" && counts.total > 0 && counts.isAsMeant ? .success : .failure
       }
       if !json, loop.now - began >= 1_000 {
-        bar.draw(Int(report["progress"]?["final"]?.integer ?? 0), of: counts.total, state)
+        let final = Int(report["progress"]?["final"]?.integer ?? 0)
+        speed.saw(final, now: loop.now)
+        bar.draw(final, of: counts.total, MessageWatch.text(report, counts, final: final, speed))
       }
       await loop.sleep(milliseconds: 100)
     }

@@ -62,11 +62,11 @@ struct MessageWatch {
   }
 
   /// Ends the process at ctrl-C, also while the server lets wait for an answer. The message goes on.
-  private static func stopWhenAsked(_ id: String, _ loop: EventLoop) async {
+  static func stopWhenAsked(_ id: String, _ loop: EventLoop) async {
     while !Task.isCancelled {
       if StopSignals.isPending {
         if ProgressBar.isDrawn { Terminal.write("\r\u{1b}[K", to: 2) }
-        Terminal.note("the message is still being sent; to follow it again: fanfare messages watch \(id)")
+        Terminal.note("the message goes on without you; to follow it again: fanfare messages watch \(id)")
         exit(ExitCode.interrupted.rawValue)
       }
       await loop.sleep(milliseconds: 100)
@@ -80,7 +80,7 @@ struct MessageWatch {
     let state = report["state"]?.string ?? ""
     let isOver = report["completed_at"] != nil
     speed.saw(final, now: now)
-    let line = text(report, counts, final: final, state: state)
+    let line = Self.text(report, counts, final: final, speed)
     if json {
       if body != lastJSON { Terminal.print(body) }
       lastJSON = body
@@ -115,16 +115,21 @@ struct MessageWatch {
   }
 
   /// `41.2 %  5,012/s  ends in 2 min 10 s  412,003 accepted, 12 failed`
-  private func text(_ report: JSONValue, _ counts: MessageCounts, final: Int, state: String) -> String {
+  static func text(_ report: JSONValue, _ counts: MessageCounts, final: Int, _ speed: Speed) -> String {
+    let state = report["state"]?.string ?? ""
     var words: [String] = []
     if counts.total > 0 { words.append("\(tenths(Double(final) * 100 / Double(counts.total))) %") }
     if !ProgressBar.isDrawn {
       words.append("\(grouped(final)) of \(grouped(counts.total))")
     }
-    if state == "sending", let perSecond = speed.perSecond {
+    let time = report["waiting_for_time"]
+    let waiting =
+      Int(time?["count"]?.integer ?? 0)
+      + (report["waiting_for"]?.array ?? []).reduce(0) { $0 + Int($1["count"]?.integer ?? 0) }
+    if state == "sending", let perSecond = speed.perSecond, perSecond > 0 || waiting == 0 {
       words.append("\(perSecond < 10 ? tenths(perSecond) : grouped(Int(perSecond)))/s")
       let left = Double(counts.total - final)
-      if perSecond > 0, left > 0 { words.append("ends in \(Self.span(Int(left / perSecond)))") }
+      if perSecond > 0, left > 0, waiting == 0 { words.append("ends in \(span(Int(left / perSecond)))") }
     } else {
       if ProgressBar.isDrawn { words.append(state) }
       if state == "scheduled", let start = MessagesCommand.start(of: report) { words.append("starts at \(start)") }
@@ -133,20 +138,27 @@ struct MessageWatch {
       let count = counts.outcomes[outcome.rawValue, default: 0]
       return count == 0 ? nil : "\(grouped(count)) \(outcome.rawValue)"
     }
+    if let time { words.append("\(grouped(time["count"]?.integer ?? 0)) wait \(ForecastView.TimeWait.text(of: time))") }
+    for wait in report["waiting_for"]?.array ?? [] {
+      let next = wait["next_try_at"]?.string.map { ", next try \($0)" } ?? ""
+      words.append(
+        "\(grouped(wait["count"]?.integer ?? 0)) wait for \(wait["credential"]?.string ?? "") "
+          + "(\(wait["reason"]?.string ?? "")\(next))")
+    }
     if !outcomes.isEmpty { words.append(outcomes.joined(separator: ", ")) }
     return words.joined(separator: "  ")
   }
 
   private func ended(_ report: JSONValue, _ counts: MessageCounts, _ state: String) -> String {
     var text = "\(state): "
-    if let sent = report["sent"]?.integer, let not = report["not_sent"]?.integer {
-      text += "\(grouped(sent)) sent, \(grouped(not)) not sent"
+    if state == "cancelled" {
+      text += Self.sums(counts)
     } else if counts.total == 0 {
       text += "it had no recipients"
     } else {
       text += counted(counts.total, "delivery")
     }
-    if let duration = report["duration_ms"]?.integer { text += ", in \(Self.span(Int(duration / 1_000)))" }
+    if let duration = Self.duration(report) { text += ", in \(Self.span(milliseconds: duration))" }
     var table = Table()
     for line in counts.lines {
       table.row(line.provider, line.outcome, line.reason ?? "", grouped(line.count))
@@ -154,9 +166,31 @@ struct MessageWatch {
     return counts.lines.isEmpty ? text : text + "\n" + table.text
   }
 
-  private func tenths(_ number: Double) -> String {
+  private static func tenths(_ number: Double) -> String {
     let tenths = Int((number * 10).rounded(.down))
     return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  /// What became of a message that was cancelled: the numbers are those of the table.
+  static func sums(_ counts: MessageCounts) -> String {
+    let sent = counts.outcomes["accepted", default: 0]
+    let others = counts.lines.reduce(0) { $0 + $1.count } - sent - counts.outcomes["cancelled", default: 0]
+    let cancelled = max(0, counts.total - sent - others)
+    let rest = others > 0 ? ", \(grouped(others)) had ended otherwise" : ""
+    return "\(grouped(sent)) sent, \(grouped(cancelled)) cancelled\(rest)"
+  }
+
+  /// Milliseconds in which a message was sent: the wait for its start does not count.
+  private static func duration(_ report: JSONValue) -> Int? {
+    guard let end = report["completed_at"]?.string.flatMap({ WallTime(rfc3339: $0) }),
+      let accepted = report["accepted_at"]?.string.flatMap({ WallTime(rfc3339: $0) })
+    else { return nil }
+    let start = report["starts_at"]?.string.flatMap { WallTime(rfc3339: $0) }
+    return Int(max(0, end - max(accepted, start ?? accepted)))
+  }
+
+  private static func span(milliseconds: Int) -> String {
+    milliseconds < 1_000 ? "\(milliseconds) ms" : span(milliseconds / 1_000)
   }
 
   /// Seconds as people say them.
@@ -170,7 +204,7 @@ struct MessageWatch {
   }
 
   /// How fast it goes now: over the last seconds, not since it began.
-  private struct Speed {
+  struct Speed {
     private var seen: [(count: Int, at: Instant)] = []
     private static let window: Int64 = 5_000
 

@@ -101,13 +101,17 @@ enum MessagesCommand {
   private static func list(_ arguments: Arguments) throws -> ExitCode {
     try ListCall.run("/v1/messages", filters(arguments), arguments, limit: defaultLimit) { items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no message matches") }
-      var table = Table("id", "state", "kind", "accepted at", "targets", "accepted", "failed", "name", state: "state")
+      var table = Table(
+        "id", "state", "kind", "created at", "targets", "accepted by vendor", "failed", "dead", "skipped", "name",
+        state: "state")
       for report in items {
         let counts = MessageCounts(report)
         table.row(
           report["id"]?.string ?? "", report["state"]?.string ?? "", report["kind"]?.string ?? "",
-          report["accepted_at"]?.string ?? "", String(counts.total), String(counts.outcomes["accepted", default: 0]),
-          String(counts.outcomes["failed", default: 0]), report["name"]?.string ?? "")
+          report["accepted_at"]?.string ?? "", grouped(counts.total),
+          grouped(counts.outcomes["accepted", default: 0]),
+          grouped(counts.outcomes["failed", default: 0]), grouped(counts.outcomes["dead", default: 0]),
+          grouped(counts.outcomes["skipped", default: 0]), report["name"]?.string ?? "")
       }
       table.show()
       ListCall.tellRest(items.count, isWhole)
@@ -124,19 +128,25 @@ enum MessagesCommand {
     if let time = report["accepted_at"]?.string { Terminal.print("accepted at \(time)") }
     let progress = report["progress"]
     Terminal.print(
-      "\(counted(counts.total, "target")): \(progress?["final"]?.integer ?? 0) ended, "
-        + "\(progress?["retrying"]?.integer ?? 0) waiting for a retry, "
-        + "\(progress?["pending"]?.integer ?? 0) pending")
+      "\(counted(counts.total, "target")): \(grouped(progress?["final"]?.integer ?? 0)) ended, "
+        + "\(grouped(progress?["retrying"]?.integer ?? 0)) waiting for a retry, "
+        + "\(grouped(progress?["pending"]?.integer ?? 0)) pending")
+    if let wait = report["waiting_for_time"] {
+      Terminal.print("\(grouped(wait["count"]?.integer ?? 0)) wait \(ForecastView.TimeWait.text(of: wait))")
+    }
     for wait in report["waiting_for"]?.array ?? [] {
       let next = wait["next_try_at"]?.string.map { ", next try \($0)" } ?? ""
       let until = wait["not_before_at"]?.string.map { ", the provider asks to wait until \($0)" } ?? ""
       Terminal.print(
-        "\(wait["count"]?.integer ?? 0) wait for credential \(wait["credential"]?.string ?? ""), "
+        "\(grouped(wait["count"]?.integer ?? 0)) wait for credential \(wait["credential"]?.string ?? ""), "
           + "\(wait["state"]?.string ?? "") since "
           + "\(wait["began_at"]?.string ?? ""): \(wait["reason"]?.string ?? "")\(next)\(until)")
     }
-    if report["state"]?.string == "scheduled", let start = start(of: report) {
-      Terminal.print("starts at \(start); version \(report["version"]?.integer ?? 0)")
+    if ["scheduled", "paused", "cancelled"].contains(state), report["first_attempt_at"] == nil,
+      let start = start(of: report)
+    {
+      let version = report["version"]?.integer.map { "; version \($0)" } ?? ""
+      Terminal.print("\(state == "cancelled" ? "would have started" : "starts") at \(start)\(version)")
     }
     for (key, words) in [
       ("replay_of", "replay of"), ("draft_of", "sent from the draft"), ("test_of", "test of the draft"),
@@ -145,7 +155,7 @@ enum MessagesCommand {
     }
     guard !counts.lines.isEmpty else { return }
     var table = Table()
-    for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", String(line.count)) }
+    for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", grouped(line.count)) }
     Terminal.print(table.text)
     if let variants = report["variants"]?.array, !variants.isEmpty { show(variants: variants) }
   }
@@ -159,11 +169,16 @@ enum MessagesCommand {
   }
 
   private static func show(variants: [JSONValue]) {
-    var table = Table("variant", "ended", "accepted", "failed", "dead")
+    // All that occur, so that each row adds up.
+    let outcomes = Outcome.allCases.map(\.rawValue).filter { outcome in
+      outcome == Outcome.accepted.rawValue
+        || variants.contains { ($0["outcomes"]?[outcome]?.integer ?? 0) > 0 }
+    }
+    var table = Table(head: ["variant", "ended"] + outcomes)
     for variant in variants {
-      let outcomes = ["accepted", "failed", "dead"].map { String(variant["outcomes"]?[$0]?.integer ?? 0) }
       table.row(
-        variant["name"]?.string ?? "", String(variant["final"]?.integer ?? 0), outcomes[0], outcomes[1], outcomes[2])
+        [variant["name"]?.string ?? "", grouped(variant["final"]?.integer ?? 0)]
+          + outcomes.map { grouped(variant["outcomes"]?[$0]?.integer ?? 0) })
     }
     table.show()
   }
@@ -187,8 +202,7 @@ enum MessagesCommand {
         return .success
       }
       Terminal.print("\(report["id"]?.string ?? "") cancelled")
-      Terminal.print(
-        "\(grouped(report["sent"]?.integer ?? 0)) sent, \(grouped(report["not_sent"]?.integer ?? 0)) not sent")
+      Terminal.print(MessageWatch.sums(MessageCounts(report)))
       if report["completed_at"] == nil { Terminal.note("requests in flight finish; see fanfare messages show") }
       return .success
     }

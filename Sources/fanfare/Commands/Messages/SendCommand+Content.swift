@@ -20,6 +20,40 @@ extension SendCommand {
     Command.Option("--attributes", "JSON", "with --event start: the activity's fixed attributes"),
   ]
 
+  static let limitOptions = [
+    Command.Option(
+      "--quiet-hours", "FROM-TO[=skip]", "when no device is sent to, by its own clock, for example 22:00-08:00; or off"),
+    Command.Option("--topic", "NAME", "the topic that --cap counts by"),
+    Command.Option("--cap", "COUNT/PERIOD", "at most so many messages of the topic, for example 2/day or 3/week"),
+    Command.Option("--rate", "NUMBER", "deliveries per second, at most"),
+    Command.Option("--reach", "NAME", "latest_device_per_user: one device of each user"),
+  ]
+
+  static func cap(_ arguments: Arguments) throws(UsageProblem) -> JSONValue? {
+    guard let text = arguments.text("--cap") else { return nil }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2, let most = Whole.read(parts[0], in: 1...15), ["day", "week"].contains(parts[1]) else {
+      throw UsageProblem(text: "--cap takes COUNT/day or COUNT/week with a count of 1 to 15, for example --cap 2/day")
+    }
+    return .object([JSONMember("max", .integer(Int64(most))), JSONMember("per", .string(parts[1]))])
+  }
+
+  static func quietHours(_ arguments: Arguments) throws(UsageProblem) -> JSONValue? {
+    guard let text = arguments.text("--quiet-hours") else { return nil }
+    if text == "off" { return .bool(false) }
+    let action = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
+    let times = action[0].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+    guard times.count == 2, !times.contains(""), action.count == 1 || action.count == 2 && action[1] == "skip" else {
+      throw UsageProblem(
+        text:
+          "--quiet-hours takes FROM-TO, for example 22:00-08:00, with =skip behind it to leave out the devices; or off")
+    }
+    return .object([
+      JSONMember("from", .string(times[0])), JSONMember("to", .string(times[1])),
+      JSONMember("else", .string(action.count == 2 ? "skip" : "hold")),
+    ])
+  }
+
   static func buttons(_ arguments: Arguments) throws(UsageProblem) -> JSONValue? {
     let texts = arguments.texts("--button")
     guard !texts.isEmpty else { return nil }

@@ -14,9 +14,9 @@ enum SendCommand {
       PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it
       (docs/message.md); options given beside it replace its fields. What has no option, such as other kinds, `providers`,
       `localized` and `overrides`, stands in the file. --dry-run shows what would be sent, and sends nothing. --wait ends with exit
-      code 0 only if there were recipients and every delivery was accepted, or skipped as the message or its app asks for;
-      else with 1 and the reason. The server and the key may come from FANFARE_URL and FANFARE_KEY, or from a profile
-      (fanfare help login).
+      code 0 only if there were recipients and every delivery was accepted, or skipped as the message or its app asks for
+      (holdout, quiet hours, a cap); else with 1 and the reason. The server and the key may come from FANFARE_URL and
+      FANFARE_KEY, or from a profile (fanfare help login).
       """,
     options: [
       Command.Option(
@@ -40,6 +40,7 @@ enum SendCommand {
     ] + contentOptions + [
       Command.Option("--background", "a background push: wake the app with --data, without a notification"),
       Command.Option("--ttl", "SECONDS", "time to live: after it the message expires"),
+    ] + limitOptions + [
       Command.Option("--priority", "NAME", "high, normal or low"),
       Command.Option("--collapse-key", "KEY", "replaces earlier messages with the same collapse key"),
       Command.Option("--name", "TEXT", "the name of the message"),
@@ -50,6 +51,7 @@ enum SendCommand {
       Command.Option("--idempotency-key", "KEY", "a repeated call with this key returns the first id"),
       Command.Option("--file", "FILE", "a whole message in JSON; - reads standard input"),
       MessageEnd.option,
+      SendQuestion.option(),
       Command.Option("--dry-run", "show who would get it and what would be sent; send nothing"),
       Command.json,
     ] + ServerCall.options(scopes: "send (and read for --wait)"),
@@ -63,7 +65,8 @@ enum SendCommand {
   ) { arguments in try run(arguments) }
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
-    let body = try message(arguments).encoded
+    let message = try message(arguments)
+    let body = message.encoded
     let wait = try MessageEnd.seconds(arguments)
     guard !arguments.has("--dry-run") else {
       guard wait == nil else {
@@ -72,8 +75,13 @@ enum SendCommand {
       return try ServerCall.one(
         "POST", "/v1/messages?dry_run=true", arguments, body: body, ForecastView.showDryRun)
     }
-    let headers = arguments.text("--idempotency-key").map { [Header("idempotency-key", $0)] } ?? []
     let json = arguments.wantsJSON
+    let to = message["to"]
+    if to?["audience"] != nil || to?["everyone"] != nil || message["send_at_local"] != nil {
+      let answer = try SendQuestion.ask("/v1/messages?dry_run=true", arguments, body: body)
+      guard answer == .success else { return answer }
+    }
+    let headers = arguments.text("--idempotency-key").map { [Header("idempotency-key", $0)] } ?? []
     return try ServerCall.run(arguments) { client, loop in
       let answer = try await client.call("POST", "/v1/messages", body, headers: headers)
       guard answer.isSuccess, let accepted = answer.document, let id = accepted["id"]?.string else {
@@ -121,6 +129,10 @@ enum SendCommand {
     members.set("holdout", try holdout(arguments))
     if let data = try data(arguments) { members.set("data", .object(data)) }
     members.set("ttl", try arguments.integer("--ttl", in: 0...Message.maximumTTL))
+    members.set("rate_per_second", try arguments.integer("--rate", in: 1...1_000_000))
+    for (option, key) in [("--topic", "topic"), ("--reach", "reach")] { members.set(key, arguments.text(option)) }
+    if let cap = try cap(arguments) { members.set("cap", cap) }
+    if let quiet = try quietHours(arguments) { members.set("quiet_hours", quiet) }
     for (option, key) in [
       ("--priority", "priority"), ("--at", "send_at"), ("--at-local", "send_at_local"),
       ("--collapse-key", "collapse_key"), ("--name", "name"),

@@ -18,7 +18,7 @@ enum TestListsCommand {
       Command.Option(
         "--to-token", "PROVIDER:TOKEN", repeats: true, "set: a raw token: apns:…, fcm:…, onesignal:…, webpush:…"),
       Command.Option("--environment", "NAME", "set: environment of raw APNs tokens: production or sandbox"),
-      Command.json,
+      Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "send (read for list and show)"),
     examples: ["fanfare test-lists set team --user ana --user tom", "fanfare test-lists show team"]
   ) { arguments in try run(arguments) }
@@ -26,7 +26,7 @@ enum TestListsCommand {
   private static func run(_ arguments: Arguments) throws -> ExitCode {
     let name = arguments.positionals.dropFirst().first
     switch (arguments.positionals.first, name) {
-    case ("list", nil): return try ServerCall.one("GET", "/v1/test_lists", arguments) { show($0["items"]?.array ?? []) }
+    case ("list", nil): return try ListCall.whole("/v1/test_lists", arguments) { show($0) }
     case ("list", _): throw UsageProblem(text: "list takes no name; fanfare test-lists show NAME shows one list")
     case ("show", let name?): return try ServerCall.one("GET", try path(name), arguments) { show([$0]) }
     case ("delete", let name?):

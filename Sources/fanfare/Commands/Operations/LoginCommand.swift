@@ -7,7 +7,8 @@ import Loop
 
 /// Keeps servers and their keys, so that commands need name neither.
 enum LoginCommand {
-  private static let profile = Command.Option("--profile", "NAME", "name of the profile (\(Profiles.usual))")
+  private static let profile = Command.Option(
+    "--profile", "NAME", "name of the profile (without it: \(Profiles.usual))")
 
   static let login = Command(
     name: "login", summary: "save a server and its key for later commands",

@@ -116,6 +116,9 @@ struct StatusView: Sendable {
         "  prune brake of \(id.rawValue) on since \(brake.since.rfc3339): \(brake.dead) of \(brake.seen) tokens dead, "
           + "\(held[id] ?? 0) prunes wait; see fanfare devices prunes review")
     }
+    for (id, count) in owners.waitingPrunes.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      Terminal.print("  \(counted(count, "prune")) of \(id.rawValue) waiting; see fanfare devices prunes review")
+    }
     Terminal.print("queue")
     Terminal.print(
       "  \(counted(queue.jobs.values.reduce(0, +), "job"))\(queue.oldest.map { ", the oldest \(age($0)) old" } ?? ""), "

@@ -1,0 +1,41 @@
+import CommandFrame
+import Domain
+import GatewayClient
+import JSON
+
+/// What is to be known before a message goes to many, as it cannot be taken back.
+enum SendQuestion {
+  /// `mark`: the action that it is for, as its help begins.
+  static func option(_ mark: String = "") -> Command.Option {
+    Command.Option("--yes", "\(mark)do not ask first, and send it even if every local time has passed")
+  }
+
+  /// On a terminal shows what would be sent and asks. Elsewhere it refuses only a local time that every device's clock has
+  /// passed, as that message would go to all of them at once. `path`: of the dry run. Success: send it.
+  static func ask(
+    _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = []
+  ) throws -> ExitCode {
+    guard !arguments.has("--yes") else { return .success }
+    let json = arguments.wantsJSON
+    return try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call("POST", path, body, headers: headers)
+      guard answer.isSuccess, let document = answer.document else {
+        // A repeated send of a draft is answered as the first one was.
+        return answer.document?["code"]?.string == "draft_sent" ? .success : ServerCall.refused(answer, json: json)
+      }
+      let forecast = document["forecast"]
+      let passed = forecast?["clock_passed"]?.integer ?? 0
+      if Question.canBeAsked, !json {
+        ForecastView.tell(document)
+        guard !Question.yes("Send it?", isUsual: false) else { return .success }
+        Terminal.note("nothing was sent")
+        return .failure
+      }
+      guard passed > 0, passed == forecast?["would_be_sent"]?.integer else { return .success }
+      Terminal.complain(
+        "the clocks of all \(counted(Int(passed), "device")) have passed this local time: they would get it at once",
+        "nothing was sent; give a later time, or --yes", code: "local_time_passed")
+      return .refused
+    }
+  }
+}
