@@ -69,17 +69,17 @@ extension Notice {
     guard forecast.passed > 0 else { return [] }
     let isAll = forecast.passed == forecast.wouldBeSent
     let (about, all) = (forecast.sample == nil || isAll ? "" : "about ", isAll ? "all " : "")
+    let devices = "\(grouped(forecast.passed)) device\(forecast.passed == 1 ? " gets" : "s get")"
     return [
       Notice(
         pointer: "/send_at_local", code: "local_time_passed",
-        detail: "\(about)\(all)\(grouped(forecast.passed)) device\(forecast.passed == 1 ? " gets" : "s get") it at once: "
-          + "their clock has passed this time")
+        detail: "\(about)\(all)\(devices) it at once: their clock has passed this time")
     ]
   }
 
   /// Who gets nothing, by reason: the send is accepted, but not all of it goes out.
   static func of(_ forecast: Forecast) -> [Notice] {
-    let total = forecast.targets
+    let total = "\(grouped(forecast.targets)) target\(forecast.targets == 1 ? "" : "s")"
     return ofPassed(forecast)
       + forecast.rows.map { exclusion, count in
         let about = forecast.sample == nil ? "" : "about "
@@ -91,8 +91,8 @@ extension Notice {
         }
         return Notice(
           pointer: "/to", code: "targets_ended",
-          detail: "\(about)\(grouped(count)) of \(grouped(total)) target\(total == 1 ? "" : "s") will get nothing (\(outcome.rawValue): "
-            + "\(exclusion.reason)): \(exclusion.explanation)")
+          detail: "\(about)\(grouped(count)) of \(total) will get nothing "
+            + "(\(outcome.rawValue): \(exclusion.reason)): \(exclusion.explanation)")
       }
   }
 }
