@@ -72,7 +72,7 @@ extension Journeys {
     #expect(try await fanfare("drafts", "edit", id, exit: 5).contains("did you mean `title`?"))
     let mine = #"{"to":{"everyone":true},"notification":{"title":"Mine","body":"Today"}}"#
     try write(mine)
-    let other = #"{"message":{"to":{"everyone":true},"notification":{"title":"Sale","body":"Tomorrow"}}}"#
+    let other = #"{"name":"Renamed","message":{"to":{"everyone":true},"notification":{"title":"Sale","body":"Tomorrow"}}}"#
     let change =
       "curl -fsS -X PUT -H 'content-type: application/json' -H 'if-match: *' -H \"authorization: Bearer "
       + "$FANFARE_KEY\" -d '\(other)' $FANFARE_URL/v1/drafts/\(id) > /dev/null"
@@ -81,6 +81,7 @@ extension Journeys {
     let conflict = try await fanfare("drafts", "edit", id, more: ["EDITOR": "sh \(meddler.path)"], exit: 5)
     #expect(
       conflict.contains(#"-     "body": "Today""#) && conflict.contains(#"+     "body": "Tomorrow""#), "\(conflict)")
+    #expect(conflict.contains("somebody else renamed the draft to \"Renamed\""), "\(conflict)")
     let words = try goOn(conflict).split(separator: " ").map(String.init)
     #expect(words.suffix(2) == ["--version", "2"], "\(words)")
     #expect(try String(contentsOfFile: words[4], encoding: .utf8) == mine)
@@ -88,6 +89,8 @@ extension Journeys {
     #expect(await taken.waitForExit() == 0, "\(taken.text)")
     #expect(
       try await gateway.client.get("/v1/drafts/\(id)").json["message"]?["notification"]?["title"]?.string == "Mine")
+
+    #expect(try await gateway.client.get("/v1/drafts/\(id)").json["name"]?.string == "Renamed")
 
     // What was taken is not kept, and what was not changed is not sent.
     let before = kept()

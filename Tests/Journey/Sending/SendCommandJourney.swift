@@ -64,6 +64,16 @@ extension Journeys {
       let fault = try await tool.start(words).end(exit)
       #expect(Tool.documents(fault).first?["code"]?.string == code && Tool.documents(fault).count == 1, "\(fault)")
     }
+
+    // At a terminal it asks before a message goes to many.
+    let before = try await world.sandbox.log().count
+    for (answer, exit, more) in [("n", Int32(1), 0), ("y", 0, 1)] {
+      let asked = try await tool.shell(
+        #"printf '\#(answer)\n' | script -qefc "stty cols 100 rows 24; exec $0 send --everyone --title T --wait 60" /dev/null"#,
+        exit: exit)
+      #expect(asked.contains("Send it? [y/N]") && asked.contains("would be sent"), "\(asked)")
+      #expect(try await world.sandbox.log().count == before + more, "\(asked)")
+    }
   }
 
   @Test("fanfare send makes buttons, variants and a Live Activity of its options, as the API names them")
