@@ -62,7 +62,7 @@ extension Journeys {
     kill(number, SIGINT)
     #expect(await narrow.process.waitForExit() == 130, "\(narrow.process.text)")
     #expect(
-      narrow.process.text.contains("the message is still being sent; to follow it again: fanfare messages watch \(id)"))
+      narrow.process.text.contains("the message goes on without you; to follow it again: fanfare messages watch \(id)"))
     #expect(try await gateway.client.get("/v1/messages/\(id)").json["state"]?.string == "paused")
 
     // A second after the word nothing goes any more.
@@ -72,7 +72,7 @@ extension Journeys {
     _ = try await fanfare("messages", "resume", id)
     _ = try await gateway.until(id) { $0["outcomes"]?["accepted"]?.integer ?? 0 > 1_200 }
     let cancelled = try await fanfare("messages", "cancel", id)
-    let line = try #require(cancelled.firstMatch(of: #/(\d,\d{3}) sent, ([\d,]+) not sent/#), "\(cancelled)")
+    let line = try #require(cancelled.firstMatch(of: #/(\d,\d{3}) sent, ([\d,]+) cancelled/#), "\(cancelled)")
     let (sent, rest) = (Int(line.1.replacing(",", with: "")) ?? 0, Int(line.2.replacing(",", with: "")) ?? 0)
     #expect(sent > 1_200 && sent + rest == count)
     #expect(try await world.sandbox.log().count(where: \.accepted) == sent)
@@ -80,7 +80,7 @@ extension Journeys {
     #expect(report["sent"] == .integer(Int64(sent)) && report["not_sent"] == .integer(Int64(rest)), "\(report)")
     for process in [wide.process, plain] {
       #expect(await process.waitForExit() == 1, "\(process.text)")
-      #expect(process.text.contains("cancelled: \(line.1) sent, \(line.2) not sent, in "), "\(process.text)")
+      #expect(process.text.contains("cancelled: \(line.1) sent, \(line.2) cancelled, in "), "\(process.text)")
     }
     for word in ["pause", "resume"] {
       #expect(try await fanfare("messages", word, id, exit: 5).contains("The message is cancelled"))
