@@ -13,7 +13,7 @@ enum StatusCommand {
       Shows the live workers with their partitions, the state of each credential, the queues, the prune brakes that are
       on, and the state of Redis. The command opens the store of the configuration directly; the server need not run.
       If the file has faults that do not concern Redis, it tells them as well: a running server ignores the file until
-      they are mended. Exit code 1: something needs an operator.
+      they are mended, and the exit code is 3. Exit code 1: something needs an operator.
       """,
     options: [Command.configuration, Command.json],
     examples: ["fanfare status", "fanfare status --json"]
@@ -27,9 +27,13 @@ enum StatusCommand {
         return try await StatusView(store, access, now: loop.wallNow)
       }
       if arguments.wantsJSON { Terminal.print(json: view.json) } else { view.show() }
+      if access.faults != nil { return .configuration }
       return view.needsOperator ? .failure : .success
     } catch let error as StoreError {
-      return ServeCommand.explain(.store(error))
+      let code = ServeCommand.explain(.store(error))
+      guard let faults = access.faults else { return code }
+      Setup.report(faults, json: arguments.wantsJSON)
+      return .configuration
     }
   }
 }
