@@ -72,7 +72,8 @@ extension Journeys {
     #expect(try await fanfare("drafts", "edit", id, exit: 5).contains("did you mean `title`?"))
     let mine = #"{"to":{"everyone":true},"notification":{"title":"Mine","body":"Today"}}"#
     try write(mine)
-    let other = #"{"name":"Renamed","message":{"to":{"everyone":true},"notification":{"title":"Sale","body":"Tomorrow"}}}"#
+    let other =
+      #"{"name":"Renamed","message":{"to":{"everyone":true},"notification":{"title":"Sale","body":"Tomorrow"}}}"#
     let change =
       "curl -fsS -X PUT -H 'content-type: application/json' -H 'if-match: *' -H \"authorization: Bearer "
       + "$FANFARE_KEY\" -d '\(other)' $FANFARE_URL/v1/drafts/\(id) > /dev/null"
