@@ -93,7 +93,7 @@ extension Journeys {
     .message(#""send_at":"2026-12-01T09:00:00",\#(alert)"#, 422, "send_at_local"),
     .message(#""send_at":"2001-01-01T00:00:00Z",\#(alert)"#, 422, "passed"),
     .message(#""send_at":"9999-01-01T00:00:00Z",\#(alert)"#, 422, "days"),
-    .message(#""send_at_local":"2026-12-01T09:00:00Z",\#(alert)"#, 422, "without offset"),
+    .message(#""send_at_local":"2026-12-01T09:00:00Z",\#(alert)"#, 422, "without a zone"),
     .message(#""quiet_hours":true,\#(alert)"#, 422, "22:00"),
     .message(#""quiet_hours":{"from":"22:00","to":"22:00"},\#(alert)"#, 422, "/quiet_hours/to"),
     .message(#""quiet_hours":{"from":"25:00","to":"08:00"},\#(alert)"#, 422, "00:00"),
