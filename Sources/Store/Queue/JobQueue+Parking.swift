@@ -34,6 +34,8 @@ extension JobQueue {
   /// is out of turn is not at work, whatever its owner still remembers of it.
   package func unpark(_ lease: Lease, message: MessageID, now: WallTime) async throws(StoreError) {
     let partition = lease.partition
+    // What a flush at work puts out of turn meanwhile may be missed, also if it is done before the search.
+    let mayMiss = session.owned.parking[partition]?[message] != nil
     var asked = RedisCommand("HGET", keys.parked(partition))
     asked.append(message.raw)
     let replies = try await ask(
@@ -55,8 +57,8 @@ extension JobQueue {
       }
       if !flush.retries.isEmpty { _ = try await OutcomeWriter(session).flush(flush) }
     }
-    // What such a flush is about to write was not seen here.
-    guard session.owned.parking[partition]?[message] == nil else { return }
+    // The message stays noted for the next search.
+    if mayMiss { return }
     _ = try await ask(
       Scripts.unparked, keys: [keys.lease(partition), keys.parked(partition)],
       [.bytes(message.raw), .text(count)], under: lease)

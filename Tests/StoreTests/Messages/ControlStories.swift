@@ -60,6 +60,45 @@ struct ControlStories {
     }
   }
 
+  @Test("retries that are put out of turn while their message goes on are found by the next search, in whatever order")
+  func parkedMeanwhile() async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let id = try #require(
+        try await store.acceptance.accept(submission(tokens: (0..<600).map { "t\($0)" }, at: loop.wallNow)).id)
+      let lease = try await store.take(0)
+      let targets = try await store.claimAll(lease).flatMap(\.targets)
+      var number: UInt64 = 0
+      func park(_ some: ArraySlice<ClaimedTarget>) async throws {
+        number += 1
+        var flush = Flush(lease: lease, number: number)
+        for target in some {
+          flush.retries.append(.init(target: target, due: JobQueue.parked, reason: "paused", attempts: []))
+        }
+        _ = try await store.outcomes.flush(flush)
+      }
+      // What the search finds takes it several steps; the flush takes several as well. The search begins a step later
+      // each time.
+      for (before, behind) in [(0, 600), (1, 300), (300, 300), (540, 60)] {
+        for steps in 0..<10 {
+          try await park(targets.prefix(before))
+          let search = loop.spawn {
+            for _ in 0..<steps { _ = try? await store.session.ask(RedisCommand("PING")) }
+            try? await store.queue.unpark(lease, message: id, now: loop.wallNow)
+          }
+          try await park(targets.suffix(behind))
+          await search.value
+          let outOfTurn = try await store.session.ask(
+            RedisCommand("ZCOUNT", store.session.keys.retry(0), String(JobQueue.parked.milliseconds), "+inf")
+          ).integer
+          let known = try await store.queue.parkedMessages(lease)
+          #expect(outOfTurn == 0 || known == [id], "\(before) before, \(behind) behind, \(steps) steps later")
+          try await store.queue.unpark(lease, message: id, now: loop.wallNow)
+          #expect(try await store.queue.parkedMessages(lease) == [])
+        }
+      }
+    }
+  }
+
   @Test(
     "a paused audience does not start, keeps no other from starting, and starts when it goes on or its time is over")
   func starts() async throws {
