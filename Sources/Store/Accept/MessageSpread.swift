@@ -15,61 +15,43 @@ struct MessageSpread: StorePart {
   /// Short lists go at once, long ones step by step, so that what others ask of Redis comes between. Who finds it
   /// half-way goes on with it: a step that is there changes nothing.
   func spread(_ id: MessageID, _ parts: [Steps], ttl: Int) async throws(StoreError) {
-    try await spreadWhole(id, parts.filter { $0.count == 1 }.map { $0[0] }, ttl: ttl)
+    try await add(parts.filter { $0.count == 1 }.map { ($0[0], 0, $0[0].count) }, id, ttl: ttl)
     for steps in parts where steps.count > 1 {
       let total = steps.reduce(0) { $0 + $1.count }
-      for (number, step) in steps.enumerated() { try await add(step, number, of: total, id, ttl: ttl) }
+      for (number, step) in steps.enumerated() { try await add([(step, number, total)], id, ttl: ttl) }
     }
     _ = try await ask(
       Scripts.spreadDone, keys: [keys.message(id), keys.spread(id), keys.spreading(keys.home(id))], [.bytes(id.raw)])
   }
 
-  private func add(_ step: MessageShard, _ number: Int, of total: Int, _ id: MessageID, ttl: Int)
-    async throws(StoreError)
+  /// `total`: deliveries of all steps of the partition. Answers how many of the steps were not known there.
+  @discardableResult
+  private func add(_ steps: [(step: MessageShard, number: Int, total: Int)], _ id: MessageID, ttl: Int)
+    async throws(StoreError) -> Int
   {
-    let partition = step.partition
-    var run = ScriptRun(
-      keys: [
-        keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
-        keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
-        keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
-        keys.kept(partition, id.hour),
-      ],
-      [
-        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.wakeup),
-        .number(Int64(partition)), .number(Int64(number)), .number(Int64(step.first)), .number(Int64(total)),
-      ])
-    for stream in step.streams { run.keys.append(keys.stream(partition, stream)) }
-    run.keys.append(keys.tallies(partition))
-    step.append(to: &run.arguments, ttl: ttl)
-    let replies = try await ask(Scripts.addStep, [run], partition: partition)
-    if let ending = replies.first?.bytes { tellHome([(id, ending)], from: partition) }
-  }
-
-  private func spreadWhole(_ id: MessageID, _ parts: [MessageShard], ttl: Int) async throws(StoreError) {
-    guard !parts.isEmpty else { return }
-    let replies = try await ask(
-      Scripts.addShard,
-      parts.map { part in
-        let partition = part.partition
-        var run = ScriptRun(
-          keys: [
-            keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
-            keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
-            keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
-          ],
-          [
-            .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.wakeup),
-            .number(Int64(partition)),
-          ])
-        for stream in part.streams { run.keys.append(keys.stream(partition, stream)) }
-        run.keys.append(keys.tallies(partition))
-        part.append(to: &run.arguments, ttl: ttl)
-        return run
-      })
-    for (part, reply) in zip(parts, replies) {
-      if let ending = reply.bytes { tellHome([(id, ending)], from: part.partition) }
+    let runs = steps.map { step, number, total in
+      let partition = step.partition
+      var run = ScriptRun(
+        keys: [
+          keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
+          keys.sequence(partition), keys.ready(partition), keys.waiting(partition),
+          keys.segment(partition, id.hour), keys.segments(partition), keys.finished(partition),
+          keys.kept(partition, id.hour),
+        ],
+        [
+          .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds), .text(keys.wakeup),
+          .number(Int64(partition)), .number(Int64(number)), .number(Int64(step.first)), .number(Int64(total)),
+        ])
+      for stream in step.streams { run.keys.append(keys.stream(partition, stream)) }
+      run.keys.append(keys.tallies(partition))
+      step.append(to: &run.arguments, ttl: ttl)
+      return run
     }
+    let replies = try await ask(Scripts.addShard, runs)
+    for (step, reply) in zip(steps, replies) {
+      if let ending = reply.bytes { tellHome([(id, ending)], from: step.step.partition) }
+    }
+    return replies.count { $0.integer != 0 }
   }
 
   /// Carries on where an accept stopped half-way. Repeatable, and safe beside the one that is still at work. A part
@@ -128,16 +110,10 @@ struct MessageSpread: StorePart {
       }
       let step = packed.flatMap { try? MessageShard(partition: partition, packed: $0) }
         .flatMap { $0.count == count && $0.first == first ? $0 : nil }
-      if counts.count > 1 {
-        if step == nil { _ = try await ask(RedisCommand("INCR", keys.corrupt(partition)), partition: partition) }
-        try await add(
-          step ?? MessageShard.lost(partition: partition, from: first, count: count), number, of: counts.reduce(0, +),
-          id,
-          ttl: ttl)
-      } else if let step {
-        try await spreadWhole(id, [step], ttl: ttl)
-      } else {
-        try await lose(id, partition, count, ttl: ttl)
+      let added = step ?? MessageShard.lost(partition: partition, from: first, count: count)
+      let fresh = try await add([(added, number, counts.reduce(0, +))], id, ttl: ttl)
+      if step == nil, fresh > 0 {
+        _ = try await ask(RedisCommand("INCR", keys.corrupt(partition)), partition: partition)
       }
       first += count
     }
@@ -146,21 +122,6 @@ struct MessageSpread: StorePart {
   /// Where a step of a partition's part stands in the spread record.
   static func spreadField(_ partition: Int, _ step: Int) -> String {
     step == 0 ? "\(partition)" : "\(partition).\(step)"
-  }
-
-  private func lose(_ id: MessageID, _ partition: Int, _ count: Int, ttl: Int) async throws(StoreError) {
-    let counter = CounterName(provider: nil, outcome: .failed, reason: CorruptRecords.reason)
-    let reply = try await ask(
-      Scripts.loseShard,
-      keys: [
-        keys.work(partition, id), keys.segment(partition, id.hour), keys.segments(partition),
-        keys.finished(partition), keys.corrupt(partition), keys.tallies(partition),
-      ],
-      [
-        .bytes(id.raw), .number(id.hour), .number(settings.retentionSeconds + Int64(ttl)), .bytes(counter.field),
-        .number(Int64(count)),
-      ], partition: partition)
-    if let ending = reply.bytes { tellHome([(id, ending)], from: partition) }
   }
 
   /// How parts ended, by message. Repeatable; what is lost here `PartitionSweep` does again.

@@ -127,9 +127,13 @@ package struct AudienceMembers: StorePart {
   }
 
   func codes(_ message: MessageID, _ partition: Int, _ range: Range<Int>) async throws(StoreError) -> OutcomeCodes {
+    let reply = try await ask(codesCommand(message, partition, range), partition: partition)
+    return OutcomeCodes(reply.bytes ?? [], from: range.lowerBound)
+  }
+
+  func codesCommand(_ message: MessageID, _ partition: Int, _ range: Range<Int>) -> RedisCommand {
     let bytes = OutcomeCodes.bytes(of: range)
-    let command = RedisCommand(
+    return RedisCommand(
       "GETRANGE", keys.codes(partition, message), String(bytes.lowerBound), String(bytes.upperBound))
-    return OutcomeCodes(try await ask(command, partition: partition).bytes ?? [], from: range.lowerBound)
   }
 }

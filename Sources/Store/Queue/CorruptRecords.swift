@@ -28,10 +28,11 @@ struct CorruptRecords: StorePart {
       RedisCommand("XRANGE", keys.stream(partition, stream.name), String(base), String(last)),
       partition: partition)
     let carried = JobQueue.carried(entries, of: message, stream)
+    let codes = try await AudienceMembers(session).codes(message, partition, list.entries.indices)
     let lost = list.entries.indices.filter {
-      list.entries[$0].credential == stream.credential && !carried.contains($0)
+      list.entries[$0].credential == stream.credential && !carried.contains($0) && codes[$0] == .none
     }
-    try await condemn(message, lost, list, lease, corrupt: 0, waiting: false)
+    try await condemn(message, lost, list, lease)
   }
 
   /// Inline messages of a stream that none of its entries names, as one of them could not be read. Rare: all of both is
@@ -112,19 +113,14 @@ struct CorruptRecords: StorePart {
   /// Deliveries in the retry set whose record cannot be read.
   func condemnWaiting(of message: MessageID, _ indexes: [Int], _ lease: Lease) async throws(StoreError) {
     let partition = lease.partition
-    if try await JobQueue(session).isAudience(message, partition) {
-      var flush = Flush(lease: lease, number: 0)
-      flush.finals = indexes.map {
-        Flush.Final(
-          delivery: DeliveryID(message: message, partition: partition, index: $0), device: DeviceID(rawValue: ""),
-          provider: ProviderName(rawValue: ""), outcome: .failed, reason: Self.reason)
-      }
-      _ = try await OutcomeWriter(session).flush(flush)
-      _ = try await ask(RedisCommand("INCRBY", keys.corrupt(partition), String(indexes.count)), partition: partition)
-      return
-    }
     let list = try await targets(of: message, partition) ?? TargetList()
-    try await condemn(message, indexes, list, lease, corrupt: indexes.count, waiting: true)
+    try await condemn(message, indexes, list, lease)
+    // An index that the part has not stands there still.
+    let dropped = try await ask(
+      Scripts.dropRetries, keys: [keys.lease(partition), keys.retry(partition), keys.corrupt(partition)],
+      indexes.map { .bytes(message.raw + raw32($0)) }, under: lease)
+    let ended = indexes.count - Int(dropped.integer ?? 0)
+    _ = try await ask(RedisCommand("INCRBY", keys.corrupt(partition), String(ended)), partition: partition)
   }
 
   /// The list of a part as it stands; nil: there is none that can be read.
@@ -133,33 +129,18 @@ struct CorruptRecords: StorePart {
     return TargetList(work: MessageShards.fields(work))
   }
 
-  private func condemn(
-    _ message: MessageID, _ indexes: [Int], _ list: TargetList, _ lease: Lease, corrupt: Int, waiting: Bool
-  ) async throws(StoreError) {
-    guard !indexes.isEmpty else { return }
-    let partition = lease.partition
-    let here = keys.home(message) == partition
-    var arguments: [RedisArgument] = [
-      .bytes(message.raw), .number(message.hour), .number(settings.retentionSeconds),
-      here ? "1" : "0", .number(Int64(corrupt)), waiting ? "1" : "0",
-    ]
-    for index in indexes {
-      let provider = list.entries.indices.contains(index) ? list.entries[index].provider : nil
-      let record = DeliveryRecord(
-        state: .final(.failed, reason: Self.reason, providerID: nil), provider: provider)
-      let platform = list.entries.indices.contains(index) ? list.entries[index].platform : nil
-      let counter = CounterName(
-        provider: provider, outcome: .failed, reason: Self.reason, platform: platform)
-      arguments += [.number(Int64(index)), .bytes(record.head), .bytes(counter.field)]
+  /// `list`: empty of an audience, whose snapshot has provider and platform.
+  private func condemn(_ message: MessageID, _ indexes: [Int], _ list: TargetList, _ lease: Lease)
+    async throws(StoreError)
+  {
+    var flush = Flush(lease: lease, number: 0)
+    flush.finals = indexes.map { index in
+      let entry = list.entries.indices.contains(index) ? list.entries[index] : nil
+      return Flush.Final(
+        delivery: DeliveryID(message: message, partition: lease.partition, index: index),
+        device: entry?.device ?? DeviceID(rawValue: ""), provider: entry?.provider ?? ProviderName(rawValue: ""),
+        outcome: .failed, reason: Self.reason, platform: entry?.platform)
     }
-    let told = try await ask(
-      Scripts.condemn,
-      keys: [
-        keys.lease(partition), keys.finished(partition), keys.retry(partition), keys.segments(partition),
-        keys.corrupt(partition), keys.work(partition, message), keys.deliveries(partition, message),
-        keys.slices(partition, message), here ? keys.message(message) : keys.work(partition, message),
-        keys.segment(partition, message.hour), keys.kept(partition, message.hour), keys.tallies(partition),
-      ], arguments, under: lease)
-    MessageSpread(session).tellHome(MessageSpread(session).endings(told), from: partition)
+    if !flush.finals.isEmpty { _ = try await OutcomeWriter(session).flush(flush) }
   }
 }

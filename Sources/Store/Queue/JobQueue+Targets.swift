@@ -109,19 +109,8 @@ extension JobQueue {
   /// The members of a stored slice whose deliveries have no outcome yet.
   package func unfinishedMembers(of slice: StoredSlice) async throws(StoreError) -> Set<Int> {
     guard let first = slice.members.min(), let last = slice.members.max() else { return [] }
-    if try await isAudience(slice.message, slice.partition) {
-      let codes = try await AudienceMembers(session).codes(slice.message, slice.partition, first..<last + 1)
-      return Set(slice.members.filter { codes[$0].outcome == nil })
-    }
-    let command = RedisCommand(
-      words: ["HMGET", keys.deliveries(slice.partition, slice.message)] + slice.members.map { String($0) })
-    let records = try await ask(command, partition: slice.partition).array ?? []
-    return Set(zip(slice.members, records).filter { $1.bytes?.first != DeliveryRecord.finalMark }.map(\.0))
-  }
-
-  /// As its part says, which outlives the work at it.
-  func isAudience(_ message: MessageID, _ partition: Int) async throws(StoreError) -> Bool {
-    try await !ask(RedisCommand("HGET", keys.work(partition, message), "a"), partition: partition).isNull
+    let codes = try await AudienceMembers(session).codes(slice.message, slice.partition, first..<last + 1)
+    return Set(slice.members.filter { codes[$0].outcome == nil })
   }
 
   /// What cannot be read is left out.

@@ -16,6 +16,8 @@ struct StoredJob {
 
   /// None of an audience's.
   var targets: [PackedTarget] { if case .targets(let targets) = content { targets } else { [] } }
+  /// From the first index of its targets to behind the last.
+  var range: Range<Int> { targets[0].index..<targets[targets.count - 1].index + 1 }
   func sequence(of index: Int) -> UInt64 { id.sequence &+ UInt64(index) &- UInt64(targets[0].index) }
 }
 
@@ -162,9 +164,7 @@ package struct JobQueue: StorePart {
     for job in stored {
       commands.append(RedisCommand("HMGET", keys.work(partition, job.message), "n", "c"))
       commands.append(RedisCommand("HGETALL", keys.slices(partition, job.message)))
-      var records = RedisCommand("HMGET", keys.deliveries(partition, job.message))
-      for target in job.targets { records.append(target.index) }
-      commands.append(records)
+      commands.append(AudienceMembers(session).codesCommand(job.message, partition, job.range))
     }
     let replies = try await ask(commands, partition: partition)
     var claims: [ClaimedJob] = []
@@ -172,7 +172,7 @@ package struct JobQueue: StorePart {
     var corrupt: [String] = []
     for (place, job) in stored.enumerated() {
       let work = replies[place * 3].array ?? []
-      guard let count = work.first?.integer, case .array(let records) = replies[place * 3 + 2] else {
+      guard let count = work.first?.integer, let held = replies[place * 3 + 2].bytes else {
         empty.append(job.entry)
         continue
       }
@@ -182,7 +182,8 @@ package struct JobQueue: StorePart {
         continue
       }
       let slices = slicesByMember(replies[place * 3 + 1], of: job.message, partition)
-      let targets = zip(job.targets, records).filter { $1.isNull }.map { target, _ in
+      let codes = OutcomeCodes(held, from: job.range.lowerBound)
+      let targets = job.targets.filter { codes[$0.index] == .none }.map { target in
         ClaimedTarget(
           delivery: DeliveryID(message: job.message, partition: partition, index: target.index), device: target.device,
           registered: target.address == nil, credential: job.id.stream.credential,

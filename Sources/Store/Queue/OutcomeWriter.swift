@@ -6,9 +6,6 @@ struct MessageOutcomes {
   var finals: [Flush.Final] = []
   var retries: [Flush.RetryEntry] = []
   var accepted: [Flush.Accepted] = []
-  var firstAttempt: WallTime? {
-    (finals.compactMap(\.attempts.first?.at) + retries.compactMap(\.attempts.first?.at)).min()
-  }
 }
 
 extension Flush {
@@ -21,10 +18,8 @@ extension Flush {
 /// What one script run of a flush writes.
 struct FlushChunk {
   typealias Job = (id: JobID, message: MessageID)
-  /// Of audiences, or of direct sends.
-  var aimed: Bool
   /// Which run of its flush it is, from 1.
-  var number = 0
+  var number: Int
   var entries: [(id: MessageID, outcomes: MessageOutcomes)] = []
   var jobs: [Job] = []
   /// Outcomes in it.
@@ -82,10 +77,8 @@ package struct OutcomeWriter: StorePart {
   private func write(_ flush: Flush, into result: inout FlushResult) async throws(StoreError) {
     let partition = flush.lease.partition
     let jobs = try await messages(of: flush.finishedJobs)
-    let audiences = session.owned.audienceMessages[partition] ?? []
-    let chunks = Self.chunks(flush, jobs: jobs) { audiences.contains($0) }
-    for chunk in chunks {
-      let reply = try await chunk.aimed ? sendAimed(chunk, flush, result.pruned) : send(chunk, flush, result.pruned)
+    for chunk in Self.chunks(flush, jobs: jobs) {
+      let reply = try await send(chunk, flush, result.pruned)
       result.pruned = max(result.pruned, reply.pruned)
       result.controls.merge(reply.controls) { $0.version > $1.version ? $0 : $1 }
       for (id, _) in reply.told { AudienceShards(session).partEnded(id, partition) }
@@ -94,88 +87,86 @@ package struct OutcomeWriter: StorePart {
   }
 
   /// The same for the same flush. A job goes with the last outcomes of its message.
-  private static func chunks(_ flush: Flush, jobs: [(JobID, MessageID)], isAimed: (MessageID) -> Bool) -> [FlushChunk] {
-    var chunks: [FlushChunk] = []
-    /// By kind: the chunk that is being filled.
-    var open: [Bool: Int] = [:]
+  private static func chunks(_ flush: Flush, jobs: [(JobID, MessageID)]) -> [FlushChunk] {
+    // An empty one still learns whether the lease holds.
+    var chunks = [FlushChunk(number: 1)]
     /// By message: the last chunk with outcomes of it, and its place there.
     var places: [MessageID: (chunk: Int, entry: Int)] = [:]
-    func chunk(_ aimed: Bool, fits: (FlushChunk) -> Bool) -> Int {
-      if let last = open[aimed], fits(chunks[last]) { return last }
-      chunks.append(FlushChunk(aimed: aimed, number: chunks.count + 1))
-      open[aimed] = chunks.count - 1
-      return chunks.count - 1
-    }
     func add(_ id: MessageID, _ count: Int = 1, _ change: (inout MessageOutcomes) -> Void) {
-      let known = places[id]?.chunk
-      let place = chunk(isAimed(id)) { last in
-        last.count < outcomesPerScript && (known == last.number - 1 || last.entries.count < messagesPerScript)
+      var last = chunks.count - 1
+      if chunks[last].count >= outcomesPerScript
+        || places[id]?.chunk != last && chunks[last].entries.count >= messagesPerScript
+      {
+        chunks.append(FlushChunk(number: chunks.count + 1))
+        last += 1
       }
-      if known != place {
-        chunks[place].entries.append((id, MessageOutcomes()))
-        places[id] = (place, chunks[place].entries.count - 1)
+      if places[id]?.chunk != last {
+        chunks[last].entries.append((id, MessageOutcomes()))
+        places[id] = (last, chunks[last].entries.count - 1)
       }
-      change(&chunks[place].entries[places[id]!.entry].outcomes)
-      chunks[place].count += count
+      change(&chunks[last].entries[places[id]!.entry].outcomes)
+      chunks[last].count += count
     }
     for final in flush.finals { add(final.delivery.message) { $0.finals.append(final) } }
     for accepted in flush.accepted { add(accepted.message, accepted.indexes.count) { $0.accepted.append(accepted) } }
     for retry in flush.retries { add(retry.target.delivery.message) { $0.retries.append(retry) } }
-    for (job, message) in jobs {
-      let place = places[message]?.chunk ?? chunk(isAimed(message)) { _ in true }
-      chunks[place].jobs.append((job, message))
-    }
-    // An empty one still learns whether the lease holds.
-    return chunks.isEmpty ? [FlushChunk(aimed: false, number: 1)] : chunks
+    for (job, message) in jobs { chunks[places[message]?.chunk ?? chunks.count - 1].jobs.append((job, message)) }
+    return chunks
   }
 
   private func send(_ chunk: FlushChunk, _ flush: Flush, _ pruned: Int) async throws(StoreError) -> FlushReply {
-    let lease = flush.lease
-    let partition = lease.partition
-    let jobs = chunk.jobs
+    let partition = flush.lease.partition
+    let audiences = session.owned.audienceMessages[partition] ?? []
     var entries = chunk.entries
     var places: [MessageID: Int] = [:]
     for (place, entry) in entries.enumerated() { places[entry.id] = place + 1 }
-    for job in jobs where places[job.message] == nil {
+    for job in chunk.jobs where places[job.message] == nil {
       entries.append((job.message, MessageOutcomes()))
       places[job.message] = entries.count
     }
     var names = [
       keys.lease(partition), keys.finished(partition), keys.retry(partition), keys.ready(partition),
-      keys.segments(partition),
+      keys.segments(partition), keys.ends(partition),
     ]
     var arguments: [RedisArgument] = [
-      .number(Int64(flush.number)), .number(Int64(chunk.number)), .number(settings.retentionSeconds),
-      .number(Int64(pruned)), .number(Int64(partition)), .number(Int64(entries.count)),
+      .number(Int64(flush.number)), .number(Int64(chunk.number)),
+      .number(settings.retentionSeconds), .number(Int64(pruned)), .number(Int64(entries.count)),
     ]
+    var parts: [MessageID: AudienceShard] = [:]
     for (id, outcomes) in entries {
       let here = keys.home(id) == partition
+      names += keys.part(partition, id)
       names += [
-        keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id),
-        here ? keys.message(id) : keys.work(partition, id), keys.segment(partition, id.hour),
-        keys.kept(partition, id.hour),
+        keys.kept(partition, id.hour), here ? keys.message(id) : keys.work(partition, id),
+        keys.segment(partition, id.hour),
       ]
-      arguments += [
-        .bytes(id.raw), .number(id.hour), here ? "1" : "0", .number(Int64(outcomes.finals.count)),
-        .number(Int64(outcomes.retries.count)), outcomes.firstAttempt.map { .number($0.milliseconds) } ?? "",
-      ]
-      for final in outcomes.finals { arguments += Self.arguments(final) }
-      for retry in outcomes.retries { arguments += Self.arguments(retry) }
+      arguments += [.bytes(id.raw), .number(id.hour), here ? "1" : "0"]
+      if audiences.contains(id) {
+        // A part that has ended has nothing left to turn.
+        parts[id] = try await AudienceShards(session).shard(id, flush.lease)
+        arguments += (parts[id].map { ShardOutcomes(outcomes, of: $0) } ?? ShardOutcomes()).arguments
+      } else {
+        arguments += ShardOutcomes(outcomes).arguments
+      }
     }
-    arguments.append(.number(Int64(jobs.count)))
-    for job in jobs {
+    arguments.append(.number(Int64(chunk.jobs.count)))
+    for job in chunk.jobs {
       names.append(keys.stream(partition, job.id.stream.name))
+      let part = parts[job.message]
+      let own = part?.job(onceAt: job.id.sequence)
       arguments += [
-        .number(Int64(places[job.message] ?? 0)), .text(job.id.entry(of: job.message)), .text(job.id.stream.name),
+        .number(Int64(places[job.message]!)),
+        .text(own.flatMap { part?.entry(of: $0) } ?? job.id.entry(of: job.message)), .text(job.id.stream.name),
+        audiences.contains(job.message) ? .number(Int64(own?.range.lowerBound ?? 0)) : "",
       ]
     }
     let caps = CapCounts(session).arguments(entries, partition)
     names += caps.names + [keys.tallies(partition)]
     arguments.append(.bytes(caps.packed))
-    return try flushed(try await ask(Scripts.flush, keys: names, arguments, under: lease))
+    return try flushed(try await ask(Scripts.flush, keys: names, arguments, under: flush.lease))
   }
 
-  func flushed(_ reply: RedisReply) throws(StoreError) -> FlushReply {
+  private func flushed(_ reply: RedisReply) throws(StoreError) -> FlushReply {
     let reply = reply.array ?? []
     guard reply.count == 3 else { throw .unavailable("a flush was answered in an unknown form", retryAfter: 5) }
     var controls: [MessageID: Control] = [:]
@@ -184,31 +175,6 @@ package struct OutcomeWriter: StorePart {
       controls[id] = Control(packed: String(decoding: packed, as: UTF8.self))
     }
     return (Int(reply[0].integer ?? 0), controls, MessageSpread(session).endings(reply[2]))
-  }
-
-  static func arguments(_ final: Flush.Final) -> [RedisArgument] {
-    let counter = CounterName(
-      provider: final.provider, outcome: final.outcome, reason: final.reason, platform: final.platform)
-    return [
-      .number(Int64(final.delivery.index)), .bytes(DeliveryRecord(final).head),
-      .bytes(final.attempts.packed),
-      .bytes(counter.field),
-    ]
-  }
-
-  static func arguments(_ retry: Flush.RetryEntry) -> [RedisArgument] {
-    let target = retry.target
-    // A registered device's address is read again when the retry is due.
-    let packed = PackedTarget(
-      index: target.delivery.index, device: target.device, address: target.registered ? nil : target.address)
-    let record = DeliveryRecord(
-      state: .retrying(
-        due: retry.due, reason: retry.reason, sequence: target.sequence, credential: target.credential, packed),
-      provider: target.address?.provider, slice: target.slice?.key)
-    return [
-      .number(Int64(target.delivery.index)), .bytes(record.head), .bytes(retry.attempts.packed),
-      .number(retry.due.milliseconds),
-    ]
   }
 
   /// Whose the jobs are: known from the claim, else read from their streams. A job that is gone is left out by naming

@@ -8,9 +8,7 @@ enum Scripts {
   static let acceptHere = LuaText.script("acceptHere", PackageResources.acceptHere_lua)
   static let acceptHome = LuaText.script("acceptHome", PackageResources.acceptHome_lua)
   static let addShard = LuaText.script("addShard", PackageResources.addShard_lua)
-  static let addStep = LuaText.script("addStep", PackageResources.addStep_lua)
   static let stage = LuaText.script("stage", PackageResources.stage_lua)
-  static let loseShard = LuaText.script("loseShard", PackageResources.loseShard_lua)
   static let spreadDone = LuaText.script("spreadDone", PackageResources.spreadDone_lua)
   static let reserve = LuaText.script("reserve", PackageResources.reserve_lua)
   static let confirm = LuaText.script("confirm", PackageResources.confirm_lua)
@@ -20,7 +18,6 @@ enum Scripts {
   static let dropInline = LuaText.script("dropInline", PackageResources.dropInline_lua)
 
   // Jobs, their deliveries and what became of these.
-  static let flushAudience = LuaText.script("flushAudience", PackageResources.flushAudience_lua)
   static let flush = LuaText.script("flush", PackageResources.flush_lua)
   static let takeTallies = LuaText.script("takeTallies", PackageResources.takeTallies_lua)
   static let dropSegment = LuaText.script("dropSegment", PackageResources.dropSegment_lua)
@@ -28,7 +25,6 @@ enum Scripts {
   static let dropJobs = LuaText.script("dropJobs", PackageResources.dropJobs_lua)
   static let dropRetries = LuaText.script("dropRetries", PackageResources.dropRetries_lua)
   static let storeSlice = LuaText.script("storeSlice", PackageResources.storeSlice_lua)
-  static let condemn = LuaText.script("condemn", PackageResources.condemn_lua)
   static let tell = LuaText.script("tell", PackageResources.tell_lua)
 
   // Messages that wait for their time, and what operators ask for.
@@ -112,9 +108,9 @@ enum Scripts {
   static let tagUser = LuaText.script("tagUser", PackageResources.tagUser_lua)
 
   static let all = [
-    acceptHere, acceptHome, addShard, addStep, stage, loseShard, spreadDone, reserve, confirm, acceptInline,
+    acceptHere, acceptHome, addShard, stage, spreadDone, reserve, confirm, acceptInline,
     endInline, unfold, dropInline,
-    flushAudience, flush, takeTallies, dropSegment, claim, dropJobs, dropRetries, storeSlice, condemn, tell,
+    flush, takeTallies, dropSegment, claim, dropJobs, dropRetries, storeSlice, tell,
     control, controlShard, controlKnown, park, unparked, begin, reschedule, hurry, postpone, releaseJob, adjourn,
     probe, lease, release, beat,
     grant, recipients,

@@ -9,7 +9,8 @@ extension Store {
   /// apart. 8: messages of one delivery are kept whole. 9: entries of streams are marked with their message, and parts
   /// know the quiet hours of each day. 10: each family of keys has a word of its own, and hours of listings have an
   /// end; devices arrive before they hold their token. 11: the layout's key is the same for every number of partitions.
-  private static let layoutVersion = "11"
+  /// 12: parts of lists have codes of outcome.
+  private static let layoutVersion = "12"
   private static let openPollMilliseconds: Int64 = 5
 
   /// Waits for Redis (at most `timeout`, and for as long as it loads its data), creates or checks the layout: version,

@@ -19,9 +19,8 @@ extension CredentialConditions {
           counts[job.credential, default: 0] += max(0, number("j\(job.range.lowerBound)"))
         }
       } else if let list = TargetList(work: work) {
-        let known = try await ask(RedisCommand("HKEYS", keys.deliveries(partition, id)), partition: partition)
-        let begun = Set((known.array ?? []).compactMap { $0.integer.map { Int($0) } })
-        for (index, entry) in list.entries.enumerated() where !begun.contains(index) {
+        let codes = try await AudienceMembers(session).codes(id, partition, list.entries.indices)
+        for (index, entry) in list.entries.enumerated() where codes[index] == .none {
           guard let credential = entry.credential, conditions[credential] != nil else { continue }
           counts[credential, default: 0] += 1
         }

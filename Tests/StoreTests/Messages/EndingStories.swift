@@ -276,6 +276,25 @@ struct EndingStories {
       #expect(try await store.queue.status().quarantined == 2)
     }
   }
+
+  @Test("a retry of a delivery that its message has not is dropped, and the message ends as it would")
+  func retryOfNobody() async throws {
+    try await withDamage(quickSettings(partitions: 1)) { store, redis, loop in
+      let id = try #require(try await store.acceptance.accept(submission(tokens: ["a", "b"], at: loop.wallNow)).id)
+      let lease = try await store.take(0)
+      let nobody = UInt32.max
+      var due = RedisCommand("ZADD", store.session.keys.retry(0), "1")
+      due.append(id.raw + [255, 255, 255, 255])
+      _ = try await redis.call(due)
+      _ = try await redis.call(RedisCommand("HSET", store.session.keys.deliveries(0, id), String(nobody), "R!"))
+      #expect(try await store.queue.dueRetries(lease, now: loop.wallNow, limit: 10).isEmpty)
+      #expect(try await store.queue.nextRetry(lease) == nil)
+      #expect(try await finish(store, lease) == 2)
+      let report = try await completed(store, loop, id)
+      #expect(report.count(.accepted) == 2 && report.ended == 2)
+      #expect(try await store.queue.status().quarantined == 1)
+    }
+  }
 }
 
 /// Claims and accepts all that a partition has to do, or what one message has; how many deliveries that were.

@@ -14,7 +14,7 @@ struct ScriptTests {
       let store = Store(loop: loop, redis: redis.endpoint, settings: StoreSettings())
       try await store.open(timeout: 60_000)
       defer { store.close() }
-      #expect(Scripts.all.count > 80 && Set(Scripts.all.map(\.name)).count == Scripts.all.count)
+      #expect(Scripts.all.count > 75 && Set(Scripts.all.map(\.name)).count == Scripts.all.count)
       for script in Scripts.all {
         #expect(script.source.hasPrefix("#!lua"), "\(script.name)")
         #expect(!script.source.contains("-- use"), "\(script.name)")

@@ -1,143 +1,224 @@
 #!lua flags=allow-oom
--- Outcomes of one partition (design D9). A repeated one changes nothing and answers the same.
--- KEYS lease, finished, retry, ready, segments, then per message: work, deliveries, slices, message (or again work,
--- when home is elsewhere), segment, kept, then a stream per job. ARGV owner, number, chunk, retention, pruned,
--- partition, messages, then per message: raw id, hour, home here and how many parts it has (0 elsewhere, 1, 2 more),
--- finals, retries, time of the first attempt or '', (index, head, attempts, counter)…, (index, head, attempts, due)…;
--- then jobs, and per job: place of its message or 0, entry, name of the stream; last what counts towards caps, whose
--- keys come behind; then tallies.
+-- Outcomes of one partition (design D9): stretches of codes are read, changed and written back; counters move only for
+-- codes that turn, and a code that is final never does. A repeated run changes nothing and answers the same. A small
+-- part of a list that ends moves into the segment of its hour, every other one stays where it stands.
+-- KEYS lease, finished, retry, ready, segments, ends, then per message: work, deliveries, slices, snapshot, codes,
+-- kept, message (or again work, when home is elsewhere), segment, then a stream per job. ARGV owner, number, chunk,
+-- retention, pruned, messages, then per message: raw id, hour, 1 if its home is here, time of the first attempt or '',
+-- groups, records, retries, slices; (code, counter or '', first of the job or '', 1 if some of them have a record,
+-- stretches, (first byte, codes)…)…, (index, head, attempts)…, (index, head, attempts, due)…, (slice, the provider's
+-- id)…; then jobs, and per job: place of its message, entry, name of the stream, first of the job, or '' for one of a
+-- list, whose entry names its deliveries; last what counts towards caps, whose keys come behind; then tallies.
 -- → pruned, raw ids and controls, fields and values of `finished` to be told.
 -- use owner, archive, keepInPlace, flush, caps, tally
-local finished, retry, segs = KEYS[2], KEYS[3], KEYS[5]
-local messages = tonumber(ARGV[7])
-local at, key = 8, 6
+local finished, retry, segs, ends = KEYS[2], KEYS[3], KEYS[5], KEYS[6]
+local messages = tonumber(ARGV[6])
+local at, key = 7, 7
 local controls, told, closed = {}, {}, {}
 
-for place = 1, messages do
-  local w, d, s, m, seg = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], KEYS[key + 4]
-  local id, hour, here = ARGV[at], ARGV[at + 1], ARGV[at + 2]
-  local finals, retries, firstAt = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]), ARGV[at + 5]
-  local keptKey = KEYS[key + 5]
-  at = at + 6
-  key = key + 6
-  local flag = redis.call('HMGET', w, 'c', 'x', 'n', 'a')
+-- Adds these sums to fields and values, and puts these values there, but leaves the first `fa`.
+local function grow(list, sums, values)
+  for i = 1, #list, 2 do
+    local name = list[i]
+    if sums[name] then
+      list[i + 1] = string.format('%.0f', list[i + 1] + sums[name])
+      sums[name] = nil
+    elseif values[name] then
+      if name ~= 'fa' then list[i + 1] = values[name] end
+      values[name] = nil
+    end
+  end
+  for name, count in pairs(sums) do
+    list[#list + 1] = name
+    list[#list + 1] = string.format('%.0f', count)
+  end
+  for name, value in pairs(values) do
+    list[#list + 1] = name
+    list[#list + 1] = value
+  end
+  return list
+end
+
+-- Of the message at work: what its deliveries turned to by index, members of the retry set that leave it, and whose.
+local id, place, turned, gone, stale
+-- Of the group at work: how many had no code, and how many waited for a retry and have ended.
+local code, tracks, fresher, back
+-- What the half of a byte becomes.
+local function turn(was, index)
+  if was ~= 0 and was ~= 8 then return was end
+  if was == 0 then fresher = fresher + 1 elseif code ~= 8 then back = back + 1 end
+  if tracks or was == 8 then
+    turned[index] = code
+    if won and code ~= 8 then won[place .. ' ' .. string.format('%.0f', index)] = true end
+    if was == 8 and code ~= 8 then
+      gone[#gone + 1] = member(id, index)
+      stale[#stale + 1] = string.format('%.0f', index)
+    end
+  end
+  return code
+end
+
+for each = 1, messages do
+  local w, d, s, codes = KEYS[key], KEYS[key + 1], KEYS[key + 2], KEYS[key + 4]
+  local hour, here, firstAt = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
+  local groups, records = tonumber(ARGV[at + 4]), tonumber(ARGV[at + 5])
+  local retries, slices = tonumber(ARGV[at + 6]), tonumber(ARGV[at + 7])
+  id, place, turned, gone, stale = ARGV[at], each, {}, {}, {}
+  at = at + 8
+  local flag = redis.call('HMGET', w, 'c', 'x', 'a', 'n', 'r')
   if flag[1] then
     controls[#controls + 1] = id
     controls[#controls + 1] = flag[1]
   end
-  if fresh and flag[2] and not flag[4] and finals + retries > 0 then
-    local wanted = {}
-    for i = 1, finals + retries do wanted[i] = ARGV[at + (i - 1) * 4] end
-    local found = redis.call('HMGET', d, unpack(wanted))
-    local known = {}
-    for i = 1, #wanted do known[wanted[i]] = found[i] end
-    local records, gone, waits, counts, ended, retrying, held = {}, {}, {}, {}, 0, 0, 0
-    for i = 1, finals do
-      local index, head, attempts, counter = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-      local record = known[index]
-      if not record or string.byte(record) == 82 then
-        if record then
-          gone[#gone + 1] = member(id, index)
-          retrying = retrying - 1
-          if earlier(record) == '' then held = held - 1 end
+  -- What was taken for a list's and is an audience's, or the other way round, is not written.
+  if fresh and flag[2] and tonumber(flag[2]) > 0 and groups > 0 and (ARGV[at + 2] == '') == not flag[3] then
+    local isSmall = not flag[3] and tonumber(flag[4]) <= inPlaceFrom
+    -- The codes of a small part are read and written as a whole, if it has any, and not written if it ends.
+    local isNew = flag[2] == flag[4] and flag[5] == '0'
+    local all = isSmall and {string.byte(not isNew and redis.call('GET', codes) or '', 1, -1)}
+    local moves, ended, retrying, held = {}, 0, 0, 0
+    for i = 1, groups do
+      local counter, job, windows = ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 4])
+      code, tracks, fresher, back = tonumber(ARGV[at]), ARGV[at + 3] == '1', 0, 0
+      for j = 1, windows do
+        local start = tonumber(ARGV[at + 3 + j * 2])
+        local wanted = {string.byte(ARGV[at + 4 + j * 2], 1, -1)}
+        local bytes, from = all, start
+        -- An index that the part has not is damage, and nothing turns.
+        local last = math.min(#wanted, math.ceil(flag[4] / 2) - start)
+        if isSmall then
+          for k = #all + 1, last > 0 and start or 0 do all[k] = 0 end
+        elseif last > 0 then
+          bytes, from = {string.byte(redis.call('GETRANGE', codes, start, start + last - 1), 1, -1)}, 0
         end
-        known[index] = head .. tried(record, attempts)
-        records[#records + 1] = index
-        records[#records + 1] = known[index]
-        counts[counter] = (counts[counter] or 0) + 1
-        ended = ended + 1
-        if won then won[place .. ' ' .. index] = true end
+        for k = 1, last do
+          local want, own = wanted[k], from + k
+          local byte = bytes[own] or 0
+          if want == 0 then
+            bytes[own] = byte
+          elseif byte == 0 and not tracks then
+            bytes[own] = want
+            if want > 15 and want % 16 > 0 then fresher = fresher + 2 else fresher = fresher + 1 end
+          else
+            local low = byte % 16
+            local high = (byte - low) / 16
+            if want > 15 then high = turn(high, (start + k - 1) * 2) end
+            if want % 16 > 0 then low = turn(low, (start + k - 1) * 2 + 1) end
+            bytes[own] = high * 16 + low
+          end
+        end
+        if not isSmall and last > 0 then redis.call('SETRANGE', codes, start, string.char(unpack(bytes))) end
       end
-      at = at + 4
+      at = at + 5 + windows * 2
+      if code == 8 then
+        retrying = retrying + fresher
+      elseif fresher + back > 0 then
+        ended = ended + fresher + back
+        retrying = retrying - back
+        moves[counter] = (moves[counter] or 0) + fresher + back
+        tally(counter, fresher + back)
+      end
+      if fresher > 0 and job ~= '' then moves['j' .. job] = (moves['j' .. job] or 0) - fresher end
+    end
+    if #gone > 0 then redis.call('ZREM', retry, unpack(gone)) end
+    -- What was kept of a retry goes on in its record, or with it.
+    local known = {}
+    if #stale + retries > 0 then
+      local wanted = {}
+      for i = 1, #stale do wanted[i] = stale[i] end
+      for i = 1, retries do wanted[#wanted + 1] = ARGV[at + records * 3 + (i - 1) * 4] end
+      local found = redis.call('HMGET', d, unpack(wanted))
+      for i = 1, #wanted do known[wanted[i]] = found[i] end
+    end
+    -- Of two ends the first is written, of two retries the last.
+    local written = {}
+    for i = 1, records do
+      local index = tonumber(ARGV[at])
+      if turned[index] and turned[index] ~= 8 then
+        turned[index] = nil
+        written[#written + 1] = ARGV[at]
+        written[#written + 1] = ARGV[at + 1] .. tried(known[ARGV[at]], ARGV[at + 2])
+      end
+      at = at + 3
+    end
+    for _, index in ipairs(stale) do
+      if known[index] and earlier(known[index]) == '' then held = held - 1 end
+      if turned[tonumber(index)] then redis.call('HDEL', d, index) end
     end
     for i = 1, retries do
-      local index, head, attempts, due = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-      local record = known[index]
-      if not record or string.byte(record) == 82 then
-        local before = earlier(record)
-        if not record then retrying = retrying + 1 end
-        if before == '' then
-          if record then held = held - 1 end
-          if attempts == '' then held = held + 1 end
+      local index = ARGV[at]
+      if turned[tonumber(index)] == 8 then
+        if earlier(known[index]) == '' then
+          if known[index] then held = held - 1 end
+          if ARGV[at + 2] == '' then held = held + 1 end
         end
-        known[index] = head .. tried(record, attempts)
-        records[#records + 1] = index
-        records[#records + 1] = known[index]
-        waits[#waits + 1] = due
-        waits[#waits + 1] = member(id, index)
+        known[index] = ARGV[at + 1] .. tried(known[index], ARGV[at + 2])
+        written[#written + 1] = index
+        written[#written + 1] = known[index]
+        redis.call('ZADD', retry, ARGV[at + 3], member(id, index))
       end
       at = at + 4
     end
-    for counter, count in pairs(counts) do tally(counter, count) end
-    if #gone > 0 then redis.call('ZREM', retry, unpack(gone)) end
-    if #waits > 0 then redis.call('ZADD', retry, unpack(waits)) end
-    local ends = ended > 0 and tonumber(flag[2]) == ended
-    if ends and tonumber(flag[3]) <= inPlaceFrom then
+    for i = 1, slices do
+      redis.call('HSET', s, 'i' .. ARGV[at], ARGV[at + 1])
+      at = at + 2
+    end
+    if retrying ~= 0 then moves.r = retrying end
+    if held ~= 0 then moves.h = held end
+    if ended > 0 then moves.x = -ended end
+    local left = tonumber(flag[2]) - ended
+    if left == 0 and isSmall then
       -- What is kept is put together here, not written, read again and deleted.
-      local work = redis.call('HGETALL', w)
-      local times = {fa = firstAt ~= '' and firstAt or nil, lo = now()}
-      for i = 1, #work, 2 do
-        local name = work[i]
-        times[name] = nil
-        if counts[name] then
-          work[i + 1] = string.format('%.0f', work[i + 1] + counts[name])
-          counts[name] = nil
-        elseif name == 'x' then
-          work[i + 1] = '0'
-        elseif name == 'lo' then
-          work[i + 1] = now()
-        elseif name == 'r' then
-          work[i + 1] = string.format('%.0f', work[i + 1] + retrying)
-        elseif name == 'h' then
-          work[i + 1] = string.format('%.0f', work[i + 1] + held)
-        end
+      local work = grow(redis.call('HGETALL', w), moves, {lo = now(), fa = firstAt ~= '' and firstAt or nil})
+      local deliveries = flag[4] == '1' and {} or redis.call('HGETALL', d)
+      if #deliveries > 0 then
+        local values = {}
+        for i = 1, #written, 2 do values[written[i]] = written[i + 1] end
+        grow(deliveries, {}, values)
+      else
+        deliveries = written
       end
-      for counter, count in pairs(counts) do
-        work[#work + 1] = counter
-        work[#work + 1] = string.format('%.0f', count)
-      end
-      for name, time in pairs(times) do
-        work[#work + 1] = name
-        work[#work + 1] = time
-      end
-      local deliveries = flag[3] == '1' and {} or redis.call('HGETALL', d)
-      for i = 1, #deliveries, 2 do
-        local index = deliveries[i]
-        if known[index] then
-          deliveries[i + 1] = known[index]
-          known[index] = nil
-        end
-      end
-      for index, record in pairs(known) do
-        if record then
-          deliveries[#deliveries + 1] = index
-          deliveries[#deliveries + 1] = record
-        end
-      end
-      close(id, work, deliveries, m, seg, segs, finished, hour, ARGV[4], here, told)
+      close(id, work, deliveries, KEYS[key + 6], KEYS[key + 7], segs, finished, hour, ARGV[4], here, told)
       drop(w)
       drop(d)
       drop(s)
+      drop(codes)
       closed[place] = true
     else
-      if #records > 0 then redis.call('HSET', d, unpack(records)) end
-      for counter, count in pairs(counts) do redis.call('HINCRBY', w, counter, count) end
-      if retrying ~= 0 then redis.call('HINCRBY', w, 'r', retrying) end
-      if held ~= 0 then redis.call('HINCRBY', w, 'h', held) end
+      if isSmall then redis.call('SET', codes, string.char(unpack(all))) end
+      if #written > 0 then redis.call('HSET', d, unpack(written)) end
+      for name, count in pairs(moves) do redis.call('HINCRBY', w, name, count) end
       if firstAt ~= '' then redis.call('HSETNX', w, 'fa', firstAt) end
-      if ended > 0 then
-        redis.call('HINCRBY', w, 'x', -ended)
-        redis.call('HSET', w, 'lo', now())
-      end
-      if ends then
+      if ended > 0 then redis.call('HSET', w, 'lo', now()) end
+      if left == 0 then
+        if flag[3] then redis.call('ZREM', ends, id) end
         told[#told + 1] = id
-        told[#told + 1] = keepInPlace(id, {w, d, s}, segs, keptKey, finished, hour, ARGV[4])
+        told[#told + 1] = keepInPlace(id, {w, KEYS[key + 3], codes, d, s}, segs, KEYS[key + 5], finished, hour,
+          ARGV[4])
         closed[place] = true
       end
     end
   else
-    at = at + (finals + retries) * 4
+    for i = 1, groups do at = at + 5 + tonumber(ARGV[at + 4]) * 2 end
+    at = at + records * 3 + retries * 4 + slices * 2
   end
+  key = key + 8
+end
+
+-- Whether each delivery of a list's job has an outcome or waits for a retry.
+local function isDone(codes, entry)
+  local row = entry[1] and entry[1][2][6]
+  if not row then return true end
+  local first = string.byte(row, 1) * 128 + math.floor(string.byte(row, 2) / 2)
+  local last = string.byte(row, #row - 1) * 128 + math.floor(string.byte(row, #row) / 2)
+  local held = redis.call('GETRANGE', codes, first, last)
+  for i = 1, #row, 2 do
+    local high, low = string.byte(row, i, i + 1)
+    local byte = string.byte(held, high * 128 + math.floor(low / 2) - first + 1) or 0
+    if low % 2 == 1 then byte = byte % 16 end
+    if byte == 0 or low % 2 == 0 and byte < 16 then return false end
+  end
+  return true
 end
 
 if fresh then
@@ -145,32 +226,23 @@ if fresh then
   at = at + 1
   local streams, removed, names = {}, {}, {}
   for j = 1, jobs do
-    local place, entry, name, stream = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 2], KEYS[key]
-    local done = true
-    if not closed[place] and redis.call('EXISTS', KEYS[6 + (place - 1) * 6]) == 1 then
-      local found = redis.call('XRANGE', stream, entry, entry)
-      if found[1] then
-        local packed = found[1][2][6]
-        local wanted = {}
-        for i = 1, #packed, 2 do
-          local high, low = string.byte(packed, i, i + 1)
-          wanted[#wanted + 1] = high * 256 + low
-        end
-        for _, record in ipairs(redis.call('HMGET', KEYS[7 + (place - 1) * 6], unpack(wanted))) do
-          if not record then done = false end
-        end
-      end
+    local part, entry, first, stream = tonumber(ARGV[at]), ARGV[at + 1], ARGV[at + 3], KEYS[key]
+    local w, done = KEYS[7 + (part - 1) * 8], closed[part]
+    if not done then
+      local left = redis.call('HMGET', w, 'x', 'j' .. first)
+      done = not left[1] or left[1] == '0' or left[2] == '0'
+        or first == '' and isDone(KEYS[11 + (part - 1) * 8], redis.call('XRANGE', stream, entry, entry))
     end
     if done then
       if not removed[stream] then
         streams[#streams + 1] = stream
         removed[stream] = {}
-        names[stream] = name
+        names[stream] = ARGV[at + 2]
       end
       local entries = removed[stream]
       entries[#entries + 1] = entry
     end
-    at = at + 3
+    at = at + 4
     key = key + 1
   end
   settle()
