@@ -65,7 +65,7 @@ package struct CapCounts: StorePart {
     return full
   }
 
-  /// What the flush scripts take: keys that are counted in, and for each delivery its key, that key's life, the place of its
+  /// What a flush takes: keys that are counted in, and for each delivery its key, that key's life, the place of its
   /// message, its index, and the device's number.
   func arguments(_ entries: [(id: MessageID, outcomes: MessageOutcomes)], _ partition: Int) -> (
     names: [String], packed: [UInt8]

@@ -135,18 +135,20 @@ package struct OutcomeWriter: StorePart {
     var parts: [MessageID: AudienceShard] = [:]
     for (id, outcomes) in entries {
       let here = keys.home(id) == partition
-      names += keys.part(partition, id)
+      let isAudience = audiences.contains(id)
       names += [
-        keys.kept(partition, id.hour), here ? keys.message(id) : keys.work(partition, id),
+        keys.work(partition, id), keys.deliveries(partition, id), keys.slices(partition, id), keys.codes(partition, id),
+        keys.kept(partition, id.hour),
+        isAudience ? keys.snapshot(partition, id) : here ? keys.message(id) : keys.work(partition, id),
         keys.segment(partition, id.hour),
       ]
-      arguments += [.bytes(id.raw), .number(id.hour), here ? "1" : "0"]
-      if audiences.contains(id) {
+      if isAudience {
         // A part that has ended has nothing left to turn.
         parts[id] = try await AudienceShards(session).shard(id, flush.lease)
-        arguments += (parts[id].map { ShardOutcomes(outcomes, of: $0) } ?? ShardOutcomes()).arguments
+        let ended = parts[id].map { ShardOutcomes(outcomes, of: $0) } ?? ShardOutcomes()
+        arguments += ended.arguments(of: id, .audience)
       } else {
-        arguments += ShardOutcomes(outcomes).arguments
+        arguments += ShardOutcomes(outcomes).arguments(of: id, here ? .listAtHome : .list)
       }
     }
     arguments.append(.number(Int64(chunk.jobs.count)))

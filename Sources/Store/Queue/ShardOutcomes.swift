@@ -89,7 +89,7 @@ struct ShardOutcomes {
   private mutating func record(_ final: Flush.Final) {
     attempted(at: final.attempts.first?.at)
     records += [
-      .number(Int64(final.delivery.index)), .bytes(DeliveryRecord(final).head), .bytes(final.attempts.packed),
+      .number(Int64(final.delivery.index)), .bytes(DeliveryRecord(final).head + final.attempts.packed),
     ]
   }
 
@@ -106,7 +106,7 @@ struct ShardOutcomes {
         due: retry.due, reason: retry.reason, sequence: target.sequence, credential: target.credential, packed),
       provider: target.address?.provider, slice: target.slice?.key)
     retries += [
-      .number(Int64(target.delivery.index)), .bytes(record.head), .bytes(retry.attempts.packed),
+      .number(Int64(target.delivery.index)), .bytes(record.head + retry.attempts.packed),
       .number(retry.due.milliseconds),
     ]
   }
@@ -116,18 +116,29 @@ struct ShardOutcomes {
     firstAttempt = min(firstAttempt ?? at, at)
   }
 
-  var arguments: [RedisArgument] {
-    var arguments: [RedisArgument] = [
-      firstAttempt.map { .number($0.milliseconds) } ?? "", .number(Int64(groups.count)),
-      .number(Int64(records.count / 3)), .number(Int64(retries.count / 4)), .number(Int64(slices.count)),
-    ]
+  /// How the script reads a message.
+  enum Kind: Int {
+    case list = 0
+    /// The message is kept in this partition.
+    case listAtHome, audience
+  }
+
+  /// Numbers that come with every message are in one argument: Redis and Lua take some 600 instructions for each.
+  func arguments(of id: MessageID, _ kind: Kind) -> [RedisArgument] {
+    var head = id.raw
+    for number in [
+      Int(id.hour), kind.rawValue, groups.count, records.count / 2, retries.count / 3, slices.count,
+    ] { head.append32(number) }
+    if let firstAttempt { head += String(firstAttempt.milliseconds).utf8 }
+    var arguments: [RedisArgument] = [.bytes(head)]
     for (group, indexes) in groups {
       let windows = CodeWindow.windows(indexes, group.code)
-      arguments += [
-        .number(Int64(group.code.rawValue)), .bytes(group.counter), group.job.map { .number(Int64($0)) } ?? "",
-        group.hasRecords ? "1" : "0", .number(Int64(windows.count)),
-      ]
-      for window in windows { arguments += [.number(Int64(window.start)), .bytes(window.codes)] }
+      var head: [UInt8] = []
+      for number in [Int(group.code.rawValue), group.hasRecords ? 1 : 0, windows.count, group.job ?? 0] {
+        head.append32(number)
+      }
+      arguments += [.bytes(head), .bytes(group.counter)]
+      for window in windows { arguments.append(.bytes(raw32(window.start) + window.codes)) }
     }
     arguments += records + retries
     for (slice, id) in slices.sorted(by: { $0.key < $1.key }) { arguments += [.number(Int64(slice)), .text(id)] }

@@ -35,7 +35,6 @@ enum LuaText {
     "caps": PackageResources.caps_part_lua,
     "clock": PackageResources.clock_part_lua,
     "counterList": PackageResources.counterList_part_lua,
-    "earlier": PackageResources.earlier_part_lua,
     "fence": PackageResources.fence_part_lua,
     "flush": PackageResources.flush_part_lua,
     "heldDraft": PackageResources.heldDraft_part_lua,

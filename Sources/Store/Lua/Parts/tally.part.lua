@@ -8,6 +8,6 @@ local function tally(counter, count)
 end
 local function settleTallies()
   for name, count in pairs(tallies) do
-    redis.call('HINCRBY', KEYS[#KEYS], name, string.format('%.0f', count))
+    redis.call('HINCRBY', KEYS[#KEYS], name, string.format('%d', count))
   end
 end
