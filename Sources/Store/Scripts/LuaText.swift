@@ -40,6 +40,7 @@ enum LuaText {
     "heldDraft": PackageResources.heldDraft_part_lua,
     "index": PackageResources.index_part_lua,
     "keepInPlace": PackageResources.keepInPlace_part_lua,
+    "keepsContent": PackageResources.keepsContent_part_lua,
     "keyed": PackageResources.keyed_part_lua,
     "listed": PackageResources.listed_part_lua,
     "mark": PackageResources.mark_part_lua,

@@ -277,6 +277,22 @@ struct EndingStories {
     }
   }
 
+  @Test("a cancelled list keeps its content, however long it is", arguments: [40, 1_100])
+  func cancelledContent(count: Int) async throws {
+    try await withStore(quickSettings(partitions: 1)) { store, loop in
+      let message = submission(tokens: (0..<count).map { "t\($0)" }, at: loop.wallNow)
+      let id = try #require(try await store.acceptance.accept(message).id)
+      let lease = try await store.take(0)
+      let jobs = try await store.claimAll(lease)
+      var flush = Flush(lease: lease, number: 1)
+      flush.finals = jobs.flatMap(\.targets).map { final($0, .cancelled) }
+      flush.finishedJobs = jobs.map(\.id)
+      _ = try await store.outcomes.flush(flush)
+      #expect(try await completed(store, loop, id).count(.cancelled) == count)
+      #expect(try await store.archive.body(of: id, app: shop) == message.body)
+    }
+  }
+
   @Test("a retry of a delivery that its message has not is dropped, and the message ends as it would")
   func retryOfNobody() async throws {
     try await withDamage(quickSettings(partitions: 1)) { store, redis, loop in

@@ -1,5 +1,5 @@
 -- Moves live hashes into the segment of their hour; see `Archive` for the reader.
--- use clock
+-- use clock, keepsContent
 -- Lengths repeat: packing one anew costs more than all else here.
 local lengths = {}
 local function pack(list)
@@ -47,11 +47,7 @@ local function sealPart(work, deliveries)
     if string.byte(work[i]) == 107 or work[i] == 'fa' or work[i] == 'lo' then
       counters[#counters + 1] = work[i]
       counters[#counters + 1] = work[i + 1]
-      -- As `Outcome.keepsContent`.
-      if string.find(work[i], '\1failed\1', 1, true) or string.find(work[i], '\1expired\1', 1, true)
-        or string.find(work[i], '\1cancelled\1', 1, true) then
-        failed = '1'
-      end
+      if keepsContent(work[i]) then failed = '1' end
     elseif work[i] == 'l' then
       ttl = tonumber(work[i + 1])
     end

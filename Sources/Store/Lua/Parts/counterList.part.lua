@@ -1,4 +1,5 @@
 -- What home is told of a part: `1` if something failed, then counters and the times of first and last outcome.
+-- use keepsContent
 local function packList(list)
   local out = {}
   for _, item in ipairs(list) do
@@ -17,9 +18,7 @@ local function counterList(w)
   for i, value in ipairs(redis.call('HMGET', w, unpack(names))) do
     list[#list + 1] = names[i]
     list[#list + 1] = value
-    if string.find(names[i], '\1failed\1', 1, true) or string.find(names[i], '\1expired\1', 1, true) then
-      failed = '1'
-    end
+    if keepsContent(names[i]) then failed = '1' end
   end
   return failed, list
 end
