@@ -26,8 +26,9 @@ final class Delivery {
   var overtaken = false
   /// The connection to go round.
   var avoiding: Int?
-  /// They let it go, and count it until it is on the wire, gathered into a slice, or has ended.
-  var rateQueues: [RateLimitedQueue] = []
+  /// They let it go, each with a permission that is late behind that time, and count it until it is on the wire,
+  /// gathered into a slice, or has ended.
+  var rateQueues: [(queue: RateLimitedQueue, lateAt: Instant)] = []
   /// The last one's permission, until it is on the wire; behind that time it is late.
   var permission: (rateQueue: RateLimitedQueue, lateAt: Instant)?
   /// The slice it is a member of, once that is stored.
@@ -59,7 +60,13 @@ final class Delivery {
 
   /// It keeps nobody behind it waiting any more.
   func passed() {
-    for rateQueue in rateQueues { rateQueue.opened() }
+    for place in rateQueues { place.queue.opened() }
+    rateQueues = []
+  }
+
+  /// It ends or rests without a request: others may go in its place.
+  func gaveBack() {
+    for place in rateQueues { place.queue.gotBack(place.lateAt) }
     rateQueues = []
   }
 

@@ -13,6 +13,8 @@ final class RateLimitedQueue: WorkerPart {
   /// Let go, and neither on the wire nor ended: with many of these it is not the pace that holds them up.
   private var underWay = 0
   private var isPumping = false
+  /// Permissions that the metric counts as lost.
+  private var lostTold = 0
   private var timer: Timer?
   /// Jobs of which more is claimed when there is room for it.
   private var postponed: [JobID] = []
@@ -83,10 +85,15 @@ final class RateLimitedQueue: WorkerPart {
     pumpSoon()
   }
 
+  /// One that was let go sent nothing. `lateAt`: of its permission.
+  func gotBack(_ lateAt: Instant) {
+    grant.giveBack(lateAt)
+    opened()
+  }
+
   /// One came to the wire behind its time.
   func wasLate() {
     grant.wasLate()
-    counts.rateLost.add(1)
     pumpSoon()
   }
 
@@ -104,8 +111,7 @@ final class RateLimitedQueue: WorkerPart {
 
   private func letGo() {
     let now = loop.now
-    let lost = grant.lost
-    defer { counts.rateLost.add(UInt64(grant.lost - lost)) }
+    defer { tellLost() }
     while underWay < mostUnderWay {
       switch grant.next(waiting: waiting, now: now) {
       case .go:
@@ -113,7 +119,7 @@ final class RateLimitedQueue: WorkerPart {
         grant.spend()
         underWay += 1
         ledger.unpaced(by: delivery.sender.usage)
-        delivery.rateQueues.append(self)
+        delivery.rateQueues.append((self, grant.lateAt))
         // Who waits for the next one's turn is not held up on the way.
         delivery.permission = (self, grant.lateAt)
         release(delivery)
@@ -122,6 +128,11 @@ final class RateLimitedQueue: WorkerPart {
       case .asking, .rest: return
       }
     }
+  }
+
+  private func tellLost() {
+    counts.rateLost.add(UInt64(grant.lost - lostTold))
+    lostTold = grant.lost
   }
 
   private func claimMore() {

@@ -2,8 +2,9 @@ import Domain
 import Store
 
 /// How many deliveries may go now under a rate that all loops and workers share: permissions are taken from the store in
-/// short grants, as many as wait, spent at once, and void soon after; none is given back. What nobody asks for costs nothing.
-/// One that is spent late is paid for again, as it counts when it goes and not when it was granted.
+/// short grants, as many as wait, spent at once, and void soon after. None goes back to the store, but one whose delivery
+/// sent nothing lets the next one go. What nobody asks for costs nothing. One that is spent late is paid for again, as it
+/// counts when it goes and not when it was granted.
 struct RateGrant {
   enum Step: Hashable {
     /// One may go: tell it by `spend`.
@@ -63,12 +64,19 @@ struct RateGrant {
     inHand -= count
   }
 
+  /// A permission that is late behind `lateAt` sent nothing. Of an earlier grant it is lost.
+  mutating func giveBack(_ lateAt: Instant) {
+    if lateAt == self.lateAt { inHand += 1 } else { lost += 1 }
+  }
+
   /// `wait`: milliseconds until there is another one.
   mutating func granted(_ count: Int, asked: Int, wait: Int64, now: Instant) {
     lateAt = (askedAt ?? now) + RateBucket.lateness
     askedAt = nil
     let paid = min(owed, count)
     owed -= paid
+    // What was given back while the store was asked.
+    lost += inHand
     inHand = count - paid
     voidAt = now + Self.worth
     notBefore = count < asked ? now + max(wait, Self.pause) : nil

@@ -1,5 +1,6 @@
 import Domain
 import HTTP2
+import JSON
 import Loop
 import Store
 import Support
@@ -51,6 +52,44 @@ struct PaceTests {
     grant.granted(1, asked: 1, wait: 0, now: start + 300)
     #expect(grant.next(waiting: 0, now: start + 300) == .rest)
     #expect(grant.inHand == 0 && grant.owed == 0 && grant.lost == 3)
+  }
+
+  @Test("a permission whose delivery sent nothing lets the next one go, while its grant holds")
+  func givenBack() {
+    var grant = RateGrant(perSecond: 400)
+    let start = Instant(nanoseconds: 0)
+    #expect(grant.next(waiting: 2, now: start) == .ask(2))
+    grant.granted(1, asked: 2, wait: 30, now: start)
+    let first = grant.lateAt
+    grant.spend()
+    #expect(grant.next(waiting: 1, now: start + 1) == .wait(until: start + 30))
+    grant.giveBack(first)
+    #expect(grant.next(waiting: 1, now: start + 1) == .go)
+    grant.spend()
+    #expect(grant.next(waiting: 1, now: start + 40) == .ask(1))
+    // While the store is asked, and behind its answer.
+    grant.giveBack(first)
+    grant.granted(1, asked: 1, wait: 0, now: start + 41)
+    grant.giveBack(first)
+    #expect(grant.inHand == 1 && grant.lost == 2)
+  }
+
+  @Test("devices that get nothing, for the text lacks what they have not, use up nothing of their message's rate")
+  func skipped() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      let count = 60
+      try await post.register(count) { device, number in
+        if number >= count - 3 { device.attributes = [JSONMember("name", .string("Ana"))] }
+      }
+      let worker = try post.work([post.account(responder)])
+      var message = PlainMessage(title: "Hi {{name}}")
+      message.rate = 1
+      let id = try await post.sendToAll(message, count)
+      // Each of them a second, if it were not so.
+      #expect(try await post.done(id, seconds: Int64(count) / 2) == [.skipped: count - 3, .accepted: 3])
+      await post.finish(worker)
+    }
   }
 
   /// Two workers, each with a store of its own, that share the partitions evenly.
