@@ -41,7 +41,7 @@ final class Claimer: WorkerPart {
         var found = ClaimPlan.Catch(jobs: jobs.count, last: jobs.last?.place)
         for job in jobs {
           if self.worker.control.keepsAside(job, messages[job.message], partition) { continue }
-          let rateQueue = self.worker.rateQueues.rateQueue(of: messages[job.message])
+          let rateQueue = self.worker.rateQueues.rateQueue(of: messages[job.message], by: job.id.stream.credential)
           guard let job = rateQueue.map({ self.worker.rateQueues.paced(job, $0) }) ?? job else { continue }
           if job.lastMember == nil { found.direct = (found.direct.targets + job.targets.count, found.direct.jobs + 1) }
           self.enter(job, messages[job.message], through: rateQueue, partition: partition)

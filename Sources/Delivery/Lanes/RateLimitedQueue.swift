@@ -3,8 +3,8 @@ import Loop
 import Store
 import Telemetry
 
-/// The deliveries of one paced message, or of one paced app, that were claimed and may not go yet. The wait belongs to
-/// them and to nobody else: they stand in no lane and count against no credential's room. Loop-owned.
+/// The deliveries of one paced message, or of one paced app, that one credential sends, were claimed and may not go yet.
+/// The wait belongs to them and to nobody else: they stand in no lane and count against no credential's room. Loop-owned.
 final class RateLimitedQueue: WorkerPart {
   let bucket: RateBucket
   private var grant: RateGrant

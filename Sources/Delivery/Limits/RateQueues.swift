@@ -3,7 +3,8 @@ import Loop
 import Store
 
 /// Rates of messages and of apps (`rate_per_second`): their deliveries wait before they enter their lanes. Whether a
-/// message has a rate is asked once per claimed job.
+/// message has a rate is asked once per claimed job. Those of each credential wait for themselves, as what one cannot
+/// send now must not hold up another; they share the rate in the store.
 final class RateQueues: WorkerPart {
   private var queues: [RateQueueName: RateLimitedQueue] = [:]
   /// Of apps.
@@ -17,30 +18,30 @@ final class RateQueues: WorkerPart {
   var all: some Collection<RateLimitedQueue> { queues.values }
 
   enum RateQueueName: Hashable {
-    case message(MessageID)
-    case app(AppID)
+    case message(MessageID, CredentialID)
+    case app(AppID, CredentialID)
   }
 
-  /// Where the deliveries of a message wait first; nil: nowhere.
-  func rateQueue(of message: LoadedMessage?) -> RateLimitedQueue? {
+  /// Where the deliveries of a message that a credential sends wait first; nil: nowhere.
+  func rateQueue(of message: LoadedMessage?, by credential: CredentialID) -> RateLimitedQueue? {
     guard let message else { return nil }
     if let rate = message.content?.ratePerSecond {
-      return rateQueue(.message(message.id), store.rates.rate(of: message.id, perSecond: rate)) {
+      return rateQueue(.message(message.id, credential), store.rates.rate(of: message.id, perSecond: rate)) {
         [unowned self] delivery in
         // The app's rate holds for it as well.
-        if let next = rateQueue(of: delivery.message.app) {
+        if let next = rateQueue(of: delivery.message.app, by: credential) {
           next.add(delivery)
         } else {
           worker.admission.enterLane(delivery)
         }
       }
     }
-    return rates.isEmpty ? nil : rateQueue(of: message.app)
+    return rates.isEmpty ? nil : rateQueue(of: message.app, by: credential)
   }
 
-  private func rateQueue(of app: AppID) -> RateLimitedQueue? {
+  private func rateQueue(of app: AppID, by credential: CredentialID) -> RateLimitedQueue? {
     guard let rate = rates[app] else { return nil }
-    return rateQueue(.app(app), store.rates.rate(of: app, perSecond: rate)) { [unowned self] in
+    return rateQueue(.app(app, credential), store.rates.rate(of: app, perSecond: rate)) { [unowned self] in
       worker.admission.enterLane($0)
     }
   }
@@ -64,7 +65,9 @@ final class RateQueues: WorkerPart {
   {
     var jobs = jobs
     for place in jobs.indices {
-      guard let members = jobs[place].members, rateQueue(of: messages[jobs[place].message]) != nil else { continue }
+      let credential = jobs[place].id.stream.credential
+      guard let members = jobs[place].members, rateQueue(of: messages[jobs[place].message], by: credential) != nil
+      else { continue }
       var targets = members.others
       for member in 0..<members.count {
         if let target = members.target(at: member) {

@@ -62,7 +62,7 @@ final class RetrySet: WorkerPart {
     if let message, !message.isCancelled, target.address != nil, !sender.takesRetries {
       return postpone(target, of: message, sender, partition: partition)
     }
-    let rateQueue = worker.rateQueues.rateQueue(of: message)
+    let rateQueue = worker.rateQueues.rateQueue(of: message, by: target.credential)
     if let rateQueue, rateQueue.free(.bulk) == 0 {
       postpone(target, pause: Self.pacedPause, partition: partition)
       return

@@ -201,6 +201,28 @@ struct PaceTests {
     }
   }
 
+  @Test("a provider that is away holds up no other under the same rate, of a message or of an app", arguments: [true, false])
+  func awayBeside(isAppRate: Bool) async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      var away = post.account(responder, .fcm)
+      // Nobody listens there.
+      away.origin = Origin(host: "127.0.0.1", port: 1)
+      var settings = Post.settings()
+      if isAppRate { settings.rates = [Post.app: 200] }
+      let worker = try post.work([post.account(responder), away], settings)
+      let count = 400
+      try await post.register(count) { device, number in
+        if number.isMultiple(of: 2) { device.address = Address(provider: .fcm, token: "t\(number)") }
+      }
+      var message = PlainMessage(title: "both")
+      if !isAppRate { message.rate = 200 }
+      _ = try await post.sendToAll(message, count)
+      try await post.until("all of the one that is there") { responder.accepted.count == count / 2 }
+      await post.finish(worker)
+    }
+  }
+
   @Test("a vendor's quota is shared by credentials of one account, and bulk grows to it from little")
   func quota() async throws {
     try await withPost { post in
