@@ -34,6 +34,13 @@ package enum FileContent {
   /// Of any kind, also a folder; a link that points nowhere does not exist. It need not be readable.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+  /// Both exist, and are one file under two names or one.
+  package static func isSameFile(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
   /// Replaces the file's content; false if not all of it was written. A new file is readable by this user only; one
   /// that is already there keeps its mode.
   package static func write(_ content: [UInt8], to path: String) -> Bool {

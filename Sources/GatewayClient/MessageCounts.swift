@@ -52,6 +52,11 @@ package struct MessageCounts: Sendable {
     return meant.reduce(0) { $0 + $1.count } == total
   }
 
+  /// There were targets, and each of them has switched notifications off.
+  package var isNobodyReachable: Bool {
+    !lines.isEmpty && lines.allSatisfy { $0.reason == SkipReason.deviceDisabled.rawValue }
+  }
+
   /// `: 3 accepted, 1 dead (Unregistered)`
   package var text: String {
     let parts = lines.map { line in

@@ -201,7 +201,7 @@ struct PaceTests {
     }
   }
 
-  @Test("a provider that is away holds up no other under the same rate, of a message or of an app", arguments: [true, false])
+  @Test("a provider that is away holds up no other under one rate of a message or an app", arguments: [true, false])
   func awayBeside(isAppRate: Bool) async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)

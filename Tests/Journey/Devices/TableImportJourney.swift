@@ -31,8 +31,12 @@ extension Journeys {
     #expect(keeping.contains("10 updated") && !keeping.contains("no column"), "\(keeping)")
     #expect(try await tool.count("pro && lang:de") == 10)
     let clearing = try await tool.run("devices", "import", newer)
-    #expect(clearing.contains("no column for `tags`, `attributes`, `user`: devices that have them lose them"))
+    #expect(clearing.contains("no column for `tags`, `attributes`, `user`, `tz`, `platform`, "), "\(clearing)")
+    #expect(clearing.contains("no column for `enabled`"), "\(clearing)")
     #expect(try await tool.count("pro && lang:de") == 0)
+
+    let same = try await tool.run("devices", "import", table, "--rejects", table, exit: 2)
+    #expect(same.contains("--rejects would overwrite"), "\(same)")
 
     let named = try world.write(["id,provider,token", "x,fcm,y"], to: "contacts.txt")
     #expect(try await tool.run("devices", "import", named, exit: 2).contains("looks like CSV: add --csv"))
@@ -41,5 +45,10 @@ extension Journeys {
     #expect(mapped.contains("--map and --set are for CSV"), "\(mapped)")
     let misspelt = try await tool.run("devices", "import", table, "--map", "uesr=user", exit: 5)
     #expect(misspelt.contains("did you mean `user`?"), "\(misspelt)")
+
+    let off = try world.write(["id,provider,token,enabled", "off,fcm,\(Tokens.fcm(99)),no"], to: "off.csv")
+    _ = try await tool.run("devices", "import", off)
+    let unreached = try await tool.run("send", "--device", "off", "--title", "x", "--wait", "60", exit: 1)
+    #expect(unreached.contains("1 skipped (device_disabled)"), "\(unreached)")
   }
 }

@@ -93,13 +93,21 @@ struct DeviceImport {
       let columns = String(decoding: head, as: UTF8.self).split { ",;\t\r\n".contains($0) }
         .map { $0.lowercased().filter { !"\" \u{feff}".contains($0) } }
       let given = Set(columns + mapped + set)
-      let users = ["user", "userid", "user_id", "externalid", "external_id", "external_user_id", "customer_id"]
-      return [
-        given.contains("tags") ? nil : "tags",
-        given.contains { $0.hasPrefix("attributes") } ? nil : "attributes",
-        given.isDisjoint(with: users) ? "user" : nil,
-      ].compactMap(\.self)
+      let hasAttributes = given.contains { $0.hasPrefix("attributes") }
+      return Self.clearedFields.compactMap { field, otherNames in
+        let isGiven = field == "attributes" ? hasAttributes : !given.isDisjoint(with: [field] + otherNames)
+        return isGiven ? nil : field
+      }
     }
+
+    static let enabled = "enabled"
+    /// What a registration without them loses, and how other systems call these columns.
+    private static let clearedFields: [(field: String, otherNames: [String])] = [
+      ("tags", []), ("attributes", []),
+      ("user", ["userid", "user_id", "externalid", "external_id", "external_user_id", "customer_id"]),
+      (enabled, []), ("language", ["lang", "locale"]), ("tz", ["timezone", "timezone_id"]),
+      ("platform", ["os", "device_type"]), ("app_version", []), ("last_seen_at", ["last_active"]),
+    ]
   }
 
   /// `keepsMissing`: a device keeps what its line does not have.
@@ -141,11 +149,14 @@ struct DeviceImport {
         if file == nil, let table {
           head = try record(of: open)?.bytes
           let cleared = keepsMissing ? [] : table.cleared(head: head ?? [])
-          if !cleared.isEmpty {
-            let fields = cleared.map { "`\($0)`" }.joined(separator: ", ")
+          let fields = cleared.filter { $0 != Table.enabled }.map { "`\($0)`" }.joined(separator: ", ")
+          if !fields.isEmpty {
             Terminal.note(
               "note: the table has no column for \(fields): devices that have them lose them (--keep-missing keeps them)"
             )
+          }
+          if cleared.contains(Table.enabled) {
+            Terminal.note("note: it has no column for `enabled`: devices of it that were disabled are sent to again")
           }
         }
         lines = try batch(of: open)

@@ -76,6 +76,9 @@ enum DevicesCommand {
   private static func importDevices(_ path: String, _ arguments: Arguments) throws -> ExitCode {
     let batch = try arguments.integer("--batch", in: 1...10_000) ?? Client.usualBatch
     guard path == "-" || FileContent.exists(path) else { throw UsageProblem(text: "there is no file \(path)") }
+    if let rejects = arguments.text("--rejects"), FileContent.isSameFile(path, rejects) {
+      throw UsageProblem(text: "--rejects would overwrite \(path), which is imported: name another file")
+    }
     let table = try DeviceImport.Table(path, arguments)
     return try ServerCall.run(arguments) { client, loop in
       var work = DeviceImport(

@@ -29,8 +29,8 @@ struct MessageEnd {
     self.json = json
   }
 
-  /// Prints how the deliveries ended. Success only if there were any, and all were accepted, or skipped as the message or its
-  /// app asks for. `warnings`: of the answer that accepted the message.
+  /// Prints how the deliveries ended. Success only if there were any that could be reached, and all were accepted, or skipped as
+  /// the message or its app asks for. `warnings`: of the answer that accepted the message.
   func wait(for id: String, _ warnings: JSONValue?, _ client: Client) async throws -> ExitCode {
     let stopping = loop.spawn { [loop] in await MessageWatch.stopWhenAsked(id, loop) }
     defer { stopping.cancel() }
@@ -55,7 +55,8 @@ struct MessageEnd {
             Terminal.note("it goes on: fanfare messages watch \(id)")
           }
         }
-        return state == "completed" && counts.total > 0 && counts.isAsMeant ? .success : .failure
+        return state == "completed" && counts.total > 0 && counts.isAsMeant && !counts.isNobodyReachable
+          ? .success : .failure
       }
       if !json, loop.now - began >= 1_000 {
         let final = Int(report["progress"]?["final"]?.integer ?? 0)
