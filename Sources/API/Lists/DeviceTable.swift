@@ -7,7 +7,7 @@ import Loop
 /// The columns of a table of devices, and what they mean: a column is called as a field of a registration, or
 /// `attributes.NAME`, or `?map=COLUMN:FIELD` says which field it is (`-`: none). `?set=FIELD:VALUE` fills a field that
 /// the table does not have.
-struct DeviceTable {
+package struct DeviceTable {
   private enum Column {
     case field(String)
     case attribute(String)
@@ -112,7 +112,8 @@ struct DeviceTable {
     String(cell.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 
-  private static func field(of name: String) -> String? {
+  /// The field that a column of this name is without being mapped; nil: none. Letter case and spaces count for nothing.
+  package static func field(of name: String) -> String? {
     if isField(name) || told.contains(name) { return name }
     let plain = name.lowercased().map { $0 == " " || $0 == "-" ? "_" : String($0) }.joined()
     return isField(plain) || told.contains(plain) ? plain : otherNames[plain]

@@ -46,6 +46,12 @@ extension Journeys {
     let misspelt = try await tool.run("devices", "import", table, "--map", "uesr=user", exit: 5)
     #expect(misspelt.contains("did you mean `user`?"), "\(misspelt)")
 
+    // Columns are known as the server knows them.
+    let spelt = try world.write(
+      ["ID,Provider,Token,User ID,App Version,Attributes.name", "y,fcm,\(Tokens.fcm(98)),u,2.1,Ana"], to: "spelt.csv")
+    let known = try await tool.run("devices", "import", spelt)
+    #expect(known.contains("no column for `tags`, `language`, `tz`, `platform`, `last_seen_at`:"), "\(known)")
+
     let off = try world.write(["id,provider,token,enabled", "off,fcm,\(Tokens.fcm(99)),no"], to: "off.csv")
     _ = try await tool.run("devices", "import", off)
     let unreached = try await tool.run("send", "--device", "off", "--title", "x", "--wait", "60", exit: 1)

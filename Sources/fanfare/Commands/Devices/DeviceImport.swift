@@ -1,3 +1,4 @@
+import API
 import CommandFrame
 import Configuration
 import Domain
@@ -90,23 +91,17 @@ struct DeviceImport {
 
     /// Fields of a registration that neither a column nor an option gives: an import clears them.
     func cleared(head: [UInt8]) -> [String] {
-      let columns = String(decoding: head, as: UTF8.self).split { ",;\t\r\n".contains($0) }
-        .map { $0.lowercased().filter { !"\" \u{feff}".contains($0) } }
-      let given = Set(columns + mapped + set)
-      let hasAttributes = given.contains { $0.hasPrefix("attributes") }
-      return Self.clearedFields.compactMap { field, otherNames in
-        let isGiven = field == "attributes" ? hasAttributes : !given.isDisjoint(with: [field] + otherNames)
-        return isGiven ? nil : field
+      let columns = String(decoding: head, as: UTF8.self).split { ",;\t\r\n".contains($0) }.compactMap { cell in
+        DeviceTable.field(of: String(cell.filter { $0 != "\"" && $0 != "\u{feff}" }))
       }
+      let given = Set((columns + mapped + set).map { $0.hasPrefix("attributes.") ? "attributes" : $0 })
+      return Self.clearedFields.filter { !given.contains($0) }
     }
 
     static let enabled = "enabled"
-    /// What a registration without them loses, and how other systems call these columns.
-    private static let clearedFields: [(field: String, otherNames: [String])] = [
-      ("tags", []), ("attributes", []),
-      ("user", ["userid", "user_id", "externalid", "external_id", "external_user_id", "customer_id"]),
-      (enabled, []), ("language", ["lang", "locale"]), ("tz", ["timezone", "timezone_id"]),
-      ("platform", ["os", "device_type"]), ("app_version", []), ("last_seen_at", ["last_active"]),
+    /// What a registration without them loses.
+    private static let clearedFields = [
+      "tags", "attributes", "user", enabled, "language", "tz", "platform", "app_version", "last_seen_at",
     ]
   }
 
