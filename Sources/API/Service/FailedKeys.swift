@@ -33,7 +33,7 @@ struct FailedKeys {
   }
 
   /// The key was valid.
-  mutating func giveBack(_ address: NetworkAddress) {
+  mutating func refund(_ address: NetworkAddress) {
     guard var bucket = buckets[address.owner] else {
       others.used = max(0, others.used - 1)
       return

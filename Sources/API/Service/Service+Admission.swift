@@ -143,6 +143,6 @@ extension Service {
   }
 
   private func recover(_ request: HTTPServerRequest) {
-    if !request.isFromSharedAddress { failedKeys.giveBack(request.address) }
+    if !request.isFromSharedAddress { failedKeys.refund(request.address) }
   }
 }

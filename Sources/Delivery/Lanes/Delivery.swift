@@ -65,8 +65,8 @@ final class Delivery {
   }
 
   /// It ends or rests without a request: others may go in its place.
-  func gaveBack() {
-    for place in rateQueues { place.queue.gotBack(place.lateAt) }
+  func refund() {
+    for place in rateQueues { place.queue.refund(place.lateAt) }
     rateQueues = []
   }
 

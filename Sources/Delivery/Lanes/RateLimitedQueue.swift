@@ -86,8 +86,8 @@ final class RateLimitedQueue: WorkerPart {
   }
 
   /// One that was let go sent nothing. `lateAt`: of its permission.
-  func gotBack(_ lateAt: Instant) {
-    grant.giveBack(lateAt)
+  func refund(_ lateAt: Instant) {
+    grant.refund(lateAt)
     opened()
   }
 

@@ -65,7 +65,7 @@ struct RateGrant {
   }
 
   /// A permission that is late behind `lateAt` sent nothing. Of an earlier grant it is lost.
-  mutating func giveBack(_ lateAt: Instant) {
+  mutating func refund(_ lateAt: Instant) {
     if lateAt == self.lateAt { inHand += 1 } else { lost += 1 }
   }
 

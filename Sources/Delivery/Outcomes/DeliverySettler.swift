@@ -162,7 +162,7 @@ final class DeliverySettler: WorkerPart {
 
   func left(_ delivery: Delivery) {
     if delivery.cap != nil { worker.caps.releaseCap(of: delivery) }
-    if !delivery.rateQueues.isEmpty { delivery.gaveBack() }
+    if !delivery.rateQueues.isEmpty { delivery.refund() }
     let partition = delivery.partition
     ledger.left(delivery.message, by: delivery.sender.usage, in: partition.usage)
     if partition.isLeaving, partition.usage.inMemory == 0 { worker.leaseKeeper.handOverSoon(partition) }

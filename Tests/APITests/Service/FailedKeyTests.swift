@@ -42,7 +42,7 @@ struct FailedKeyTests {
     let now = Instant(nanoseconds: 5_000_000_000)
     for _ in 0..<10 {
       #expect(keys.take(NetworkAddress(ipv4: 1), now: now) == nil)
-      keys.giveBack(NetworkAddress(ipv4: 1))
+      keys.refund(NetworkAddress(ipv4: 1))
     }
     #expect(keys.count == 0)
     for address in 1...2 as ClosedRange<UInt32> { #expect(keys.take(NetworkAddress(ipv4: address), now: now) == nil) }

@@ -63,14 +63,14 @@ struct PaceTests {
     let first = grant.lateAt
     grant.spend()
     #expect(grant.next(waiting: 1, now: start + 1) == .wait(until: start + 30))
-    grant.giveBack(first)
+    grant.refund(first)
     #expect(grant.next(waiting: 1, now: start + 1) == .go)
     grant.spend()
     #expect(grant.next(waiting: 1, now: start + 40) == .ask(1))
     // While the store is asked, and behind its answer.
-    grant.giveBack(first)
+    grant.refund(first)
     grant.granted(1, asked: 1, wait: 0, now: start + 41)
-    grant.giveBack(first)
+    grant.refund(first)
     #expect(grant.inHand == 1 && grant.lost == 2)
   }
 
