@@ -55,6 +55,8 @@ let package = Package(
     .executable(name: "fanfare-lab", targets: ["Laboratory"]),
     // For a test: a worker whose machine was suspended.
     .library(name: "SuspendedClock", type: .dynamic, targets: ["SuspendedClock"]),
+    // For tests: processes whose clock runs faster.
+    .library(name: "FastWait", type: .dynamic, targets: ["FastWait"]),
   ],
   targets: [
     // C libraries, each with a single Swift importer.
@@ -137,6 +139,7 @@ let package = Package(
       ],
       path: "Tests/Support", swiftSettings: strict),
     .target(name: "SuspendedClock", path: "Tests/SuspendedClock"),
+    .target(name: "FastWait", path: "Tests/FastWait"),
     .target(name: "CSpawn", path: "Tests/CSpawn"),
     tests("DomainTests", ["Domain", "Support"]),
     tests("LoopTests", ["Loop", "Domain", "Support"]),

@@ -3,6 +3,11 @@ import Synchronization
 
 /// A program run by a test: its output is kept, its end is awaited, and it never outlives the test.
 package final class ChildProcess: @unchecked Sendable {
+  /// The folder of the test bundle, and of all that was built with it.
+  package static var testProducts: URL {
+    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+  }
+
   package let id: Int32
   /// As `waitpid` gives it; nil: it runs.
   private let end = Mutex<Int32?>(nil)

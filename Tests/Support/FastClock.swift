@@ -23,6 +23,8 @@ package struct FastClock: FakeClock {
   package init(speed: Int) { self.speed = speed }
 
   private static let library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+  /// Waits as long as is left, where libfaketime would spin (`Tests/FastWait`).
+  private static var waits: String { ChildProcess.testProducts.appending(path: "libFastWait.so").path }
   /// libfaketime asks for memory before it knows the time, and jemalloc for the time before it has memory: beside it the C
   /// library's own malloc stands first.
   private static let memory = "libc.so.6"
@@ -40,7 +42,7 @@ package struct FastClock: FakeClock {
   package var environment: [String: String] {
     let passed = (ContinuousClock.now - started) / .seconds(1)
     let ahead = Int((passed * Double(speed - 1)).rounded())
-    return ["LD_PRELOAD": "\(Self.library) \(Self.memory)", "FAKETIME": "+\(ahead)s x\(speed)"]
+    return ["LD_PRELOAD": "\(Self.waits) \(Self.library) \(Self.memory)", "FAKETIME": "+\(ahead)s x\(speed)"]
   }
 
   /// Seconds of its time since it was made.

@@ -109,7 +109,7 @@ extension Journeys {
     let api = try await world.gateway(["--api-only"])
     let stood = world.directory.file("stood")
     try Data(count: 8).write(to: stood)
-    let library = World.testProducts.appending(path: "libSuspendedClock.so")
+    let library = ChildProcess.testProducts.appending(path: "libSuspendedClock.so")
     let first = try await world.worker(environment: [
       "LD_PRELOAD": library.path, "SUSPENDED_CLOCK_FILE": stood.path,
     ])

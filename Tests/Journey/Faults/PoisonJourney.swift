@@ -45,7 +45,7 @@ extension Journeys {
   /// Each in a world of its own, side by side: most of their time is waiting.
   @Test(
     "1, 10 and 60 messages that end their connection or stream, get no answer or a 500, cost others no two seconds",
-    .alone)
+    .timed)
   func poison() async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for poison in Poison.allCases { group.addTask { try await Self.meet(poison, at: "apns", Self.counts) } }
@@ -56,7 +56,7 @@ extension Journeys {
   /// Both at once, as each of them takes its time.
   @Test(
     "60 sends with a day's time that are never answered cost others no two seconds when they time out and after that",
-    .alone)
+    .timed)
   func silentForLong() async throws {
     async let beside: Void = Self.outlast(from: 0, seconds: 75)
     // Nothing else was answered when these time out: the credential waits, and they are its first probes.
@@ -69,7 +69,7 @@ extension Journeys {
   /// Every poisoned one of them waits for an answer when the first healthy one comes, or stands before it in the queue.
   @Test(
     "60 sends that are never answered, before all others of a credential that has had no answer yet, cost those no two seconds",
-    .alone,
+    .timed,
     arguments: ["apns", "fcm"])
   func cold(_ provider: String) async throws {
     let world = try await World(retries: .shipped)
@@ -146,7 +146,7 @@ extension Journeys {
 
   @Test(
     "the same holds for FCM and OneSignal; at FCM who was at work when a connection ended waits the ten seconds it asks for",
-    .alone,
+    .timed,
     arguments: ["fcm", "onesignal"], [Poison.close, .silence, .fault])
   func poisonElsewhere(_ provider: String, _ poison: Poison) async throws {
     try await Self.meet(poison, at: provider, [60])

@@ -60,7 +60,7 @@ extension Journeys {
   private static let delay = 4.0
 
   @Test(
-    "on shipped defaults each cause waits as its vendor asks, and no request goes out beside the attempts", .fastClock,
+    "on shipped defaults each cause waits as its vendor asks, and no request goes out beside the attempts", .timed,
     .enabled(if: FastClock.isAvailable))
   func shippedWaits() async throws {
     async let long: Void = Self.measure(Self.long, speed: 60)
@@ -69,7 +69,7 @@ extension Journeys {
   }
 
   @Test(
-    "a vendor that is away for most of an hour costs no message with a day to live, few as they are", .fastClock,
+    "a vendor that is away for most of an hour costs no message with a day to live, few as they are", .timed,
     .enabled(if: FastClock.isAvailable))
   func vendorAway() async throws {
     let clock = FastClock(speed: 60)
@@ -106,7 +106,7 @@ extension Journeys {
 
   @Test(
     "what ends without success says what ended it: its time, the vendor's sixty minutes, or the operator's attempts",
-    .fastClock,
+    .timed,
     .enabled(if: FastClock.isAvailable))
   func ends() async throws {
     let clock = FastClock(speed: 60)
@@ -139,7 +139,7 @@ extension Journeys {
 
   @Test(
     "FCM's sixty minutes do not begin with a wait of the credential, be it a long Retry-After or a refused credential",
-    .fastClock,
+    .timed,
     .enabled(if: FastClock.isAvailable))
   func credentialWaits() async throws {
     async let asked: Void = Self.outlastWait(
@@ -171,7 +171,7 @@ extension Journeys {
 
   @Test(
     "a retry that came due while its credential waited for a day goes out soon after SIGHUP, not an hour later",
-    .fastClock,
+    .timed,
     .enabled(if: FastClock.isAvailable))
   func postponed() async throws {
     let clock = FastClock(speed: 60)
@@ -202,7 +202,7 @@ extension Journeys {
 
   @Test(
     "a connection opened shortly before the provider token is renewed does not see the next one: no send is refused for it",
-    .fastClock, .enabled(if: FastClock.isAvailable))
+    .timed, .enabled(if: FastClock.isAvailable))
   func renewed() async throws {
     let clock = FastClock(speed: 60)
     let world = try await World(more: Self.patientSettings, retries: .shipped, clock: clock)

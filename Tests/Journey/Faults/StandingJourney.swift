@@ -28,7 +28,7 @@ extension Journeys {
   }
 
   @Test(
-    "three sends to a provider that fails are told for as long as it fails, and no longer", .fastClock,
+    "three sends to a provider that fails are told for as long as it fails, and no longer", .timed,
     .enabled(if: FastClock.isAvailable))
   func fewFail() async throws {
     let clock = FastClock(speed: 60)

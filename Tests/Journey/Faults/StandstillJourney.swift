@@ -9,7 +9,7 @@ extension Journeys {
   /// Deliveries that were at work when it fell silent wait for its end, four seconds later, and then for what their vendor asks:
   /// APNs once more at once, FCM after ten to fifteen seconds.
   @Test(
-    "a connection that falls silent as a whole is left in two seconds by new sends, and ends after four", .alone,
+    "a connection that falls silent as a whole is left in two seconds by new sends, and ends after four", .timed,
     arguments: [(provider: "apns", most: 6.0), (provider: "fcm", most: 20.0)])
   func standstill(_ provider: String, _ most: Double) async throws {
     let world = try await World(retries: .shipped)

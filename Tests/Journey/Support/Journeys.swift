@@ -2,25 +2,39 @@ import Synchronization
 import Testing
 
 /// The whole system over its real parts: the built program, a Redis of its own, the sandbox over TLS and HTTP/2. They mostly
-/// wait, so several run side by side. Those that a busy machine could mislead run after the others, with fewer beside them.
-@Suite("Journeys", SideBySide(width: 6))
+/// wait, so several run side by side. Those that a busy machine could mislead begin first, with few others beside them.
+@Suite("Journeys", SideBySide())
 struct Journeys {}
 
-/// A journey that does not run beside any number of others. It begins when all of those have ended.
+/// What may run beside a journey.
+enum Company {
+  /// Most of them: five more, and two as long as there are timed ones.
+  case usual
+  /// Those that measure seconds, which a busy machine would stretch, and those whose clock runs so fast that a busy machine
+  /// looks like a fault. They use little of the machine themselves.
+  case timed
+  /// Nothing: it measures how fast the machine is, or keeps it busy.
+  case alone
+
+  /// How many of them run at once at most.
+  fileprivate func most(besideTimed: Bool) -> Int {
+    switch self {
+    case .usual: besideTimed ? 3 : 6
+    case .timed: 8
+    case .alone: 1
+    }
+  }
+}
 struct Beside: TestTrait {
-  /// How many of its kind run at once.
-  let most: Int
+  let company: Company
 }
 extension Trait where Self == Beside {
-  /// It measures time: nothing runs beside it.
-  static var alone: Self { Self(most: 1) }
-  /// Its clock runs so fast that a busy machine looks like a fault. It uses little of the machine itself.
-  static var fastClock: Self { Self(most: 3) }
+  static var timed: Self { Self(company: .timed) }
+  static var alone: Self { Self(company: .alone) }
 }
 
-/// Runs at most `width` test cases of the process at once, and fewer of those that ask for it.
+/// Holds test cases of the process back until what runs is company for them.
 struct SideBySide: SuiteTrait, TestTrait, TestScoping {
-  let width: Int
   var isRecursive: Bool { true }
 
   private static let places = Places()
@@ -30,45 +44,52 @@ struct SideBySide: SuiteTrait, TestTrait, TestScoping {
   func provideScope(
     for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
   ) async throws {
-    await Self.places.enter(test.traits.lazy.compactMap { $0 as? Beside }.first?.most ?? width)
-    defer { Self.places.leave() }
+    let company = test.traits.lazy.compactMap { ($0 as? Beside)?.company }.first ?? .usual
+    await Self.places.enter(company)
+    defer { Self.places.leave(company) }
     try await body()
   }
 
-  /// Running test cases, all of one kind, and those that wait in line.
+  /// Running test cases, and those that wait in line.
   private final class Places: Sendable {
     private struct State {
-      /// How many of the kind at work run at once at most, and how many do.
-      var running = (kind: 0, count: 0)
-      /// By how many of a kind run at once.
-      var waiting: [Int: [CheckedContinuation<Void, Never>]] = [:]
+      var running: [Company: Int] = [:]
+      var waiting: [Company: [CheckedContinuation<Void, Never>]] = [:]
 
-      /// Those that begin now: the kinds one after the other, of which most run at once first.
+      /// Those that begin now.
       mutating func next() -> [CheckedContinuation<Void, Never>] {
-        if running.count == 0, let kind = waiting.filter({ !$0.value.isEmpty }).keys.max() { running.kind = kind }
-        guard waiting.allSatisfy({ $0.key <= running.kind || $0.value.isEmpty }) else { return [] }
         var next: [CheckedContinuation<Void, Never>] = []
-        while running.count < running.kind, !waiting[running.kind, default: []].isEmpty {
-          next.append(waiting[running.kind]!.removeFirst())
-          running.count += 1
+        for company in [Company.timed, .usual, .alone] {
+          while let first = waiting[company]?.first, hasPlace(company) {
+            waiting[company]?.removeFirst()
+            running[company, default: 0] += 1
+            next.append(first)
+          }
         }
         return next
+      }
+
+      private func hasPlace(_ company: Company) -> Bool {
+        func count(_ of: Company) -> Int { running[of, default: 0] }
+        func isLeft(_ of: Company) -> Bool { count(of) > 0 || waiting[of]?.isEmpty == false }
+        let isFree = company == .alone ? !isLeft(.usual) && !isLeft(.timed) : count(.alone) == 0
+        return isFree && count(company) < company.most(besideTimed: isLeft(.timed))
       }
     }
     private let state = Mutex(State())
 
-    func enter(_ most: Int) async {
+    func enter(_ company: Company) async {
       await withCheckedContinuation { continuation in
         let next = state.withLock { state in
-          state.waiting[most, default: []].append(continuation)
+          state.waiting[company, default: []].append(continuation)
           return state.next()
         }
         for continuation in next { continuation.resume() }
       }
     }
-    func leave() {
+    func leave(_ company: Company) {
       let next = state.withLock { state in
-        state.running.count -= 1
+        state.running[company, default: 0] -= 1
         return state.next()
       }
       for continuation in next { continuation.resume() }

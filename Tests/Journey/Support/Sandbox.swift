@@ -3,6 +3,7 @@ import Foundation
 import JSON
 import Loop
 import Support
+import TLS
 
 /// A running `fanfare sandbox`: rules in, log out.
 final class Sandbox: Sendable {
@@ -44,8 +45,23 @@ final class Sandbox: Sendable {
   private let control: Client
   private let folder: String
 
+  /// The key of FCM's service account, for all sandboxes of the process: an RSA key takes long to make. A sandbox keeps
+  /// the one that it finds in its folder.
+  private static let account = JSONValue.object([
+    JSONMember("private_key", .string(String(decoding: SigningKey.generate(.rs256).pem, as: UTF8.self)))
+  ]).encoded
+
   init(directory: URL, loop: EventLoop, clock: FastClock? = nil) async throws {
     folder = directory.path
+    try FileManager.default.createDirectory(
+      at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let file = directory.appending(path: "service-account.json").path
+    if !FileManager.default.fileExists(atPath: file) {
+      guard
+        FileManager.default.createFile(
+          atPath: file, contents: Data(Self.account), attributes: [.posixPermissions: 0o600])
+      else { throw ChildFailure(reason: "\(file) cannot be written") }
+    }
     let arguments = ["sandbox", "--free-ports", "--dir", directory.path]
     process = try clock?.start(World.program, arguments) ?? ChildProcess(World.program, arguments)
     _ = try await process.line { $0.contains("listen") }

@@ -23,16 +23,11 @@ final class World: Sendable {
     case shipped
   }
 
-  /// The folder of the test bundle, and of all that was built with it.
-  static var testProducts: URL {
-    URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-  }
-
   /// What `FANFARE_PROGRAM` names: `make test` has journeys start the optimised build. Without it the debug build beside the
   /// test bundle.
   static var program: URL {
     if let other = ProcessInfo.processInfo.environment["FANFARE_PROGRAM"] { return URL(fileURLWithPath: other) }
-    return testProducts.appending(path: "fanfare")
+    return ChildProcess.testProducts.appending(path: "fanfare")
   }
 
   /// Benchmarks, faults and the demo; it starts the `fanfare` that stands beside it.

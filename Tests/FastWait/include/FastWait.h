@@ -1,0 +1,1 @@
+/* Loaded before libfaketime (LD_PRELOAD): waits of processes whose clock runs faster. */
