@@ -126,7 +126,7 @@ extension Prunes {
     {
       switch result {
       case .won: has[at] = true
-      case .overtaken: break
+      case .overtaken, .swept, .sweptAside: break
       case .yielded:
         let mark = device.record.mark
         let back = try await DeviceRecords(session).rewrite(device.device.id, app: app) { record in

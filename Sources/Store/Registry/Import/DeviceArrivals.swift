@@ -131,7 +131,9 @@ struct DeviceArrivals: StorePart {
         record.mark == mark ? TokenOwners(session).buried(record, for: owner) : nil
       }
       if buried?.before.mark == mark { try await TokenOwners(session).unpoint([(derived, entry)], app: app) }
-    case .won, .overtaken: break
+    case .won(_, let from, _):
+      if let from { session.registry.untold.settled(found.device.id, from: from, app) }
+    case .overtaken, .swept, .sweptAside: break
     }
   }
 

@@ -30,6 +30,11 @@ struct Untold {
     return now < kept.until ? kept.registered : nil
   }
 
+  /// The sweep has brought the registration to its end, and taken the token from another device.
+  mutating func settled(_ id: DeviceID, from: DeviceID, _ app: AppID) {
+    devices[Name(app: app, id: id)]?.registered.registration = .moved(from: from)
+  }
+
   /// Of several of one device the first counts: the others found what that one had made. Nothing is kept of an update, as a repeat
   /// is one too.
   mutating func keep(_ registered: Registered, of id: DeviceID, _ app: AppID, now: Instant) {

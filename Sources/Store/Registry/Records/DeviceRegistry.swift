@@ -260,7 +260,7 @@ package struct DeviceRegistry: StorePart {
       way: way, step: at, under: intent)
   }
 
-  /// Those that others came between, to be tried again.
+  /// Those that others came between, or the sweep, to be tried again.
   private func attempt(
     _ left: [Int], _ steps: [Step], _ incoming: Incoming, _ app: AppID
   ) async throws(StoreError) -> [Int] {
@@ -307,7 +307,7 @@ package struct DeviceRegistry: StorePart {
       if let results = written[at] { try await self.end(parts[at], results, app) }
     }
     if let failure { throw failure }
-    return refused.map(\.step)
+    return refused.map(\.step) + parts.flatMap(\.writes).map(\.step).filter { steps[$0].isSweptAside }
   }
 
   /// Devices of one partition; many that are new enter their sets first.

@@ -16,18 +16,19 @@ final class TokenClaim {
   let way: RegistrationWay
   /// Whoever has the token or is about to keeps it.
   let yields: Bool
-  /// Of one that is repeated: whom it has buried since then has lost the token to it.
-  let untoldSince: WallTime?
+  /// When its registration began, or the first try of one that is repeated: whom it has buried since then has lost the
+  /// token to it, even if the sweep brought that to its end. Nil: it did not take the token from anybody.
+  let since: WallTime?
   /// What its record carried when it was entered, and carries while nobody comes between; nil: it lives with the token already.
   let mark: DeviceRecord.Mark?
 
   init(
     _ device: Device, as id: DeviceID, at place: DevicePlace, derived: DeviceID, told: Pointed, way: RegistrationWay,
-    mark: DeviceRecord.Mark?, yields: Bool = false, untoldSince: WallTime? = nil
+    mark: DeviceRecord.Mark?, yields: Bool = false, since: WallTime? = nil
   ) {
     (self.id, self.place, self.address, self.user) = (id, place, device.address, device.user)
     (self.derived, self.told, self.way, self.mark) = (derived, told, way, mark)
-    (self.yields, self.untoldSince) = (yields, untoldSince)
+    (self.yields, self.since) = (yields, since)
   }
 }
 
@@ -37,6 +38,10 @@ enum ContestResult {
   case won(gone: [AliasEntry], from: DeviceID?, buried: [DevicePlace: Int])
   /// Another registration of the same device, or one that came behind it, has taken its place.
   case overtaken
+  /// The sweep took the registration for one that was cut off, and the device lives with the token already. `from`: who had it.
+  case swept(from: DeviceID?)
+  /// The sweep took it for one that was cut off before the alias named it, and left the token to whoever had it.
+  case sweptAside
   case yielded(to: DeviceID)
 }
 
@@ -62,6 +67,7 @@ extension TokenOwners {
     let sorted = contests.sorted { $0.first < $1.first }
     try await inParts(of: sorted.count, each: Self.contestsAtOnce) { part async throws(StoreError) in
       while try await self.goOn(sorted[part], app) {}
+      try await self.findSwept(sorted[part], app)
     }
     return contests.map { $0.result ?? .overtaken }
   }
@@ -107,6 +113,36 @@ extension TokenOwners {
     return true
   }
 
+  /// Of those that others came between: which the sweep has brought to an end. It does so for a registration that takes longer
+  /// than its patience.
+  private func findSwept(_ contests: ArraySlice<Contest>, _ app: AppID) async throws(StoreError) {
+    let lost = contests.filter { contest in
+      guard case .overtaken? = contest.result else { return false }
+      return contest.claim.way == .arrives
+    }
+    guard !lost.isEmpty else { return }
+    let places = lost.flatMap { [$0.claim.place] + $0.all }
+    var found = try await DeviceRecords(session).records(places, app: app)[...]
+    for contest in lost {
+      await loop.giveWay()
+      let (own, others) = (found.first ?? nil, found.dropFirst().prefix(contest.all.count).compactMap { $0 })
+      found = found.dropFirst(1 + contest.all.count)
+      let claim = contest.claim
+      guard let own, own.device.id == claim.id, own.device.address.holdsSameToken(as: claim.address) else { continue }
+      if own.record.isLiving {
+        let from = others.first { wasBuried($0, by: claim) }
+        contest.result = .swept(from: contest.from ?? from?.device.id)
+      } else if let owner = own.record.stored.tombstone?.newOwner, others.contains(where: { $0.device.id == owner }) {
+        contest.result = .sweptAside
+      }
+    }
+  }
+
+  private func wasBuried(_ other: FoundDevice, by claim: TokenClaim) -> Bool {
+    guard let tombstone = other.record.stored.tombstone, let since = claim.since else { return false }
+    return tombstone.reason == Tombstone.moved(to: claim.id) && since <= tombstone.at
+  }
+
   /// Whether their own records are as they were when they were entered. What carries a mark is not read further than that.
   private func areStill(_ claims: [TokenClaim], _ app: AppID) async throws(StoreError) -> [Bool] {
     let parts = try await DeviceRecords(session).parts(claims.map(\.place), app: app)
@@ -126,9 +162,11 @@ extension TokenOwners {
   /// One claim on its way through those that came before it. Loop thread only.
   private final class Contest {
     let claim: TokenClaim
+    /// Of those before it.
+    let all: [DevicePlace]
     private var places: ArraySlice<DevicePlace>
     private var gone: [AliasEntry] = []
-    private var from: DeviceID?
+    private(set) var from: DeviceID?
     private var buried: [DevicePlace: Int] = [:]
     private var attempts = 0
     /// Nil: it goes on.
@@ -138,6 +176,7 @@ extension TokenOwners {
       self.claim = claim
       var all = claim.told.own
       for entry in claim.told.entries where !all.contains(entry.place) { all.append(entry.place) }
+      self.all = all
       places = all[...]
     }
 
@@ -204,11 +243,9 @@ extension TokenOwners {
       guard entries.contains(where: { $0.tag == mark.tag }), claim.way != .keeps else { return .leave }
       return .write(other, buried(other.record, for: claim), isFrom: false, forgets: true)
     }
-    if let tombstone = other.record.stored.tombstone {
+    if other.record.stored.tombstone != nil {
       guard !isForeign else { return .leave }
-      let isOwn =
-        tombstone.reason == Tombstone.moved(to: claim.id) && claim.untoldSince.map { $0 <= tombstone.at } ?? false
-      return .forget(from: isOwn ? other.device.id : nil)
+      return .forget(from: wasBuried(other, by: claim) ? other.device.id : nil)
     }
     if holds {
       if claim.yields { return .yield(other.device.id) }

@@ -43,6 +43,8 @@ final class Step {
   fileprivate var movedFrom: DeviceID?
   /// Of its user's devices those that lost the token to it.
   fileprivate(set) var buried: [DevicePlace: Int] = [:]
+  /// The sweep left its token to another one: it is to be registered again.
+  fileprivate(set) var isSweptAside = false
   /// What was made of it before, without an answer; and when this began.
   let untold: Untold.Registered?
   let since: WallTime
@@ -55,15 +57,16 @@ final class Step {
     (self.untold, since) = (untold, untold?.since ?? now)
   }
 
-  /// Others came between; this is what stands there now.
+  /// Others came between, or the sweep behind the write; this is what stands there now. What was written does not count: another
+  /// attempt may be refused, and must not take this device for one that it has changed.
   func refused(_ found: FoundDevice?, _ numbers: [Int]) {
     (self.found, self.numbers) = (found, numbers)
-    isContested = true
+    (write, buried, isContested) = (nil, [:], true)
   }
 
   /// Decides how it becomes `record`.
   func way(to record: DeviceRecord) -> RegistrationWay {
-    (told, left, gone) = (Pointed(), nil, [])
+    (told, left, gone, isSweptAside) = (Pointed(), nil, [], false)
     let isLiving = found?.record.isLiving ?? false
     let keeps = found?.device.address.holdsSameToken(as: record.stored.device.address) ?? false
     way = isLiving && keeps ? .keeps : id == derived && !isContested ? .alone : isLiving ? .changes : .arrives
@@ -100,7 +103,7 @@ final class Step {
   fileprivate func claim(on place: DevicePlace, of device: Device) -> TokenClaim {
     TokenClaim(
       device, as: id, at: place, derived: derived, told: told, way: way,
-      mark: way == .arrives || way == .changes ? mark : nil, untoldSince: untold?.since)
+      mark: way == .arrives || way == .changes ? mark : nil, since: way == .keeps ? untold?.since : since)
   }
 }
 
@@ -227,9 +230,15 @@ extension Step {
   /// False: another one has the token, or will have it.
   @discardableResult
   fileprivate func ended(_ contest: ContestResult) -> Bool {
-    guard case .won(let gone, let from, let buried) = contest else { return false }
-    (self.gone, self.buried) = (gone, buried)
-    movedFrom = movedFrom ?? from
-    return true
+    switch contest {
+    case .won(let gone, let from, let buried):
+      (self.gone, self.buried) = (gone, buried)
+      movedFrom = movedFrom ?? from
+      return true
+    case .swept(let from): movedFrom = movedFrom ?? from
+    case .sweptAside: isSweptAside = true
+    case .overtaken, .yielded: break
+    }
+    return false
   }
 }
