@@ -170,6 +170,29 @@ struct ZoneTests {
     #expect(Timing(background, strict, book) == nil)
   }
 
+  @Test(
+    "the zone that was probably meant is named, and none where that would be a guess",
+    arguments: [
+      ("Europe/Wien", "Europe/Vienna"), ("Wien", "Europe/Vienna"), ("europe/vienna", "Europe/Vienna"),
+      ("Vienna", "Europe/Vienna"), ("Europe/Viena", "Europe/Vienna"), ("Europe/Viennna", "Europe/Vienna"),
+      ("Europa/Berlin", "Europe/Berlin"), ("Eurpoe/Berlin", "Europe/Berlin"), ("Berln", "Europe/Berlin"),
+      ("America/New York", "America/New_York"), ("America/NewYork", "America/New_York"),
+      ("America/Buenos_Airs", "America/Buenos_Aires"), ("Zürich", "Europe/Zurich"), ("Europe/Prag", "Europe/Prague"),
+      ("Europe/Kiew", "Europe/Kyiv"), ("CEST", "Europe/Berlin"), ("PST", "America/Los_Angeles"),
+      ("Europe/Xien", nil), ("Europe/Bonn", nil), ("GMT+1", nil), ("UTC+2", nil), ("XYZ", nil), ("here", nil),
+    ] as [(String, String?)])
+  func suggestions(_ text: String, _ zone: String?) {
+    #expect(ZoneName.nearest(to: text) == zone)
+    #expect(zone.map(ZoneName.exists) ?? true)
+  }
+
+  @Test("each alias names a zone, and is none itself")
+  func aliases() {
+    for (alias, zone) in ZoneName.aliases {
+      #expect(ZoneName.exists(zone) && ZoneName.nearest(to: alias) == zone, "\(alias)")
+    }
+  }
+
   @Test("files that are cut off or damaged are no zones, and never a crash")
   func damaged() throws {
     let file = Array(try Data(contentsOf: URL(fileURLWithPath: "/usr/share/zoneinfo/Europe/Berlin")))
