@@ -50,9 +50,9 @@ package struct Client {
       isRepeated: answer.headers.contains { $0.name == "idempotent-replayed" && $0.value == "true" })
   }
 
-  /// A list of any length: `receive` takes it as it comes.
+  /// A list of any length: `receive` takes it as it comes, and says whether it wants more.
   package func export(
-    _ path: String, as type: String, _ receive: @escaping ([UInt8]) -> Void
+    _ path: String, as type: String, _ receive: @escaping ([UInt8]) -> Bool
   ) async throws(HTTPClientFailure) -> Answer {
     let request = HTTPClientRequest(
       method: "GET", url: base + path, headers: credentials + [Header("accept", type)],

@@ -53,9 +53,9 @@ package final class HTTPClient {
   // MARK: Sending
 
   /// `done` is called once, on the loop, never from inside `send`. `receive` takes the body of a success as it comes, on the
-  /// loop; the answer then has none, and no limit holds for it.
+  /// loop; the answer then has none, and no limit holds for it. False ends the answer there, and its connection.
   package func send(
-    _ request: HTTPClientRequest, receive: (([UInt8]) -> Void)? = nil,
+    _ request: HTTPClientRequest, receive: (([UInt8]) -> Bool)? = nil,
     _ done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void
   ) {
     guard let multi else { return fail("the client is closed", done) }
@@ -70,7 +70,7 @@ package final class HTTPClient {
 
   /// The same, for a task on the loop. Cancelling the task does not end the request.
   package func send(
-    _ request: HTTPClientRequest, receive: (([UInt8]) -> Void)? = nil
+    _ request: HTTPClientRequest, receive: (([UInt8]) -> Bool)? = nil
   ) async throws(HTTPClientFailure) -> ProviderAnswer {
     let result: Result<ProviderAnswer, HTTPClientFailure> = await withUnsafeContinuation { waiter in
       send(request, receive: receive) { waiter.resume(returning: $0) }

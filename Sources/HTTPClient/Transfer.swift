@@ -18,12 +18,12 @@ final class Transfer {
   private var body: [UInt8] = []
   private var hasLongHead = false
   private var isCut = false
-  /// Takes the body of a success as it comes; nil: it is kept.
-  private let receive: (([UInt8]) -> Void)?
+  /// Takes the body of a success as it comes, until it says false; nil: it is kept.
+  private let receive: (([UInt8]) -> Bool)?
 
   /// `easy` is fresh or reset, and stays the client's.
   init(
-    easy: UnsafeMutableRawPointer, settings: HTTPClientSettings, receive: (([UInt8]) -> Void)?,
+    easy: UnsafeMutableRawPointer, settings: HTTPClientSettings, receive: (([UInt8]) -> Bool)?,
     done: @escaping (Result<ProviderAnswer, HTTPClientFailure>) -> Void
   ) {
     self.easy = easy
@@ -158,8 +158,8 @@ final class Transfer {
 
   private func receivePiece(_ start: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     if let receive, (200..<300).contains(fanfare_curl_number(easy, CURLINFO_RESPONSE_CODE)) {
-      receive(Array(UnsafeRawBufferPointer(start: start, count: count)))
-      return count
+      isCut = !receive(Array(UnsafeRawBufferPointer(start: start, count: count)))
+      return isCut ? 0 : count
     }
     let taken = min(count, maximumBody - body.count)
     body.append(contentsOf: UnsafeRawBufferPointer(start: start, count: taken))

@@ -100,6 +100,25 @@ struct ExchangeTests {
     #expect(answer.status == 413)
   }
 
+  @Test("an answer that is taken as it comes ends where its reader has enough, and the next request is answered")
+  func enough() async throws {
+    let (status, taken, next) = try await withPair(
+      handle: { request in
+        let count = request.path == "/next" ? 3 : 10_000_000
+        return HTTPServerResponse(status: 200, body: [UInt8](repeating: 7, count: count))
+      },
+      body: { _, client, origin in
+        var taken = 0
+        let answer = try await client.send(HTTPClientRequest(method: "GET", url: "\(origin)/")) { piece in
+          taken += piece.count
+          return taken < 100_000
+        }
+        let next = try await client.send(HTTPClientRequest(method: "GET", url: "\(origin)/next"))
+        return (answer.status, taken, next.body.count)
+      })
+    #expect(status == 200 && next == 3 && (100_000..<1_000_000).contains(taken), "\(taken)")
+  }
+
   @Test("a connection is kept, and replaced when the peer has closed it")
   func keeping() async throws {
     let peer = ScriptedPeer(connections: 2) { socket in

@@ -14,7 +14,8 @@ enum ListCall {
     ]
   }
   static func csv(of actions: String) -> Command.Option {
-    Command.Option("--csv", "\(actions.isEmpty ? "" : "\(actions): ")the whole list as CSV, for spreadsheets")
+    Command.Option(
+      "--csv", "\(actions.isEmpty ? "" : "\(actions): ")CSV, for spreadsheets; the whole list, or --limit rows")
   }
   private static let most = 100_000
   private static let pageSize = 1_000
@@ -26,8 +27,7 @@ enum ListCall {
   ) throws -> ExitCode {
     let given = try arguments.integer("--limit", in: 1...most)
     if arguments.has("--csv") {
-      guard given == nil else { throw UsageProblem(text: "--csv writes the whole list: leave --limit out") }
-      return try export(path + ServerCall.query(query + [("format", "csv")]), arguments)
+      return try export(path + ServerCall.query(query + [("format", "csv")]), arguments, rows: given)
     }
     let limit = given ?? usual
     let json = arguments.wantsJSON
@@ -66,19 +66,23 @@ enum ListCall {
     return try ServerCall.one("GET", path, arguments) { show($0["items"]?.array ?? []) }
   }
 
-  /// Writes a list to standard output as the server sends it, and tells on a terminal how far it is.
-  static func export(_ path: String, _ arguments: Arguments, as type: String = "text/csv", of what: String = "lines")
-    throws -> ExitCode
-  {
+  /// Writes a list to standard output as the server sends it, and tells on a terminal how far it is. `rows`: of a table
+  /// no more than these; nil: all.
+  static func export(
+    _ path: String, _ arguments: Arguments, as type: String = "text/csv", of what: String = "lines", rows: Int? = nil
+  ) throws -> ExitCode {
     try ServerCall.run(arguments) { client, _ in
       var isWhole = true
       var lines = 0
+      var cut = rows.map { RowCut(rows: $0) }
       // Where the list itself runs over the terminal, nothing is drawn between.
       var progress = Terminal.isShown ? nil : Progress("exporting")
       let answer = try await client.export(path, as: type) { bytes in
-        isWhole = Terminal.pour(bytes) && isWhole
-        lines += bytes.count { $0 == UInt8(ascii: "\n") }
+        let piece = cut?.take(bytes) ?? (bytes[...], bytes.count { $0 == UInt8(ascii: "\n") })
+        isWhole = Terminal.pour(Array(piece.bytes))
+        lines += piece.rows
         progress?.saw(lines, "lines")
+        return isWhole && cut?.isDone != true
       }
       progress?.clear()
       guard answer.isSuccess else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
