@@ -62,8 +62,7 @@ final class TagHints {
       Notice(pointer: pointer, code: $0.code, detail: $0.detail)
     }
     for (place, tag) in count.unusedTags.prefix(Self.mostTold).enumerated() {
-      let near = place < Self.mostCompared ? await nearest(to: tag, call) : nil
-      let hint = near.map { "; did you mean `\($0)`?" } ?? ""
+      let hint = place < Self.mostCompared ? await hint(for: tag, call) : ""
       notices.append(Notice(pointer: pointer, code: "unknown_tag", detail: "no device has the tag `\(tag)`\(hint)"))
     }
     return notices
@@ -88,6 +87,25 @@ final class TagHints {
     return doubts
   }
 
+  private func hint(for tag: String, _ call: Call) async -> String {
+    guard let key = ["tag:", "tags:"].first(where: tag.lowercased().hasPrefix), tag.count > key.count else {
+      return await nearest(to: tag, call).map { "; did you mean `\($0)`?" } ?? ""
+    }
+    // Other systems write the word `tag` before a tag.
+    let plain = String(tag.dropFirst(key.count))
+    let near = await tags(with: plain, call)?.contains(plain) == true ? plain : await nearest(to: plain, call)
+    return "; a tag is written without `\(key)`: did you mean `\(near ?? plain)`?"
+  }
+
+  /// Nil: they cannot be looked up now.
+  private func tags(with prefix: String, _ call: Call) async -> [String]? {
+    await book.tags(call.app, prefix: prefix, now: loop.now) { [store] in
+      // A message is not refused because a suggestion cannot be found.
+      let found = try? await store.tags.page(call.app, prefix: prefix, limit: Self.candidates, cursor: nil)
+      return found?.items.map(\.tag) ?? []
+    }
+  }
+
   /// Among tags of the same key first, as `plan:pro` for `plan:por`; then among the grammar's own keys, as
   /// `platform:ios` for `platfrm:ios`; then among all tags.
   private func nearest(to tag: String, _ call: Call) async -> String? {
@@ -100,12 +118,7 @@ final class TagHints {
     let key = tag.firstIndex(of: ":").map { String(tag[...$0]) }
     for prefix in [key, ""].compactMap({ $0 }) {
       guard call.suggestions.isLeft else { return nil }
-      let found = await book.tags(call.app, prefix: prefix, now: loop.now) { [store] in
-        // A message is not refused because a suggestion cannot be found.
-        let found = try? await store.tags.page(call.app, prefix: prefix, limit: Self.candidates, cursor: nil)
-        return found?.items.map(\.tag) ?? []
-      }
-      guard let tags = found else { continue }
+      guard let tags = await tags(with: prefix, call) else { continue }
       // No tag has this key.
       if tags.isEmpty, !prefix.isEmpty, let meant = MeantKey.nearest(to: tag, call.suggestions) { return meant }
       let words = tags.map { String($0.dropFirst(prefix.count)) }

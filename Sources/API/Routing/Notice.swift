@@ -51,9 +51,12 @@ struct Notice: Hashable {
   /// `users`: as the message lists them, each with whether it has no device.
   static func ofUsersWithoutDevices(_ users: [(name: String, isEmpty: Bool)]) -> [Notice] {
     let places = users.indices.filter { users[$0].isEmpty }
-    var notices = places.prefix(usersNamed).map {
-      Notice(
-        pointer: "/to/users/\($0)", code: "no_devices", detail: "user `\(users[$0].name.prefix(200))` has no device")
+    var notices = places.prefix(usersNamed).map { place in
+      let name = users[place].name
+      let hint = name.contains(",") ? "; this is one name: if several users are meant, name each by itself" : ""
+      return Notice(
+        pointer: "/to/users/\(place)", code: "no_devices",
+        detail: "user `\(name.prefix(200))` has no device\(hint)")
     }
     if places.count > usersNamed {
       notices.append(

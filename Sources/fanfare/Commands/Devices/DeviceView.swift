@@ -40,6 +40,9 @@ enum DeviceView {
     return try ListCall.run("/v1/devices", query, arguments, limit: usual) { items, isWhole in
       list(items)
       ListCall.tellRest(items.count, isWhole)
+      for option in ["--user", "--tag"] where items.isEmpty && arguments.text(option)?.contains(",") == true {
+        Terminal.note("note: \(option) takes one \(option.dropFirst(2)): list several one after the other")
+      }
     }
   }
 
