@@ -16,21 +16,29 @@ extension DeviceCalls {
     var results: [(line: Int, result: Result<Written, Problem>)] = []
     var devices: [DeviceReading] = []
     var places: [Int] = []
-    var doubts: [[Notice]] = []
     for line in lines {
       await loop.giveWay()
       do throws(Problem) {
-        devices.append(try device(on: line, call, faults))
+        let document = try line.document()
+        if DeviceReader.isDead(document) {
+          let skipped: Written = { writer in
+            writer.member("registration", Self.skipped)
+            writer.member("reason", StoredDevice.Status.dead.rawValue)
+          }
+          results.append((line.number, .success(skipped)))
+          continue
+        }
+        devices.append(try device(in: document, call, faults))
         places.append(results.count)
-        doubts.append(line.notices)
         results.append((line.number, .success { _ in }))
       } catch {
         results.append((line.number, .failure(error)))
       }
     }
+    let disabled: Set<Int>
     let registered: [PutResult]
     do throws(StoreError) {
-      registered = try await register(devices, call)
+      (registered, disabled) = try await register(devices, call)
     } catch {
       throw Problem(error)
     }
@@ -41,7 +49,8 @@ extension DeviceCalls {
         results[place].result = .failure(userIsFull)
         continue
       }
-      let found = doubts[at] + reading.notices(of: registration, servedBy: tenant, showsAll: true)
+      let found = reading.notices(
+        of: registration, servedBy: tenant, showsAll: true, staysDisabled: disabled.contains(at))
       let notices = found.isEmpty ? [] : call.notices.told(found)
       results[place].result = .success { writer in
         writer.member("id", id.rawValue)
@@ -53,23 +62,50 @@ extension DeviceCalls {
     return await Lines.answer(results, loop)
   }
 
-  private func register(_ readings: [DeviceReading], _ call: Call) async throws(StoreError) -> [PutResult] {
+  /// In place of a registration: the line is of a device that gets nothing any more.
+  private static let skipped = "skipped"
+
+  /// With the places of those that are disabled though their lines do not say so.
+  private func register(
+    _ readings: [DeviceReading], _ call: Call
+  ) async throws(StoreError) -> (results: [PutResult], disabled: Set<Int>) {
+    let disabled = Places()
+    /// The closure outlives no call, and is called on the loop.
+    func merging(_ merge: @escaping (DeviceReading, Device) -> Device) -> (Int, Device) -> Device {
+      { at, known in
+        let device = merge(readings[at], known)
+        disabled.note(at, !device.enabled && !readings[at].given.contains("enabled"))
+        return device
+      }
+    }
     guard call.flag("keep_missing") else {
-      return try await store.devices.put(readings.map(\.device), app: call.app)
+      let results = try await store.devices.put(
+        readings.map(\.device), app: call.app, merging: merging { $0.keepingDisabled($1) })
+      return (results, disabled.all)
     }
     // A device that takes over the token of another keeps what that one had.
     let owners = try await store.tokens.owners(of: readings.map(\.device.address), app: call.app)
-    let devices = zip(readings, owners).map { reading, owner in
-      guard let known = owner?.device, !reading.device.id.rawValue.isEmpty, known.id != reading.device.id else {
+    let devices = readings.indices.map { at in
+      let reading = readings[at]
+      guard let known = owners[at]?.device, !reading.device.id.rawValue.isEmpty, known.id != reading.device.id else {
         return reading.device
       }
-      return reading.mergedByAttribute(into: known)
+      let device = reading.mergedByAttribute(into: known)
+      disabled.note(at, !device.enabled && !reading.given.contains("enabled"))
+      return device
     }
-    return try await store.devices.put(devices, app: call.app) { readings[$0].mergedByAttribute(into: $1) }
+    let results = try await store.devices.put(
+      devices, app: call.app, merging: merging { $0.mergedByAttribute(into: $1) })
+    return (results, disabled.all)
   }
 
-  private func device(on line: Lines.Line, _ call: Call, _ faults: FaultBudget) throws(Problem) -> DeviceReading {
-    let document = try line.document()
+  /// Places of a list; a place is noted anew with each attempt to write its device. Belongs to the loop.
+  private final class Places {
+    private(set) var all: Set<Int> = []
+    func note(_ place: Int, _ isIn: Bool) { if isIn { all.insert(place) } else { all.remove(place) } }
+  }
+
+  private func device(in document: JSONValue, _ call: Call, _ faults: FaultBudget) throws(Problem) -> DeviceReading {
     do throws(Refusal) {
       var reading = try DeviceReader.read(
         document, id: nil, now: call.now, providers: configuration.tokenRules, isImported: true,

@@ -11,7 +11,8 @@ struct DeviceCalls {
   let store: Store
   let configuration: AdoptedConfiguration
 
-  /// `PUT /v1/devices/{id}`: the registration replaces what was known.
+  /// `PUT /v1/devices/{id}`: the registration replaces what was known. Only what is disabled stays so until a
+  /// registration says `enabled`.
   func putDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     guard let text = call.parameters.first, DeviceReader.isDeviceID(text) else {
       throw Problem(
@@ -104,8 +105,12 @@ struct DeviceCalls {
     _ reading: DeviceReading, _ call: Call, merging: ((Device) -> Device)? = nil
   ) async throws(Problem) -> HTTPServerResponse {
     let result: PutResult
+    var device = reading.device
     do throws(StoreError) {
-      result = try await store.devices.put(reading.device, app: call.app, merging: merging)
+      result = try await store.devices.put(reading.device, app: call.app) { known in
+        device = merging?(known) ?? reading.keepingDisabled(known)
+        return device
+      }
     } catch {
       throw Problem(error)
     }
@@ -115,7 +120,6 @@ struct DeviceCalls {
     // An app learns no more of the registry than its own place in it.
     let showsAll = call.may(.devices)
     let tenant = try configuration.tenant(call.app)
-    var device = reading.device
     device.id = id
     let isNew = registration == .created
     return Answer.json(isNew ? 201 : 200, headers: [Header("location", "/v1/devices/\(id.rawValue)")]) {
@@ -129,7 +133,9 @@ struct DeviceCalls {
       if showsAll, case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
       writer.key("warnings")
       writer.beginArray()
-      let notices = reading.notices(of: registration, servedBy: tenant, showsAll: showsAll)
+      let notices = reading.notices(
+        of: registration, servedBy: tenant, showsAll: showsAll,
+        staysDisabled: !device.enabled && !reading.given.contains("enabled"))
       for notice in notices { notice.write(to: &writer) }
       writer.endArray()
     }
@@ -145,9 +151,20 @@ extension DeviceReading {
 
 extension DeviceReading {
   /// `app`: whose credentials are to reach the device. `showsAll`: whoever asks may know of other devices, and how the
-  /// app is configured.
-  func notices(of registration: Registration, servedBy app: App, showsAll: Bool) -> [Notice] {
-    var notices = warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
+  /// app is configured. `staysDisabled`: the device was disabled, and the request does not say whether it is.
+  func notices(
+    of registration: Registration, servedBy app: App, showsAll: Bool, staysDisabled: Bool
+  ) -> [Notice] {
+    var notices: [Notice] = []
+    if staysDisabled {
+      // First: of many lines each tells its first at least.
+      notices.append(
+        Notice(
+          pointer: "/enabled", code: "stays_disabled",
+          detail: "the device was disabled and stays so: nothing is sent to it until a registration has "
+            + "`enabled: true`"))
+    }
+    notices += warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
     if showsAll, case .moved(let from) = registration {
       notices.append(
         Notice(

@@ -21,7 +21,7 @@ extension Endpoint {
       "Register many devices: NDJSON or CSV in, NDJSON out", body: .init("ImportedDevice", in: [.lines, .table]),
       answers: [
         .init(
-          200, "One result a line, in order: `line`, and `id` and `registration` or `problem`",
+          200, "One result a line, in order: `line`, and `id` and `registration` (or `skipped`) or `problem`",
           [("application/x-ndjson", "LineResult")])
       ],
       problems: [.malformedTable, .invalidTable]

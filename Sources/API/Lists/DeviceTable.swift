@@ -15,11 +15,13 @@ package struct DeviceTable {
   }
   static let maximumColumns = 300
   private let columns: [Column]
+  /// Cells of the head: columns without a name may follow those that have one, and are empty in each row.
+  private let width: Int
   private let constants: [(field: String, value: String)]
 
-  private static let fields = Schema.importedDevice.fields
-  /// What an export says beside that.
-  private static let told = ["status", "reason"]
+  private static let fields = Schema.importedDevice.fields.filter { !["user_tags", "tombstone"].contains($0) }
+  /// What a table of an export says beside that: it is not imported.
+  private static let told = ["reason"]
   private static let attribute = "attributes."
   /// How other systems call them.
   private static let otherNames = [
@@ -62,7 +64,9 @@ package struct DeviceTable {
       let detail = "the head of the table has more than \(Self.maximumColumns) columns: leave out what is no field"
       throw Problem(.invalidTable, detail, violations: [Violation("", .tooMany, detail)])
     }
-    let names = head.map(Self.trimmed)
+    var names = head.map(Self.trimmed)
+    width = names.count
+    while names.last == "" { names.removeLast() }
     let all = Set(names)
     let faults = FaultBudget(suggestions: call.suggestions)
     func given(_ name: String) -> [(String, String)] {
@@ -141,19 +145,11 @@ package struct DeviceTable {
       switch column {
       case .ignored: return
       case .attribute(let name): attributes.append(JSONMember(name, .string(cell)))
-      case .field("status"):
-        // An export says so of a device that is registered, and not to be sent to.
-        if cell == "disabled" {
-          members.set("enabled", .bool(false))
-        } else if cell != "active" {
-          members.set("status", cell)
-        }
       case .field(let field): members.set(field, Self.value(cell, of: field))
       }
     }
     for (field, value) in constants { take(Self.column(field), value) }
     for (column, cell) in zip(columns, cells) { take(column, Self.trimmed(cell)) }
-    if cells.count > columns.count { members.set("cells beyond the last column", cells[columns.count]) }
     // What comes later replaces what came before: a column a constant.
     var all = members["attributes"]?.object ?? []
     all.set(attributes)
@@ -170,10 +166,11 @@ package struct DeviceTable {
     case "attributes": return (try? JSON.parse(Array(cell.utf8), maximumDepth: 2)) ?? .string(cell)
     case "enabled":
       switch cell.lowercased() {
-      case "true", "yes", "1": return .bool(true)
-      case "false", "no", "0": return .bool(false)
+      case "true", "yes", "y", "1": return .bool(true)
+      case "false", "no", "n", "0": return .bool(false)
       default: return .string(cell)
       }
+    case "status": return .string(cell.lowercased())
     case "last_seen_at", "registered_at": return .string(time(cell))
     default: return .string(cell)
     }
@@ -193,7 +190,7 @@ package struct DeviceTable {
     var reader = CSVReader(body)
     var table: DeviceTable?
     var lines: [Lines.Line] = []
-    while let next = try next(&reader, upTo: table?.columns.count ?? maximumColumns, isHead: table == nil) {
+    while let next = try next(&reader, upTo: table?.width ?? maximumColumns, isHead: table == nil) {
       await loop.giveWay()
       switch next {
       case .record(let record) where record.cells.isEmpty: continue
@@ -236,13 +233,26 @@ package struct DeviceTable {
 
   /// A row as a line of an import.
   private func line(_ record: CSVReader.Record) -> Lines.Line {
-    var line = Lines.Line(number: record.line, bytes: document(record.cells).encoded)
-    if record.cells.count < columns.count {
-      line.notices.append(
-        Notice(
-          pointer: "", code: "short_row",
-          detail: "the row has \(record.cells.count) of \(columns.count) cells: the fields of the others are empty"))
+    if let fault = fault(of: record.cells) {
+      return Lines.Line(number: record.line, bytes: [], fault: fault)
     }
-    return line
+    return Lines.Line(number: record.line, bytes: document(record.cells).encoded)
+  }
+
+  /// A row that was cut off, or in which a separator is not quoted, would give fields the values of others.
+  private func fault(of cells: [String]) -> Problem? {
+    var violation: Violation?
+    if cells.count < columns.count {
+      violation = Violation(
+        "", .required,
+        "the row has \(cells.count) of \(columns.count) cells: it may be cut off; give each column a cell, even if it "
+          + "is empty")
+    } else if cells.count > width || cells[columns.count...].contains(where: { !Self.trimmed($0).isEmpty }) {
+      violation = Violation(
+        "", .tooMany,
+        "the row has more cells than the table has columns (\(columns.count)): put a cell that holds the separator in "
+          + "quotes, or give the column a name")
+    }
+    return violation.map { Problem(Refusal(violations: [$0]), .invalidDevice) }
   }
 }

@@ -64,7 +64,8 @@ enum OpenAPIAnswers {
   private static let lineResult = open(
     ["line"],
     [
-      ("line", count), ("id", text), ("registration", text), ("moved_from", text), ("warnings", list("Warning")),
+      ("line", count), ("id", text), ("registration", text), ("moved_from", text),
+      ("reason", text), ("warnings", list("Warning")),
       ("problem", .reference("Problem")),
     ])
   private static let messageResult = open(

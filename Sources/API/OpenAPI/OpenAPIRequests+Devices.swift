@@ -1,5 +1,6 @@
 import Domain
 import Intake
+import Store
 
 /// Devices and their tags.
 extension OpenAPIRequests {
@@ -37,7 +38,7 @@ extension OpenAPIRequests {
           ("additionalProperties", .make([("type", .array(["string", "number", "boolean"]))])),
         ])
       ),
-      ("enabled", flag("Default true.")), ("activity_id", text(256)),
+      ("enabled", flag("Default: true for a new device; a known one stays as it is.")), ("activity_id", text(256)),
       ("last_seen_at", time()),
       (
         "authorization",
@@ -48,6 +49,16 @@ extension OpenAPIRequests {
       ),
     ])
   /// A line of an import, and of an export.
-  static let importedDevice = adding(
-    "registered_at", time("When the app registered it, not in the future. Default: now."), to: device)
+  static let importedDevice = [
+    ("registered_at", time("When the app registered it, not in the future. Default: now.")),
+    (
+      "status",
+      .make([
+        ("type", "string"), ("enum", .array(StoredDevice.Status.allCases.map { .string($0.rawValue) })),
+        ("description", "As an export writes it: `disabled` is `enabled: false`; a line with `dead` is passed over."),
+      ])
+    ),
+    ("tombstone", part("As an export writes it; the line is passed over.")),
+    ("user_tags", list(text(), maximum: Tag.maximumPerDevice)),
+  ].reduce(device) { adding($1.0, $1.1, to: $0) }
 }

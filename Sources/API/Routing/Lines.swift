@@ -15,8 +15,6 @@ struct Lines {
     var bytes: [UInt8]
     /// Why it cannot be read; nil: it can, or `document` tells.
     var fault: Problem?
-    /// What is doubted of it, whatever it says.
-    var notices: [Notice] = []
 
     func document() throws(Problem) -> JSONValue {
       if let fault { throw fault }

@@ -80,8 +80,9 @@ package struct Schema: Sendable {
       "user", "user_signature", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen_at",
       "authorization", "installation",
     ])
-  /// A line of `POST /v1/devices/bulk`.
-  package static let importedDevice = Schema("device", device.fields + ["registered_at"])
+  /// A line of `POST /v1/devices/bulk`: also what an export says of a device beside its registration.
+  package static let importedDevice = Schema(
+    "device", device.fields + ["registered_at", "status", "user_tags", "tombstone"])
 
   /// An expression that is counted.
   package static let audience = Schema(

@@ -47,7 +47,8 @@ package enum DeviceReader {
     DataReader.checkFlat(
       device.attributes, at: fields.place.member("attributes"), maximum: maximumAttributes,
       longestValue: longestAttribute, &findings)
-    device.enabled = fields.flag("enabled", &findings) ?? true
+    let enabled = isImported ? readImportedState(fields, &findings) : fields.flag("enabled", &findings)
+    device.enabled = enabled ?? true
     device.activityID = fields.text("activity_id", .line(RecipientsReader.longestActivity), &findings)
     device.permissions = readPermissions(fields, &findings)
     device.lastSeen = readLastSeen(fields, now: now, &findings)
@@ -55,8 +56,10 @@ package enum DeviceReader {
     let installation = readInstallation(fields, path: path, &findings)
     let signature = fields.text("user_signature", .identifier(128), &findings)
     guard address != nil else { return nil }
+    var given = Set(fields.names)
+    if enabled != nil { given.insert("enabled") }
     return DeviceReading(
-      device: device, given: Set(fields.names), userSignature: signature, installation: installation, warnings: [])
+      device: device, given: given, userSignature: signature, installation: installation, warnings: [])
   }
 
   private static func withoutRegisteredAt(_ document: JSONValue) -> JSONValue {
@@ -64,6 +67,42 @@ package enum DeviceReader {
       return document
     }
     return .object(members.filter { $0.key != "registered_at" })
+  }
+
+  /// True of a line that an export wrote of a device that gets nothing any more: an import passes over it.
+  package static func isDead(_ document: JSONValue) -> Bool {
+    document["status"] == .string("dead") || document["tombstone"]?.object != nil
+  }
+
+  /// `enabled`, which an export tells as `status` as well; nil: neither is given.
+  private static func readImportedState(_ fields: Fields, _ findings: inout Findings) -> Bool? {
+    if let tags = fields["user_tags"], tags != .array([]) {
+      findings.warn(
+        fields.place.member("user_tags"), "ignored",
+        "the tags of a user are not imported with a device: set them with PUT /v1/users/{user}/tags")
+    }
+    var enabled: Bool?
+    if case .string? = fields["enabled"] {
+      findings.refuse(
+        fields.place.member("enabled"), .wrongType,
+        "must be true or false; in a table also yes or no, y or n, 1 or 0, in any letter case")
+    } else {
+      enabled = fields.flag("enabled", &findings)
+    }
+    guard let status = fields.text("status", .line(64), &findings) else { return enabled }
+    guard let told = ["active": true, "disabled": false][status] else {
+      findings.refuse(
+        fields.place.member("status"), .unknownValue,
+        "`status` must be active, disabled or dead, as an export writes it")
+      return enabled
+    }
+    guard (enabled ?? told) == told else {
+      findings.refuse(
+        fields.place.member("status"), .notAllowed,
+        "`status` is `\(status)`, and `enabled` says otherwise: leave out `status`, which only repeats `enabled`")
+      return nil
+    }
+    return told
   }
 
   private static func readID(_ fields: Fields, path: DeviceID?, _ findings: inout Findings) -> DeviceID? {
@@ -234,6 +273,14 @@ package struct DeviceReading: Sendable {
     let names = Set(device.attributes.map(\.key))
     let others = known.attributes.filter { !names.contains($0.key) }
     device.attributes += others.prefix(max(0, DeviceReader.maximumAttributes - device.attributes.count))
+    return device
+  }
+
+  /// The device as the request has it, which stays disabled if it is and the request does not say: whoever switched it
+  /// off knew more than a registration that has no word about it.
+  package func keepingDisabled(_ known: Device) -> Device {
+    var device = self.device
+    if !given.contains("enabled") { device.enabled = known.enabled }
     return device
   }
 

@@ -165,7 +165,7 @@ struct DeviceImportTests {
     }
   }
 
-  @Test("a quote that does not end costs its line alone, and a row that is cut off is told")
+  @Test("a quote that does not end costs its line alone, and so does a row with too few or too many cells")
   func brokenRows() async throws {
     try await Gateway.running { gateway in
       func ask(_ table: String) -> Reply {
@@ -174,15 +174,26 @@ struct DeviceImportTests {
       }
       // Two that begin a cell and never end, one within a cell, and one that ends on the next line.
       let reply = ask(
-        ["id,token,user", #"d1,"t-1,ana"#, "d2,t-2,bob", #"d3,t"-3,"carl"#, #"d4,t-4,"da"# + "\n" + #"na""#, "d5,t-5"]
-          .joined(separator: "\n"))
+        [
+          "id,token,user", #"d1,"t-1,ana"#, "d2,t-2,bob", #"d3,t"-3,"carl"#, #"d4,t-4,"da"# + "\n" + #"na""#, "d5,t-5",
+          "d6,t-6,x,y",
+        ].joined(separator: "\n"))
       let results = Self.results(reply)
-      #expect(results.map { $0["line"]?.integer } == [2, 3, 4, 5, 7], "\(reply.text)")
-      for (place, isBroken) in [true, false, true, false, false].enumerated() {
+      #expect(results.map { $0["line"]?.integer } == [2, 3, 4, 5, 7, 8], "\(reply.text)")
+      for (place, isBroken) in [true, false, true, false, false, false].enumerated() {
         #expect((results[place]["problem"]?["code"]?.string == "malformed_csv") == isBroken, "\(results[place])")
       }
       #expect(gateway.ask("GET", "/v1/devices/d2", as: .read).json["user"]?.string == "bob")
-      #expect(results[4]["warnings"]?.array?.first?["code"]?.string == "short_row", "\(results[4])")
+      for (result, code, detail) in [
+        (results[4], "required", "the row has 2 of 3 cells"), (results[5], "too_many", "more cells than the table has"),
+      ] {
+        let fault = result["problem"]?["violations"]?.array?.first
+        #expect(fault?["code"]?.string == code && fault?["detail"]?.string?.contains(detail) == true, "\(result)")
+      }
+      #expect(gateway.ask("GET", "/v1/devices/d5", as: .read).status == 404)
+      // Columns without a name at the end hold nothing, and may be left out.
+      let unnamed = ask("id,token,,\nd7,t-7,,\nd8,t-8\nd9,t-9,\nd10,t-10,,x\n")
+      #expect(Self.results(unnamed).map { $0["problem"] == nil } == [true, true, true, false], "\(unnamed.text)")
       // Each line looks as if all behind it were its own: that is refused at some time.
       let hostile = ask("id,token\n" + String(repeating: #"x","y"#.dropLast() + "\n", count: 9_000))
       #expect(hostile.status == 400 && hostile.code == "malformed_csv", "\(hostile.text.prefix(300))")
@@ -223,6 +234,103 @@ struct DeviceImportTests {
       let d3 = read("d3")
       #expect(d3["user"] == nil && (d3["tags"]?.array ?? []).isEmpty && d3["attributes"]?["plan"] == nil, "\(d3)")
       #expect(ask("?keep_missing=1", [#"{"provider":"apns","token":"ab"}"#]).status == 400)
+    }
+  }
+
+  @Test("a disabled device stays so until a line or a registration says otherwise, and the answer says it")
+  func staysDisabled() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""enabled":false"#)
+      gateway.register("d2")
+      func isEnabled() -> Bool? { gateway.ask("GET", "/v1/devices/d1", as: .read).json["enabled"]?.bool }
+      func codes(_ answer: JSONValue?) -> [String?] { (answer?["warnings"]?.array ?? []).map { $0["code"]?.string } }
+      let token = gateway.ask("GET", "/v1/devices/d1", as: .read).json["token"]?.string ?? ""
+      let plain = #"{"provider":"apns","token":"\#(token)"}"#
+      for (method, path, scope) in [
+        ("PUT", "/v1/devices/d1", Scope.devices), ("POST", "/v1/devices", .devices), ("POST", "/v1/devices", .register),
+      ] {
+        let reply = gateway.ask(method, path, plain, as: scope)
+        #expect(codes(reply.json).contains("stays_disabled"), "\(method) \(reply.text)")
+        if scope == .devices { #expect(reply.json["status"]?.string == "disabled", "\(reply.text)") }
+        #expect(isEnabled() == false, "\(method) \(path)")
+      }
+      let lines = #"{"id":"d1","provider":"apns","token":"\#(token)"}"# + "\n" + #"{"provider":"apns","token":"6433"}"#
+      let table = "id,token\nd1,\(token)\nd2,6432\n"
+      for (query, body, type) in [
+        ("", lines, Self.lines), ("?keep_missing=true", lines, Self.lines),
+        ("?set=provider:apns", table, ["content-type": "text/csv"]),
+      ] {
+        let reply = gateway.ask("POST", "/v1/devices/bulk\(query)", body, as: .devices, type)
+        let results = Self.results(reply)
+        #expect(codes(results[0]).first == "stays_disabled" && codes(results[1]).isEmpty, "\(query): \(reply.text)")
+        #expect(isEnabled() == false, "\(query)")
+      }
+      let on = gateway.ask(
+        "POST", "/v1/devices/bulk?set=provider:apns&set=enabled:Y", table, as: .devices, ["content-type": "text/csv"])
+      #expect(Self.results(on).allSatisfy { codes($0).isEmpty }, "\(on.text)")
+      #expect(isEnabled() == true)
+    }
+  }
+
+  @Test("what an export says of all devices is imported as it is: dead ones are passed over")
+  func wholeExport() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("off", #""enabled":false,"user":"u""#)
+      gateway.register("on", #""user":"u""#)
+      gateway.register("gone")
+      let token = gateway.ask("GET", "/v1/devices/gone", as: .read).json["token"]?.string ?? ""
+      #expect(gateway.ask("PUT", "/v1/devices/heir", #"{"provider":"apns","token":"\#(token)"}"#).status == 200)
+      #expect(gateway.ask("PUT", "/v1/users/u/tags", #"{"tags":["vip"]}"#).status == 200)
+      func devices() -> [String] {
+        gateway.ask("GET", "/v1/devices/export?dead=true&format=csv", as: .devices).text.split(separator: "\r\n")
+          .map(String.init).sorted()
+      }
+      let before = devices()
+      #expect(before.count == 5, "\(before)")
+      for (path, type) in [
+        ("/v1/devices/export?dead=true", "application/x-ndjson"),
+        ("/v1/devices/export?dead=true&format=csv", "text/csv"),
+        ("/v1/devices?format=ndjson", "application/x-ndjson"), ("/v1/devices?format=csv", "text/csv"),
+      ] {
+        let export = gateway.ask("GET", path, as: .devices)
+        let again = gateway.ask("POST", "/v1/devices/bulk", export.text, as: .devices, ["content-type": type])
+        let results = Self.results(again)
+        let told = results.map { "\($0["registration"]?.string ?? "") \($0["reason"]?.string ?? "")" }.sorted()
+        #expect(told == ["skipped dead", "updated ", "updated ", "updated "], "\(path): \(again.text)")
+        let doubts = Set(results.flatMap { $0["warnings"]?.array ?? [] }.compactMap { $0["pointer"]?.string })
+        #expect(doubts == (type == "text/csv" ? [] : ["/user_tags"]), "\(path): \(again.text)")
+        #expect(devices() == before, "\(path)")
+      }
+    }
+  }
+
+  @Test("a table may say in several words whether a device is enabled, and a wrong one is told which")
+  func enabledWords() async throws {
+    try await Gateway.running { gateway in
+      func ask(_ table: String) -> [JSONValue] {
+        Self.results(
+          gateway.ask(
+            "POST", "/v1/devices/bulk?set=provider:fcm", table, as: .devices, ["content-type": "text/csv"]))
+      }
+      let words = ["true", "YES", "y", "1", "FALSE", "no", "N", "0"]
+      let rows = words.enumerated().map { "d\($0.offset),t-\($0.offset),\($0.element)" }
+      #expect(ask((["id,token,enabled"] + rows).joined(separator: "\n")).allSatisfy { $0["problem"] == nil })
+      for (at, word) in words.enumerated() {
+        let enabled = gateway.ask("GET", "/v1/devices/d\(at)", as: .read).json["enabled"]
+        #expect(enabled == .bool(at < 4), "\(word)")
+      }
+      func fault(_ result: JSONValue?) -> String {
+        let violation = result?["problem"]?["violations"]?.array?.first
+        return "\(violation?["pointer"]?.string ?? "") \(violation?["detail"]?.string ?? "")"
+      }
+      let nein = fault(ask("id,token,enabled\nx,t,nein\n").first)
+      #expect(nein.hasPrefix("/enabled ") && nein.contains("yes or no, y or n, 1 or 0"), "\(nein)")
+      // Who changes one of the two columns of an export must not be ignored.
+      let both = ask("id,token,enabled,status\nx,t,true,disabled\ny,u,,disabled\nz,v,true,off\nw,w,,Active\n")
+      #expect(fault(both.first).hasPrefix("/status `status` is `disabled`, and `enabled` says otherwise"), "\(both)")
+      #expect(both[1]["problem"] == nil && both[3]["problem"] == nil, "\(both)")
+      #expect(fault(both[2]).contains("active, disabled or dead"), "\(both)")
+      #expect(gateway.ask("GET", "/v1/devices/y", as: .read).json["enabled"] == .bool(false))
     }
   }
 
