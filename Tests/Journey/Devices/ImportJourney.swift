@@ -72,8 +72,10 @@ extension Journeys {
     let locked = try await tool.run("devices", "import", file, exit: 5, key: "fk_wrong")
     #expect(locked.contains("nothing is imported"), "\(locked)")
     let nowhere = world.directory.file("none/rejects").path
-    let unkept = try await tool.run("devices", "import", file, "--rejects", nowhere, exit: 1)
-    #expect(unkept.contains("\(nowhere) cannot be written"), "\(unkept)")
+    let unkept = try await tool.run("devices", "import", file, "--rejects", nowhere, exit: 2)
+    #expect(unkept.contains("\(nowhere) cannot be written") && unkept.contains("nothing is imported"), "\(unkept)")
+    let unheard = try await tool.run("devices", "import", file, "--url", "http://127.0.0.1:1", exit: 4)
+    #expect(unheard.contains("nothing is imported") && !unheard.contains("may be imported"), "\(unheard)")
     let full = try await tool.shell(#""$0" devices export > /dev/full"#, exit: 1)
     #expect(full.contains("cannot write all devices"), "\(full)")
   }

@@ -32,7 +32,6 @@ extension Journeys {
     #expect(try await tool.count("pro && lang:de") == 10)
     let clearing = try await tool.run("devices", "import", newer)
     #expect(clearing.contains("no column for `tags`, `attributes`, `user`, `tz`, `platform`, "), "\(clearing)")
-    #expect(clearing.contains("no column for `enabled`"), "\(clearing)")
     #expect(try await tool.count("pro && lang:de") == 0)
 
     let same = try await tool.run("devices", "import", table, "--rejects", table, exit: 2)
@@ -56,5 +55,34 @@ extension Journeys {
     _ = try await tool.run("devices", "import", off)
     let unreached = try await tool.run("send", "--device", "off", "--title", "x", "--wait", "60", exit: 1)
     #expect(unreached.contains("1 skipped (device_disabled)"), "\(unreached)")
+    let rows = ["id,provider,token"] + ["off", "p", "q", "p"].map { "\($0),fcm,\(Tokens.fcm($0 == "off" ? 99 : 97))" }
+    let twice = try await tool.run("devices", "import", try world.write(rows, to: "twice.csv"))
+    #expect(twice.contains("1 device stays disabled"), "\(twice)")
+    #expect(twice.contains("2 devices registered (1 created, 1 updated)"), "\(twice)")
+    #expect(
+      twice.contains("2 lines with the id or token of an earlier line; the later one counts: lines 4 (as line 3), 5"),
+      "\(twice)")
+
+    // What holds nothing, and a file for rejects that cannot be one.
+    for (name, lines) in [("empty.csv", [String]()), ("head.csv", ["id,provider,token"]), ("empty.ndjson", [""])] {
+      let empty = try await tool.run("devices", "import", try world.write(lines, to: name), exit: 1)
+      #expect(empty.contains("holds no \(name.hasSuffix("csv") ? "row" : "line"): nothing is imported"), "\(empty)")
+    }
+    let unwritable = try await tool.run(
+      "devices", "import", table, "--rejects", world.directory.file("none/rejects.csv").path, exit: 2)
+    #expect(unwritable.contains("cannot be written: No such file"), "\(unwritable)")
+
+    // All devices, dead ones too, as a table: what comes out goes in.
+    let all = world.directory.file("all.csv")
+    try await tool.run("devices", "list", "--csv").write(to: all, atomically: true, encoding: .utf8)
+    let back = try await tool.run("devices", "import", all.path)
+    #expect(back.contains("1 line skipped: an export wrote them of dead devices"), "\(back)")
+    #expect(try await tool.run("devices", "list", "--csv", "--limit", "3").split(separator: "\r\n").count == 4)
+    let several = try await tool.run("devices", "list", "--user", "u1,u7")
+    #expect(several.contains("--user takes one user"), "\(several)")
+    let mistaken = try await tool.run("send", "--user", "u1,u7", "--title", "x")
+    #expect(mistaken.contains("name each by itself"), "\(mistaken)")
+    let keyed = try await tool.run("audience", "count", "tags:beta")
+    #expect(keyed.contains("a tag is written without `tags:`: did you mean `beta`?"), "\(keyed)")
   }
 }

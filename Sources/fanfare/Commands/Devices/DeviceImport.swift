@@ -11,7 +11,7 @@ import Loop
 struct DeviceImport {
   private let path: String
   private let batch: Int
-  private let rejects: String?
+  private let rejects: RejectsFile?
   /// Nil: NDJSON.
   private let table: Table?
   private let keepsMissing: Bool
@@ -20,12 +20,10 @@ struct DeviceImport {
   /// The first line of a table, which each request begins with.
   private var head: [UInt8]?
   private var progress = Progress("importing")
-  private var counts: [String: Int] = [:]
-  private var refused = 0
+  private var tally = ImportTally()
   private var told = 0
   /// Lines that are imported and have warnings.
   private var warned = 0
-  private var rejected: [UInt8] = []
   /// All lines up to this one are registered or refused.
   private var reached = 0
   /// How many those are, without empty ones.
@@ -36,8 +34,6 @@ struct DeviceImport {
 
   /// Refused lines that are explained one by one; the rest is counted.
   private static let explained = 20
-  /// What may become of a device.
-  private static let registrations = ["created", "updated", "revived", "moved"]
   /// Bytes of one request: the server takes 20 MiB.
   private static let bytesAtOnce = 8 << 20
   /// Tries of one batch while the server has too much to do.
@@ -98,15 +94,14 @@ struct DeviceImport {
       return Self.clearedFields.filter { !given.contains($0) }
     }
 
-    static let enabled = "enabled"
     /// What a registration without them loses.
     private static let clearedFields = [
-      "tags", "attributes", "user", enabled, "language", "tz", "platform", "app_version", "last_seen_at",
+      "tags", "attributes", "user", "language", "tz", "platform", "app_version", "last_seen_at",
     ]
   }
 
   /// `keepsMissing`: a device keeps what its line does not have.
-  init(_ path: String, batch: Int, rejects: String?, table: Table?, keepsMissing: Bool) {
+  init(_ path: String, batch: Int, rejects: RejectsFile?, table: Table?, keepsMissing: Bool) {
     self.table = table
     self.keepsMissing = keepsMissing
     query = ServerCall.query((table?.query ?? []) + [("keep_missing", keepsMissing ? "true" : nil)])
@@ -125,9 +120,9 @@ struct DeviceImport {
       failure = error
     }
     progress.clear()
-    if let head, !rejected.isEmpty { rejected = head + [UInt8(ascii: "\n")] + rejected }
-    if let rejects, !rejected.isEmpty, !FileContent.write(rejected, to: rejects) {
-      Terminal.complain("\(rejects) cannot be written")
+    rejects?.end(isComplete: isComplete)
+    if let rejects, rejects.isBroken {
+      Terminal.complain("\(rejects.path) cannot take all refused lines", "is the disk full?")
       code = code == .success ? .failure : code
     }
     show(json: json)
@@ -143,15 +138,12 @@ struct DeviceImport {
         let open = if let file { file } else { try LineFile(path) }
         if file == nil, let table {
           head = try record(of: open)?.bytes
-          let cleared = keepsMissing ? [] : table.cleared(head: head ?? [])
-          let fields = cleared.filter { $0 != Table.enabled }.map { "`\($0)`" }.joined(separator: ", ")
+          let cleared = keepsMissing || head == nil ? [] : table.cleared(head: head ?? [])
+          let fields = cleared.map { "`\($0)`" }.joined(separator: ", ")
           if !fields.isEmpty {
             Terminal.note(
               "note: the table has no column for \(fields): devices that have them lose them (--keep-missing keeps them)"
             )
-          }
-          if cleared.contains(Table.enabled) {
-            Terminal.note("note: it has no column for `enabled`: devices of it that were disabled are sent to again")
           }
         }
         lines = try batch(of: open)
@@ -163,7 +155,12 @@ struct DeviceImport {
       }
       guard !lines.isEmpty else {
         isComplete = true
-        return refused == 0 ? .success : .failure
+        guard reachedLines > 0 else {
+          let what = table == nil ? "line" : "row"
+          Terminal.complain("\(path == "-" ? "standard input" : path) holds no \(what): nothing is imported")
+          return .failure
+        }
+        return tally.refused == 0 ? .success : .failure
       }
       if let failed = try await send(lines, client, loop) { return failed }
       if let file { progress.saw(reachedLines, "lines", part: file.taken, of: file.size) }
@@ -222,7 +219,7 @@ struct DeviceImport {
           "POST", "/v1/devices/bulk\(query)", body,
           type: table == nil ? "application/x-ndjson" : "text/csv")
       } catch {
-        tellStop(at: lines)
+        tellStop(at: lines, inPart: error.processed)
         throw error
       }
       if answer.isSuccess {
@@ -248,7 +245,7 @@ struct DeviceImport {
   private func tellStop(at lines: [Line]?, inPart: Bool = true) {
     if reached > 0 {
       Terminal.note(
-        "\(reached == 1 ? "line 1 is" : "lines 1–\(reached) are") imported\(refused > 0 ? ", except the refused ones" : "")"
+        "\(reached == 1 ? "line 1 is" : "lines 1–\(reached) are") imported\(tally.refused > 0 ? ", except the refused ones" : "")"
       )
     }
     if let first = lines?.first?.number, let last = lines?.last?.number {
@@ -288,15 +285,13 @@ struct DeviceImport {
         continue
       }
       guard let problem = result["problem"] else {
-        counts[result["registration"]?.string ?? "registered", default: 0] += 1
+        tally.take(result, line: line.number)
         tell(result["warnings"]?.array ?? [], line.number)
         continue
       }
-      refused += 1
-      if rejects != nil {
-        let isFirst = result["problem"]?["code"]?.string == "malformed_csv"
-        rejected += (isFirst ? Self.line(0, of: line)?.bytes ?? [] : line.bytes) + [UInt8(ascii: "\n")]
-      }
+      tally.refuse()
+      let isFirst = result["problem"]?["code"]?.string == "malformed_csv"
+      rejects?.append(isFirst ? Self.line(0, of: line)?.bytes ?? [] : line.bytes, head: head)
       guard told < Self.explained else { continue }
       told += 1
       let faults = (problem["violations"]?.array ?? []).map {
@@ -315,7 +310,8 @@ struct DeviceImport {
   }
 
   /// Warnings of a line that is imported all the same.
-  private mutating func tell(_ warnings: [JSONValue], _ number: Int) {
+  private mutating func tell(_ all: [JSONValue], _ number: Int) {
+    let warnings = all.filter { $0["code"]?.string != ImportTally.disabledCode }
     guard !warnings.isEmpty else { return }
     warned += 1
     guard warned <= Self.explained else { return }
@@ -324,23 +320,17 @@ struct DeviceImport {
   }
 
   private func show(json: Bool) {
-    let done = counts.values.reduce(0, +)
     if json {
       var writer = JSONWriter()
       writer.beginObject()
       writer.member("complete", isComplete)
       writer.member("lines", reached)
-      writer.member("registered", done)
-      for word in Self.registrations { writer.member(word, counts[word] ?? 0) }
-      writer.member("refused", refused)
+      tally.write(to: &writer)
       writer.endObject()
       return Terminal.print(json: writer.bytes)
     }
     if warned > Self.explained { Terminal.note("note: \(warned - Self.explained) more lines have notes") }
-    if refused > told { Terminal.note("… and \(refused - told) more") }
-    let parts = counts.sorted { $0.key < $1.key }.map { "\(grouped($0.value)) \($0.key)" }
-    Terminal.print(
-      "\(counted(done, "device")) registered" + (parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))"))
-    if refused > 0 { Terminal.print("\(counted(refused, "line")) refused") }
+    if tally.refused > told { Terminal.note("… and \(tally.refused - told) more") }
+    for line in tally.lines { Terminal.print(line) }
   }
 }

@@ -21,9 +21,10 @@ enum DevicesCommand {
                  provider=fcm sets a field for all. The fields are id, provider, token, token_kind, environment,
                  bundle_id, user, platform, language, tz, app_version, tags, enabled, last_seen_at, registered_at and
                  attributes.NAME. A line replaces the whole device: what it does not have, the device loses, such as
-                 tags, attributes or user. --keep-missing keeps what the line does not have. A faulty line is reported
-                 with its number, and the other lines are imported; --rejects writes the faulty lines to a file. You can
-                 repeat an interrupted import as a whole
+                 tags, attributes or user. --keep-missing keeps what the line does not have. A device that is disabled
+                 stays so unless the line has `enabled`. Rows of dead devices, as an export of all devices has them, are
+                 skipped. A faulty line is reported with its number, and the other lines are imported; --rejects writes
+                 the faulty lines to a file. You can repeat an interrupted import as a whole
       export     print every device that is not dead, with its registration time, in the NDJSON format of import
       reindex    compare sets, index, aliases and users with the device records. --repair corrects the differences. It
                  opens the store of the configuration directly; the server may keep running. Exit code 1: differences
@@ -81,8 +82,9 @@ enum DevicesCommand {
     }
     let table = try DeviceImport.Table(path, arguments)
     return try ServerCall.run(arguments) { client, loop in
+      let rejects = try arguments.text("--rejects").map { file throws(UsageProblem) in try RejectsFile(file) }
       var work = DeviceImport(
-        path, batch: batch, rejects: arguments.text("--rejects"), table: table,
+        path, batch: batch, rejects: rejects, table: table,
         keepsMissing: arguments.has("--keep-missing"))
       return try await work.run(client, loop, json: arguments.wantsJSON)
     }

@@ -1,0 +1,57 @@
+import Domain
+import JSON
+import Testing
+
+@testable import fanfare
+
+@Suite("What the command line says of lists and imports")
+struct ImportTests {
+  private func result(_ text: String) throws -> JSONValue { try JSON.parse(Array(text.utf8)) }
+
+  @Test("a device counts once, however many lines have its id or its token")
+  func duplicates() throws {
+    var tally = ImportTally()
+    let answers = [
+      #"{"id":"a","registration":"created"}"#, #"{"id":"b","registration":"updated"}"#,
+      #"{"id":"a","registration":"updated"}"#, #"{"id":"c","registration":"moved","moved_from":"b"}"#,
+      #"{"id":"d","registration":"moved","moved_from":"elsewhere"}"#, #"{"registration":"skipped","reason":"dead"}"#,
+      #"{"id":"e","registration":"updated","warnings":[{"code":"stays_disabled"}]}"#,
+    ]
+    for (at, answer) in answers.enumerated() { tally.take(try result(answer), line: 2 + at) }
+    tally.refuse()
+    #expect(
+      tally.lines == [
+        "4 devices registered (1 created, 1 moved, 2 updated)",
+        "2 lines with the id or token of an earlier line; the later one counts: lines 4 (as line 2), 5 (as line 3)",
+        "1 device stays disabled: nothing is sent there until a line has `enabled` true",
+        "1 line skipped: an export wrote them of dead devices", "1 line refused",
+      ])
+    var writer = JSONWriter()
+    writer.beginObject()
+    tally.write(to: &writer)
+    writer.endObject()
+    let report = try JSON.parse(writer.bytes)
+    for (member, number) in [
+      ("rows", 8), ("registered", 4), ("created", 1), ("updated", 2), ("moved", 1), ("duplicates", 2),
+      ("stay_disabled", 1), ("skipped_dead", 1), ("refused", 1),
+    ] { #expect(report[member]?.integer == Int64(number), "\(member)") }
+  }
+
+  @Test("a table ends behind so many rows, whatever pieces it comes in, and cells may hold line breaks")
+  func rowCut() {
+    let table = Array("id,note\r\na,\"x\ny\"\"\n\"\r\nb,1\r\nc,2\r\n".utf8)
+    for rows in 1...4 {
+      let whole = ["id,note\r\n", "a,\"x\ny\"\"\n\"\r\n", "b,1\r\n", "c,2\r\n"].prefix(rows + 1).joined()
+      for size in 1...table.count {
+        var (cut, kept, counted) = (RowCut(rows: rows), [UInt8](), 0)
+        for start in stride(from: 0, to: table.count, by: size) {
+          let piece = cut.take(Array(table[start..<min(table.count, start + size)]))
+          kept += piece.bytes
+          counted += piece.rows
+        }
+        #expect(String(decoding: kept, as: UTF8.self) == whole, "\(rows) rows in pieces of \(size)")
+        #expect(cut.isDone == (rows < 4) && counted == min(rows, 3) + 1)
+      }
+    }
+  }
+}
