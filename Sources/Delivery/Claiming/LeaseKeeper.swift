@@ -127,6 +127,7 @@ final class LeaseKeeper: WorkerPart {
         sender.slices.take(where: { $0.partition === partition }, members: { $0.partition === partition }))
     }
     worker.batchSettler.dropBatches(of: partition)
+    worker.pruner.lost(partition)
   }
 
   private func stopClaiming(for partition: Partition) {

@@ -50,7 +50,14 @@ final class Pruner: WorkerPart {
     } else if !sender.unproven.isEmpty, let device = row.batch.target(at: row.place, wholly: false)?.device {
       sender.unproven.reached(device)
     }
-    if sender.brake.alive(began: row.began, ahead: sender.ahead) { settleUnproven(of: sender) }
+    let proves = sender.unproven.isEmpty || sender.unproven.mayBeProven(by: row.batch.message.id, now: loop.now)
+    if sender.brake.alive(began: row.began, ahead: sender.ahead, proves: proves) { settleUnproven(of: sender) }
+  }
+
+  /// Another worker owns the partition.
+  func lost(_ partition: Partition) {
+    for sender in worker.senders.values { sender.unproven.forget(partition) }
+    countWaiting()
   }
 
   /// More is believed now, or the brake is on: what waits is carried out, or put aside.

@@ -60,6 +60,15 @@ struct UnprovenPrunes {
     if isDoubtful { gathered[entry.prune.device] = entry } else { certain[entry.prune.device] = entry }
   }
 
+  /// Another worker owns the partition, and hears whether its tokens are reached.
+  mutating func forget(_ partition: Partition) {
+    guard !isEmpty else { return }
+    certain = certain.filter { $0.value.partition !== partition }
+    judged = judged.filter { $0.value.partition !== partition }
+    gathered = gathered.filter { $0.value.partition !== partition }
+    undecided = undecided.filter { $0.value.partition !== partition }
+  }
+
   /// Other settings may have been what was wrong, and not the tokens.
   mutating func forgetDoubtful() {
     judged = [:]

@@ -163,6 +163,61 @@ struct PruneBrakeTests {
     #expect(!brake.isJudging)
   }
 
+  @Test(
+    "what one message brought is proven by tokens that this message reached; after a minute by those of any message")
+  func ownOnly() {
+    var brake = brake()
+    var unproven = UnprovenPrunes()
+    let (own, other) = (message(1), message(2))
+    unproven.add(entry(1, of: own, began: at(10)), isDoubtful: true)
+    #expect(unproven.take(&brake, now: at(11)).isEmpty && brake.isJudging)
+    /// A token that was reached then.
+    func reached(by message: MessageID, _ time: UInt64) -> Bool {
+      let proves = unproven.mayBeProven(by: message, now: at(time))
+      return brake.alive(began: at(time), ahead: .init(atWork: 0, inMemory: 0), proves: proves)
+    }
+    // A minute from the begin of the request that was told so.
+    for time in [11, 12, 1_000, 60_009, 60_010] as [UInt64] {
+      #expect(!reached(by: other, time) && !unproven.mayBeProven(by: other, now: at(time)))
+    }
+    #expect(brake.isJudging && unproven.take(&brake, now: at(60_010)).isEmpty)
+    #expect(unproven.mayBeProven(by: own, now: at(11)), "its own message need not wait")
+    var needed: UInt64 = 1
+    while !reached(by: other, 60_010 + needed), needed < 20 { needed += 1 }
+    #expect(needed < 20 && !brake.isJudging)
+    #expect(unproven.take(&brake, now: at(60_100)).map(\.prune.device.rawValue) == ["d1"] && unproven.isEmpty)
+  }
+
+  @Test("prunes of a partition that another worker owns are forgotten: that one hears of their tokens")
+  func lostPartition() {
+    var brake = brake()
+    var unproven = UnprovenPrunes()
+    let (kept, lost) = (partition(0), partition(1))
+    for (number, isDoubtful) in [(1, true), (2, false), (3, true), (4, false)] {
+      unproven.add(entry(number, of: message(1), in: number < 3 ? kept : lost), isDoubtful: isDoubtful)
+    }
+    _ = unproven.take(&brake, now: at(1))
+    for number in [5, 6] {
+      unproven.add(entry(number, of: message(2), in: number < 6 ? kept : lost), isDoubtful: true)
+    }
+    unproven.forget(lost)
+    #expect(unproven.reasons == ["BadDeviceToken": 2] && unproven.count == 2)
+  }
+
+  private func message(_ number: UInt64) -> MessageID {
+    MessageID(acceptedAt: wall(0), partition: 0, random: number)
+  }
+  private func partition(_ number: Int) -> Partition { Partition(number: number, flush: WorkerSettings().flush) }
+  private func entry(_ number: Int, of message: MessageID, in partition: Partition? = nil, began: Instant = at(0))
+    -> UnprovenPrunes.Entry
+  {
+    var prune = Flush.Prune(
+      app: AppID(rawValue: "shop"), device: DeviceID(rawValue: "d\(number)"), token: "t\(number)",
+      reason: "BadDeviceToken", since: nil, at: wall(0))
+    prune.message = message
+    return UnprovenPrunes.Entry(prune: prune, partition: partition ?? self.partition(0), began: began)
+  }
+
   @Test("with nothing more ahead, doubtful words among reached tokens are believed, in whatever order answers came")
   func concluded() {
     var brake = brake()
