@@ -7,6 +7,8 @@ enum FCMWarnings {
   /// Seconds between the full, half and quarter hours, and how far bulk sends are to keep away from them.
   private static let quarter: Int64 = 900
   private static let crowd: Int64 = 120
+  /// Devices of a send that is large enough for that to matter.
+  private static let bulk = 1_000
 
   /// The vendor asks bulk sends to stay away from the times at which everybody sends.
   static func addCrowdedTime(_ message: Message, to warnings: inout [RenderWarning]) {
@@ -26,7 +28,7 @@ enum FCMWarnings {
       RenderWarning(
         pointer,
         "fcm: Google asks not to send at :00, :15, :30 or :45, when everybody sends. Choose :03 if you can. The time "
-          + "stays as you set it"))
+          + "stays as you set it", leastDevices: bulk))
   }
 
   /// Data is never urgent on Apple devices, and FCM has no tokens for their calls.

@@ -59,7 +59,7 @@ struct AdviceTests {
       (#"{"to":{"tokens":[{"provider":"gcm","token":"ab"}]},"notification":{"title":"T"}}"#, "`gcm` is `fcm` here"),
       (
         #"{"to":{"tokens":[{"provider":"apns","token":"ab","environment":"development"}]},"notification":{"title":"T"}}"#,
-        "here it is `sandbox`"
+        "here it is `sandbox`. The values are production, sandbox"
       ),
       (
         #"{"to":{"tokens":[{"provider":"apns","token":"ab","token_kind":"liveactivity"}]},"notification":{"title":"T"}}"#,
@@ -130,9 +130,14 @@ struct AdviceTests {
       (#""language":"german""#, "`german` is no known language; did you mean `de`?"),
       (#""language":"ger-AT""#, "did you mean `de-AT`?"), (#""language":"jp""#, "did you mean `ja`?"),
       (#""language":"xx""#, "use a code of two letters"),
+      (#""language":"en-UK""#, "`en-UK` names no known country; did you mean `en-GB`?"),
+      (#""language":"sr-Latn-qq""#, "`sr-Latn-qq` names no known country; use a code of ISO 3166"),
+      (#""language":"zh-Hans-zh""#, "did you mean `zh-Hans-cn`?"),
       (#""platform":"iPhone""#, "`iPhone` is not a usual platform; did you mean `ios`?"),
       (#""platform":"adroid""#, "did you mean `android`?"),
       (#""language":"de-AT""#, nil), (#""language":"fil""#, nil), (#""language":"zh-Hant-TW""#, nil),
+      (#""language":"en-001""#, nil), (#""language":"sq-XK""#, nil), (#""language":"de-CH-1996""#, nil),
+      (#""language":"en-u-uk""#, nil),
       (#""platform":"Android""#, nil), (#""platform":"kaios""#, nil), (#""platform":"my_tv_box""#, nil),
     ])
   func doubts(_ member: String, _ doubt: String?) throws {

@@ -37,6 +37,18 @@ struct VariantTests {
     #expect(try read(alert(#""notification":{"title":"T"}"#)).message.shares == nil)
   }
 
+  @Test(
+    "a holdout below one percent is taken, and warned of: it may be meant as a fraction",
+    arguments: [
+      ("0.1", "is in percent: 0.1 leaves out 10 of 10,000 devices; for 10 % write 10"),
+      ("0.25", "is in percent: 0.25 leaves out 25 of 10,000 devices; for 25 % write 25"), ("1", nil), ("10", nil),
+    ])
+  func fractions(_ holdout: String, _ warning: String?) throws {
+    let reading = try read(alert(#""notification":{"title":"T"},"holdout":\#(holdout)"#))
+    #expect(reading.warnings.map(\.detail) == (warning.map { [$0] } ?? []))
+    #expect(reading.warnings.allSatisfy { $0.pointer == "/holdout" && $0.code == "small_holdout" })
+  }
+
   @Test("a variant that changes texts but not their translations is named")
   func languages() throws {
     let warnings = try read(

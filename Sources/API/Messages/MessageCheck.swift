@@ -48,7 +48,7 @@ final class MessageCheck {
     if let found {
       findings =
         try await faults.check { () throws(Problem) in
-          try rendering.check(contents, found.credentials, call.now)
+          try rendering.check(contents, found.credentials, call.now, devices: found.devicesByCredential)
         } ?? findings
     }
     guard faults.violations.isEmpty, found != nil else {

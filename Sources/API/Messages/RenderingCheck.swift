@@ -22,9 +22,9 @@ struct RenderingCheck {
 
   /// Renders the message once for each account that it will go through, in each language: a message that one provider
   /// would refuse is refused as a whole, naming the provider and what is too much. What is mapped or left out becomes a
-  /// warning.
+  /// warning. `devices`: that go through each account.
   func check(
-    _ contents: [VariantTexts], _ credentials: [CredentialID], _ now: WallTime
+    _ contents: [VariantTexts], _ credentials: [CredentialID], _ now: WallTime, devices: [CredentialID: Int] = [:]
   ) throws(Problem) -> RenderingFindings {
     var violations: [Violation] = []
     var told: Set<Violation> = []
@@ -39,7 +39,7 @@ struct RenderingCheck {
           do throws(RenderFault) {
             let rendering = try account.render(texts.sample(choice), startedAt: now)
             if rendering.needsLiveActivityToken { findings.needLiveActivityToken.insert(credential) }
-            for warning in rendering.warnings {
+            for warning in rendering.warnings where devices[credential, default: 0] >= warning.leastDevices {
               let notice = Notice(warning)
               if noticed.insert(notice).inserted { findings.notices.append(notice) }
             }

@@ -34,6 +34,14 @@ struct ResolvedRecipients {
     }
   }
 
+  /// Devices that go through each account, as far as is known now.
+  var devicesByCredential: [CredentialID: Int] {
+    guard audience == nil else { return countsByCredential }
+    return targets.reduce(into: [:]) { counts, target in
+      if case .queue(let credential) = target.route { counts[credential, default: 0] += 1 }
+    }
+  }
+
   /// Devices of users that a Live Activity cannot reach through these accounts, as they have no token for it, are no
   /// targets.
   mutating func leaveOutWithoutActivityToken(at accounts: Set<CredentialID>) {

@@ -232,11 +232,14 @@ package struct RenderWarning: Hashable, Sendable {
   package var note: String
   /// The provider gets nothing of the field. False: it gets the nearest that it has.
   package var isLeftOut: Bool
+  /// It does not matter where the message goes to fewer devices through this account.
+  package var leastDevices: Int
   /// `note`: a sentence for the caller that begins with the provider's name.
-  package init(_ pointer: String, _ note: String, isLeftOut: Bool = false) {
+  package init(_ pointer: String, _ note: String, isLeftOut: Bool = false, leastDevices: Int = 0) {
     self.pointer = pointer
     self.note = note
     self.isLeftOut = isLeftOut
+    self.leastDevices = leastDevices
   }
 }
 

@@ -26,15 +26,44 @@ package enum KnownLanguages {
     "hebrew": "he", "hindi": "hi", "ukrainian": "uk", "romanian": "ro", "thai": "th",
   ]
 
+  /// ISO 3166-1, and Kosovo, which systems give as `XK`.
+  private static let countries = Set(
+    """
+    ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt bv bw by bz ca \
+    cc cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg eh er es et fi fj fk fm fo fr ga \
+    gb gd ge gf gg gh gi gl gm gn gp gq gr gs gt gu gw gy hk hm hn hr ht hu id ie il im in io iq ir is it je jm jo jp \
+    ke kg kh ki km kn kp kr kw ky kz la lb lc li lk lr ls lt lu lv ly ma mc md me mf mg mh mk ml mm mn mo mp mq mr ms \
+    mt mu mv mw mx my mz na nc ne nf ng ni nl no np nr nu nz om pa pe pf pg ph pk pl pm pn pr ps pt pw py qa re ro rs \
+    ru rw sa sb sc sd se sg sh si sj sk sl sm sn so sr ss st sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw \
+    tz ua ug um us uy uz va vc ve vg vi vn vu wf ws xk ye yt za zm zw
+    """.split(separator: " ").map(String.init))
+
+  /// What people write in place of a country's code.
+  private static let countrySlips = [
+    "uk": "GB", "en": "GB", "el": "GR", "ja": "JP", "da": "DK", "cs": "CZ", "ko": "KR", "zh": "CN",
+  ]
+
   /// What is to be said of a tag that no device's system gives: "`german` is no known language; did you mean `de`?". Nil:
   /// the tag may well be right. Codes of three letters are very many, so only those with a short form are doubted.
   package static func doubt(of tag: String) -> String? {
     let parts = tag.split(separator: "-", maxSplits: 1)
     guard let first = parts.first?.lowercased() else { return nil }
-    guard !short.contains(first), first.utf8.count != 3 || slips[first] != nil else { return nil }
+    guard !short.contains(first), first.utf8.count != 3 || slips[first] != nil else { return countryDoubt(of: tag) }
     let rest = parts.count > 1 ? "-\(parts[1])" : ""
     let hint = slips[first].map { "did you mean `\($0)\(rest)`?" } ?? "use a code of two letters, such as `de`"
     return "`\(tag)` is no known language; \(hint)"
+  }
+
+  /// The language is known. A country is the first part of two letters behind it; a single letter begins an extension.
+  private static func countryDoubt(of tag: String) -> String? {
+    var parts = tag.split(separator: "-", omittingEmptySubsequences: false)
+    let end = parts.dropFirst().firstIndex { $0.utf8.count < 2 } ?? parts.count
+    guard let place = parts[..<end].dropFirst().firstIndex(where: { $0.utf8.count == 2 }) else { return nil }
+    let country = parts[place].lowercased()
+    guard !countries.contains(country), country.utf8.allSatisfy({ $0 > UInt8(ascii: "9") }) else { return nil }
+    guard let meant = countrySlips[country] else { return "`\(tag)` names no known country; use a code of ISO 3166" }
+    parts[place] = Substring(parts[place].first?.isLowercase == true ? meant.lowercased() : meant)
+    return "`\(tag)` names no known country; did you mean `\(parts.joined(separator: "-"))`?"
   }
 }
 

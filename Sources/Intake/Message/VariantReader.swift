@@ -5,6 +5,8 @@ enum VariantReader {
   /// What a variant may change, member by member.
   private static let changeable = ["notification", "data"]
   private static let texts = ["title", "subtitle", "body"]
+  /// In hundredths of a percent.
+  private static let onePercent = 100
 
   static func read(
     _ document: JSONValue, _ fields: Fields, _ message: inout Message.Fields, _ findings: inout Findings
@@ -12,6 +14,12 @@ enum VariantReader {
     guard fields.has("variants") || fields.has("holdout") else { return }
     let holdout = fields.has("holdout") ? fields.percent("holdout", &findings) : 0
     message.holdout = holdout ?? 0
+    if let holdout, (1..<onePercent).contains(holdout) {
+      let meant = percent(holdout * onePercent)
+      findings.warn(
+        fields.place.member("holdout"), "small_holdout",
+        "is in percent: \(percent(holdout)) leaves out \(holdout) of 10,000 devices; for \(meant) % write \(meant)")
+    }
     for name in ["variants", "holdout"] where fields.has(name) {
       if message.isOneDelivery {
         findings.refuse(

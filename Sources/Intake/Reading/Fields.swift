@@ -230,7 +230,8 @@ struct Fields {
   {
     let shown = word.prefix(40)
     if let meant = VendorValue.meaning(of: word, for: name), words.contains(meant) {
-      return "`\(name)` has an unknown value `\(shown)`; here it is `\(meant)`"
+      return "`\(name)` has an unknown value `\(shown)`; here it is `\(meant)`. The values are "
+        + words.joined(separator: ", ")
     }
     let near =
       faults.suggestion { Suggestion.nearest(to: word, among: words) }.map { "did you mean `\($0)`? The values are" }

@@ -49,6 +49,18 @@ struct LeftOutTests {
     }
   }
 
+  @Test("what matters to bulk sends is told of an audience that is large enough")
+  func bulkOnly() async throws {
+    try await Gateway.running { gateway in
+      let body = #"{"to":{"everyone":true},"notification":{"title":"\#(FakeAccount.bulkOnly)"}}"#
+      for count in 1...3 {
+        gateway.register("d\(count)")
+        let told = details(gateway.ask("POST", "/v1/messages?dry_run=true", body))
+        #expect(told == (count < 3 ? [] : ["apns: for bulk only"]))
+      }
+    }
+  }
+
   @Test("a registration is told what is doubted of it, also as a line of an import")
   func registrations() async throws {
     try await Gateway.running { gateway in

@@ -27,6 +27,8 @@ struct FakeAccount: ProviderAccount {
   static let apns = CredentialID(rawValue: "shop/apns:production")
   static let fcm = CredentialID(rawValue: "shop/fcm")
   static let limit = 200
+  /// A title that is warned of in an audience with three devices of the account.
+  static let bulkOnly = "bulk"
 
   var credential: CredentialID
   var name: String
@@ -44,6 +46,9 @@ struct FakeAccount: ProviderAccount {
     var warnings: [RenderWarning] = []
     if message.notification?.buttons.isEmpty == false {
       warnings.append(RenderWarning("/notification/buttons", "\(name): no buttons", isLeftOut: true))
+    }
+    if message.notification?.title == Self.bulkOnly {
+      warnings.append(RenderWarning("/notification/title", "\(name): for bulk only", leastDevices: 3))
     }
     let head = Array(#"{"shown":"\#(message.notification?.title ?? "")""#.utf8)
     var rendering = Rendering(
