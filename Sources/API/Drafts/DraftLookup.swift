@@ -82,4 +82,10 @@ enum DraftName {
     let longer = "\(words) \(name)"
     return longer.utf8.count <= Message.longestName ? longer : name
   }
+
+  /// Of a test, with the variant that it shows.
+  static func ofTest(of name: String, _ variant: String?) -> String {
+    let named = variant.map { "\(name) (\($0))" } ?? name
+    return of("Test of", named.utf8.count <= Message.longestName ? named : name)
+  }
 }

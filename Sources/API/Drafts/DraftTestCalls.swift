@@ -30,7 +30,7 @@ struct DraftTestCalls {
     let tests = try chosen(DraftReader.tests(of: try lookup.document(of: draft)), reading.variant)
     var ready: [(variant: String?, draft: PreparedMessage)] = []
     for (variant, message) in tests {
-      ready.append((variant, try await test(message, recipients, of: draft, call)))
+      ready.append((variant, try await test(message, variant, recipients, of: draft, call)))
     }
     // Nothing is sent before all of them are found good.
     var sent: [(variant: String?, message: AcceptedMessage)] = []
@@ -85,9 +85,9 @@ struct DraftTestCalls {
   }
 
   /// Found good for all accounts that its recipients are reached by, and not stored.
-  private func test(_ message: JSONValue, _ recipients: TestRecipients, of source: StoredDraft, _ call: Call)
-    async throws(Problem) -> PreparedMessage
-  {
+  private func test(
+    _ message: JSONValue, _ variant: String?, _ recipients: TestRecipients, of source: StoredDraft, _ call: Call
+  ) async throws(Problem) -> PreparedMessage {
     try await NestedMessage.check { () async throws(Problem) in
       var members = message.object ?? []
       members.set("to", recipients.document)
@@ -105,7 +105,7 @@ struct DraftTestCalls {
         errorBrake: nil, urgentTargets: urgentTargets)
       draft.submission.testOf = source.id
       let name = draft.submission.labels.name ?? source.name
-      draft.submission.labels.name = name.map { DraftName.of("Test of", $0) }
+      draft.submission.labels.name = name.map { DraftName.ofTest(of: $0, variant) }
       try await preparation.foresee(
         draft, resolved, forecaster.outlook(of: reading.message, contents, call, for: .warning), call, .warning)
       draft.warnings = call.notices.told(draft.warnings)

@@ -5,27 +5,25 @@ import Store
 struct Pace {
   /// Outcomes.
   let perSecond: Double
-  /// Nil: nothing is left, nothing ended yet, or it does not go on by itself.
+  /// Nil: nothing is left, or some of it waits for something else.
   let end: WallTime?
 
   /// Shorter times say nothing.
   private static let shortest: Int64 = 100
 
-  /// Nil before the first outcome.
+  /// Nil before the first outcome, and of a message that does not go on: it has ended, or is paused or cancelled.
   init?(_ report: MessageReport) {
-    guard let first = report.firstAttemptAt, let last = report.lastOutcomeAt, last - first >= Self.shortest else {
-      return nil
-    }
+    guard report.completedAt == nil, report.state != .paused, report.state != .cancelled,
+      let first = report.firstAttemptAt, let last = report.lastOutcomeAt, last - first >= Self.shortest
+    else { return nil }
     let final = report.counts.values.reduce(0, +)
     let rate = Double(final) * 1_000 / Double(last - first)
     perSecond = (rate * 10).rounded() / 10
     let left = report.total - final
-    // A pace says more than what was: a pause counts into that. Nobody knows when a paused one goes on.
+    // A pace says more than what was: a pause counts into that.
     let ahead = report.ratePerSecond.map { Double($0) } ?? rate
-    // … nor when what stands against a credential has ended; what waits for its time does not go at this rate.
-    let isMoving =
-      report.completedAt == nil && report.state != .paused && report.state != .cancelled && report.waits.isEmpty
-      && report.delay == nil
+    // Nobody knows when what stands against a credential has ended; what waits for its time does not go at this rate.
+    let isMoving = report.waits.isEmpty && report.delay == nil
     end = left > 0 && ahead > 0 && isMoving ? last + Int64((Double(left) * 1_000 / ahead).rounded()) : nil
   }
 }

@@ -40,6 +40,11 @@ package enum DraftReader {
       var members = (content.object ?? []).filter { !notOfTests.contains($0.key) }
       // Somebody waits for it.
       members.set("quiet_hours", .bool(false))
+      // So that each delivery shows which variant it is.
+      if let variant {
+        let whole = [JSONMember("name", .string(variant)), JSONMember("weight", .integer(100))]
+        members.set("variants", .array([.object(whole)]))
+      }
       return (variant, .object(members))
     }
   }

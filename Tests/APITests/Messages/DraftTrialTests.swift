@@ -62,12 +62,17 @@ struct DraftTrialTests {
       #expect(items.map { $0["variant"]?.string } == ["a", "b"])
       // d1 by its name and by its token, d2 by its user and by its name: each once.
       #expect(items.map { $0["targets"]?.integer } == [3, 3])
-      for (item, title) in zip(items, ["T", "Other"]) {
+      for (item, (title, variant)) in zip(items, [("T", "a"), ("Other", "b")]) {
         let sent = try #require(item["id"]?.string.flatMap { MessageID($0) })
         let report = gateway.ask("GET", "/v1/messages/\(sent)").json
-        #expect(report["test_of"]?.string == id && report["variants"] == nil && report["draft_of"] == nil, "\(report)")
-        #expect(report["name"]?.string == "Test of Spring", "\(report)")
+        #expect(report["test_of"]?.string == id && report["draft_of"] == nil, "\(report)")
+        // Which variant it was is told by its name, its report, and beside each of its devices.
+        #expect(report["name"]?.string == "Test of Spring (\(variant))", "\(report)")
+        let shares = report["variants"]?.array ?? []
+        #expect(shares.map { $0["name"]?.string } == [variant] && shares.map { $0["weight"] } == [.integer(100)])
         #expect(devices(gateway, sent.description).count == 3)
+        let deliveries = gateway.ask("GET", "/v1/messages/\(sent)/deliveries").json["items"]?.array ?? []
+        #expect(deliveries.allSatisfy { $0["variant"]?.string == variant }, "\(deliveries)")
         let body = try #require(try await gateway.withStore { try await $0.archive.body(of: sent, app: Gateway.shop) })
         let stored = try JSON.parse(body)
         #expect(stored["notification"]?["title"]?.string == title && stored["holdout"] == nil && stored["reach"] == nil)
