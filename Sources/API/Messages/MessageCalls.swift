@@ -54,6 +54,9 @@ extension MessageReport {
     writer.member("duration_ms", completedAt.map { max(0, $0 - acceptedAt) })
     if !labels.members.isEmpty { writer.member("labels", JSONValue.object(labels.members)) }
     writer.member("replay_of", replayOf?.description)
+    if !replayedBy.isEmpty {
+      writer.member("replayed_by", JSONValue.array(replayedBy.map { .string($0.description) }))
+    }
     writer.member("draft_of", draftOf?.description)
     writer.member("test_of", testOf?.description)
     writer.member("targets", total)

@@ -78,10 +78,13 @@ struct AcceptedMessage {
   var targets: Int?
   /// Of one that is scheduled.
   var startsAt: WallTime?
-  /// It starts by each device's own clock.
-  var startsLocally = false
+  /// As each device's own clock shows it.
+  var startsAtLocal: LocalTime?
+  /// Where it is that time.
+  var startsAtZone: String?
   var warnings: [Notice]
   var isRepeated: Bool
+  var replayOf: MessageID?
   /// Of a replay that took only a part: where the next one begins.
   var nextAfter: String?
 
@@ -109,7 +112,9 @@ struct AcceptedMessage {
     writer.member("state", state.rawValue)
     writer.member("targets", targets)
     writer.member("starts_at", startsAt?.rfc3339)
-    writer.member("starts_at_zone", startsAt == nil ? nil : ZoneName.ofStart(isLocal: startsLocally))
+    writer.member("starts_at_local", startsAtLocal?.text)
+    writer.member("starts_at_zone", startsAt == nil ? nil : startsAtZone)
+    writer.member("replay_of", replayOf?.description)
     writer.member("next_after", nextAfter)
     writer.key("warnings")
     writer.beginArray()

@@ -2,6 +2,7 @@ import Domain
 import HTTPServer
 import Intake
 import JSON
+import Loop
 import Store
 import TLS
 
@@ -11,7 +12,9 @@ final class ReplayCalls {
   /// Of the place where a replay stopped.
   private static let replayMark = "r:"
 
+  private let loop: EventLoop
   private let store: Store
+  private var randomWords = RandomWords()
   private let configuration: AdoptedConfiguration
   private let maximumReplayed: Int
   private let urgentTargets: Int
@@ -22,9 +25,11 @@ final class ReplayCalls {
   private let acceptor: MessageAcceptor
 
   init(
-    store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings, keys: IdempotencyKeys,
+    loop: EventLoop, store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings,
+    keys: IdempotencyKeys,
     rendering: RenderingCheck, preparation: MessagePreparation, forecaster: Forecaster, acceptor: MessageAcceptor
   ) {
+    self.loop = loop
     self.store = store
     self.configuration = configuration
     maximumReplayed = settings.maximumReplayed
@@ -38,30 +43,90 @@ final class ReplayCalls {
 
   /// `POST /v1/messages/{id}/replay`: a new message of the same content for deliveries of this one that ended without
   /// having been accepted. Only what has ended is taken, so the message itself may still be under way. What one message
-  /// cannot hold is left for the next call: the answer says where to go on.
+  /// cannot hold is left for the next call: the answer says where to go on. Devices that an earlier replay has reached,
+  /// or still sends to, are left out.
   func replayMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let parent = try call.messageID()
     var idempotency = try IdempotencyKeys.given(in: call.request)
     // The same key and body for another message is another request.
     idempotency?.digest = Digest.sha256(Array(parent.description.utf8) + call.request.body)
-    if let idempotency, let earlier = try await keys.lookUp(idempotency, call.app) {
-      var answer = try await acceptor.became(earlier, of: nil, call.app)
-      answer.nextAfter = try await ended(parent, try selection(of: call), call).next
-      return Answer.accepted(answer)
-    }
+    if let answer = try await repeated(idempotency, parent, call) { return answer }
     let selection = try selection(of: call)
+    // Also a message that nobody has.
+    _ = try await store.reports.found(parent, call)
+    let mark = randomWords.next()
+    let replays = try await begin(parent, mark: mark)
+    let answer: Result<HTTPServerResponse, Problem>
+    do throws(Problem) {
+      // Another request with the key may have made it meanwhile.
+      if let known = try await repeated(idempotency, parent, call) {
+        answer = .success(known)
+      } else {
+        answer = .success(try await replay(parent, selection, replays, idempotency, call))
+      }
+    } catch {
+      answer = .failure(error)
+    }
+    // If it cannot be told now, the next replay is made later.
+    try? await store.replays.end(parent, mark: mark)
+    return try answer.get()
+  }
+
+  /// The answer of an earlier request with the same idempotency key.
+  private func repeated(_ idempotency: (key: String, digest: [UInt8])?, _ parent: MessageID, _ call: Call)
+    async throws(Problem) -> HTTPServerResponse?
+  {
+    guard let idempotency, let earlier = try await keys.lookUp(idempotency, call.app) else { return nil }
+    var answer = try await acceptor.became(earlier, of: nil, call.app)
+    answer.replayOf = parent
+    let replays: [Replay]
+    do throws(StoreError) {
+      replays = try await store.replays.all(of: parent)
+    } catch {
+      throw Problem(error)
+    }
+    answer.nextAfter = cursor(at: replays.first { $0.id == answer.id }?.next, try selection(of: call), call)
+    return Answer.accepted(answer)
+  }
+
+  /// What was replayed of the message so far, once no other replay of it is being made.
+  private func begin(_ parent: MessageID, mark: UInt64) async throws(Problem) -> [Replay] {
+    let deadline = loop.now + IdempotencyKeys.milliseconds
+    do throws(StoreError) {
+      while true {
+        if let replays = try await store.replays.begin(parent, mark: mark) { return replays }
+        guard loop.now < deadline else { break }
+        await loop.sleep(milliseconds: Self.wait)
+      }
+    } catch {
+      throw Problem(error)
+    }
+    throw Problem(
+      .requestInProgress, "Another replay of this message is being made: repeat the request soon", retryAfter: 1)
+  }
+  /// Milliseconds between two looks.
+  private static let wait: Int64 = 50
+
+  private func replay(
+    _ parent: MessageID, _ selection: ReplaySelection, _ replays: [Replay],
+    _ idempotency: (key: String, digest: [UInt8])?, _ call: Call
+  ) async throws(Problem) -> HTTPServerResponse {
     if selection.outcomes.contains(.cancelled) { try await checkCancelled(parent, call) }
-    let (devices, next) = try await ended(parent, selection, call)
+    let start = try start(of: selection, call)
+    var earlier = EarlierReplays(replays, from: start, store: store, app: call.app)
+    let (devices, next) = try await ended(parent, selection, from: start, &earlier, call)
     guard !devices.isEmpty else {
-      throw Problem(
-        .nothingToReplay, "No delivery of this message has these outcomes and reasons: see its `counts`")
+      throw earlier.problem
+        ?? Problem(.nothingToReplay, "No delivery of this message has these outcomes and reasons: see its `counts`")
     }
     let (message, body) = try await content(of: parent, call.app)
-    let recipients = try await recipients(at: devices, of: message, call.app)
+    let recipients = try await recipients(at: devices, of: message, &earlier, call.app)
+    if recipients.targets.isEmpty, let problem = earlier.problem { throw problem }
     let contents = message.textsByVariant
     let warnings = try rendering.check(contents, recipients.credentials, call.now).notices
     let prepared = PreparedMessage(
-      message, recipients, body: body, app: call.app, now: call.now, warnings: warnings,
+      message, recipients, body: body, app: call.app, now: call.now,
+      warnings: (earlier.notice.map { [$0] } ?? []) + warnings,
       errorBrake: configuration.apps[call.app]?.errorBrake, urgentTargets: urgentTargets)
     prepared.submission.replayOf = parent
     prepared.submission.labels.audience = nil
@@ -70,8 +135,16 @@ final class ReplayCalls {
       prepared, recipients, forecaster.outlook(of: message, contents, call, for: .warning), call, .warning)
     prepared.warnings = call.notices.told(prepared.warnings)
     prepared.submission.idempotency = idempotency
+    let id = prepared.submission.id ?? store.acceptance.identify(prepared.submission)
+    prepared.submission.id = id
+    do throws(StoreError) {
+      try await store.replays.note(Replay(id: id, from: start, next: next), of: parent, ttl: message.ttl)
+    } catch {
+      throw Problem(error)
+    }
     var answer = try await acceptor.accept(prepared, call.app)
-    answer.nextAfter = next
+    answer.replayOf = parent
+    answer.nextAfter = cursor(at: next, selection, call)
     return Answer.accepted(answer)
   }
 
@@ -98,28 +171,35 @@ final class ReplayCalls {
     }
   }
 
+  /// Where an earlier replay stopped; nil: nowhere.
+  private func start(of selection: ReplaySelection, _ call: Call) throws(Problem) -> DeliveryPlace? {
+    guard let after = selection.after else { return nil }
+    do throws(Problem) {
+      return try call.place(of: after, marked: Self.replayMark, filters: selection.filters) { DeliveryPlace(text: $0) }
+    } catch {
+      throw Problem(
+        error.code,
+        "Pass `next_after` of the replay before, unchanged, with the `outcomes` and `reasons` of that replay")
+    }
+  }
+
+  /// Where the next replay begins, as a client passes it on.
+  private func cursor(at place: DeliveryPlace?, _ selection: ReplaySelection, _ call: Call) -> String? {
+    place.map { call.cursor(at: $0.text, marked: Self.replayMark, filters: selection.filters) }
+  }
+
   /// The devices of the deliveries that ended as selected, in the order of the report, as many as one message holds;
   /// and where the others begin.
-  private func ended(_ parent: MessageID, _ selection: ReplaySelection, _ call: Call) async throws(Problem)
-    -> (devices: [DeviceID], next: String?)
-  {
+  private func ended(
+    _ parent: MessageID, _ selection: ReplaySelection, from start: DeliveryPlace?, _ earlier: inout EarlierReplays,
+    _ call: Call
+  ) async throws(Problem) -> (devices: [DeviceID], next: DeliveryPlace?) {
     var devices: [DeviceID] = []
     var filter = DeliveryFilter()
     filter.states = Set(selection.outcomes.map(\.rawValue))
     if selection.reasons?.count == 1 { filter.reason = selection.reasons?.first }
-    var cursor: DeliveryPlace?
+    var cursor = start
     var full: DeliveryPlace?
-    if let after = selection.after {
-      do throws(Problem) {
-        cursor = try call.place(of: after, marked: Self.replayMark, filters: selection.filters) {
-          DeliveryPlace(text: $0)
-        }
-      } catch {
-        throw Problem(
-          error.code,
-          "Pass `next_after` of the replay before, unchanged, with the `outcomes` and `reasons` of that replay")
-      }
-    }
     repeat {
       let left = maximumReplayed - devices.count
       // Full: only what is to be replayed makes another part.
@@ -133,12 +213,13 @@ final class ReplayCalls {
         throw Problem(error)
       }
       guard let page else { throw Problem.noMessage }
+      try await earlier.reach(page.next)
       for delivery in page.items where selection.takes(state: delivery.state, reason: delivery.reason) {
-        if let full {
-          return (devices, call.cursor(at: full.text, marked: Self.replayMark, filters: selection.filters))
-        }
+        guard !earlier.takes(delivery.device) else { continue }
+        if let full { return (devices, full) }
         devices.append(delivery.device)
       }
+      earlier.pass(page.next)
       cursor = page.next
     } while cursor != nil
     return (devices, nil)
@@ -179,10 +260,11 @@ final class ReplayCalls {
     return (message, message.sendAt == nil ? document.without(["send_at", "send_at_local"]).encoded : stored)
   }
 
-  /// Devices as they are registered now; a raw token goes again as the message named it.
-  private func recipients(at devices: [DeviceID], of message: Message, _ app: AppID) async throws(Problem)
-    -> ResolvedRecipients
-  {
+  /// Devices as they are registered now; a raw token goes again as the message named it, unless an earlier replay has
+  /// reached the device that holds it by now.
+  private func recipients(
+    at devices: [DeviceID], of message: Message, _ earlier: inout EarlierReplays, _ app: AppID
+  ) async throws(Problem) -> ResolvedRecipients {
     let resolver = configuration.resolver(try configuration.tenant(app), message)
     var raw: [DeviceID: Address] = [:]
     switch message.to {
@@ -204,7 +286,9 @@ final class ReplayCalls {
         stored[place] = owner
       }
       var seen: Set<DeviceID> = []
-      let first = targets.map { seen.insert($0.device).inserted }
+      let first = zip(devices, targets).map { device, target in
+        seen.insert(target.device).inserted && (target.device == device || !earlier.takes(target.device))
+      }
       return ResolvedRecipients(
         targets: zip(targets, first).filter(\.1).map(\.0), devices: zip(stored, first).filter(\.1).map(\.0))
     } catch {

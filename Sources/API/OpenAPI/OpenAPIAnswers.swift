@@ -113,15 +113,30 @@ enum OpenAPIAnswers {
     ["id", "state", "targets", "warnings"],
     [
       ("id", text), ("state", words(MessageState.allCases.map(\.rawValue))), ("targets", count),
-      ("starts_at", time), ("starts_at_zone", text), ("warnings", list("Warning")),
+      ("starts_at", time), ("starts_at_zone", text), ("replay_of", text), ("next_after", text),
+      ("warnings", list("Warning")),
     ])
   private static let report = open(
     ["id", "kind", "state", "accepted_at", "targets", "progress", "outcomes", "counts"],
     [
-      ("id", text), ("name", text), ("audience", text), ("kind", words(Kind.allCases.map(\.rawValue))),
+      ("id", text), ("name", text), ("audience", text),
+      (
+        "audience_expression",
+        .make([
+          ("type", "string"),
+          ("description", "The audience with its named audiences as they were when the message was accepted."),
+        ])
+      ), ("kind", words(Kind.allCases.map(\.rawValue))),
       ("state", words(MessageState.allCases.map(\.rawValue))), ("accepted_at", time), ("starts_at", time),
       ("starts_at_local", text), ("starts_at_zone", text), ("version", count), ("completed_at", time),
-      ("duration_ms", count), ("replay_of", text), ("draft_of", text), ("test_of", text), ("targets", count),
+      ("duration_ms", count), ("replay_of", text),
+      (
+        "replayed_by",
+        .make([
+          ("type", "array"), ("items", text),
+          ("description", "Its replays, the newest hundred, oldest first. Not in lists."),
+        ])
+      ), ("draft_of", text), ("test_of", text), ("targets", count),
       ("labels", .make([("type", "object")])), ("no_recipients", flag),
       ("first_attempt_at", time), ("last_outcome_at", time),
       (

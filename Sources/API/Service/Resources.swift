@@ -67,9 +67,10 @@ final class Resources {
       loop: loop, store: store, preparation: preparation, check: check, keys: keys, acceptor: acceptor, counts: counts)
     messages = MessageCalls(store: store)
     control = ControlCalls(store: store, log: log)
-    rescheduling = RescheduleCalls(store: store, configuration: configuration, check: check)
+    rescheduling = RescheduleCalls(
+      store: store, configuration: configuration, check: check, recipientResolver: recipientResolver)
     replay = ReplayCalls(
-      store: store, configuration: configuration, settings: settings, keys: keys, rendering: rendering,
+      loop: loop, store: store, configuration: configuration, settings: settings, keys: keys, rendering: rendering,
       preparation: preparation, forecaster: forecaster, acceptor: acceptor)
 
     drafts = DraftCalls(

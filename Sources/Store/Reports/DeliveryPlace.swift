@@ -1,13 +1,17 @@
 import Domain
 
 /// Where a list of deliveries goes on: the partition, and the index in its part.
-package struct DeliveryPlace: Hashable, Sendable {
+package struct DeliveryPlace: Hashable, Comparable, Sendable {
   var partition: Int
   var index: Int
 
   init(partition: Int, index: Int) {
     self.partition = partition
     self.index = index
+  }
+
+  package static func < (left: Self, right: Self) -> Bool {
+    (left.partition, left.index) < (right.partition, right.index)
   }
 
   /// For a cursor.

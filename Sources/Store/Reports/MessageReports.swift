@@ -22,6 +22,10 @@ package struct MessageReports: StorePart {
       waiting -= wait.count
     }
     report.delay = try await delay(id, found.parts, app: app)
+    // Nothing else can be replayed.
+    if report.counts.keys.contains(where: { $0.outcome != .accepted }) {
+      report.replayedBy = try await Replays(session).stored(of: id)
+    }
     return report
   }
 

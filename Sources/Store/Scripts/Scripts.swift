@@ -63,6 +63,10 @@ enum Scripts {
   static let endRest = LuaText.script("endRest", PackageResources.endRest_lua)
   static let abandonAudience = LuaText.script("abandonAudience", PackageResources.abandonAudience_lua)
 
+  // Replays of a message.
+  static let lockReplays = LuaText.script("lockReplays", PackageResources.lockReplays_lua)
+  static let unlockReplays = LuaText.script("unlockReplays", PackageResources.unlockReplays_lua)
+
   // Drafts: n name, v version, c created, u updated, o what it is a copy of, b message, m the id it is sent under.
   static let createDraft = LuaText.script("createDraft", PackageResources.createDraft_lua)
   static let replaceDraft = LuaText.script("replaceDraft", PackageResources.replaceDraft_lua)
@@ -116,6 +120,7 @@ enum Scripts {
     grant, recipients,
     scanSegment, scanStream, aimedShards,
     changeAudience, addAudience, startAudience, endRest, abandonAudience,
+    lockReplays, unlockReplays,
     createDraft, replaceDraft, deleteDraft, reserveDraft, settleDraft, keepNamed,
     enterDevices, announce, land, intend, fillSets, takeIntent, endIntent, mendSet, mendIndex, allocate, free, intern,
     writeDevices, writeOwnDevices, unbury, point, unpoint, readSets, scanNames,

@@ -35,6 +35,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case codes = "y"
   case idempotency = "i"
   case tried = "tr"
+  case replays = "rp"
 
   // Of an app.
   case audiences = "e"
@@ -76,7 +77,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   package var end: End {
     switch self {
     case .keyed, .held, .segment, .kept, .rate, .caps, .listing, .hours, .hourEnds, .idempotency, .sentDraft,
-      .tried:
+      .tried, .replays:
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed

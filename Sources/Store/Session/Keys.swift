@@ -137,6 +137,8 @@ struct Keys {
   }
   func message(_ id: MessageID) -> String { key(.message, home(id), id.description) }
   func spread(_ id: MessageID) -> String { key(.spread, home(id), id.description) }
+  /// Of the message that is replayed.
+  func replays(_ id: MessageID) -> String { key(.replays, home(id), id.description) }
   func work(_ partition: Int, _ id: MessageID) -> String { key(.work, partition, id.description) }
   func deliveries(_ partition: Int, _ id: MessageID) -> String { key(.deliveries, partition, id.description) }
   func slices(_ partition: Int, _ id: MessageID) -> String { key(.slices, partition, id.description) }

@@ -49,6 +49,7 @@ package final class Store {
   package let acceptance: MessageAcceptance
   package let control: MessageControl
   package let schedule: MessageSchedule
+  package let replays: Replays
   package let drafts: Drafts
   package let testLists: TestLists
   let spread: MessageSpread
@@ -101,6 +102,7 @@ package final class Store {
     acceptance = MessageAcceptance(session)
     control = MessageControl(session)
     schedule = MessageSchedule(session)
+    replays = Replays(session)
     drafts = Drafts(session)
     testLists = TestLists(session)
     spread = MessageSpread(session)

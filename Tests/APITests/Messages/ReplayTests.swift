@@ -16,6 +16,13 @@ struct ReplayTests {
     let id = try #require(sent.json["id"]?.string, "\(sent.text)")
     let devices = gateway.ask("GET", "/v1/messages/\(id)/deliveries").json["items"]?.array ?? []
     let names = devices.compactMap { $0["device"]?.string }
+    try await end(gateway, resolver)
+    #expect(names.count == devices.count)
+    return id
+  }
+
+  /// Ends all deliveries that wait.
+  private func end(_ gateway: Gateway, _ resolver: [String: (Outcome, String?)]) async throws {
     try await gateway.withStore { store in
       for partition in 0..<store.session.settings.partitions {
         guard let lease = try await store.leases.take(partition) else { continue }
@@ -35,8 +42,6 @@ struct ReplayTests {
         try await store.leases.release(lease)
       }
     }
-    #expect(names.count == devices.count)
-    return id
   }
 
   private func targets(_ gateway: Gateway, of id: String) -> [String] {
@@ -70,15 +75,7 @@ struct ReplayTests {
       #expect(again.json["id"] == .string(child) && again.header("idempotent-replayed") == "true")
       #expect(gateway.ask("POST", path, #"{"outcomes":["failed"]}"#, as: .send, key).code == "idempotency_key_reused")
 
-      for (body, wanted) in [
-        (#"{"outcomes":["failed"],"reasons":["ServiceUnavailable"]}"#, ["failed"]),
-        (#"{"outcomes":["dead"]}"#, ["dead"]),
-        (#"{"reasons":["payload_too_large","?"]}"#, ["full"]),
-      ] {
-        let reply = gateway.ask("POST", path, body, as: .send)
-        #expect(reply.status == 202, "\(reply.text)")
-        #expect(targets(gateway, of: reply.json["id"]?.string ?? "") == wanted)
-      }
+      #expect(gateway.ask("POST", path, #"{"outcomes":["dead"]}"#, as: .send).status == 202)
       #expect(gateway.ask("POST", path, #"{"outcomes":["cancelled"]}"#).code == "nothing_to_replay")
       for (body, violation) in [
         (#"{"outcomes":["accepted"]}"#, "/outcomes/0 not_allowed"),
@@ -89,6 +86,71 @@ struct ReplayTests {
         #expect(reply.status == 422 && reply.violations == [violation], "\(reply.text)")
       }
       #expect(gateway.ask("POST", "/v1/messages/msg_00000000000000000000000000/replay").status == 404)
+    }
+  }
+
+  @Test("outcomes and reasons say what goes again")
+  func selected() async throws {
+    try await Gateway.running { gateway in
+      for device in ["failed", "full"] { gateway.register(device) }
+      for (body, wanted) in [
+        (#"{"outcomes":["failed"],"reasons":["ServiceUnavailable"]}"#, ["failed"]),
+        (#"{"reasons":["payload_too_large","?"]}"#, ["full"]), ("{}", ["failed", "full"]),
+      ] {
+        let parent = try await ended(
+          gateway, #"{"to":{"devices":["failed","full"]},"notification":{"title":"T"}}"#,
+          ["failed": (.failed, "ServiceUnavailable"), "full": (.failed, "payload_too_large")])
+        let reply = gateway.ask("POST", "/v1/messages/\(parent)/replay", body, as: .send)
+        #expect(reply.status == 202, "\(reply.text)")
+        #expect(reply.json["replay_of"] == .string(parent))
+        #expect(targets(gateway, of: reply.json["id"]?.string ?? "") == wanted)
+      }
+    }
+  }
+
+  @Test("a second replay leaves out whom the first one, or a replay of it, has reached or still sends to, and says so")
+  func twice() async throws {
+    try await Gateway.running { gateway in
+      for device in ["a", "b", "c"] { gateway.register(device) }
+      let fails: [String: (Outcome, String?)] = ["*": (.failed, "ServiceUnavailable")]
+      let parent = try await ended(
+        gateway, #"{"to":{"devices":["a","b","c"]},"notification":{"title":"T"}}"#, fails)
+      let path = "/v1/messages/\(parent)/replay"
+      #expect(gateway.ask("GET", "/v1/messages/\(parent)").json["replayed_by"] == nil)
+      let first = try #require(gateway.ask("POST", path, nil, as: .send).json["id"]?.string)
+      // All of it still waits.
+      let early = gateway.ask("POST", path, nil, as: .send)
+      #expect(early.status == 409 && early.code == "nothing_to_replay" && early.text.contains(first), "\(early.text)")
+      try await end(gateway, ["a": (.accepted, nil), "b": (.failed, "ServiceUnavailable"), "c": (.expired, nil)])
+      // `b` is reached by a replay of the replay.
+      let inner = gateway.ask("POST", "/v1/messages/\(first)/replay", #"{"outcomes":["failed"]}"#, as: .send)
+      let second = try #require(inner.json["id"]?.string, "\(inner.text)")
+      #expect(targets(gateway, of: second) == ["b"])
+      let third = gateway.ask("POST", path, nil, as: .send)
+      let id = try #require(third.json["id"]?.string, "\(third.text)")
+      #expect(targets(gateway, of: id) == ["c"])
+      let warning = third.json["warnings"]?.array?.first { $0["code"]?.string == "already_replayed" }
+      #expect(warning?["detail"]?.string?.hasPrefix("2 devices are left out") == true, "\(third.text)")
+      let report = gateway.ask("GET", "/v1/messages/\(parent)").json
+      #expect(report["replayed_by"] == .array([.string(first), .string(id)]), "\(report)")
+      #expect(gateway.ask("GET", "/v1/messages/\(id)").json["replay_of"] == .string(parent))
+    }
+  }
+
+  @Test("of many replays at once each device is in one")
+  func atOnce() async throws {
+    try await Gateway.running { gateway in
+      for device in ["a", "b"] { gateway.register(device) }
+      let parent = try await ended(
+        gateway, #"{"to":{"devices":["a","b"]},"notification":{"title":"T"}}"#, ["*": (.failed, "ServiceUnavailable")])
+      let clients = (0..<8).map { _ in Client(port: gateway.port) }
+      let key = try #require(gateway.secrets[.send])
+      for client in clients {
+        client.send("POST", "/v1/messages/\(parent)/replay", ["authorization": "Bearer \(key)"], Array("{}".utf8))
+      }
+      let replies = clients.map { $0.receive() }
+      #expect(replies.count { $0.status == 202 } == 1, "\(replies.map(\.text))")
+      #expect(replies.allSatisfy { $0.status == 202 || $0.code == "nothing_to_replay" }, "\(replies.map(\.text))")
     }
   }
 
@@ -196,10 +258,8 @@ struct ReplayTests {
     var settings = ServiceSettings()
     settings.maximumReplayed = 1
     try await Gateway.running(settings: settings) { gateway in
-      for device in ["d1", "d2", "d3"] { gateway.register(device) }
-      let parent = try await ended(
-        gateway, #"{"to":{"devices":["d1","d2","d3"]},"notification":{"title":"T"},"ttl":60}"#,
-        ["*": (.failed, "ServiceUnavailable"), "d3": (.expired, nil)])
+      for device in ["d1", "d2", "d3", "d4"] { gateway.register(device) }
+      var parent = ""
       func replay(_ members: String) -> Reply {
         gateway.ask("POST", "/v1/messages/\(parent)/replay", "{\(members)}", as: .send)
       }
@@ -214,6 +274,9 @@ struct ReplayTests {
           ["", #","reasons":["ServiceUnavailable"]"#, #","outcomes":["failed"],\#(reasons)"#]
         ),
       ] {
+        parent = try await ended(
+          gateway, #"{"to":{"devices":["d1","d2","d3","d4"]},"notification":{"title":"T"},"ttl":60}"#,
+          ["*": (.failed, "ServiceUnavailable")])
         let first = replay(String(selection.dropFirst()))
         let after = #""after":"\#(try #require(first.json["next_after"]?.string, "\(first.text)"))""#
         for other in others {

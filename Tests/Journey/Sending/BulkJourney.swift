@@ -74,17 +74,31 @@ extension Journeys {
     let again = try await gateway.client.call(
       "POST", "/v1/messages/\(parent)/replay", "{}", headers: [Header("idempotency-key", "once")])
     #expect(again.json["id"]?.string == child, "\(again.text)")
-    // Waited for as a send is: it ends with 0 only if all were accepted.
+    // Nobody is left for another one.
     let tool = Tool(gateway: gateway, world: world)
-    try await world.sandbox.play(
-      #"[{"provider":"apns","token":"*2","times":1,"status":400,"reason":"BadCollapseId"}]"#)
-    let failed = try await tool.run("messages", "replay", parent, "--wait", "60", exit: 1)
+    let twice = try await tool.run("messages", "replay", parent, exit: 5)
+    #expect(twice.contains("An earlier replay has reached") && twice.contains(child), "\(twice)")
+    #expect(try await tool.run("messages", "show", parent).contains("replayed by \(child)"))
+    #expect(try await world.sandbox.log().filter(\.accepted).count == 3)
+
+    // Waited for as a send is: it ends with 0 only if all were accepted.
+    /// A message that fails at one device, as often as its replays.
+    func failing(times: Int) async throws -> String {
+      try await world.sandbox.play(
+        #"[{"provider":"apns","token":"*2","times":\#(times),"status":400,"reason":"BadCollapseId"}]"#)
+      let id = try await gateway.send(message)
+      _ = try await gateway.completed(id)
+      return id
+    }
+    let other = try await failing(times: 2)
+    let failed = try await tool.run("messages", "replay", other, "--wait", "60", exit: 1)
     #expect(failed.contains("1 delivery to go again") && failed.contains("1 failed (BadCollapseId) apns"), "\(failed)")
-    let ended = try await tool.run("messages", "replay", parent, "--wait", "60")
+    let ended = try await tool.run("messages", "replay", other, "--wait", "60")
     #expect(ended.contains("completed: 1 accepted apns"), "\(ended)")
-    let told = try await tool.run("messages", "replay", parent, "--wait", "60", "--json")
+    let third = try await failing(times: 1)
+    let told = try await tool.run("messages", "replay", third, "--wait", "60", "--json")
     let reports = Tool.documents(told)
     #expect(reports.count == 1 && reports.first?["state"]?.string == "completed", "\(told)")
-    #expect(reports.first?["replay_of"]?.string == parent, "\(told)")
+    #expect(reports.first?["replay_of"]?.string == third, "\(told)")
   }
 }

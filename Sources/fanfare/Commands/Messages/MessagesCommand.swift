@@ -15,11 +15,14 @@ enum MessagesCommand {
       deliveries   list the devices of a message with state and reason
       watch        print the progress of a message until it has ended. Exit code 0: completed, 1: cancelled.
                    With --json, one line for each change
-      reschedule   give a message another time. Possible until it starts
-      pause        stop a message within a second. Requests in flight finish. Its ttl goes on running
+      reschedule   give a message another time. Possible until it starts, also while it is paused
+      pause        stop a message within a second. Requests in flight finish. Its ttl goes on running; that of a message
+                   that has not started counts from its planned time
       resume       continue a paused message where it stopped
-      cancel       end all deliveries that were not sent yet, and print how many. It cannot be undone
-      replay       send deliveries that failed or expired again, as a new message, and print its id. With --wait it
+      cancel       end all deliveries that were not sent yet, and print how many. It cannot be undone: on a terminal it
+                   asks first
+      replay       send deliveries that failed or expired again, as a new message, and print its id. Devices that an
+                   earlier replay has reached, or still sends to, are left out. With --wait it
                    ends as fanfare send --wait does
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
@@ -153,6 +156,8 @@ enum MessagesCommand {
     ] {
       if let other = report[key]?.string { Terminal.print("\(words) \(other)") }
     }
+    let replays = (report["replayed_by"]?.array ?? []).compactMap(\.string)
+    if !replays.isEmpty { Terminal.print("replayed by \(replays.joined(separator: ", "))") }
     guard !counts.lines.isEmpty else { return }
     var table = Table()
     for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", grouped(line.count)) }
@@ -247,7 +252,7 @@ enum MessagesCommand {
         if seconds == nil { json ? Terminal.print(json: answer.body) : Terminal.print(id) }
         if !json {
           Terminal.note("\(counted(replay["targets"]?.integer ?? 0, "delivery")) to go again")
-          if seconds != nil { AcceptedAnswer.warn(replay) }
+          AcceptedAnswer.warn(replay)
         }
         accepted.append((id, replay["warnings"]))
         after = replay["next_after"]?.string
