@@ -43,6 +43,7 @@ extension MessageReport {
     writer.member("id", id.description)
     writer.member("name", labels.name)
     writer.member("audience", labels.audience)
+    writer.member("audience_expression", labels.expression)
     writer.member("kind", kind.rawValue)
     writer.member("state", state.rawValue)
     writer.member("accepted_at", acceptedAt.rfc3339)

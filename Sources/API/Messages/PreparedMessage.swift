@@ -32,7 +32,8 @@ final class PreparedMessage {
     let brake = message.errorBrake ?? appBrake
     submission.errorBrake = brake.flatMap { $0.share > 0 ? $0 : nil }
     submission.shares = message.shares
-    submission.labels = Labels(message.labels, name: message.name, audience: message.to.expression)
+    submission.labels = Labels(
+      message.labels, name: message.name, audience: message.to.expression, expression: recipients.expression)
     submission.schedule = Schedule(message, now: now)
     self.message = message
     self.warnings = warnings

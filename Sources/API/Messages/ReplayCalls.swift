@@ -129,7 +129,7 @@ final class ReplayCalls {
       warnings: (earlier.notice.map { [$0] } ?? []) + warnings,
       errorBrake: configuration.apps[call.app]?.errorBrake, urgentTargets: urgentTargets)
     prepared.submission.replayOf = parent
-    prepared.submission.labels.audience = nil
+    (prepared.submission.labels.audience, prepared.submission.labels.expression) = (nil, nil)
     if message.shares != nil { prepared.submission.sharedAs = try await seed(of: parent, call.app) }
     try await preparation.foresee(
       prepared, recipients, forecaster.outlook(of: message, contents, call, for: .warning), call, .warning)

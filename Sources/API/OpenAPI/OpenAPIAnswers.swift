@@ -23,6 +23,7 @@ enum OpenAPIAnswers {
       JSONMember("PrunesApplied", prunesApplied), JSONMember("PrunesDiscarded", prunesDiscarded),
       JSONMember("PrunesUndone", open(["revived", "kept"], [("revived", count), ("kept", count)])),
       JSONMember("UserDeleted", userDeleted), JSONMember("NamedAudience", namedAudience),
+      JSONMember("AudienceDeleted", open(["name", "warnings"], [("name", text), ("warnings", list("Warning"))])),
       JSONMember("BroadcastChannel", channel), JSONMember("BroadcastChannelPage", page("BroadcastChannel")),
       JSONMember("NamedAudiencePage", page("NamedAudience")),
       JSONMember("AudienceCount", audienceCount),
@@ -274,7 +275,8 @@ enum OpenAPIAnswers {
   private static let tagCount = open(["tag", "device_count"], [("tag", text), ("device_count", count)])
   private static let userDeleted = open(
     ["user", "devices_deleted"], [("user", text), ("devices_deleted", count)])
-  private static let namedAudience = open(["name", "audience"], [("name", text), ("audience", text)])
+  private static let namedAudience = open(
+    ["name", "audience"], [("name", text), ("audience", text), ("warnings", list("Warning"))])
   private static let readiness = open(
     ["status", "reasons"],
     [

@@ -26,7 +26,9 @@ extension Endpoint {
     ) { $0.namedAudiences.readAudience },
     Endpoint(
       "deleteAudience", "DELETE", "/v1/audiences/{name}", .key([.admin]), "Delete a named audience",
-      answers: [.empty(204, "Deleted")],
+      answers: [
+        .json(200, "Deleted, though drafts or scheduled messages name it", "AudienceDeleted"), .empty(204, "Deleted"),
+      ],
       problems: [.notFound, .audienceInUse]
     ) { $0.namedAudiences.deleteAudience },
   ]

@@ -10,6 +10,7 @@ struct NamedAudienceCalls {
   let store: Store
   let configuration: AdoptedConfiguration
   let resolver: AudienceResolver
+  let uses: AudienceUses
 
   func listAudiences(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let audiences = try await resolver.all(call.app)
@@ -33,7 +34,7 @@ struct NamedAudienceCalls {
     return Answer.json { NamedAudience(name: name, expression: expression).write(to: &$0) }
   }
 
-  /// Messages that were accepted before keep the audience that they had.
+  /// Messages that were accepted before keep the audience that they had: the answer warns of those that wait.
   func putAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
       throw Problem(.invalidAudience, "The name in the path \(AudienceName.rule)")
@@ -57,10 +58,18 @@ struct NamedAudienceCalls {
         .invalidAudience,
         "An app may have at most \(NamedAudiences.maximum) named audiences: delete one that is not used")
     }
-    return Answer.json(change == .added ? 201 : 200) { audience.write(to: &$0) }
+    let warnings = change == .added ? [] : try await notices(of: name, isDeleted: false, call)
+    return Answer.json(change == .added ? 201 : 200) { writer in
+      audience.write(to: &writer)
+      writer.objects("warnings", warnings) { $1.writeMembers(to: &$0) }
+    }
   }
 
-  /// Refused while another audience is made of it.
+  private func notices(of name: String, isDeleted: Bool, _ call: Call) async throws(Problem) -> [Notice] {
+    try await uses.notices(of: name, isDeleted: isDeleted, resolver.all(call.app), call.app)
+  }
+
+  /// Refused while another audience is made of it. The answer warns of drafts and messages that name it.
   func deleteAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let name = try audienceName(of: call)
     let change = try await changeAudiences(call.app) { edition throws(Problem) in
@@ -78,7 +87,12 @@ struct NamedAudienceCalls {
       }
     }
     guard change == .removed else { throw Self.noAudience }
-    return HTTPServerResponse(status: 204)
+    let warnings = try await notices(of: name, isDeleted: true, call)
+    guard !warnings.isEmpty else { return HTTPServerResponse(status: 204) }
+    return Answer.json { writer in
+      writer.member("name", name)
+      writer.objects("warnings", warnings) { $1.writeMembers(to: &$0) }
+    }
   }
 
   /// Judges and changes as long as others come between: what was judged is what is there when it is changed.

@@ -18,9 +18,18 @@ extension RecipientResolver {
     guard let (expression, pointer) = try expression(of: message, document) else {
       return try await resolveListed(message, call.app, keepsDevices: keepsDevices, owners: owners)
     }
-    let resolver = configuration.resolver(try configuration.tenant(call.app), message)
     let text = document["to"]?["audience"]?.string
     let resolved = try await audiences.writtenOut(expression, call, at: pointer, text: text, .invalidMessage)
+    var recipients = try await resolve(message, resolved, call, at: pointer, text: text)
+    if !expression.names.isEmpty { recipients.expression = resolved.canonical }
+    return recipients
+  }
+
+  /// `resolved`: without named audiences.
+  private func resolve(
+    _ message: Message, _ resolved: AudienceExpression, _ call: Call, at pointer: String, text: String?
+  ) async throws(Problem) -> ResolvedRecipients {
+    let resolver = configuration.resolver(try configuration.tenant(call.app), message)
     if message.oneSignalTargeting == .provider {
       return try countedByProvider(resolved, resolver, at: pointer, text: text)
     }

@@ -10,6 +10,8 @@ struct ResolvedRecipients {
   var others: [Forecast.Exclusion: Int] = [:]
   /// With it there are no targets.
   var audience: SubmissionAudience?
+  /// Of an audience that names others: with these written out.
+  var expression: String?
   /// Who is in the audience, and how many there are now.
   var selection: AudienceSelection?
   var count: AudienceCount?

@@ -88,7 +88,8 @@ final class Resources {
     audiences = AudienceCalls(
       store: store, configuration: configuration, resolver: audienceResolver, preparation: preparation,
       forecaster: forecaster)
-    namedAudiences = NamedAudienceCalls(store: store, configuration: configuration, resolver: audienceResolver)
+    namedAudiences = NamedAudienceCalls(
+      store: store, configuration: configuration, resolver: audienceResolver, uses: AudienceUses(store: store))
     tags = TagCalls(store: store)
 
     devices = DeviceCalls(loop: loop, store: store, configuration: configuration)

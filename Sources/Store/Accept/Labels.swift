@@ -10,14 +10,20 @@ package struct Labels: Hashable, Sendable {
   package var name: String?
   /// The expression in its canonical form; nil where it is longer than is worth keeping, and of other recipients.
   package var audience: String?
+  /// The same with its named audiences written out, as they were when the message was accepted; nil where it names none.
+  package var expression: String?
   /// Bytes of an audience that is kept.
   package static let longestAudience = 1_024
 
   /// An audience longer than `longestAudience` is not kept: the message is found without it.
-  package init(_ members: [JSONMember] = [], name: String? = nil, audience: String? = nil) {
+  package init(
+    _ members: [JSONMember] = [], name: String? = nil, audience: String? = nil, expression: String? = nil
+  ) {
+    func short(_ text: String?) -> String? { text.flatMap { $0.utf8.count <= Self.longestAudience ? $0 : nil } }
     self.members = members
     self.name = name
-    self.audience = audience.flatMap { $0.utf8.count <= Self.longestAudience ? $0 : nil }
+    self.audience = short(audience)
+    self.expression = self.audience == nil ? nil : short(expression)
   }
 
   package var isEmpty: Bool { members.isEmpty && name == nil && audience == nil }
@@ -69,7 +75,10 @@ package struct Labels: Hashable, Sendable {
     }
     // Neither of them can be empty.
     if name != nil || audience != nil { packer.text(name ?? "") }
-    if let audience { packer.text(audience) }
+    if let audience {
+      packer.text(audience)
+      if let expression { packer.text(expression) }
+    }
     return packer.bytes
   }
 
@@ -96,6 +105,7 @@ package struct Labels: Hashable, Sendable {
     let called = reader.isAtEnd ? "" : try reader.text()
     name = called.isEmpty ? nil : called
     audience = reader.isAtEnd ? nil : try reader.text()
+    expression = reader.isAtEnd ? nil : try reader.text()
     guard reader.isAtEnd else { throw Corrupt() }
   }
 }

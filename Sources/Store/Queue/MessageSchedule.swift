@@ -65,6 +65,33 @@ package struct MessageSchedule: StorePart {
     return .waiting(ScheduledMessage(body: body, version: Int(version), acceptedAt: id.acceptedAt))
   }
 
+  /// Scheduled messages of all apps that `waiting` looks at.
+  package static let mostLookedAt = 10_000
+
+  /// Messages of the app that wait for their time, with their labels: of the first to come in each partition,
+  /// `mostLookedAt` in all. `isWhole`: there are no more.
+  package func waiting(app: AppID) async throws(StoreError) -> (
+    messages: [(id: MessageID, labels: Labels)], isWhole: Bool
+  ) {
+    let limit = max(1, Self.mostLookedAt / settings.partitions)
+    let replies = try await ask(
+      (0..<settings.partitions).map { RedisCommand("ZRANGE", keys.scheduled($0), "0", String(limit)) })
+    var (found, isWhole): ([(id: MessageID, labels: Labels)], Bool) = ([], true)
+    for reply in replies {
+      let ids = (reply.array ?? []).compactMap { $0.bytes.flatMap { MessageID(raw: $0) } }
+      if ids.count > limit { isWhole = false }
+      let fields = try await ask(ids.map { RedisCommand("HMGET", keys.message($0), "app", "st", "can", Labels.field) })
+      for (id, fields) in zip(ids, fields) {
+        guard let fields = fields.array, fields.count == 4, fields[0].text == app.rawValue,
+          fields[1].text == Self.waitingState, fields[2].isNull,
+          let labels = fields[3].bytes.flatMap({ try? Labels(packed: $0) })
+        else { continue }
+        found.append((id, labels))
+      }
+    }
+    return (found, isWhole)
+  }
+
   /// `version`: as it was read.
   package func reschedule(
     _ id: MessageID, app: AppID, _ schedule: Schedule, body: [UInt8], ttl: Int, version: Int

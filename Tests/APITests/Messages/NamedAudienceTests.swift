@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import JSON
 import Store
 import Testing
@@ -30,6 +31,47 @@ struct NamedAudienceTests {
       #expect(gateway.ask("DELETE", "/v1/audiences/pro").status == 204)
       #expect(gateway.ask("DELETE", "/v1/audiences/pro").status == 404)
       #expect(gateway.ask("GET", "/v1/audiences/pro").status == 404)
+    }
+  }
+
+  @Test("a change tells of the drafts and scheduled messages that name it; a message keeps what it was accepted with")
+  func uses() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""tags":["plan:pro"]"#)
+      #expect(gateway.ask("PUT", "/v1/audiences/vip", #"{"audience":"plan:pro"}"#).json["warnings"] == .array([]))
+      #expect(gateway.ask("PUT", "/v1/audiences/wide", #"{"audience":"audience:vip || beta"}"#).status == 201)
+      func message(_ audience: String, _ more: String = "") -> String {
+        #"{"to":{"audience":"\#(audience)"},"notification":{"title":"T"}\#(more)}"#
+      }
+      let tomorrow = WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000) + 86_400_000).rfc3339
+      let waiting = gateway.ask(
+        "POST", "/v1/messages", message("audience:wide && ios", #","send_at":"\#(tomorrow)","name":"Spring""#),
+        as: .send)
+      let id = try #require(waiting.json["id"]?.string, "\(waiting.text)")
+      _ = gateway.ask("POST", "/v1/messages", message("plan:pro", #","send_at":"\#(tomorrow)""#), as: .send)
+      let gone = gateway.ask("POST", "/v1/messages", message("audience:vip", #","send_at":"\#(tomorrow)""#), as: .send)
+      _ = gateway.ask("POST", "/v1/messages/\(gone.json["id"]?.string ?? "")/cancel", nil, as: .send)
+      let draft = gateway.ask(
+        "POST", "/v1/drafts", #"{"name":"Sale","message":\#(message("audience:vip"))}"#, as: .send)
+      let draftID = try #require(draft.json["id"]?.string)
+
+      let changed = gateway.ask("PUT", "/v1/audiences/vip", #"{"audience":"plan:team"}"#)
+      let told = changed.json["warnings"]?.array ?? []
+      #expect(told.map { $0["code"]?.string } == ["audience_in_drafts", "audience_kept"], "\(changed.text)")
+      #expect(told.first?["detail"]?.string?.contains("1 draft names this audience and will be sent") == true)
+      #expect(told.first?["detail"]?.string?.contains("\(draftID) \"Sale\"") == true)
+      #expect(told.last?["detail"]?.string?.hasPrefix("1 scheduled message keeps") == true)
+      #expect(told.last?["detail"]?.string?.contains("\(id) \"Spring\"") == true)
+      let report = gateway.ask("GET", "/v1/messages/\(id)").json
+      #expect(report["audience"]?.string == "(audience:wide && ios)", "\(report)")
+      #expect(report["audience_expression"]?.string == "((plan:pro || beta) && ios)", "\(report)")
+
+      _ = gateway.ask("DELETE", "/v1/audiences/wide")
+      let deleted = gateway.ask("DELETE", "/v1/audiences/vip")
+      #expect(deleted.status == 200, "\(deleted.text)")
+      #expect(deleted.text.contains("cannot be sent before that is changed"), "\(deleted.text)")
+      let now = gateway.ask("POST", "/v1/messages", message("plan:pro"), as: .send).json["id"]?.string ?? ""
+      #expect(gateway.ask("GET", "/v1/messages/\(now)").json["audience_expression"] == nil)
     }
   }
 

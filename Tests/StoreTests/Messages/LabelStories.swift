@@ -17,6 +17,8 @@ struct LabelStories {
   @Test("they are kept as they were given, and each is found by what it reads as")
   func packed() throws {
     #expect(try Labels(packed: Self.all.packed) == Self.all)
+    let named = Labels(name: "Spring", audience: "audience:vip", expression: "plan:pro")
+    #expect(try Labels(packed: named.packed) == named && named.expression == "plan:pro")
     for text in [
       "campaign:spring: 1", "urgent:true", "draft:false", "wave:-3", "big:18446744073709551615", "share:0.5", "a:b:c",
       "none:",

@@ -127,7 +127,10 @@ enum MessagesCommand {
     let name = report["name"]?.string.map { " \"\($0)\"" } ?? ""
     let state = report["state"]?.string ?? ""
     Terminal.print("\(report["id"]?.string ?? "")\(name) \(Style.of(state: state)?.on(state) ?? state)\(why)")
-    if let audience = report["audience"]?.string { Terminal.print("to the audience \(audience)") }
+    if let audience = report["audience"]?.string {
+      let meant = report["audience_expression"]?.string.map { ", when it was accepted: \($0)" } ?? ""
+      Terminal.print("to the audience \(audience)\(meant)")
+    }
     if let time = report["accepted_at"]?.string { Terminal.print("accepted at \(time)") }
     let progress = report["progress"]
     Terminal.print(
