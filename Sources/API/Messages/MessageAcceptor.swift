@@ -61,11 +61,8 @@ final class MessageAcceptor {
   {
     switch acceptance {
     case .accepted(let id):
-      var accepted = AcceptedMessage(
-        id: id, state: prepared?.state ?? .completed, targets: prepared?.count ?? 0,
-        startsAt: prepared?.submission.schedule?.startAt, warnings: prepared?.warnings ?? [], isRepeated: false)
-      accepted.startsLocally = prepared?.submission.schedule?.local != nil
-      return accepted
+      return prepared.map { AcceptedMessage(id, $0) }
+        ?? AcceptedMessage(id: id, state: .completed, targets: 0, startsAt: nil, warnings: [], isRepeated: false)
     case .repeated(let id):
       let report: MessageReport?
       do throws(StoreError) {
@@ -77,7 +74,7 @@ final class MessageAcceptor {
         id: id, state: report?.state ?? .completed, targets: report?.total,
         startsAt: report?.state == .scheduled ? report?.startsAt : nil,
         warnings: report?.state == .cancelled ? [.ofCancelled(id)] : [], isRepeated: true)
-      accepted.startsLocally = report?.startsAtLocal != nil
+      (accepted.startsAtLocal, accepted.startsAtZone) = (report?.startsAtLocal, report?.zoneOfStart)
       return accepted
     case .unconfirmed(let id, let replicas, _):
       var problem = Problem(

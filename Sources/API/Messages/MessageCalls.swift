@@ -34,6 +34,11 @@ extension MessageReport {
     return writer.bytes
   }
 
+  /// Nil: it was not scheduled.
+  var zoneOfStart: String? {
+    startsAt == nil ? nil : startsAtZone ?? ZoneName.ofStart(isLocal: startsAtLocal != nil)
+  }
+
   /// Taken by a provider.
   private var sent: Int { counts.filter { $0.key.outcome == .accepted }.values.reduce(0, +) }
 
@@ -49,7 +54,7 @@ extension MessageReport {
     writer.member("accepted_at", acceptedAt.rfc3339)
     writer.member("starts_at", startsAt?.rfc3339)
     writer.member("starts_at_local", startsAtLocal?.text)
-    writer.member("starts_at_zone", startsAt == nil ? nil : ZoneName.ofStart(isLocal: startsAtLocal != nil))
+    writer.member("starts_at_zone", zoneOfStart)
     writer.member("version", version)
     writer.member("completed_at", completedAt?.rfc3339)
     writer.member("duration_ms", completedAt.map { max(0, $0 - acceptedAt) })

@@ -34,7 +34,7 @@ final class PreparedMessage {
     submission.shares = message.shares
     submission.labels = Labels(
       message.labels, name: message.name, audience: message.to.expression, expression: recipients.expression)
-    submission.schedule = Schedule(message, now: now)
+    submission.schedule = Schedule(message, first: recipients.firstStart, now: now)
     self.message = message
     self.warnings = warnings
   }
@@ -60,11 +60,21 @@ extension Recipients {
 }
 
 extension Schedule {
-  /// Nil: its time has come.
-  init?(_ message: Message, now: WallTime) {
-    guard let sendAt = message.sendAt, sendAt.earliest > now else { return nil }
-    self.init(startAt: sendAt.earliest, local: sendAt.local)
+  /// `first`: of a message for local times, when its first device gets it, as far as is known. Nil: its time has come.
+  init?(_ message: Message, first: FirstStart? = nil, now: WallTime) {
+    guard let sendAt = message.sendAt else { return nil }
+    if sendAt.earliest > now {
+      self.init(startAt: sendAt.earliest, local: sendAt.local, first: first)
+    } else if let first, first.time > now {
+      self.init(startAt: first.time, local: sendAt.local, first: first)
+    } else {
+      return nil
+    }
   }
+
+  /// As people are told it: of the first device, where that is known.
+  var shown: WallTime { first?.time ?? startAt }
+  var shownZone: String { first?.zone ?? ZoneName.ofStart(isLocal: local != nil) }
 }
 
 extension SendTime {
@@ -103,9 +113,11 @@ struct AcceptedMessage {
   /// Of a draft that was stored now.
   init(_ id: MessageID, _ prepared: PreparedMessage) {
     self.init(
-      id: id, state: prepared.state, targets: prepared.count, startsAt: prepared.submission.schedule?.startAt,
-      warnings: prepared.warnings, isRepeated: false)
-    startsLocally = prepared.submission.schedule?.local != nil
+      id: id, state: prepared.state, targets: prepared.count, startsAt: nil, warnings: prepared.warnings,
+      isRepeated: false)
+    if let schedule = prepared.submission.schedule {
+      (startsAt, startsAtLocal, startsAtZone) = (schedule.shown, schedule.local, schedule.shownZone)
+    }
   }
 
   func write(to writer: inout JSONWriter) {

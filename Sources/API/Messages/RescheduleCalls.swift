@@ -9,6 +9,7 @@ struct RescheduleCalls {
   let store: Store
   let configuration: AdoptedConfiguration
   let check: MessageCheck
+  let recipientResolver: RecipientResolver
 
   /// Reads and writes of a change that another one crossed.
   private static let attempts = 5
@@ -69,7 +70,9 @@ struct RescheduleCalls {
       throw Problem(error, .invalidMessage)
     }
     try check.checkZones(message)
-    let schedule = Schedule(startAt: max(call.now, change.sendAt.earliest), local: change.sendAt.local)
+    let first = try await recipientResolver.firstStart(of: message, stored: id, call)
+    let schedule =
+      Schedule(message, first: first, now: call.now) ?? Schedule(startAt: call.now, local: change.sendAt.local)
     do throws(StoreError) {
       return try await store.schedule.reschedule(
         id, app: call.app, schedule, body: body.encoded, ttl: message.ttl, version: scheduled.version)

@@ -16,7 +16,9 @@ extension RecipientResolver {
     _ message: Message, _ call: Call, document: JSONValue, keepsDevices: Bool, owners: OwnerLookup = .lookedUp
   ) async throws(Problem) -> ResolvedRecipients {
     guard let (expression, pointer) = try expression(of: message, document) else {
-      return try await resolveListed(message, call.app, keepsDevices: keepsDevices, owners: owners)
+      var listed = try await resolveListed(message, call.app, keepsDevices: keepsDevices, owners: owners)
+      listed.firstStart = firstStart(of: message, listed, call)
+      return listed
     }
     let text = document["to"]?["audience"]?.string
     let resolved = try await audiences.writtenOut(expression, call, at: pointer, text: text, .invalidMessage)
@@ -42,8 +44,10 @@ extension RecipientResolver {
       throw Problem(error)
     }
     let hints = await self.hints.notices(of: count, resolved, call, at: pointer)
-    if Schedule(message, now: call.now) != nil {
+    let first = try await firstStart(of: message, selection, resolver, call)
+    if Schedule(message, first: first, now: call.now) != nil {
       var recipients = later(count, selection, message, counts(of: count, resolver), at: pointer)
+      recipients.firstStart = first
       recipients.warnings += hints
       return recipients
     }

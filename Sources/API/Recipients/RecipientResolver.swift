@@ -26,10 +26,11 @@ final class RecipientResolver {
   let urgentTargets: Int
   let audiences: AudienceResolver
   let hints: TagHints
+  let zones: ZoneBook
 
   init(
     loop: EventLoop, store: Store, configuration: AdoptedConfiguration, settings: ServiceSettings,
-    audiences: AudienceResolver, hints: TagHints
+    audiences: AudienceResolver, hints: TagHints, zones: ZoneBook
   ) {
     self.loop = loop
     self.store = store
@@ -38,6 +39,7 @@ final class RecipientResolver {
     urgentTargets = settings.urgentTargets
     self.audiences = audiences
     self.hints = hints
+    self.zones = zones
   }
 
   /// Who is meant by name or token, each device once, in the order asked for, and what becomes of it.

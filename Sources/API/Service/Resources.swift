@@ -44,7 +44,7 @@ final class Resources {
     let audienceResolver = AudienceResolver(store: store)
     let recipientResolver = RecipientResolver(
       loop: loop, store: store, configuration: configuration, settings: settings, audiences: audienceResolver,
-      hints: TagHints(loop: loop, store: store))
+      hints: TagHints(loop: loop, store: store), zones: zones)
     let attributes = AttributeCheck(store: store)
     let rendering = RenderingCheck(configuration: configuration)
     let check = MessageCheck(

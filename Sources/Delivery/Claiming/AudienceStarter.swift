@@ -57,7 +57,9 @@ final class AudienceStarter: WorkerPart {
       let lease = worker.leaseKeeper.leases[partition.number]?.lease
     {
       let limit = settings.claim.startsAtOnce
-      let begun = try await store.schedule.beginDue(lease, now: loop.wallNow, limit: limit)
+      let begun = try await store.schedule.beginDue(lease, now: loop.wallNow, limit: limit) {
+        (id: MessageID) async throws(StoreError) -> FirstStart? in try await self.firstStart(of: id)
+      }
       let due = try await store.audienceStarts.due(lease, now: loop.wallNow, limit: limit)
       for start in due where mayBegin && !partition.isLost {
         switch start {
@@ -69,6 +71,18 @@ final class AudienceStarter: WorkerPart {
       if let next = try await store.schedule.nextStart(lease) { expectStart(of: partition, at: next) }
       return
     }
+  }
+
+  /// Of a message for local times: when the first of its devices gets it. Nil: none gets it, or it cannot be read.
+  private func firstStart(of id: MessageID) async throws(StoreError) -> FirstStart? {
+    // It is not kept: it has no start yet.
+    guard let stored = try await store.queue.message(id), let message = messages.content(of: stored),
+      let timing = messages.timing(stored.app, message)
+    else { return nil }
+    let (route, now) = (worker.resolver(stored.app, message), loop.wallNow)
+    let zones = try await store.schedule.zones(of: id, now: now) { route($0).isQueued }
+    let life = max(Int64(message.ttl) * 1_000, Message.atOnce)
+    return zones.flatMap { timing.first(of: $0, life: life, now: now) }
   }
 
   /// Members of an audience whose own time has come, and those who meanwhile moved to where it has passed.

@@ -93,8 +93,11 @@ final class Messages {
     if kept[stored.id] == nil, loading[stored.id] == nil { _ = decoded(stored) }
   }
 
+  /// Nil: it cannot be read.
+  func content(of stored: StoredMessage) -> Message? { stored.message ?? (try? decode(stored.body)) }
+
   private func decoded(_ stored: StoredMessage) -> LoadedMessage {
-    let content = stored.message ?? (try? decode(stored.body))
+    let content = content(of: stored)
     let message = LoadedMessage(stored, content: content, timing: content.flatMap { timing(stored.app, $0) })
     kept.keep(message)
     return message

@@ -82,6 +82,20 @@ package struct Timing {
     }
   }
 
+  /// When the first device of these zones gets it, quiet hours heeded: not before `now`. A zone of nil has been told by
+  /// none; so it is, too, where there are no devices. `life`: as in `plan`. Nil: none of them gets it any more.
+  package func first(of zones: Set<String?>, life: Int64, now: WallTime) -> FirstStart? {
+    let starts = (zones.isEmpty ? [nil] : zones).compactMap { zone -> FirstStart? in
+      let name = zone.flatMap { self.zones.rules($0) == nil ? nil : $0 } ?? fallback
+      switch plan(zone, startedAt: now, life: life, now: now) {
+      case .go: return FirstStart(time: now, zone: name)
+      case .hold(let until, _): return FirstStart(time: until, zone: name)
+      case .ended: return nil
+      }
+    }
+    return starts.min { ($0.time, $0.zone) < ($1.time, $1.zone) }
+  }
+
   /// Some device may get nothing for its time: its quiet hours skip it, or end behind what the message has to live.
   package func mayExclude(life: Int64) -> Bool {
     local != nil || quiet?.action == .skip || life < Self.longestQuiet

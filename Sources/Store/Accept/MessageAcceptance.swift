@@ -309,9 +309,13 @@ package final class MessageAcceptance: StorePart {
       fields.append("at", schedule.startAt.milliseconds)
       fields.append("v", 1)
       fields.append("sl", schedule.local.map { String($0.seconds) } ?? "")
+      if let first = schedule.first {
+        fields.append("fs", first.time.milliseconds)
+        fields.append("fz", first.zone)
+      }
     }
     let life = MessageSchedule(session).listingLife(
-      ttl: submission.ttl, acceptedAt: submission.acceptedAt, startAt: schedule?.startAt)
+      ttl: submission.ttl, acceptedAt: submission.acceptedAt, startAt: schedule?.last)
     var run = ScriptRun(
       keys: [
         keys.message(id), keys.spread(id), schedule == nil ? keys.spreading(home) : keys.scheduled(home),

@@ -153,6 +153,12 @@ struct MessageShard {
     try check()
   }
 
+  /// Devices that are to be sent to.
+  var waiting: [DeviceID] {
+    guard arguments.count > 1, let list = try? TargetList(packed: arguments[1]) else { return [] }
+    return list.entries.filter { $0.credential != nil }.map(\.device)
+  }
+
   /// What was read is what `init(partition:targets:…)` writes: each delivery has ended or is in one job.
   private mutating func check() throws(Corrupt) {
     var rest = arguments[...]

@@ -71,6 +71,37 @@ package struct AudienceSearch: StorePart {
     return count
   }
 
+  /// The zones of all members that the message can go to; nil among them: some have told none. Whatever the selection's
+  /// reach: also those of devices that are not the latest of their user.
+  package func zones(
+    _ selection: AudienceSelection, app: AppID, now: WallTime, carries: (Address) -> Bool
+  ) async throws(StoreError) -> Set<String?> {
+    var zones: [String?] = [nil]
+    var places: [String?: Int] = [nil: 0]
+    var found: Set<Int> = []
+    func place(_ zone: String?) -> Int {
+      if let place = places[zone] { return place }
+      places[zone] = zones.count
+      zones.append(zone)
+      return zones.count - 1
+    }
+    for (partition, blocks) in try await DeviceSets(session).blockCounts(app: app).enumerated() {
+      for block in 0..<blocks {
+        let members = try await evaluate(
+          selection, app: app, partition: partition, block: block, now: now, zoneClass: place)
+        var left = SetBlock.empty
+        for (route, words) in members.routes where carries(route.address) { SetBlock.formUnion(&left, words) }
+        left = SetBlock.and(left, members.words)
+        for (zone, words) in members.zones where SetBlock.count(words, and: left) > 0 {
+          found.insert(zone)
+          SetBlock.subtract(&left, words)
+        }
+        if SetBlock.count(left) > 0 { found.insert(0) }
+      }
+    }
+    return Set(found.map { zones[$0] })
+  }
+
   /// The numbers of one partition's members. Pruned and disabled are out. `carries`: as in `count`. `zoneClass`: which zones are
   /// treated alike; nil: all.
   package func members(

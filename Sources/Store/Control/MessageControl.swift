@@ -38,13 +38,6 @@ package struct MessageControl: StorePart {
     let reply = try await ask(
       Scripts.control, keys: [keys.message(id), keys.controlled(keys.home(id))],
       [.text(word.rawValue), .bytes(id.raw), .text(reason), answering.map { .number($0) } ?? ""])
-    if word == .cancelled {
-      // It need not wait for its time any more.
-      let home = keys.home(id)
-      _ = try await ask(
-        Scripts.hurry, keys: [keys.message(id), keys.scheduled(home)],
-        [.bytes(id.raw), .text(keys.wakeup), .number(Int64(home))])
-    }
     switch reply.array?.first?.integer {
     case 1:
       try await spreadControl(id)
@@ -65,9 +58,15 @@ package struct MessageControl: StorePart {
   /// Tells a message's partitions what holds at home. Repeatable, beside others too.
   func spreadControl(_ id: MessageID) async throws(StoreError) {
     let home = keys.home(id)
-    let held = try await ask(RedisCommand("HMGET", keys.message(id), "ctl", "parts", "told")).array ?? []
+    let held = try await ask(RedisCommand("HMGET", keys.message(id), "ctl", "parts", "st", "told")).array ?? []
     let told = Set((held.last?.text ?? "").split(separator: ",").compactMap { StoredNumber.partition($0) })
     let control = held.first?.text.flatMap { Control(packed: $0) }
+    if let control, control.word != .paused, held[2].text == MessageSchedule.waitingState {
+      // It may not need to wait for its time any more.
+      _ = try await ask(
+        Scripts.hurry, keys: [keys.message(id), keys.scheduled(home)],
+        [.bytes(id.raw), .text(keys.wakeup), .number(Int64(home))])
+    }
     if let control {
       let partitions = (held[1].text ?? "").split(separator: ",").compactMap { StoredNumber.partition($0) }
       _ = try await ask(

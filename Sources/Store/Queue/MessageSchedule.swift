@@ -1,3 +1,4 @@
+import Audience
 package import Domain
 import RedisClient
 
@@ -7,11 +8,18 @@ package struct Schedule: Hashable, Sendable {
   package var startAt: WallTime
   /// As each device's own clock shows it.
   package var local: LocalTime?
-  /// With `local`, `startAt` is when the first clock on earth shows that time, but not before now.
-  package init(startAt: WallTime, local: LocalTime? = nil) {
+  /// With `local`: when the first of its devices gets it, as far as is known.
+  package var first: FirstStart?
+  /// With `local`, `startAt` is when the first clock on earth shows that time; if that has passed, when the first device
+  /// gets it.
+  package init(startAt: WallTime, local: LocalTime? = nil, first: FirstStart? = nil) {
     self.startAt = startAt
     self.local = local
+    self.first = first
   }
+
+  /// No device begins later.
+  var last: WallTime { max(startAt, local?.latest ?? startAt) }
 }
 
 /// A message that has not begun, as it is read to be changed.
@@ -98,7 +106,7 @@ package struct MessageSchedule: StorePart {
   ) async throws(StoreError) -> Rescheduling {
     try session.checkCondition()
     let home = keys.home(id)
-    let life = listingLife(ttl: ttl, acceptedAt: id.acceptedAt, startAt: schedule.startAt)
+    let life = listingLife(ttl: ttl, acceptedAt: id.acceptedAt, startAt: schedule.last)
     let answer = try await ask(
       Scripts.reschedule,
       keys: [
@@ -108,7 +116,8 @@ package struct MessageSchedule: StorePart {
       [
         .bytes(id.raw), .number(Int64(version)), .number(schedule.startAt.milliseconds), .bytes(body),
         schedule.local.map { .number($0.seconds) } ?? "", .number(life), .text(keys.wakeup), .number(Int64(home)),
-        .number(id.hour),
+        .number(id.hour), .text(schedule.first.map { String($0.time.milliseconds) } ?? ""),
+        .text(schedule.first?.zone ?? ""),
       ], partition: home)
     switch answer.integer {
     case 1: return .done
@@ -128,8 +137,12 @@ package struct MessageSchedule: StorePart {
     Int64(ttl) + settings.retentionSeconds + max(0, (startAt ?? acceptedAt) - acceptedAt) / 1_000
   }
 
-  /// Spreads the messages of this home whose time has come; how many there were.
-  package func beginDue(_ lease: Lease, now: WallTime, limit: Int) async throws(StoreError) -> Int {
+  /// Spreads the messages of this home whose time has come; how many there were. `firstStart`: of a message for local
+  /// times, when its first device gets it: it waits until then. Nil: at once.
+  package func beginDue(
+    _ lease: Lease, now: WallTime, limit: Int,
+    firstStart: (MessageID) async throws(StoreError) -> FirstStart? = { _ in nil }
+  ) async throws(StoreError) -> Int {
     let partition = lease.partition
     let command = RedisCommand(
       "ZRANGEBYSCORE", keys.scheduled(partition), "-inf", String(now.milliseconds), "LIMIT", "0", String(limit))
@@ -141,6 +154,7 @@ package struct MessageSchedule: StorePart {
         _ = try await ask(gone, partition: partition)
         continue
       }
+      if try await isPostponed(id, lease, now: now, firstStart) { continue }
       let begun = try await ask(
         Scripts.begin,
         keys: [keys.lease(partition), keys.message(id), keys.scheduled(partition), keys.spreading(partition)],
@@ -148,6 +162,50 @@ package struct MessageSchedule: StorePart {
       if begun.integer == 1 { try await MessageSpread(session).finishSpreading(id) }
     }
     return due.count
+  }
+
+  /// True: the first clock on earth shows its time, but nobody is there, and so it waits on at home, where it can still
+  /// be changed.
+  private func isPostponed(
+    _ id: MessageID, _ lease: Lease, now: WallTime, _ firstStart: (MessageID) async throws(StoreError) -> FirstStart?
+  ) async throws(StoreError) -> Bool {
+    let fields =
+      try await ask(
+        RedisCommand("HMGET", keys.message(id), "at", "sl", "st", "can", "ctl"), partition: lease.partition
+      ).array ?? []
+    guard fields.count == 5, let planned = fields[0].integer, planned <= now.milliseconds, fields[1].integer != nil,
+      fields[2].text == Self.waitingState, fields[3].isNull,
+      fields[4].text.flatMap({ Control(packed: $0) })?.word != .paused,
+      let first = try await firstStart(id), first.time > now
+    else { return false }
+    let done = try await ask(
+      Scripts.postponeStart,
+      keys: [keys.lease(lease.partition), keys.message(id), keys.scheduled(lease.partition)],
+      [.bytes(id.raw), .number(planned), .number(first.time.milliseconds), .text(first.zone)], under: lease)
+    return done.integer == 1
+  }
+
+  /// The zones of the devices that a waiting message is for; nil among them: some have told none. `carries`: which
+  /// devices of an audience it can go to. Nil: they cannot be read.
+  package func zones(of id: MessageID, now: WallTime, carries: (Address) -> Bool) async throws(StoreError)
+    -> Set<String?>?
+  {
+    let fields = try await ask(RedisCommand("HMGET", keys.message(id), "app", "au", "re")).array ?? []
+    guard fields.count == 3, let app = fields[0].text.map({ AppID(rawValue: $0) }) else { return nil }
+    if let text = fields[1].text {
+      guard let expression = try? AudienceExpression(parsing: text) else { return nil }
+      let reach = fields[2].text.flatMap { Reach(rawValue: $0) } ?? .allDevices
+      return try await AudienceSearch(session).zones(
+        AudienceSelection(expression: expression, reach: reach), app: app, now: now, carries: carries)
+    }
+    var zones: Set<String?> = []
+    for (_, packed) in pairs(try await ask(RedisCommand("HGETALL", keys.spread(id))).array ?? []) {
+      guard let step = try? MessageShard(partition: 0, packed: packed) else { continue }
+      let devices = step.waiting
+      let stored = try await DeviceRegistry(session).devices(devices, app: app)
+      for device in stored { zones.insert(device?.device.facts.timeZone) }
+    }
+    return zones
   }
 
   /// When the next thing of a partition is to begin: a scheduled message at home here, an audience, some of its

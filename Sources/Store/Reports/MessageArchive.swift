@@ -56,7 +56,7 @@ package struct MessageArchive: StorePart {
 
   private static let reportFields = [
     "app", "k", "tot", "parts", "can", "don", "rep", "st", "told", "tc", "an", "ctl", "pat", "pr", "rps",
-    VariantSplit.field, "dr", "te", "at", "pl", "v", "sl", Labels.field,
+    VariantSplit.field, "dr", "te", "at", "pl", "v", "sl", "fs", "fz", Labels.field,
   ]
 
   /// Nil where there is none, in the order asked for.

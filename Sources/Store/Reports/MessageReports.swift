@@ -151,10 +151,12 @@ package struct MessageReports: StorePart {
     }
     // Only what was scheduled has a version.
     let version = parts.number("v").map(Int.init)
+    let isWaiting = state == .scheduled || state == .paused && parts.text("st") == MessageSchedule.waitingState
+    let start = parts.number("fs") ?? parts.number("pl") ?? parts.number("at")
     return MessageReport(
       id: id, app: app, kind: kind, state: state, acceptedAt: id.acceptedAt, completedAt: completed,
-      startsAt: version == nil ? nil : (parts.number("pl") ?? parts.number("at")).map { WallTime(milliseconds: $0) },
-      startsAtLocal: parts.number("sl").map { LocalTime(seconds: $0) }, version: state == .scheduled ? version : nil,
+      startsAt: version == nil ? nil : start.map { WallTime(milliseconds: $0) }, startsAtZone: parts.text("fz"),
+      startsAtLocal: parts.number("sl").map { LocalTime(seconds: $0) }, version: isWaiting ? version : nil,
       replayOf: parts.text("rep").flatMap { MessageID($0) },
       draftOf: parts.text("dr").flatMap { DraftID($0) }, testOf: parts.text("te").flatMap { DraftID($0) },
       total: parts.audienceTotal ?? Int(total), counts: counts, retrying: retrying, firstAttemptAt: first,

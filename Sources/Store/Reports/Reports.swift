@@ -27,8 +27,11 @@ package struct MessageReport: Sendable {
   package var state: MessageState
   package var acceptedAt: WallTime
   package var completedAt: WallTime?
-  /// Of a message that was scheduled: when it starts, or did, or would have if it had not been cancelled.
+  /// Of a message that was scheduled: when it starts, or did, or would have if it had not been cancelled. Of one for local
+  /// times: when its first device gets it, as far as was known when that was looked at last.
   package var startsAt: WallTime?
+  /// The zone of that device; nil: not known.
+  package var startsAtZone: String?
   /// … and the time that each device's own clock shows then.
   package var startsAtLocal: LocalTime?
   /// While it may still be changed: one more with each change.

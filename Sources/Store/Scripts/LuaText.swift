@@ -1,3 +1,4 @@
+import Domain
 import RedisClient
 
 /// Puts the text of a script together. Its file begins with Redis' own line. A line `-- use a, b` stands for the files
@@ -80,6 +81,7 @@ enum LuaText {
     ("BITMAP_STEP", "\(SetBlock.bitmapStep)"),
     ("ARRIVING", "\(DeviceRecord.Mark.arriving)"),
     ("SHORTEST_START", "\(AudienceStarts.shortestStart)"),
+    ("LATEST_CLOCK", "\(LocalTime(seconds: 0).latest.milliseconds)"),
     ("RAMP_FLOOR", "\(RateBucket.rampFloor)"),
     ("RATE_CELL_US", "\(RateBucket.cell * 1_000)"),
     ("RATE_CELLS", "\(RateBucket.cells)"),

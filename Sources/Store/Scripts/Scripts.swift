@@ -36,6 +36,7 @@ enum Scripts {
   static let begin = LuaText.script("begin", PackageResources.begin_lua)
   static let reschedule = LuaText.script("reschedule", PackageResources.reschedule_lua)
   static let hurry = LuaText.script("hurry", PackageResources.hurry_lua)
+  static let postponeStart = LuaText.script("postponeStart", PackageResources.postponeStart_lua)
   static let postpone = LuaText.script("postpone", PackageResources.postpone_lua)
   static let releaseJob = LuaText.script("releaseJob", PackageResources.releaseJob_lua)
   static let adjourn = LuaText.script("adjourn", PackageResources.adjourn_lua)
@@ -115,7 +116,8 @@ enum Scripts {
     acceptHere, acceptHome, addShard, stage, spreadDone, reserve, confirm, acceptInline,
     endInline, unfold, dropInline,
     flush, takeTallies, dropSegment, claim, dropJobs, dropRetries, storeSlice, tell,
-    control, controlShard, controlKnown, park, unparked, begin, reschedule, hurry, postpone, releaseJob, adjourn,
+    control, controlShard, controlKnown, park, unparked, begin, reschedule, hurry, postpone, postponeStart, releaseJob,
+    adjourn,
     probe, lease, release, beat,
     grant, recipients,
     scanSegment, scanStream, aimedShards,

@@ -76,6 +76,18 @@ extension Journeys {
     let replay = try await gateway.client.post("/v1/messages/\(byClock)/replay", #"{"outcomes":["cancelled"]}"#)
     #expect(replay.status == 202 && replay.json["targets"] == .integer(10), "\(replay.text)")
 
+    // The first clock on earth shows the time in two seconds, but nobody is there: it waits, and can still be moved.
+    let earliest = WallTime(seconds: now().seconds + 2)
+    let ahead = try await gateway.send(
+      #"{"to":{"everyone":true},"notification":{"title":"A"},"send_at_local":"\#(local(earliest, hours: 14))"}"#)
+    report = try await gateway.until(ahead) { _ in now() > earliest + 2_000 }
+    #expect(report["state"] == .string("scheduled") && report["starts_at_zone"] == .string("Etc/GMT-1"), "\(report)")
+    #expect(report["starts_at"] == .string((earliest + 13 * 3_600_000).rfc3339), "\(report)")
+    let nearer = try await gateway.client.call(
+      "PATCH", "/v1/messages/\(ahead)", #"{"send_at":"\#((now() + 1_000).rfc3339)"}"#)
+    #expect(nearer.status == 200, "\(nearer.text)")
+    #expect(try await gateway.completed(ahead)["outcomes"]?["accepted"] == .integer(30))
+
     // Quiet for an hour around now at Greenwich: skipped there, sent elsewhere.
     func clock(_ minutes: Int64) -> String {
       String(local(now() + minutes * 60_000, hours: 0).dropFirst(11).prefix(5))

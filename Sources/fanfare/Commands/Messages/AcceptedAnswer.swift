@@ -10,7 +10,7 @@ enum AcceptedAnswer {
     if let targets = answer["targets"]?.integer { Terminal.note(counted(targets, "device")) }
     if let start = answer["starts_at"]?.string {
       let zone = answer["starts_at_zone"]?.string ?? "UTC"
-      let isLocal = zone != ZoneName.ofStart(isLocal: false)
+      let isLocal = answer["starts_at_local"] != nil
       Terminal.note(
         isLocal ? "starts by each device's own clock, first in \(zone): \(start)" : "starts at \(start) (\(zone))")
     }

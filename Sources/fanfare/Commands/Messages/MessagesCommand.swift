@@ -152,7 +152,11 @@ enum MessagesCommand {
       let start = start(of: report)
     {
       let version = report["version"]?.integer.map { "; version \($0)" } ?? ""
-      Terminal.print("\(state == "cancelled" ? "would have started" : "starts") at \(start)\(version)")
+      // One that is paused and has no version has begun: nobody was reached.
+      let verb = ["cancelled": "would have started at", "paused": "planned for"][state] ?? "starts at"
+      let isHeld = state == "paused" && report["version"] != nil
+      let ttl = isHeld ? ". Its ttl counts from then. It can be moved (fanfare messages reschedule)" : ""
+      Terminal.print("\(verb) \(start)\(version)\(ttl)")
     }
     for (key, words) in [
       ("replay_of", "replay of"), ("draft_of", "sent from the draft"), ("test_of", "test of the draft"),
