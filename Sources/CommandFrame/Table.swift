@@ -10,12 +10,12 @@ package struct Table {
   /// A summary for people.
   package init() {}
   /// A list: on a terminal its head stands out; elsewhere its columns are parted by tabs, for `cut` and `awk`.
-  package init(_ head: String..., state: String? = nil) {
+  package init(_ head: String..., state: String? = nil) { self.init(head: head, state: state) }
+  /// The same, with the columns as a list.
+  package init(head: [String], state: String? = nil) {
     self.head = head
     stateColumn = state.flatMap { head.firstIndex(of: $0) }
   }
-  /// The same, with the columns as a list.
-  package init(head: [String]) { self.head = head }
 
   /// Rows may have different lengths: a cell that is missing is left blank.
   package mutating func row(_ cells: String...) { rows.append(cells) }

@@ -42,16 +42,18 @@ enum ServerCall {
     }
   }
 
-  /// One call; `show` writes its answer for people, `--json` prints it as it came.
+  /// One call; `show` writes its answer for people, `--json` prints it as it came. `repeated`: says that an earlier
+  /// request has done it.
   static func one(
     _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = [],
+    repeated: @escaping @Sendable (JSONValue) -> Void = AcceptedAnswer.tellRepeat,
     _ show: @escaping @Sendable (JSONValue) -> Void
   ) throws -> ExitCode {
     let json = arguments.wantsJSON
     return try run(arguments) { client, _ in
       let answer = try await client.call(method, path, body, headers: headers)
       guard answer.isSuccess else { return refused(answer, json: json) }
-      if answer.isRepeated { AcceptedAnswer.tellRepeat() }
+      if answer.isRepeated { repeated(answer.document ?? .null) }
       if !json { show(answer.document ?? .null) } else if !answer.body.isEmpty { Terminal.print(json: answer.body) }
       return .success
     }

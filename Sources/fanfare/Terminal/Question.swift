@@ -7,6 +7,17 @@ enum Question {
   /// Somebody can be asked: input and errors are a terminal.
   static let canBeAsked = isatty(0) == 1 && isatty(2) == 1
 
+  /// Before what cannot be undone. `mark`: the action that it is for, as its help begins.
+  static func option(_ mark: String) -> Command.Option { Command.Option("--yes", "\(mark)do not ask first") }
+
+  /// True: go on. Asks on a terminal, unless `--yes` or `--json` is given; elsewhere a program has decided.
+  static func isConfirmed(_ question: String, _ arguments: Arguments) -> Bool {
+    guard canBeAsked, !arguments.has("--yes"), !arguments.wantsJSON else { return true }
+    guard !yes("\(question) It cannot be undone.", isUsual: false) else { return true }
+    Terminal.note("nothing was changed")
+    return false
+  }
+
   /// True for an answer that begins with y. Without an answer, `isUsual`; false at the end of the input.
   static func yes(_ question: String, isUsual: Bool = true) -> Bool {
     Terminal.write("\(question) [\(isUsual ? "Y/n" : "y/N")] ", to: 2)

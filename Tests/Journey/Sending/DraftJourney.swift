@@ -44,11 +44,21 @@ extension Journeys {
     #expect(try await fanfare("drafts", "show", id).contains(#""title":"Spring""#))
     #expect(try await fanfare("drafts", "count", id).contains(/20 +would be sent/))
     _ = try await fanfare("drafts", "send", id, "--version", "1", exit: 5)
+    let unknown = try await fanfare("drafts", "edit", id, "--version", "9", "--file", file.path, exit: 5)
+    #expect(unknown.contains("the draft has no version 9: it has version 2"), "\(unknown)")
+    let older = try await fanfare("drafts", "edit", id, "--version", "1", environment: ["EDITOR": "false"], exit: 5)
+    #expect(older.contains("somebody has changed the draft since version 1: it has version 2"), "\(older)")
 
     let tests = try await fanfare("drafts", "test", id, "--list", "team")
     let ids = tests.matches(of: /msg_[0-9a-z]{26}/).map { String($0.0) }
     #expect(ids.count == 2, "\(tests)")
     for test in ids { #expect(try await gateway.completed(test)["test_of"]?.string == id) }
+    let listed = try await fanfare("messages", "list")
+    #expect(listed.contains("Test of Spring (a)") && listed.contains("Test of Spring (b)"), "\(listed)")
+    #expect(try await fanfare("messages", "deliveries", ids[1], "--csv").contains(",b,"))
+    _ = try await fanfare("test-lists", "set", "nobody", "--user", "nobody")
+    let missed = try await fanfare("drafts", "test", id, "--list", "nobody", exit: 1)
+    #expect(missed.contains("nobody gets this test"), "\(missed)")
     let tried = try await world.sandbox.log()
     #expect(tried.count == 4 && Set(tried.map(\.token)) == Set(tokens.prefix(2).map(\.1)))
 
@@ -64,7 +74,8 @@ extension Journeys {
       let shown = tried.filter { $0.token == entry.token }.map { timeless($0.body) }
       #expect(Set(shown).count == 2 && shown.contains(timeless(entry.body)), "\(entry.body) was not among \(shown)")
     }
-    #expect(try await fanfare("drafts", "send", id).contains(campaign), "asked again, it is the same message")
+    let again = try await fanfare("drafts", "send", id)
+    #expect(again.contains("this draft was sent before, as \(campaign)") && !again.contains("idempotency"), "\(again)")
     #expect(try await world.sandbox.log().count == tried.count + 20)
     #expect(try await fanfare("drafts", "duplicate", campaign, "--json").contains("RABATT"))
     _ = try await fanfare("drafts", "show", id, exit: 5)

@@ -12,6 +12,7 @@ enum DeviceView {
     Command.Option("--environment", "NAME", "list: production or sandbox"),
     Command.Option("--token-kind", "NAME", repeats: true, "list: devices with this kind of token"),
     Command.Option("--status", "NAME", repeats: true, "list: active, disabled or dead"),
+    Question.option("delete: "),
   ]
 
   static func run(_ action: String, _ id: String?, _ arguments: Arguments) throws -> ExitCode {
@@ -21,6 +22,7 @@ enum DeviceView {
     switch action {
     case "show": return try ServerCall.one("GET", path, arguments, show)
     case "delete":
+      guard Question.isConfirmed("Delete the device \(id)?", arguments) else { return .failure }
       return try ServerCall.one("DELETE", path, arguments) { _ in Terminal.print("\(id) is deleted") }
     default: return try ListCall.run(path + "/timeline", [], arguments, limit: usual, timeline)
     }

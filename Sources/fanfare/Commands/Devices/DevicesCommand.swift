@@ -14,7 +14,7 @@ enum DevicesCommand {
       list       print the devices that match all filters, including dead ones
       show       print one device
       timeline   list the messages to a device with their outcomes
-      delete     delete a device
+      delete     delete a device. On a terminal it asks first
       import     (from FILE; - is standard input) register devices. FILE is NDJSON, with one device on each
                  line as in POST /v1/devices, or CSV, whose first line names the columns (give --csv if the file name
                  does not end in .csv). --map Email=user maps a column to a field, --map Notes=- ignores a column, --set

@@ -7,9 +7,11 @@ enum UsersCommand {
   static let command = Command(
     name: "users", summary: "show and delete a user's devices and tags",
     about: """
-      show prints a user's devices and tags. delete deletes them, as a privacy request demands. You can repeat delete.
+      show prints a user's devices and tags. delete deletes them, as a privacy request demands. On a terminal it asks
+      first. You can repeat delete.
       """,
-    positionals: ["show|delete", "ID"], options: [Command.json] + ServerCall.options(scopes: "devices (read for show)"),
+    positionals: ["show|delete", "ID"],
+    options: [Question.option("delete: "), Command.json] + ServerCall.options(scopes: "devices (read for show)"),
     examples: ["fanfare users show 4711"]
   ) { arguments in
     guard let id = arguments.positionals.dropFirst().first else {
@@ -25,6 +27,7 @@ enum UsersCommand {
         DeviceView.list(user["devices"]?.array ?? [])
       }
     case "delete":
+      guard Question.isConfirmed("Delete all devices and tags of the user \(id)?", arguments) else { return .failure }
       return try ServerCall.one("DELETE", path, arguments) { answer in
         Terminal.print("deleted \(counted(answer["devices_deleted"]?.integer ?? 0, "device")) of \(id)")
       }

@@ -17,8 +17,13 @@ enum AcceptedAnswer {
     warn(answer)
   }
 
-  static func tellRepeat() {
+  @Sendable static func tellRepeat(_ answer: JSONValue) {
     Terminal.note("note: this idempotency key was used before: this is its message, and nothing new is sent")
+  }
+
+  @Sendable static func tellSentDraft(_ answer: JSONValue) {
+    let id = answer["id"]?.string ?? ""
+    Terminal.note("note: this draft was sent before, as \(id): nothing new is sent")
   }
 
   @Sendable static func warn(_ answer: JSONValue) {

@@ -16,13 +16,15 @@ enum AudienceCommand {
         audience:winback && !churned       a named audience
         everyone                           every device
       Other keys: provider: platform: tz: · plan:* matches any value · text "in quotes" is always a tag.
+      A message keeps what a name stood for when it was accepted: set and delete tell of scheduled messages that name
+      the audience, and of drafts, which get the new one. On a terminal delete asks first.
       """,
     positionals: ["count|set|show|list|delete", "[EXPRESSION or NAME]", "[EXPRESSION]"],
     options: [
       Command.Option("--latest", "count only each user's most recently seen device"),
       Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),
       Command.Option("--message", "FILE", "forecast this message (default: a plain alert)"),
-      Command.json, ListCall.csv(of: "list"),
+      Question.option("delete: "), Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "read (set and delete: admin)"),
     examples: [
       "fanfare audience count 'plan:pro && !churned'", "fanfare audience set winback 'seen:>30d && !churned'",
@@ -112,6 +114,7 @@ enum AudienceCommand {
         return .success
       }
       Terminal.print("\(name) \(answer.status == 201 ? "is" : "is now") \(audience["audience"]?.string ?? "")")
+      AcceptedAnswer.warn(audience)
       // What a count would warn of, a mistyped tag for one.
       let count = try await client.call("POST", "/v1/audiences/count", body(expression))
       for warning in count.document?["warnings"]?.array ?? [] where warning["code"]?.string == "unknown_tag" {
@@ -134,7 +137,11 @@ enum AudienceCommand {
 
   private static func delete(_ name: String, _ arguments: Arguments) throws -> ExitCode {
     let path = try path(of: name)
-    return try ServerCall.one("DELETE", path, arguments) { _ in Terminal.print("\(name) is deleted") }
+    guard Question.isConfirmed("Delete the audience \(name)?", arguments) else { return .failure }
+    return try ServerCall.one("DELETE", path, arguments) { answer in
+      Terminal.print("\(name) is deleted")
+      AcceptedAnswer.warn(answer)
+    }
   }
 
   private static func path(of name: String) throws(UsageProblem) -> String {

@@ -18,7 +18,7 @@ enum DraftsCommand {
       count       show how many devices the draft would be sent to now
       test        send the draft to test lists only (see fanfare help test-lists); it looks as it will for everybody
       send        send the draft once, however often you repeat the command. A draft that nobody would get is kept
-      delete      delete a draft
+      delete      delete a draft. On a terminal it asks first
       duplicate   create a new draft from a draft, or from a message that was sent
       """,
     positionals: ["list|show|create|edit|count|test|send|delete|duplicate", "[ID]"],
@@ -29,7 +29,7 @@ enum DraftsCommand {
       Command.Option("--version", "NUMBER", "edit, send, delete: only if the draft still has this version"),
       Command.Option("--list", "NAME", repeats: true, "test: a test list"),
       Command.Option("--variant", "NAME", "test: this variant only (default: all variants)"),
-      Command.Option("--dry-run", "send: show what would be sent; send nothing"), SendQuestion.option("send: "),
+      Command.Option("--dry-run", "send: show what would be sent; send nothing"), SendQuestion.option("send, delete: "),
       Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "send (read for list, show and count)"),
     examples: [
@@ -52,6 +52,7 @@ enum DraftsCommand {
     case ("test", let id?): return try test(try path(id), arguments)
     case ("send", let id?): return try send(try path(id), arguments)
     case ("delete", let id?):
+      guard Question.isConfirmed("Delete the draft \(id)?", arguments) else { return .failure }
       return try ServerCall.one("DELETE", try path(id), arguments, headers: try match(arguments)) { _ in
         Terminal.print("\(id) is deleted")
       }
@@ -208,13 +209,24 @@ enum DraftsCommand {
     return try ServerCall.run(arguments) { client, _ in
       let read = try await client.call("GET", path)
       guard read.isSuccess, let draft = read.document else { return ServerCall.refused(read, json: json) }
-      if file == nil, arguments.text("--name") == nil {
+      let last = Int(draft["version"]?.integer ?? 0)
+      let isEdited = file == nil && arguments.text("--name") == nil
+      // Of an older version a file is shown what has changed since.
+      if let version, version > last || isEdited && version < last {
+        let fault =
+          version > last
+          ? "the draft has no version \(version): it has version \(last)"
+          : "somebody has changed the draft since version \(version): it has version \(last)"
+        Terminal.complain(fault, "leave out --version to edit version \(last)", code: "draft_conflict")
+        return .refused
+      }
+      if isEdited {
         var edit = DraftEdit(id, path, draft, version: version, client, json: json)
         return await edit.run()
       }
       let current = draft["message"] ?? .object([])
       let name = arguments.text("--name") ?? draft["name"]?.string
-      let seen = Header("if-match", "\"\(version ?? Int(draft["version"]?.integer ?? 0))\"")
+      let seen = Header("if-match", "\"\(version ?? last)\"")
       let answer = try await client.call("PUT", path, self.draft(file ?? current, name: name), headers: [seen])
       guard answer.isSuccess, let changed = answer.document else {
         let code = ServerCall.refused(answer, json: json)
@@ -247,14 +259,33 @@ enum DraftsCommand {
     var members: [JSONMember] = []
     members.set("lists", strings: lists)
     members.set("variant", arguments.text("--variant"))
-    return try ServerCall.one("POST", path + "/test", arguments, body: JSONValue.object(members).encoded) { answer in
-      for test in answer["items"]?.array ?? [] {
-        let variant = test["variant"]?.string.map { "variant \($0): " } ?? ""
-        Terminal.print(test["id"]?.string ?? "")
-        Terminal.note("\(variant)\(counted(test["targets"]?.integer ?? 0, "device"))")
-        AcceptedAnswer.warn(test)
+    let body = JSONValue.object(members).encoded
+    let json = arguments.wantsJSON
+    return try ServerCall.run(arguments) { client, _ in
+      let answer = try await client.call("POST", path + "/test", body)
+      guard answer.isSuccess else { return ServerCall.refused(answer, json: json) }
+      let tests = answer.document?["items"]?.array ?? []
+      if json {
+        Terminal.print(json: answer.body)
+      } else {
+        for test in tests { tellTest(test) }
       }
+      // Nothing of it is queued.
+      guard tests.allSatisfy({ $0["state"]?.string == "completed" }) else { return .success }
+      if !json {
+        Terminal.complain(
+          "nobody gets this test: no device on the test lists can be sent to",
+          "fanfare test-lists show NAME shows who is on a list")
+      }
+      return .failure
     }
+  }
+
+  private static func tellTest(_ test: JSONValue) {
+    let variant = test["variant"]?.string.map { "variant \($0): " } ?? ""
+    Terminal.print(test["id"]?.string ?? "")
+    Terminal.note("\(variant)\(counted(test["targets"]?.integer ?? 0, "device"))")
+    AcceptedAnswer.warn(test)
   }
 
   private static func send(_ path: String, _ arguments: Arguments) throws -> ExitCode {
@@ -265,7 +296,8 @@ enum DraftsCommand {
     }
     let answer = try SendQuestion.ask(dryRun, arguments, headers: headers)
     guard answer == .success else { return answer }
-    return try ServerCall.one("POST", path + "/send", arguments, headers: headers, AcceptedAnswer.show)
+    return try ServerCall.one(
+      "POST", path + "/send", arguments, headers: headers, repeated: AcceptedAnswer.tellSentDraft, AcceptedAnswer.show)
   }
 
   private static func duplicate(_ id: String, _ arguments: Arguments) throws -> ExitCode {

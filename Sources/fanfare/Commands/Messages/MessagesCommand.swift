@@ -46,7 +46,7 @@ enum MessagesCommand {
       Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
       Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
       Command.Option("--wait", "SECONDS", "replay: wait until every delivery has ended, then print how"),
-      Command.json,
+      Question.option("cancel: "), Command.json,
     ] + ListCall.options(defaultLimit, of: "list, tail, deliveries"),
     examples: [
       "fanfare messages list --label campaign:spring", "fanfare messages deliveries msg_01k… --state failed,dead --csv",
@@ -68,7 +68,7 @@ enum MessagesCommand {
     case ("pause", let id?), ("resume", let id?):
       return try ServerCall.one("POST", try path(id) + "/\(arguments.positionals[0])", arguments) { show($0) }
     case ("watch", let id?): return try MessageWatch.run(id, try path(id), arguments)
-    case ("cancel", let id?): return try cancel(try path(id), arguments)
+    case ("cancel", let id?): return try cancel(id, try path(id), arguments)
     case ("reschedule", let id?): return try reschedule(id, arguments)
     case ("replay", let id?): return try replay(id, arguments)
     case ("show", nil), ("deliveries", nil), ("watch", nil), ("reschedule", nil), ("pause", nil), ("resume", nil),
@@ -104,17 +104,19 @@ enum MessagesCommand {
   private static func list(_ arguments: Arguments) throws -> ExitCode {
     try ListCall.run("/v1/messages", filters(arguments), arguments, limit: defaultLimit) { items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no message matches") }
+      // All of them, so that each row adds up.
+      let outcomes = Outcome.allCases.map(\.rawValue)
+      let accepted = Outcome.accepted.rawValue
       var table = Table(
-        "id", "state", "kind", "created at", "targets", "accepted by vendor", "failed", "dead", "skipped", "name",
-        state: "state")
+        head: ["id", "state", "kind", "created at", "targets"]
+          + outcomes.map { $0 == accepted ? "accepted by vendor" : $0 } + ["name"], state: "state")
       for report in items {
         let counts = MessageCounts(report)
         table.row(
-          report["id"]?.string ?? "", report["state"]?.string ?? "", report["kind"]?.string ?? "",
-          report["accepted_at"]?.string ?? "", grouped(counts.total),
-          grouped(counts.outcomes["accepted", default: 0]),
-          grouped(counts.outcomes["failed", default: 0]), grouped(counts.outcomes["dead", default: 0]),
-          grouped(counts.outcomes["skipped", default: 0]), report["name"]?.string ?? "")
+          [
+            report["id"]?.string ?? "", report["state"]?.string ?? "", report["kind"]?.string ?? "",
+            report["accepted_at"]?.string ?? "", grouped(counts.total),
+          ] + outcomes.map { grouped(counts.outcomes[$0, default: 0]) } + [report["name"]?.string ?? ""])
       }
       table.show()
       ListCall.tellRest(items.count, isWhole)
@@ -196,7 +198,8 @@ enum MessagesCommand {
   }
 
   /// What is in flight finishes, so that the last word comes a little later.
-  private static func cancel(_ path: String, _ arguments: Arguments) throws -> ExitCode {
+  private static func cancel(_ id: String, _ path: String, _ arguments: Arguments) throws -> ExitCode {
+    guard Question.isConfirmed("Cancel \(id)?", arguments) else { return .failure }
     let json = arguments.wantsJSON
     return try ServerCall.run(arguments) { client, loop in
       var answer = try await client.call("POST", path + "/cancel")

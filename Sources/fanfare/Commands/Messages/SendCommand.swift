@@ -13,8 +13,9 @@ enum SendCommand {
       Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens written as
       PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it
       (docs/message.md); options given beside it replace its fields. What has no option, such as other kinds, `providers`,
-      `localized` and `overrides`, stands in the file. --dry-run shows what would be sent, and sends nothing. --wait ends with exit
-      code 0 only if there were recipients and every delivery was accepted, or skipped as the message or its app asks for
+      `localized` and `overrides`, stands in the file. --dry-run shows what would be sent, and sends nothing. On a terminal, a
+      message to an audience, to everyone or for local times shows its forecast and asks first; --yes skips that. --wait ends with
+      exit code 0 only if there were recipients and every delivery was accepted, or skipped as the message or its app asks for
       (holdout, quiet hours, a cap); else with 1 and the reason. The server and the key may come from FANFARE_URL and
       FANFARE_KEY, or from a profile (fanfare help login).
       """,
@@ -87,7 +88,7 @@ enum SendCommand {
       guard answer.isSuccess, let accepted = answer.document, let id = accepted["id"]?.string else {
         return ServerCall.refused(answer, json: json)
       }
-      if answer.isRepeated { AcceptedAnswer.tellRepeat() }
+      if answer.isRepeated { AcceptedAnswer.tellRepeat(accepted) }
       guard let wait else {
         json ? Terminal.print(json: answer.body) : AcceptedAnswer.show(accepted)
         return .success

@@ -1,0 +1,45 @@
+import Domain
+import Foundation
+import JSON
+import Support
+import Testing
+
+extension Journeys {
+  @Test("what cannot be undone is asked about on a terminal, unless --yes is given; a script is not asked")
+  func questions() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    let tool = Tool(gateway: gateway, world: world)
+    for device in ["d1", "d2"] {
+      let body = #"{"provider":"apns","token":"\#(Tokens.apns(device == "d1" ? 1 : 2))","user":"ana"}"#
+      #expect(try await gateway.client.put("/v1/devices/\(device)", body).status == 201)
+    }
+    let later = #"{"to":{"devices":["d1"]},"notification":{"title":"T"},"send_at":"2099-01-01T00:00:00Z"}"#
+    let time = ISO8601DateFormatter().string(from: Date(timeIntervalSinceNow: 86_400))
+    let message = try await gateway.send(later.replacing("2099-01-01T00:00:00Z", with: time))
+    func state() async throws -> String? {
+      try await gateway.client.get("/v1/messages/\(message)").json["state"]?.string
+    }
+    /// On a terminal of its own, whose user types this line.
+    func typing(_ answer: String, _ words: String, exit: Int32) async throws -> String {
+      let command = #"printf '%s\n' "$ANSWER" | script -qec "$0 $WORDS" /dev/null"#
+      return try await tool.shell(command, exit: exit, ["ANSWER": answer, "WORDS": words])
+    }
+
+    let refused = try await typing("n", "messages cancel \(message)", exit: 1)
+    #expect(refused.contains("Cancel \(message)? It cannot be undone.") && refused.contains("nothing was changed"))
+    #expect(try await state() == "scheduled")
+    _ = try await typing("n", "devices delete d2", exit: 1)
+    #expect(try await gateway.client.get("/v1/devices/d2").status == 200)
+    #expect(try await typing("", "users delete ana", exit: 1).contains("the user ana?"), "no answer is a no")
+    #expect(try await gateway.client.get("/v1/users/ana").json["devices"]?.array?.count == 2)
+    _ = try await typing("y", "devices delete d2", exit: 0)
+    #expect(try await gateway.client.get("/v1/devices/d2").status == 404)
+    let forced = try await typing("", "messages cancel \(message) --yes", exit: 0)
+    #expect(!forced.contains("?") && forced.contains("cancelled"), "\(forced)")
+    #expect(try await state() == "cancelled")
+    #expect(try await tool.run("users", "delete", "ana").contains("deleted 1 device"))
+    let table = try await tool.run("messages", "list").split(separator: "\n").first.map(String.init)
+    for column in ["expired", "cancelled", "superseded"] { #expect(table?.contains(column) == true, "\(table ?? "")") }
+  }
+}
