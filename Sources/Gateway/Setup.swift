@@ -62,7 +62,7 @@ extension Setup {
     settings.http2.pingAfter = configuration.http2.pingAfter
     settings.http2.pingTimeout = configuration.http2.pingTimeout
     settings.caFile = configuration.caFile
-    settings.gate.probeInterval = configuration.workers.probe
+    settings.breaker.probeInterval = configuration.workers.probe
     settings.brake.floorShare = Double(configuration.pruneBrake.normalPercent) / 100
     settings.brake.factor = Double(configuration.pruneBrake.factor)
     settings.brake.minimumSample = configuration.pruneBrake.sample

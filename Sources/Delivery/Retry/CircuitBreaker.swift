@@ -1,18 +1,19 @@
 import Domain
 
-/// Whether one credential may send now (design D12, D14). A wait of the whole credential spends no attempt of anybody:
-/// its deliveries stay where they are, and after the wait a single one tries first.
+/// Whether one credential may send now (design D12, D14): everything while it is closed, nothing while it is open
+/// (`waiting` and `blocked`), only probes while it is half open. A wait of the whole credential spends no attempt of
+/// anybody: its deliveries stay where they are, and after the wait a single one tries first.
 struct CircuitBreaker {
   enum State: Hashable {
     /// Exits: `waiting` by a quota or by failures in a row, `blocked` by a refusal of the credential.
-    case open
-    /// A passing wait: a quota, or a provider that fails whatever it is asked. Exit: `probing` when it is over.
+    case closed
+    /// A passing wait: a quota, or a provider that fails whatever it is asked. Exit: `halfOpen` when it is over.
     case waiting(until: Instant, reason: String)
-    /// The operator's fault. Exit: `probing` when it is time for another try.
+    /// The operator's fault. Exit: `halfOpen` when it is time for another try.
     case blocked(reason: String, until: Instant)
-    /// One delivery is at work, or several if it gets no answer. Exits: `open` if one of them got any other answer,
+    /// One delivery is at work, or several if it gets no answer. Exits: `closed` if one of them got any other answer,
     /// else back to where it came from.
-    case probing(reason: String, operatorsFault: Bool)
+    case halfOpen(reason: String, operatorsFault: Bool)
   }
 
   enum Passage: Hashable {
@@ -28,7 +29,7 @@ struct CircuitBreaker {
     case none
     case suspended(reason: String)
     case blocked(reason: String)
-    case reopened
+    case recovered
   }
 
   static let noAuthorization = "authorization unavailable"
@@ -45,9 +46,9 @@ struct CircuitBreaker {
     var until: Instant?
   }
 
-  private(set) var state = State.open
+  private(set) var state = State.closed
   private(set) var trouble: Trouble?
-  private var settings: GateSettings
+  private var settings: BreakerSettings
   private var policy: RetryPolicy
   private var quotas = 0
   /// Failures in a row, without any other answer between them; and how often in a row they made the credential wait.
@@ -62,29 +63,29 @@ struct CircuitBreaker {
   /// When the authorization was last refused as expired, until a request begun later was accepted.
   private var expiredAt: Instant?
 
-  init(settings: GateSettings, policy: RetryPolicy) {
+  init(settings: BreakerSettings, policy: RetryPolicy) {
     self.settings = settings
     self.policy = policy
   }
 
-  var isOpen: Bool { state == .open }
+  var isClosed: Bool { state == .closed }
   /// Each second probe had better be another delivery than the one whose turn it is: nobody knows who is to blame.
   var wantsAnother: Bool { !probes.gone.isMultiple(of: 2) }
 
   /// An acceptance may change something: only then it has to be told.
-  var heedsAcceptance: Bool { state != .open || expiredAt != nil || failures > 0 || refusals.count > 0 }
+  var heedsAcceptance: Bool { state != .closed || expiredAt != nil || failures > 0 || refusals.count > 0 }
 
   /// What comes back now would be let through, be it as the probe.
   func mayPass(now: Instant) -> Bool {
     switch state {
-    case .open, .probing: true
+    case .closed, .halfOpen: true
     case .waiting(let until, _), .blocked(_, let until): until <= now
     }
   }
   /// Milliseconds after which it is worth to come back.
   func pause(now: Instant) -> Int64 {
     switch state {
-    case .open, .probing: policy.settings.base
+    case .closed, .halfOpen: policy.settings.base
     case .waiting(let until, _), .blocked(_, let until): max(1, until - now)
     }
   }
@@ -92,25 +93,25 @@ struct CircuitBreaker {
   /// Now a probe may go, at least one that has not failed before.
   func wantsProbe(now: Instant) -> Bool {
     switch state {
-    case .open: false
+    case .closed: false
     case .waiting(let until, _), .blocked(_, let until): until <= now
-    case .probing: probes.next(after: nil).map { $0 <= now } ?? false
+    case .halfOpen: probes.next(after: nil).map { $0 <= now } ?? false
     }
   }
 
   /// `isFresh`: what would go has not failed before.
   mutating func passage(now: Instant, isFresh: Bool = true) -> Passage {
     switch state {
-    case .open: return .go
+    case .closed: return .go
     case .waiting(let until, let reason):
       if now < until { return .wait(until: until) }
-      state = .probing(reason: reason, operatorsFault: false)
+      state = .halfOpen(reason: reason, operatorsFault: false)
       probes.begin()
     case .blocked(let reason, let until):
       if now < until { return .wait(until: until) }
-      state = .probing(reason: reason, operatorsFault: true)
+      state = .halfOpen(reason: reason, operatorsFault: true)
       probes.begin()
-    case .probing:
+    case .halfOpen:
       guard probes.atWork < settings.probesAtOnce else { return .wait(until: nil) }
       guard probes.mayGo(isFresh: isFresh, now: now) else { return .wait(until: probes.next(after: now)) }
     }
@@ -124,8 +125,8 @@ struct CircuitBreaker {
     case .waiting(_, let reason): state = .waiting(until: now, reason: reason)
     case .blocked(let reason, _): state = .blocked(reason: reason, until: now)
     // Beside those that have no answer yet.
-    case .probing: probes.hurry(now: now)
-    case .open: break
+    case .halfOpen: probes.hurry(now: now)
+    case .closed: break
     }
   }
 
@@ -137,7 +138,7 @@ struct CircuitBreaker {
 
   /// A probe has told nothing: another one may go, beside those that are still at work.
   private mutating func allowAnother(now: Instant) {
-    guard case .probing(let reason, let operatorsFault) = state else { return }
+    guard case .halfOpen(let reason, let operatorsFault) = state else { return }
     guard probes.atWork == 0 else { return probes.allowAnother(now: now) }
     state = operatorsFault ? .blocked(reason: reason, until: now) : .waiting(until: now, reason: reason)
   }
@@ -166,15 +167,15 @@ struct CircuitBreaker {
     }
     if let refused = expiredAt, refused < began { expiredAt = nil }
     if case .retry = verdict {} else { serves(now: now) }
-    let reopens = if probe, case .probing = state { true } else { false }
-    if reopens {
+    let recovers = if probe, case .halfOpen = state { true } else { false }
+    if recovers {
       quotas = 0
       breaks = 0
-      state = .open
+      state = .closed
     }
-    if state == .open, failures == 0 { trouble = nil }
+    if state == .closed, failures == 0 { trouble = nil }
     refused(verdict)
-    return reopens ? .reopened : .none
+    return recovers ? .recovered : .none
   }
 
   /// An answer has come that is no failure.
@@ -192,7 +193,7 @@ struct CircuitBreaker {
     switch verdict {
     case .rejected(let reason):
       refusals = (refusals.reason == reason ? refusals.count + 1 : 1, reason)
-      guard state == .open, refusals.count >= settings.refusalsToTell else { return }
+      guard state == .closed, refusals.count >= settings.refusalsToTell else { return }
       trouble = Trouble(state: .failing, reason: Self.refusal(reason))
     case .accepted, .dead: refusals = (0, "")
     case .retry, .blocked: break
@@ -206,7 +207,7 @@ struct CircuitBreaker {
     trouble = Trouble(state: blocked == nil ? .failing : .blocked, reason: reason, nextTry: until)
     state = blocked == nil ? .waiting(until: until, reason: reason) : .blocked(reason: reason, until: until)
     switch before {
-    case .blocked(reason, _), .probing(reason, _), .waiting(_, reason): return .none
+    case .blocked(reason, _), .halfOpen(reason, _), .waiting(_, reason): return .none
     default: return blocked == nil ? .suspended(reason: reason) : .blocked(reason: reason)
     }
   }
@@ -222,12 +223,12 @@ struct CircuitBreaker {
   private mutating func failed(
     _ retry: Retry, probe: Bool, isTelling: Bool, now: Instant, jitter: Double
   ) -> Change? {
-    if state == .open {
+    if state == .closed {
       failures += 1
       if failures >= settings.failuresToTell { trouble = Trouble(state: .failing, reason: retry.reason) }
     }
-    let isProbe = if case .probing = state { probe } else { false }
-    guard (state == .open && failures >= settings.failuresInARow) || (isProbe && breaks > 0) else {
+    let isProbe = if case .halfOpen = state { probe } else { false }
+    guard (state == .closed && failures >= settings.failuresInARow) || (isProbe && breaks > 0) else {
       return retry.cause == .unknownOutcome ? letAnother(probe, now: now) : nil
     }
     // A delivery that has failed before is no reason to wait longer than the others have made it.
@@ -249,7 +250,7 @@ struct CircuitBreaker {
   private mutating func wait(_ retry: Retry, began: Instant, probe: Bool, now: Instant, jitter: Double) -> Change {
     if case .blocked = state { return .none }
     // Answers to what was at work when the wait began say nothing new, except a longer time.
-    let echo = if case .probing = state { !probe } else { state != .open }
+    let echo = if case .halfOpen = state { !probe } else { state != .closed }
     if !echo { quotas += 1 }
     let span = policy.suspension(
       retry.cause, times: quotas, retryAfter: retry.retryAfter, maximum: settings.maximumWait, jitter: jitter)
@@ -273,7 +274,7 @@ struct CircuitBreaker {
   private mutating func block(_ reason: String, began: Instant, probe: Bool, now: Instant) -> Change {
     if case .blocked = state { return .none }
     let known: Bool
-    if case .probing(let earlier, true) = state { known = earlier == reason } else { known = false }
+    if case .halfOpen(let earlier, true) = state { known = earlier == reason } else { known = false }
     state = .blocked(reason: reason, until: now + settings.probeInterval)
     trouble = Trouble(state: .blocked, reason: reason, nextTry: now + settings.probeInterval)
     return known ? .none : .blocked(reason: reason)
@@ -299,7 +300,7 @@ struct CircuitBreaker {
     guard case .retry(let retry) = verdict else { return false }
     switch retry.cause {
     case .authorizationExpired: return expiredAt.map { $0 < began } ?? true
-    case .authorizationTooNew: return isOpen || probe
+    case .authorizationTooNew: return isClosed || probe
     default: return false
     }
   }

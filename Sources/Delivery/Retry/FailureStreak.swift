@@ -1,11 +1,11 @@
 import Domain
 import Loop
 
-/// Finds a provider that takes nothing of the little it is asked. The gate counts the first requests of many
+/// Finds a provider that takes nothing of the little it is asked. The breaker counts the first requests of many
 /// deliveries; this counts every answer since the last push that was taken, also those to deliveries that had failed
 /// before. Pure.
 struct FailureStreak {
-  private let settings: GateSettings
+  private let settings: BreakerSettings
   private var failures = 0
   private var reason = ""
   /// Messages are refused, all for one reason; otherwise the provider fails.
@@ -16,7 +16,7 @@ struct FailureStreak {
   /// When a delivery that failed goes again: one of those whose turn comes next.
   private(set) var nextRetry: Instant?
 
-  init(_ settings: GateSettings) { self.settings = settings }
+  init(_ settings: BreakerSettings) { self.settings = settings }
 
   /// The next push that is taken has to be told of.
   var isEmpty: Bool { failures == 0 }

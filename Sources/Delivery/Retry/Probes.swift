@@ -31,7 +31,7 @@ struct Probes {
     [fresh.next, failed.next].compactMap { $0 }.filter { next in now.map { $0 < next } ?? true }.min()
   }
 
-  mutating func go(isFresh: Bool, now: Instant, _ settings: GateSettings) {
+  mutating func go(isFresh: Bool, now: Instant, _ settings: BreakerSettings) {
     before = (fresh, failed)
     atWork += 1
     gone &+= 1

@@ -86,7 +86,7 @@ final class RetrySet: WorkerPart {
       return worker.settler.write(
         target, end.outcome, reason: end.reason, sender: sender, job: nil, partition: partition)
     }
-    let wait = min(sender.status.gate.pause(now: loop.now), max(1, message.expiresAt - loop.wallNow + 1))
+    let wait = min(sender.status.breaker.pause(now: loop.now), max(1, message.expiresAt - loop.wallNow + 1))
     let pause = sender.retryPauses.next(wait: wait, now: loop.now)
     sender.status.postponed(until: postpone(target, pause: pause, partition: partition))
   }

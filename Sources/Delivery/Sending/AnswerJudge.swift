@@ -40,7 +40,7 @@ final class AnswerJudge: SenderPart {
     case .unreachable:
       sender.metrics.withdrawn()
       if inFlight.probe, inFlight.generation == sender.generation {
-        sender.status.gate.withdrawn(now: loop.now + sender.policy.settings.base)
+        sender.status.breaker.withdrawn(now: loop.now + sender.policy.settings.base)
       }
       goAgain(inFlight)
     }
@@ -72,7 +72,7 @@ final class AnswerJudge: SenderPart {
 
   /// No peer saw the request, for a cause of its own: that says nothing of the credential.
   private func settleAlone(_ inFlight: InFlightRequest, _ verdict: Verdict) {
-    if inFlight.probe, inFlight.generation == sender.generation { sender.status.gate.withdrawn(now: loop.now) }
+    if inFlight.probe, inFlight.generation == sender.generation { sender.status.breaker.withdrawn(now: loop.now) }
     sender.metrics.ended(verdict, seconds: 0)
     settle(inFlight, Judgement(verdict), verdict, status: 0)
   }
@@ -103,15 +103,16 @@ final class AnswerJudge: SenderPart {
     sender.metrics.ended(verdict, seconds: seconds)
     // What an earlier account was told says nothing of this one.
     guard generation == sender.generation else { return }
-    if case .retry(let retry) = verdict, sender.status.gate.renews(verdict, began: began, probe: probe) {
+    if case .retry(let retry) = verdict, sender.status.breaker.renews(verdict, began: began, probe: probe) {
       sender.authorizer.refused(retry.cause)
     }
     if counts { sender.status.streak.answered(verdict, message: message, now: now) }
     // Others were answered meanwhile, and it had no place of theirs: it tells nothing of how much may be at work.
     let isLate =
-      verdict.isUnanswered && sender.status.gate.isOld(began) && seconds * 1000 > Double(sender.limits.limit.patience)
+      verdict.isUnanswered && sender.status.breaker.isOld(began)
+      && seconds * 1000 > Double(sender.limits.limit.patience)
     sender.status.tell(
-      sender.status.gate.answered(
+      sender.status.breaker.answered(
         verdict, began: began, probe: probe, isTelling: isTelling, now: now, jitter: sender.jitter.next()))
     if !isAside, !isLate, isTelling || !verdict.isFailure {
       sender.limits.limit.answered(

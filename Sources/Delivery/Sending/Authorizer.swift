@@ -10,13 +10,13 @@ final class Authorizer: SenderPart {
   private var shown = ""
 
   override init(_ sender: Sender) {
-    authorization = sender.account.makeAuthorization(probeInterval: sender.context.settings.gate.probeInterval)
+    authorization = sender.account.makeAuthorization(probeInterval: sender.context.settings.breaker.probeInterval)
     super.init(sender)
   }
 
   /// The account is another one now.
   func renew() {
-    authorization = sender.account.makeAuthorization(probeInterval: settings.gate.probeInterval)
+    authorization = sender.account.makeAuthorization(probeInterval: settings.breaker.probeInterval)
   }
 
   /// What was refused is tried once more.
@@ -34,9 +34,9 @@ final class Authorizer: SenderPart {
       return nil
     case .wait: return nil
     case .unavailable(let until, let blocked):
-      let wait = min(max(1, until - wall), settings.gate.maximumWait)
+      let wait = min(max(1, until - wall), settings.breaker.maximumWait)
       let status = sender.status
-      status.tell(status.gate.unavailable(blocked: blocked, passing: authorization.difficulty, until: now + wait))
+      status.tell(status.breaker.unavailable(blocked: blocked, passing: authorization.difficulty, until: now + wait))
       sender.wake(at: now + wait, now: now)
       return nil
     }

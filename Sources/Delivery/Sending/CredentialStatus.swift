@@ -5,7 +5,7 @@ import Telemetry
 
 /// What stands against a credential, and what of it is told to everybody.
 final class CredentialStatus: SenderPart {
-  var gate: CircuitBreaker
+  var breaker: CircuitBreaker
   /// Answers since the last push that was taken.
   var streak: FailureStreak
   /// Why nothing goes although the credential is good, and until when.
@@ -18,17 +18,17 @@ final class CredentialStatus: SenderPart {
   private var postponedAt: Instant?
 
   override init(_ sender: Sender) {
-    let settings = sender.context.settings.gate
-    gate = CircuitBreaker(settings: settings, policy: sender.policy)
+    let settings = sender.context.settings.breaker
+    breaker = CircuitBreaker(settings: settings, policy: sender.policy)
     streak = FailureStreak(settings)
     super.init(sender)
   }
 
   /// Nothing is known against the credential any more.
-  func resetGate() {
+  func resetBreaker() {
     unreachableReason = nil
-    gate = CircuitBreaker(settings: settings.gate, policy: sender.policy)
-    streak = FailureStreak(settings.gate)
+    breaker = CircuitBreaker(settings: settings.breaker, policy: sender.policy)
+    streak = FailureStreak(settings.breaker)
   }
 
   var isUnreachable: Bool { unreachableReason != nil }
@@ -46,12 +46,12 @@ final class CredentialStatus: SenderPart {
 
   /// A row of a batch was accepted.
   func rowAccepted(began: Instant, now: Instant) {
-    let heeds = gate.heedsAcceptance || !streak.isEmpty
+    let heeds = breaker.heedsAcceptance || !streak.isEmpty
     streak.taken(now: now)
     if heeds {
-      tell(gate.answered(.accepted(id: nil), began: began, probe: false, now: now, jitter: 0))
+      tell(breaker.answered(.accepted(id: nil), began: began, probe: false, now: now, jitter: 0))
     } else {
-      gate.serves(now: now)
+      breaker.serves(now: now)
     }
   }
 
@@ -61,11 +61,11 @@ final class CredentialStatus: SenderPart {
     if sender.isRemoved { return .init(state: .blocked, reason: Sender.notConfigured) }
     if let unreachableReason { return .init(state: .unreachable, reason: unreachableReason) }
     let now = loop.now
-    if var trouble = gate.trouble {
-      // A gate that lets all through, or that nothing waits at, hears of the provider by the next retry; a closed one
-      // not before its time.
-      if gate.isOpen || !sender.hasWork, let retry = streak.nextRetry {
-        trouble.nextTry = gate.isOpen ? retry : max(retry, trouble.nextTry ?? retry)
+    if var trouble = breaker.trouble {
+      // A closed breaker, or one that nothing waits at, hears of the provider by the next retry; an open one not before
+      // its time.
+      if breaker.isClosed || !sender.hasWork, let retry = streak.nextRetry {
+        trouble.nextTry = breaker.isClosed ? retry : max(retry, trouble.nextTry ?? retry)
       }
       return trouble
     }
@@ -81,7 +81,7 @@ final class CredentialStatus: SenderPart {
       log(.warning, "credential_waits", ["credential": sender.id.rawValue, "reason": reason])
     case .blocked(let reason):
       log(.error, "credential_blocked", ["credential": sender.id.rawValue, "reason": reason])
-    case .reopened:
+    case .recovered:
       log(.info, "credential_reopened", ["credential": sender.id.rawValue])
     }
     worker.turns.wake(sender)
@@ -126,14 +126,14 @@ final class CredentialStatus: SenderPart {
 
   /// The time of a retry came, and it waits on for the credential, out of memory.
   func postponed(until due: WallTime) {
-    guard !gate.isOpen else { return }
+    guard !breaker.isClosed else { return }
     postponedAt = loop.now
     rests(until: due)
   }
 
   /// Retries that wait for the credential come again.
   var keepsRetries: Bool {
-    guard !gate.isOpen, postponedAt != nil, let retry = streak.nextRetry else { return false }
+    guard !breaker.isClosed, postponedAt != nil, let retry = streak.nextRetry else { return false }
     return retry > loop.now
   }
 

@@ -16,24 +16,24 @@ final class ProbeChooser: SenderPart {
   func passage(
     urgent isUrgent: inout Bool, onlyUrgent: Bool, now: Instant
   ) -> (passage: CircuitBreaker.Passage, isFresh: Bool) {
-    guard sender.status.gate.wantsProbe(now: now) else {
+    guard sender.status.breaker.wantsProbe(now: now) else {
       // Where few may be at work at once, those that have failed before take every second place only.
-      if sender.status.gate.isOpen, sender.limits.limit.bound != nil, !sender.gathersSlices {
+      if sender.status.breaker.isClosed, sender.limits.limit.bound != nil, !sender.gathersSlices {
         freshTurn.toggle()
         if freshTurn { _ = bringFreshLane(urgent: isUrgent, youngest: false) }
       }
-      return (sender.status.gate.passage(now: now, isFresh: false), false)
+      return (sender.status.breaker.passage(now: now, isFresh: false), false)
     }
     var isFresh = bringFresh(urgent: isUrgent)
     if !isFresh, isUrgent, !onlyUrgent, !sender.gathersSlices, bringFresh(urgent: false) {
       (isUrgent, isFresh) = (false, true)
     }
-    return (sender.status.gate.passage(now: now, isFresh: isFresh), isFresh)
+    return (sender.status.breaker.passage(now: now, isFresh: isFresh), isFresh)
   }
 
   /// The next in turn has not failed before, now.
   private func bringFresh(urgent isUrgent: Bool) -> Bool {
-    let youngest = sender.status.gate.wantsAnother
+    let youngest = sender.status.breaker.wantsAnother
     if sender.gathersSlices {
       return sender.slices.ready.isEmpty || sender.slices.ready.bringFresh(among: Self.searched, youngest: youngest)
     }

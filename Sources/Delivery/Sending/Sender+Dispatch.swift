@@ -24,7 +24,7 @@ extension Sender {
       guard let connectionSlot = transport.connectionSlot(avoiding: nil, reserve: reserve) else {
         transport.demand()
         // A token can be fetched while the connection opens.
-        if status.gate.isOpen { _ = authorizer.header(now: now, wall: wall) }
+        if status.breaker.isClosed { _ = authorizer.header(now: now, wall: wall) }
         return false
       }
       let probe: Bool
@@ -37,23 +37,23 @@ extension Sender {
         return false
       }
       guard let header = authorizer.header(now: now, wall: wall) else {
-        if probe { status.gate.withdrawn(now: now) }
+        if probe { status.breaker.withdrawn(now: now) }
         return false
       }
       guard subscriberLimit?.mayGo(nextRecipients, now: now) ?? true,
         quota?.mayGo(urgent: isUrgent, waiting: ready(urgent: isUrgent), now: now) ?? true
       else {
-        if probe { status.gate.withdrawn(now: now) }
+        if probe { status.breaker.withdrawn(now: now) }
         return false
       }
       var pass = Pass(
         header: header, connectionSlot: connectionSlot, probe: probe, now: now, wall: wall, generation: generation)
       pass.takesYoungest =
-        probe ? !isFresh && status.gate.wantsAnother : transport.wantsAnother(connectionSlot: connectionSlot)
+        probe ? !isFresh && status.breaker.wantsAnother : transport.wantsAnother(connectionSlot: connectionSlot)
       if let kind = nextBatches(isUrgent: isUrgent) {
         // The probe is judged by itself.
         if probe {
-          status.gate.withdrawn(now: now)
+          status.breaker.withdrawn(now: now)
           _ = requests.takeOneOut(kind, youngest: pass.takesYoungest)
           left -= 1
         } else {
@@ -65,7 +65,7 @@ extension Sender {
         continue
       }
       let sent = gathersSlices ? slices.sendNext(pass) : requests.sendNext(urgent: isUrgent, pass)
-      if probe, !sent { status.gate.withdrawn(now: now) }
+      if probe, !sent { status.breaker.withdrawn(now: now) }
       if sent {
         quota?.spend(1, urgent: isUrgent)
         subscriberLimit?.spend()

@@ -51,12 +51,12 @@ extension Sender {
     let now = context.loop.now
     if !hasWork, status.streak.nextRetry.map({ $0 <= now }) ?? true {
       authorizer.retry()
-      status.resetGate()
+      status.resetBreaker()
       status.tellCondition()
     } else {
-      if !status.gate.isOpen {
+      if !status.breaker.isClosed {
         authorizer.retry()
-        status.gate.hurry(now: now)
+        status.breaker.hurry(now: now)
       }
       transport.hurry()
       worker.turns.wake(self)

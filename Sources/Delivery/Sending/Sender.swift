@@ -79,7 +79,7 @@ final class Sender {
     self.transport = transport
     transport.owner = events
     authorizer.renew()
-    status.resetGate()
+    status.resetBreaker()
     limits.renew()
     brake.renewed(at: context.loop.now)
     // The settings may have been what was wrong, and not the tokens: the next send tells.
@@ -120,7 +120,7 @@ final class Sender {
 
   /// A retry that comes back now would find a closed door, or no room: it had better wait where it is.
   var takesRetries: Bool {
-    !isRemoved && status.gate.mayPass(now: context.loop.now) && room.free > -context.settings.claim.retriesAtOnce
+    !isRemoved && status.breaker.mayPass(now: context.loop.now) && room.free > -context.settings.claim.retriesAtOnce
   }
 
   /// Requests for many tell of all of theirs at once. What waits for its rate comes much later.

@@ -11,7 +11,7 @@ final class SuspectSender: SenderPart {
 
   func dispatch() {
     // The others tell more of the credential.
-    guard !queue.isEmpty, sender.status.gate.isOpen || !sender.hasWaitingOthers else { return }
+    guard !queue.isEmpty, sender.status.breaker.isClosed || !sender.hasWaitingOthers else { return }
     let now = loop.now
     let wall = loop.wallNow
     while context.mayOpen, !sender.isRemoved, !queue.isEmpty {
@@ -19,13 +19,13 @@ final class SuspectSender: SenderPart {
         return sender.transport.demandAside(waiting: queue.count)
       }
       let probe: Bool
-      switch sender.status.gate.passage(now: now, isFresh: false) {
+      switch sender.status.breaker.passage(now: now, isFresh: false) {
       case .go: probe = false
       case .probe: probe = true
       case .wait(let until): return sender.wake(at: until, now: now)
       }
       var isSent = false
-      defer { if probe, !isSent { sender.status.gate.withdrawn(now: now) } }
+      defer { if probe, !isSent { sender.status.breaker.withdrawn(now: now) } }
       guard let header = sender.authorizer.header(now: now, wall: wall),
         sender.subscriberLimit?.mayGo(1, now: now) ?? true,
         sender.quota?.mayGo(urgent: true, waiting: 1, now: now) ?? true

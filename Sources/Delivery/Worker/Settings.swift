@@ -6,7 +6,7 @@ package struct WorkerSettings: Sendable {
   package var lane = LaneSettings()
   /// Of every provider: what it declares, or what the operator has put in its place.
   package var retry: [ProviderName: RetryRules] = [:]
-  package var gate = GateSettings()
+  package var breaker = BreakerSettings()
   package var brake = PruneBrakeSettings()
   package var concurrency = ConcurrencySettings()
   package var bulkWindow = BulkWindowSettings()
@@ -42,7 +42,7 @@ package struct LaneSettings: Sendable {
   package init() {}
 }
 
-package struct GateSettings: Sendable {
+package struct BreakerSettings: Sendable {
   /// A blocked credential is tried with one delivery this often.
   package var probeInterval: Int64 = 30_000
   /// After so many deliveries whose first request got a 5xx or no answer, without any other answer between them, only

@@ -20,13 +20,13 @@ extension Worker {
 
 extension Sender {
   fileprivate var isWorthTelling: Bool {
-    !status.gate.isOpen || transport.connections > 0 || usage.inMemory > 0 || limits.limit.bound != nil
+    !status.breaker.isClosed || transport.connections > 0 || usage.inMemory > 0 || limits.limit.bound != nil
       || status.isUnreachable || !unproven.isEmpty
   }
 
   fileprivate var sending: WorkerReport.Sending {
-    var (state, reason) = status.gate.told
-    if status.gate.isOpen, let unreachableReason = status.unreachableReason {
+    var (state, reason) = status.breaker.told
+    if status.breaker.isClosed, let unreachableReason = status.unreachableReason {
       (state, reason) = ("unreachable", unreachableReason)
     }
     return .init(
@@ -36,13 +36,13 @@ extension Sender {
 }
 
 extension CircuitBreaker {
-  /// For operators.
+  /// For operators, in words of the credential, not of the breaker: `open` means that it sends.
   var told: (state: String, reason: String?) {
     switch state {
-    case .open: ("open", nil)
+    case .closed: ("open", nil)
     case .waiting(_, let reason): ("waiting", reason)
     case .blocked(let reason, _): ("blocked", reason)
-    case .probing(let reason, _): ("probing", reason)
+    case .halfOpen(let reason, _): ("probing", reason)
     }
   }
 }

@@ -5,7 +5,7 @@ package struct WorkerReport: Hashable, Sendable {
   /// One credential as this worker sees it; those without connection, work or trouble are left out.
   package struct Sending: Hashable, Sendable {
     package var credential: CredentialID
-    /// `open`, `waiting`, `blocked`, `probing`, `unreachable`
+    /// `open` (it sends), `waiting`, `blocked`, `probing`, `unreachable`.
     package var state: String
     package var reason: String?
     package var connections: Int

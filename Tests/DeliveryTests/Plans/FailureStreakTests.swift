@@ -12,7 +12,7 @@ struct FailureStreakTests {
 
   @Test("two failures with nothing taken are told, be it of one delivery or of two, until a push is taken")
   func told() {
-    var streak = FailureStreak(GateSettings())
+    var streak = FailureStreak(BreakerSettings())
     streak.answered(failure(), message: Sample.message(1), now: at(1))
     #expect(streak.trouble(now: at(1)) == nil)
     streak.answered(failure(.unknownOutcome), message: Sample.message(1), now: at(10_000))
@@ -27,7 +27,7 @@ struct FailureStreakTests {
 
   @Test("failures beside pushes that are taken are not told before none was taken for two minutes")
   func recently() {
-    var streak = FailureStreak(GateSettings())
+    var streak = FailureStreak(BreakerSettings())
     streak.answered(.dead(Death(reason: "Gone")), message: nil, now: at(0))
     for time in 1...20 as ClosedRange<UInt64> { streak.answered(failure(), message: nil, now: at(time)) }
     #expect(streak.trouble(now: at(119_999)) == nil)
@@ -36,7 +36,7 @@ struct FailureStreakTests {
 
   @Test("refusals of two messages for one reason are told; one message refused for many is one")
   func refused() {
-    var streak = FailureStreak(GateSettings())
+    var streak = FailureStreak(BreakerSettings())
     func refuse(_ number: Int, _ reason: String) {
       streak.answered(.rejected(reason: reason), message: Sample.message(number), now: at(1))
     }
@@ -53,7 +53,7 @@ struct FailureStreakTests {
 
   @Test("the next try is the retry that comes next")
   func nextRetry() {
-    var streak = FailureStreak(GateSettings())
+    var streak = FailureStreak(BreakerSettings())
     for _ in 0..<2 { streak.answered(failure(), message: nil, now: at(0)) }
     streak.rests(until: at(9_000), now: at(0))
     streak.rests(until: at(5_000), now: at(1))
@@ -68,12 +68,12 @@ struct FailureStreakTests {
   @Test("a failing provider that asks for more than five minutes asks it of the credential, and of nobody's attempts")
   func longWait() {
     let policy = RetryPolicy(FCMProvider().retry)
-    var gate = CircuitBreaker(settings: GateSettings(), policy: policy)
+    var breaker = CircuitBreaker(settings: BreakerSettings(), policy: policy)
     let (short, long) = (failure(.serverFault, 300), failure(.serverFault, 86_400))
     #expect(short.heedingLongWait == short && failure().heedingLongWait == failure())
-    _ = gate.answered(long.heedingLongWait, began: at(0), probe: false, now: at(0), jitter: 0)
-    #expect(gate.trouble?.state == .waiting && gate.trouble?.reason == "UNAVAILABLE")
-    #expect(gate.trouble?.nextTry == at(3_600_000) && gate.trouble?.until == at(86_400_000))
+    _ = breaker.answered(long.heedingLongWait, began: at(0), probe: false, now: at(0), jitter: 0)
+    #expect(breaker.trouble?.state == .waiting && breaker.trouble?.reason == "UNAVAILABLE")
+    #expect(breaker.trouble?.nextTry == at(3_600_000) && breaker.trouble?.until == at(86_400_000))
     let history = RetryPolicy.History(
       expiresAt: WallTime(milliseconds: 200_000_000), startBy: WallTime(milliseconds: 200_000_000))
     let now = WallTime(milliseconds: 0)

@@ -46,7 +46,7 @@ final class Post {
       base: 20, floors: [.serverFault: 40, .tokenBusy: 40, .quota: 100, .unknownOutcome: 40],
       resendsAtOnce: [.unknownOutcome: 1], attempts: 10)
     settings.retry = [.apns: retry, .fcm: retry, .oneSignal: retry]
-    settings.gate.probeInterval = 100
+    settings.breaker.probeInterval = 100
     settings.pool.reconnectBase = 20
     settings.sweepInterval = 200
     return settings

@@ -208,7 +208,7 @@ struct FaultTests {
       responder.reply = { [unowned responder] _, _ in responder.pushes.count <= 40 ? .status(420) : .status(200) }
       var settings = Post.settings()
       settings.retry[.apns]!.attempts = 1
-      settings.gate.maximumWait = 200
+      settings.breaker.maximumWait = 200
       let worker = try post.work([post.account(responder)], settings)
       let id = try await post.send("x", to: tokens(100))
       #expect(try await post.done(id) == [.accepted: 100])

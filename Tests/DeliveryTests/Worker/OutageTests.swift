@@ -68,7 +68,8 @@ struct OutageTests {
 
       // The trouble has been noticed; from here on only probes go.
       try await post.until("the wait of the sick one") {
-        ailment == .unreachable ? sender.status.isUnreachable : !sender.status.gate.isOpen && sender.usage.atWork <= 1
+        ailment == .unreachable
+          ? sender.status.isUnreachable : !sender.status.breaker.isClosed && sender.usage.atWork <= 1
       }
       try await post.until("all outcomes written") { worker.context.ledger.unflushed == 0 }
       let before = try await Self.picture(post, worker)

@@ -51,7 +51,7 @@ struct RenewalTests {
         push.authorization.hasPrefix("pass") ? .status(403, [Header("reason", "InvalidProviderToken")]) : .status(200)
       }
       var settings = Post.settings()
-      settings.gate.probeInterval = 600_000
+      settings.breaker.probeInterval = 600_000
       let old = post.account(responder)
       let worker = try post.work([old], settings)
       let id = try await post.send("x", to: tokens(30))
