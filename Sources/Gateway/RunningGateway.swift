@@ -27,7 +27,7 @@ package final class RunningGateway {
   private let metrics = Metrics()
   private let reloads: ReloadMetrics
   private let log: Log
-  private var front: APIThread?
+  private var api: APIThread?
   private var monitor: APIThread?
   private var workerThreads: [WorkerThread] = []
 
@@ -53,7 +53,7 @@ package final class RunningGateway {
     let reload = Reload(from: setup, to: next)
     do {
       for workerThread in workerThreads { try workerThread.adopt(next, reload) }
-      try front?.adopt(next)
+      try api?.adopt(next)
       try monitor?.adopt(next)
     } catch {
       return refuse(
@@ -72,7 +72,7 @@ package final class RunningGateway {
     reloads.refused(faults, log)
     let first = faults.faults[0].text
     let more = faults.faults.count - 1
-    for thread in [front, monitor] {
+    for thread in [api, monitor] {
       thread?.refused(more == 0 ? first : "\(first) (and \(more) \(more == 1 ? "fault" : "faults") more)")
     }
   }
@@ -102,9 +102,9 @@ package final class RunningGateway {
       }
       var ports = Ports()
       if api {
-        let front = APIThread()
-        self.front = front
-        ports.api = try front.open(setup, store, metrics, log, at: .api, weighsRisks: workers == 0 && !isTrial)
+        let api = APIThread()
+        self.api = api
+        ports.api = try api.open(setup, store, metrics, log, at: .api, weighsRisks: workers == 0 && !isTrial)
       }
       if let monitor {
         let thread = APIThread()
@@ -131,16 +131,16 @@ package final class RunningGateway {
     for workerThread in workerThreads { workerThread.stop(grace: grace ?? setup.configuration.workers.drain) }
     monitor?.close()
     monitor = nil
-    front?.close()
-    front = nil
+    api?.close()
+    api = nil
     for workerThread in workerThreads { workerThread.close() }
     workerThreads = []
   }
 
   /// Makes an API key, through the connection of the API.
   package func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
-    guard let front else { preconditionFailure("keys are made while the API runs") }
-    return try front.createKey(app: app, scopes: scopes, note: note)
+    guard let api else { preconditionFailure("keys are made while the API runs") }
+    return try api.createKey(app: app, scopes: scopes, note: note)
   }
 }
 

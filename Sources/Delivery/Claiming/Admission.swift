@@ -73,12 +73,12 @@ final class Admission: WorkerPart {
     let lane = worker.laneKeeper.openLane(LaneKey(app: delivery.message.app, address: delivery.address))
     delivery.lane = lane
     let result = worker.laneKeeper.lanes.change(lane) { $0.add(delivery.entry, delivery: delivery.id) }
-    if let hold = result.own {
+    if let barrier = result.own {
       ledger.barrierRemoved(by: delivery.sender.usage)
-      delivery.overtaken = hold.overtaken
-    } else if let hold = worker.barriers.dropBarrier(of: delivery.id) {
+      delivery.overtaken = barrier.overtaken
+    } else if let barrier = worker.barriers.dropBarrier(of: delivery.id) {
       // Its device has another token by now.
-      delivery.overtaken = hold.overtaken
+      delivery.overtaken = barrier.overtaken
     }
     worker.settler.supersede(result, entering: delivery)
     worker.laneKeeper.requeue(lane)

@@ -10,11 +10,11 @@ final class AudienceStarter: WorkerPart {
   /// Partitions that start audiences, the first of them now.
   private var starting = FIFO<Partition>()
 
-  /// Starts all that is due. A wakeup that rings meanwhile is heard: what it told of is looked for once more.
+  /// Starts all that is due. A wakeup meanwhile is heeded: what it told of is looked for once more.
   func startAudiences(of partition: Partition) {
     guard mayBegin, partition.takesWork, !partition.isLost else { return }
     guard !partition.isStarting else {
-      partition.startRang = true
+      partition.hasStartWakeup = true
       return
     }
     partition.isStarting = true
@@ -32,9 +32,9 @@ final class AudienceStarter: WorkerPart {
   private func startAll(of partition: Partition) async {
     do throws(StoreError) {
       repeat {
-        partition.startRang = false
+        partition.hasStartWakeup = false
         try await startDue(of: partition)
-      } while partition.startRang && !partition.isLost && mayBegin
+      } while partition.hasStartWakeup && !partition.isLost && mayBegin
     } catch {
       // The sweep comes back to it.
       worker.leaseKeeper.failed(error, partition)

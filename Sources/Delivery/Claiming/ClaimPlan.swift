@@ -2,8 +2,9 @@ import Domain
 import Store
 
 /// Which streams to claim from next, and how much (design D7): urgent before bulk, in turns over the partitions, never
-/// more than a credential has room for. Streams ring when they get their first job; while jobs of theirs are at work
-/// they are asked again. An audience's job is claimed in pieces: what lies behind it comes in turns with it.
+/// more than a credential has room for. A stream sends a wakeup when it gets its first job; while
+/// jobs of it are at work it is asked again. An audience's job is claimed in pieces: what lies behind it comes in turns
+/// with it.
 struct ClaimPlan {
   struct Claim: Hashable {
     var stream: StreamID
@@ -48,8 +49,8 @@ struct ClaimPlan {
     var hungry = false
     /// Targets expected from the claim at work; nil: none is.
     var expected: Int?
-    /// It rang while a claim was at work.
-    var rang = false
+    /// A wakeup came while a claim was at work.
+    var woken = false
     /// Jobs claimed and not finished.
     var outstanding = 0
     /// Expected of the next claim: as many as in the last one, or half of what was expected then if that is more, so
@@ -92,9 +93,9 @@ struct ClaimPlan {
   }
 
   /// The stream holds jobs, or may.
-  mutating func rang(_ stream: StreamID) {
+  mutating func woken(_ stream: StreamID) {
     var cursor = cursors[stream] ?? Cursor(targetsPerJob: targetsPerJob)
-    if cursor.expected != nil { cursor.rang = true } else { cursor.hasMore = true }
+    if cursor.expected != nil { cursor.woken = true } else { cursor.hasMore = true }
     cursors[stream] = cursor
     enqueue(stream)
   }
@@ -183,8 +184,8 @@ struct ClaimPlan {
       // Nothing was looked at behind an audience's job that is not whole.
       cursor.hasMore = cursor.hasMore || found.jobs >= claim.jobs || found.last?.member != nil
     }
-    cursor.hasMore = cursor.hasMore || cursor.rang
-    cursor.rang = false
+    cursor.hasMore = cursor.hasMore || cursor.woken
+    cursor.woken = false
     cursor.takeResumed()
     cursors[claim.stream] = cursor
     enqueue(claim.stream)
@@ -194,8 +195,8 @@ struct ClaimPlan {
   /// The claim got no reply: nothing is known, it is made again.
   mutating func failed(_ claim: Claim) {
     guard var cursor = settle(claim.stream) else { return }
-    cursor.hasMore = cursor.hasMore || cursor.rang || !claim.isContinuation
-    cursor.rang = false
+    cursor.hasMore = cursor.hasMore || cursor.woken || !claim.isContinuation
+    cursor.woken = false
     cursor.takeResumed()
     cursors[claim.stream] = cursor
     enqueue(claim.stream)
@@ -213,11 +214,11 @@ struct ClaimPlan {
     expected[credential] = coming.claims > 1 ? (coming.targets - count, coming.claims - 1) : nil
   }
 
-  /// A flush removed this job. Jobs accepted meanwhile rang no wakeup, as the stream was not empty: it is asked again.
+  /// A flush removed this job. Jobs accepted meanwhile sent no wakeup, as the stream was not empty: it is asked again.
   mutating func finished(_ job: JobID) {
     guard cursors[job.stream] != nil else { return }
     cursors[job.stream]!.outstanding -= 1
-    rang(job.stream)
+    woken(job.stream)
   }
 
   // MARK: Paused messages
@@ -252,7 +253,7 @@ struct ClaimPlan {
 
   /// Streams with jobs at work may have got more of them without a wakeup.
   mutating func poll() {
-    for (stream, cursor) in cursors where cursor.outstanding > 0 { rang(stream) }
+    for (stream, cursor) in cursors where cursor.outstanding > 0 { woken(stream) }
   }
   var hasOutstanding: Bool { cursors.values.contains { $0.outstanding > 0 } }
 

@@ -140,7 +140,7 @@ final class LeaseKeeper: WorkerPart {
 
   /// A request of this partition may be written to a socket.
   func holdsLease(_ partition: Partition, now: Instant) -> Bool {
-    !partition.isLost && leases[partition.number]!.barriers(now: now)
+    !partition.isLost && leases[partition.number]!.permitsWrites(now: now)
   }
 
   /// Its lease is past its deadline: it waits until that is renewed, or void.

@@ -26,7 +26,7 @@ struct LeasePlan {
   }
 
   /// A write to a socket for this partition is allowed.
-  func barriers(now: Instant) -> Bool { lease.map { now < $0.deadline } ?? false }
+  func permitsWrites(now: Instant) -> Bool { lease.map { now < $0.deadline } ?? false }
   var nextTry: Instant { next }
 
   /// True if the store has to be asked now; `hurry`: whatever the time.

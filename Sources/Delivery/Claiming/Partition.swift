@@ -34,9 +34,9 @@ final class Partition {
   var audienceJobs: [JobID: JobAtWork] = [:]
   /// Jobs of paused messages.
   var aside = PausedJobs()
-  /// An audience is being started; the wakeup rang for another.
+  /// An audience is being started; a wakeup came for another.
   var isStarting = false
-  var startRang = false
+  var hasStartWakeup = false
   /// When something starts before the next sweep.
   var startTimer: Timer?
   /// How far the streams of credentials that are not configured were searched for what is over.

@@ -2,8 +2,8 @@ import Domain
 import Store
 
 /// The queue of one token (design D6). Ordered direct sends leave it in the order of their acceptance, one after the
-/// other; all else leaves it whenever the token has room, and holds nothing. A delivery that waits for its retry has
-/// left the lane and keeps a hold in it.
+/// other; all else leaves it whenever the token has room, and delays nobody. A delivery that waits for its retry has
+/// left the lane and keeps its place by an order barrier.
 ///
 /// `Ticket` names a delivery for the owner. What enters by `add` comes out exactly once: by `start`, or in a list of
 /// superseded or removed ones. What started ends by `ended`, `rested` or `returned`.
@@ -32,7 +32,7 @@ struct Lane<Ticket> {
     var supersedable = true
   }
 
-  /// What a delivery in backoff leaves behind.
+  /// What a delivery in backoff leaves behind, so that later ordered ones do not pass it.
   struct OrderBarrier {
     var delivery: DeliveryID
     var device: DeviceID
@@ -41,7 +41,7 @@ struct Lane<Ticket> {
     var collapseKey: String?
     /// False for members of a stored slice.
     var supersedable = true
-    /// Later ordered ones wait until then, or until it comes back. In the past if it holds nothing.
+    /// Later ordered ones wait until then, or until it comes back. In the past if it delays nobody.
     var until: WallTime
     /// A later one has passed it.
     var overtaken = false
@@ -53,7 +53,7 @@ struct Lane<Ticket> {
     var resting: [OrderBarrier] = []
     /// The entering delivery itself: a newer one waits already.
     var entering = false
-    /// The hold that the entering delivery had left.
+    /// The barrier that the entering delivery had left.
     var own: OrderBarrier?
   }
 
@@ -70,7 +70,7 @@ struct Lane<Ticket> {
 
   // MARK: Coming in
 
-  /// A delivery was claimed, or its retry is due; `delivery` finds the hold it left.
+  /// A delivery was claimed, or its retry is due; `delivery` finds the barrier it left.
   mutating func add(_ entry: Entry, delivery: DeliveryID) -> Superseded {
     var result = Superseded()
     if let index = barriers.firstIndex(where: { $0.delivery == delivery }) {
@@ -123,7 +123,7 @@ struct Lane<Ticket> {
   /// What `start` would give.
   func next(concurrency: Int, now: WallTime) -> Entry? {
     guard atWork < concurrency else { return nil }
-    if let first = ordered.first, !orderedAtWork, holdEnd(of: first.place, now: now) == nil { return first }
+    if let first = ordered.first, !orderedAtWork, barrierEnd(of: first.place, now: now) == nil { return first }
     return free.first
   }
 
@@ -141,8 +141,8 @@ struct Lane<Ticket> {
     return entry
   }
 
-  /// When the last hold on this place ends; nil: nothing holds it.
-  private func holdEnd(of place: Place, now: WallTime) -> WallTime? {
+  /// When the last barrier before this place ends; nil: there is none.
+  private func barrierEnd(of place: Place, now: WallTime) -> WallTime? {
     var end: WallTime?
     for barrier in barriers where barrier.until > now && barrier.place.precedes(place) {
       end = max(end ?? barrier.until, barrier.until)
@@ -165,7 +165,7 @@ struct Lane<Ticket> {
     if ordered { orderedAtWork = false }
   }
 
-  /// A started delivery went into the retry set; nil: it holds nothing. True: its barrier stands here.
+  /// A started delivery went into the retry set; nil: it delays nobody. True: its barrier stands here.
   @discardableResult
   mutating func rested(ordered: Bool, leaving barrier: OrderBarrier?) -> Bool {
     ended(ordered: ordered)

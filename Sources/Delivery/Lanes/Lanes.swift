@@ -41,9 +41,9 @@ struct Lanes<Ticket> {
   private var numbers: [LaneKey: Int] = [:]
   /// Lanes by the hash of their token, for those that have no key at hand.
   private var hashes: [UInt64: Int] = [:]
-  /// Lanes in which ordered deliveries wait while others rest: holds end by time.
-  private var held: Set<Int> = []
-  /// Where each of them left its hold: it may end without coming back into that lane.
+  /// Lanes with an order barrier, as those end by time.
+  private var barred: Set<Int> = []
+  /// Where each of them left its barrier: it may end without coming back into that lane.
   private var places: [DeliveryID: Int] = [:]
 
   var count: Int { numbers.count }
@@ -75,10 +75,10 @@ struct Lanes<Ticket> {
     return true
   }
 
-  /// The delivery left a hold somewhere.
+  /// The delivery left an order barrier somewhere.
   func hasBarrier(of delivery: DeliveryID) -> Bool { barriers > 0 && places[delivery] != nil }
 
-  /// Changes a lane, keeps count of its holds and lets it go when it is done.
+  /// Changes a lane, keeps count of its barriers and lets it go when it is done.
   mutating func change<Result>(_ number: Int, _ body: (inout Lane<Ticket>) -> Result) -> Result {
     let before = slots[number]!.lane.barriers.count
     if before > 0 { for barrier in slots[number]!.lane.barriers { places[barrier.delivery] = nil } }
@@ -86,12 +86,12 @@ struct Lanes<Ticket> {
     let after = slots[number]!.lane.barriers.count
     if after > 0 { for barrier in slots[number]!.lane.barriers { places[barrier.delivery] = number } }
     barriers += after - before
-    if after > 0 { held.insert(number) } else if before > 0 { held.remove(number) }
+    if after > 0 { barred.insert(number) } else if before > 0 { barred.remove(number) }
     tidy(number)
     return result
   }
 
-  /// The hold of a delivery, taken out of the lane it was left in; nil: it left none.
+  /// The barrier of a delivery, taken out of the lane it was left in; nil: it left none.
   mutating func takeBarrier(of delivery: DeliveryID) -> (barrier: Lane<Ticket>.OrderBarrier, lane: Int)? {
     guard let number = places[delivery] else { return nil }
     return change(number) { $0.removeBarriers { $0.delivery == delivery } }.first.map { ($0, number) }
@@ -129,8 +129,8 @@ struct Lanes<Ticket> {
   }
 
   func waits(_ number: Int) -> Bool { exists(number) && slots[number]!.lane.waiting > 0 }
-  /// Lanes with holds: some may have ended.
-  var withBarriers: [Int] { Array(held) }
+  /// Lanes with order barriers: some may have ended.
+  var withBarriers: [Int] { Array(barred) }
   /// All lanes, for what concerns a whole message or partition.
   var all: [Int] { slots.indices.filter { exists($0) } }
 }

@@ -23,13 +23,13 @@ final class OrderBarriers: WorkerPart {
     _ target: ClaimedTarget, place: Lane<Delivery>.Place, message: LoadedMessage, due: WallTime, since: WallTime?,
     sender: Sender, overtaken: Bool = false, slice: StoredSlice? = nil
   ) -> Lane<Delivery>.OrderBarrier? {
-    // What is paused or cancelled holds up nobody.
+    // What is paused or cancelled delays nobody.
     if message.isAudience || message.isStopped { return nil }
     let end = (since ?? loop.wallNow) + settings.lane.orderHold
     // Waiting for one that comes back too late would not save the order.
-    let barriers = message.ordered && due <= end && !overtaken
+    let holdsOrder = message.ordered && due <= end && !overtaken
     guard
-      barriers
+      holdsOrder
         || ((message.ordered || message.collapseKey != nil) && sender.usage.barriers < settings.claim.barriers / 2)
     else {
       return nil
@@ -37,10 +37,10 @@ final class OrderBarriers: WorkerPart {
     return .init(
       delivery: target.delivery, device: target.device, credential: target.credential, place: place,
       collapseKey: message.collapseKey, supersedable: (slice ?? target.slice) == nil,
-      until: barriers ? end : WallTime(milliseconds: 0), overtaken: overtaken)
+      until: holdsOrder ? end : WallTime(milliseconds: 0), overtaken: overtaken)
   }
 
-  /// A delivery that ended or moved leaves no hold behind.
+  /// A delivery that ended or moved leaves no barrier behind.
   @discardableResult
   func dropBarrier(of delivery: DeliveryID) -> Lane<Delivery>.OrderBarrier? {
     guard worker.laneKeeper.lanes.barriers > 0, let (barrier, lane) = worker.laneKeeper.lanes.takeBarrier(of: delivery)
@@ -66,8 +66,8 @@ final class OrderBarriers: WorkerPart {
 
   // MARK: A new owner
 
-  /// Deliveries that wait for their retry hold later ones of their token, also under a new owner (design D6): it learns
-  /// of them before it claims anything. Returns when that is done, or the partition is lost.
+  /// Deliveries that wait for their retry keep later ones of their token waiting, also under a new owner (design D6): it
+  /// learns of them before it claims anything. Returns when that is done, or the partition is lost.
   func recallBarriers(of partition: Partition) async {
     var place: JobQueue.RetryPlace?
     var left = settings.claim.barriers

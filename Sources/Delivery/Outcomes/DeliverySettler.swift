@@ -20,7 +20,7 @@ final class DeliverySettler: WorkerPart {
     settle(settlement)
   }
 
-  /// A started delivery waits for its retry, out of memory but for a hold in its lane.
+  /// A started delivery waits for its retry, out of memory but for an order barrier in its lane.
   func rest(_ delivery: Delivery, until due: WallTime, reason: String) {
     worker.barriers.leaveBarrier(delivery, until: due)
     if leaves(delivery) {

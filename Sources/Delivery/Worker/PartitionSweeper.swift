@@ -24,7 +24,7 @@ final class PartitionSweeper: WorkerPart {
     background {
       do throws(StoreError) {
         for (stream, _) in try await self.store.queue.readyStreams(lease) where !partition.isLost {
-          if self.worker.unconfigured.knows(stream.credential) { self.worker.claimer.claims.rang(stream) }
+          if self.worker.unconfigured.knows(stream.credential) { self.worker.claimer.claims.woken(stream) }
           try await self.worker.unconfigured.expireUnsent(stream, of: partition, lease)
         }
         self.worker.claimer.claim()
@@ -42,7 +42,7 @@ final class PartitionSweeper: WorkerPart {
     }
   }
 
-  /// Waiting deliveries whose time is over end, and holds that ended let others go.
+  /// Waiting deliveries whose time is over end, and order barriers that ended let others go.
   private func sweepLanes() {
     let now = loop.wallNow
     for delivery in worker.laneKeeper.takeWaiting(where: { $0.end(now: now) != nil }) {

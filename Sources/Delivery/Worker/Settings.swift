@@ -29,7 +29,7 @@ package struct WorkerSettings: Sendable {
   package var authorizationTimeout: Int64 = 15_000
   /// Messages kept decoded and rendered although no delivery of theirs is in memory.
   package var idleMessages = 256
-  /// Expired deliveries, passed holds and lost wakeups are looked for this often.
+  /// Expired deliveries, passed order barriers and lost wakeups are looked for this often.
   package var sweepInterval: Int64 = 1_000
   package init() {}
 }
@@ -104,11 +104,11 @@ package struct ClaimSettings: Sendable {
   package var membersAtOnce = 1_000
   /// Audiences looked for at a time that are due to start in a partition.
   package var startsAtOnce = 8
-  /// Streams that hold jobs at work are looked at again this often: their doorbell does not ring for further jobs.
+  /// Streams that hold jobs at work are looked at again this often: no wakeup comes for further jobs.
   package var pollInterval: Int64 = 25
   /// Due retries taken from one partition at a time.
   package var retriesAtOnce = 500
-  /// Deliveries whose hold is kept in memory while they wait in the retry set, per credential. With more, the
+  /// Deliveries whose order barrier is kept in memory while they wait in the retry set, per credential. With more, the
   /// credential claims nothing new.
   package var barriers = 100_000
   package init() {}

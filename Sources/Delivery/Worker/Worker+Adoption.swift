@@ -40,7 +40,7 @@ extension Worker {
     // Also where nothing changed here: what was wrong may have been mended at the provider.
     for sender in senders.values where !changed.contains(sender.id) { sender.tryAgain() }
     unconfigured.dropConditions(known: true)
-    // Jobs of credentials that were unknown until now rang no wakeup that was heard.
+    // Jobs of credentials that were unknown until now sent no wakeup that was heeded.
     for partition in leaseKeeper.partitions.values { sweeper.look(at: partition) }
   }
 }

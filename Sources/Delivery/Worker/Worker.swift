@@ -137,7 +137,7 @@ package final class Worker {
     switch wakeup {
     case .work(let stream):
       guard partitions[stream.partition]?.takesWork == true, unconfigured.knows(stream.credential) else { return }
-      claimer.claims.rang(stream)
+      claimer.claims.woken(stream)
       claimer.claim()
     case .start(let number):
       if let partition = partitions[number] { starter.startAudiences(of: partition) }

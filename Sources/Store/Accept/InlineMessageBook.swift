@@ -14,27 +14,27 @@ final class InlineMessageBook {
     }
   }
   private var jobs: [JobID: (message: MessageID, entry: Entry)] = [:]
-  private var whole: Set<MessageID> = []
+  private var inline: Set<MessageID> = []
 
   var isEmpty: Bool { jobs.isEmpty }
 
   /// Jobs of one entry. Those that are known stay with theirs.
-  func enter(_ claimed: [(job: JobID, message: MessageID, isWhole: Bool)], entry name: String) {
+  func enter(_ claimed: [(job: JobID, message: MessageID, isInline: Bool)], entry name: String) {
     guard let stream = claimed.first?.job.stream else { return }
     let entry = Entry(name, stream)
-    for (job, message, isWhole) in claimed {
+    for (job, message, isInline) in claimed {
       if jobs[job] == nil {
         entry.left += 1
         jobs[job] = (message, entry)
       }
-      if isWhole { whole.insert(message) } else { whole.remove(message) }
+      if isInline { inline.insert(message) } else { inline.remove(message) }
     }
   }
 
   func message(of job: JobID) -> MessageID? { jobs[job]?.message }
-  /// It was an inline message when it was claimed, and nothing else has been heard since.
-  func isWhole(_ message: MessageID) -> Bool { whole.contains(message) }
-  func unfolded(_ message: MessageID) { whole.remove(message) }
+  /// It was an inline message when it was claimed, and has not been found unfolded since.
+  func isInline(_ message: MessageID) -> Bool { inline.contains(message) }
+  func unfolded(_ message: MessageID) { inline.remove(message) }
 
   /// Entries that have nothing left to do once these jobs are done.
   func emptied(by done: Set<JobID>) -> [StreamID: [String]] {
@@ -51,7 +51,7 @@ final class InlineMessageBook {
   func forget(_ done: Set<JobID>) {
     for job in done {
       guard let (message, entry) = jobs.removeValue(forKey: job) else { continue }
-      whole.remove(message)
+      inline.remove(message)
       entry.left -= 1
     }
   }

@@ -19,15 +19,15 @@ extension InlineMessages {
     var unfolding: [MessageID] = []
     for final in flush.finals {
       let id = final.delivery.message
-      if book.isWhole(id), final.cap == nil, ended.messages.insert(id).inserted {
+      if book.isInline(id), final.cap == nil, ended.messages.insert(id).inserted {
         finals.append(final)
       } else {
         // What counts towards a cap is counted with its outcome, in a script that does both.
-        if book.isWhole(id), final.cap != nil { unfolding.append(id) }
+        if book.isInline(id), final.cap != nil { unfolding.append(id) }
         others.append(final)
       }
     }
-    unfolding += flush.retries.lazy.map(\.target.delivery.message).filter(book.isWhole)
+    unfolding += flush.retries.lazy.map(\.target.delivery.message).filter(book.isInline)
     if !unfolding.isEmpty {
       try await unfold(unfolding)
       for id in unfolding { book.unfolded(id) }

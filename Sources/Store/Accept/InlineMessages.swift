@@ -150,7 +150,7 @@ struct InlineMessages: StorePart {
     var place = 0
     while place < stored.count {
       let name = stored[place].entry
-      var jobs: [(job: JobID, message: MessageID, isWhole: Bool)] = []
+      var jobs: [(job: JobID, message: MessageID, isInline: Bool)] = []
       while place < stored.count, stored[place].entry == name {
         if let claim = claims[place] { jobs.append((claim.id, claim.message, claim.stored != nil)) }
         place += 1

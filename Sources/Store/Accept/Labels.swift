@@ -110,7 +110,7 @@ package struct Labels: Hashable, Sendable {
   }
 }
 
-extension MessageShards {
+extension StoredMessageHashes {
   var labels: Labels {
     message[Array(Labels.field.utf8)].flatMap { try? Labels(packed: $0) } ?? Labels()
   }

@@ -106,7 +106,7 @@ package struct AudienceMembers: StorePart {
     let born = JobQueue(session).bornBefore(part)
     var members = ClaimedMembers(
       of: part, job, partition: partition, words: session.registry.shelf.books[place] ?? StringTable())
-    var corrupt: [ClaimedTarget] = []
+    var notPacked: [ClaimedTarget] = []
     for (member, record) in zip(zip(indexes, numbers), records) {
       let (index, number) = member
       if !part.slices.contains(index), let place = record.part?.record,
@@ -116,12 +116,12 @@ package struct AudienceMembers: StorePart {
       {
         members.add(index, number: number, record.bucket, header)
       } else {
-        corrupt.append(target(index, of: part, job, partition))
+        notPacked.append(target(index, of: part, job, partition))
       }
     }
-    if !corrupt.isEmpty {
-      try await JobQueue(session).readMembers(&corrupt, at: Array(corrupt.indices), part, lease)
-      for target in corrupt { members.add(target) }
+    if !notPacked.isEmpty {
+      try await JobQueue(session).readMembers(&notPacked, at: Array(notPacked.indices), part, lease)
+      for target in notPacked { members.add(target) }
     }
     return members
   }

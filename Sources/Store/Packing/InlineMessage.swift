@@ -41,16 +41,16 @@ struct InlineMessage {
       // One outcome trips no brake that waits for more.
       submission.errorBrake.map({ $0.minimum > 1 }) ?? true
     else { return nil }
-    let aim = submission.targets[0]
+    let target = submission.targets[0]
     // Members of slices are kept apart from their message.
-    guard aim.address?.provider != .oneSignal else { return nil }
+    guard target.address?.provider != .oneSignal else { return nil }
     app = submission.app
     kind = submission.kind
     ttl = submission.ttl
     self.credential = credential
-    provider = aim.address?.provider
-    platform = aim.platform
-    target = PackedTarget(index: 0, device: aim.device, address: aim.registered ? nil : aim.address)
+    provider = target.address?.provider
+    platform = target.platform
+    self.target = PackedTarget(index: 0, device: target.device, address: target.registered ? nil : target.address)
     labels = submission.labels
     body = submission.body
   }
@@ -124,8 +124,8 @@ extension [UInt8] {
 
 extension InlineMessage {
   /// The fields that the hashes of a message and of its part would have.
-  var messageFields: MessageShards.Fields {
-    var fields: MessageShards.Fields = [
+  var messageFields: StoredMessageHashes.Fields {
+    var fields: StoredMessageHashes.Fields = [
       "app": app.rawValue, "k": kind.rawValue, "ttl": String(ttl), "tot": "1", "np": "1", "st": "q",
     ].bytes
     if !labels.isEmpty { fields[Array(Labels.field.utf8)] = labels.packed }
@@ -133,14 +133,14 @@ extension InlineMessage {
     if let ending { fields[Array("don".utf8)] = Array(String(ending.at.milliseconds).utf8) }
     return fields
   }
-  func messageFields(home: Int) -> MessageShards.Fields {
+  func messageFields(home: Int) -> StoredMessageHashes.Fields {
     var fields = messageFields
     fields[Array("parts".utf8)] = Array(String(home).utf8)
     return fields
   }
 
-  var workFields: MessageShards.Fields {
-    var fields: MessageShards.Fields = [
+  var workFields: StoredMessageHashes.Fields {
+    var fields: StoredMessageHashes.Fields = [
       "n": "1", "x": ending == nil ? "1" : "0", "r": "0", "l": String(ttl),
     ].bytes
     let entry = TargetList.Entry(
@@ -163,7 +163,7 @@ extension InlineMessage {
   static let targetField = Array("pt".utf8)
 }
 
-extension MessageShards {
+extension StoredMessageHashes {
   init(_ inline: InlineMessage, home: Int) {
     self.init(
       message: inline.messageFields(home: home), work: [home: inline.workFields],
@@ -172,8 +172,8 @@ extension MessageShards {
 }
 
 extension [String: String] {
-  fileprivate var bytes: MessageShards.Fields {
-    var fields: MessageShards.Fields = [:]
+  fileprivate var bytes: StoredMessageHashes.Fields {
+    var fields: StoredMessageHashes.Fields = [:]
     for (name, value) in self { fields[Array(name.utf8)] = Array(value.utf8) }
     return fields
   }

@@ -115,7 +115,7 @@ struct TargetList {
 
 extension TargetList {
   /// Of a work hash; that of a long list has one for each step. Nil: it has none that can be read.
-  init?(work: MessageShards.Fields) {
+  init?(work: StoredMessageHashes.Fields) {
     guard let packed = work[Array("t".utf8)], let first = try? TargetList(packed: packed) else { return nil }
     self = first
     var step = 1

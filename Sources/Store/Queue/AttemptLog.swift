@@ -1,4 +1,21 @@
-import Domain
+package import Domain
+
+/// One request for a delivery, as kept.
+package struct Attempt: Hashable, Sendable {
+  package var at: WallTime
+  /// `accepted`, `retry` … (`Verdict.word`)
+  package var verdict: String
+  package var reason: String?
+  /// HTTP status; 0 without an answer.
+  package var status: Int
+  /// `status` 0: nobody answered.
+  package init(at: WallTime, verdict: String, reason: String?, status: Int) {
+    self.at = at
+    self.verdict = verdict
+    self.reason = reason
+    self.status = status
+  }
+}
 
 /// The requests for one delivery in their order: the first and the last of them, and how many were left out between. What is tried
 /// for weeks stays as small as what is tried for hours.

@@ -126,7 +126,7 @@ struct CorruptRecords: StorePart {
   /// The list of a part as it stands; nil: there is none that can be read.
   func targets(of message: MessageID, _ partition: Int) async throws(StoreError) -> TargetList? {
     let work = try await ask(RedisCommand("HGETALL", keys.work(partition, message)), partition: partition)
-    return TargetList(work: MessageShards.fields(work))
+    return TargetList(work: StoredMessageHashes.fields(work))
   }
 
   /// `list`: empty of an audience, whose snapshot has provider and platform.

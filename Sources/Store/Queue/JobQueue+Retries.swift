@@ -18,7 +18,7 @@ extension JobQueue {
     fileprivate var skipping: Int
   }
 
-  /// Those that wait for a retry, for the holds of a new owner (design D6), earliest first, at most `limit` of them.
+  /// Those that wait for a retry, for the order barriers of a new owner (design D6), earliest first, at most `limit` of them.
   /// `next`: to go on with; nil: there are no more.
   package func waitingRetries(_ lease: Lease, after place: RetryPlace? = nil, limit: Int) async throws(StoreError) -> (
     found: [(target: ClaimedTarget, due: WallTime)], next: RetryPlace?

@@ -95,7 +95,7 @@ extension JobQueue {
   /// Stores the members of a new slice; when it returns, its first attempt may be made. A revision above 0 replaces.
   package func storeSlice(_ lease: Lease, _ slice: StoredSlice) async throws(StoreError) {
     let partition = lease.partition
-    if session.owned.inlineMessages[partition]?.isWhole(slice.message) == true {
+    if session.owned.inlineMessages[partition]?.isInline(slice.message) == true {
       try await InlineMessages(session).unfold([slice.message])
       session.owned.inlineMessages[partition]?.unfolded(slice.message)
     }

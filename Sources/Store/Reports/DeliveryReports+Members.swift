@@ -7,7 +7,7 @@ struct Members {
   var id: MessageID
   var app: AppID
   var partition: Int
-  var work: MessageShards.Fields
+  var work: StoredMessageHashes.Fields
 
   func number(_ name: String) -> Int? { work[Array(name.utf8)].flatMap(StoredNumber.read) }
   var keepsReceipts: Bool { work[Array("rc".utf8)] != nil }

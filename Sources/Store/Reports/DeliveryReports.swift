@@ -39,7 +39,8 @@ package struct DeliveryReports: StorePart {
   }
 
   private func listed(
-    _ id: MessageID, _ parts: MessageShards, _ app: AppID, _ filter: DeliveryFilter, cursor: DeliveryPlace?, limit: Int
+    _ id: MessageID, _ parts: StoredMessageHashes, _ app: AppID, _ filter: DeliveryFilter, cursor: DeliveryPlace?,
+    limit: Int
   ) async throws(StoreError) -> (items: [DeliveryReport], next: DeliveryPlace?) {
     let partitions = parts.partitions.filter { (0..<settings.partitions).contains($0) }.sorted()
     var (partition, index) = (cursor?.partition ?? partitions.first ?? 0, cursor?.index ?? 0)
@@ -73,7 +74,7 @@ package struct DeliveryReports: StorePart {
 
   /// Of a direct send. The index to go on at; nil: the part has no more.
   private func add(
-    _ list: TargetList, _ range: Range<Int>, of parts: MessageShards, _ id: MessageID, _ partition: Int,
+    _ list: TargetList, _ range: Range<Int>, of parts: StoredMessageHashes, _ id: MessageID, _ partition: Int,
     _ filter: DeliveryFilter, _ conditions: [CredentialID: CredentialCondition], to items: inout [DeliveryReport],
     limit: Int
   ) async throws(StoreError) -> Int? {
@@ -96,7 +97,7 @@ package struct DeliveryReports: StorePart {
     return range.upperBound < list.entries.count ? range.upperBound : nil
   }
 
-  func records(_ id: MessageID, _ parts: MessageShards, _ partition: Int, _ range: Range<Int>)
+  func records(_ id: MessageID, _ parts: StoredMessageHashes, _ partition: Int, _ range: Range<Int>)
     async throws(StoreError) -> [DeliveryRecord?]
   {
     guard !range.isEmpty else { return [] }
@@ -105,7 +106,7 @@ package struct DeliveryReports: StorePart {
     var archived = RedisCommand("HGET", keys.segment(partition, id.hour))
     archived.append(Array("d".utf8) + id.raw)
     let replies = try await ask([live, archived])
-    let fields = parts.deliveries[partition] ?? replies[1].bytes.map { MessageShards.fields($0) }
+    let fields = parts.deliveries[partition] ?? replies[1].bytes.map { StoredMessageHashes.fields($0) }
     let found = replies[0].array ?? []
     return range.enumerated().map { place, index in
       let packed = fields.map { $0[Array(String(index).utf8)] } ?? found[place].bytes

@@ -2,7 +2,7 @@ import Domain
 import RedisClient
 
 /// A message's hashes, wherever they are: live, or packed in the segment of its hour.
-struct MessageShards {
+struct StoredMessageHashes {
   typealias Fields = [[UInt8]: [UInt8]]
   var message: Fields
   /// By partition, as far as they came with the message.
@@ -60,7 +60,7 @@ package struct MessageArchive: StorePart {
   ]
 
   /// Nil where there is none, in the order asked for.
-  func find(_ ids: [MessageID]) async throws(StoreError) -> [MessageShards?] {
+  func find(_ ids: [MessageID]) async throws(StoreError) -> [StoredMessageHashes?] {
     var commands: [RedisCommand] = []
     for id in ids {
       // In the order in which a message moves, so that none slips through.
@@ -77,24 +77,26 @@ package struct MessageArchive: StorePart {
       if let packed = ended ?? replies[place * 3].bytes,
         let inline = try? InlineMessage(packed: packed, hasEnded: ended != nil)
       {
-        return MessageShards(inline, home: keys.home(id))
+        return StoredMessageHashes(inline, home: keys.home(id))
       }
       if let packed = archived.first?.bytes, let parts = try? ScriptList.read(packed), parts.count == 3 {
         let home = keys.home(id)
-        return MessageShards(
-          message: MessageShards.fields(parts[0]), work: [home: MessageShards.fields(parts[1])],
-          deliveries: [home: MessageShards.fields(parts[2])])
+        return StoredMessageHashes(
+          message: StoredMessageHashes.fields(parts[0]), work: [home: StoredMessageHashes.fields(parts[1])],
+          deliveries: [home: StoredMessageHashes.fields(parts[2])])
       }
-      if let packed = archived.last?.bytes { return MessageShards(message: MessageShards.fields(packed)) }
+      if let packed = archived.last?.bytes { return StoredMessageHashes(message: StoredMessageHashes.fields(packed)) }
       let live = replies[place * 3 + 1].array ?? []
-      var fields: MessageShards.Fields = [:]
+      var fields: StoredMessageHashes.Fields = [:]
       for (name, value) in zip(Self.reportFields, live) { fields[Array(name.utf8)] = value.bytes }
-      return fields.isEmpty ? nil : MessageShards(message: fields)
+      return fields.isEmpty ? nil : StoredMessageHashes(message: fields)
     }
   }
 
   /// Reads what the partitions in question hold of these messages.
-  func readWork(_ found: inout [(id: MessageID, parts: MessageShards)], where needed: (MessageShards, Int) -> Bool)
+  func readWork(
+    _ found: inout [(id: MessageID, parts: StoredMessageHashes)], where needed: (StoredMessageHashes, Int) -> Bool
+  )
     async throws(StoreError)
   {
     var asked: [(place: Int, partition: Int)] = []
@@ -117,10 +119,10 @@ package struct MessageArchive: StorePart {
     }
     let replies = try await ask(commands)
     for (number, entry) in asked.enumerated() {
-      var fields = MessageShards.fields(replies[number * 3])
+      var fields = StoredMessageHashes.fields(replies[number * 3])
       if fields.isEmpty {
         let ending = replies[number * 3 + 1].bytes.map { Array($0.dropFirst()) }
-        fields = (replies[number * 3 + 2].bytes ?? ending).map { MessageShards.fields($0) } ?? [:]
+        fields = (replies[number * 3 + 2].bytes ?? ending).map { StoredMessageHashes.fields($0) } ?? [:]
       }
       found[entry.place].parts.work[entry.partition] = fields
     }

@@ -3,7 +3,7 @@ import Domain
 extension MessageReports {
   /// Of a direct send: its records are counted, as nothing is counted by variant while it is sent. Where the bound of
   /// bytes has dropped some of them, the counters stay, without variants.
-  func countVariants(of report: inout MessageReport, _ parts: MessageShards) async throws(StoreError) {
+  func countVariants(of report: inout MessageReport, _ parts: StoredMessageHashes) async throws(StoreError) {
     var found = [(id: report.id, parts: parts)]
     try await MessageArchive(session).readWork(&found) { _, _ in true }
     var counts: [MessageReport.Key: Int] = [:]

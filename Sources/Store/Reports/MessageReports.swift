@@ -30,7 +30,7 @@ package struct MessageReports: StorePart {
   }
 
   /// Members of an audience whose jobs are to join their streams later, and single deliveries that wait for their time.
-  private func delay(_ id: MessageID, _ parts: MessageShards, app: AppID) async throws(StoreError) -> Delay? {
+  private func delay(_ id: MessageID, _ parts: StoredMessageHashes, app: AppID) async throws(StoreError) -> Delay? {
     guard parts.text("don") == nil, parts.text("can") == nil else { return nil }
     var delay = Delay(reason: "")
     var asked: [(partition: Int, firsts: [Int], counts: [Int])] = []
@@ -73,7 +73,7 @@ package struct MessageReports: StorePart {
     return reports
   }
 
-  private func report(_ found: (id: MessageID, parts: MessageShards), _ app: AppID) async throws(StoreError)
+  private func report(_ found: (id: MessageID, parts: StoredMessageHashes), _ app: AppID) async throws(StoreError)
     -> MessageReport?
   {
     guard var report = Self.report(found.id, found.parts, app) else { return nil }
@@ -81,9 +81,10 @@ package struct MessageReports: StorePart {
     return report
   }
 
-  private func parts(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [(id: MessageID, parts: MessageShards)]
-  {
-    var found: [(id: MessageID, parts: MessageShards)] = []
+  private func parts(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [(
+    id: MessageID, parts: StoredMessageHashes
+  )] {
+    var found: [(id: MessageID, parts: StoredMessageHashes)] = []
     for (id, parts) in zip(ids, try await MessageArchive(session).find(ids)) {
       if let parts, parts.text("app") == app.rawValue { found.append((id, parts)) }
     }
@@ -105,7 +106,7 @@ package struct MessageReports: StorePart {
 
   private static let readAttempts = 2
 
-  private static func report(_ id: MessageID, _ parts: MessageShards, _ app: AppID) -> MessageReport? {
+  private static func report(_ id: MessageID, _ parts: StoredMessageHashes, _ app: AppID) -> MessageReport? {
     guard let kind = parts.text("k").flatMap({ Kind(rawValue: $0) }), let total = parts.number("tot") else {
       return nil
     }

@@ -103,7 +103,7 @@ package struct Timelines: StorePart {
   private func entries(_ ids: [MessageID], _ search: DeviceSearch, _ app: AppID) async throws(StoreError)
     -> [TimelineEntry]
   {
-    var found: [(id: MessageID, parts: MessageShards)] = []
+    var found: [(id: MessageID, parts: StoredMessageHashes)] = []
     for (id, parts) in zip(ids, try await MessageArchive(session).find(ids)) {
       if let parts, parts.text("app") == app.rawValue { found.append((id, parts)) }
     }

@@ -57,7 +57,7 @@ struct Keys {
   var brakes: String { whole(.brakes) }
   /// hash of secret → key
   var apiKeys: String { whole(.apiKeys) }
-  /// The pub/sub channel of doorbells.
+  /// The pub/sub channel of wakeups.
   var wakeup: String { "\(prefix):wakeup" }
 
   // Of a partition.
@@ -67,7 +67,7 @@ struct Keys {
   func sequence(_ partition: Int) -> String { whole(.sequence, partition) }
   /// Names of streams that hold jobs.
   func ready(_ partition: Int) -> String { frequent[partition].ready }
-  /// Names of streams whose owner has claimed all and waits to be rung.
+  /// Names of streams whose owner has claimed all and waits for a wakeup.
   func waiting(_ partition: Int) -> String { frequent[partition].waiting }
   func stream(_ partition: Int, _ name: String) -> String { key(.stream, partition, name) }
   /// Raw ids of messages of that hour that were stored under an idempotency key. Lives longer than any of their keys.

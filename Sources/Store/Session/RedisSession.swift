@@ -113,43 +113,15 @@ package final class RedisSession: StorePart {
     snapshots = SnapshotCache()
   }
 
-  /// Called on the loop when a stream got its first job, a message was controlled, or (`.reconnected`) rings may have
+  /// Called on the loop when a stream got its first job, a message was controlled, or (`.reconnected`) wakeups may have
   /// been lost.
-  package func onWakeup(_ ring: @escaping (Wakeup) -> Void) {
+  package func onWakeup(_ woken: @escaping (Wakeup) -> Void) {
     subscriber?.close()
     subscriber = RedisSubscriber(loop: loop, endpoint: endpoint, channels: [keys.wakeup]) { event in
       switch event {
-      case .reconnected: ring(.reconnected)
-      case .message(_, let payload): if let wakeup = Wakeup(payload: payload) { ring(wakeup) }
+      case .reconnected: woken(.reconnected)
+      case .message(_, let payload): if let wakeup = Wakeup(payload: payload) { woken(wakeup) }
       }
-    }
-  }
-}
-
-extension Wakeup {
-  init?(payload: [UInt8]) {
-    let words = String(decoding: payload, as: UTF8.self).split(separator: " ", maxSplits: 2)
-    switch words.first {
-    case "w":
-      guard words.count == 3, let partition = StoredNumber.partition(words[1]),
-        let stream = StreamID(partition: partition, name: String(words[2]))
-      else { return nil }
-      self = .work(stream)
-    case "s":
-      guard words.count == 2, let partition = StoredNumber.partition(words[1]) else { return nil }
-      self = .start(partition)
-    case "c":
-      let parts = words.last?.split(separator: " ") ?? []
-      guard words.count == 3, parts.count == 2, let partition = StoredNumber.partition(words[1]),
-        let id = MessageID(String(parts[0])),
-        let control = Control(packed: parts[1])
-      else { return nil }
-      self = .controlled(id, partition: partition, control)
-    case "l":
-      guard words.count == 2, let partition = StoredNumber.partition(words[1]) else { return nil }
-      self = .released(partition)
-    case "b": self = .braked
-    default: return nil
     }
   }
 }

@@ -5,7 +5,7 @@ import RedisClient
 extension CredentialConditions {
   /// How many deliveries of a message have not begun, by each credential of the app that something stands against.
   /// Costs nothing while nothing does.
-  func waits(_ id: MessageID, _ parts: MessageShards, app: AppID) async throws(StoreError) -> [CredentialWait] {
+  func waits(_ id: MessageID, _ parts: StoredMessageHashes, app: AppID) async throws(StoreError) -> [CredentialWait] {
     let conditions = try await all().filter { $0.key.rawValue.hasPrefix("\(app.rawValue)/") }
     guard !conditions.isEmpty, parts.text("don") == nil else { return [] }
     var counts: [CredentialID: Int] = [:]

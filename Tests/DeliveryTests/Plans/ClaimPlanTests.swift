@@ -15,8 +15,8 @@ struct ClaimPlanTests {
   @Test("urgent streams come first, and bulk leaves them a tenth of the room")
   func urgency() {
     var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1, membersAtOnce: 10)
-    plan.rang(Sample.stream("app/main", .bulk))
-    plan.rang(Sample.stream("app/main", .urgent))
+    plan.woken(Sample.stream("app/main", .bulk))
+    plan.woken(Sample.stream("app/main", .urgent))
     #expect(plan.next { _ in (100, 1000) }.map(\.stream.urgency) == [.urgent])
     #expect(plan.next { _ in (1000, 1000) }.map(\.stream.urgency) == [.bulk])
   }
@@ -24,8 +24,8 @@ struct ClaimPlanTests {
   @Test("a credential without room is passed over, and holds back nobody")
   func room() {
     var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1, membersAtOnce: 10)
-    plan.rang(Sample.stream("app/full"))
-    plan.rang(Sample.stream("app/free"))
+    plan.woken(Sample.stream("app/full"))
+    plan.woken(Sample.stream("app/free"))
     let room: (CredentialID) -> (free: Int, whole: Int) = { ($0.rawValue == "app/full" ? 0 : 500, 500) }
     #expect(plan.next(room: room).map(\.stream.credential.rawValue) == ["app/free"])
     #expect(plan.next { _ in (500, 500) }.map(\.stream.credential.rawValue) == ["app/full"])
@@ -34,7 +34,7 @@ struct ClaimPlanTests {
   @Test("claims at work count against the room")
   func expected() {
     var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1, membersAtOnce: 10)
-    for partition in 0..<4 { plan.rang(Sample.stream(partition: partition)) }
+    for partition in 0..<4 { plan.woken(Sample.stream(partition: partition)) }
     let claims = plan.next { _ in (100, 1000) }
     #expect(claims.map(\.jobs) == [64, 36])
   }
@@ -43,7 +43,7 @@ struct ClaimPlanTests {
   func cursor() {
     var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1, membersAtOnce: 10)
     let stream = Sample.stream()
-    plan.rang(stream)
+    plan.woken(stream)
     let first = plan.next { _ in (100, 100) }[0]
     #expect(first.after == nil)
     plan.claimed(first, caught(2, targets: 2, last: job(stream, 2)))
@@ -59,7 +59,7 @@ struct ClaimPlanTests {
     var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1, membersAtOnce: 10)
     let stream = Sample.stream("app/main", .bulk)
     let room: (CredentialID) -> (free: Int, whole: Int) = { _ in (1000, 1000) }
-    plan.rang(stream)
+    plan.woken(stream)
     let first = plan.next(room: room)[0]
     plan.claimed(first, .init(jobs: 1, last: ClaimPlace(job: job(stream, 1), member: 9)))
     plan.pause(job(stream, 1))
@@ -82,7 +82,7 @@ struct ClaimPlanTests {
     var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1, membersAtOnce: 10)
     let stream = Sample.stream("app/main", .bulk)
     let room: (CredentialID) -> (free: Int, whole: Int) = { _ in (1000, 1000) }
-    plan.rang(stream)
+    plan.woken(stream)
     plan.claimed(plan.next(room: room)[0], .init(jobs: 1, last: ClaimPlace(job: job(stream, 1), member: 9)))
     var more = plan.next(room: room)[0]
     if !more.isContinuation {
@@ -102,13 +102,13 @@ struct ClaimPlanTests {
     #expect(next.after == ClaimPlace(job: job(stream, 1), member: ClaimPlace.start))
   }
 
-  @Test("a ring while a claim is at work, and the end of a job, are reasons to look again")
+  @Test("a wakeup while a claim is at work, and the end of a job, are reasons to look again")
   func again() {
     var plan = ClaimPlan(jobsAtOnce: 2, targetsPerJob: 1, membersAtOnce: 10)
     let stream = Sample.stream()
-    plan.rang(stream)
+    plan.woken(stream)
     let claim = plan.next { _ in (100, 100) }[0]
-    plan.rang(stream)
+    plan.woken(stream)
     plan.claimed(claim, caught(1, targets: 1, last: job(stream, 1)))
     let second = plan.next { _ in (100, 100) }
     #expect(second.count == 1)
@@ -122,7 +122,7 @@ struct ClaimPlanTests {
   func size() {
     var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1, membersAtOnce: 10)
     let stream = Sample.stream()
-    plan.rang(stream)
+    plan.woken(stream)
     let first = plan.next { _ in (10_000, 10_000) }[0]
     plan.claimed(first, caught(64, targets: 32_000, last: job(stream, 64)))
     #expect(plan.next { _ in (2_000, 10_000) }[0].jobs == 4)
@@ -131,11 +131,11 @@ struct ClaimPlanTests {
   @Test("a lost partition is forgotten, with the room its claims had taken")
   func drop() {
     var plan = ClaimPlan(jobsAtOnce: 64, targetsPerJob: 1, membersAtOnce: 10)
-    plan.rang(Sample.stream(partition: 0))
+    plan.woken(Sample.stream(partition: 0))
     let claim = plan.next { _ in (64, 64) }[0]
     plan.drop(partition: 0)
     plan.claimed(claim, caught(64, targets: 64, last: nil))
-    plan.rang(Sample.stream(partition: 1))
+    plan.woken(Sample.stream(partition: 1))
     #expect(plan.next { _ in (64, 64) }.map(\.jobs) == [64])
   }
 }
@@ -202,7 +202,7 @@ struct AudienceClaimTests {
       let size = Int.random(in: 1...(isAudience ? 60 : 5), using: &random)
       sequence += 1
       let job = FakeStream.Job(sequence: sequence, open: Set(0..<size), size: size, isAudience: isAudience)
-      if streams[id, default: FakeStream(id: id)].jobs.isEmpty { plan.rang(id) }
+      if streams[id, default: FakeStream(id: id)].jobs.isEmpty { plan.woken(id) }
       streams[id, default: FakeStream(id: id)].jobs.append(job)
     }
 
@@ -259,7 +259,7 @@ struct AudienceClaimTests {
       inMemory.removeAll { $0.stream.partition == partition }
       jobs = jobs.filter { $0.key.stream.partition != partition }
       pieces = pieces.filter { $0.key.stream.partition != partition }
-      for id in streams.keys where id.partition == partition { plan.rang(id) }
+      for id in streams.keys where id.partition == partition { plan.woken(id) }
     }
   }
 
@@ -302,7 +302,7 @@ struct AudienceClaimTests {
       .init(sequence: 2, open: Set(0..<100), size: 100, isAudience: true),
       .init(sequence: 3, open: [0], size: 1, isAudience: false),
     ]
-    plan.rang(stream)
+    plan.woken(stream)
     var order: [UInt64] = []
     while let claim = plan.next(room: { _ in (1_000, 1_000) }).first {
       var caught = ClaimPlan.Catch()

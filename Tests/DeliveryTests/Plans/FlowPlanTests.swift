@@ -130,11 +130,11 @@ struct LeasePlanTests {
     #expect(plan.ask(now: at(2_999)) == false)
     #expect(plan.ask(now: at(3_000)) == true)
     plan.failed(now: at(3_100))
-    #expect(plan.barriers(now: at(6_749)))
-    #expect(!plan.barriers(now: at(6_750)))
+    #expect(plan.permitsWrites(now: at(6_749)))
+    #expect(!plan.permitsWrites(now: at(6_750)))
     #expect(plan.ask(now: at(7_000)) == true)
     #expect(plan.answered(Sample.lease(deadline: 13_000), now: at(7_010)) == .renewed)
-    #expect(plan.barriers(now: at(7_010)))
+    #expect(plan.permitsWrites(now: at(7_010)))
   }
 
   @Test("another owner, or a lease under another nonce, voids what is known")
@@ -146,7 +146,7 @@ struct LeasePlanTests {
     #expect(plan.answered(Sample.lease(2), now: at(3_000)) == .replaced)
     _ = plan.ask(now: at(6_000))
     #expect(plan.answered(nil, now: at(6_000)) == .lost)
-    #expect(!plan.barriers(now: at(6_000)))
+    #expect(!plan.permitsWrites(now: at(6_000)))
   }
 
   @Test("a lease under which a write was refused is never used again: its flush numbers are spent")
@@ -157,6 +157,6 @@ struct LeasePlanTests {
     _ = plan.ask(now: at(3_000))
     #expect(plan.taken(now: at(3_001)) == .lost)
     #expect(plan.answered(Sample.lease(1), now: at(3_002)) == .none)
-    #expect(!plan.barriers(now: at(3_003)))
+    #expect(!plan.permitsWrites(now: at(3_003)))
   }
 }

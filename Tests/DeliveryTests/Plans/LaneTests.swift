@@ -41,7 +41,7 @@ struct LaneTests {
     #expect(lane.isEmpty)
   }
 
-  @Test("a delivery that waits for its retry holds later ones, until the hold ends, and knows that they passed")
+  @Test("a delivery that waits for its retry holds later ones, until its barrier ends, and knows that they passed")
   func barrier() {
     var lane = Lane<Int>()
     _ = add(Self.entry(1), to: &lane)
@@ -69,7 +69,7 @@ struct LaneTests {
     #expect(lane.start(concurrency: 1, now: wall(1_000))?.ticket == 1)
   }
 
-  @Test("what is not ordered neither waits for a hold nor holds")
+  @Test("what is not ordered neither waits at a barrier nor leaves one")
   func free() {
     var lane = Lane<Int>()
     lane.rested(
@@ -142,7 +142,7 @@ struct LaneTests {
     #expect(lane.start(concurrency: 1, now: wall(0))?.ticket == 1)
   }
 
-  /// What enters comes out exactly once; ordered ones are finally sent in order, as no hold ends by time.
+  /// What enters comes out exactly once; ordered ones are finally sent in order, as no barrier ends by time.
   @Test("over random schedules of failures nothing is lost, doubled or out of order", arguments: 1...200)
   func schedules(seed: Int) {
     var random = Seeded(seed: UInt64(seed))

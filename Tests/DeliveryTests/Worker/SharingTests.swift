@@ -65,7 +65,7 @@ struct SharingTests {
 
       let redis = Redis(loop: post.loop, endpoint: post.redis.endpoint, scripts: [])
       try await post.until("a connection") { redis.isReady }
-      try await post.until("the bell") {
+      try await post.until("the wakeup") {
         try await redis.call(RedisCommand("PUBSUB", "CHANNELS")).array?.isEmpty == false
       }
       try await other.leases.release(held[1])

@@ -26,7 +26,7 @@ struct WorkerTests {
     }
   }
 
-  @Test("to an idle worker the way from acceptance to the wire is the doorbell's, not a sweep's")
+  @Test("to an idle worker the way from acceptance to the wire is the wakeup's, not a sweep's")
   func quick() async throws {
     try await withPost { post in
       let responder = try Responder(post.loop)

@@ -296,7 +296,7 @@ struct DeliveryStories {
     }
   }
 
-  @Test("the bell rings for work that comes when all was claimed, and for a cancellation")
+  @Test("a wakeup comes for work that comes when all was claimed, and for a cancellation")
   func wakeup() async throws {
     try await withStore(quickSettings(partitions: 1)) { store, loop in
       let bells = Wakeups()

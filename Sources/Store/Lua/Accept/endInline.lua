@@ -11,11 +11,11 @@ local held = redis.call('HMGET', KEYS[2], unpack(ARGV, first + 1, first + count)
 local kept, gone, others, bytes, ended = {}, {}, {}, 0, {}
 local names = {string.byte(ARGV[#ARGV], 1, -1)}
 for i = 1, count do
-  local single, id = held[i], ARGV[first + i]
-  local border = single and #single >= 4 and struct.unpack('>I4', single) + 4
+  local message, id = held[i], ARGV[first + i]
+  local border = message and #message >= 4 and struct.unpack('>I4', message) + 4
   if border then
-    local value = string.sub(single, 1, border) .. ARGV[first + count + i] .. now()
-    if ARGV[first + 2 * count + i] == '1' then value = value .. string.sub(single, border + 1) end
+    local value = string.sub(message, 1, border) .. ARGV[first + count + i] .. now()
+    if ARGV[first + 2 * count + i] == '1' then value = value .. string.sub(message, border + 1) end
     kept[#kept + 1] = 's' .. id
     kept[#kept + 1] = value
     gone[#gone + 1] = id

@@ -47,8 +47,8 @@ for i = 1, jobs do
   else
     redis.call('XADD', KEYS[13 + tonumber(ARGV[at])], string.format('%.0f', base + tonumber(first)) .. mark(id),
       'm', id, 'a', first, 'c', ARGV[at + 3])
-    local rings = redis.call('SADD', KEYS[7], name) + redis.call('SREM', KEYS[8], name)
-    if rings > 0 then redis.call('PUBLISH', ARGV[5], 'w ' .. ARGV[6] .. ' ' .. name) end
+    local wakes = redis.call('SADD', KEYS[7], name) + redis.call('SREM', KEYS[8], name)
+    if wakes > 0 then redis.call('PUBLISH', ARGV[5], 'w ' .. ARGV[6] .. ' ' .. name) end
   end
   at = at + 5
 end

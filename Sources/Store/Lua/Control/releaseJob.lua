@@ -12,6 +12,6 @@ local base = redis.call('INCRBY', KEYS[4], count) - count + 1
 redis.call('HSET', KEYS[2], 'b' .. ARGV[7], string.format('%.0f', base))
 redis.call('XADD', KEYS[7], string.format('%.0f', base) .. mark(ARGV[2]), 'm', ARGV[2], 'a', ARGV[7], 'c',
   ARGV[8])
-local rings = redis.call('SADD', KEYS[5], name) + redis.call('SREM', KEYS[6], name)
-if rings > 0 then redis.call('PUBLISH', ARGV[4], 'w ' .. ARGV[5] .. ' ' .. name) end
+local wakes = redis.call('SADD', KEYS[5], name) + redis.call('SREM', KEYS[6], name)
+if wakes > 0 then redis.call('PUBLISH', ARGV[4], 'w ' .. ARGV[5] .. ' ' .. name) end
 return base

@@ -62,20 +62,20 @@ package struct DeviceExport: StorePart {
     let held = try await read(
       buckets.map { (partition, keys.record(partition, app, $0 * Keys.recordsPerBucket)) })
     let words = StringTables(session).words(partition, app)
-    var corrupt: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)] = []
+    var unresolved: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)] = []
     for (number, bytes) in zip(buckets, held) {
       let bucket = RecordBucket(bytes: bytes ?? [])
       bucket.forEachPart { part in
         guard let record = try? DeviceRecord(Unpacker(bucket.bytes, part.record), words) else {
           let number = number * Keys.recordsPerBucket + part.slot
-          return corrupt.append((DevicePlace(partition: partition, number: number), bucket, part))
+          return unresolved.append((DevicePlace(partition: partition, number: number), bucket, part))
         }
         if let stored = record.visible, tombstones || stored.tombstone == nil { devices.append(stored) }
       }
     }
-    guard !corrupt.isEmpty else { return }
+    guard !unresolved.isEmpty else { return }
     // They have words that this process has not learned yet.
-    devices += try await DeviceRecords(session).open(corrupt, app: app).compactMap { found in
+    devices += try await DeviceRecords(session).open(unresolved, app: app).compactMap { found in
       guard let stored = found?.record.visible else { return nil }
       return tombstones || stored.tombstone == nil ? stored : nil
     }

@@ -169,21 +169,21 @@ package struct DeviceRecords: StorePart {
   ) async throws(StoreError) -> [FoundDevice?] {
     var found: [FoundDevice?] = []
     found.reserveCapacity(parts.count)
-    var corrupt: [Int] = []
+    var unresolved: [Int] = []
     var known: (partition: Int, words: StringTable)?
     for (place, bucket, part) in parts {
       if known?.partition != place.partition {
         known = (place.partition, StringTables(session).words(place.partition, app))
       }
       let device = part.flatMap { open($0, of: bucket, place, known?.words ?? StringTable()) }
-      if device == nil, part != nil { corrupt.append(found.count) }
+      if device == nil, part != nil { unresolved.append(found.count) }
       found.append(device)
     }
-    guard !corrupt.isEmpty else { return found }
-    for partition in Set(corrupt.map { parts[$0].place.partition }) {
+    guard !unresolved.isEmpty else { return found }
+    for partition in Set(unresolved.map { parts[$0].place.partition }) {
       try await StringTables(session).loadWords(WordPlace(partition: partition, app: app))
     }
-    for at in corrupt {
+    for at in unresolved {
       let (place, bucket, part) = parts[at]
       found[at] = part.flatMap { open($0, of: bucket, place, StringTables(session).words(place.partition, app)) }
     }

@@ -222,9 +222,10 @@ package struct RegistryCheck: StorePart {
       let held = try await DeviceSets(session).blocks(step, block: block, partition: partition, app: app)
       var doubts: [(name: SetName, place: DevicePlace)] = []
       for (name, words) in zip(step, held) {
-        var corrupt = words
-        for offset in check.wanted[name] ?? [] { corrupt[offset >> 6] ^= SetBlock.bit(offset) }
-        for offset in SetBlock.numbers(corrupt) {
+        // What only one of the two has.
+        var differing = words
+        for offset in check.wanted[name] ?? [] { differing[offset >> 6] ^= SetBlock.bit(offset) }
+        for offset in SetBlock.numbers(differing) {
           doubts.append((name, DevicePlace(partition: partition, number: block * SetBlock.size + offset)))
         }
       }
