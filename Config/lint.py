@@ -16,9 +16,6 @@ import measure
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LONGEST = 400
-# State machines, which may reach 600 lines.
-MACHINES = set()
-LONGEST_MACHINE = 600
 PLATFORM = {"Foundation", "FoundationEssentials", "Glibc", "Synchronization", "Testing", "PackageDescription", "Swift"}
 # Which platform modules are kept to single places (design D16).
 ONLY_IN = {"Foundation": {"Configuration"}, "FoundationEssentials": {"Configuration"}}
@@ -143,9 +140,8 @@ def check_files(all_targets):
         for file in sources(target):
             place = str(file.relative_to(ROOT))
             lines = file.read_text().splitlines()
-            limit = LONGEST_MACHINE if place in MACHINES else LONGEST
-            if len(lines) > limit:
-                find(place, f"{len(lines)} lines, at most {limit}")
+            if len(lines) > LONGEST:
+                find(place, f"{len(lines)} lines, at most {LONGEST}")
             if file.stem in {"Utils", "Common", "Models", "Manager", "Helpers"}:
                 find(place, "a file is named for its idea")
             if not target.test:
