@@ -3,14 +3,13 @@ import Domain
 /// `webpush`, protocols/fcm.md section 3.3.
 enum WebBlock {
   /// RFC 8030: a topic has at most 32 characters of base64url.
-  static let topicLimit = 32
   static let buttonLimit = 2
 
   static func members(_ message: Message, _ notification: Notification?) -> [JSONMember] {
     var headers: [JSONMember] = []
     headers.set("TTL", String(message.ttl))
     headers.set("Urgency", message.effectivePriority.rawValue)
-    if let key = message.collapseKey, isTopic(key) { headers.set("Topic", key) }
+    if let key = message.collapseKey, WebTopic.isValid(key) { headers.set("Topic", key) }
     var members: [JSONMember] = []
     members.set("headers", members: headers)
     guard let notification else { return members }
@@ -40,17 +39,5 @@ enum WebBlock {
     }
     if !actions.isEmpty { members.set("actions", .array(Array(actions))) }
     return members
-  }
-
-  private static func isTopic(_ key: String) -> Bool {
-    (1...topicLimit).contains(key.utf8.count)
-      && key.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
   }
 }

@@ -80,20 +80,9 @@ extension OneSignalAccount {
     }
     members.set("collapse_id", key)
     // The same for browsers, where it is bounded as their push services have it.
-    if message.kind == .alert, members["web_push_topic"] == nil, isWebTopic(key) { members.set("web_push_topic", key) }
-  }
-
-  /// RFC 8030: at most 32 characters of base64url.
-  static func isWebTopic(_ text: String) -> Bool {
-    (1...32).contains(text.utf8.count)
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
+    if message.kind == .alert, members["web_push_topic"] == nil, WebTopic.isValid(key) {
+      members.set("web_push_topic", key)
+    }
   }
 
   /// What decides who receives and how often: an override must not widen a send.

@@ -5,7 +5,6 @@ import TLS
 /// The text that a site's service worker gets, and that a browser with declarative Web Push shows by itself.
 extension WebPushAccount {
   /// RFC 8030, section 5.4.
-  private static let topicLimit = 32
   /// By which a browser tells a declarative message from a site's own JSON.
   private static let declarative = 8_030
 
@@ -43,12 +42,8 @@ extension WebPushAccount {
 
   /// Any other key than a topic's own form goes by its digest.
   private static func topic(of key: String) -> String {
-    let isTopic =
-      (1...topicLimit).contains(key.utf8.count)
-      && key.utf8.allSatisfy {
-        $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-      }
-    return isTopic ? key : String(Base64URL.encode(Digest.sha256(Array(key.utf8))).prefix(topicLimit))
+    if WebTopic.isValid(key) { return key }
+    return String(Base64URL.encode(Digest.sha256(Array(key.utf8))).prefix(WebTopic.limit))
   }
 
   private func shown(_ message: Message, _ warnings: inout [RenderWarning]) -> [JSONMember] {

@@ -93,7 +93,7 @@ struct RequestHead {
       switch byte {
       case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
       case UInt8(ascii: "%"):
-        guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
+        guard let high = rest.popFirst()?.hexDigitValue, let low = rest.popFirst()?.hexDigitValue else {
           return nil
         }
         decoded.append(high << 4 | low)
@@ -101,15 +101,6 @@ struct RequestHead {
       }
     }
     return String(validating: decoded, as: UTF8.self)
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 
   /// RFC 9110 section 5.6.2.

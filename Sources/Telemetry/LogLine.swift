@@ -11,7 +11,7 @@ struct LogLine {
 
   init(time: WallTime, level: Log.Level, event: String) {
     bytes.reserveCapacity(256)
-    bytes += Array("time=\(Log.timestamp(time)) level=\(level.name)".utf8)
+    bytes += Array("time=\(time.rfc3339) level=\(level.name)".utf8)
     add("event", event)
   }
 

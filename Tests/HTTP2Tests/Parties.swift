@@ -1,9 +1,14 @@
 import Domain
 import Glibc
-import HTTP2
 import Loop
 import TLS
 import Testing
+
+@testable import HTTP2
+
+extension HTTP2ClientConnection {
+  var openStreams: Int { table.count }
+}
 
 /// A client connection that writes down what it hears.
 final class Client: HTTP2ClientDelegate {

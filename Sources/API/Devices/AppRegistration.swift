@@ -61,10 +61,8 @@ package struct AppRegistration {
     guard digits.count == 64 else { return nil }
     var bytes: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = Character(UnicodeScalar(digits[index])).hexDigitValue,
-        let low = Character(UnicodeScalar(digits[index + 1])).hexDigitValue
-      else { return nil }
-      bytes.append(UInt8(high << 4 | low))
+      guard let high = digits[index].hexDigitValue, let low = digits[index + 1].hexDigitValue else { return nil }
+      bytes.append(high << 4 | low)
     }
     return bytes
   }

@@ -91,9 +91,9 @@ package enum Router {
         index += 1
         continue
       }
-      guard index + 2 < segment.count, let high = digit(segment[index + 1]), let low = digit(segment[index + 2]) else {
-        return nil
-      }
+      guard index + 2 < segment.count, let high = segment[index + 1].hexDigitValue,
+        let low = segment[index + 2].hexDigitValue
+      else { return nil }
       plain.append(high << 4 | low)
       index += 3
     }
@@ -102,15 +102,6 @@ package enum Router {
 
   private static func valid(_ bytes: [UInt8]) -> [UInt8]? {
     String(validating: bytes, as: UTF8.self) == nil ? nil : bytes
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 
   /// A path that was probably meant: a slip in a segment, a slash too many at the end, or the version forgotten.

@@ -48,14 +48,7 @@ package final class Service {
       loop: loop, store: store, configuration: configuration, settings: settings, metrics: metrics, log: log,
       counts: counts, zones: zones, channels: channels)
     guard settings.logsConditions else { return }
-    store.session.onCondition { condition in
-      log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
-    }
-    store.session.onClockSkew { skew in
-      log(
-        skew == nil ? .info : .warning, skew == nil ? "clock_agrees" : "clock_skew",
-        skew.map { ["detail": $0.text] } ?? [:])
-    }
+    store.session.onNews { isFault, word, fields in log(isFault ? .warning : .info, word, fields) }
   }
 
   /// Takes on the apps and accounts of a new configuration. Requests at work end with what they began with, or are

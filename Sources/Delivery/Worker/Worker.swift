@@ -78,14 +78,7 @@ package final class Worker {
     for (id, account) in accounts {
       senders[id] = Sender(worker: self, account: account, transport: try transports.make(account))
     }
-    store.session.onCondition { condition in
-      log(condition == .ready ? .info : .warning, condition.word, ["detail": condition.detail])
-    }
-    store.session.onClockSkew { skew in
-      log(
-        skew == nil ? .info : .warning, skew == nil ? "clock_agrees" : "clock_skew",
-        skew.map { ["detail": $0.text] } ?? [:])
-    }
+    store.session.onNews { isFault, word, fields in log(isFault ? .warning : .info, word, fields) }
   }
 
   // MARK: Life

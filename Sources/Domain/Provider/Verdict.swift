@@ -9,8 +9,6 @@ package enum Verdict: Hashable, Sendable {
   /// The operator's fault: the credential is suspended, its deliveries stay queued.
   case blocked(reason: String)
 
-  package var isDead: Bool { if case .dead = self { true } else { false } }
-
   /// The word under which attempts are counted and shown.
   package var word: String {
     switch self {
@@ -49,7 +47,7 @@ package struct Retry: Hashable, Sendable {
     case authorizationTooNew
     /// The connection belongs to another key, or was idle for too long: at once on a new connection.
     case wrongConnection
-    /// The members refused by name are left out; the rest goes again at once under a new key (OneSignal 4, A8).
+    /// The members refused by name are left out; the rest goes again at once under a new key.
     case revised
     /// It may have been processed: no answer (made by the transport), or one that tells nothing, as a gateway's 502.
     case unknownOutcome

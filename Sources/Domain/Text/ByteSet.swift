@@ -91,8 +91,5 @@ package struct ByteSet: Sendable {
   package static let hexDigits = ByteSet { $0.isHexDigit }
   /// Visible ASCII without space.
   package static let printable = ByteSet { (0x21...0x7e).contains($0) }
-  /// Visible ASCII that may stand as one part of a path.
-  package static let printableWithoutSlash = ByteSet { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "/") }
   package static let capitals = ByteSet { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-  package static let nul = ByteSet { $0 == 0 }
 }

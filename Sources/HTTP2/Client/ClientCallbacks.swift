@@ -116,7 +116,7 @@ enum ClientCallbacks {
       let connection = connection(context)
       let index = slot(session, frame!.pointee.hd.stream_id)
       connection.current = index
-      connection.passesHeaders = false
+      connection.skipsHeaders = false
       // Headers behind those of an interim answer (1xx) begin anew.
       if index >= 0, connection.table[index].status < 200 {
         connection.table[index].headers.removeAll(keepingCapacity: true)
@@ -129,7 +129,7 @@ enum ClientCallbacks {
       _, _, name, nameCount, value, valueCount, _, context in
       let connection = connection(context)
       let index = connection.current
-      guard index >= 0, !connection.passesHeaders else { return 0 }
+      guard index >= 0, !connection.skipsHeaders else { return 0 }
       // RFC 9113 counts 32 bytes for each field beside its text.
       connection.table[index].headerBytes += nameCount + valueCount + 32
       if connection.table[index].headerBytes > connection.settings.maximumHeaderBytes {
@@ -139,7 +139,7 @@ enum ClientCallbacks {
       if name![0] == UInt8(ascii: ":") {
         let status = number(value, valueCount)
         connection.table[index].status = status
-        connection.passesHeaders = status == 200 && connection.table[index].push != nil
+        connection.skipsHeaders = status == 200 && connection.table[index].push != nil
       } else {
         connection.table[index].headers.append(Header(text(name, nameCount), text(value, valueCount)))
       }

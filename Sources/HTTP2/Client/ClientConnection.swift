@@ -46,7 +46,7 @@ package final class HTTP2ClientConnection {
   /// The slot whose header block or body nghttp2 hands over, looked up once per frame.
   var current = -1
   /// The rest of that header block is of no interest.
-  var passesHeaders = false
+  var skipsHeaders = false
   var lastError: String?
   var drainReason: String?
   /// A slot came free, or the limit rose.
@@ -95,7 +95,6 @@ package final class HTTP2ClientConnection {
     guard phase == .open, !health.isSilent else { return 0 }
     return max(0, min(streamLimit - table.count, settings.maximumRequests - requests))
   }
-  package var openStreams: Int { table.count }
   /// Requests that have been waiting for their answer for so many milliseconds.
   package func streams(olderThan milliseconds: Int64) -> Int {
     table.count(dueWithin: max(0, settings.answerTimeout - milliseconds), now: loop.now)

@@ -77,9 +77,6 @@ package final class HTTP2Server {
     }
   }
 
-  /// Connections that are open, in the order in which they came.
-  package var openConnections: [UInt64] { connections.values.filter(\.isOpen).map(\.number).sorted() }
-
   /// The first answer to a stream counts; later ones, and answers to a request that has not come whole, do nothing.
   package func respond(_ stream: HTTP2ServerStream, status: Int, headers: [Header], body: [UInt8]) {
     connections[stream.connection]?.respond(stream.stream, status: status, headers: headers, body: body)

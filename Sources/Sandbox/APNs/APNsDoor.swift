@@ -42,8 +42,12 @@ struct APNsDoor {
   /// The connection is as unusable as after an expired token.
   mutating func spoil(_ connection: UInt64) { trust[connection]?.spoil() }
 
-  /// The token counts as too old from now on.
-  mutating func age(authorization: String) {
+  /// The request's provider token counts as too old from now on. False: it has none, or a certificate let it in.
+  mutating func expire(_ request: HTTP2ServerRequest) -> Bool {
+    guard let authorization = request.header("authorization"), !hasCertificate(request.stream.connection) else {
+      return false
+    }
     if let token = APNsConnectionTrust.bearer(authorization) { tokenCheck.age(token) }
+    return true
   }
 }

@@ -98,13 +98,7 @@ final class APNsVendor: Vendor {
     if !examination.isBroadcast { register.learn(examination.token, examination.topic, door.environment) }
   }
 
-  func expire(_ request: HTTP2ServerRequest) -> Bool {
-    guard let authorization = request.header("authorization"), !door.hasCertificate(request.stream.connection) else {
-      return false
-    }
-    door.age(authorization: authorization)
-    return true
-  }
+  func expire(_ request: HTTP2ServerRequest) -> Bool { door.expire(request) }
 
   func played(_ reply: Rule.Reply, on connection: UInt64) {
     if reply.reason == APNsReason.expiredProviderToken.rawValue { door.spoil(connection) }

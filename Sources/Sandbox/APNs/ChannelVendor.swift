@@ -112,13 +112,7 @@ final class ChannelVendor: Vendor {
 
   func processed(_ examination: Examination, now: WallTime) { examination.effect?() }
 
-  func expire(_ request: HTTP2ServerRequest) -> Bool {
-    guard let authorization = request.header("authorization"), !door.hasCertificate(request.stream.connection) else {
-      return false
-    }
-    door.age(authorization: authorization)
-    return true
-  }
+  func expire(_ request: HTTP2ServerRequest) -> Bool { door.expire(request) }
 
   func answer(_ reply: Rule.Reply, to examination: Examination) -> VendorAnswer {
     answers.played(reply, to: examination, now: lastNow)

@@ -229,13 +229,6 @@ package struct AudienceSearch: StorePart {
       platforms: platforms.map { ($0.0, words[$0.1]) },
       zones: byClass.map { ($0.key, $0.value) }, usedTags: usedTags)
   }
-
-  // MARK: Counts by provider
-
-  /// Live devices by provider, from the sets.
-  package func deviceCounts(app: AppID) async throws(StoreError) -> [ProviderName: Int] {
-    try await count(AudienceSelection(expression: .everyone), app: app, now: WallTime(milliseconds: 0)).byProvider
-  }
 }
 
 extension AudienceTerm {

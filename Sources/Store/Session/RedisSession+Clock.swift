@@ -17,6 +17,17 @@ extension RedisSession {
   /// Nil: the clocks agree, as far as is known.
   package var clockSkew: ClockSkew? { probe.skew }
 
+  /// Called on the loop with what belongs in the log when Redis' condition changes, or clocks begin or cease to
+  /// disagree. Takes the place of `onCondition` and `onClockSkew`.
+  package func onNews(
+    _ tell: @escaping (_ isFault: Bool, _ word: String, _ fields: KeyValuePairs<String, String>) -> Void
+  ) {
+    onCondition { tell($0 != .ready, $0.word, ["detail": $0.detail]) }
+    onClockSkew { skew in
+      if let skew { tell(true, "clock_skew", ["detail": skew.text]) } else { tell(false, "clock_agrees", [:]) }
+    }
+  }
+
   /// Called on the loop when clocks begin to disagree, and with nil when they agree again; at once if they disagree
   /// now.
   package func onClockSkew(_ changed: @escaping (ClockSkew?) -> Void) {

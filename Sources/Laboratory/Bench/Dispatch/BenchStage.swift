@@ -69,9 +69,6 @@ final class BenchStage {
     api?.stop()
     redis.stop()
   }
-
-  /// What the gateway logged, if anything.
-  var complaints: String { FileContent.read(log).map { String(decoding: $0.suffix(2_000), as: UTF8.self) } ?? "" }
 }
 
 /// Redis as the operator sees it.

@@ -1,0 +1,5 @@
+import Domain
+
+extension Verdict {
+  var isDead: Bool { if case .dead = self { true } else { false } }
+}
