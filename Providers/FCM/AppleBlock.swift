@@ -2,6 +2,7 @@ import Domain
 
 /// `apns`, protocols/fcm.md section 3.4: what FCM passes on to Apple. Title and body come from the common
 /// `notification` unless the alert needs more than these.
+/// `APNsPayload` writes most of the same fields: no provider imports another, and what FCM passes on follows FCM's page.
 enum AppleBlock {
   static let collapseIDLimit = 64
 

@@ -5,7 +5,7 @@ import JSON
 struct OneSignalAccount: ProviderAccount {
   let credential: CredentialID
   var provider: ProviderName { .oneSignal }
-  /// More in a quarter of an hour disables the app until an administrator enables it again (docs/protocols/onesignal.md, 6).
+  /// More in a quarter of an hour disables the app until an administrator enables it again (protocols/onesignal.md section 6).
   var subscriberRule: SubscriberRule? { SubscriberRule(group: "onesignal:\(appID)", within: 900_000) }
   let origin: Origin
   let recipientLimit: Int

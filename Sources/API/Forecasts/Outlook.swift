@@ -18,7 +18,7 @@ final class Outlook {
   private let timing: Timing?
   private let life: Int64
   private let contents: [MessageTexts]
-  /// What a device is told by that lacks an attribute: it names those that the texts need.
+  /// The reason told of a device that lacks an attribute; it names the attributes that the texts need.
   private let missing: Forecast.Exclusion
   private let accounts: [CredentialID: any ProviderAccount]
   private var shared: [Form: Rendered] = [:]

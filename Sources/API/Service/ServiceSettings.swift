@@ -12,7 +12,7 @@ package struct ServiceSettings: Sendable {
   package var maximumTargets = 10_000
   /// Deliveries of one replay: all that a message may hold.
   package var maximumReplayed = 65_535
-  /// Direct sends with more targets are bulk (design D7).
+  /// Direct sends with more targets are bulk (decision 0003).
   package var urgentTargets = 500
   /// Of an app.
   package var maximumDrafts = 200
@@ -24,7 +24,7 @@ package struct ServiceSettings: Sendable {
   package var failedKeysPerAddress = 60
   /// Look-ups at work of keys that were not known before.
   package var maximumLookUps = 500
-  /// Only what needs no key is served: a process that sends tells how it is.
+  /// Serves only what needs no key, so that a process that only sends can be watched.
   package var onlyOpen = false
   /// Of forecasts that are asked for, and of those that only warn.
   package var forecasts = (

@@ -210,17 +210,18 @@ struct PruneBrake {
     unreported.dead += report.dead
   }
 
-  mutating func learned(_ norm: PruneNorm) {
-    let seen = norm.seen + settings.priorWeight
-    self.norm = (norm.dead + settings.priorShare * settings.priorWeight) / seen
-    normal = min(Self.highestNormal, max(settings.floorShare, settings.factor * self.norm))
+  mutating func learned(_ history: PruneNorm) {
+    let seen = history.seen + settings.priorWeight
+    norm = (history.dead + settings.priorShare * settings.priorWeight) / seen
+    normal = min(Self.highestNormal, max(settings.floorShare, settings.factor * norm))
     let jump = min((1 + normal) / 2, 4 * normal)
     weights = .init(dead: log(jump / normal), alive: log((1 - jump) / (1 - normal)))
   }
 
-  /// Where nearly all are dead as a rule there is no jump to be seen.
+  /// Above it a jump could not be told from what is normal.
   private static let highestNormal = 0.9
 
-  /// The sums' bound: from a share that is just normal it takes the exponential of it on average.
+  /// A sum that reaches it makes prunes wait, or puts the brake on. With a share that is just normal a cumulative sum
+  /// gets there after the exponential of the bound on average, or later: `falseAlarm` verdicts.
   private var bound: Double { log(settings.falseAlarm) }
 }

@@ -157,8 +157,8 @@ final class Pruner: WorkerPart {
     knowsBrakes = true
   }
 
-  /// Until it is known which brakes are on nothing is sent: a dead verdict must not slip through. False: the partition
-  /// is lost.
+  /// Until it is known which brakes are on nothing is sent: a dead verdict must not slip through. Returns also when the
+  /// partition is lost.
   func awaitBrakes(for partition: Partition) async {
     while !knowsBrakes, !partition.isLost, !isStopped {
       do throws(StoreError) {

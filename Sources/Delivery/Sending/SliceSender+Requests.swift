@@ -22,10 +22,10 @@ extension SliceSender {
       worker.settler.end(deliveries, end.outcome, reason: end.reason)
       return false
     }
-    let likeness = likeness(of: first)
-    let strangers = deliveries.filter { self.likeness(of: $0) != likeness }
-    guard strangers.isEmpty else {
-      part(strangers, from: slice)
+    let firstLikeness = likeness(of: first)
+    let others = deliveries.filter { likeness(of: $0) != firstLikeness }
+    guard others.isEmpty else {
+      takeOut(others, of: slice)
       return false
     }
     switch first.message.rendering(sender.account, first.content, for: first.target.facts) {
@@ -44,12 +44,12 @@ extension SliceSender {
     }
   }
 
-  /// The facts of some have changed since the slice was stored: their text is another now, and nobody gets another's.
-  /// They go in slices of their own.
-  private func part(_ strangers: [Delivery], from slice: GatheredSlice) {
-    let leaving = Set(strangers.map(\.id))
+  /// Facts of some devices have changed since the slice was stored, so their text is now another than that of the first.
+  /// They leave the slice and go in slices of their own.
+  private func takeOut(_ others: [Delivery], of slice: GatheredSlice) {
+    let leaving = Set(others.map(\.id))
     revise(slice.slice, to: slice.deliveries.filter { !leaving.contains($0.id) })
-    for delivery in strangers {
+    for delivery in others {
       delivery.slice = nil
       worker.settler.goBack(delivery)
     }

@@ -22,8 +22,8 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Such a push cannot go to the device. An audience selects devices by what is known of them, whatever can go there:
-  /// of its members this is as meant.
+  /// A push of this kind cannot go to the device. An audience selects devices by what is known of them, and not by what
+  /// can go to them: of its members this is no fault.
   package var isOfKind: Bool { [.tokenKind, .kindUnsupported, .noLiveActivityToken].contains(self) }
 
   /// In plain words, of one device or of many.

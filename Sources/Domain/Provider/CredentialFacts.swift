@@ -20,8 +20,8 @@ package struct CredentialFacts: Hashable, Sendable {
   /// Milliseconds before the expiry from which every check and start tells of it: time enough to get another one.
   package static let expiryNotice: Int64 = 30 * 86_400_000
 
-  /// Milliseconds left, if that is soon or over.
-  package func endsSoon(now: WallTime) -> Int64? {
+  /// Milliseconds until the credential expires, negative if it has; nil: it has longer than `expiryNotice`, or for ever.
+  package func shortTimeLeft(now: WallTime) -> Int64? {
     guard let left = expiresAt.map({ $0 - now }), left < Self.expiryNotice else { return nil }
     return left
   }

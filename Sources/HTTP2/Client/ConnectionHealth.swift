@@ -6,7 +6,8 @@ struct ConnectionHealth {
   enum Action: Hashable {
     case look(at: Instant)
     case ping
-    /// No PING's answer in time for more streams. It may still come: nothing at work is lost yet.
+    /// A PING was not answered in time: no more streams are opened. What is at work is not lost yet, as the answer may
+    /// still come.
     case fellSilent
     case dead
   }
@@ -17,10 +18,11 @@ struct ConnectionHealth {
   /// When the first request went since the last PING; nil: none did, or none of them waits any more.
   private var began: Instant?
   private var lastPing = Instant(nanoseconds: 0)
-  /// Of a PING that nothing has come since.
+  /// When the last PING went; nil: something has come since.
   private(set) var pingSent: Instant?
   private(set) var isSilent = false
-  /// Who looks so much later than was asked for stood still: what the peer has said meanwhile is not read yet.
+  /// Milliseconds. Who looks so much later than was asked for has stood still, and has not read yet what the peer said
+  /// meanwhile.
   private static let late: Int64 = 500
 
   mutating func began(at time: Instant) { if began == nil { began = time } }

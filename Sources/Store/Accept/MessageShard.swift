@@ -7,7 +7,7 @@ struct MessageShard {
   let partition: Int
   /// Index of its first delivery among those of the partition.
   private(set) var first = 0
-  /// From the count on; id, channel and partition come before.
+  /// What the fragment takes from the count on; whoever calls it puts id, channel and partition before.
   private(set) var arguments: [[UInt8]]
   private(set) var streams: [String]
   /// Deliveries.
@@ -41,8 +41,8 @@ struct MessageShard {
       open[place] = OpenJob(credential: job.credential)
     }
 
-    for (place, target) in targets.enumerated() {
-      let index = first + place
+    for (offset, target) in targets.enumerated() {
+      let index = first + offset
       let provider = target.address?.provider
       switch target.route {
       case .ended(let outcome, let reason):

@@ -36,7 +36,7 @@ extension Submission {
 }
 
 extension SubmissionTarget {
-  /// With the route that its share has: who gets nothing anyway keeps its reason.
+  /// A device of the holdout is skipped for that reason; a target that has ended already keeps its own reason.
   func shared(out split: VariantSplit) -> SubmissionTarget {
     guard case .queue = route, split.place(of: device) == .holdout else { return self }
     var target = self
@@ -46,7 +46,8 @@ extension SubmissionTarget {
 }
 
 extension MessageArchive {
-  /// What a message that sends this one again is shared out by.
+  /// The seed by which this message's devices were divided among variants: a replay divides them by the same. Nil: it has
+  /// no variants, or is unknown.
   package func seed(of id: MessageID, app: AppID) async throws(StoreError) -> MessageID? {
     guard let parts = try await find([id])[0], parts.text("app") == app.rawValue else { return nil }
     return parts.split?.seed

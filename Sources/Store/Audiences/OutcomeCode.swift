@@ -1,7 +1,7 @@
 import Domain
 
-/// How a member of an audience stands, in four bits per index (decision 0011): high half of a byte first, as BITFIELD
-/// counts. Part of the stored layout.
+/// How a delivery of a message shard stands, in four bits per index (decisions 0011, 0064): high half of a byte first, as
+/// BITFIELD counts. Part of the stored layout.
 enum OutcomeCode: UInt8, CaseIterable {
   case none = 0
   case accepted = 1
@@ -41,7 +41,7 @@ enum OutcomeCode: UInt8, CaseIterable {
   }
 }
 
-/// Codes of consecutive members, from some index on.
+/// Codes of consecutive deliveries of a message shard, from some index on.
 struct OutcomeCodes {
   private let bytes: [UInt8]
   /// The first index of the first byte: even.

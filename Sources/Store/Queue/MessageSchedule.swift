@@ -49,7 +49,7 @@ package enum Rescheduling: Hashable, Sendable {
   case changed
 }
 
-/// Messages that wait for their time stand at home only: one place to change or cancel them (design D10). When it has come,
+/// Messages that wait for their time stand at home only: one place to change or cancel them (decision 0021). When it has come,
 /// home's owner spreads them as if they had just been accepted. Holds nothing but its session, on whose loop it is used.
 /// It has no timer: the owner asks for what is due.
 package struct MessageSchedule: StorePart {

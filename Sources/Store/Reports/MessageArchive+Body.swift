@@ -3,7 +3,7 @@ import RedisClient
 
 extension MessageArchive {
   /// The request that made a message. Nil: unknown, another app's, or beyond retention; of ended messages only those with
-  /// deliveries whose outcome `keepsContent` keep it (design D17).
+  /// deliveries whose outcome `keepsContent` keep it.
   package func body(of id: MessageID, app: AppID) async throws(StoreError) -> [UInt8]? {
     let live = try await ask(RedisCommand("HMGET", keys.message(id), "app", "b")).array ?? []
     if live.count == 2, live[0].text == app.rawValue, let body = live[1].bytes { return body }

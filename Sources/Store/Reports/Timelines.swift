@@ -21,7 +21,7 @@ package struct TimelinePage: Sendable {
   package var isPartial = false
 }
 
-/// Every message aimed at a device within retention (design D17). Sending writes nothing for it: the partition of the device
+/// Every message sent to a device within retention. Sending writes nothing for it: the partition of the device
 /// is searched, in script runs of less than a millisecond. It costs about a millisecond of Redis for 2,000 finished messages
 /// or waiting jobs of the partition, and the reading of a snapshot, 8 to 80 kB, for each audience. Holds nothing but its
 /// session, on whose loop it is used.

@@ -142,8 +142,9 @@ struct Keys {
   func work(_ partition: Int, _ id: MessageID) -> String { key(.work, partition, id.description) }
   func deliveries(_ partition: Int, _ id: MessageID) -> String { key(.deliveries, partition, id.description) }
   func slices(_ partition: Int, _ id: MessageID) -> String { key(.slices, partition, id.description) }
-  /// Of an audience: who is in it, and four bits of outcome for each of them.
+  /// Of an audience: who is in it.
   func snapshot(_ partition: Int, _ id: MessageID) -> String { key(.snapshot, partition, id.description) }
+  /// Four bits of outcome for each delivery of a part.
   func codes(_ partition: Int, _ id: MessageID) -> String { key(.codes, partition, id.description) }
   /// Of deliveries that were tried and whose credential waits: their attempts.
   func tried(_ partition: Int, _ id: MessageID) -> String { key(.tried, partition, id.description) }

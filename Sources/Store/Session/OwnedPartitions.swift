@@ -9,13 +9,13 @@ final class OwnedPartitions {
   var inlineMessages: [Int: InlineMessageBook] = [:]
   /// By partition: audience parts at work, until they end or the lease is gone.
   var audiences: [Int: [MessageID: AudienceShard]] = [:]
-  /// … and which messages are audiences, until their part has ended and their jobs are finished. Deliveries reach the
-  /// owner only through doors that enter theirs here, so one that is missing is a direct send, or has nothing left to
-  /// do.
+  /// By partition: messages that go to audiences, until their part has ended and their jobs are finished. Whatever claims
+  /// or recalls a delivery of an audience enters its message here, so a message that is missing is a direct send, or has
+  /// nothing left to do.
   var audienceMessages: [Int: Set<MessageID>] = [:]
   /// By partition and hour: when the finished records of that hour end, as Redis told it last.
   var segmentEnds: [Int: [Int64: WallTime]] = [:]
-  /// By partition: how many of the messages that an error brake looks after were looked at in this round.
+  /// By partition: the sweep looks at some messages with an error brake at a time; so many were looked at in this round.
   var brakesLooked: [Int: Int] = [:]
   /// By partition: messages whose retries a flush at work puts out of turn, and how many flushes.
   var parking: [Int: [MessageID: Int]] = [:]

@@ -20,7 +20,7 @@ package struct DeviceRegistry: StorePart {
   /// Devices that one step of an import looks up and writes together: the more, the fewer changes of sets.
   static let usualStep = 10_000
 
-  /// Registers or replaces a device (design D5: record, alias, tombstone of the former owner of the token; repeatable).
+  /// Registers or replaces a device (decision 0051; it can be repeated).
   /// `device.id` empty: by token, under the id that already holds it, or the derived one; the result tells which. `merging`
   /// gets what is known of the device at the moment of writing; without it the registration replaces that.
   package func put(
