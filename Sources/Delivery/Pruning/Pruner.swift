@@ -19,9 +19,7 @@ final class Pruner: WorkerPart {
     switch verdict {
     case .accepted:
       guard delivery.target.registered else { return nil }
-      sender.unproven.reached(delivery.target.device)
-      let proves = sender.unproven.mayBeProven(by: delivery.message.id, now: loop.now)
-      if sender.brake.alive(began: began, ahead: sender.ahead, proves: proves) { settleUnproven(of: sender) }
+      reached(delivery.target.device, by: delivery.message.id, began: began, sender)
       return nil
     case .dead(let death):
       if delivery.isOfEarlierAccount, death.isDoubtful { return nil }
@@ -42,16 +40,23 @@ final class Pruner: WorkerPart {
     }
   }
 
-  /// A row of a batch was accepted.
-  func alive(_ row: LaneIndex.Row, _ sender: Sender) {
-    if let direct = row.batch.asDirect {
-      guard direct.targets[row.place].registered else { return }
-      sender.unproven.reached(direct.targets[row.place].device)
-    } else if !sender.unproven.isEmpty, let device = row.batch.target(at: row.place, wholly: false)?.device {
-      sender.unproven.reached(device)
+  /// A row of a batch was accepted at `now`, which a request that began at `began` asked for.
+  func alive(_ row: LaneIndex.Row, _ sender: Sender, began: Instant, now: Instant) {
+    sender.lastVerdict = now
+    if let direct = row.batch.asDirect, !direct.targets[row.place].registered { return }
+    reached(row.batch.target(at: row.place, wholly: false)?.device, by: row.batch.message.id, began: began, sender)
+  }
+
+  /// `device` is asked for only while prunes wait: of an audience it has to be read.
+  private func reached(
+    _ device: @autoclosure () -> DeviceID?, by message: MessageID, began: Instant, _ sender: Sender
+  ) {
+    var proves = true
+    if !sender.unproven.isEmpty {
+      if let device = device() { sender.unproven.reached(device) }
+      proves = sender.unproven.isEmpty || sender.unproven.mayBeProven(by: message, now: loop.now)
     }
-    let proves = sender.unproven.isEmpty || sender.unproven.mayBeProven(by: row.batch.message.id, now: loop.now)
-    if sender.brake.alive(began: row.began, ahead: sender.ahead, proves: proves) { settleUnproven(of: sender) }
+    if sender.brake.alive(began: began, ahead: sender.ahead, proves: proves) { settleUnproven(of: sender) }
   }
 
   /// Another worker owns the partition.

@@ -181,7 +181,7 @@ extension RequestSender {
       } else {
         settler.accepted(row, &run)
       }
-      worker.pruner.alive(row, sender)
+      worker.pruner.alive(row, sender, began: row.began, now: now)
     }
     settler.close(&run)
     guard accepted > 0 else { return }

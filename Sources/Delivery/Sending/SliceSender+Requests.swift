@@ -143,8 +143,9 @@ extension SliceSender {
     let members = inFlight.members
     var run = BatchSettler.Run()
     for ticket in members.dropFirst() {
-      worker.batchSettler.accepted(worker.laneKeeper.index.end(ticket.tag), &run)
-      if sender.brake.alive(began: inFlight.began, ahead: sender.ahead) { worker.pruner.settleUnproven(of: sender) }
+      let row = worker.laneKeeper.index.end(ticket.tag)
+      worker.batchSettler.accepted(row, &run)
+      worker.pruner.alive(row, sender, began: inFlight.began, now: loop.now)
     }
     worker.batchSettler.close(&run)
     let first = delivery(of: .member(members[0]))
