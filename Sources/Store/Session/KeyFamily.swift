@@ -28,6 +28,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   // Of a message.
   case message = "m"
   case spread = "x"
+  case stagedBody = "xb"
   case work = "w"
   case deliveries = "d"
   case slices = "s"
@@ -77,7 +78,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   package var end: End {
     switch self {
     case .keyed, .held, .segment, .kept, .rate, .caps, .listing, .hours, .hourEnds, .idempotency, .sentDraft,
-      .tried, .replays:
+      .tried, .replays, .stagedBody:
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed

@@ -137,6 +137,8 @@ struct Keys {
   }
   func message(_ id: MessageID) -> String { key(.message, home(id), id.description) }
   func spread(_ id: MessageID) -> String { key(.spread, home(id), id.description) }
+  /// The body of a message that is not stored yet.
+  func stagedBody(_ id: MessageID) -> String { key(.stagedBody, home(id), id.description) }
   /// Of the message that is replayed.
   func replays(_ id: MessageID) -> String { key(.replays, home(id), id.description) }
   func work(_ partition: Int, _ id: MessageID) -> String { key(.work, partition, id.description) }

@@ -90,7 +90,7 @@ struct LongListStories {
       id = try await store.reports.messages(app: shop, before: nil, limit: 1).reports.first?.id
       guard let id else {
         // What was staged goes by itself.
-        for key in try await store.session.redis.call(RedisCommand("KEYS", "*}:x:*")).array?.compactMap(\.text) ?? [] {
+        for key in try await store.session.redis.call(RedisCommand("KEYS", "*}:x*:*")).array?.compactMap(\.text) ?? [] {
           #expect(
             try await store.session.redis.call(RedisCommand("TTL", key)).integer.map { (1...3_600).contains($0) }
               == true,

@@ -1,6 +1,6 @@
 #!lua
 -- Some of what a message is to spread, before the message is stored: until then it goes by itself.
--- KEYS message, spread
+-- KEYS message, spread or staged body
 -- ARGV seconds, field, value
 -- → 0: the message is stored
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
