@@ -28,6 +28,7 @@ final class PreparedMessage {
     submission.asksOwner = recipients.asksOwner
     submission.audience = recipients.audience
     submission.keepReceipts = message.keepReceipts
+    submission.keepsContent = message.to.expression != nil
     submission.ratePerSecond = message.ratePerSecond
     let brake = message.errorBrake ?? appBrake
     submission.errorBrake = brake.flatMap { $0.share > 0 ? $0 : nil }

@@ -244,8 +244,8 @@ final class ReplayCalls {
     guard let stored, let document = try? JSON.parse(stored, maximumDepth: Call.maximumDepth) else {
       throw Problem(
         .nothingToReplay,
-        "The content of this message is no longer stored. After its end, a message keeps its content only if "
-          + "deliveries failed, expired or were cancelled")
+        "The content of this message is no longer stored. After its end, a message keeps its content only if it went "
+          + "to an audience, came from a draft, or had failed, expired or cancelled deliveries")
     }
     let message: Message
     do throws(Refusal) {

@@ -24,6 +24,9 @@ package struct Submission: Sendable {
   package var audience: SubmissionAudience?
   /// Keep the provider's id and the times of attempts of an audience's successes as well.
   package var keepReceipts = false
+  /// Its content is kept after its end, whatever becomes of it: it went to an audience, also if that was so small that its
+  /// members are targets here.
+  package var keepsContent = false
   /// `Idempotency-Key` and the SHA-256 of the body.
   package var idempotency: (key: String, digest: [UInt8])?
   package var labels = Labels()

@@ -372,7 +372,7 @@ package final class MessageAcceptance: StorePart {
     if let draft = submission.draftOf { fields.append("dr", draft.description) }
     if let draft = submission.testOf { fields.append("te", draft.description) }
     // A campaign is looked at and copied after it has ended.
-    if submission.audience != nil || submission.draftOf != nil { fields.append("bf", 1) }
+    if submission.keepsContent || submission.audience != nil || submission.draftOf != nil { fields.append("bf", 1) }
     if let rate = submission.ratePerSecond { fields.append("rps", rate) }
     if let brake = submission.errorBrake { fields.append("eb", "\(brake.share),\(brake.minimum)") }
     if let replayOf = submission.replayOf { fields.append("rep", replayOf.description) }

@@ -36,7 +36,7 @@ struct InlineMessage {
   init?(_ submission: Submission) {
     guard submission.targets.count == 1, case .queue(let credential) = submission.targets[0].route,
       submission.audience == nil, submission.schedule == nil, submission.shares == nil, submission.replayOf == nil,
-      submission.draftOf == nil, submission.testOf == nil, submission.ratePerSecond == nil,
+      submission.draftOf == nil, submission.testOf == nil, submission.ratePerSecond == nil, !submission.keepsContent,
       submission.body.count <= Self.longestBody,
       // One outcome trips no brake that waits for more.
       submission.errorBrake.map({ $0.minimum > 1 }) ?? true

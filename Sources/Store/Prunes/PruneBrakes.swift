@@ -56,7 +56,9 @@ package struct PruneNorm: Hashable, Sendable {
   }
   init(stored: String) {
     let words = stored.split(separator: " ").compactMap { Double($0) }.filter { $0.isFinite && $0 >= 0 }
-    self.init(seen: words.count == 2 ? words[0] : 0, dead: words.count == 2 ? min(words[0], words[1]) : 0)
+    // Two more say what it was before an operator declared it.
+    let isWhole = words.count == 2 || words.count == 4
+    self.init(seen: isWhole ? words[0] : 0, dead: isWhole ? min(words[0], words[1]) : 0)
   }
 }
 
@@ -105,6 +107,12 @@ package struct PruneBrakes: StorePart {
     }
     let replies = try await ask(Scripts.learnNorms, keys: [keys.norms, keys.brakes], arguments).array ?? []
     return seen.indices.map { PruneNorm(stored: replies.indices.contains($0) ? replies[$0].text ?? "" : "") }
+  }
+
+  /// Prunes of these credentials are taken back: if they were applied as normal, the share that was normal before is so again.
+  func restoreNorms(of credentials: Set<CredentialID>) async throws(StoreError) {
+    guard !credentials.isEmpty else { return }
+    _ = try await ask(Scripts.restoreNorms, keys: [keys.norms], credentials.map { .text($0.rawValue) })
   }
 
   /// `accepting`: what was seen while it was on is normal from now on. False: it was not on.

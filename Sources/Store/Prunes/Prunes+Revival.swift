@@ -78,6 +78,7 @@ extension Prunes {
       }.map(\.0)
       kept += found.count - open.count
       guard !open.isEmpty else { return (revived, kept) }
+      try await PruneBrakes(session).restoreNorms(of: Set(open.compactMap { $0.record.stored.tombstone?.credential }))
       let writes = open.map { found in
         var record = found.record
         record.stored.tombstone = nil

@@ -104,6 +104,7 @@ enum Scripts {
   static let holdPrunes = LuaText.script("holdPrunes", PackageResources.holdPrunes_lua)
   static let brake = LuaText.script("brake", PackageResources.brake_lua)
   static let releaseBrake = LuaText.script("releaseBrake", PackageResources.releaseBrake_lua)
+  static let restoreNorms = LuaText.script("restoreNorms", PackageResources.restoreNorms_lua)
   static let learnNorms = LuaText.script("learnNorms", PackageResources.learnNorms_lua)
 
   // Users, their devices and tags.
@@ -126,7 +127,7 @@ enum Scripts {
     createDraft, replaceDraft, deleteDraft, reserveDraft, settleDraft, keepNamed,
     enterDevices, announce, land, intend, fillSets, takeIntent, endIntent, mendSet, mendIndex, allocate, free, intern,
     writeDevices, writeOwnDevices, unbury, point, unpoint, readSets, scanNames,
-    holdPrunes, brake, releaseBrake, learnNorms,
+    holdPrunes, brake, releaseBrake, restoreNorms, learnNorms,
     join, crossed, leave, tagUser,
   ]
 }

@@ -123,6 +123,12 @@ struct PruneStories {
       #expect(abs(norm.dead / norm.seen - 0.8) < 0.001)
       #expect(try await store.pruneBrakes.applyHeld(of: Self.ios, app: shop) == (0, 0, false))
       #expect(try await store.registryCheck.reindex(shop, repair: false).isClean)
+      // It was a mistake: neither the prunes nor the share that they made normal outlive it, whatever was seen since.
+      _ = try await store.pruneBrakes.learnNorms([(Self.ios, 100, 1)])
+      var filter = RevivalFilter()
+      filter.credential = Self.ios
+      #expect(try await store.prunes.undo(filter, app: shop) == (37, 0))
+      #expect(try await store.pruneBrakes.learnNorms([(Self.ios, 0, 0)]) == [PruneNorm(seen: 0, dead: 0)])
     }
   }
 

@@ -7,7 +7,8 @@ local out = {}
 for i = 2, #ARGV, 3 do
   local credential, seen, dead = ARGV[i], tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
   local norm = redis.call('HGET', KEYS[1], credential) or '0 0'
-  local s, d = string.match(norm, '^(%S+) (%S+)$')
+  -- Behind them what the norm was before an operator declared another one.
+  local s, d, before = string.match(norm, '^(%S+) (%S+)(.*)$')
   s, d = tonumber(s or ''), tonumber(d or '')
   -- Also of what says nan or inf.
   if not (s and d and d >= 0 and d <= s and s < 1e15) then s, d = 0, 0 end
@@ -21,7 +22,7 @@ for i = 2, #ARGV, 3 do
   elseif seen > 0 then
     s, d = s + seen, d + dead
     while s > tonumber(ARGV[1]) do s, d = s / 2, d / 2 end
-    redis.call('HSET', KEYS[1], credential, string.format('%.0f %.3f', s, d))
+    redis.call('HSET', KEYS[1], credential, string.format('%.0f %.3f', s, d) .. (before or ''))
   end
   out[#out + 1] = string.format('%.0f %.3f', s, d)
 end
