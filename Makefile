@@ -30,7 +30,7 @@ test: packages ## build and run all tests: the modules as debug builds, the jour
 	$(call LAB_BUILD,$(OPTIMISED))
 	@SWIFT="$(SWIFT)" Config/run-tests
 
-unit: packages ## build all, and run the tests of the modules alone (about a minute)
+unit: packages ## build all, and run the tests of the modules alone (a minute and a half)
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" Config/run-tests unit
 
