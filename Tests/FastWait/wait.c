@@ -1,7 +1,6 @@
 /*
  * libfaketime divides the timeout of epoll_wait by the speed of its clock and drops what is less than a millisecond: a
- * loop that waits for its next timer then spins for the rest, at sixty times the speed for a third of all time. This
- * epoll_wait stands before it and waits for that rest too.
+ * loop that waits for its next timer then spins for the rest. This epoll_wait stands before it and waits for that rest too.
  */
 #define _GNU_SOURCE
 #include "FastWait.h"

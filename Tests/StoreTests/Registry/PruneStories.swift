@@ -129,6 +129,14 @@ struct PruneStories {
       filter.credential = Self.ios
       #expect(try await store.prunes.undo(filter, app: shop) == (37, 0))
       #expect(try await store.pruneBrakes.learnNorms([(Self.ios, 0, 0)]) == [PruneNorm(seen: 0, dead: 0)])
+      // Once later traffic has outweighed what was declared, an undo leaves the share alone.
+      _ = try await store.pruneBrakes.learnNorms([(Self.ios, 20, 20)])
+      try await store.pruneBrakes.brake(
+        Self.ios, Braked(since: WallTime(milliseconds: 8_000), seen: 30, dead: 20, norm: 0.01))
+      #expect(try await store.pruneBrakes.release(Self.ios, accepting: true))
+      let later = try await store.pruneBrakes.learnNorms([(Self.ios, 100_000, 1_000)])
+      try await store.pruneBrakes.restoreNorms(of: [Self.ios])
+      #expect(try await store.pruneBrakes.learnNorms([(Self.ios, 0, 0)]) == later)
     }
   }
 

@@ -21,7 +21,8 @@ for i = 2, #ARGV, 3 do
     end
   elseif seen > 0 then
     s, d = s + seen, d + dead
-    while s > tonumber(ARGV[1]) do s, d = s / 2, d / 2 end
+    -- What was declared has faded by then: nobody goes back behind it.
+    while s > tonumber(ARGV[1]) do s, d, before = s / 2, d / 2, '' end
     redis.call('HSET', KEYS[1], credential, string.format('%.0f %.3f', s, d) .. (before or ''))
   end
   out[#out + 1] = string.format('%.0f %.3f', s, d)
