@@ -143,7 +143,7 @@ struct AccidentTests {
   }
 
   @Test(
-    "a prune that waits is told in the worker's report, and dropped when its own token is accepted, alone or with others",
+    "a prune that waits is told in the worker's report, and dropped when its own token is accepted",
     arguments: ["wrong environment of the tokens", "wrong app"])
   func dropped(_ name: String) async throws {
     try await withPost { post in
