@@ -59,12 +59,15 @@ final class Forecaster {
       accounts: configuration.accounts, now: call.now, purpose: purpose)
   }
 
-  /// What would come of this message, and what is to be known of it before it is sent.
-  func count(_ message: Message, _ call: Call, document: JSONValue, _ purpose: ForecastPurpose = .answer)
-    async throws(Problem) -> (forecast: Forecast, warnings: [Notice])
-  {
+  /// What would come of this message, and what is to be known of it before it is sent. `id`: of one that is stored, which
+  /// says who is in its holdout.
+  func count(
+    _ message: Message, _ call: Call, document: JSONValue, _ purpose: ForecastPurpose = .answer,
+    stored id: MessageID? = nil
+  ) async throws(Problem) -> (forecast: Forecast, warnings: [Notice]) {
     let contents = message.textsByVariant
     let outlook = outlook(of: message, contents, call, for: purpose)
+    if let id, let shares = message.shares { outlook.split = VariantSplit(shares: shares, seed: id) }
     let recipients = try await recipientResolver.resolve(
       message, call, document: document, keepsDevices: outlook.asksDevices)
     let forecast = try await forecast(recipients, outlook, call, purpose)

@@ -42,8 +42,8 @@ extension MessageReport {
   /// Taken by a provider.
   private var sent: Int { counts.filter { $0.key.outcome == .accepted }.values.reduce(0, +) }
 
-  /// Counters by outcome, and in detail; whatever is not final is still to come.
-  func write(to writer: inout JSONWriter) {
+  /// Counters by outcome, and in detail; whatever is not final is still to come. `more`: writes further members behind.
+  func write(to writer: inout JSONWriter, with more: (inout JSONWriter) -> Void = { _ in }) {
     writer.beginObject()
     writer.member("id", id.description)
     writer.member("name", labels.name)
@@ -121,6 +121,7 @@ extension MessageReport {
       writer.member("count", count)
     }
     if let split { writeShares(split.shares, to: &writer) }
+    more(&writer)
     writer.endObject()
   }
 

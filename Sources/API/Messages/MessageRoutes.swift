@@ -38,10 +38,13 @@ extension Endpoint {
       problems: [.notFound]
     ) { $0.messages.readMessage },
     Endpoint(
-      "rescheduleMessage", "PATCH", "/v1/messages/{id}", .key([.send]),
-      "Change the time of a scheduled message that has not started", body: .init("Schedule"),
-      answers: [.json(200, "With its new time", "MessageReport")],
-      problems: [.invalidMessage, .messageStarted, .messageChanged, .notFound]
+      "rescheduleMessage", "PATCH", "/v1/messages/{id}", .key([.send]), query: ["dry_run"],
+      "Change the time of a scheduled message that has not started; with `dry_run`, show what would come of it",
+      body: .init("Schedule"),
+      answers: [.json(200, "With its new time and `warnings`; with `dry_run` nothing is changed", "MessageReport")],
+      problems: [
+        .invalidMessage, .messageStarted, .messageCompleted, .messageCancelled, .messageChanged, .notFound,
+      ]
     ) { $0.rescheduling.rescheduleMessage },
     Endpoint(
       "listDeliveries", "GET", "/v1/messages/{id}/deliveries", .key([.read]),

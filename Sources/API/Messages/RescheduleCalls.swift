@@ -10,12 +10,14 @@ struct RescheduleCalls {
   let configuration: AdoptedConfiguration
   let check: MessageCheck
   let recipientResolver: RecipientResolver
+  let forecaster: Forecaster
 
   /// Reads and writes of a change that another one crossed.
   private static let attempts = 5
 
   /// `PATCH /v1/messages/{id}`: another time, until it starts. Of two changes at once one comes after the other, or is
-  /// refused if it names the version that it was made for.
+  /// refused if it names the version that it was made for. Warns as a send does. With `dry_run` nothing is changed, and the
+  /// answer has the forecast.
   func rescheduleMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try call.messageID()
     let change: ScheduleChange
@@ -25,59 +27,126 @@ struct RescheduleCalls {
     } catch {
       throw Problem(error, .invalidMessage)
     }
+    let isTrial = call.flag("dry_run")
     for _ in 0..<Self.attempts {
-      switch try await self.change(id, change, call) {
-      case .done:
-        let report = try await store.reports.found(id, call)
-        return Answer.bytes("application/json", report.encoded)
-      case .changed where change.version == nil: continue
-      case .changed:
-        throw Problem(
-          .messageChanged, "The message no longer has version \(change.version ?? 0): read it again")
-      case .started:
-        throw Problem(.messageStarted, "The message has started: you can pause or cancel it, but not reschedule it")
-      case .cancelled: throw Problem(.messageStarted, "The message was cancelled: send a new one")
-      case .unknown: throw Problem.noMessage
+      let scheduled = try await scheduled(id, call)
+      if let version = change.version, version != scheduled.version { throw Self.changed(version) }
+      let (message, body) = try content(of: scheduled, change, call)
+      try check.checkZones(message)
+      let (forecast, warnings) = try await foresee(
+        message, body, of: scheduled, id, call, isTrial ? .answer : .warning)
+      let first = try await recipientResolver.firstStart(of: message, stored: id, call)
+      let schedule =
+        Schedule(message, first: first, now: call.now)
+        ?? Schedule(startAt: call.now, local: change.sendAt.local, first: first)
+      if !isTrial, try await !write(schedule, message, body, of: scheduled, id, change, call) { continue }
+      var report = try await store.reports.found(id, call)
+      if isTrial {
+        (report.startsAt, report.startsAtLocal) = (schedule.shown, schedule.local)
+        report.startsAtZone = schedule.shownZone
       }
+      var writer = JSONWriter()
+      report.write(to: &writer) { writer in
+        if isTrial {
+          writer.member("dry_run", true)
+          forecast.write(to: &writer)
+        }
+        writer.objects("warnings", warnings) { writer, warning in warning.writeMembers(to: &writer) }
+      }
+      return Answer.bytes("application/json", writer.bytes)
     }
     throw Problem(.messageChanged, "Others are changing the message: read it again")
   }
 
-  private func change(_ id: MessageID, _ change: ScheduleChange, _ call: Call) async throws(Problem) -> Rescheduling {
+  private static func changed(_ version: Int) -> Problem {
+    Problem(.messageChanged, "The message no longer has version \(version): read it again")
+  }
+  private static let started = Problem(
+    .messageStarted, "The message has started: you can pause or cancel it, but not reschedule it")
+  private static let cancelled = Problem(
+    .messageCancelled,
+    "The state is `cancelled`, and cannot change: send a new message, or POST …/replay with outcomes [\"cancelled\"]")
+
+  /// The message as it waits now.
+  private func scheduled(_ id: MessageID, _ call: Call) async throws(Problem) -> ScheduledMessage {
     let reading: ScheduleReading
     do throws(StoreError) {
       reading = try await store.schedule.scheduled(id, app: call.app)
     } catch {
       throw Problem(error)
     }
-    let scheduled: ScheduledMessage
     switch reading {
-    case .unknown: return .unknown
-    case .started: return .started
-    case .cancelled: return .cancelled
-    case .waiting(let message): scheduled = message
+    case .waiting(let message): return message
+    case .started: throw Self.started
+    case .completed:
+      throw Problem(
+        .messageCompleted, "Every delivery has ended and the state is `completed`: send a new message for another time")
+    case .cancelled: throw Self.cancelled
+    case .unknown: throw Problem.noMessage
     }
-    if let version = change.version, version != scheduled.version { return .changed }
+  }
+
+  /// The message with its new time.
+  private func content(of scheduled: ScheduledMessage, _ change: ScheduleChange, _ call: Call) throws(Problem)
+    -> (Message, JSONValue)
+  {
     guard let stored = try? JSON.parse(scheduled.body, maximumDepth: Call.maximumDepth),
       case .object(var members) = stored.without(["send_at", "send_at_local"])
     else { throw Problem(.internalError, "The stored message cannot be read") }
     members.append(change.member)
     let body = JSONValue.object(members)
-    let message: Message
     do throws(Refusal) {
-      message = try MessageReader.read(body, providers: configuration.tokenRules, now: call.now).message
+      return (try MessageReader.read(body, providers: configuration.tokenRules, now: call.now).message, body)
     } catch {
       throw Problem(error, .invalidMessage)
     }
-    try check.checkZones(message)
-    let first = try await recipientResolver.firstStart(of: message, stored: id, call)
-    let schedule =
-      Schedule(message, first: first, now: call.now) ?? Schedule(startAt: call.now, local: change.sendAt.local)
+  }
+
+  /// What would come of it at its new time, for those whom it was accepted for.
+  private func foresee(
+    _ message: Message, _ body: JSONValue, of scheduled: ScheduledMessage, _ id: MessageID, _ call: Call,
+    _ purpose: ForecastPurpose
+  ) async throws(Problem) -> (Forecast, [Notice]) {
+    // One delivery for all of them: nothing is known of its devices.
+    if message.oneSignalTargeting == .provider {
+      var forecast = Forecast()
+      forecast.send(by: .oneSignal)
+      return (forecast, [])
+    }
+    var message = message
+    if let audience = scheduled.audience {
+      message.to = .audience(audience)
+    } else if case .users = message.to {
+      do throws(StoreError) {
+        message.to = .devices(try await store.schedule.devices(of: id))
+      } catch {
+        throw Problem(error)
+      }
+    }
+    let (forecast, warnings) = try await forecaster.count(message, call, document: body, purpose, stored: id)
+    return (forecast, warnings)
+  }
+
+  /// False: another change came between, and this one is to be made anew.
+  private func write(
+    _ schedule: Schedule, _ message: Message, _ body: JSONValue, of scheduled: ScheduledMessage, _ id: MessageID,
+    _ change: ScheduleChange, _ call: Call
+  ) async throws(Problem) -> Bool {
+    let done: Rescheduling
     do throws(StoreError) {
-      return try await store.schedule.reschedule(
+      done = try await store.schedule.reschedule(
         id, app: call.app, schedule, body: body.encoded, ttl: message.ttl, version: scheduled.version)
     } catch {
       throw Problem(error)
+    }
+    switch done {
+    case .done: return true
+    case .changed:
+      if let version = change.version { throw Self.changed(version) }
+      return false
+    case .started: throw Self.started
+    case .cancelled: throw Self.cancelled
+    case .unknown: throw Problem.noMessage
     }
   }
 }

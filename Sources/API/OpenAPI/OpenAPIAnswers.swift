@@ -221,6 +221,10 @@ enum OpenAPIAnswers {
           ),
         ])
       ), ("holdout", number),
+      (
+        "warnings",
+        .make([("type", "array"), ("items", .reference("Warning")), ("description", "Where its time was changed.")])
+      ), ("dry_run", flag), ("forecast", .reference("Forecast")),
     ])
   private static let deliveryFields: [(String, JSONValue)] = [
     ("device", text), ("provider", text), ("platform", text), ("variant", text),

@@ -8,7 +8,7 @@ extension RecipientResolver {
     return Timing(message, configuration.apps[call.app]?.clock ?? AppClock(), zones)
   }
 
-  private func first(_ timing: Timing, of zones: Set<String?>, _ message: Message, _ call: Call) -> FirstStart? {
+  private func first(_ timing: Timing, of zones: Set<String?>, _ message: Message, _ call: Call) -> FirstStart {
     timing.first(of: zones, life: max(Int64(message.ttl) * 1_000, Message.atOnce), now: call.now)
   }
 
@@ -39,7 +39,7 @@ extension RecipientResolver {
     let resolver = configuration.resolver(try configuration.tenant(call.app), message)
     do throws(StoreError) {
       let zones = try await store.schedule.zones(of: id, now: call.now, carries: resolver.carries)
-      return zones.flatMap { first(timing, of: $0, message, call) }
+      return zones.map { first(timing, of: $0, message, call) }
     } catch {
       throw Problem(error)
     }

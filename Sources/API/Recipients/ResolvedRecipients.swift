@@ -12,7 +12,7 @@ struct ResolvedRecipients {
   var audience: SubmissionAudience?
   /// Of an audience that names others: with these written out.
   var expression: String?
-  /// Of a message for local times: when the first of them gets it; nil: none of them does any more.
+  /// Of a message for local times: when the first of them gets it; nil: of any other.
   var firstStart: FirstStart?
   /// Who is in the audience, and how many there are now.
   var selection: AudienceSelection?

@@ -68,7 +68,8 @@ final class Resources {
     messages = MessageCalls(store: store)
     control = ControlCalls(store: store, log: log)
     rescheduling = RescheduleCalls(
-      store: store, configuration: configuration, check: check, recipientResolver: recipientResolver)
+      store: store, configuration: configuration, check: check, recipientResolver: recipientResolver,
+      forecaster: forecaster)
     replay = ReplayCalls(
       loop: loop, store: store, configuration: configuration, settings: settings, keys: keys, rendering: rendering,
       preparation: preparation, forecaster: forecaster, acceptor: acceptor)

@@ -73,7 +73,7 @@ final class AudienceStarter: WorkerPart {
     }
   }
 
-  /// Of a message for local times: when the first of its devices gets it. Nil: none gets it, or it cannot be read.
+  /// Of a message for local times: when the first of its devices gets it. Nil: it cannot be read.
   private func firstStart(of id: MessageID) async throws(StoreError) -> FirstStart? {
     // It is not kept: it has no start yet.
     guard let stored = try await store.queue.message(id), let message = messages.content(of: stored),
@@ -82,7 +82,7 @@ final class AudienceStarter: WorkerPart {
     let (route, now) = (worker.resolver(stored.app, message), loop.wallNow)
     let zones = try await store.schedule.zones(of: id, now: now) { route($0).isQueued }
     let life = max(Int64(message.ttl) * 1_000, Message.atOnce)
-    return zones.flatMap { timing.first(of: $0, life: life, now: now) }
+    return zones.map { timing.first(of: $0, life: life, now: now) }
   }
 
   /// Members of an audience whose own time has come, and those who meanwhile moved to where it has passed.

@@ -83,17 +83,24 @@ package struct Timing {
   }
 
   /// When the first device of these zones gets it, quiet hours heeded: not before `now`. A zone of nil has been told by
-  /// none; so it is, too, where there are no devices. `life`: as in `plan`. Nil: none of them gets it any more.
-  package func first(of zones: Set<String?>, life: Int64, now: WallTime) -> FirstStart? {
-    let starts = (zones.isEmpty ? [nil] : zones).compactMap { zone -> FirstStart? in
+  /// none; so it is, too, where there are no devices. `life`: as in `plan`. If none of them gets it: when the first of
+  /// their clocks shows the time.
+  package func first(of zones: Set<String?>, life: Int64, now: WallTime) -> FirstStart {
+    var reached: FirstStart?
+    var shown: FirstStart?
+    func earlier(_ time: WallTime, _ zone: String, _ known: FirstStart?) -> FirstStart {
+      if let known, (known.time, known.zone) < (time, zone) { return known }
+      return FirstStart(time: time, zone: zone)
+    }
+    for zone in zones.isEmpty ? [nil] : zones {
       let name = zone.flatMap { self.zones.rules($0) == nil ? nil : $0 } ?? fallback
       switch plan(zone, startedAt: now, life: life, now: now) {
-      case .go: return FirstStart(time: now, zone: name)
-      case .hold(let until, _): return FirstStart(time: until, zone: name)
-      case .ended: return nil
+      case .go: reached = earlier(now, name, reached)
+      case .hold(let until, _): reached = earlier(until, name, reached)
+      case .ended: shown = earlier(max(now, start(zone) ?? now), name, shown)
       }
     }
-    return starts.min { ($0.time, $0.zone) < ($1.time, $1.zone) }
+    return reached ?? shown ?? FirstStart(time: now, zone: fallback)
   }
 
   /// Some device may get nothing for its time: its quiet hours skip it, or end behind what the message has to live.

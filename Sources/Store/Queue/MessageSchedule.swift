@@ -28,12 +28,15 @@ package struct ScheduledMessage: Sendable {
   /// One more with each change.
   package var version: Int
   package var acceptedAt: WallTime
+  /// The audience as it was when the message was accepted, named ones written out; nil: its targets are listed.
+  package var audience: String?
 }
 
 /// How a scheduled message stands, as far as it may still be changed.
 package enum ScheduleReading: Sendable {
   case waiting(ScheduledMessage)
   case started
+  case completed
   case cancelled
   case unknown
 }
@@ -59,18 +62,22 @@ package struct MessageSchedule: StorePart {
 
   /// What this message is while it waits for its time.
   package func scheduled(_ id: MessageID, app: AppID) async throws(StoreError) -> ScheduleReading {
-    let fields = try await ask(RedisCommand("HMGET", keys.message(id), "app", "st", "b", "v", "can")).array ?? []
-    guard fields.count == 5, fields[0].text == app.rawValue else {
+    let fields =
+      try await ask(RedisCommand("HMGET", keys.message(id), "app", "st", "b", "v", "can", "don", "au")).array ?? []
+    guard fields.count == 7, fields[0].text == app.rawValue else {
       guard let parts = try await MessageArchive(session).find([id])[0], parts.text("app") == app.rawValue else {
         return .unknown
       }
-      return .started
+      if parts.text("can") != nil { return .cancelled }
+      return parts.text("don") == nil ? .started : .completed
     }
     guard fields[4].isNull else { return .cancelled }
+    guard fields[5].isNull else { return .completed }
     guard fields[1].text == Self.waitingState, let body = fields[2].bytes, let version = fields[3].integer else {
       return .started
     }
-    return .waiting(ScheduledMessage(body: body, version: Int(version), acceptedAt: id.acceptedAt))
+    return .waiting(
+      ScheduledMessage(body: body, version: Int(version), acceptedAt: id.acceptedAt, audience: fields[6].text))
   }
 
   /// Scheduled messages of all apps that `waiting` looks at.
@@ -198,14 +205,17 @@ package struct MessageSchedule: StorePart {
       return try await AudienceSearch(session).zones(
         AudienceSelection(expression: expression, reach: reach), app: app, now: now, carries: carries)
     }
-    var zones: Set<String?> = []
+    let stored = try await DeviceRegistry(session).devices(try await devices(of: id), app: app)
+    return Set(stored.map { $0?.device.facts.timeZone })
+  }
+
+  /// The devices that a waiting message for listed targets will be sent to.
+  package func devices(of id: MessageID) async throws(StoreError) -> [DeviceID] {
+    var devices: [DeviceID] = []
     for (_, packed) in pairs(try await ask(RedisCommand("HGETALL", keys.spread(id))).array ?? []) {
-      guard let step = try? MessageShard(partition: 0, packed: packed) else { continue }
-      let devices = step.waiting
-      let stored = try await DeviceRegistry(session).devices(devices, app: app)
-      for device in stored { zones.insert(device?.device.facts.timeZone) }
+      if let step = try? MessageShard(partition: 0, packed: packed) { devices += step.waiting }
     }
-    return zones
+    return devices
   }
 
   /// When the next thing of a partition is to begin: a scheduled message at home here, an audience, some of its

@@ -57,7 +57,7 @@ extension Journeys {
       #expect(try #require(WallTime(rfc3339: first)) >= at, "\(report)")
     }
     let late = try await gateway.client.call("PATCH", "/v1/messages/\(moved)", #"{"send_at":"\#(at.rfc3339)"}"#)
-    #expect(late.status == 409 && late.json["code"] == .string("message_started"), "\(late.text)")
+    #expect(late.status == 409 && late.json["code"] == .string("message_completed"), "\(late.text)")
     let ended = try await gateway.completed(given)
     #expect(ended["outcomes"]?["cancelled"] == .integer(30))
     #expect(cancelled.json["starts_at"] != nil && ended["starts_at"] == cancelled.json["starts_at"], "\(ended)")

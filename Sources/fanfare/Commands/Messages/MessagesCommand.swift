@@ -15,7 +15,8 @@ enum MessagesCommand {
       deliveries   list the devices of a message with state and reason
       watch        print the progress of a message until it has ended. Exit code 0: completed, 1: cancelled.
                    With --json, one line for each change
-      reschedule   give a message another time. Possible until it starts, also while it is paused
+      reschedule   give a message another time. Possible until it starts, also while it is paused. On a terminal it shows
+                   what would come of it and asks first
       pause        stop a message within a second. Requests in flight finish. Its ttl goes on running; that of a message
                    that has not started counts from its planned time
       resume       continue a paused message where it stopped
@@ -46,7 +47,7 @@ enum MessagesCommand {
       Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
       Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
       Command.Option("--wait", "SECONDS", "replay: wait until every delivery has ended, then print how"),
-      Question.option("cancel: "), Command.json,
+      SendQuestion.option("cancel, reschedule: "), Command.json,
     ] + ListCall.options(defaultLimit, of: "list, tail, deliveries"),
     examples: [
       "fanfare messages list --label campaign:spring", "fanfare messages deliveries msg_01k… --state failed,dead --csv",
@@ -235,7 +236,13 @@ enum MessagesCommand {
     if let version = try arguments.integer("--version", in: 1...Int(Int32.max)) {
       members.append(JSONMember("version", .integer(Int64(version))))
     }
-    return try ServerCall.one("PATCH", try path(id), arguments, body: JSONValue.object(members).encoded) { show($0) }
+    let (path, body) = (try path(id), JSONValue.object(members).encoded)
+    let answer = try SendQuestion.ask(path + "?dry_run=true", arguments, body: body, words: .reschedule)
+    guard answer == .success else { return answer }
+    return try ServerCall.one("PATCH", path, arguments, body: body) { report in
+      show(report)
+      AcceptedAnswer.warn(report)
+    }
   }
 
   private static func replay(_ id: String, _ arguments: Arguments) throws -> ExitCode {

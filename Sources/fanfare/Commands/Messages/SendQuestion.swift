@@ -10,15 +10,24 @@ enum SendQuestion {
     Command.Option("--yes", "\(mark)do not ask first, and send it even if every local time has passed")
   }
 
+  /// How it is asked, and what is said if it is not done.
+  struct Words {
+    var method: String
+    var question: String
+    var nothingDone: String
+    static let send = Words(method: "POST", question: "Send it?", nothingDone: "nothing was sent")
+    static let reschedule = Words(method: "PATCH", question: "Give it this time?", nothingDone: "nothing was changed")
+  }
+
   /// On a terminal shows what would be sent and asks. Elsewhere it refuses only a local time that every device's clock has
-  /// passed, as that message would go to all of them at once. `path`: of the dry run. Success: send it.
+  /// passed, as that message would go to all of them at once. `path`: of the dry run. Success: do it.
   static func ask(
-    _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = []
+    _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = [], words: Words = .send
   ) throws -> ExitCode {
     guard !arguments.has("--yes") else { return .success }
     let json = arguments.wantsJSON
     return try ServerCall.run(arguments) { client, _ in
-      let answer = try await client.call("POST", path, body, headers: headers)
+      let answer = try await client.call(words.method, path, body, headers: headers)
       guard answer.isSuccess, let document = answer.document else {
         // A repeated send of a draft is answered as the first one was.
         return answer.document?["code"]?.string == "draft_sent" ? .success : ServerCall.refused(answer, json: json)
@@ -27,14 +36,14 @@ enum SendQuestion {
       let passed = forecast?["clock_passed"]?.integer ?? 0
       if Question.canBeAsked, !json {
         ForecastView.tell(document)
-        guard !Question.yes("Send it?", isUsual: false) else { return .success }
-        Terminal.note("nothing was sent")
+        guard !Question.yes(words.question, isUsual: false) else { return .success }
+        Terminal.note(words.nothingDone)
         return .failure
       }
       guard passed > 0, passed == forecast?["would_be_sent"]?.integer else { return .success }
       Terminal.complain(
         "the clocks of all \(counted(Int(passed), "device")) have passed this local time: they would get it at once",
-        "nothing was sent; give a later time, or --yes", code: "local_time_passed")
+        "\(words.nothingDone); give a later time, or --yes", code: "local_time_passed")
       return .refused
     }
   }
