@@ -1,8 +1,8 @@
 import Domain
 import Store
 
-/// Devices that earlier replays of a message have reached, or are still sending to: another replay leaves them out. Used
-/// by one request, which looks at the deliveries of the message in their order.
+/// Devices that earlier replays of a message, or of one that it goes back to, have reached, or are still sending to: another
+/// replay leaves them out. Used by one request, which looks at the deliveries of the message in their order.
 struct EarlierReplays {
   /// Of a delivery that needs no other replay.
   private static let taken = Set(

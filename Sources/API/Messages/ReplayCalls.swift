@@ -44,7 +44,7 @@ final class ReplayCalls {
   /// `POST /v1/messages/{id}/replay`: a new message of the same content for deliveries of this one that ended without
   /// having been accepted. Only what has ended is taken, so the message itself may still be under way. What one message
   /// cannot hold is left for the next call: the answer says where to go on. Devices that an earlier replay has reached,
-  /// or still sends to, are left out.
+  /// or still sends to, are left out, also one of a message that this one goes back to.
   func replayMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let parent = try call.messageID()
     var idempotency = try IdempotencyKeys.given(in: call.request)
@@ -55,21 +55,42 @@ final class ReplayCalls {
     // Also a message that nobody has.
     _ = try await store.reports.found(parent, call)
     let mark = randomWords.next()
-    let replays = try await begin(parent, mark: mark)
+    let ancestors = try await ancestors(of: parent)
+    // All replays that may have the same devices come one after another.
+    let root = ancestors.last ?? parent
+    let noted = try await begin(root, mark: mark)
     let answer: Result<HTTPServerResponse, Problem>
     do throws(Problem) {
       // Another request with the key may have made it meanwhile.
       if let known = try await repeated(idempotency, parent, call) {
         answer = .success(known)
       } else {
+        let replays = ancestors.isEmpty ? noted : try await replays(of: parent, ancestors)
         answer = .success(try await replay(parent, selection, replays, idempotency, call))
       }
     } catch {
       answer = .failure(error)
     }
     // If it cannot be told now, the next replay is made later.
-    try? await store.replays.end(parent, mark: mark)
+    try? await store.replays.end(root, mark: mark)
     return try answer.get()
+  }
+
+  private func ancestors(of parent: MessageID) async throws(Problem) -> [MessageID] {
+    do throws(StoreError) {
+      return try await store.replays.ancestors(of: parent)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  /// Of a message that is a replay itself: its own replays, and those beside it.
+  private func replays(of parent: MessageID, _ ancestors: [MessageID]) async throws(Problem) -> [Replay] {
+    do throws(StoreError) {
+      return try await store.replays.all(of: parent) + store.replays.beside(parent, ancestors: ancestors)
+    } catch {
+      throw Problem(error)
+    }
   }
 
   /// The answer of an earlier request with the same idempotency key.
@@ -89,7 +110,7 @@ final class ReplayCalls {
     return Answer.accepted(answer)
   }
 
-  /// What was replayed of the message so far, once no other replay of it is being made.
+  /// What was replayed of the message so far, once no other replay of it, or of one of these, is being made.
   private func begin(_ parent: MessageID, mark: UInt64) async throws(Problem) -> [Replay] {
     let deadline = loop.now + IdempotencyKeys.milliseconds
     do throws(StoreError) {

@@ -135,7 +135,7 @@ enum OpenAPIAnswers {
         "replayed_by",
         .make([
           ("type", "array"), ("items", text),
-          ("description", "Its replays, the newest hundred, oldest first. Not in lists."),
+          ("description", "Its replays and the replays of these, a hundred at most, oldest first. Not in lists."),
         ])
       ), ("draft_of", text), ("test_of", text), ("targets", count),
       ("labels", .make([("type", "object")])), ("no_recipients", flag),

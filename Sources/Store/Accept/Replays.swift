@@ -16,6 +16,15 @@ package struct Replay: Hashable, Sendable {
     self.next = next
   }
 
+  /// They have looked at some of the same deliveries.
+  func overlaps(_ other: Replay) -> Bool {
+    func isBefore(_ end: DeliveryPlace?, _ start: DeliveryPlace?) -> Bool {
+      guard let end, let start else { return false }
+      return !(start < end)
+    }
+    return !isBefore(next, other.from) && !isBefore(other.next, from)
+  }
+
   /// As it is stored: `0.12 3.400`; either place may be missing.
   var packed: String { "\(from?.text ?? "") \(next?.text ?? "")" }
 
@@ -64,13 +73,46 @@ package struct Replays: StorePart {
     Self.replays(try await ask(RedisCommand("HGETALL", keys.replays(parent))).array ?? [])
   }
 
-  /// The newest replays that are stored, oldest first.
-  func stored(of parent: MessageID) async throws(StoreError) -> [MessageID] {
-    let names = try await ask(RedisCommand("HKEYS", keys.replays(parent))).array ?? []
-    let noted = names.compactMap { $0.bytes.flatMap { MessageID(raw: $0) } }.sorted().suffix(Self.mostTold)
+  /// The messages that a replay goes back to, its own parent first; none for a message that is no replay.
+  package func ancestors(of id: MessageID) async throws(StoreError) -> [MessageID] {
+    var found: [MessageID] = []
+    var next = id
+    while let parent = try await MessageArchive(session).find([next])[0]?.text("rep").flatMap({ MessageID($0) }),
+      parent != id, !found.contains(parent)
+    {
+      found.append(parent)
+      next = parent
+    }
+    return found
+  }
+
+  /// Replays that are no replays of this one, and may still have had a device of it: of its ancestors, for the same
+  /// deliveries.
+  package func beside(_ id: MessageID, ancestors: [MessageID]) async throws(StoreError) -> [Replay] {
+    var found: [Replay] = []
+    var child = id
+    for parent in ancestors {
+      let noted = try await all(of: parent)
+      let own = noted.first { $0.id == child }
+      found += noted.filter { $0.id != child && own?.overlaps($0) != false }.map { Replay(id: $0.id) }
+      child = parent
+    }
+    return found
+  }
+
+  /// Replays that are stored, and the replays of these: of each level the newest. Oldest first.
+  func stored(of root: MessageID) async throws(StoreError) -> [MessageID] {
+    var noted: Set<MessageID> = []
+    var parents = [root]
+    while !parents.isEmpty, noted.count < Self.mostTold {
+      let replies = try await ask(parents.map { RedisCommand("HKEYS", keys.replays($0)) })
+      let names = replies.flatMap { $0.array ?? [] }.compactMap { $0.bytes.flatMap { MessageID(raw: $0) } }
+      parents = names.sorted().suffix(Self.mostTold - noted.count).filter { noted.insert($0).inserted }
+    }
     guard !noted.isEmpty else { return [] }
-    let found = try await MessageArchive(session).find(Array(noted))
-    return zip(noted, found).compactMap { $1 == nil ? nil : $0 }
+    let all = noted.sorted()
+    let found = try await MessageArchive(session).find(all)
+    return zip(all, found).compactMap { $1 == nil ? nil : $0 }
   }
   private static let mostTold = 100
 

@@ -37,7 +37,7 @@ package struct MessageReport: Sendable {
   /// While it may still be changed: one more with each change.
   package var version: Int?
   package var replayOf: MessageID?
-  /// Its replays, the newest hundred, oldest first. Told of a single message only.
+  /// Its replays and the replays of these, a hundred at most, oldest first. Told of a single message only.
   package var replayedBy: [MessageID] = []
   /// The draft that became it, or that it tried out.
   package var draftOf: DraftID?

@@ -132,8 +132,36 @@ struct ReplayTests {
       let warning = third.json["warnings"]?.array?.first { $0["code"]?.string == "already_replayed" }
       #expect(warning?["detail"]?.string?.hasPrefix("2 devices are left out") == true, "\(third.text)")
       let report = gateway.ask("GET", "/v1/messages/\(parent)").json
-      #expect(report["replayed_by"] == .array([.string(first), .string(id)]), "\(report)")
+      #expect(report["replayed_by"] == .array([first, second, id].map { .string($0) }), "\(report)")
       #expect(gateway.ask("GET", "/v1/messages/\(id)").json["replay_of"] == .string(parent))
+    }
+  }
+
+  @Test("a replay of a replay leaves out whom another replay of the first message has reached or still sends to")
+  func siblings() async throws {
+    try await Gateway.running { gateway in
+      for device in ["a", "b", "c"] { gateway.register(device) }
+      let fails: [String: (Outcome, String?)] = ["*": (.failed, "ServiceUnavailable")]
+      let parent = try await ended(
+        gateway, #"{"to":{"devices":["a","b","c"]},"notification":{"title":"T"}}"#, fails)
+      func replay(_ id: String) -> Reply { gateway.ask("POST", "/v1/messages/\(id)/replay", nil, as: .send) }
+      let first = try #require(replay(parent).json["id"]?.string)
+      try await end(gateway, fails)
+      let inner = try #require(replay(first).json["id"]?.string)
+      try await end(gateway, fails)
+      let second = try #require(replay(parent).json["id"]?.string)
+      #expect(targets(gateway, of: second) == ["a", "b", "c"])
+      for id in [first, inner] {
+        let early = replay(id)
+        #expect(early.code == "nothing_to_replay" && early.text.contains(second), "\(early.text)")
+      }
+      try await end(gateway, ["a": (.accepted, nil), "*": (.failed, "ServiceUnavailable")])
+      let third = replay(inner)
+      #expect(targets(gateway, of: third.json["id"]?.string ?? "?") == ["b", "c"], "\(third.text)")
+      let warning = third.json["warnings"]?.array?.first { $0["code"]?.string == "already_replayed" }
+      #expect(warning?["detail"]?.string?.contains(second) == true, "\(third.text)")
+      // What the innermost still sends to is left out above as well.
+      #expect(replay(second).code == "nothing_to_replay")
     }
   }
 
