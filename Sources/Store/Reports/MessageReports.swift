@@ -21,48 +21,12 @@ package struct MessageReports: StorePart {
       report.waits.append(wait)
       waiting -= wait.count
     }
-    report.delay = try await delay(id, found.parts, app: app)
+    report.delay = try await delay(id, found.parts, report.state, app: app)
     // Nothing else can be replayed.
     if report.counts.keys.contains(where: { $0.outcome != .accepted }) {
       report.replayedBy = try await Replays(session).stored(of: id)
     }
     return report
-  }
-
-  /// Members of an audience whose jobs are to join their streams later, and single deliveries that wait for their time.
-  private func delay(_ id: MessageID, _ parts: StoredMessageHashes, app: AppID) async throws(StoreError) -> Delay? {
-    guard parts.text("don") == nil, parts.text("can") == nil else { return nil }
-    var delay = Delay(reason: "")
-    var asked: [(partition: Int, firsts: [Int], counts: [Int])] = []
-    for (partition, work) in parts.work where !parts.told.contains(partition) {
-      delay.count += max(0, work[Self.heldField].flatMap(StoredNumber.read) ?? 0)
-      guard work[Array("a".utf8)] != nil, work[Array("n".utf8)] != nil else { continue }
-      let jobs = work.compactMap { name, value -> (Int, Int)? in
-        guard name.first == UInt8(ascii: "j"), let first = StoredNumber.index(Array(name.dropFirst())),
-          let count = StoredNumber.read(value), count > 0
-        else { return nil }
-        return (first, count)
-      }
-      if !jobs.isEmpty { asked.append((partition, jobs.map(\.0), jobs.map(\.1))) }
-    }
-    let replies = try await ask(
-      asked.map { partition, firsts, _ in
-        var command = RedisCommand("ZMSCORE", keys.starts(partition))
-        for first in firsts { command.append(id.raw + raw32(first)) }
-        return command
-      })
-    for (asked, reply) in zip(asked, replies) {
-      for (count, score) in zip(asked.counts, reply.array ?? []) {
-        guard let due = score.text.flatMap({ Double($0) }).flatMap({ Int64(exactly: $0.rounded()) }) else { continue }
-        let time = WallTime(milliseconds: due)
-        delay.count += count
-        delay.first = min(delay.first ?? time, time)
-        delay.last = max(delay.last ?? time, time)
-      }
-    }
-    guard delay.count > 0 else { return nil }
-    delay.reason = try await MessageArchive(session).timeReason(of: id, app: app)
-    return delay
   }
 
   func reports(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [MessageReport] {
@@ -167,7 +131,7 @@ package struct MessageReports: StorePart {
       labels: parts.labels, split: parts.split)
   }
   private static let retryingField = Array("r".utf8)
-  private static let heldField = Array("h".utf8)
+  static let heldField = Array("h".utf8)
   private static let firstField = Array("fa".utf8)
   private static let lastField = Array("lo".utf8)
 

@@ -76,7 +76,8 @@ package struct Delay: Hashable, Sendable {
   package var count = 0
   /// `quiet_hours` or `local_time`.
   package var reason: String
-  /// When the first and the last of them may go; nil: each has a time of its own.
+  /// When the first and the last of them may go. Nil: not known. Nobody knows the last while some parts of an audience
+  /// have not decided their members; of very many single deliveries the times are not read.
   package var first: WallTime?
   package var last: WallTime?
 }

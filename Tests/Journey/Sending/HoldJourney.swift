@@ -58,18 +58,18 @@ extension Journeys {
 
     // A message that waits alike, and it keeps its time.
     let later = (now + 3_600_000).rfc3339
-    let waiting = try #require(
+    let kept = try #require(
       Tool.documents(
         try await tool.start(["send", "--audience", "all", "--title", "W", "--at", later, "--json"]).end(0)
       )
       .first?["id"]?.string)
-    let move = ["messages", "reschedule", waiting, "--at-local", time]
-    let kept = try await tool.start(move).end(5)
-    #expect(kept.contains("the clocks of all 2,000 devices have passed this local time"), "\(kept)")
-    #expect(try await gateway.client.get("/v1/messages/\(waiting)").json["version"] == .integer(1))
+    let move = ["messages", "reschedule", kept, "--at-local", time]
+    let still = try await tool.start(move).end(5)
+    #expect(still.contains("the clocks of all 2,000 devices have passed this local time"), "\(still)")
+    #expect(try await gateway.client.get("/v1/messages/\(kept)").json["version"] == .integer(1))
     let moved = try await tool.start(move + ["--yes"]).end(0)
     #expect(moved.contains("all 2,000 devices get it at once"), "\(moved)")
-    try await tool.run("messages", "cancel", waiting)
+    _ = try await gateway.completed(kept)
 
     // A draft alike, and it is kept.
     let draft = try await gateway.client.post(

@@ -212,7 +212,9 @@ struct ScheduleStories {
     try await withZones { store, loop, lease, id, timing, first in
       try await start(store, lease, timing, at: first + -11 * Self.hour)
       #expect(try await store.schedule.nextStart(lease) == first)
-      #expect(try await store.reports.report(id, app: shop)?.ended == 0)
+      let report = try #require(try await store.reports.report(id, app: shop))
+      #expect(report.ended == 0 && report.delay?.count == 40, "\(report)")
+      #expect(report.delay?.first == first && report.delay?.last == nil, "who is the last is not decided: \(report)")
       // Registered between: in it, and at its time.
       var late = device("late", token: "cd")
       late.timeZone = "Etc/GMT+1"

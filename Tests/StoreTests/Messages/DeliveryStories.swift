@@ -216,12 +216,15 @@ struct DeliveryStories {
       }
       let held = try #require(try await item())
       #expect(held.state == "pending" && held.reason == "quiet_hours" && held.nextAttemptAt == now + 500)
+      let delay = try #require(try await store.reports.report(id, app: shop)?.delay)
+      #expect(delay == Delay(count: 1, reason: "quiet_hours", first: now + 500, last: now + 500))
       flush = Flush(lease: lease, number: 2)
       let target = try #require(try await store.queue.dueRetries(lease, now: now + 500, limit: 10).first)
       let attempt = Attempt(at: now, verdict: "retry", reason: "busy", status: 503)
       flush.retries = [Flush.RetryEntry(target: target, due: now + 900, reason: "busy", attempts: [attempt])]
       _ = try await store.outcomes.flush(flush)
       #expect(try await store.reports.report(id, app: shop)?.retrying == 1)
+      #expect(try await store.reports.report(id, app: shop)?.delay == nil)
       #expect(try await item()?.state == "retrying")
     }
   }

@@ -45,7 +45,8 @@ enum ForecastView {
     /// `until 2026-12-01T08:00:00Z (quiet_hours)`; with a span of times, from the first to the last.
     static func text(of row: JSONValue) -> String {
       let reason = "(\(row["reason"]?.string ?? ""))"
-      guard let first = row["first_at"]?.string, let last = row["last_at"]?.string else { return reason }
+      guard let first = row["first_at"]?.string else { return reason }
+      guard let last = row["last_at"]?.string else { return "until \(first) or later \(reason)" }
       return first == last ? "until \(first) \(reason)" : "until \(first) … \(last) \(reason)"
     }
   }
