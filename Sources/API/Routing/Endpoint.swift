@@ -101,6 +101,9 @@ package struct Endpoint: Sendable {
   static let metrics = "metrics"
   static let readiness = "readiness"
 
+  /// It says all in its path and query: a field in a body is a mistake, such as a `dry_run` that belongs into the query.
+  var refusesFields: Bool { body == nil && method == "POST" }
+
   /// The problems that it may answer with. What is open has only its own.
   var problems: Set<ProblemCode> {
     guard case .key = access else { return ownProblems }
@@ -109,7 +112,8 @@ package struct Endpoint: Sendable {
       .overloaded, .storeUnavailable, .tooManyFailedKeys, .tooMuchAtOnce,
     ]
     return always.union(ownProblems)
-      .union(body == nil ? [] : [.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
+      .union(body == nil && !refusesFields ? [] : [.malformedJSON, .unsupportedMediaType, .bodyTooLarge])
+      .union(refusesFields ? [.invalidBody] : [])
   }
 
   /// Literal paths stand before the patterns that would take them too.

@@ -29,6 +29,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case contentGone = "content_gone"
   case bodyTooLarge = "body_too_large"
   case unsupportedMediaType = "unsupported_media_type"
+  case invalidBody = "invalid_body"
   case invalidMessage = "invalid_message"
   case invalidDevice = "invalid_device"
   case invalidChannel = "invalid_channel"
@@ -70,7 +71,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
-    case .invalidDraft, .invalidTest, .invalidTestList, .invalidTable: 422
+    case .invalidBody, .invalidDraft, .invalidTest, .invalidTestList, .invalidTable: 422
     case .preconditionRequired: 428
     case .tooManyFailedKeys, .tooMuchAtOnce: 429
     case .headTooLarge: 431
@@ -118,6 +119,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .draftLimit: "The app has reached its limit of drafts"
     case .preconditionRequired: "The request must name the version that it changes"
     case .contentGone: "The content of the message is no longer stored"
+    case .invalidBody: "The body is not valid"
     case .invalidDraft: "The draft is not valid"
     case .invalidTest: "The test is not valid"
     case .invalidTestList: "The test list is not valid"

@@ -80,6 +80,14 @@ extension Service {
     try queryRules.check(call, permit.endpoint)
     try IdempotencyKeys.checkTaken(request, permit.endpoint)
     try checkBody(request, permit.endpoint)
+    if permit.endpoint.refusesFields, !request.body.isEmpty {
+      let document = try call.document()
+      do throws(Refusal) {
+        try EmptyReader.read(document)
+      } catch {
+        throw Problem(error, .invalidBody)
+      }
+    }
     return try await carryOut(permit.endpoint, call)
   }
 

@@ -71,6 +71,7 @@ struct Fields {
     if let there = schema.belongs(field) {
       return ("unknown field `\(shown)`; did you mean `\(there)`?", member(there))
     }
+    if schema.fields.isEmpty { return ("unknown field `\(shown)`: this request takes none, so leave it out", nil) }
     if let near = faults.suggestion({ Suggestion.nearest(to: field, among: schema.fields) }) {
       return ("unknown field `\(shown)`; did you mean `\(near)`?", near)
     }

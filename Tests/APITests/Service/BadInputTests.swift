@@ -30,6 +30,27 @@ struct BadInputTests {
     }
   }
 
+  @Test("a field in the body of a request that takes none is refused, and nothing is done; an empty object is fine")
+  func fieldsOfNothing() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let path = "/v1/messages/\(gateway.send(to: ["d1"]))"
+      let draft = gateway.ask(
+        "POST", "/v1/drafts", #"{"message":{"to":{"devices":["d1"]},"notification":{"title":"T"}}}"#)
+      let draftPath = "/v1/drafts/\(draft.json["id"]?.string ?? "?")"
+      for path in [path + "/cancel", path + "/pause", path + "/resume", path + "/duplicate", draftPath + "/send"] {
+        let refused = gateway.ask("POST", path, #"{"dry_run":true}"#)
+        #expect(refused.status == 422 && refused.code == "invalid_body", "\(path): \(refused.text)")
+        #expect(refused.violations == ["/dry_run unknown_field"], "\(path): \(refused.text)")
+        #expect(gateway.ask("POST", path, "[]").code == "invalid_body", "\(path)")
+        #expect(gateway.ask("POST", path, "{").code == "malformed_json", "\(path)")
+      }
+      #expect(gateway.ask("GET", path).json["state"] == .string("queued"))
+      #expect(gateway.ask("GET", draftPath).status == 200)
+      #expect(gateway.ask("POST", path + "/cancel", "{}").status == 200)
+    }
+  }
+
   @Test("every fault of a message comes back at once")
   func violations() async throws {
     try await Gateway.running { gateway in

@@ -112,7 +112,7 @@ extension Journeys {
       try await client.post("/v1/drafts", #"{"name":"b","message":{"to":{"everyone":true},\#(note)}}"#),
     ]
     let draft = try #require(drafts[0].json["id"]?.string, "\(drafts[0].text)")
-    try await call("POST", "/v1/drafts/\(draft)/send", #"{"version":1}"#)
+    try await call("POST", "/v1/drafts/\(draft)/send", "{}")
     try await gateway.until("a retry") {
       try await $0.deliveries(retried).first?["state"]?.string == "retrying"
     }
