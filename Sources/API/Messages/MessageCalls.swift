@@ -87,7 +87,7 @@ extension MessageReport {
       writer.objects("waiting_for", waits) { writer, wait in
         writer.member("credential", wait.credential.rawValue)
         wait.condition.write(to: &writer)
-        writer.member("count", wait.count)
+        writer.member("count", wait.count + wait.retrying)
       }
     }
     delay?.write(to: &writer)

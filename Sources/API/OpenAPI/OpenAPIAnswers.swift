@@ -169,6 +169,7 @@ enum OpenAPIAnswers {
         "waiting_for",
         .make([
           ("type", "array"),
+          ("description", "What stands against credentials, and how many deliveries wait or are retried there."),
           (
             "items",
             open(

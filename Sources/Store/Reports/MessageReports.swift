@@ -15,11 +15,14 @@ package struct MessageReports: StorePart {
     }
     // Between two reads some may have begun.
     var waiting = max(0, report.total - report.counts.values.reduce(0, +) - report.retrying)
+    var retrying = report.retrying
     for var wait in try await CredentialConditions(session).waits(id, found.parts, app: app) {
       wait.count = min(wait.count, waiting)
-      guard wait.count > 0 else { continue }
+      wait.retrying = min(wait.retrying, retrying)
+      guard wait.count + wait.retrying > 0 else { continue }
       report.waits.append(wait)
       waiting -= wait.count
+      retrying -= wait.retrying
     }
     report.delay = try await delay(id, found.parts, report.state, app: app)
     // Nothing else can be replayed.

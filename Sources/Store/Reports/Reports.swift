@@ -46,7 +46,7 @@ package struct MessageReport: Sendable {
   /// Final deliveries.
   package var counts: [Key: Int]
   package var retrying: Int
-  /// Neither final nor retrying, of credentials that something stands against. Told of a single message only.
+  /// Not final, of credentials that something stands against. Told of a single message only.
   package var waits: [CredentialWait] = []
   /// Never attempted, and waiting for quiet hours to end or for a local time. Told of a single message only.
   package var delay: Delay?
@@ -82,11 +82,14 @@ package struct Delay: Hashable, Sendable {
   package var last: WallTime?
 }
 
-/// Deliveries of a message that have not begun, and what stands against their credential.
+/// Deliveries of a message that wait, and what stands against their credential.
 package struct CredentialWait: Hashable, Sendable {
   package var credential: CredentialID
   package var condition: CredentialCondition
+  /// Those that have not begun.
   package var count: Int
+  /// Those that wait for a retry.
+  package var retrying = 0
 }
 
 /// What is known of one delivery, finished or not.

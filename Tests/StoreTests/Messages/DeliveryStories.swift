@@ -363,6 +363,19 @@ struct DeliveryStories {
       #expect(pending[0].nextAttemptAt == now + 60_000)
       let waits = try #require(try await store.reports.report(id, app: shop)).waits
       #expect(waits == [CredentialWait(credential: apnsCredential, condition: waiting, count: 1)])
+
+      // Also when its first attempt has failed.
+      let lease = try await store.take(id.homePartition)
+      let job = try #require(try await store.claimAll(lease).first)
+      let attempt = Attempt(at: now, verdict: "retry", reason: "busy", status: 503)
+      var flush = Flush(lease: lease, number: 1)
+      flush.retries = [.init(target: job.targets[0], due: now + 900, reason: "busy", attempts: [attempt])]
+      flush.finishedJobs = [job.id]
+      _ = try await store.outcomes.flush(flush)
+      let tried = try #require(try await store.reports.report(id, app: shop))
+      #expect(
+        tried.waits == [CredentialWait(credential: apnsCredential, condition: waiting, count: 0, retrying: 1)])
+      #expect(tried.retrying == 1)
       try await store.conditions.set(apnsCredential, nil)
       #expect(try await store.conditions.all().isEmpty)
     }
