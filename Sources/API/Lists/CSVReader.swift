@@ -17,7 +17,8 @@ package struct CSVReader {
   }
 
   private let bytes: [UInt8]
-  private let separator: UInt8
+  /// Nil: the head is not reached yet.
+  private var separator: UInt8?
   private var place = 0
   private var line = 1
 
@@ -31,10 +32,9 @@ package struct CSVReader {
   private static let quote = UInt8(ascii: "\"")
   private static let newline = UInt8(ascii: "\n")
 
-  /// Copies the bytes, and takes the separator that stands most often in the head.
+  /// Copies the bytes. The head is the first line that is not empty; its separator is the one that stands there most often.
   package init(_ bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
-    separator = Self.separator(in: self.bytes)
   }
 
   /// The next record, the head first, without cells where the line is empty; nil behind the last one. Of one with more
@@ -43,6 +43,10 @@ package struct CSVReader {
   package mutating func next(upTo maximum: Int) throws(Fault) -> Record? {
     guard place < bytes.count else { return nil }
     let (begin, start) = (line, place)
+    if separator == nil {
+      guard !passEmptyLine() else { return Record(line: begin, cells: []) }
+      separator = Self.separator(in: bytes[place...])
+    }
     do throws(Fault) {
       let cells = try record(maximum)
       return Record(line: begin, cells: cells == [""] ? [] : cells)
@@ -58,8 +62,18 @@ package struct CSVReader {
   /// Bytes that were read twice or more often.
   private var readAgain = 0
 
+  /// False: the line holds something. Some systems write empty lines before the head.
+  private mutating func passEmptyLine() -> Bool {
+    let sample = bytes[place...].prefix(Self.longestSample)
+    let end = sample.firstIndex { !Self.spaces.contains($0) } ?? sample.endIndex
+    guard end == bytes.count || bytes[end] == Self.newline else { return false }
+    (place, line) = (min(end + 1, bytes.count), line + 1)
+    return true
+  }
+  private static let spaces = Array(" \t\r".utf8)
+
   /// The one that stands most often in the head.
-  private static func separator(in bytes: [UInt8]) -> UInt8 {
+  private static func separator(in bytes: ArraySlice<UInt8>) -> UInt8 {
     let known = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
     var counts = [0, 0, 0]
     var isQuoted = false

@@ -35,6 +35,20 @@ struct TableTests {
     }
   }
 
+  @Test("lines before the head that hold nothing are passed, whatever the separator", arguments: [",", ";", "\t"])
+  func emptyLinesBeforeHead(_ separator: String) throws {
+    let rows = ["id,token,tags", "d1,t-1,a"].map { $0.replacing(",", with: separator) }
+    var reader = CSVReader(Array(("\r\n \t\n\n" + rows.joined(separator: "\r\n")).utf8))
+    var records: [CSVReader.Record] = []
+    while let record = try reader.next(upTo: 3) { records.append(record) }
+    #expect(records.map(\.line) == [1, 2, 3, 4, 5])
+    #expect(records.map(\.cells) == [[], [], [], ["id", "token", "tags"], ["d1", "t-1", "a"]])
+    for empty in ["\n", "\r\n\r\n", " \n\t"] {
+      var reader = CSVReader(Array(empty.utf8))
+      while let record = try reader.next(upTo: 3) { #expect(record.cells.isEmpty) }
+    }
+  }
+
   /// The cells of one record as they stand in the bytes; no cell may hold a comma outside of quotes.
   private static func cells(_ line: [UInt8]) -> (raw: [String], count: Int)? {
     guard let text = String(validating: line, as: UTF8.self) else { return nil }

@@ -63,6 +63,14 @@ extension Journeys {
       twice.contains("2 lines with the id or token of an earlier line; the later one counts: lines 4 (as line 3), 5"),
       "\(twice)")
 
+    // Empty lines before the head are none of its lines, however many requests it takes.
+    let late = try world.write(
+      ["\r", " ", "id;provider;token\r"] + (301...303).map { "l\($0);fcm;\(Tokens.fcm($0))\r" }, to: "late.csv")
+    let passed = try await tool.run("devices", "import", late, "--batch", "1", "--json")
+    let figures = try #require(Tool.documents(passed).last)
+    #expect(figures["complete"]?.bool == true && figures["created"]?.integer == 3, "\(passed)")
+    #expect(figures["lines"]?.integer == 6, "\(passed)")
+
     // What holds nothing, and a file for rejects that cannot be one.
     for (name, lines) in [("empty.csv", [String]()), ("head.csv", ["id,provider,token"]), ("empty.ndjson", [""])] {
       let empty = try await tool.run("devices", "import", try world.write(lines, to: name), exit: 1)

@@ -17,7 +17,7 @@ struct DeviceImport {
   private let keepsMissing: Bool
   /// With its question mark; empty: nothing is said.
   private let query: String
-  /// The first line of a table, which each request begins with.
+  /// The first line of a table that is not empty, which each request begins with.
   private var head: [UInt8]?
   private var progress = Progress("importing")
   private var tally = ImportTally()
@@ -79,8 +79,10 @@ struct DeviceImport {
 
     /// The first line is no JSON, and has several cells.
     private static func looksLikeTable(_ path: String) -> Bool {
-      guard path != "-", let file = try? LineFile(path), let line = try? file.next() else { return false }
-      let text = line.drop { [0xEF, 0xBB, 0xBF, UInt8(ascii: " ")].contains($0) }
+      guard path != "-", let file = try? LineFile(path) else { return false }
+      var first = try? file.next()
+      while let line = first, DeviceImport.isBlank(line, number: file.number) { first = try? file.next() }
+      let text = (first ?? []).drop { [0xEF, 0xBB, 0xBF, UInt8(ascii: " ")].contains($0) }
       return text.first != UInt8(ascii: "{")
         && text.contains { [UInt8(ascii: ","), UInt8(ascii: ";"), 9].contains($0) }
     }
@@ -137,7 +139,7 @@ struct DeviceImport {
       do throws(LineFile.Fault) {
         let open = if let file { file } else { try LineFile(path) }
         if file == nil, let table {
-          head = try record(of: open)?.bytes
+          head = try firstRecord(of: open)?.bytes
           let cleared = keepsMissing || head == nil ? [] : table.cleared(head: head ?? [])
           let fields = cleared.map { "`\($0)`" }.joined(separator: ", ")
           if !fields.isEmpty {
@@ -177,6 +179,13 @@ struct DeviceImport {
       size += line.bytes.count + 1
     }
     return lines
+  }
+
+  private func firstRecord(of file: LineFile) throws(LineFile.Fault) -> Line? {
+    while let line = try record(of: file) {
+      if !Self.isBlank(line.bytes, number: line.number) { return line }
+    }
+    return nil
   }
 
   /// A line; of a table a record, whose cells may hold line breaks within quotes.
