@@ -13,4 +13,6 @@ package enum ExitCode: Int32, Error {
   case refused = 5
   /// Ended by ctrl-C, as shells tell it.
   case interrupted = 130
+  /// Nobody reads standard output any more, as shells tell it of SIGPIPE. Nothing is printed.
+  case closedPipe = 141
 }

@@ -50,18 +50,26 @@ package enum Terminal {
 
   /// `descriptor`: 1 or 2. Adds no newline, blocks until all is written, and ignores that nobody reads any more.
   package static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8), to: descriptor) }
-  /// Data for standard output as it is; false where it does not take all of it.
-  package static func pour(_ bytes: [UInt8]) -> Bool { write(bytes, to: 1) }
+  /// Data for standard output as it is. Success: it has taken all of it; `closedPipe`: nobody reads any more, as behind
+  /// `| head`; else `failure`.
+  package static func pour(_ bytes: [UInt8]) -> ExitCode {
+    switch write(bytes, to: 1) {
+    case 0: .success
+    case EPIPE: .closedPipe
+    default: .failure
+    }
+  }
+  /// Zero, or the system's number of the fault.
   @discardableResult
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
+      guard count > 0 else { return count < 0 ? errno : EIO }
       rest = rest.dropFirst(count)
     }
-    return true
+    return 0
   }
 }
 

@@ -72,25 +72,22 @@ enum ListCall {
     _ path: String, _ arguments: Arguments, as type: String = "text/csv", of what: String = "lines", rows: Int? = nil
   ) throws -> ExitCode {
     try ServerCall.run(arguments) { client, _ in
-      var isWhole = true
+      var code = ExitCode.success
       var lines = 0
       var cut = rows.map { RowCut(rows: $0) }
       // Where the list itself runs over the terminal, nothing is drawn between.
       var progress = Terminal.isShown ? nil : Progress("exporting")
       let answer = try await client.export(path, as: type) { bytes in
         let piece = cut?.take(bytes) ?? (bytes[...], bytes.count { $0 == UInt8(ascii: "\n") })
-        isWhole = Terminal.pour(Array(piece.bytes))
+        code = Terminal.pour(Array(piece.bytes))
         lines += piece.rows
         progress?.saw(lines, "lines")
-        return isWhole && cut?.isDone != true
+        return code == .success && cut?.isDone != true
       }
       progress?.clear()
       guard answer.isSuccess else { return ServerCall.refused(answer, json: arguments.wantsJSON) }
-      guard isWhole else {
-        Terminal.complain("cannot write all \(what) to standard output", "is the disk full?")
-        return .failure
-      }
-      return .success
+      if code == .failure { Terminal.complain("cannot write all \(what) to standard output", "is the disk full?") }
+      return code
     }
   }
 

@@ -5,6 +5,24 @@ import Support
 import Testing
 
 extension Journeys {
+  @Test("a list into a pipe that nobody reads any more ends quietly, as other tools do")
+  func closedPipe() async throws {
+    let world = try await World()
+    let gateway = try await world.gateway()
+    let tool = Tool(gateway: gateway, world: world)
+    let body = #"{"provider":"apns","token":"\#(Tokens.apns(1))","tags":["a"]}"#
+    #expect(try await gateway.client.put("/v1/devices/d1", body).status == 201)
+    let pipe = world.directory.file("pipe").path
+    // The pipe has a reader while it is opened for writing, and none when the list is written.
+    let closed = #"mkfifo "$PIPE"; exec 3<>"$PIPE"; exec 4>"$PIPE"; exec 3>&-; "$0" $WORDS >&4"#
+    for words in ["tags --csv", "devices export", "keys list --csv"] {
+      let told = try await tool.shell("rm -f \"$PIPE\"; " + closed, exit: 141, ["PIPE": pipe, "WORDS": words])
+      #expect(told.isEmpty, "\(words): \(told)")
+    }
+    let full = try await tool.shell(#""$0" tags --csv > /dev/full"#, exit: 1)
+    #expect(full.contains("cannot write all lines to standard output") && full.contains("is the disk full?"), "\(full)")
+  }
+
   @Test("what cannot be undone is asked about on a terminal, unless --yes is given; a script is not asked")
   func questions() async throws {
     let world = try await World()

@@ -53,10 +53,9 @@ enum KeysCommand {
           for key in try await store.keyring.keys(app: app) {
             table += CSV.line([key.id, key.app.rawValue, scopeList(key), key.note, key.createdAt.rfc3339])
           }
-          guard Terminal.pour(table) else {
-            Terminal.complain("standard output did not take all keys", "is the disk full?")
-            return .failure
-          }
+          let code = Terminal.pour(table)
+          if code == .failure { Terminal.complain("standard output did not take all keys", "is the disk full?") }
+          return code
         case "list":
           show(try await store.keyring.keys(app: app), secret: nil, json: json)
         default:
