@@ -57,6 +57,17 @@ extension Journeys {
     #expect(!forced.contains("?") && forced.contains("cancelled"), "\(forced)")
     #expect(try await state() == "cancelled")
     #expect(try await tool.run("users", "delete", "ana").contains("deleted 1 device"))
+    #expect(try await tool.run("test-lists", "set", "team", "--user", "ana").contains("team"))
+    #expect(try await typing("n", "test-lists delete team", exit: 1).contains("Delete the test list team?"))
+    #expect(try await gateway.client.get("/v1/test_lists/team").status == 200)
+    #expect(!(try await typing("", "test-lists delete team --yes", exit: 0).contains("?")))
+    _ = try await tool.run("keys", "create", "--note", "spare")
+    let keys = try await tool.run("keys", "list", "--csv").split(separator: "\r\n")
+    let spare = try #require(keys.first { $0.hasSuffix("Z") && $0.contains(",spare,") }?.split(separator: ",").first)
+    #expect(try await typing("n", "keys revoke \(spare)", exit: 1).contains("Revoke the key \(spare) of the app "))
+    #expect(try await tool.run("keys", "list").contains(spare))
+    #expect(try await typing("y", "keys revoke \(spare)", exit: 0).contains("revoked \(spare)"))
+    #expect(!(try await tool.run("keys", "list").contains(spare)))
     let table = try await tool.run("messages", "list").split(separator: "\n").first.map(String.init)
     for column in ["expired", "cancelled", "superseded"] { #expect(table?.contains(column) == true, "\(table ?? "")") }
   }

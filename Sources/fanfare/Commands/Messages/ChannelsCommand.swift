@@ -9,14 +9,14 @@ enum ChannelsCommand {
     about: """
       A broadcast channel delivers Live Activity updates and ends to everybody who follows it. The provider stores the
       channels: at most 10,000 for an app in each environment, until they are deleted. --storage sets whether a channel
-      stores no message or the newest one. It cannot be changed later.
+      stores no message or the newest one. It cannot be changed later. On a terminal delete asks first.
       """,
     positionals: ["create|list|show|delete", "[CHANNEL-ID]"],
     options: ServerCall.options(scopes: "send (read for list and show)") + [
       Command.Option("--environment", "NAME", "production or sandbox (production)"),
       Command.Option("--bundle-id", "ID", "the app's bundle id (the credential's)"),
       Command.Option("--storage", "WHAT", "create: the message that the channel stores, none or newest (none)"),
-      Command.json,
+      Question.option("delete: "), Command.json,
     ],
     examples: [
       "fanfare channels create --storage newest", "fanfare channels list --environment sandbox",
@@ -28,7 +28,9 @@ enum ChannelsCommand {
     case ("create", nil): return try create(arguments)
     case ("list", nil): return try ServerCall.one("GET", "/v1/channels" + query(arguments), arguments, show)
     case ("show", let id?): return try ServerCall.one("GET", path(id, arguments), arguments, show)
-    case ("delete", let id?): return try ServerCall.one("DELETE", path(id, arguments), arguments, show)
+    case ("delete", let id?):
+      guard Question.isConfirmed("Delete the channel \(id)?", arguments) else { return .failure }
+      return try ServerCall.one("DELETE", path(id, arguments), arguments, show)
     case ("show", nil), ("delete", nil): throw UsageProblem(text: "name the channel by its id")
     case ("create", _), ("list", _): throw UsageProblem(text: "create and list take no channel id")
     default: throw UsageProblem(text: "say what to do: fanfare channels create, list, show or delete")

@@ -9,7 +9,7 @@ enum TestListsCommand {
     name: "test-lists", summary: "manage the recipients of draft tests",
     about: """
       A test list names devices, users and raw tokens, for example your colleagues' phones. fanfare drafts test sends a
-      draft only to test lists. set creates a list or replaces it as a whole.
+      draft only to test lists. set creates a list or replaces it as a whole. On a terminal delete asks first.
       """,
     positionals: ["list|show|set|delete", "[NAME]"],
     options: [
@@ -18,7 +18,7 @@ enum TestListsCommand {
       Command.Option(
         "--to-token", "PROVIDER:TOKEN", repeats: true, "set: a raw token: apns:…, fcm:…, onesignal:…, webpush:…"),
       Command.Option("--environment", "NAME", "set: environment of raw APNs tokens: production or sandbox"),
-      Command.json, ListCall.csv(of: "list"),
+      Question.option("delete: "), Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "send (read for list and show)"),
     examples: ["fanfare test-lists set team --user ana --user tom", "fanfare test-lists show team"]
   ) { arguments in try run(arguments) }
@@ -30,7 +30,9 @@ enum TestListsCommand {
     case ("list", _): throw UsageProblem(text: "list takes no name; fanfare test-lists show NAME shows one list")
     case ("show", let name?): return try ServerCall.one("GET", try path(name), arguments) { show([$0]) }
     case ("delete", let name?):
-      return try ServerCall.one("DELETE", try path(name), arguments) { _ in Terminal.print("\(name) is deleted") }
+      let path = try path(name)
+      guard Question.isConfirmed("Delete the test list \(name)?", arguments) else { return .failure }
+      return try ServerCall.one("DELETE", path, arguments) { _ in Terminal.print("\(name) is deleted") }
     case ("set", let name?): return try set(name, arguments)
     case ("show", nil), ("set", nil), ("delete", nil): throw UsageProblem(text: "name the test list")
     default: throw UsageProblem(text: "say what to do: fanfare test-lists list, show, set or delete")

@@ -11,8 +11,8 @@ enum KeysCommand {
     name: "keys", summary: "create, list and revoke API keys",
     about: """
       An API key belongs to an app and has scopes: send, devices, read, admin, and register (safe to ship inside an
-      app). The secret is shown once, when the key is created; Redis holds only its hash. The command opens the store
-      directly; the server need not run.
+      app). The secret is shown once, when the key is created; Redis holds only its hash. On a terminal revoke asks first.
+      The command opens the store directly; the server need not run.
       """,
     positionals: ["create|list|revoke", "[KEY-ID]"],
     options: [
@@ -20,7 +20,7 @@ enum KeysCommand {
       Command.Option("--app", "ID", "the app (needed only if several are configured)"),
       Command.Option("--scopes", "LIST", "comma-separated (send,devices,read)"),
       Command.Option("--note", "TEXT", "what the key is for"),
-      Command.json, ListCall.csv(of: "list"),
+      Question.option("revoke: "), Command.json, ListCall.csv(of: "list"),
     ],
     examples: ["fanfare keys create --app shop --scopes send,read --note \"order service\"", "fanfare keys list"]
   ) { arguments in try run(arguments) }
@@ -39,6 +39,10 @@ enum KeysCommand {
     let note = arguments.text("--note") ?? ""
     let json = arguments.wantsJSON
     let isTable = arguments.has("--csv")
+    if let keyID {
+      let question = "Revoke the key \(keyID) of the app \(app.rawValue)?"
+      guard Question.isConfirmed(question, arguments) else { return .failure }
+    }
     do {
       return try Blocking.run { loop in
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
