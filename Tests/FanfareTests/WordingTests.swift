@@ -1,5 +1,7 @@
 import CommandFrame
+import Domain
 import GatewayClient
+import JSON
 import Testing
 
 @testable import fanfare
@@ -29,6 +31,28 @@ struct WordingTests {
       ("`ttl` must be a whole number", "`ttl` must be a whole number"),
     ])
   func words(_ text: String, _ shown: String) { #expect(CommandWords.of(text) == shown) }
+
+  @Test("the question of a replay says how many deliveries go again, by outcome, and that they go at once")
+  func replay() throws {
+    let report = try JSON.parse(
+      Array(
+        (#"{"id":"msg_1","name":"Sale","state":"cancelled","targets":1205,"starts_at":"2026-12-01T09:00:00Z","counts":["#
+          + #"{"provider":"fcm","outcome":"cancelled","count":1200},{"provider":"fcm","outcome":"failed","reason":"a","count":2},"#
+          + #"{"provider":"apns","outcome":"failed","reason":"b","count":1},{"provider":"fcm","outcome":"expired","count":2}]}"#)
+          .utf8))
+    func told(_ report: JSONValue, _ outcomes: [String] = [], _ reasons: [String] = []) -> String {
+      MessageReplay.forecast(of: report, outcomes: outcomes, reasons: reasons)
+    }
+    #expect(told(report) == "5 deliveries to go again at once: 2 expired, 3 failed")
+    #expect(told(report, ["cancelled"]) == "1,200 deliveries to go again at once: 1,200 cancelled")
+    #expect(told(report, [], ["b"]) == "1 delivery to go again at once: 1 failed")
+    #expect(told(report, ["dead"]) == "0 deliveries to go again at once")
+    let replayed = JSONValue.object((report.object ?? []) + [JSONMember("replayed_by", .array([.string("msg_2")]))])
+    #expect(told(replayed).hasSuffix("; less the devices that an earlier replay has reached, or still sends to"))
+    #expect(
+      MessagesCommand.named(report)
+        == "msg_1 \"Sale\" (cancelled, would have started at 2026-12-01T09:00:00Z (UTC), 1,205 targets)")
+  }
 
   @Test("a refusal says once what is wrong: its only fault, several each with its place")
   func refusal() {

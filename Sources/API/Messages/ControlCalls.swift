@@ -40,7 +40,7 @@ struct ControlCalls {
   }
 
   private static let afterCancel =
-    "POST …/replay with outcomes [\"cancelled\"] sends the cancelled deliveries as a new message"
+    "POST …/replay with outcomes [\"cancelled\"] sends the cancelled deliveries at once, as a new message"
 }
 
 extension Control.Word {

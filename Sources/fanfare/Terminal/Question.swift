@@ -10,9 +10,12 @@ enum Question {
   /// Before what cannot be undone. `mark`: the action that it is for, as its help begins.
   static func option(_ mark: String) -> Command.Option { Command.Option("--yes", "\(mark)do not ask first") }
 
-  /// True: go on. Asks on a terminal, unless `--yes` or `--json` is given; elsewhere a program has decided.
+  /// On a terminal, unless `--yes` or `--json` is given; elsewhere a program has decided.
+  static func isAsked(_ arguments: Arguments) -> Bool { canBeAsked && !arguments.has("--yes") && !arguments.wantsJSON }
+
+  /// True: go on. Asks where somebody is to be asked.
   static func isConfirmed(_ question: String, _ arguments: Arguments) -> Bool {
-    guard canBeAsked, !arguments.has("--yes"), !arguments.wantsJSON else { return true }
+    guard isAsked(arguments) else { return true }
     guard !yes("\(question) It cannot be undone.", isUsual: false) else { return true }
     Terminal.note("nothing was changed")
     return false

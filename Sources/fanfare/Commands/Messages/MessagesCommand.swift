@@ -23,7 +23,8 @@ enum MessagesCommand {
       cancel       end all deliveries that were not sent yet, and print how many. It cannot be undone: on a terminal it
                    asks first
       replay       send deliveries that failed or expired again, as a new message, and print its id. Devices that an
-                   earlier replay has reached, or still sends to, are left out. With --wait it
+                   earlier replay has reached, or still sends to, are left out. They go at once, also if the message
+                   was planned for later: on a terminal it shows how many, and asks first. With --wait it
                    ends as fanfare send --wait does
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
@@ -47,7 +48,7 @@ enum MessagesCommand {
       Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
       Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
       Command.Option("--wait", "SECONDS", "replay: wait until every delivery has ended, then print how"),
-      SendQuestion.option("cancel, reschedule: "), Command.json,
+      Question.option("cancel, replay, reschedule: "), Command.json,
     ] + ListCall.options(defaultLimit, of: "list, tail, deliveries"),
     examples: [
       "fanfare messages list --label campaign:spring", "fanfare messages deliveries msg_01k… --state failed,dead --csv",
@@ -71,7 +72,7 @@ enum MessagesCommand {
     case ("watch", let id?): return try MessageWatch.run(id, try path(id), arguments)
     case ("cancel", let id?): return try cancel(id, try path(id), arguments)
     case ("reschedule", let id?): return try reschedule(id, arguments)
-    case ("replay", let id?): return try replay(id, arguments)
+    case ("replay", let id?): return try MessageReplay.run(try path(id), arguments)
     case ("show", nil), ("deliveries", nil), ("watch", nil), ("reschedule", nil), ("pause", nil), ("resume", nil),
       ("cancel", nil),
       ("replay", nil):
@@ -175,6 +176,19 @@ enum MessagesCommand {
     if let variants = report["variants"]?.array, !variants.isEmpty { show(variants: variants) }
   }
 
+  /// `msg_01… "Spring sale" (scheduled, starts at 2026-12-01T09:00:00Z (UTC), 12,000 targets)`
+  static func named(_ report: JSONValue) -> String {
+    let name = report["name"]?.string.map { " \"\($0)\"" } ?? ""
+    let state = report["state"]?.string ?? ""
+    var facts = [state]
+    if report["first_attempt_at"] == nil, let start = start(of: report) {
+      let verb = ["cancelled": "would have started at", "paused": "planned for"][state] ?? "starts at"
+      if ["scheduled", "paused", "cancelled"].contains(state) { facts.append("\(verb) \(start)") }
+    }
+    facts.append(counted(report["targets"]?.integer ?? 0, "target"))
+    return "\(report["id"]?.string ?? "")\(name) (\(facts.joined(separator: ", ")))"
+  }
+
   /// Of a scheduled message, with whose clock it is told by.
   static func start(of report: JSONValue) -> String? {
     guard let start = report["starts_at"]?.string else { return nil }
@@ -242,47 +256,6 @@ enum MessagesCommand {
     return try ServerCall.one("PATCH", path, arguments, body: body) { report in
       show(report)
       AcceptedAnswer.warn(report)
-    }
-  }
-
-  private static func replay(_ id: String, _ arguments: Arguments) throws -> ExitCode {
-    var members: [JSONMember] = []
-    members.set("outcomes", strings: arguments.texts("--outcome"))
-    members.set("reasons", strings: arguments.texts("--reason"))
-    let key = arguments.text("--idempotency-key")
-    let seconds = try MessageEnd.seconds(arguments)
-    let path = try path(id) + "/replay"
-    let json = arguments.wantsJSON
-    let selection = members
-    return try ServerCall.run(arguments) { client, loop in
-      var after: String?
-      var accepted: [(id: String, warnings: JSONValue?)] = []
-      for part in 1... {
-        var members = selection
-        members.set("after", after)
-        // Each part is a message, and so a request, of its own.
-        let own = key.map { [Header("idempotency-key", part == 1 ? $0 : "\($0):\(part)")] } ?? []
-        let answer = try await client.call("POST", path, JSONValue.object(members).encoded, headers: own)
-        guard answer.isSuccess, let replay = answer.document, let id = replay["id"]?.string else {
-          return ServerCall.refused(answer, json: json)
-        }
-        if seconds == nil { json ? Terminal.print(json: answer.body) : Terminal.print(id) }
-        if !json {
-          Terminal.note("\(counted(replay["targets"]?.integer ?? 0, "delivery")) to go again")
-          AcceptedAnswer.warn(replay)
-        }
-        accepted.append((id, replay["warnings"]))
-        after = replay["next_after"]?.string
-        if after == nil { break }
-      }
-      guard let seconds else { return .success }
-      let end = MessageEnd(seconds, loop, json: json)
-      var worst = ExitCode.success
-      for (id, warnings) in accepted {
-        let code = try await end.wait(for: id, warnings, client)
-        if code != .success { worst = code }
-      }
-      return worst
     }
   }
 }
