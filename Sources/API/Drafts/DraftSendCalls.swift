@@ -24,7 +24,14 @@ struct DraftSendCalls {
     let (forecast, warnings) = try await NestedMessage.check { () async throws(Problem) in
       try await forecaster.count(message, call, document: document)
     }
+    let schedule = Schedule(message, now: call.now)
     return Answer.json { writer in
+      if let schedule {
+        schedule.write(to: &writer)
+      } else {
+        // The first clock on earth shows it already, those of the devices perhaps not.
+        writer.member("starts_at_local", message.sendAt?.local?.text)
+      }
       forecast.write(to: &writer)
       writer.key("warnings")
       writer.beginArray()

@@ -46,6 +46,7 @@ struct DryRuns {
     return Answer.json { writer in
       writer.member("dry_run", true)
       writer.member("targets", prepared.count)
+      prepared.submission.schedule?.write(to: &writer)
       prepared.forecast?.write(to: &writer)
       writer.key("requests")
       writer.beginArray()

@@ -73,6 +73,14 @@ extension Schedule {
     }
   }
 
+  /// When it starts: with a local time and no word of the first device, that time alone.
+  func write(to writer: inout JSONWriter) {
+    let isKnown = local == nil || first != nil
+    writer.member("starts_at", isKnown ? shown.rfc3339 : nil)
+    writer.member("starts_at_local", local?.text)
+    writer.member("starts_at_zone", isKnown ? shownZone : nil)
+  }
+
   /// As people are told it: of the first device, where that is known.
   var shown: WallTime { first?.time ?? startAt }
   var shownZone: String { first?.zone ?? ZoneName.ofStart(isLocal: local != nil) }

@@ -96,5 +96,9 @@ extension OpenAPIAnswers {
       ("clock_passed", count), ("estimated", flag), ("sample_size", count),
     ])
   private static let draftCount = open(
-    ["forecast", "warnings"], [("forecast", .reference("Forecast")), ("warnings", list("Warning"))])
+    ["forecast", "warnings"],
+    [
+      ("starts_at", time), ("starts_at_local", text), ("starts_at_zone", text), ("forecast", .reference("Forecast")),
+      ("warnings", list("Warning")),
+    ])
 }

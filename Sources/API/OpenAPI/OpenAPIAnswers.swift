@@ -78,7 +78,8 @@ enum OpenAPIAnswers {
   private static let dryRun = open(
     ["dry_run", "targets", "forecast", "requests", "warnings"],
     [
-      ("dry_run", flag), ("targets", count), ("forecast", .reference("Forecast")), ("requests", list("RequestSample")),
+      ("dry_run", flag), ("targets", count), ("starts_at", time), ("starts_at_local", text), ("starts_at_zone", text),
+      ("forecast", .reference("Forecast")), ("requests", list("RequestSample")),
       ("warnings", list("Warning")),
     ])
   private static let sample = open(

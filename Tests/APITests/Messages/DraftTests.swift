@@ -132,6 +132,27 @@ struct DraftTests {
     }
   }
 
+  @Test("a count and a dry run of a draft say when it starts, and nothing where that is now")
+  func starts() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""tags":["beta"]"#)
+      let later = (gateway.loop.wallNow + 86_400_000).rfc3339
+      for (time, starts) in [
+        (#","send_at":"\#(later)""#, [later, nil, "UTC"]),
+        (#","send_at_local":"\#(later.prefix(19))""#, [nil, String(later.prefix(19)), nil]), ("", [nil, nil, nil]),
+      ] {
+        let path = "/v1/drafts/\(try create(gateway, Self.message.dropLast() + "\(time)}"))"
+        let count = gateway.ask("POST", path + "/count", nil, as: .read)
+        func told(_ answer: Reply) -> [String?] {
+          ["starts_at", "starts_at_local", "starts_at_zone"].map { answer.json[$0]?.string }
+        }
+        #expect(time.contains("local") ? told(count)[1] == starts[1] : told(count) == starts, "\(count.text)")
+        let dry = gateway.ask("POST", path + "/send?dry_run=true")
+        #expect(told(dry)[1] == starts[1] && (starts[0] == nil || told(dry) == starts), "\(dry.text)")
+      }
+    }
+  }
+
   @Test("a draft is counted and looked at; sent by many at once it becomes one message, and is gone")
   func sending() async throws {
     try await Gateway.running { gateway in

@@ -25,12 +25,12 @@ struct LocalTimeTests {
       let start = now() + 2 * Self.hour
       let local = shown(start, ahead: 1)
       for to in [#"{"audience":"in"}"#, #"{"devices":["lisbon","berlin","off"]}"#, #"{"users":["u"]}"#] {
-        let sent = gateway.ask(
-          "POST", "/v1/messages", #"{"to":\#(to),"notification":{"title":"T"},"send_at_local":"\#(local)"}"#,
-          as: .send)
+        let message = #"{"to":\#(to),"notification":{"title":"T"},"send_at_local":"\#(local)"}"#
+        let dry = gateway.ask("POST", "/v1/messages?dry_run=true", message, as: .send)
+        let sent = gateway.ask("POST", "/v1/messages", message, as: .send)
         let id = sent.json["id"]?.string ?? ""
-        for answer in [sent, gateway.ask("GET", "/v1/messages/\(id)")] {
-          #expect(answer.json["state"]?.string == "scheduled", "\(to): \(answer.text)")
+        #expect(sent.json["state"]?.string == "scheduled", "\(to): \(sent.text)")
+        for answer in [dry, sent, gateway.ask("GET", "/v1/messages/\(id)")] {
           #expect(answer.json["starts_at"]?.string == start.rfc3339, "\(to): \(answer.text)")
           #expect(answer.json["starts_at_zone"]?.string == "Etc/GMT-1", "\(to): \(answer.text)")
           #expect(answer.json["starts_at_local"]?.string == local, "\(to): \(answer.text)")

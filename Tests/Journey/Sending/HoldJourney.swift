@@ -57,10 +57,10 @@ extension Journeys {
     #expect(forced.contains("2,000 accepted fcm"), "\(forced)")
 
     // A message that waits alike, and it keeps its time.
-    let later = (now + 3_600_000).rfc3339
+    let inAnHour = (now + 3_600_000).rfc3339
     let kept = try #require(
       Tool.documents(
-        try await tool.start(["send", "--audience", "all", "--title", "W", "--at", later, "--json"]).end(0)
+        try await tool.start(["send", "--audience", "all", "--title", "W", "--at", inAnHour, "--json"]).end(0)
       )
       .first?["id"]?.string)
     let move = ["messages", "reschedule", kept, "--at-local", time]
@@ -70,6 +70,11 @@ extension Journeys {
     let moved = try await tool.start(move + ["--yes"]).end(0)
     #expect(moved.contains("all 2,000 devices get it at once"), "\(moved)")
     _ = try await gateway.completed(kept)
+
+    // Tomorrow: the forecast says when.
+    let later = (now + 86_400_000).rfc3339
+    let timed = try await tool.run("send", "--audience", "all", "--title", "T", "--at", later, "--dry-run")
+    #expect(timed.contains("starts at \(later) (UTC)"), "\(timed)")
 
     // A draft alike, and it is kept.
     let draft = try await gateway.client.post(

@@ -117,7 +117,7 @@ enum DraftsCommand {
   }
 
   @Sendable private static func showCount(_ count: JSONValue) {
-    Terminal.print(ForecastView.text(of: count["forecast"] ?? .object([])))
+    Terminal.print(ForecastView.whole(count))
     for warning in count["warnings"]?.array ?? [] where !ForecastView.shows(warning) {
       Terminal.note("note: \(warning["detail"]?.string ?? "")")
     }

@@ -58,15 +58,21 @@ enum ForecastView {
       Terminal.print("\(request["provider"]?.string ?? "")\(variant): \(request["url"]?.string ?? "")")
       Terminal.print(request["body"] ?? .null)
     }
-    Terminal.print(text(of: answer["forecast"] ?? .object([])))
+    Terminal.print(whole(answer))
     warn(answer)
     Terminal.note("nothing was sent")
   }
 
   /// The funnel of a dry run, and what else is to be known before a send.
   @Sendable static func tell(_ answer: JSONValue) {
-    Terminal.note(text(of: answer["forecast"] ?? .object([])))
+    Terminal.note(whole(answer))
     warn(answer)
+  }
+
+  /// The funnel, and when the message starts, if not at once.
+  static func whole(_ answer: JSONValue) -> String {
+    let start = MessagesCommand.start(of: answer).map { "\nstarts at \($0)" } ?? ""
+    return text(of: answer["forecast"] ?? .object([])) + start
   }
 
   private static func warn(_ answer: JSONValue) {

@@ -191,10 +191,10 @@ enum MessagesCommand {
 
   /// Of a scheduled message, with whose clock it is told by.
   static func start(of report: JSONValue) -> String? {
-    guard let start = report["starts_at"]?.string else { return nil }
+    let local = report["starts_at_local"]?.string.map { "\($0) by each device's own clock" }
+    guard let start = report["starts_at"]?.string else { return local }
     let zone = report["starts_at_zone"]?.string ?? "UTC"
-    guard let local = report["starts_at_local"]?.string else { return "\(start) (\(zone))" }
-    return "\(local) by each device's own clock, first in \(zone): \(start)"
+    return local.map { "\($0), first in \(zone): \(start)" } ?? "\(start) (\(zone))"
   }
 
   private static func show(variants: [JSONValue]) {
