@@ -16,14 +16,16 @@ struct ImportTests {
       #"{"id":"a","registration":"updated"}"#, #"{"id":"c","registration":"moved","moved_from":"b"}"#,
       #"{"id":"d","registration":"moved","moved_from":"elsewhere"}"#, #"{"registration":"skipped","reason":"dead"}"#,
       #"{"id":"e","registration":"updated","warnings":[{"code":"stays_disabled"}]}"#,
+      #"{"id":"f","registration":"updated","warnings":[{"code":"enabled_again"},{"code":"no_credential"}]}"#,
     ]
     for (at, answer) in answers.enumerated() { tally.take(try result(answer), line: 2 + at) }
     tally.refuse()
     #expect(
       tally.lines == [
-        "4 devices registered (1 created, 1 moved, 2 updated)",
+        "5 devices registered (1 created, 1 moved, 3 updated)",
         "2 lines with the id or token of an earlier line; the later one counts: lines 4 (as line 2), 5 (as line 3)",
         "1 device stays disabled: nothing is sent there until a line has `enabled` true",
+        "1 device was disabled, and a line enabled it again: if the file is older than an opt-out, this undid it",
         "1 line skipped: an export wrote them of dead devices", "1 line refused",
       ])
     var writer = JSONWriter()
@@ -32,8 +34,8 @@ struct ImportTests {
     writer.endObject()
     let report = try JSON.parse(writer.bytes)
     for (member, number) in [
-      ("rows", 8), ("registered", 4), ("created", 1), ("updated", 2), ("moved", 1), ("duplicates", 2),
-      ("stay_disabled", 1), ("skipped_dead", 1), ("refused", 1),
+      ("rows", 9), ("registered", 5), ("created", 1), ("updated", 3), ("moved", 1), ("duplicates", 2),
+      ("stay_disabled", 1), ("enabled_again", 1), ("skipped_dead", 1), ("refused", 1),
     ] { #expect(report[member]?.integer == Int64(number), "\(member)") }
   }
 

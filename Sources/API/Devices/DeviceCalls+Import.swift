@@ -35,10 +35,10 @@ extension DeviceCalls {
         results.append((line.number, .failure(error)))
       }
     }
-    let disabled: Set<Int>
     let registered: [PutResult]
+    let switches: Switches
     do throws(StoreError) {
-      (registered, disabled) = try await register(devices, call)
+      (registered, switches) = try await register(devices, call)
     } catch {
       throw Problem(error)
     }
@@ -50,7 +50,8 @@ extension DeviceCalls {
         continue
       }
       let found = reading.notices(
-        of: registration, servedBy: tenant, showsAll: true, staysDisabled: disabled.contains(at))
+        of: registration, servedBy: tenant, showsAll: true, staysDisabled: switches.stayDisabled.contains(at),
+        isEnabledAgain: switches.enabledAgain.contains(at))
       let notices = found.isEmpty ? [] : call.notices.told(found)
       results[place].result = .success { writer in
         writer.member("id", id.rawValue)
@@ -65,23 +66,23 @@ extension DeviceCalls {
   /// In place of a registration: the line is of a device that gets nothing any more.
   private static let skipped = "skipped"
 
-  /// With the places of those that are disabled though their lines do not say so.
+  /// With what became of devices that were disabled.
   private func register(
     _ readings: [DeviceReading], _ call: Call
-  ) async throws(StoreError) -> (results: [PutResult], disabled: Set<Int>) {
-    let disabled = Places()
+  ) async throws(StoreError) -> (results: [PutResult], switches: Switches) {
+    let switches = Switches()
     /// The closure outlives no call, and is called on the loop.
     func merging(_ merge: @escaping (DeviceReading, Device) -> Device) -> (Int, Device) -> Device {
       { at, known in
         let device = merge(readings[at], known)
-        disabled.note(at, !device.enabled && !readings[at].given.contains("enabled"))
+        switches.note(at, readings[at], device, known)
         return device
       }
     }
     guard call.flag("keep_missing") else {
       let results = try await store.devices.put(
         readings.map(\.device), app: call.app, merging: merging { $0.keepingDisabled($1) })
-      return (results, disabled.all)
+      return (results, switches)
     }
     // A device that takes over the token of another keeps what that one had.
     let owners = try await store.tokens.owners(of: readings.map(\.device.address), app: call.app)
@@ -91,18 +92,28 @@ extension DeviceCalls {
         return reading.device
       }
       let device = reading.mergedByAttribute(into: known)
-      disabled.note(at, !device.enabled && !reading.given.contains("enabled"))
+      switches.note(at, reading, device, known)
       return device
     }
     let results = try await store.devices.put(
       devices, app: call.app, merging: merging { $0.mergedByAttribute(into: $1) })
-    return (results, disabled.all)
+    return (results, switches)
   }
 
-  /// Places of a list; a place is noted anew with each attempt to write its device. Belongs to the loop.
-  private final class Places {
-    private(set) var all: Set<Int> = []
-    func note(_ place: Int, _ isIn: Bool) { if isIn { all.insert(place) } else { all.remove(place) } }
+  /// Lines by their places, whose devices were disabled. Belongs to the loop.
+  private final class Switches {
+    /// Those without `enabled`.
+    private(set) var stayDisabled: Set<Int> = []
+    /// Those with `enabled: true`.
+    private(set) var enabledAgain: Set<Int> = []
+
+    /// Noted anew with each attempt to write the device.
+    func note(_ place: Int, _ reading: DeviceReading, _ device: Device, _ known: Device) {
+      stayDisabled.remove(place)
+      enabledAgain.remove(place)
+      if !device.enabled, !reading.given.contains("enabled") { stayDisabled.insert(place) }
+      if device.enabled, !known.enabled { enabledAgain.insert(place) }
+    }
   }
 
   private func device(in document: JSONValue, _ call: Call, _ faults: FaultBudget) throws(Problem) -> DeviceReading {

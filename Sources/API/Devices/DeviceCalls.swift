@@ -152,10 +152,17 @@ extension DeviceReading {
 extension DeviceReading {
   /// `app`: whose credentials are to reach the device. `showsAll`: whoever asks may know of other devices, and how the
   /// app is configured. `staysDisabled`: the device was disabled, and the request does not say whether it is.
+  /// `isEnabledAgain`: it was disabled, and the line of an import enables it.
   func notices(
-    of registration: Registration, servedBy app: App, showsAll: Bool, staysDisabled: Bool
+    of registration: Registration, servedBy app: App, showsAll: Bool, staysDisabled: Bool, isEnabledAgain: Bool = false
   ) -> [Notice] {
     var notices: [Notice] = []
+    if isEnabledAgain {
+      notices.append(
+        Notice(
+          pointer: "/enabled", code: "enabled_again",
+          detail: "the device was disabled and is enabled again: a file that is older than an opt-out undoes it"))
+    }
     if staysDisabled {
       // First: of many lines each tells its first at least.
       notices.append(

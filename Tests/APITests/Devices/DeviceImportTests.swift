@@ -267,8 +267,23 @@ struct DeviceImportTests {
       }
       let on = gateway.ask(
         "POST", "/v1/devices/bulk?set=provider:apns&set=enabled:Y", table, as: .devices, ["content-type": "text/csv"])
-      #expect(Self.results(on).allSatisfy { codes($0).isEmpty }, "\(on.text)")
+      #expect(Self.results(on).map(codes) == [["enabled_again"], []], "\(on.text)")
       #expect(isEnabled() == true)
+      // A file that is older than the opt-out: what it undoes is told, once.
+      let old = #"{"id":"d1","provider":"apns","token":"\#(token)","enabled":true}"#
+      for query in ["", "?keep_missing=true"] {
+        #expect(
+          gateway.ask(
+            "PUT", "/v1/devices/d1", #"{"provider":"apns","token":"\#(token)","enabled":false}"#, as: .devices
+          ).status == 200)
+        for expected: [String?] in [["enabled_again"], []] {
+          let reply = gateway.ask("POST", "/v1/devices/bulk\(query)", old, as: .devices, Self.lines)
+          #expect(Self.results(reply).map(codes) == [expected], "\(query): \(reply.text)")
+        }
+      }
+      let off = old.replacing("true", with: "false")
+      let still = gateway.ask("POST", "/v1/devices/bulk", off, as: .devices, Self.lines)
+      #expect(Self.results(still).map(codes) == [[]] && isEnabled() == false, "\(still.text)")
     }
   }
 

@@ -137,11 +137,13 @@ struct DraftTests {
     try await Gateway.running { gateway in
       gateway.register("d1", #""tags":["beta"]"#)
       let later = (gateway.loop.wallNow + 86_400_000).rfc3339
-      for (time, starts) in [
+      let cases: [(time: String, starts: [String?])] = [
         (#","send_at":"\#(later)""#, [later, nil, "UTC"]),
         (#","send_at_local":"\#(later.prefix(19))""#, [nil, String(later.prefix(19)), nil]), ("", [nil, nil, nil]),
-      ] {
-        let path = "/v1/drafts/\(try create(gateway, Self.message.dropLast() + "\(time)}"))"
+      ]
+      for (time, starts) in cases {
+        let id = try create(gateway, String(Self.message.dropLast()) + time + "}")
+        let path = "/v1/drafts/\(id)"
         let count = gateway.ask("POST", path + "/count", nil, as: .read)
         func told(_ answer: Reply) -> [String?] {
           ["starts_at", "starts_at_local", "starts_at_zone"].map { answer.json[$0]?.string }

@@ -320,7 +320,7 @@ struct DeviceImport {
 
   /// Warnings of a line that is imported all the same.
   private mutating func tell(_ all: [JSONValue], _ number: Int) {
-    let warnings = all.filter { $0["code"]?.string != ImportTally.disabledCode }
+    let warnings = all.filter { !ImportTally.countedCodes.contains($0["code"]?.string ?? "") }
     guard !warnings.isEmpty else { return }
     warned += 1
     guard warned <= Self.explained else { return }

@@ -15,6 +15,7 @@ struct ImportTally {
   /// Rows that an export wrote of dead devices.
   private var dead = 0
   private var stayDisabled = 0
+  private var enabledAgain = 0
   private var duplicates = 0
   private var firstDuplicates: [String] = []
   private var seen = SeenDevices()
@@ -30,7 +31,9 @@ struct ImportTally {
       dead += 1
       return
     }
-    if Self.staysDisabled(result) { stayDisabled += 1 }
+    let codes = Set((result["warnings"]?.array ?? []).compactMap { $0["code"]?.string })
+    if codes.contains("stays_disabled") { stayDisabled += 1 }
+    if codes.contains("enabled_again") { enabledAgain += 1 }
     let id = result["id"]?.string ?? ""
     // A row with the token of another row takes the device of that one its token away.
     let former = result["moved_from"]?.string.flatMap { seen.line(of: $0) }
@@ -42,11 +45,8 @@ struct ImportTally {
     if firstDuplicates.count < Self.named { firstDuplicates.append("\(line) (as line \(earlier))") }
   }
 
-  /// Of a warning that is counted here and not told line by line.
-  static let disabledCode = "stays_disabled"
-  private static func staysDisabled(_ result: JSONValue) -> Bool {
-    (result["warnings"]?.array ?? []).contains { $0["code"]?.string == disabledCode }
-  }
+  /// Of warnings that are counted here and not told line by line.
+  static let countedCodes: Set = ["stays_disabled", "enabled_again"]
 
   // MARK: Shown
 
@@ -56,6 +56,7 @@ struct ImportTally {
     for word in Self.registrations { writer.member(word, registered[word] ?? 0) }
     writer.member("duplicates", duplicates)
     writer.member("stay_disabled", stayDisabled)
+    writer.member("enabled_again", enabledAgain)
     writer.member("skipped_dead", dead)
     writer.member("refused", refused)
   }
@@ -79,6 +80,12 @@ struct ImportTally {
       lines.append(
         "\(counted(stayDisabled, "device")) \(stayDisabled == 1 ? "stays" : "stay") disabled: nothing is sent there until "
           + "a line has `enabled` true")
+    }
+    if enabledAgain > 0 {
+      let (was, them) = enabledAgain == 1 ? ("was", "it") : ("were", "them")
+      lines.append(
+        "\(counted(enabledAgain, "device")) \(was) disabled, and a line enabled \(them) again: if the file is older than "
+          + "an opt-out, this undid it")
     }
     if dead > 0 { lines.append("\(counted(dead, "line")) skipped: an export wrote them of dead devices") }
     if refused > 0 { lines.append("\(counted(refused, "line")) refused") }
