@@ -30,19 +30,26 @@ package struct Command: Sendable {
   /// A paragraph for somebody who sees it for the first time.
   package var about: String
   var positionals: [String]
+  /// What stands behind each action on its page of help.
+  private var words: [String: [String]]
+  private var wordsOfOthers: [String]?
   package var options: [Option]
   var examples: [String]
   var run: @Sendable (Arguments) throws -> ExitCode
 
-  /// `positionals`: names of positional arguments for help, `[x]` where optional. `examples`: whole command lines.
+  /// `positionals`: names of positional arguments for help, `[x]` where optional. `words`: those of single actions,
+  /// `wordsOfOthers` those of all others; nil: as `positionals` has them. `examples`: whole command lines.
   package init(
-    name: String, summary: String, about: String, positionals: [String] = [], options: [Option],
+    name: String, summary: String, about: String, positionals: [String] = [], words: [String: [String]] = [:],
+    wordsOfOthers: [String]? = nil, options: [Option],
     examples: [String] = [], run: @escaping @Sendable (Arguments) throws -> ExitCode
   ) {
     self.name = name
     self.summary = summary
     self.about = about
     self.positionals = positionals
+    self.words = words
+    self.wordsOfOthers = wordsOfOthers
     self.options = options
     self.examples = examples
     self.run = run
@@ -87,7 +94,7 @@ extension Command {
     var command = self
     command.name += " \(action)"
     command.about = about(of: action) ?? about
-    command.positionals.removeFirst()
+    command.positionals = words[action] ?? wordsOfOthers ?? Array(positionals.dropFirst())
     command.options = options.filter { option in
       let own = actions(of: option)
       return own.isEmpty || own.contains(action)
@@ -163,9 +170,13 @@ package struct Arguments: Sendable {
     return some.count == 1 ? last : some.dropLast().joined(separator: ", ") + " or \(last)"
   }
 
-  /// Refuses options that are for other actions than the given one.
+  /// Refuses an action that is probably mistyped, and options that are for other actions than the given one.
   private func checkActions(_ command: Command) throws(UsageProblem) {
-    guard let action = positionals.first, command.actions.contains(action) else { return }
+    guard let action = positionals.first, !command.actions.isEmpty else { return }
+    guard command.actions.contains(action) else {
+      guard let near = Suggestion.nearest(to: action, among: command.actions) else { return }
+      throw UsageProblem(text: "\(command.name) has no action \"\(action)\"; did you mean \"\(near)\"?")
+    }
     for option in command.options where has(option.name) {
       let own = command.actions(of: option)
       guard !own.isEmpty, !own.contains(action) else { continue }

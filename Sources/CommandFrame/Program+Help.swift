@@ -26,7 +26,10 @@ extension Program {
       text += "\nOptions:\n"
       for option in command.options { text += "  \(padded(label(of: option), width))  \(option.help)\n" }
     }
-    if !command.actions.isEmpty { text += "\nOne action alone: \(name) help \(command.name) ACTION\n" }
+    // One action's own page has the action in its name.
+    if !command.actions.isEmpty, !command.name.contains(" ") {
+      text += "\nOne action alone: \(name) help \(command.name) ACTION\n"
+    }
     if !command.examples.isEmpty {
       text += "\nExamples:\n" + command.examples.map { "  \($0)\n" }.joined()
     }

@@ -57,7 +57,20 @@ struct ArgumentsTests {
   func actions() {
     func page(_ command: Command, _ action: String) -> String { Tool.program.page(of: command.only(action)) }
     let edit = page(DraftsCommand.command, "edit")
-    #expect(edit.hasPrefix("Usage: fanfare drafts edit [ID] [OPTION …]\n\nedit "), "\(edit)")
+    #expect(edit.hasPrefix("Usage: fanfare drafts edit ID [OPTION …]\n\nedit "), "\(edit)")
+    for (command, action, words) in [
+      (MessagesCommand.command, "list", ""), (MessagesCommand.command, "watch", " ID"),
+      (MessagesCommand.command, "replay", " ID"), (DevicesCommand.command, "import", " FILE"),
+      (DevicesCommand.command, "export", ""), (AudienceCommand.command, "set", " NAME EXPRESSION"),
+      (KeysCommand.command, "create", ""), (TestListsCommand.command, "set", " NAME"),
+    ] {
+      let usage = "Usage: fanfare \(command.name) \(action)\(words) [OPTION …]\n"
+      #expect(page(command, action).hasPrefix(usage) && !page(command, action).contains("ACTION"), "\(usage)")
+    }
+    for (word, meant) in [("cancle", "cancel"), ("replya", "replay")] {
+      let problem = #expect(throws: UsageProblem.self) { try Arguments([word, "msg_1"], for: MessagesCommand.command) }
+      #expect(problem?.text == "messages has no action \"\(word)\"; did you mean \"\(meant)\"?")
+    }
     #expect(edit.contains("--file FILE") && edit.contains("--url"), "\(edit)")
     for other in ["duplicate", "--dry-run", "--list NAME", "fanfare drafts send"] {
       #expect(!edit.contains(other), "\(other) in \(edit)")

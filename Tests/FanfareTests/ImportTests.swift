@@ -39,6 +39,30 @@ struct ImportTests {
     ] { #expect(report[member]?.integer == Int64(number), "\(member)") }
   }
 
+  @Test("notes of one kind stand together, and refusals behind them")
+  func notes() throws {
+    var notes = ImportNotes()
+    func warning(_ code: String, _ detail: String) throws -> JSONValue {
+      try result(#"{"pointer":"/tz","code":"\#(code)","detail":"\#(detail)"}"#)
+    }
+    notes.refuse(try result(#"{"detail":"Not a device"}"#), 2)
+    for line in 3...62 { notes.take([try warning("unknown", "no zone"), try warning("stays_disabled", "off")], line) }
+    notes.take([try warning("moved", "from a")], 63)
+    notes.take([try warning("moved", "from b")], 64)
+    notes.take([try warning("once", "odd")], 65)
+    for code in 1...18 { notes.take([try warning("kind-\(code)", "k")], 65 + code) }
+    for line in 90...112 { notes.refuse(try result(#"{"violations":[{"pointer":"/tz","detail":"bad"}]}"#), line) }
+    let lines = notes.lines
+    #expect(
+      lines.prefix(3) == [
+        "note: 60 lines (first: 3): `tz`: no zone", "note: 2 lines, such as line 63: `tz`: from a",
+        "note: line 65: `tz`: odd",
+      ], "\(lines)")
+    #expect(lines.dropFirst(20).first == "note: 1 line with notes of other kinds", "\(lines)")
+    #expect(lines[21] == "line 2: Not a device" && lines[22] == "line 90: `tz`: bad", "\(lines)")
+    #expect(lines.count == 42 && lines.last == "… and 4 more", "\(lines)")
+  }
+
   @Test("a table ends behind so many rows, whatever pieces it comes in, and cells may hold line breaks")
   func rowCut() {
     let table = Array("id,note\r\na,\"x\ny\"\"\n\"\r\nb,1\r\nc,2\r\n".utf8)

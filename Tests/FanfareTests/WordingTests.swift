@@ -32,6 +32,14 @@ struct WordingTests {
     ])
   func words(_ text: String, _ shown: String) { #expect(CommandWords.of(text) == shown) }
 
+  @Test("a move that is refused names the option, which cannot be left out")
+  func move() {
+    #expect(
+      CommandWords.ofMove("`send_at`: this time has passed (it is now X): leave it out to send at once")
+        == "`--at`: this time has passed (it is now X): give a later time")
+    #expect(CommandWords.ofMove("`send_at_local` needs date") == "`--at-local` needs date")
+  }
+
   @Test("the question of a replay says how many deliveries go again, by outcome, and that they go at once")
   func replay() throws {
     let report = try JSON.parse(

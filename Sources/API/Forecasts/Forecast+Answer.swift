@@ -68,12 +68,15 @@ extension Notice {
   private static func ofPassed(_ forecast: Forecast) -> [Notice] {
     guard forecast.passed > 0 else { return [] }
     let isAll = forecast.passed == forecast.wouldBeSent
-    let (about, all) = (forecast.sample == nil || isAll ? "" : "about ", isAll ? "all " : "")
-    let devices = "\(grouped(forecast.passed)) device\(forecast.passed == 1 ? " gets" : "s get")"
+    let isOne = forecast.passed == 1
+    let about = forecast.sample == nil || isAll ? "" : "about "
+    let all = isAll ? isOne ? "the only device" : "all \(grouped(forecast.passed)) devices" : nil
+    let devices = all ?? "\(grouped(forecast.passed)) device\(isOne ? "" : "s")"
     return [
       Notice(
         pointer: "/send_at_local", code: "local_time_passed",
-        detail: "\(about)\(all)\(devices) it at once: their clock has passed this time")
+        detail: "\(about)\(devices) \(isOne ? "gets" : "get") it at once: \(isOne ? "its" : "their") clock has passed "
+          + "this time")
     ]
   }
 

@@ -102,18 +102,19 @@ extension EarlierReplays {
   /// What was left out; nil: nothing.
   var notice: Notice? {
     guard leftOut > 0 else { return nil }
-    let devices = leftOut == 1 ? "1 device is" : "\(grouped(leftOut)) devices are"
+    let (devices, them) = leftOut == 1 ? ("1 device is", "it") : ("\(grouped(leftOut)) devices are", "them")
     return Notice(
       pointer: "", code: "already_replayed",
-      detail: "\(devices) left out: an earlier replay has reached them, or still sends to them (\(names))")
+      detail: "\(devices) left out: an earlier replay has reached \(them), or still sends to \(them) (\(names))")
   }
 
   /// Nothing else was found.
   var problem: Problem? {
     guard leftOut > 0 else { return nil }
-    let devices = leftOut == 1 ? "the only such delivery" : "all \(grouped(leftOut)) such deliveries"
-    return Problem(
-      .nothingToReplay,
-      "An earlier replay has reached the devices of \(devices), or still sends to them: see \(names)")
+    let devices =
+      leftOut == 1
+      ? "the device of the only such delivery, or still sends to it"
+      : "the devices of all \(grouped(leftOut)) such deliveries, or still sends to them"
+    return Problem(.nothingToReplay, "An earlier replay has reached \(devices): see \(names)")
   }
 }

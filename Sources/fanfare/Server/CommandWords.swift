@@ -19,4 +19,10 @@ enum CommandWords {
       .replacing("`Idempotency-Key`", with: "`--idempotency-key`")
       .replacing("`?dry_run=true`", with: "`--dry-run`")
   }
+
+  /// Of a message that is to be moved: its times are options, and none of them can be left out.
+  static func ofMove(_ text: String) -> String {
+    of(text).replacing("`send_at_local`", with: "`--at-local`").replacing("`send_at`", with: "`--at`")
+      .replacing(": leave it out to send at once", with: ": give a later time")
+  }
 }

@@ -43,16 +43,17 @@ enum ServerCall {
   }
 
   /// One call; `show` writes its answer for people, `--json` prints it as it came. `repeated`: says that an earlier
-  /// request has done it.
+  /// request has done it. `words`: what a refusal says, in the words of the command.
   static func one(
     _ method: String, _ path: String, _ arguments: Arguments, body: [UInt8] = [], headers: [Header] = [],
     repeated: @escaping @Sendable (JSONValue) -> Void = AcceptedAnswer.tellRepeat,
+    words: @escaping @Sendable (String) -> String = CommandWords.of,
     _ show: @escaping @Sendable (JSONValue) -> Void
   ) throws -> ExitCode {
     let json = arguments.wantsJSON
     return try run(arguments) { client, _ in
       let answer = try await client.call(method, path, body, headers: headers)
-      guard answer.isSuccess else { return refused(answer, json: json) }
+      guard answer.isSuccess else { return refused(answer, json: json, words: words) }
       if answer.isRepeated { repeated(answer.document ?? .null) }
       if !json { show(answer.document ?? .null) } else if !answer.body.isEmpty { Terminal.print(json: answer.body) }
       return .success
@@ -79,10 +80,12 @@ enum ServerCall {
   }
 
   /// Says why the server did not do it.
-  static func refused(_ answer: Client.Answer, json: Bool) -> ExitCode {
+  static func refused(
+    _ answer: Client.Answer, json: Bool, words: (String) -> String = CommandWords.of
+  ) -> ExitCode {
     json
       ? Terminal.print(json: answer.body)
-      : Terminal.complain("the server refused it: \(CommandWords.of(answer.problem))")
+      : Terminal.complain("the server refused it: \(words(answer.problem))")
     return answer.status == 503 ? .unreachable : .refused
   }
 }

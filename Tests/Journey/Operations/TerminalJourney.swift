@@ -45,7 +45,9 @@ extension Journeys {
     }
 
     let refused = try await typing("n", "messages cancel \(message)", exit: 1)
-    #expect(refused.contains("Cancel \(message)? It cannot be undone.") && refused.contains("nothing was changed"))
+    let asked = "Cancel \(message) (scheduled, starts at \(time.dropLast())"
+    #expect(refused.contains(asked) && refused.contains(", 1 target)? It cannot be undone."), "\(refused)")
+    #expect(refused.contains("nothing was changed"))
     #expect(try await state() == "scheduled")
     _ = try await typing("n", "devices delete d2", exit: 1)
     #expect(try await gateway.client.get("/v1/devices/d2").status == 200)

@@ -21,9 +21,7 @@ struct DeviceImport {
   private var head: [UInt8]?
   private var progress = Progress("importing")
   private var tally = ImportTally()
-  private var told = 0
-  /// Lines that are imported and have warnings.
-  private var warned = 0
+  private var notes = ImportNotes()
   /// All lines up to this one are registered or refused.
   private var reached = 0
   /// How many those are, without empty ones.
@@ -32,8 +30,6 @@ struct DeviceImport {
 
   private typealias Line = (number: Int, bytes: [UInt8])
 
-  /// Refused lines that are explained one by one; the rest is counted.
-  private static let explained = 20
   /// Bytes of one request: the server takes 20 MiB.
   private static let bytesAtOnce = 8 << 20
   /// Tries of one batch while the server has too much to do.
@@ -122,6 +118,7 @@ struct DeviceImport {
       failure = error
     }
     progress.clear()
+    for line in notes.lines { Terminal.note(line) }
     rejects?.end(isComplete: isComplete)
     if let rejects, rejects.isBroken {
       Terminal.complain("\(rejects.path) cannot take all refused lines", "is the disk full?")
@@ -295,19 +292,13 @@ struct DeviceImport {
       }
       guard let problem = result["problem"] else {
         tally.take(result, line: line.number)
-        tell(result["warnings"]?.array ?? [], line.number)
+        notes.take(result["warnings"]?.array ?? [], line.number)
         continue
       }
       tally.refuse()
       let isFirst = result["problem"]?["code"]?.string == "malformed_csv"
       rejects?.append(isFirst ? Self.line(0, of: line)?.bytes ?? [] : line.bytes, head: head)
-      guard told < Self.explained else { continue }
-      told += 1
-      let faults = (problem["violations"]?.array ?? []).map {
-        FieldName.sentence($0["detail"]?.string ?? "", at: $0["pointer"]?.string ?? "")
-      }
-      let detail = faults.isEmpty ? problem["detail"]?.string ?? "" : faults.joined(separator: "; ")
-      Terminal.note("line \(line.number): \(detail)")
+      notes.refuse(problem, line.number)
     }
     return answered
   }
@@ -316,16 +307,6 @@ struct DeviceImport {
   private static func line(_ offset: Int, of record: Line) -> Line? {
     let parts = record.bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     return parts.indices.contains(offset) ? (record.number + offset, Array(parts[offset])) : nil
-  }
-
-  /// Warnings of a line that is imported all the same.
-  private mutating func tell(_ all: [JSONValue], _ number: Int) {
-    let warnings = all.filter { !ImportTally.countedCodes.contains($0["code"]?.string ?? "") }
-    guard !warnings.isEmpty else { return }
-    warned += 1
-    guard warned <= Self.explained else { return }
-    let texts = warnings.map { FieldName.sentence($0["detail"]?.string ?? "", at: $0["pointer"]?.string ?? "") }
-    Terminal.note("note: line \(number): \(texts.joined(separator: "; "))")
   }
 
   private func show(json: Bool) {
@@ -338,8 +319,6 @@ struct DeviceImport {
       writer.endObject()
       return Terminal.print(json: writer.bytes)
     }
-    if warned > Self.explained { Terminal.note("note: \(warned - Self.explained) more lines have notes") }
-    if tally.refused > told { Terminal.note("… and \(tally.refused - told) more") }
     for line in tally.lines { Terminal.print(line) }
   }
 }

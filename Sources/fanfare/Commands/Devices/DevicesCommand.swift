@@ -18,11 +18,11 @@ enum DevicesCommand {
       import     (from FILE; - is standard input) register devices. FILE is NDJSON, with one device on each
                  line as in POST /v1/devices, or CSV, whose first line names the columns (give --csv if the file name
                  does not end in .csv). --map Email=user maps a column to a field, --map Notes=- ignores a column, --set
-                 provider=fcm sets a field for all. The fields are id, provider, token, token_kind, environment,
+                 provider=fcm sets a field where the table has none, or an empty cell. The fields are id, provider, token, token_kind, environment,
                  bundle_id, user, platform, language, tz, app_version, tags, enabled, last_seen_at, registered_at and
                  attributes.NAME. A line replaces the whole device: what it does not have, the device loses, such as
                  tags, attributes or user. --keep-missing keeps what the line does not have. A device that is disabled
-                 stays so unless the line has `enabled`. Rows of dead devices, as an export of all devices has them, are
+                 stays so unless the line has `enabled: true`. Rows of dead devices, as an export of all devices has them, are
                  skipped. A faulty line is reported with its number, and the other lines are imported; --rejects writes
                  the faulty lines to a file. You can repeat an interrupted import as a whole
       export     print every device that is not dead, with its registration time, in the NDJSON format of import
@@ -34,6 +34,10 @@ enum DevicesCommand {
                  carried out. It needs a key with scope admin
       """,
     positionals: ["list|show|timeline|delete|import|export|reindex|prunes", "[ID|FILE|review|apply|discard|undo]"],
+    words: [
+      "list": [], "show": ["ID"], "timeline": ["ID"], "delete": ["ID"], "import": ["FILE"], "export": [], "reindex": [],
+      "prunes": ["review|apply|discard|undo"],
+    ],
     options: ServerCall.options(scopes: "devices") + DeviceReindex.options + DevicePrunes.options + [
       Command.Option("--rejects", "FILE", "import: write the refused lines to this file"),
       Command.Option("--keep-missing", "import: a device keeps what its line does not have, such as tags or its user"),
@@ -41,7 +45,8 @@ enum DevicesCommand {
       Command.Option(
         "--map", "COLUMN=FIELD", repeats: true, "import: map a column of CSV to a field; - ignores it"),
       Command.Option(
-        "--set", "FIELD=VALUE", repeats: true, "import: set a field to the same value for all devices of CSV"),
+        "--set", "FIELD=VALUE", repeats: true,
+        "import: set a field of CSV to this value where its cell is empty or missing"),
       Command.Option("--csv", "import, export, list, timeline: CSV, for spreadsheets"),
       Command.Option("--limit", "COUNT", "list, timeline: number of rows, 1–100000 (50)"),
       Command.json,

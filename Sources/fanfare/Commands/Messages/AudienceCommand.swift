@@ -20,6 +20,7 @@ enum AudienceCommand {
       the audience, and of drafts, which get the new one. On a terminal delete asks first.
       """,
     positionals: ["count|set|show|list|delete", "[EXPRESSION or NAME]", "[EXPRESSION]"],
+    words: ["list": [], "count": ["EXPRESSION"], "set": ["NAME", "EXPRESSION"]], wordsOfOthers: ["NAME"],
     options: [
       Command.Option("--latest", "count only each user's most recently seen device"),
       Command.Option("--provider", "NAME", repeats: true, "count devices of this provider only"),

@@ -12,6 +12,7 @@ enum ChannelsCommand {
       stores no message or the newest one. It cannot be changed later. On a terminal delete asks first.
       """,
     positionals: ["create|list|show|delete", "[CHANNEL-ID]"],
+    words: ["list": [], "create": []], wordsOfOthers: ["CHANNEL-ID"],
     options: ServerCall.options(scopes: "send (read for list and show)") + [
       Command.Option("--environment", "NAME", "production or sandbox (production)"),
       Command.Option("--bundle-id", "ID", "the app's bundle id (the credential's)"),

@@ -22,6 +22,7 @@ enum DraftsCommand {
       duplicate   create a new draft from a draft, or from a message that was sent
       """,
     positionals: ["list|show|create|edit|count|test|send|delete|duplicate", "[ID]"],
+    words: ["list": [], "create": []], wordsOfOthers: ["ID"],
     options: [
       Command.Option(
         "--file", "FILE", "create, edit: the message in JSON; - reads standard input, and keeps it if it is refused"),

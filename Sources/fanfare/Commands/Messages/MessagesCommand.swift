@@ -28,6 +28,7 @@ enum MessagesCommand {
                    ends as fanfare send --wait does
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
+    words: ["list": [], "tail": []], wordsOfOthers: ["ID"],
     options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
       Command.Option(
         "--state", "NAME", repeats: true, "list, tail: messages in this state; deliveries: with this state or outcome"),
@@ -48,7 +49,7 @@ enum MessagesCommand {
       Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
       Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
       Command.Option("--wait", "SECONDS", "replay: wait until every delivery has ended, then print how"),
-      Question.option("cancel, replay, reschedule: "), Command.json,
+      SendQuestion.option("cancel, replay, reschedule: "), Command.json,
     ] + ListCall.options(defaultLimit, of: "list, tail, deliveries"),
     examples: [
       "fanfare messages list --label campaign:spring", "fanfare messages deliveries msg_01k… --state failed,dead --csv",
@@ -214,9 +215,14 @@ enum MessagesCommand {
 
   /// What is in flight finishes, so that the last word comes a little later.
   private static func cancel(_ id: String, _ path: String, _ arguments: Arguments) throws -> ExitCode {
-    guard Question.isConfirmed("Cancel \(id)?", arguments) else { return .failure }
     let json = arguments.wantsJSON
     return try ServerCall.run(arguments) { client, loop in
+      if Question.isAsked(arguments) {
+        let report = try await client.call("GET", path)
+        // A key that may send need not be allowed to read.
+        let message = report.isSuccess ? report.document.map(named) : nil
+        guard Question.isConfirmed("Cancel \(message ?? id)?", arguments) else { return .failure }
+      }
       var answer = try await client.call("POST", path + "/cancel")
       let end = loop.now + settling
       while answer.isSuccess, answer.document?["completed_at"] == nil, loop.now < end {
@@ -253,7 +259,7 @@ enum MessagesCommand {
     let (path, body) = (try path(id), JSONValue.object(members).encoded)
     let answer = try SendQuestion.ask(path + "?dry_run=true", arguments, body: body, words: .reschedule)
     guard answer == .success else { return answer }
-    return try ServerCall.one("PATCH", path, arguments, body: body) { report in
+    return try ServerCall.one("PATCH", path, arguments, body: body, words: CommandWords.ofMove) { report in
       show(report)
       AcceptedAnswer.warn(report)
     }

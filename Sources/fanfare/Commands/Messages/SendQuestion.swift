@@ -11,12 +11,16 @@ enum SendQuestion {
   }
 
   /// How it is asked, and what is said if it is not done.
-  struct Words {
+  struct Words: Sendable {
     var method: String
     var question: String
     var nothingDone: String
-    static let send = Words(method: "POST", question: "Send it?", nothingDone: "nothing was sent")
-    static let reschedule = Words(method: "PATCH", question: "Give it this time?", nothingDone: "nothing was changed")
+    var refusal: @Sendable (String) -> String
+    static let send = Words(
+      method: "POST", question: "Send it?", nothingDone: "nothing was sent", refusal: { CommandWords.of($0) })
+    static let reschedule = Words(
+      method: "PATCH", question: "Give it this time?", nothingDone: "nothing was changed",
+      refusal: { CommandWords.ofMove($0) })
   }
 
   /// On a terminal shows what would be sent and asks. Elsewhere it refuses only a local time that every device's clock has
@@ -30,7 +34,7 @@ enum SendQuestion {
       let answer = try await client.call(words.method, path, body, headers: headers)
       guard answer.isSuccess, let document = answer.document else {
         // A repeated send of a draft is answered as the first one was.
-        return answer.document?["code"]?.string == "draft_sent" ? .success : ServerCall.refused(answer, json: json)
+        return answer.document?["code"]?.string == "draft_sent" ? .success : ServerCall.refused(answer, json: json, words: words.refusal)
       }
       let forecast = document["forecast"]
       let passed = forecast?["clock_passed"]?.integer ?? 0
@@ -42,7 +46,9 @@ enum SendQuestion {
       }
       guard passed > 0, passed == forecast?["would_be_sent"]?.integer else { return .success }
       Terminal.complain(
-        "the clocks of all \(counted(Int(passed), "device")) have passed this local time: they would get it at once",
+        passed == 1
+          ? "the clock of the only device has passed this local time: it would get it at once"
+          : "the clocks of all \(counted(Int(passed), "device")) have passed this local time: they would get it at once",
         "\(words.nothingDone); give a later time, or --yes", code: "local_time_passed")
       return .refused
     }

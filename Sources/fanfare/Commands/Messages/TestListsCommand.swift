@@ -12,6 +12,7 @@ enum TestListsCommand {
       draft only to test lists. set creates a list or replaces it as a whole. On a terminal delete asks first.
       """,
     positionals: ["list|show|set|delete", "[NAME]"],
+    words: ["list": []], wordsOfOthers: ["NAME"],
     options: [
       Command.Option("--device", "ID", repeats: true, "set: a registered device"),
       Command.Option("--user", "ID", repeats: true, "set: all devices of a user"),

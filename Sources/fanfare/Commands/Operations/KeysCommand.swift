@@ -15,6 +15,7 @@ enum KeysCommand {
       The command opens the store directly; the server need not run.
       """,
     positionals: ["create|list|revoke", "[KEY-ID]"],
+    words: ["revoke": ["KEY-ID"]], wordsOfOthers: [],
     options: [
       Command.configuration,
       Command.Option("--app", "ID", "the app (needed only if several are configured)"),
