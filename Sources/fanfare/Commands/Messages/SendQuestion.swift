@@ -34,7 +34,8 @@ enum SendQuestion {
       let answer = try await client.call(words.method, path, body, headers: headers)
       guard answer.isSuccess, let document = answer.document else {
         // A repeated send of a draft is answered as the first one was.
-        return answer.document?["code"]?.string == "draft_sent" ? .success : ServerCall.refused(answer, json: json, words: words.refusal)
+        guard answer.document?["code"]?.string != "draft_sent" else { return .success }
+        return ServerCall.refused(answer, json: json, words: words.refusal)
       }
       let forecast = document["forecast"]
       let passed = forecast?["clock_passed"]?.integer ?? 0
