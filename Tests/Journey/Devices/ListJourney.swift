@@ -72,10 +72,13 @@ extension Journeys {
     let spring = try await tool.gateway.send(
       #"{"to":{"audience":"plan:pro && beta"},"notification":{"title":"T"},"name":"Spring Sale","labels":{"campaign":"spring"}}"#
     )
+    // The list is by milliseconds: each message is accepted in one of its own.
+    _ = try await tool.gateway.completed(spring)
     let direct = try await tool.gateway.send(
       #"{"to":{"devices":["\#(id)"]},"notification":{"title":"T"},"name":"Hello"}"#)
+    _ = try await tool.gateway.completed(direct)
     let unnamed = try await tool.gateway.send(#"{"to":{"devices":["\#(id)"]},"notification":{"title":"T"}}"#)
-    for message in [spring, direct, unnamed] { _ = try await tool.gateway.completed(message) }
+    _ = try await tool.gateway.completed(unnamed)
     let at = try #require(MessageID(direct)).acceptedAt.rfc3339
     for (query, ids) in [
       ("name=sale", [spring]), ("name=HELLO", [direct]), ("audience=plan:pro", [spring]),
