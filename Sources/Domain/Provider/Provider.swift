@@ -122,7 +122,7 @@ package protocol ProviderAccount: Sendable {
   var provider: ProviderName { get }
   var origin: Origin { get }
   var wire: Wire { get }
-  /// Recipients in one request: 1, or the slice limit.
+  /// Recipients in one request: 1, or the slice limit. More than one needs `Wire.http1`: over HTTP/2 nothing is sent.
   var recipientLimit: Int { get }
   /// The vendor takes texts in all languages, and picks each device's own where its language is not known here.
   var choosesLanguage: Bool { get }

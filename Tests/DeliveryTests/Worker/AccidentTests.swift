@@ -1,5 +1,6 @@
 import Domain
 import HTTP2
+import HTTPServer
 import JSON
 import Loop
 import Store
@@ -171,6 +172,32 @@ struct AccidentTests {
       try await post.until("nothing waiting") { post.metric("fanfare_prunes_waiting") == 0 }
       #expect(post.metric("fanfare_pruned_total") == 0)
       await post.finish(worker)
+      try await Self.expectAlive(post)
+    }
+  }
+
+  @Test("a prune that waits is dropped when its own token is accepted in a request with others")
+  func droppedTogether() async throws {
+    try await withPost { post in
+      let server = try SliceServer(post.loop)
+      let accident = try #require(Accident.all.first { $0.name == "wrong app" })
+      var isWrong = true
+      server.reply = { _, _ in
+        HTTPServerResponse(status: 200, body: Array((isWrong ? accident.body : #"{"id":"b988"}"#).utf8))
+      }
+      let account = JudgedAccount(plain: server.account(limit: 20), judge: try accident.account())
+      let worker = try post.work([account])
+      let few = 5
+      try await Self.register(post, accident.provider, few)
+      #expect(try await post.done(try await post.sendToAll(PlainMessage(title: "bad"), few)) == [.dead: few])
+      #expect(post.metric("fanfare_prunes_waiting") == few)
+      isWrong = false
+      let all = try await post.done(try await post.sendToAll(PlainMessage(title: "good"), few))
+      #expect(all == [.accepted: few])
+      try await post.until("nothing waiting") { post.metric("fanfare_prunes_waiting") == 0 }
+      #expect(server.accepted.contains { $0.tokens.count > 1 })
+      await post.finish(worker)
+      #expect(post.metric("fanfare_pruned_total") == 0)
       try await Self.expectAlive(post)
     }
   }
