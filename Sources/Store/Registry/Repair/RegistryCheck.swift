@@ -212,10 +212,9 @@ package struct RegistryCheck: StorePart {
       for value in values { names.insert(SetName(kind, value)) }
     }
     names.insert(SetName(.several))
-    for kind in [SetKind.tag, .tagKey, .activity] {
-      names.formUnion(
-        try await DeviceSets(session).names(kind, beginning: "", block: block, partition: partition, app: app))
-    }
+    let scattered = [SetKind.tag, .tagKey, .activity].map { SetName($0) }
+    names.formUnion(
+      try await DeviceSets(session).names(beginning: scattered, block: block, partition: partition, app: app))
     let all = Array(names)
     for start in stride(from: 0, to: all.count, by: Self.setsPerStep) {
       let step = Array(all[start..<min(all.count, start + Self.setsPerStep)])

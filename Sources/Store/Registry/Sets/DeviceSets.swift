@@ -61,24 +61,30 @@ struct DeviceSets: StorePart {
     return values
   }
 
-  /// Buckets of tags that one script looks through.
-  private static let bucketsPerScan = 4
+  /// Buckets of tags that one script looks through, and that one command asks for.
+  private static let (bucketsPerScan, bucketsPerQuestion) = (4, 128)
 
   /// Tags that begin with `prefix` and have members in a block, in no order.
   func tags(beginning prefix: String, block: Int, partition: Int, app: AppID) async throws(StoreError) -> [String] {
-    try await names(.tag, beginning: prefix, block: block, partition: partition, app: app).map(\.value.text)
+    try await names(beginning: [SetName(.tag, prefix)], block: block, partition: partition, app: app).map(\.value.text)
   }
 
-  /// Sets of tags, of their keys, or of activities.
+  /// Sets of tags, of their keys, or of activities whose names begin with one of these, in no order.
   func names(
-    _ kind: SetKind, beginning prefix: String, block: Int, partition: Int, app: AppID
+    beginning prefixes: [SetName], block: Int, partition: Int, app: AppID
   ) async throws(StoreError) -> [SetName] {
+    let buckets = (0..<SetName.tagBuckets).map { keys.setBucket(partition, app, bucket: String($0), block: block) }
+    let groups = stride(from: 0, to: buckets.count, by: Self.bucketsPerQuestion).map {
+      buckets[$0..<min(buckets.count, $0 + Self.bucketsPerQuestion)]
+    }
+    // Of a small app most are not there.
+    let there = try await ask(groups.map { RedisCommand(words: ["EXISTS"] + $0) })
+    let arguments = prefixes.map { RedisArgument.text($0.text) }
     var runs: [(keys: [String], arguments: [RedisArgument])] = []
-    for first in stride(from: 0, to: SetName.tagBuckets, by: Self.bucketsPerScan) {
-      let buckets = (first..<min(SetName.tagBuckets, first + Self.bucketsPerScan)).map {
-        keys.setBucket(partition, app, bucket: String($0), block: block)
+    for (group, reply) in zip(groups, there) where reply.integer != 0 {
+      for first in stride(from: group.startIndex, to: group.endIndex, by: Self.bucketsPerScan) {
+        runs.append((Array(group[first..<min(group.endIndex, first + Self.bucketsPerScan)]), arguments))
       }
-      runs.append((buckets, [.text(SetName(kind, prefix).text)]))
     }
     let replies = try await ask(Scripts.scanNames, runs)
     return replies.flatMap { $0.array ?? [] }.compactMap { $0.text.flatMap(SetName.init(text:)) }
