@@ -1,0 +1,57 @@
+import Audience
+import Domain
+import Loop
+import RedisClient
+import Support
+import Testing
+
+@testable import Store
+
+/// A step that stands still for too long, as where Redis hangs, is undone by the sweep of another process.
+@Suite("Imports whose step is swept while it stands still")
+struct SweptImportStories {
+  @Test("swept at any step, it goes on with what is left to do: each device is there once, and told as created")
+  func swept() async throws {
+    let server = RedisServer()
+    let settings = quickSettings(partitions: 1)
+    let phones = ImportStories.phones(0..<120)
+    try await withStore(settings, server: server) { store, loop in
+      let everyone = AudienceSelection(expression: .everyone)
+      var (steps, isWhole, sweptSome) = (0, false, false)
+      while !isWhole {
+        _ = try await store.session.redis.call(RedisCommand("FLUSHALL"))
+        store.session.registry.shelf.books = [:]
+        try await store.open(timeout: 60_000)
+        let relay = RedisRelay(to: server.socketPath)
+        defer { relay.stop() }
+        let victim = Store(loop: loop, redis: relay.endpoint, settings: settings)
+        try await victim.open()
+        defer { victim.close() }
+        await relay.pass(steps, then: .waits)
+        let told = Box<Result<[Registration?], any Error>?>(nil)
+        loop.spawn {
+          do { told.value = .success(try await victim.devices.put(phones, app: shop).map(\.registration)) } catch {
+            told.value = .failure(error)
+          }
+        }
+        try await until(loop) { if told.value != nil { true } else { await relay.isAtEnd() } }
+        isWhole = told.value != nil
+        let what = "swept after \(steps) commands"
+        let held = try await store.session.redis.call(RedisCommand("EXISTS", store.session.keys.intents(0)))
+        try await store.intents.undoOrphans(0, now: loop.wallNow + 120_000)
+        try await store.arrivals.settleArrivals(0, now: loop.wallNow + 120_000)
+        if !isWhole, held == .integer(1) { sweptSome = true }
+        await relay.goOn()
+        try await until(loop) { told.value != nil }
+        #expect(try told.value?.get() == phones.map { _ in Registration.created }, "\(what)")
+        #expect(
+          try await store.audiences.count(everyone, app: shop, now: loop.wallNow).total == phones.count, "\(what)")
+        try await store.expectTrueSets(app: shop, "\(what)")
+        #expect(try await store.registryCheck.reindex(shop, repair: false).isClean, "\(what)")
+        steps += 1
+        try #require(steps < 300)
+      }
+      #expect(steps > 6 && sweptSome)
+    }
+  }
+}
