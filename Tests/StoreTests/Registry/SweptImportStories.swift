@@ -10,11 +10,22 @@ import Testing
 /// A step that stands still for too long, as where Redis hangs, is undone by the sweep of another process.
 @Suite("Imports whose step is swept while it stands still")
 struct SweptImportStories {
-  @Test("swept at any step, it goes on with what is left to do: each device is there once, and told as created")
-  func swept() async throws {
+  private static func renamed(_ at: Int, _ phone: Device) -> Device {
+    var phone = phone
+    phone.id = DeviceID(rawValue: "new\(at)")
+    phone.registeredAt = WallTime(milliseconds: 30_000)
+    return phone
+  }
+
+  @Test(
+    "swept at any step, it goes on with what is left to do: each device is there once, and told as created or moved",
+    arguments: [false, true])
+  func swept(moves: Bool) async throws {
     let server = RedisServer()
     let settings = quickSettings(partitions: 1)
-    let phones = ImportStories.phones(0..<120)
+    let before = ImportStories.phones(0..<120)
+    let phones = moves ? before.enumerated().map(Self.renamed) : before
+    let wanted = before.map { moves ? Registration.moved(from: $0.id) : .created }
     try await withStore(settings, server: server) { store, loop in
       let everyone = AudienceSelection(expression: .everyone)
       var (steps, isWhole, sweptSome) = (0, false, false)
@@ -22,6 +33,7 @@ struct SweptImportStories {
         _ = try await store.session.redis.call(RedisCommand("FLUSHALL"))
         store.session.registry.shelf.books = [:]
         try await store.open(timeout: 60_000)
+        if moves { _ = try await store.devices.put(before, app: shop) }
         let relay = RedisRelay(to: server.socketPath)
         defer { relay.stop() }
         let victim = Store(loop: loop, redis: relay.endpoint, settings: settings)
@@ -43,7 +55,7 @@ struct SweptImportStories {
         if !isWhole, held == .integer(1) { sweptSome = true }
         await relay.goOn()
         try await until(loop) { told.value != nil }
-        #expect(try told.value?.get() == phones.map { _ in Registration.created }, "\(what)")
+        #expect(try told.value?.get() == wanted, "\(what)")
         #expect(
           try await store.audiences.count(everyone, app: shop, now: loop.wallNow).total == phones.count, "\(what)")
         try await store.expectTrueSets(app: shop, "\(what)")
