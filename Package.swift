@@ -182,7 +182,7 @@ let package = Package(
     tests(
       "Conformance",
       ["APNs", "FCM", "OneSignal", "WebPush", "Sandbox", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
-    tests("Journey", ["fanfare", "Laboratory", "JSON", "TLS", "HTTPClient", "Loop", "Domain", "Support"]),
+    tests("Journey", ["fanfare", "Laboratory", "JSON", "TLS", "HTTPClient", "HTTPServer", "Loop", "Domain", "Support"]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

@@ -218,6 +218,8 @@ struct DeviceImport {
       body += line.bytes
       body.append(UInt8(ascii: "\n"))
     }
+    // Of an attempt that a later one followed.
+    var inPart = false
     for attempt in 1... {
       let answer: Client.Answer
       do throws(HTTPClientFailure) {
@@ -225,7 +227,7 @@ struct DeviceImport {
           "POST", "/v1/devices/bulk\(query)", body,
           type: table == nil ? "application/x-ndjson" : "text/csv")
       } catch {
-        tellStop(at: lines, inPart: error.processed)
+        tellStop(at: lines, inPart: inPart || error.processed)
         throw error
       }
       if answer.isSuccess {
@@ -238,8 +240,9 @@ struct DeviceImport {
         reachedLines += lines.count
         return nil
       }
+      inPart = inPart || answer.status >= 500
       guard answer.status == 503, attempt < Self.tries else {
-        tellStop(at: lines, inPart: answer.status >= 500)
+        tellStop(at: lines, inPart: inPart)
         return ServerCall.refused(answer, json: false)
       }
       await loop.sleep(milliseconds: 1_000)
