@@ -29,6 +29,16 @@ struct TimeTextTests {
     ])
   func noTime(_ text: String) { #expect(WallTime(rfc3339: text) == nil) }
 
+  @Test("a time, and what has another form, is no fault of the calendar")
+  func otherForm() {
+    for text in ["2024-02-29T09:00:00Z", "2026-12-01T09:00:00", "2026-12-01", "tomorrow", "2026-1-1", "9999-12-31"] {
+      #expect(WallTime.calendarFault(in: text) == nil, "\(text)")
+    }
+    for text in ["0000-01-01", "2026-00-01", "2026-04-31", "2026-12-01T09:00:61Z", "2026-12-00T09:00:00"] {
+      #expect(WallTime.calendarFault(in: text) != nil, "\(text)")
+    }
+  }
+
   @Test("times beyond the calendar are told as its ends", arguments: [Int64.min, Int64.max])
   func extremes(_ milliseconds: Int64) {
     #expect(WallTime(milliseconds: milliseconds).rfc3339.utf8.count == 24)

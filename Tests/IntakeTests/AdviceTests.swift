@@ -127,7 +127,6 @@ struct AdviceTests {
   @Test(
     "a language or platform that no system gives is stored, and doubted",
     arguments: [
-      (#""language":"german""#, "`german` is no known language; did you mean `de`?"),
       (#""language":"ger-AT""#, "did you mean `de-AT`?"), (#""language":"jp""#, "did you mean `ja`?"),
       (#""language":"xx""#, "use a code of two letters"),
       (#""language":"en-UK""#, "`en-UK` names no known country; did you mean `en-GB`?"),
@@ -147,9 +146,59 @@ struct AdviceTests {
     if let doubt { #expect(reading.warnings.first?.detail.contains(doubt) == true, "\(reading.warnings)") }
   }
 
-  @Test("so is a language of the message's texts")
+  @Test(
+    "a name or an underscore is no language tag, and the answer has the tag",
+    arguments: [
+      ("Deutsch", "did you mean `de`?"), ("german", "did you mean `de`?"), ("de_AT", "did you mean `de-AT`?"),
+      ("Deutsch_AT", "did you mean `de-AT`?"), ("Klingon", "such as `de` or `pt-BR`"), ("d", "such as `de`"),
+    ])
+  func noTag(_ language: String, _ hint: String) throws {
+    let text = try document(alert(#""notification":{"title":"T","localized":{"\#(language)":{"title":"T"}}}"#))
+    let device = try document(registration(#""language":"\#(language)""#))
+    let refused = [
+      #expect(throws: Refusal.self) { try MessageReader.read(text, providers: knownProviders) },
+      #expect(throws: Refusal.self) {
+        try DeviceReader.read(device, id: nil, now: noon, providers: knownProviders)
+      },
+    ]
+    for refusal in refused {
+      let fault = try #require(refusal?.violations.first)
+      #expect(fault.code == "invalid_format" && fault.detail.contains(hint), "\(fault)")
+      #expect(fault.detail.hasPrefix("is not a language tag (BCP 47)"), "\(fault)")
+    }
+  }
+
+  @Test(
+    "what has the form but not the sense is told as such",
+    arguments: [
+      (#""send_at":"2026-02-30T09:00:00Z""#, "the day 2026-02-30 does not exist: this month has the days 01 to 28"),
+      (#""send_at":"2026-13-01T09:00:00Z""#, "no month 13"), (#""send_at":"2026-12-01T24:00:00Z""#, "no hour 24"),
+      (#""send_at":"2026-12-01T09:60:00Z""#, "no minute 60"), (#""send_at":"2026-12-01T09:00Z""#, "write 09:00:00"),
+      (#""send_at":"2026-12-01T09:00:00+25:00""#, "no offset of 25:00"), (#""send_at":"2026-12-01""#, "RFC 3339"),
+      (#""send_at_local":"2027-02-29T09:00:00""#, "the day 2027-02-29 does not exist"),
+      (#""ttl":1.5"#, "must be a whole number of 0…2419200 (in seconds: 86400 is a day), not 1.5"),
+      (#""ttl":"60""#, "write 60 without quotes"), (#""ttl":"soon""#, "not a string"),
+      (#""ordered":"true""#, "write it without quotes"), (#""ordered":1"#, "not a number: write true"),
+    ])
+  func senseless(_ member: String, _ hint: String) throws {
+    let message = try document(alert(#""notification":{"title":"T"},\#(member)"#))
+    let refusal = #expect(throws: Refusal.self) { try MessageReader.read(message, providers: knownProviders) }
+    #expect(refusal?.violations.count == 1 && refusal?.violations.first?.detail.contains(hint) == true, "\(refusal)")
+  }
+
+  @Test("`to` without braces is answered with its forms", arguments: [#""everyone""#, "[]", #""4711""#])
+  func bareRecipients(_ to: String) throws {
+    let message = try document(#"{"to":\#(to),"notification":{"title":"T"}}"#)
+    let refusal = #expect(throws: Refusal.self) { try MessageReader.read(message, providers: knownProviders) }
+    let detail = refusal?.violations.first?.detail ?? ""
+    #expect(detail.contains("an object with one of `devices`, `users`"), "\(detail)")
+    let example = to == #""everyone""# ? #"{ "everyone": true }"# : #"{ "users": ["4711"] }"#
+    #expect(detail.hasSuffix(example), "\(detail)")
+  }
+
+  @Test("a language of the message's texts that no system gives is doubted")
   func localized() throws {
-    let reading = try read(alert(#""notification":{"title":"T","localized":{"german":{"title":"T"}}}"#))
+    let reading = try read(alert(#""notification":{"title":"T","localized":{"xx":{"title":"T"}}}"#))
     #expect(reading.warnings.map(\.code) == ["unknown_language"], "\(reading.warnings)")
   }
 

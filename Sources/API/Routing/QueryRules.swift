@@ -54,7 +54,8 @@ struct QueryRules {
     case "dry_run", "dead", "keep_missing":
       ["true", "false"].contains(value) ? nil : "`\(name)` must be true or false; nothing was done"
     case "from", "to":
-      WallTime(rfc3339: value) == nil ? "`\(name)` must be a time such as 2026-12-01T09:00:00Z" : nil
+      WallTime(rfc3339: value) == nil
+        ? WallTime.calendarFault(in: value) ?? "`\(name)` must be a time such as 2026-12-01T09:00:00Z" : nil
     case "label":
       Self.isLabel(value) ? nil : "`label` must be key:value"
     case "audience": Self.fault(inAudience: value, suggestions)

@@ -10,7 +10,7 @@ package enum KnownLanguages {
     sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
     """.split(separator: " ").map(String.init))
 
-  /// Codes of three letters for languages that have one of two, countries, and names.
+  /// Codes of three letters for languages that have one of two, countries, and names (which are no tags).
   private static let slips = [
     "ger": "de", "deu": "de", "eng": "en", "fre": "fr", "fra": "fr", "spa": "es", "ita": "it", "por": "pt",
     "rus": "ru", "jpn": "ja", "chi": "zh", "zho": "zh", "kor": "ko", "ara": "ar", "dut": "nl", "nld": "nl",
@@ -52,6 +52,13 @@ package enum KnownLanguages {
     let rest = parts.count > 1 ? "-\(parts[1])" : ""
     let hint = slips[first].map { "did you mean `\($0)\(rest)`?" } ?? "use a code of two letters, such as `de`"
     return "`\(tag)` is no known language; \(hint)"
+  }
+
+  /// The tag with a code in place of a language's name: `de-AT` for `Deutsch-AT`. A name that is not known stays.
+  static func withCode(_ tag: String) -> String {
+    let parts = tag.split(separator: "-", maxSplits: 1)
+    guard let first = parts.first, let code = slips[first.lowercased()] else { return tag }
+    return code + (parts.count > 1 ? "-\(parts[1])" : "")
   }
 
   /// The language is known. A country is the first part of two letters behind it; a single letter begins an extension.

@@ -11,10 +11,17 @@ package enum LanguageTag {
     }
   }
 
-  /// For a sentence that begins with the tag, which must not be plausible. Suggests a dash where an underscore stands.
-  package static func fault(_ tag: String) -> String {
+  /// What is wrong with the form of the tag of a device or text, for a sentence that begins with it. A language has a code
+  /// of 2–3 letters: longer ones are possible, but none is registered. Nil: it has the form of a tag.
+  package static func fault(in tag: String) -> String? {
+    guard !hasForm(tag) else { return nil }
     let dashed = String(decoding: tag.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
-    guard dashed != tag, isPlausible(dashed) else { return "is not a language tag (BCP 47) such as `de` or `pt-BR`" }
-    return "is not a language tag (BCP 47); did you mean `\(dashed)`?"
+    let meant = KnownLanguages.withCode(dashed)
+    guard hasForm(meant) else { return "is not a language tag (BCP 47) such as `de` or `pt-BR`" }
+    return "is not a language tag (BCP 47); did you mean `\(meant)`?"
+  }
+
+  private static func hasForm(_ tag: String) -> Bool {
+    isPlausible(tag) && tag.utf8.prefix { $0 != UInt8(ascii: "-") }.count <= 3
   }
 }

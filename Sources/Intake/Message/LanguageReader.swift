@@ -22,8 +22,8 @@ enum LanguageReader {
     var localized: [LocalizedText] = []
     for member in members {
       let place = place.member(member.key)
-      if !LanguageTag.isPlausible(member.key) {
-        findings.refuse(place, .invalidFormat, LanguageTag.fault(member.key))
+      if let fault = LanguageTag.fault(in: member.key) {
+        findings.refuse(place, .invalidFormat, fault)
       } else if let doubt = KnownLanguages.doubt(of: member.key) {
         findings.warn(place, "unknown_language", doubt)
       }

@@ -16,7 +16,8 @@ enum SendTimeReader {
           LocalTime(text) == nil ? "" : "; for this time by each device's clock use `send_at_local`"
         findings.refuse(
           place, .invalidFormat,
-          "`send_at` needs date, time and zone (RFC 3339), such as 2026-12-01T09:00:00+01:00\(hint)")
+          WallTime.calendarFault(in: text)
+            ?? "`send_at` needs date, time and zone (RFC 3339), such as 2026-12-01T09:00:00+01:00\(hint)")
       }
     }
     if let text = fields.text("send_at_local", .line(64), &findings) {
@@ -29,7 +30,9 @@ enum SendTimeReader {
         }
       } else {
         findings.refuse(
-          place, .invalidFormat, "`send_at_local` needs date and time without a zone, such as 2026-12-01T09:00:00")
+          place, .invalidFormat,
+          WallTime.calendarFault(in: text)
+            ?? "`send_at_local` needs date and time without a zone, such as 2026-12-01T09:00:00")
       }
     }
     if fields.has("send_at"), fields.has("send_at_local") {

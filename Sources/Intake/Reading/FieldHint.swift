@@ -41,6 +41,47 @@ enum FieldHint {
   /// `: { "provider": "fcm", "token": "…" }`, or nothing.
   static func object(_ schema: Schema) -> String { objects[schema.name].map { ": \($0)" } ?? "" }
 
+  /// Of an object that has exactly one of its fields: which.
+  static func ways(of schema: Schema) -> String {
+    guard schema.name == Schema.recipients.name else { return "" }
+    return " with one of " + schema.fields.map { "`\($0)`" }.joined(separator: ", ")
+  }
+
+  /// How an object is written that was given as another value, or else its fields.
+  static func asObject(_ value: JSONValue, of schema: Schema) -> String {
+    let everyone = ["everyone", "everybody", "all", "*"]
+    if schema.name == Schema.recipients.name, case .string(let word) = value, everyone.contains(word.lowercased()) {
+      return #": { "everyone": true }"#
+    }
+    let example = object(schema)
+    return example.isEmpty ? "; it takes \(schema.fields.joined(separator: ", "))" : example
+  }
+
+  /// A value of the wrong type, with itself where that shows the fault: a number with a fraction, for one that is whole.
+  static func shown(_ value: JSONValue) -> String {
+    guard case .double = value else { return value.article }
+    let text = String(decoding: value.encoded, as: UTF8.self)
+    return text.utf8.count <= 24 ? text : value.article
+  }
+
+  /// How a number is written that was given as a text.
+  static func asNumber(_ value: JSONValue) -> String {
+    guard case .string(let text) = value, text.utf8.count <= 24, text.wholeMatch(of: /-?\d+(\.\d+)?/) != nil else {
+      return ""
+    }
+    return ": write \(text) without quotes"
+  }
+
+  /// How true and false are written that were given as something else.
+  static func asFlag(_ value: JSONValue) -> String {
+    switch value {
+    case .string("true"), .string("false"): ": write it without quotes"
+    case .integer(0): ": write false"
+    case .integer(1): ": write true"
+    default: ""
+    }
+  }
+
   /// What a text is to look like that was given as another value.
   static func asText(_ value: JSONValue) -> String {
     switch value {

@@ -49,8 +49,8 @@ struct Fields {
 
   private static func notAnObject(_ value: JSONValue, _ place: Place, _ schema: Schema) -> String {
     if case .root = place { return "the body must be a JSON object, not \(value.article)" }
-    let hint = if case .null = value { ": leave it out instead" } else { FieldHint.object(schema) }
-    return "must be an object, not \(value.article)\(hint)"
+    let hint = if case .null = value { ": leave it out instead" } else { FieldHint.asObject(value, of: schema) }
+    return "must be an object\(FieldHint.ways(of: schema)), not \(value.article)\(hint)"
   }
 
   /// What is said of a field that does not belong here, and the member of this object that is meant by it.
@@ -111,7 +111,7 @@ struct Fields {
     _ name: String, _ value: JSONValue, _ wanted: String, more: String = "", _ findings: inout Findings
   ) {
     let hint = if case .null = value { ": leave it out instead" } else { more }
-    findings.refuse(place.member(name), .wrongType, "must be \(wanted), not \(value.article)\(hint)")
+    findings.refuse(place.member(name), .wrongType, "must be \(wanted), not \(FieldHint.shown(value))\(hint)")
   }
 
   @inline(__always) func text(_ name: String, _ rule: TextRule, _ findings: inout Findings) -> String? {
@@ -145,7 +145,7 @@ struct Fields {
   func flag(_ name: String, _ findings: inout Findings) -> Bool? {
     guard let value = self[name] else { return nil }
     if case .bool(let flag) = value { return flag }
-    wrong(name, value, "true or false", &findings)
+    wrong(name, value, "true or false", more: FieldHint.asFlag(value), &findings)
     return nil
   }
 
@@ -159,7 +159,8 @@ struct Fields {
         "`\(name)` must lie in \(range.lowerBound)…\(range.upperBound)\(FieldHint.unit(of: name))")
     default:
       wrong(
-        name, value, "a whole number of \(range.lowerBound)…\(range.upperBound)\(FieldHint.unit(of: name))", &findings)
+        name, value, "a whole number of \(range.lowerBound)…\(range.upperBound)\(FieldHint.unit(of: name))",
+        more: FieldHint.asNumber(value), &findings)
     }
     return nil
   }
@@ -189,7 +190,9 @@ struct Fields {
     case .unsigned(let whole): number = Double(whole)
     case .double(let double): number = double
     default:
-      wrong(name, value, "a number\(Self.bounds(of: range))\(FieldHint.unit(of: name))", &findings)
+      wrong(
+        name, value, "a number\(Self.bounds(of: range))\(FieldHint.unit(of: name))", more: FieldHint.asNumber(value),
+        &findings)
       return nil
     }
     guard range.contains(number) else {

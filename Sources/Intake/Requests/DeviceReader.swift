@@ -150,8 +150,8 @@ package enum DeviceReader {
 
   private static func readLanguage(_ fields: Fields, _ findings: inout Findings) -> String? {
     guard let language = fields.text("language", .line(64), &findings) else { return nil }
-    guard LanguageTag.isPlausible(language) else {
-      findings.refuse(fields.place.member("language"), .invalidFormat, LanguageTag.fault(language))
+    if let fault = LanguageTag.fault(in: language) {
+      findings.refuse(fields.place.member("language"), .invalidFormat, fault)
       return nil
     }
     if let doubt = KnownLanguages.doubt(of: language) {
@@ -248,7 +248,8 @@ package enum DeviceReader {
     guard let time = WallTime(rfc3339: text) else {
       findings.refuse(
         fields.place.member(name), .invalidFormat,
-        "`\(name)` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z")
+        WallTime.calendarFault(in: text)
+          ?? "`\(name)` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z")
       return nil
     }
     return time
