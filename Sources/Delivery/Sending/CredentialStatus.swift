@@ -16,6 +16,7 @@ final class CredentialStatus: SenderPart {
   private(set) var unreachableReason: String?
   /// When the time of a retry last came that waits on.
   private var postponedAt: Instant?
+  private var waitLog = WaitLog()
 
   override init(_ sender: Sender) {
     let settings = sender.context.settings.breaker
@@ -29,6 +30,7 @@ final class CredentialStatus: SenderPart {
     unreachableReason = nil
     breaker = CircuitBreaker(settings: settings.breaker, policy: sender.policy)
     streak = FailureStreak(settings.breaker)
+    waitLog = WaitLog()
   }
 
   var isUnreachable: Bool { unreachableReason != nil }
@@ -78,11 +80,16 @@ final class CredentialStatus: SenderPart {
     switch change {
     case .none: return
     case .suspended(let reason):
-      log(.warning, "credential_waits", ["credential": sender.id.rawValue, "reason": reason])
+      if let waits = waitLog.began(reason, now: loop.now) {
+        log(.warning, "credential_waits", ["credential": sender.id.rawValue, "reason": reason, "waits": String(waits)])
+      }
     case .blocked(let reason):
+      waitLog.blocked()
       log(.error, "credential_blocked", ["credential": sender.id.rawValue, "reason": reason])
     case .recovered:
-      log(.info, "credential_reopened", ["credential": sender.id.rawValue])
+      if let waits = waitLog.ended() {
+        log(.info, "credential_reopened", ["credential": sender.id.rawValue, "waits": String(waits)])
+      }
     }
     worker.turns.wake(sender)
   }
