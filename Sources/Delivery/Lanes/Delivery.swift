@@ -98,7 +98,7 @@ final class Delivery {
   func end(now: WallTime) -> (outcome: Outcome, reason: String?)? { attempts.end(of: message, sender, now: now) }
   var lastReason: String? { attempts.last?.reason }
   /// What kept it from going before its time was over: its own last answer, or what stands against its credential.
-  var expiryReason: String? { attempts.expiryReason(sender) }
+  var expiryReason: String? { attempts.expiryReason(of: message, sender) }
   var isFirst: Bool { attempts.isEmpty }
   /// It was at work when a connection ended, and was not answered since; or nothing but it was.
   var isSuspect: Bool { !attempts.isEmpty && Suspicion.isSuspect(lastReason) }
@@ -213,10 +213,14 @@ struct InFlightRequests {
 extension AttemptLog {
   /// How a delivery with these attempts ends as it may not be sent any more; nil: it may.
   func end(of message: LoadedMessage, _ sender: Sender, now: WallTime) -> (outcome: Outcome, reason: String?)? {
-    if spent == 0 ? message.startBy < now : message.expiresAt <= now { return (.expired, expiryReason(sender)) }
+    if spent == 0 ? message.startBy < now : message.expiresAt <= now {
+      return (.expired, expiryReason(of: message, sender))
+    }
     guard sender.policy.isGivenUp(firstAttempt: firstThatCounts?.at, now: now) else { return nil }
     return (.failed, RetryPolicy.givenUp(last?.reason))
   }
 
-  fileprivate func expiryReason(_ sender: Sender) -> String? { last?.reason ?? sender.status.told.condition?.reason }
+  fileprivate func expiryReason(of message: LoadedMessage, _ sender: Sender) -> String? {
+    last?.reason ?? message.expiryReason(sender)
+  }
 }

@@ -66,7 +66,7 @@ final class BatchSettler: WorkerPart {
       if !batch.partition.isLost {
         worker.settler.write(
           batch.target(at: place) ?? batch.bare(at: place), outcome,
-          reason: outcome == .expired ? sender.status.told.condition?.reason : nil, sender: sender,
+          reason: outcome == .expired ? batch.message.expiryReason(sender) : nil, sender: sender,
           job: batch.job, partition: batch.partition)
       }
       left(1, of: batch)

@@ -130,6 +130,11 @@ final class LoadedMessage {
   /// It is paused, and may yet go on: its time runs all the same.
   func isHeld(now: WallTime) -> Bool { control?.word == .paused && now <= startBy }
 
+  /// What kept a delivery that was never attempted until its time had ended; nil: nothing that is known.
+  func expiryReason(_ sender: Sender) -> String? {
+    control?.word == .paused ? Control.expiredReason : sender.status.told.condition?.reason
+  }
+
   /// Its account is another one now.
   func forgetRenderings(of credential: CredentialID) {
     for variant in renderings.indices { renderings[variant].forget(credential) }

@@ -7,10 +7,13 @@ extension AudienceMembers {
   private static let membersPerStep = 4_096
 
   /// All members that were never handed out, in bounded steps; those at work end as their owner tells. Repeatable.
-  func endRest(of part: AudienceShard, _ lease: Lease, _ outcome: Outcome) async throws(StoreError) {
+  func endRest(of part: AudienceShard, _ lease: Lease, _ outcome: Outcome, _ control: Control?)
+    async throws(StoreError)
+  {
     part.ending = outcome
+    let reason = outcome == .expired && control?.word == .paused ? Control.expiredReason : nil
     for job in part.jobs {
-      try await end(part.rest(of: job), of: job, part, lease, outcome, reason: nil)
+      try await end(part.rest(of: job), of: job, part, lease, outcome, reason: reason)
     }
   }
 
@@ -57,12 +60,13 @@ extension AudienceMembers {
       "ZRANGEBYSCORE", keys.ends(partition), "-inf", String(now.milliseconds), "LIMIT", "0", "10")
     for member in (try await ask(command, partition: partition).array ?? []).compactMap(\.bytes) {
       guard let id = MessageID(raw: member) else { continue }
-      let control = try await ask(RedisCommand("HGET", keys.work(partition, id), "c"), partition: partition)
+      let stored = try await ask(RedisCommand("HGET", keys.work(partition, id), "c"), partition: partition)
+      let control = stored.text.flatMap { Control(packed: $0) }
       if let part = try await AudienceShards(session).shard(id, lease) {
         // What is at work ends without this; until then it is looked at once more each time.
         if part.ending == nil || part.jobs.contains(where: { !part.rest(of: $0).isEmpty }) {
           try await endRest(
-            of: part, lease, control.text?.hasPrefix(Control.Word.cancelled.rawValue) == true ? .cancelled : .expired)
+            of: part, lease, control?.word == .cancelled ? .cancelled : .expired, control)
           for job in part.jobs { part.handedOut(through: job.range.upperBound - 1, of: job) }
         }
       } else {

@@ -44,7 +44,7 @@ package struct AudienceMembers: StorePart {
     // What was handed out before the job left its stream is still at work.
     let from = part.adjourned.contains(range.lowerBound) ? max(from, part.rest(of: own).lowerBound) : from
     if let outcome {
-      try await endRest(of: part, lease, outcome)
+      try await endRest(of: part, lease, outcome, control)
       // Whoever has members of it at work is to know that no more follow.
       claim.lastMember = range.upperBound - 1
       return from > range.lowerBound ? claim : nil

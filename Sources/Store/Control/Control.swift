@@ -8,6 +8,9 @@ package struct Control: Hashable, Sendable {
     /// For ever.
     case cancelled = "c"
   }
+  /// Of a delivery whose time ended while its message was paused.
+  package static let expiredReason = "paused"
+
   package var word: Word
   package var version: Int64
 

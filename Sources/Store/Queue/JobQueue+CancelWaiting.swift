@@ -12,7 +12,7 @@ extension JobQueue {
     guard let fields = work.array, fields.count == 2, let waiting = fields[1].integer else { return }
     if !fields[0].isNull {
       guard let part = try await AudienceShards(session).shard(message, lease) else { return }
-      try await AudienceMembers(session).endRest(of: part, lease, .cancelled)
+      try await AudienceMembers(session).endRest(of: part, lease, .cancelled, nil)
     }
     guard waiting > 0 else { return }
     try await eachWaiting(of: message, partition) { (waiting) throws(StoreError) in

@@ -168,6 +168,8 @@ struct ControlTests {
       let worker = try post.work([post.account(responder)])
       #expect(try await post.done(list, seconds: 30) == [.expired: 40])
       #expect(try await post.done(all, seconds: 30) == [.expired: 30])
+      let page = try await post.store.deliveries.page(list, app: Post.app, cursor: nil, limit: 100)
+      #expect(page?.items.count == 40 && page?.items.allSatisfy { $0.reason == "paused" } == true)
       #expect(responder.pushes.isEmpty)
       await post.finish(worker)
     }
