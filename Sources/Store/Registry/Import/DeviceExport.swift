@@ -62,22 +62,31 @@ package struct DeviceExport: StorePart {
     let held = try await read(
       buckets.map { (partition, keys.record(partition, app, $0 * Keys.recordsPerBucket)) })
     let words = StringTables(session).words(partition, app)
+    let start = devices.count
     var unresolved: [(place: DevicePlace, bucket: RecordBucket, part: RecordBucket.Part?)] = []
+    /// Of each of these how many devices stand before it.
+    var before: [Int] = []
     for (number, bytes) in zip(buckets, held) {
       let bucket = RecordBucket(bytes: bytes ?? [])
       bucket.forEachPart { part in
         guard let record = try? DeviceRecord(Unpacker(bucket.bytes, part.record), words) else {
           let number = number * Keys.recordsPerBucket + part.slot
+          before.append(devices.count)
           return unresolved.append((DevicePlace(partition: partition, number: number), bucket, part))
         }
         if let stored = record.visible, tombstones || stored.tombstone == nil { devices.append(stored) }
       }
     }
     guard !unresolved.isEmpty else { return }
-    // They have words that this process has not learned yet.
-    devices += try await DeviceRecords(session).open(unresolved, app: app).compactMap { found in
-      guard let stored = found?.record.visible else { return nil }
-      return tombstones || stored.tombstone == nil ? stored : nil
+    // They have words that this process has not learned yet. Each goes where it stands in its bucket: the order is that of
+    // the registry, whichever process reads it.
+    var merged: [StoredDevice] = []
+    var next = start
+    for (before, found) in zip(before, try await DeviceRecords(session).open(unresolved, app: app)) {
+      merged += devices[next..<before]
+      next = before
+      if let stored = found?.record.visible, tombstones || stored.tombstone == nil { merged.append(stored) }
     }
+    devices.replaceSubrange(start..., with: merged + devices[next...])
   }
 }
