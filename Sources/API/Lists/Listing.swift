@@ -7,6 +7,8 @@ struct ListingPage<Item> {
   var items: [Item]
   var next: String?
   var isPartial = false
+  /// Writes further members of the page's object.
+  var more: ((inout JSONWriter) -> Void)?
 }
 
 /// A list of things as a page of JSON, or all of it as NDJSON or CSV.
@@ -43,6 +45,7 @@ struct Listing<Item> {
       writer.key("next_cursor")
       if let next = page.next { writer.string(next) } else { writer.null() }
       if page.isPartial { writer.member("partial", true) }
+      page.more?(&writer)
     }
   }
 

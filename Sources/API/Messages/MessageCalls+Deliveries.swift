@@ -20,10 +20,23 @@ extension MessageCalls {
           try call.place(of: cursor, marked: Self.cursorMark) { DeliveryPlace(text: $0) }
         }
         let page = try await deliveries(id, call, filter, cursor: place, limit: limit)
+        var rest: Delay?
+        if page.next == nil, call.form() == .json { rest = try await unlisted(id, filter, call) }
         return ListingPage(
-          items: page.items, next: page.next.map { call.cursor(at: $0.text, marked: Self.cursorMark) })
+          items: page.items, next: page.next.map { call.cursor(at: $0.text, marked: Self.cursorMark) },
+          more: rest.map { rest in { (writer: inout JSONWriter) in rest.tell(as: "not_listed", to: &writer) } })
       })
     return try await listing.answer(call)
+  }
+
+  /// Members of an audience that the list does not have yet, as the time of their part has not come.
+  private func unlisted(_ id: MessageID, _ filter: DeliveryFilter, _ call: Call) async throws(Problem) -> Delay? {
+    guard filter.states?.contains(DeliveryState.pending.rawValue) != false else { return nil }
+    do throws(StoreError) {
+      return try await store.reports.unlisted(id, app: call.app)
+    } catch {
+      throw Problem(error)
+    }
   }
 
   /// `?state=failed,dead&reason=…&provider=…&platform=…&variant=…`: all that are given must hold.

@@ -90,7 +90,7 @@ extension MessageReport {
         writer.member("count", wait.count + wait.retrying)
       }
     }
-    delay?.write(to: &writer)
+    delay?.tell(as: "waiting_for_time", to: &writer)
     if state == .cancelled {
       writer.member("sent", sent)
       writer.member("not_sent", total - sent)
@@ -152,8 +152,8 @@ extension JSONValue {
 }
 
 extension Delay {
-  fileprivate func write(to writer: inout JSONWriter) {
-    writer.key("waiting_for_time")
+  func tell(as name: String, to writer: inout JSONWriter) {
+    writer.key(name)
     writer.beginObject()
     writer.member("reason", reason)
     writer.member("count", count)

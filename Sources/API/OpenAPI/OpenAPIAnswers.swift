@@ -11,7 +11,8 @@ enum OpenAPIAnswers {
       JSONMember("RequestSample", sample),
       JSONMember("MessageReport", report),
       JSONMember("MessagePage", page("MessageReport")), JSONMember("Delivery", delivery),
-      JSONMember("Attempt", attempt), JSONMember("DeliveryPage", page("Delivery")), JSONMember("Device", device),
+      JSONMember("Attempt", attempt),
+      JSONMember("DeliveryPage", page("Delivery", more: [("not_listed", notListed)])), JSONMember("Device", device),
       JSONMember("DevicePage", page("Device")),
       JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
       JSONMember("TimelineEntry", timelineEntry),
@@ -55,6 +56,15 @@ enum OpenAPIAnswers {
   }
 
   // MARK: Objects
+
+  private static let notListed: JSONValue = .make([
+    ("type", "object"), ("required", .array([.string("reason"), .string("count")])),
+    (
+      "description",
+      "On the last page: members of an audience that the list does not have yet, as the time of their part has not come."
+    ),
+    ("properties", .make([("reason", text), ("count", count), ("first_at", time), ("last_at", time)])),
+  ])
 
   private static let channel = open(
     ["id", "environment"],

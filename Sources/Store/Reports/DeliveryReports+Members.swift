@@ -17,6 +17,14 @@ struct Members {
     return WallTime(milliseconds: Int64(first))...WallTime(milliseconds: Int64(max(first, last)))
   }
   var isStarted: Bool { number("n") != nil }
+  /// Of those that ended with many others, as the message was paused.
+  var expiredReason: String? {
+    let isPaused = work.keys.contains { field in
+      guard let counter = CounterName(field: field) else { return false }
+      return counter.outcome == .expired && counter.reason == Control.expiredReason
+    }
+    return isPaused ? Control.expiredReason : nil
+  }
   /// Nothing of it changes any more.
   var hasEnded: Bool { number("x") == 0 }
 }
@@ -76,7 +84,9 @@ extension DeliveryReports {
         var chosen = Array(window)
         if case .queue(let credential) = segment.route, let states = filter.states {
           let codes = try await AudienceMembers(session).codes(members.id, members.partition, window)
-          chosen = window.filter { Self.takes(codes[$0], states, isBlocked: conditions[credential]?.blocks == true) }
+          let isBlocked = conditions[credential]?.blocks == true
+          let waits = segment.wave?.waits(at: session.loop.wallNow) != nil
+          chosen = window.filter { Self.takes(codes[$0], states, isBlocked: isBlocked, waits: waits) }
         }
         var rest = chosen[...]
         while !rest.isEmpty, items.count < full {
@@ -96,8 +106,11 @@ extension DeliveryReports {
     return filter.states?.contains(outcome.rawValue) != false && (filter.reason == nil || filter.reason == reason)
   }
 
-  private static func takes(_ code: OutcomeCode, _ states: Set<String>, isBlocked: Bool) -> Bool {
+  /// `waits`: for their time. Then only those that were attempted before are blocked.
+  private static func takes(_ code: OutcomeCode, _ states: Set<String>, isBlocked: Bool, waits: Bool) -> Bool {
     switch code {
+    case .none where isBlocked && waits:
+      states.contains(DeliveryState.blocked.rawValue) || states.contains(DeliveryState.pending.rawValue)
     case .none: states.contains((isBlocked ? DeliveryState.blocked : .pending).rawValue)
     // Its record tells which.
     case .waiting: states.contains(DeliveryState.retrying.rawValue) || states.contains(DeliveryState.pending.rawValue)
@@ -156,6 +169,7 @@ extension DeliveryReports {
     }
     let tried = try await OutcomeWriter(session).tried(members.id, partition, indexes.filter { codes[$0] == .none })
     let due = segment.wave?.waits(at: session.loop.wallNow)
+    let expiredReason = members.expiredReason
     return indexes.enumerated().map { place, index in
       let delivery = DeliveryID(message: members.id, partition: partition, index: index)
       var report = DeliveryReport(
@@ -166,9 +180,11 @@ extension DeliveryReports {
         report.state = outcome.rawValue
         // What ended with many others has no record.
         if outcome == .failed, records[index] == nil { report.reason = CorruptRecords.reason }
+        if outcome == .expired, records[index] == nil { report.reason = expiredReason }
       } else if codes[index] == .waiting, records[index] == nil {
         report.state = DeliveryState.retrying.rawValue
       } else if let due, codes[index] == .none, tried[index] == nil {
+        report.state = DeliveryState.pending.rawValue
         (report.reason, report.nextAttemptAt) = (timeReason, due)
       }
       if let slice = slices[index] {

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 import Loop
 import RedisClient
 
@@ -15,6 +15,32 @@ extension MessageReports {
     guard delay.count > 0 else { return nil }
     if !isRead { delay.first = nil }
     if !isRead || !isWhole { delay.last = nil }
+    delay.reason = try await MessageArchive(session).timeReason(of: id, app: app)
+    return delay
+  }
+
+  /// Members of an audience that no list of deliveries has, as it is not decided who is in their parts; nil: all have begun.
+  package func unlisted(_ id: MessageID, app: AppID) async throws(StoreError) -> Delay? {
+    guard let parts = try await parts([id], app: app).first?.parts, parts.text("don") == nil else { return nil }
+    let open = parts.work.compactMap { partition, work -> (partition: Int, count: Int)? in
+      guard !parts.told.contains(partition), work[Array("n".utf8)] == nil,
+        let count = work[Array("a".utf8)].flatMap(StoredNumber.read), count > 0
+      else { return nil }
+      return (partition, count)
+    }
+    guard !open.isEmpty else { return nil }
+    var delay = Delay(count: open.reduce(0) { $0 + $1.count }, reason: "")
+    let replies = try await ask(
+      open.map { open in
+        var command = RedisCommand("ZMSCORE", keys.starts(open.partition))
+        command.append(id.raw)
+        return command
+      })
+    for reply in replies {
+      let due = reply.array?.first?.text.flatMap { Double($0) }.flatMap { Int64(exactly: $0.rounded()) }
+      if let due { delay.saw(WallTime(milliseconds: due)) }
+    }
+    delay.last = nil
     delay.reason = try await MessageArchive(session).timeReason(of: id, app: app)
     return delay
   }

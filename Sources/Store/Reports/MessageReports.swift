@@ -48,7 +48,7 @@ package struct MessageReports: StorePart {
     return report
   }
 
-  private func parts(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [(
+  func parts(_ ids: [MessageID], app: AppID) async throws(StoreError) -> [(
     id: MessageID, parts: StoredMessageHashes
   )] {
     var found: [(id: MessageID, parts: StoredMessageHashes)] = []

@@ -1,4 +1,5 @@
 import Domain
+import Loop
 import RedisClient
 
 /// Deliveries that wait for their credential.
@@ -27,7 +28,9 @@ extension CredentialConditions {
         guard number("x") > 0, let snapshot = try await DeliveryReports(session).snapshot(id, partition) else {
           continue
         }
-        for job in snapshot.jobs where conditions[job.credential] != nil {
+        // Those whose time has not come wait for that (`Delay`).
+        let now = session.loop.wallNow
+        for job in snapshot.jobs where conditions[job.credential] != nil && job.wave?.waits(at: now) == nil {
           found[job.credential, default: Waiting()].count += max(0, number("j\(job.range.lowerBound)"))
         }
         guard retrying > 0 else { continue }

@@ -21,8 +21,10 @@ enum ListCall {
   private static let pageSize = 1_000
 
   /// `query`: filters. `show`: writes the items for people; `isWhole` is false where there are more.
+  /// `tellingLast`: what else the last page says.
   static func run(
     _ path: String, _ query: [(name: String, value: String?)], _ arguments: Arguments, limit usual: Int,
+    tellingLast: @escaping @Sendable (_ page: JSONValue) -> Void = { _ in },
     _ show: @escaping @Sendable ([JSONValue], _ isWhole: Bool) -> Void
   ) throws -> ExitCode {
     let given = try arguments.integer("--limit", in: 1...most)
@@ -34,6 +36,7 @@ enum ListCall {
     return try ServerCall.run(arguments) { client, _ in
       var items: [JSONValue] = []
       var cursor: String?
+      var last = JSONValue.null
       var progress = Progress("reading")
       repeat {
         let page = query + [("limit", String(min(pageSize, limit - items.count))), ("cursor", cursor)]
@@ -44,16 +47,19 @@ enum ListCall {
         }
         items += document["items"]?.array ?? []
         cursor = document["next_cursor"]?.string
+        last = document
         progress.saw(items.count, "found")
       } while cursor != nil && items.count < limit
       progress.clear()
       guard !json else {
         var members = [JSONMember("items", .array(items))]
         members.append(JSONMember("next_cursor", cursor.map { .string($0) } ?? .null))
+        members += (last.object ?? []).filter { $0.key == "not_listed" }
         Terminal.print(.object(members))
         return .success
       }
       show(items, cursor == nil)
+      tellingLast(last)
       return .success
     }
   }

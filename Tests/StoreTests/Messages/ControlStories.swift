@@ -119,6 +119,9 @@ struct ControlStories {
       try await store.audienceStarts.start(
         lease, message, try await Crowd.groups(store, 0), now: loop.wallNow, route: Crowd.route)
       #expect(try await store.claimAll(lease).isEmpty)
+      // Who is in a part that has not begun is listed nowhere, and told as such.
+      let unlisted = try await store.reports.unlisted(paused[1], app: shop)
+      #expect(unlisted?.count == 20 && unlisted?.first != nil && unlisted?.last == nil)
       _ = try await store.control.change(paused[3], app: shop, .running)
       #expect(
         Set(try await store.audienceStarts.due(lease, now: loop.wallNow, limit: 8)) == [.part(other), .part(paused[3])])
@@ -126,6 +129,18 @@ struct ControlStories {
       #expect(try await store.audienceStarts.due(lease, now: end, limit: 20).count == 11)
       _ = try await store.control.change(paused[4], app: shop, .cancelled)
       #expect(try await store.audienceStarts.due(lease, now: loop.wallNow, limit: 1) == [.part(paused[4])])
+      // Members that nobody was handed out end, and say why.
+      let begun = try #require(try await store.queue.message(other))
+      try await store.audienceStarts.start(
+        lease, begun, try await Crowd.groups(store, 0), now: loop.wallNow, route: Crowd.route)
+      #expect(try await store.reports.unlisted(other, app: shop) == nil)
+      _ = try await store.control.change(other, app: shop, .paused)
+      try await store.members.sweepEnds(lease, now: end + 1)
+      let page = try await store.deliveries.page(other, app: shop, cursor: nil, limit: 100)
+      #expect(page?.items.count == 20)
+      #expect(page?.items.allSatisfy { $0.state == "expired" && $0.reason == Control.expiredReason } == true)
+      let report = try #require(try await store.reports.report(other, app: shop))
+      #expect(report.counts.allSatisfy { $0.key.outcome == .expired && $0.key.reason == Control.expiredReason })
     }
   }
 }

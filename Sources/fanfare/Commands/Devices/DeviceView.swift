@@ -123,7 +123,8 @@ enum DeliveryView {
       ("provider", arguments.text("--provider")), ("platform", arguments.text("--platform")),
       ("variant", arguments.text("--variant")),
     ]
-    return try ListCall.run(path + "/deliveries", query, arguments, limit: 100) { items, isWhole in
+    return try ListCall.run(path + "/deliveries", query, arguments, limit: 100, tellingLast: tellUnlisted) {
+      items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no delivery matches") }
       var table = Table(
         "device", "user", "provider", "platform", "variant", "state", "reason", "next attempt at", "attempts",
@@ -137,6 +138,13 @@ enum DeliveryView {
       table.show()
       ListCall.tellRest(items.count, isWhole)
     }
+  }
+
+  /// Members of an audience that have no row yet.
+  @Sendable private static func tellUnlisted(_ page: JSONValue) {
+    guard let wait = page["not_listed"] else { return }
+    let count = grouped(wait["count"]?.integer ?? 0)
+    Terminal.note("not listed yet: \(count) that wait \(ForecastView.TimeWait.text(of: wait))")
   }
 
   private static func reason(of delivery: JSONValue) -> String {
