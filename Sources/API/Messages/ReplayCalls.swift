@@ -154,6 +154,9 @@ final class ReplayCalls {
     if message.shares != nil { prepared.submission.sharedAs = try await seed(of: parent, call.app) }
     try await preparation.foresee(
       prepared, recipients, forecaster.outlook(of: message, contents, call, for: .warning), call, .warning)
+    if start == nil, next == nil, let forecast = prepared.forecast, forecast.wouldBeSent == 0 {
+      throw Self.reachesNobody(forecast)
+    }
     prepared.warnings = call.notices.told(prepared.warnings)
     prepared.submission.idempotency = idempotency
     let id = prepared.submission.id ?? store.acceptance.identify(prepared.submission)
@@ -167,6 +170,15 @@ final class ReplayCalls {
     answer.replayOf = parent
     answer.nextAfter = cursor(at: next, selection, call)
     return Answer.accepted(answer)
+  }
+
+  /// Their devices were deleted or disabled meanwhile, for example.
+  private static func reachesNobody(_ forecast: Forecast) -> Problem {
+    let reasons = forecast.rows.map { row in
+      "\(grouped(row.count)) \(row.exclusion.reason) (\(row.exclusion.explanation))"
+    }
+    let who = forecast.targets == 1 ? "The only such device gets" : "All \(grouped(forecast.targets)) such devices get"
+    return Problem(.nothingToReplay, "\(who) nothing now: \(reasons.joined(separator: ", "))")
   }
 
   /// Of a cancelled message all that is not final yet is about to be `cancelled`, unless its request is answered: a

@@ -247,6 +247,29 @@ struct ReplayTests {
     }
   }
 
+  @Test("devices that were deleted or disabled meanwhile are warned of; if none is left, the answer says why")
+  func gone() async throws {
+    try await Gateway.running { gateway in
+      for device in ["a", "b", "c"] { gateway.register(device) }
+      let fails: [String: (Outcome, String?)] = ["*": (.failed, "ServiceUnavailable")]
+      let some = try await ended(gateway, #"{"to":{"devices":["a","b","c"]},"notification":{"title":"T"}}"#, fails)
+      let none = try await ended(gateway, #"{"to":{"devices":["a","b"]},"notification":{"title":"T"}}"#, fails)
+      #expect(gateway.ask("DELETE", "/v1/devices/a", nil, as: .devices).status == 204)
+      let off = #"{"provider":"apns","token":"62","enabled":false}"#
+      #expect(gateway.ask("PUT", "/v1/devices/b", off, as: .devices).status == 200)
+      let refused = gateway.ask("POST", "/v1/messages/\(none)/replay", nil, as: .send)
+      #expect(refused.status == 409 && refused.code == "nothing_to_replay", "\(refused.text)")
+      let detail = refused.json["detail"]?.string ?? ""
+      #expect(detail.hasPrefix("All 2 such devices get nothing now: 1 device_disabled ("), "\(detail)")
+      #expect(detail.contains("1 unknown_device ("), "\(detail)")
+      #expect(gateway.ask("GET", "/v1/messages/\(none)").json["replayed_by"] == nil)
+      let replayed = gateway.ask("POST", "/v1/messages/\(some)/replay", nil, as: .send)
+      let warnings = replayed.json["warnings"]?.array ?? []
+      #expect(replayed.status == 202, "\(replayed.text)")
+      #expect(warnings.compactMap { $0["code"]?.string } == ["targets_ended", "targets_ended"], "\(replayed.text)")
+    }
+  }
+
   @Test("what one message cannot hold is replayed in parts, that lose and repeat nothing")
   func parts() async throws {
     var settings = ServiceSettings()
