@@ -43,6 +43,10 @@ extension DeviceCalls {
       throw Problem(error)
     }
     let tenant = try configuration.tenant(call.app)
+    let registrations = registered.map { done -> Registration? in
+      if case .stored(_, let registration) = done { registration } else { nil }
+    }
+    let opened = try await disabled(before: registrations, call.app)
     for (at, done) in registered.enumerated() {
       let (place, reading) = (places[at], devices[at])
       guard case .stored(let id, let registration) = done else {
@@ -51,7 +55,8 @@ extension DeviceCalls {
       }
       let found = reading.notices(
         of: registration, servedBy: tenant, showsAll: true, staysDisabled: switches.stayDisabled.contains(at),
-        isEnabledAgain: switches.enabledAgain.contains(at))
+        isEnabledAgain: switches.enabledAgain.contains(at)
+          || opened.contains(at) && !switches.staysOff(at, reading))
       let notices = found.isEmpty ? [] : call.notices.told(found)
       results[place].result = .success { writer in
         writer.member("id", id.rawValue)
@@ -106,6 +111,11 @@ extension DeviceCalls {
     private(set) var stayDisabled: Set<Int> = []
     /// Those with `enabled: true`.
     private(set) var enabledAgain: Set<Int> = []
+
+    /// The device of the line is disabled now.
+    func staysOff(_ place: Int, _ reading: DeviceReading) -> Bool {
+      stayDisabled.contains(place) || !reading.device.enabled
+    }
 
     /// Noted anew with each attempt to write the device.
     func note(_ place: Int, _ reading: DeviceReading, _ device: Device, _ known: Device) {

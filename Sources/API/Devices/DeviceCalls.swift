@@ -122,6 +122,10 @@ struct DeviceCalls {
     let tenant = try configuration.tenant(call.app)
     device.id = id
     let isNew = registration == .created
+    var isEnabledAgain = false
+    if showsAll, device.enabled {
+      isEnabledAgain = try await !disabled(before: [registration], call.app).isEmpty
+    }
     return Answer.json(isNew ? 201 : 200, headers: [Header("location", "/v1/devices/\(id.rawValue)")]) {
       writer in
       if showsAll {
@@ -135,9 +139,26 @@ struct DeviceCalls {
       writer.beginArray()
       let notices = reading.notices(
         of: registration, servedBy: tenant, showsAll: showsAll,
-        staysDisabled: !device.enabled && !reading.given.contains("enabled"))
+        staysDisabled: !device.enabled && !reading.given.contains("enabled"), isEnabledAgain: isEnabledAgain)
       for notice in notices { notice.write(to: &writer) }
       writer.endArray()
+    }
+  }
+}
+
+extension DeviceCalls {
+  /// Places of registrations that took the token of a device which was disabled.
+  func disabled(before registrations: [Registration?], _ app: AppID) async throws(Problem) -> Set<Int> {
+    var moved: [(place: Int, from: DeviceID)] = []
+    for (place, registration) in registrations.enumerated() {
+      if case .moved(let from)? = registration { moved.append((place, from)) }
+    }
+    guard !moved.isEmpty else { return [] }
+    do throws(StoreError) {
+      let former = try await store.devices.devices(moved.map(\.from), app: app)
+      return Set(zip(moved, former).filter { $1?.device.enabled == false }.map(\.0.place))
+    } catch {
+      throw Problem(error)
     }
   }
 }
@@ -152,16 +173,19 @@ extension DeviceReading {
 extension DeviceReading {
   /// `app`: whose credentials are to reach the device. `showsAll`: whoever asks may know of other devices, and how the
   /// app is configured. `staysDisabled`: the device was disabled, and the request does not say whether it is.
-  /// `isEnabledAgain`: it was disabled, and the line of an import enables it.
+  /// `isEnabledAgain`: it was disabled, and the line of an import enables it; or the device was that had the token before.
   func notices(
     of registration: Registration, servedBy app: App, showsAll: Bool, staysDisabled: Bool, isEnabledAgain: Bool = false
   ) -> [Notice] {
     var notices: [Notice] = []
     if isEnabledAgain {
-      notices.append(
-        Notice(
-          pointer: "/enabled", code: "enabled_again",
-          detail: "the device was disabled and is enabled again: a file that is older than an opt-out undoes it"))
+      var detail = "the device was disabled and is enabled again: a file that is older than an opt-out undoes it"
+      if case .moved(let from) = registration {
+        detail =
+          "device `\(from.rawValue)`, which had this token until now, was disabled, and this one is enabled: if its user "
+          + "has opted out, register it with `enabled: false`"
+      }
+      notices.append(Notice(pointer: "/enabled", code: "enabled_again", detail: detail))
     }
     if staysDisabled {
       // First: of many lines each tells its first at least.

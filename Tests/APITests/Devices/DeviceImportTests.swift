@@ -287,6 +287,39 @@ struct DeviceImportTests {
     }
   }
 
+  @Test("a new id that takes over the token of a disabled device is enabled, and the answer says it")
+  func tokenOfDisabled() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d0", #""enabled":false"#)
+      let token = gateway.ask("GET", "/v1/devices/d0", as: .read).json["token"]?.string ?? ""
+      func codes(_ answer: JSONValue?) -> [String] {
+        (answer?["warnings"]?.array ?? []).compactMap { $0["code"]?.string }.filter { $0.contains("abled") }
+      }
+      func disable(_ id: String) {
+        let reply = gateway.ask(
+          "PUT", "/v1/devices/\(id)", #"{"provider":"apns","token":"\#(token)","enabled":false}"#, as: .devices)
+        #expect(codes(reply.json).isEmpty, "\(reply.text)")
+      }
+      func line(_ id: String, _ more: String = "") -> String {
+        #"{"id":"\#(id)","provider":"apns","token":"\#(token)"\#(more)}"#
+      }
+      func bulk(_ query: String, _ line: String) -> [String] {
+        codes(Self.results(gateway.ask("POST", "/v1/devices/bulk\(query)", line, as: .devices, Self.lines)).first)
+      }
+      let put = gateway.ask("PUT", "/v1/devices/d1", line("d1"), as: .devices)
+      #expect(codes(put.json) == ["enabled_again"], "\(put.text)")
+      #expect(put.text.contains("`d0`, which had this token until now, was disabled"), "\(put.text)")
+      // From one that is enabled nothing is to be told.
+      #expect(codes(gateway.ask("PUT", "/v1/devices/d2", line("d2"), as: .devices).json).isEmpty)
+      disable("d2")
+      #expect(bulk("", line("d3")) == ["enabled_again"])
+      disable("d3")
+      #expect(bulk("", line("d4", #","enabled":false"#)) == [])
+      #expect(bulk("?keep_missing=true", line("d5")) == ["stays_disabled"])
+      #expect(bulk("?keep_missing=true", line("d6", #","enabled":true"#)) == ["enabled_again"])
+    }
+  }
+
   @Test("what an export says of all devices is imported as it is: dead ones are passed over")
   func wholeExport() async throws {
     try await Gateway.running { gateway in
