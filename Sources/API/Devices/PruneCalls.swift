@@ -126,6 +126,9 @@ extension PruneReview {
     writer.member("waiting_count", waiting.values.reduce(0, +))
     if unreadable > 0 { writer.member("unreadable", unreadable) }
     writer.member("normal_share", JSONValue.double(norm.seen > 0 ? norm.dead / norm.seen : 0))
+    // What the share stands on: older answers count less and less.
+    writer.member("seen", Int(min(norm.seen, 1e15).rounded()))
+    writer.member("dead", Int(min(norm.dead, 1e15).rounded()))
     if let brake {
       writer.key("brake")
       writer.beginObject()

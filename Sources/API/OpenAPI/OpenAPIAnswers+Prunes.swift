@@ -6,9 +6,10 @@ extension OpenAPIAnswers {
     ("type", "array"), ("items", open(["reason", "count"], [("reason", text), ("count", count)])),
   ])
   static let pruneReview = open(
-    ["credential", "held", "waiting_count", "normal_share", "reasons", "waiting_reasons", "samples"],
+    ["credential", "held", "waiting_count", "normal_share", "seen", "dead", "reasons", "waiting_reasons", "samples"],
     [
       ("credential", text), ("held", count), ("waiting_count", count), ("unreadable", count), ("normal_share", number),
+      ("seen", count), ("dead", count),
       (
         "brake",
         open(

@@ -61,7 +61,7 @@ enum DevicePrunes {
           + "tokens were called dead (\(percent(brake["share"])); up to \(percent(brake["normal_share_limit"])) is normal)"
       )
     } else {
-      Terminal.print("  prune brake off; the normal share of dead tokens is \(percent(review["normal_share"]))")
+      Terminal.print("  prune brake off; \(normalShare(review))")
     }
     if let waiting = review["waiting_count"]?.integer, waiting > 0 {
       let reasons = (review["waiting_reasons"]?.array ?? []).map {
@@ -86,6 +86,18 @@ enum DevicePrunes {
     }
     Terminal.print(sample.text)
   }
+
+  /// A share says nothing without the answers that it stands on.
+  static func normalShare(_ review: JSONValue) -> String {
+    let seen = review["seen"]?.integer ?? 0
+    guard seen > 0 else { return "no token was called accepted or dead yet" }
+    let dead = grouped(review["dead"]?.integer ?? 0)
+    let share = "\(dead) of \(counted(seen, "token")) \(seen == 1 ? "was" : "were") called dead"
+    guard seen >= fewest else { return share + ": too few to tell a normal share" }
+    return share + " (\(percent(review["normal_share"]))): this is the normal share"
+  }
+  /// Tokens, below which a share is not shown.
+  private static let fewest: Int64 = 100
 
   private static func percent(_ share: JSONValue?) -> String {
     switch share {
