@@ -45,11 +45,12 @@ final class DraftCalls {
     let reading = try reading(of: call)
     let notices = await notices(of: reading, call)
     let draft = try await keep(reading.message.encoded, name: reading.name, copyOf: nil, call)
-    return answer(201, draft, notices)
+    return answer(201, draft, try await missingAudiences(of: draft, call.app) + notices)
   }
 
   func readDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    answer(200, try await lookup.draft(try call.draftID(), call.app))
+    let draft = try await lookup.draft(try call.draftID(), call.app)
+    return answer(200, draft, try await missingAudiences(of: draft, call.app))
   }
 
   /// Whole: what is left out is gone. `If-Match` names the version that the client has seen, so that of two who change
@@ -72,7 +73,26 @@ final class DraftCalls {
       throw Problem(error)
     }
     try await check(change, call.app)
-    return answer(200, try await lookup.draft(id, call.app), await notices(of: reading, call))
+    let draft = try await lookup.draft(id, call.app)
+    return answer(200, draft, try await missingAudiences(of: draft, call.app) + (await notices(of: reading, call)))
+  }
+
+  /// Named audiences of a draft that do not exist, or not any more.
+  private func missingAudiences(of draft: StoredDraft, _ app: AppID) async throws(Problem) -> [Notice] {
+    let message = try lookup.document(of: draft)
+    let names = AudienceUses.names(in: message["to"]?["audience"]?.string).sorted()
+    guard !names.isEmpty else { return [] }
+    let found: [String?]
+    do throws(StoreError) {
+      found = try await store.namedAudiences.find(names, app: app)
+    } catch {
+      throw Problem(error)
+    }
+    return zip(names, found).filter { $1 == nil }.map { name, _ in
+      Notice(
+        pointer: "/message/to/audience", code: "unknown_audience",
+        detail: "no audience is called `\(name)`: the draft cannot be sent before it is created, or the draft changed")
+    }
   }
 
   /// What is to be known of a draft's message when it is written, long before it is sent. What cannot be said yet is
@@ -117,7 +137,8 @@ final class DraftCalls {
   func duplicateDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let source = try await lookup.draft(try call.draftID(), call.app)
     let name = source.name.map { DraftName.of("Copy of", $0) }
-    return answer(201, try await keep(source.body, name: name, copyOf: source.id.description, call))
+    let copy = try await keep(source.body, name: name, copyOf: source.id.description, call)
+    return answer(201, copy, try await missingAudiences(of: copy, call.app))
   }
 
   /// `POST /v1/messages/{id}/duplicate`: what was sent becomes a draft.
@@ -141,7 +162,8 @@ final class DraftCalls {
     let name = report?.labels.name.map { DraftName.of("Copy of", $0) }
     // The copy is called otherwise.
     let nameless = (try? JSON.parse(body, maximumDepth: Call.maximumDepth))?.without(["name"]).encoded
-    return answer(201, try await keep(nameless ?? body, name: name, copyOf: id.description, call))
+    let draft = try await keep(nameless ?? body, name: name, copyOf: id.description, call)
+    return answer(201, draft, try await missingAudiences(of: draft, call.app))
   }
 
   // MARK: Parts

@@ -28,7 +28,7 @@ struct AudienceUses {
     }
   }
 
-  private static func names(in text: String?) -> Set<String> {
+  static func names(in text: String?) -> Set<String> {
     text.flatMap { try? AudienceExpression(parsing: $0) }.map { Set($0.names) } ?? []
   }
 

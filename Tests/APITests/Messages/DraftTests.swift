@@ -31,6 +31,31 @@ struct DraftTests {
     }
   }
 
+  @Test("a draft that names an audience which does not exist says so wherever it is shown")
+  func missingAudience() async throws {
+    try await Gateway.running { gateway in
+      func codes(_ reply: Reply) -> [String] {
+        (reply.json["warnings"]?.array ?? []).compactMap { $0["code"]?.string }.filter { $0 == "unknown_audience" }
+      }
+      let body = #"{"audience":"beta"}"#
+      #expect(gateway.ask("PUT", "/v1/audiences/winback", body).status == 201)
+      let id = try create(gateway, #"{"to":{"audience":"audience:winback"},"notification":{"title":"T"}}"#)
+      let path = "/v1/drafts/\(id)"
+      #expect(codes(gateway.ask("GET", path, nil, as: .read)).isEmpty)
+      #expect(gateway.ask("DELETE", "/v1/audiences/winback").status == 200)
+      let message = #"{"message":{"to":{"audience":"beta || audience:winback"},"notification":{"title":"T"}}}"#
+      for reply in [
+        gateway.ask("GET", path, nil, as: .read), gateway.ask("POST", path + "/duplicate"),
+        gateway.ask("PUT", path, message, as: .send, ["if-match": "*"]), gateway.ask("POST", "/v1/drafts", message),
+      ] {
+        #expect(reply.status < 300 && codes(reply) == ["unknown_audience"], "\(reply.text)")
+        #expect(reply.text.contains("no audience is called `winback`"), "\(reply.text)")
+      }
+      #expect(gateway.ask("PUT", "/v1/audiences/winback", body).status == 201)
+      #expect(codes(gateway.ask("GET", path, nil, as: .read)).isEmpty)
+    }
+  }
+
   @Test("a draft is kept, listed, read, replaced and deleted; of two who change it at once one is told")
   func editing() async throws {
     try await Gateway.running { gateway in
