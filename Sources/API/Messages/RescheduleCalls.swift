@@ -62,7 +62,10 @@ struct RescheduleCalls {
     Problem(.messageChanged, "The message no longer has version \(version): read it again")
   }
   private static let started = Problem(
-    .messageStarted, "The message has started: you can pause or cancel it, but not reschedule it")
+    .messageStarted,
+    "The message has started, also if its deliveries still wait, for example for the end of quiet hours: you can pause or "
+      + "cancel it, but not reschedule it. For another time cancel it, and send what is left with "
+      + "POST …/replay and outcomes [\"cancelled\"], or a draft of it (POST …/duplicate) with a new `send_at`")
   private static let cancelled = Problem(
     .messageCancelled,
     "The state is `cancelled`, and cannot change: send a new message, or POST …/replay with outcomes [\"cancelled\"]")
