@@ -24,6 +24,25 @@ struct TerminalTableTests {
     #expect(table.fitted(to: 0).text == wide)
   }
 
+  @Test("a narrow window shows when and to whom, without columns of zeros and without spare columns, and names these")
+  func spare() {
+    var table = Table(
+      head: ["id", "state", "kind", "starts at", "audience", "failed", "accepted", "name"], state: "state",
+      spare: ["kind", "failed", "accepted"])
+    table.row("msg_01", "scheduled", "alert", "2026-12-01T09:00:00.000Z", "plan:pro", "0", "12", "Spring sale")
+    table.row("msg_02", "scheduled", "alert", "2026-12-02T09:00:00 local", "offers", "0", "3", "")
+    let wide = table.fitted(to: 200).text
+    #expect(wide.contains("kind") && wide.contains("failed") && table.missing(at: 200).isEmpty, "\(wide)")
+    let middle = table.fitted(to: 88).text
+    #expect(middle.contains("kind") && middle.contains("accepted") && !middle.contains("failed"), "\(middle)")
+    #expect(table.missing(at: 88).isEmpty)
+    let narrow = table.fitted(to: 70).text
+    #expect(narrow.contains("2026-12-02T09:00:00 local") && narrow.contains("plan:pro"), "\(narrow)")
+    #expect(!narrow.contains("kind") && !narrow.contains("failed"), "\(narrow)")
+    #expect(narrow.split(separator: "\n").allSatisfy { Self.plain($0).count <= 70 }, "\(narrow)")
+    #expect(table.missing(at: 60) == ["kind", "accepted"])
+  }
+
   /// Without colours.
   private static func plain(_ line: Substring) -> String { String(line).replacing(/\u{1b}\[[0-9;]*m/, with: "") }
 }

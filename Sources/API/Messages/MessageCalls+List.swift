@@ -103,9 +103,8 @@ extension MessageCalls {
 extension MessageReport {
   fileprivate static let columns =
     [
-      "id", "name", "audience", "state", "kind", "accepted_at", "starts_at", "first_attempt_at", "completed_at",
-      "targets", "final",
-      "retrying",
+      "id", "name", "audience", "state", "kind", "accepted_at", "starts_at", "starts_at_local",
+      "starts_at_zone", "first_attempt_at", "completed_at", "targets", "final", "retrying",
     ] + Outcome.allCases.map(\.rawValue) + ["labels"]
 
   fileprivate var row: [String] {
@@ -115,7 +114,7 @@ extension MessageReport {
     let words = labels.members.isEmpty ? "" : String(decoding: JSONValue.object(labels.members).encoded, as: UTF8.self)
     return [
       id.description, labels.name ?? "", labels.audience ?? "", state.rawValue, kind.rawValue, acceptedAt.rfc3339,
-      startsAt?.rfc3339 ?? "",
+      startsAt?.rfc3339 ?? "", startsAtLocal?.text ?? "", zoneOfStart ?? "",
       firstAttemptAt?.rfc3339 ?? "", completedAt?.rfc3339 ?? "", String(total),
       String(counts.values.reduce(0, +)), String(retrying),
     ] + outcomes + [words]

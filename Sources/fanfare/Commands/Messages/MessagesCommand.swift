@@ -109,21 +109,31 @@ enum MessagesCommand {
       guard !items.isEmpty else { return Terminal.note("no message matches") }
       // All of them, so that each row adds up.
       let outcomes = Outcome.allCases.map(\.rawValue)
-      let accepted = Outcome.accepted.rawValue
+      let columns = outcomes.map { $0 == Outcome.accepted.rawValue ? "accepted by vendor" : $0 }
+      let arePlanned = items.allSatisfy { $0["state"]?.string == "scheduled" }
       var table = Table(
-        head: ["id", "state", "kind", "created at", "targets"]
-          + outcomes.map { $0 == accepted ? "accepted by vendor" : $0 } + ["name"], state: "state")
+        head: ["id", "state", "kind", "created at", "starts at", "audience", "targets"] + columns + ["name"],
+        state: "state",
+        spare: ["kind"] + (arePlanned ? ["created at"] : []) + columns.reversed() + [
+          "targets", "audience", "created at",
+        ])
       for report in items {
         let counts = MessageCounts(report)
         table.row(
           [
             report["id"]?.string ?? "", report["state"]?.string ?? "", report["kind"]?.string ?? "",
-            report["accepted_at"]?.string ?? "", grouped(counts.total),
+            report["accepted_at"]?.string ?? "", startCell(of: report), report["audience"]?.string ?? "",
+            grouped(counts.total),
           ] + outcomes.map { grouped(counts.outcomes[$0, default: 0]) } + [report["name"]?.string ?? ""])
       }
       table.show()
       ListCall.tellRest(items.count, isWhole)
     }
+  }
+
+  /// Of a message that was scheduled: a time by each device's own clock is marked.
+  private static func startCell(of report: JSONValue) -> String {
+    report["starts_at_local"]?.string.map { "\($0) local" } ?? report["starts_at"]?.string ?? ""
   }
 
   private static func show(_ report: JSONValue) {
