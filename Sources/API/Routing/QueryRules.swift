@@ -55,7 +55,7 @@ struct QueryRules {
       ["true", "false"].contains(value) ? nil : "`\(name)` must be true or false; nothing was done"
     case "from", "to":
       WallTime(rfc3339: value) == nil
-        ? WallTime.calendarFault(in: value) ?? "`\(name)` must be a time such as 2026-12-01T09:00:00Z" : nil
+        ? WallTime.calendarFault(in: value) ?? "`\(name)` needs \(TimeAdvice.absolute(value))" : nil
     case "label":
       Self.isLabel(value) ? nil : "`label` must be key:value"
     case "audience": Self.fault(inAudience: value, suggestions)

@@ -16,8 +16,7 @@ enum SendTimeReader {
           LocalTime(text) == nil ? "" : "; for this time by each device's clock use `send_at_local`"
         findings.refuse(
           place, .invalidFormat,
-          WallTime.calendarFault(in: text)
-            ?? "`send_at` needs date, time and zone (RFC 3339), such as 2026-12-01T09:00:00+01:00\(hint)")
+          WallTime.calendarFault(in: text) ?? "`send_at` needs \(TimeAdvice.absolute(text))\(hint)")
       }
     }
     if let text = fields.text("send_at_local", .line(64), &findings) {
@@ -31,8 +30,7 @@ enum SendTimeReader {
       } else {
         findings.refuse(
           place, .invalidFormat,
-          WallTime.calendarFault(in: text)
-            ?? "`send_at_local` needs date and time without a zone, such as 2026-12-01T09:00:00")
+          WallTime.calendarFault(in: text) ?? "`send_at_local` needs \(TimeAdvice.local(text))")
       }
     }
     if fields.has("send_at"), fields.has("send_at_local") {

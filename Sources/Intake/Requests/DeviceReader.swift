@@ -248,8 +248,7 @@ package enum DeviceReader {
     guard let time = WallTime(rfc3339: text) else {
       findings.refuse(
         fields.place.member(name), .invalidFormat,
-        WallTime.calendarFault(in: text)
-          ?? "`\(name)` must be a time with its offset (RFC 3339), such as 2026-12-01T09:00:00Z")
+        WallTime.calendarFault(in: text) ?? "`\(name)` needs \(TimeAdvice.absolute(text))")
       return nil
     }
     return time

@@ -13,8 +13,6 @@ enum CommandWords {
         with: "`fanfare messages replay ID --outcome cancelled` sends"
       )
       .replacing("see its `counts`", with: "see `fanfare messages show ID`")
-      .replacing("`send_at` needs", with: "`--at` needs").replacing("`send_at_local` needs", with: "`--at-local` needs")
-      .replacing("use `send_at_local`", with: "use `--at-local`")
       .replacing(/`message\.([a-z_])/) { "`\($0.1)" }
       .replacing("`Idempotency-Key`", with: "`--idempotency-key`")
       .replacing("`?dry_run=true`", with: "`--dry-run`")

@@ -31,7 +31,10 @@ enum DevicePrunes {
         if document["brake_released"] == .bool(true) { Terminal.print("the prune brake is off") }
       }
     case "undo":
-      let filter = ["message", "from", "to"].map { ($0, arguments.text("--\($0)")) } + [("credential", credential)]
+      let (from, to) = (try SendTimeOption.time("--from", arguments), try SendTimeOption.time("--to", arguments))
+      let filter = [
+        ("message", arguments.text("--message")), ("from", from), ("to", to), ("credential", credential),
+      ]
       guard filter.contains(where: { $0.1 != nil }) else {
         throw UsageProblem(text: "say which prunes to undo: --message, --credential, --from, --to, alone or together")
       }

@@ -63,7 +63,7 @@ enum MessagesCommand {
     let id = arguments.positionals.dropFirst().first
     switch (arguments.positionals.first, id) {
     case ("list", nil): return try list(arguments)
-    case ("tail", nil): return try MessageTail.run(filters(arguments), arguments)
+    case ("tail", nil): return try MessageTail.run(try filters(arguments), arguments)
     case ("tail", _): throw UsageProblem(text: "tail takes no id; fanfare messages watch ID follows one message")
     case ("deliveries", let id?): return try DeliveryView.run(try path(id), arguments)
     case ("list", _): throw UsageProblem(text: "list takes no id; fanfare messages show ID shows one message")
@@ -95,17 +95,17 @@ enum MessagesCommand {
 
   private static let defaultLimit = 20
 
-  private static func filters(_ arguments: Arguments) -> [(name: String, value: String?)] {
+  private static func filters(_ arguments: Arguments) throws(UsageProblem) -> [(name: String, value: String?)] {
     let states = arguments.texts("--state")
     return [
       ("state", states.isEmpty ? nil : states.joined(separator: ",")), ("label", arguments.text("--label")),
       ("name", arguments.text("--name")), ("audience", arguments.text("--audience")),
-      ("from", arguments.text("--from")), ("to", arguments.text("--to")),
+      ("from", try SendTimeOption.time("--from", arguments)), ("to", try SendTimeOption.time("--to", arguments)),
     ]
   }
 
   private static func list(_ arguments: Arguments) throws -> ExitCode {
-    try ListCall.run("/v1/messages", filters(arguments), arguments, limit: defaultLimit) { items, isWhole in
+    try ListCall.run("/v1/messages", try filters(arguments), arguments, limit: defaultLimit) { items, isWhole in
       guard !items.isEmpty else { return Terminal.note("no message matches") }
       // All of them, so that each row adds up.
       let outcomes = Outcome.allCases.map(\.rawValue)
@@ -258,9 +258,8 @@ enum MessagesCommand {
   private static let settling: Int64 = 3_000
 
   private static func reschedule(_ id: String, _ arguments: Arguments) throws -> ExitCode {
-    var members: [JSONMember] = []
-    for (option, key) in [("--at", "send_at"), ("--at-local", "send_at_local")] {
-      if let time = arguments.text(option) { members.append(JSONMember(key, .string(time))) }
+    guard let time = try SendTimeOption.read(arguments) else {
+      throw UsageProblem(text: "give the new time: --at or --at-local")
     }
     guard members.count == 1 else { throw UsageProblem(text: "give the new time: --at or --at-local") }
     if let version = try arguments.integer("--version", in: 1...Int(Int32.max)) {

@@ -135,10 +135,13 @@ enum SendCommand {
     if let cap = try cap(arguments) { members.set("cap", cap) }
     if let quiet = try quietHours(arguments) { members.set("quiet_hours", quiet) }
     for (option, key) in [
-      ("--priority", "priority"), ("--at", "send_at"), ("--at-local", "send_at_local"),
-      ("--collapse-key", "collapse_key"), ("--name", "name"),
+      ("--priority", "priority"), ("--collapse-key", "collapse_key"), ("--name", "name"),
     ] {
       members.set(key, arguments.text(option))
+    }
+    if let time = try SendTimeOption.read(arguments) {
+      members.removeAll { ["send_at", "send_at_local"].contains($0.key) }
+      members.append(time)
     }
     if let labels = try labels(arguments, beside: members["labels"]?.object ?? []) {
       members.set("labels", .object(labels))
