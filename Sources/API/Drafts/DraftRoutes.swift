@@ -43,12 +43,13 @@ extension Endpoint {
     ) { $0.draftTests.testDraft },
     Endpoint(
       "sendDraft", "POST", "/v1/drafts/{id}/send", .key([.send]), query: ["dry_run"],
-      "Send a draft, once; with `dry_run`, show what would be sent", headers: [.match],
+      "Send a draft, once, now or at a time; with `dry_run`, show what would be sent",
+      body: .init("DraftSending", mayBeMissing: true), headers: [.match],
       answers: [
         .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
         .json(202, "Stored durably, now or by an earlier request", "Accepted"),
       ],
-      problems: [.notFound, .draftSent, .draftConflict, .invalidMessage]
+      problems: [.notFound, .draftSent, .draftConflict, .invalidMessage, .invalidBody]
     ) { $0.draftSending.sendDraft },
     Endpoint(
       "duplicateDraft", "POST", "/v1/drafts/{id}/duplicate", .key([.send]), "Create a new draft from a draft",

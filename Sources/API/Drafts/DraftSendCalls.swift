@@ -41,11 +41,12 @@ struct DraftSendCalls {
   }
 
   /// `POST /v1/drafts/{id}/send`: its message, and nothing is left of the draft. Whoever asks again, at once or later,
-  /// gets the same message.
+  /// gets the same message. A time in the body counts instead of the draft's own.
   func sendDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let isDryRun = call.flag("dry_run")
     let id = try call.draftID()
     let match = try call.draftVersion()
+    let time = try time(of: call)
     let stored: StoredDraft
     switch try await state(of: id, call.app) {
     case .unknown: throw Problem.noDraft
@@ -57,9 +58,11 @@ struct DraftSendCalls {
     if let version = match?.version, version != stored.version { throw Problem.draftConflict(stored.version) }
     if !isDryRun, let message = stored.message, let answer = try await settled(id, message, call) { return answer }
 
-    let document = try lookup.document(of: stored)
+    let own = try lookup.document(of: stored)
+    let document = time.map { own.moved(to: $0) } ?? own
+    let body = time == nil ? stored.body : document.encoded
     let ready = try await NestedMessage.check { () async throws(Problem) in
-      try await preparation.prepare(document, body: stored.body, call, for: isDryRun ? .answer : .warning)
+      try await preparation.prepare(document, body: body, call, for: isDryRun ? .answer : .warning)
     }
     if isDryRun { return try await dryRuns.answer(ready, call) }
     // It would be used up, and nobody would get it.
@@ -88,6 +91,17 @@ struct DraftSendCalls {
       accepted.isRepeated = again
       try await settle(id, message, call.app)
       return Answer.accepted(accepted)
+    }
+  }
+
+  /// Nil: the body says nothing of it.
+  private func time(of call: Call) throws(Problem) -> ScheduleChange? {
+    guard !call.request.body.isEmpty else { return nil }
+    let document = try call.document()
+    do throws(Refusal) {
+      return try ScheduleReader.readOfDraft(document, now: call.now)
+    } catch {
+      throw Problem(error, .invalidBody)
     }
   }
 

@@ -94,10 +94,9 @@ struct RescheduleCalls {
     -> (Message, JSONValue)
   {
     guard let stored = try? JSON.parse(scheduled.body, maximumDepth: Call.maximumDepth),
-      case .object(var members) = stored.without(["send_at", "send_at_local"])
+      stored.object != nil
     else { throw Problem(.internalError, "The stored message cannot be read") }
-    members.append(change.member)
-    let body = JSONValue.object(members)
+    let body = stored.moved(to: change)
     do throws(Refusal) {
       return (try MessageReader.read(body, providers: configuration.tokenRules, now: call.now).message, body)
     } catch {
@@ -155,6 +154,10 @@ struct RescheduleCalls {
 }
 
 extension JSONValue {
+  /// A message with another time.
+  func moved(to change: ScheduleChange) -> JSONValue {
+    .object((without(["send_at", "send_at_local"]).object ?? []) + [change.member])
+  }
   /// The object without these members.
   func without(_ names: [String]) -> JSONValue { .object((object ?? []).filter { !names.contains($0.key) }) }
 }

@@ -8,7 +8,8 @@ package enum OpenAPIRequests {
 
   private static let plain: [JSONMember] = [
     JSONMember("Message", message), JSONMember("BulkMessage", bulkMessage),
-    JSONMember("Replay", replay), JSONMember("Schedule", schedule), JSONMember("QuietHours", quietHours),
+    JSONMember("Replay", replay), JSONMember("Schedule", schedule), JSONMember("DraftSending", draftSending),
+    JSONMember("QuietHours", quietHours),
     JSONMember("Cap", cap), JSONMember("Recipients", recipients), JSONMember("Token", token),
     JSONMember("Channel", channel),
     JSONMember("Notification", notification), JSONMember("Sound", sound), JSONMember("Button", button),
@@ -94,6 +95,12 @@ package enum OpenAPIRequests {
         whole(
           1...Int64(Int32.max), "The version that you read; the change is refused if the message has another version.")
       ),
+    ])
+  private static let draftSending = closed(
+    [],
+    [
+      ("send_at", text(64, sendAtNote + " It replaces the time of the draft.")),
+      ("send_at_local", text(64, sendAtLocalNote + " It replaces the time of the draft.")),
     ])
   private static let timeOfDay = text(5, pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$")
   private static let quietHours = closed(

@@ -67,6 +67,8 @@ package struct Schema: Sendable {
   package static let cap = Schema("cap", ["max", "per"])
   /// What may change of a message until it starts.
   package static let schedule = Schema("schedule", ["send_at", "send_at_local", "version"])
+  /// When a draft is to be sent.
+  package static let draftSending = Schema("the body", ["send_at", "send_at_local"])
   /// The body of a request that says all in its path.
   static let nothing = Schema("the body", [])
   package static let replay = Schema("replay", ["outcomes", "reasons", "after"])

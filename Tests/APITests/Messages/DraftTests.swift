@@ -180,6 +180,44 @@ struct DraftTests {
     }
   }
 
+  @Test("a draft is sent at the time that the request gives, whatever time it has itself; the message keeps that time")
+  func sendingAt() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""tags":["beta"],"tz":"Europe/Vienna""#)
+      let (soon, later) = ((gateway.loop.wallNow + 3_600_000).rfc3339, (gateway.loop.wallNow + 172_800_000).rfc3339)
+      let local = String(later.prefix(19))
+      for (own, body, starts) in [
+        ("", #"{"send_at":"\#(later)"}"#, later), (#","send_at":"\#(soon)""#, #"{"send_at":"\#(later)"}"#, later),
+        (#","send_at":"\#(soon)""#, #"{"send_at_local":"\#(local)"}"#, local), (#","send_at":"\#(soon)""#, "{}", soon),
+      ] {
+        let id = try create(gateway, String(Self.message.dropLast()) + own + "}")
+        let path = "/v1/drafts/\(id)/send"
+        let member = body.contains("local") ? "starts_at_local" : "starts_at"
+        let dry = gateway.ask("POST", path + "?dry_run=true", body)
+        #expect(dry.status == 200 && dry.json[member]?.string == starts && dry.json["forecast"] != nil, "\(dry.text)")
+        let sent = gateway.ask("POST", path, body)
+        #expect(sent.status == 202 && sent.json["state"]?.string == "scheduled", "\(sent.text)")
+        let message = try #require(sent.json["id"]?.string)
+        #expect(gateway.ask("GET", "/v1/messages/\(message)").json[member]?.string == starts)
+        let copy = gateway.ask("POST", "/v1/messages/\(message)/duplicate").json["message"]
+        let (at, atLocal) = (copy?["send_at"]?.string, copy?["send_at_local"]?.string)
+        #expect(at == (body.contains("local") ? nil : starts) && atLocal == (body.contains("local") ? local : nil))
+        // A repeat is answered as the first request, whatever it says.
+        #expect(gateway.ask("POST", path, #"{"send_at":"\#(soon)"}"#).json["id"]?.string == message)
+      }
+      let id = try create(gateway, Self.message)
+      for (body, violation) in [
+        (#"{"send_at":"tomorrow"}"#, "/send_at invalid_format"), (#"{"dry_run":true}"#, "/dry_run unknown_field"),
+        (#"{"send_at":"2020-01-01T09:00:00Z"}"#, "/send_at out_of_range"), ("[]", " wrong_type"),
+        (#"{"send_at":"\#(soon)","send_at_local":"\#(local)"}"#, "/send_at_local not_allowed"),
+      ] {
+        let refused = gateway.ask("POST", "/v1/drafts/\(id)/send", body)
+        #expect(refused.code == "invalid_body" && refused.violations.first == violation, "\(refused.text)")
+      }
+      #expect(gateway.ask("GET", "/v1/drafts/\(id)").status == 200)
+    }
+  }
+
   @Test("a draft is counted and looked at; sent by many at once it becomes one message, and is gone")
   func sending() async throws {
     try await Gateway.running { gateway in

@@ -62,6 +62,21 @@ extension Journeys {
     let tried = try await world.sandbox.log()
     #expect(tried.count == 4 && Set(tried.map(\.token)) == Set(tokens.prefix(2).map(\.1)))
 
+    let later = (WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) + 86_400_000).rfc3339
+    let copy = try await fanfare("drafts", "duplicate", id, "--json")
+    let other = try #require(try JSON.parse(Array(copy.utf8))["id"]?.string)
+    let mistaken = try await fanfare("drafts", "send", other, "--at", "1.11.2099", exit: 2)
+    #expect(mistaken.contains("--at needs date") && mistaken.contains("2099-11-01T09:00:00"), "\(mistaken)")
+    let trial = try await fanfare("drafts", "send", other, "--at", later, "--dry-run")
+    #expect(trial.contains("starts at \(later)") && trial.contains("nothing was sent"), "\(trial)")
+    let planned = try await fanfare("drafts", "send", other, "--at", later)
+    #expect(planned.contains("starts at \(later) (UTC)"), "\(planned)")
+    let rows = try await fanfare("messages", "list", "--state", "scheduled").split(separator: "\n").map(String.init)
+    #expect(rows.first?.hasPrefix("id\tstate\tkind\tcreated at\tstarts at\taudience\ttargets") == true, "\(rows)")
+    #expect(rows.last?.contains("\t\(later)\tbeta\t20\t") == true, "\(rows)")
+    let csv = try await fanfare("messages", "list", "--state", "scheduled", "--csv")
+    #expect(csv.contains(",starts_at,starts_at_local,starts_at_zone,") && csv.contains(",\(later),,UTC,"), "\(csv)")
+
     let sent = try await fanfare("drafts", "send", id, "--json")
     let campaign = try #require(try JSON.parse(Array(sent.utf8))["id"]?.string)
     let report = try await gateway.completed(campaign)

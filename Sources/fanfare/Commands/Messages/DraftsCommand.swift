@@ -17,7 +17,8 @@ enum DraftsCommand {
                   has accepted it, so you can continue after a typo, a refusal, or a change by somebody else
       count       show how many devices the draft would be sent to now
       test        send the draft to test lists only (see fanfare help test-lists); it looks as it will for everybody
-      send        send the draft once, however often you repeat the command. A draft that nobody would get is kept
+      send        send the draft once, however often you repeat the command: now, at the time that it has, or at the one
+                  that --at or --at-local gives. A draft that nobody would get is kept
       delete      delete a draft. On a terminal it asks first
       duplicate   create a new draft from a draft, or from a message that was sent
       """,
@@ -30,12 +31,15 @@ enum DraftsCommand {
       Command.Option("--version", "NUMBER", "edit, send, delete: only if the draft still has this version"),
       Command.Option("--list", "NAME", repeats: true, "test: a test list"),
       Command.Option("--variant", "NAME", "test: this variant only (default: all variants)"),
+      Command.Option("--at", "TIME", "send: at this time, for example 2026-12-01T09:00:00+01:00"),
+      Command.Option(
+        "--at-local", "TIME", "send: at this time by each device's clock, for example 2026-12-01T09:00:00"),
       Command.Option("--dry-run", "send: show what would be sent; send nothing"), SendQuestion.option("send, delete: "),
       Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "send (read for list, show and count)"),
     examples: [
       "fanfare drafts create --name 'Spring sale' --file sale.json", "fanfare drafts test drf_01ab… --list team",
-      "fanfare drafts send drf_01ab…", "fanfare drafts duplicate msg_01k…",
+      "fanfare drafts send drf_01ab… --at 2026-12-01T09:00:00+01:00", "fanfare drafts duplicate msg_01k…",
     ]
   ) { arguments in try run(arguments) }
 
@@ -291,14 +295,17 @@ enum DraftsCommand {
 
   private static func send(_ path: String, _ arguments: Arguments) throws -> ExitCode {
     let headers = try match(arguments)
+    let time = try SendTimeOption.read(arguments)
+    let body = time.map { JSONValue.object([$0]).encoded } ?? []
     let dryRun = path + "/send?dry_run=true"
     guard !arguments.has("--dry-run") else {
-      return try ServerCall.one("POST", dryRun, arguments, headers: headers, ForecastView.showDryRun)
+      return try ServerCall.one("POST", dryRun, arguments, body: body, headers: headers, ForecastView.showDryRun)
     }
-    let answer = try SendQuestion.ask(dryRun, arguments, headers: headers)
+    let answer = try SendQuestion.ask(dryRun, arguments, body: body, headers: headers)
     guard answer == .success else { return answer }
     return try ServerCall.one(
-      "POST", path + "/send", arguments, headers: headers, repeated: AcceptedAnswer.tellSentDraft, AcceptedAnswer.show)
+      "POST", path + "/send", arguments, body: body, headers: headers, repeated: AcceptedAnswer.tellSentDraft,
+      AcceptedAnswer.show)
   }
 
   private static func duplicate(_ id: String, _ arguments: Arguments) throws -> ExitCode {
