@@ -137,8 +137,7 @@ final class DraftCalls {
   func duplicateDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let source = try await lookup.draft(try call.draftID(), call.app)
     let name = source.name.map { DraftName.of("Copy of", $0) }
-    let copy = try await keep(source.body, name: name, copyOf: source.id.description, call)
-    return answer(201, copy, try await missingAudiences(of: copy, call.app))
+    return try await answer(copy: source.body, name: name, of: source.id.description, call)
   }
 
   /// `POST /v1/messages/{id}/duplicate`: what was sent becomes a draft.
@@ -162,8 +161,27 @@ final class DraftCalls {
     let name = report?.labels.name.map { DraftName.of("Copy of", $0) }
     // The copy is called otherwise.
     let nameless = (try? JSON.parse(body, maximumDepth: Call.maximumDepth))?.without(["name"]).encoded
-    let draft = try await keep(nameless ?? body, name: name, copyOf: id.description, call)
-    return answer(201, draft, try await missingAudiences(of: draft, call.app))
+    return try await answer(copy: nameless ?? body, name: name, of: id.description, call)
+  }
+
+  /// Warns as a new draft does. What a new one would be refused for, such as a time that has passed since, is to be mended
+  /// before the copy is sent.
+  private func answer(copy body: [UInt8], name: String?, of source: String, _ call: Call) async throws(Problem)
+    -> HTTPServerResponse
+  {
+    let draft = try await keep(body, name: name, copyOf: source, call)
+    let missing = try await missingAudiences(of: draft, call.app)
+    guard let message = try? JSON.parse(body, maximumDepth: Call.maximumDepth) else {
+      return answer(201, draft, missing)
+    }
+    let reading: DraftReading
+    do throws(Refusal) {
+      reading = try self.reading(of: .object([JSONMember("message", message)]), call)
+    } catch {
+      let faults = error.violations.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }
+      return answer(201, draft, missing + call.notices.told(faults))
+    }
+    return answer(201, draft, missing + (await notices(of: reading, call)))
   }
 
   // MARK: Parts
@@ -171,11 +189,15 @@ final class DraftCalls {
   private func reading(of call: Call) throws(Problem) -> DraftReading {
     let document = try call.document()
     do throws(Refusal) {
-      return try DraftReader.read(
-        document, providers: configuration.tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
+      return try reading(of: document, call)
     } catch {
       throw Problem(error, .invalidDraft)
     }
+  }
+
+  private func reading(of document: JSONValue, _ call: Call) throws(Refusal) -> DraftReading {
+    try DraftReader.read(
+      document, providers: configuration.tokenRules, maximumTargets: settings.maximumTargets, now: call.now)
   }
 
   private func keep(_ body: [UInt8], name: String?, copyOf: String?, _ call: Call) async throws(Problem) -> StoredDraft

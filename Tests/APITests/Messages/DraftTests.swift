@@ -297,9 +297,36 @@ struct DraftTests {
       // An audience of one is still an audience.
       let ofAll = gateway.ask("POST", "/v1/messages/\(small)/duplicate", nil, as: .send)
       #expect(ofAll.status == 201 && ofAll.json["message"]?["to"]?["everyone"]?.bool == true, "\(ofAll.text)")
+      #expect(again.json["warnings"] == .array([]), "\(again.text)")
       let refused = gateway.ask("POST", "/v1/messages/\(gone)/duplicate")
       #expect(refused.status == 410 && refused.code == "content_gone", "\(refused.text)")
       #expect(gateway.ask("POST", "/v1/messages/msg_00000000000000000000000000/duplicate").status == 404)
+    }
+  }
+}
+
+extension DraftTests {
+  @Test("a copy warns as a new draft does, and of a time that has passed since")
+  func copies() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""tags":["beta"]"#)
+      let soon = (gateway.loop.wallNow + 60_000).rfc3339
+      let text = #"{"to":{"audience":"beta"},"notification":{"title":"Hi {{nmae}}"},"send_at":"\#(soon)"}"#
+      let made = gateway.ask("POST", "/v1/drafts", #"{"message":\#(text)}"#)
+      let id = try #require(made.json["id"]?.string)
+      let copy = gateway.ask("POST", "/v1/drafts/\(id)/duplicate")
+      #expect(made.json["warnings"]?.array?.isEmpty == false, "\(made.text)")
+      #expect(copy.status == 201 && copy.json["warnings"] == made.json["warnings"], "\(copy.text)")
+      let passed = Array(text.replacing(soon, with: "2026-01-01T09:00:00Z").utf8)
+      let old = try #require(
+        try await gateway.withStore { store in
+          try await store.drafts.create(
+            passed, name: nil, copyOf: nil, app: Gateway.shop, now: gateway.loop.wallNow, limit: 10)
+        })
+      let late = gateway.ask("POST", "/v1/drafts/\(old.id)/duplicate")
+      let first = late.json["warnings"]?.array?.first
+      #expect(late.status == 201 && first?["pointer"]?.string == "/message/send_at", "\(late.text)")
+      #expect(first?["detail"]?.string?.contains("has passed") == true, "\(late.text)")
     }
   }
 }
