@@ -27,6 +27,8 @@ struct DeviceImport {
   /// How many those are, without empty ones.
   private var reachedLines = 0
   private var isComplete = false
+  /// What is to be said of missing columns as soon as the server has accepted the table; nil: nothing, or it is said.
+  private var clearing: String?
 
   private typealias Line = (number: Int, bytes: [UInt8])
 
@@ -140,9 +142,8 @@ struct DeviceImport {
           let cleared = keepsMissing || head == nil ? [] : table.cleared(head: head ?? [])
           let fields = cleared.map { "`\($0)`" }.joined(separator: ", ")
           if !fields.isEmpty {
-            Terminal.note(
+            clearing =
               "note: the table has no column for \(fields): devices that have them lose them (--keep-missing keeps them)"
-            )
           }
         }
         lines = try batch(of: open)
@@ -236,6 +237,8 @@ struct DeviceImport {
           tellStop(at: lines)
           return .failure
         }
+        if let clearing { Terminal.note(clearing) }
+        clearing = nil
         reached = lines[lines.count - 1].number
         reachedLines += lines.count
         return nil
