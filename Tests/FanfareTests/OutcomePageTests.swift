@@ -53,6 +53,24 @@ struct OutcomePageTests {
     ]
   }
 
+  @Test("the page lists the reasons that --wait takes for no failure, and these alone")
+  func wait() throws {
+    let page = try String(contentsOf: Self.root.appending(path: "docs/outcomes.md"), encoding: .utf8)
+    func listed(_ begin: String) throws -> Set<String> {
+      let rest = try #require(page.split(separator: begin).dropFirst().first)
+      let part = rest.prefix { $0 != "-" && $0 != "O" }
+      return Set(part.matches(of: /`([a-z_]+)`/).map { String($0.1) })
+    }
+    let intended = SkipReason.allCases.filter(\.isIntended)
+    #expect(try listed("- always:") == Set(intended.map(\.rawValue)))
+    let ofKind = SkipReason.allCases.filter { $0.isOfKind && !$0.isIntended }
+    #expect(try listed("- in a message to an audience or to everyone also:") == Set(ofKind.map(\.rawValue)))
+    for other in ["docs/operations.md", "docs/audiences.md", "docs/tasks.md"] {
+      let text = try String(contentsOf: Self.root.appending(path: other), encoding: .utf8)
+      #expect(text.contains("outcomes.md#the-exit-code-of---wait"), "\(other)")
+    }
+  }
+
   @Test("every code of a warning has its line")
   func warnings() throws {
     var codes: Set<String> = []

@@ -14,9 +14,9 @@ enum SendCommand {
       PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it
       (docs/message.md); options given beside it replace its fields. What has no option, such as other kinds, `providers`,
       `localized` and `overrides`, stands in the file. --dry-run shows what would be sent, and sends nothing. On a terminal, a
-      message to an audience, to everyone or for local times shows its forecast and asks first; --yes skips that. --wait ends with
-      exit code 0 only if there were recipients and every delivery was accepted, or skipped as the message or its app asks for
-      (holdout, quiet hours, a cap); else with 1 and the reason. The server and the key may come from FANFARE_URL and
+      message to an audience, to everyone or for local times shows its forecast and asks first; --yes skips that. With --wait
+      the exit code is 0 only if there were recipients, and each delivery was accepted or skipped for a reason that is no failure
+      (docs/outcomes.md lists them); else it is 1, and the reason is printed. The server and the key may come from FANFARE_URL and
       FANFARE_KEY, or from a profile (fanfare help login).
       """,
     options: [
