@@ -40,6 +40,58 @@ struct WordingTests {
     #expect(CommandWords.ofMove("`send_at_local` needs date") == "`--at-local` needs date")
   }
 
+  @Test("a time in another form is told in the words of its option, with its own date in the example")
+  func times() throws {
+    func told(_ command: Command, _ words: [String]) -> String? {
+      #expect(throws: UsageProblem.self) { _ = try SendTimeOption.read(Arguments(words, for: command)) }?.text
+    }
+    let send = SendCommand.command
+    #expect(
+      told(send, ["--at", "1.11.2026 10:00"])
+        == "--at needs date (year-month-day), time and offset from UTC, such as 2026-11-01T10:00:00+01:00; "
+        + "the offset of UTC is Z")
+    let word = told(DraftsCommand.command, ["send", "--at", "tomorrow"])
+    #expect(word?.contains("such as 2026-12-01T09:00:00+01:00") == true)
+    #expect(
+      told(send, ["--at", "2026-11-01 10:00:00"])?.hasSuffix("; for this time by each device's clock use --at-local")
+        == true)
+    #expect(
+      told(MessagesCommand.command, ["reschedule", "--at-local", "2026-11-01T10:00:00Z"])
+        == "--at-local needs date (year-month-day) and time without an offset, such as 2026-11-01T10:00:00")
+    let both = told(send, ["--at", "2026-11-01T10:00:00Z", "--at-local", "2026-11-01T10:00:00"])
+    #expect(both?.contains("not both") == true)
+    let from = #expect(throws: UsageProblem.self) {
+      _ = try SendTimeOption.time("--from", Arguments(["list", "--from", "13/11/2026"], for: MessagesCommand.command))
+    }
+    #expect(from?.text.contains("--from needs date") == true && from?.text.contains("2026-11-13T09:00:00") == true)
+    #expect(try SendTimeOption.read(Arguments(["--at", "2026-11-01T10:00:00Z"], for: send))?.key == "send_at")
+  }
+
+  @Test("the end of a message is predicted only of deliveries that go at its rate")
+  func prediction() throws {
+    func line(_ more: String) throws -> String {
+      let counts = #"[{"provider":"fcm","outcome":"accepted","count":500}]"#
+      let text = #"{"state":"sending","targets":1000,"counts":\#(counts)\#(more)}"#
+      let report = try JSON.parse(Array(text.utf8))
+      var speed = MessageWatch.Speed()
+      speed.saw(0, now: Instant(nanoseconds: 0))
+      speed.saw(500, now: Instant(nanoseconds: 5_000_000_000))
+      return MessageWatch.text(report, MessageCounts(report), final: 500, speed)
+    }
+    #expect(try line("").contains("ends in 5 s"))
+    let retrying = try line(#","progress":{"final":500,"retrying":400}"#)
+    #expect(retrying.contains("400 wait for a retry  the others end in 1 s"), "\(retrying)")
+    let last = try line(#","progress":{"final":500,"retrying":500}"#)
+    #expect(last.contains("500 wait for a retry") && !last.contains("end in"), "\(last)")
+    for wait in [
+      #","waiting_for_time":{"count":1,"reason":"quiet_hours"}"#,
+      #","waiting_for_time":{"count":1,"reason":"local_time"}"#,
+      #","waiting_for":[{"credential":"demo/google","state":"waiting","count":0}]"#,
+    ] {
+      #expect(try !line(wait).contains("ends in"), "\(wait)")
+    }
+  }
+
   @Test("the question of a replay says how many deliveries go again, by outcome, and that they go at once")
   func replay() throws {
     let report = try JSON.parse(

@@ -123,13 +123,17 @@ struct MessageWatch {
       words.append("\(grouped(final)) of \(grouped(counts.total))")
     }
     let time = report["waiting_for_time"]
-    let waiting =
-      Int(time?["count"]?.integer ?? 0)
-      + (report["waiting_for"]?.array ?? []).reduce(0) { $0 + Int($1["count"]?.integer ?? 0) }
-    if state == "sending", let perSecond = speed.perSecond, perSecond > 0 || waiting == 0 {
+    // Nobody knows when what stands against a credential has ended, and what waits for its time does not go at this rate.
+    let isMoving = time == nil && report["waiting_for"]?.array?.isEmpty != false
+    let retrying = Int(report["progress"]?["retrying"]?.integer ?? 0)
+    if state == "sending", let perSecond = speed.perSecond, perSecond > 0 || isMoving {
       words.append("\(perSecond < 10 ? tenths(perSecond) : grouped(Int(perSecond)))/s")
-      let left = Double(counts.total - final)
-      if perSecond > 0, left > 0, waiting == 0 { words.append("ends in \(span(Int(left / perSecond)))") }
+      // Retries go at times of their own.
+      let left = Double(counts.total - final - retrying)
+      if retrying > 0 { words.append("\(grouped(retrying)) wait for a retry") }
+      if perSecond > 0, left > 0, isMoving {
+        words.append("\(retrying > 0 ? "the others end" : "ends") in \(span(Int(left / perSecond)))")
+      }
     } else {
       if ProgressBar.isDrawn { words.append(state) }
       if state == "scheduled", let start = MessagesCommand.start(of: report) { words.append("starts at \(start)") }
