@@ -88,6 +88,21 @@ struct ArgumentsTests {
     #expect(Tool.program.run(["help", "check", "x"]) == .success)
   }
 
+  @Test("the usage of a command has a line for each action, with the arguments of that action")
+  func usage() {
+    for command in Tool.program.commands where !command.name.contains(" ") {
+      let page = Tool.program.page(of: command)
+      let usage = page.split(separator: "\n\n").first.map(String.init) ?? ""
+      #expect(!usage.contains("[ID") && !usage.contains(" or "), "\(usage)")
+    }
+    let devices = Tool.program.page(of: DevicesCommand.command)
+    #expect(
+      devices.hasPrefix("Usage: fanfare devices list [OPTION …]\n       fanfare devices show ID [OPTION …]\n"),
+      "\(devices)")
+    #expect(devices.contains("\n       fanfare devices import FILE [OPTION …]\n"), "\(devices)")
+    #expect(Tool.program.page(of: UsersCommand.command).contains("\n       fanfare users delete ID [OPTION …]\n"))
+  }
+
   @Test("a misspelt command ends with exit code 2, help with 0")
   func exitCodes() {
     #expect(Tool.program.run(["serv"]) == .usage)

@@ -23,7 +23,7 @@ enum DraftsCommand {
       duplicate   create a new draft from a draft, or from a message that was sent
       """,
     positionals: ["list|show|create|edit|count|test|send|delete|duplicate", "[ID]"],
-    words: ["list": [], "create": []], wordsOfOthers: ["ID"],
+    words: ["list": [], "create": ["--file FILE"], "test": ["ID", "--list NAME"]], wordsOfOthers: ["ID"],
     options: [
       Command.Option(
         "--file", "FILE", "create, edit: the message in JSON; - reads standard input, and keeps it if it is refused"),

@@ -28,7 +28,7 @@ enum MessagesCommand {
                    ends as fanfare send --wait does
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
-    words: ["list": [], "tail": []], wordsOfOthers: ["ID"],
+    words: ["list": [], "tail": [], "reschedule": ["ID", "--at TIME|--at-local TIME"]], wordsOfOthers: ["ID"],
     options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
       Command.Option(
         "--state", "NAME", repeats: true, "list, tail: messages in this state; deliveries: with this state or outcome"),
@@ -261,7 +261,7 @@ enum MessagesCommand {
     guard let time = try SendTimeOption.read(arguments) else {
       throw UsageProblem(text: "give the new time: --at or --at-local")
     }
-    guard members.count == 1 else { throw UsageProblem(text: "give the new time: --at or --at-local") }
+    var members = [time]
     if let version = try arguments.integer("--version", in: 1...Int(Int32.max)) {
       members.append(JSONMember("version", .integer(Int64(version))))
     }
