@@ -245,8 +245,10 @@ struct DeviceImport {
       }
       inPart = inPart || answer.status >= 500
       guard answer.status == 503, attempt < Self.tries else {
-        tellStop(at: lines, inPart: inPart)
-        return ServerCall.refused(answer, json: false)
+        let code = ServerCall.refused(answer, json: false)
+        // A table that is refused from the start says all by that.
+        if reached > 0 || inPart { tellStop(at: lines, inPart: inPart) }
+        return code
       }
       await loop.sleep(milliseconds: 1_000)
     }
@@ -325,6 +327,7 @@ struct DeviceImport {
       writer.endObject()
       return Terminal.print(json: writer.bytes)
     }
+    guard reachedLines > 0 else { return }
     for line in tally.lines { Terminal.print(line) }
   }
 }
