@@ -40,6 +40,13 @@ struct WordingTests {
     #expect(CommandWords.ofMove("`send_at_local` needs date") == "`--at-local` needs date")
   }
 
+  @Test("what is said of a field in the message of a draft names it once")
+  func nested() {
+    #expect(FieldName.sentence("`send_at` needs a date", at: "/message/send_at") == "`send_at` needs a date")
+    #expect(FieldName.sentence("is empty", at: "/message/to/devices") == "`message.to.devices`: is empty")
+    #expect(FieldName.sentence("`id` is empty", at: "/to/0/id") == "`to[0].id`: `id` is empty")
+  }
+
   @Test("a time in another form is told in the words of its option, with its own date in the example")
   func times() throws {
     func told(_ command: Command, _ words: [String]) -> String? {

@@ -13,9 +13,12 @@ package enum FieldName {
     return name
   }
 
-  /// What is said of a place, behind its name where the sentence does not say it itself.
+  /// What is said of a place, behind its name where the sentence does not say it itself. Sentences on the `message` of a
+  /// draft use the names within it.
   package static func sentence(_ detail: String, at pointer: String) -> String {
     let name = of(pointer: pointer)
-    return name.isEmpty || detail.contains("`\(name)`") ? detail : "`\(name)`: \(detail)"
+    let within = name.hasPrefix("message.") ? String(name.dropFirst("message.".count)) : name
+    return name.isEmpty || detail.contains("`\(within)`") || detail.contains("`\(name)`")
+      ? detail : "`\(name)`: \(detail)"
   }
 }

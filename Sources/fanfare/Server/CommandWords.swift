@@ -1,3 +1,5 @@
+import CommandFrame
+
 /// What the server says of its HTTP interface, in the words of the command line.
 enum CommandWords {
   static func of(_ text: String) -> String {
@@ -18,9 +20,18 @@ enum CommandWords {
       .replacing("`?dry_run=true`", with: "`--dry-run`")
   }
 
+  /// Of a command whose options may give the time: where they do, what is said of it is said of them.
+  static func timed(by arguments: Arguments) -> @Sendable (String) -> String {
+    let isTimed = arguments.has("--at") || arguments.has("--at-local")
+    return { text in isTimed ? withTimes(text) : of(text) }
+  }
+
+  private static func withTimes(_ text: String) -> String {
+    of(text).replacing("`send_at_local`", with: "`--at-local`").replacing("`send_at`", with: "`--at`")
+  }
+
   /// Of a message that is to be moved: its times are options, and none of them can be left out.
   static func ofMove(_ text: String) -> String {
-    of(text).replacing("`send_at_local`", with: "`--at-local`").replacing("`send_at`", with: "`--at`")
-      .replacing(": leave it out to send at once", with: ": give a later time")
+    withTimes(text).replacing(": leave it out to send at once", with: ": give a later time")
   }
 }

@@ -67,6 +67,8 @@ extension Journeys {
     let other = try #require(try JSON.parse(Array(copy.utf8))["id"]?.string)
     let mistaken = try await fanfare("drafts", "send", other, "--at", "1.11.2099", exit: 2)
     #expect(mistaken.contains("--at needs date") && mistaken.contains("2099-11-01T09:00:00"), "\(mistaken)")
+    let passed = try await fanfare("drafts", "send", other, "--at", "2020-11-01T09:00:00Z", exit: 5)
+    #expect(passed.contains("`--at`: this time has passed") && !passed.contains("send_at"), "\(passed)")
     let trial = try await fanfare("drafts", "send", other, "--at", later, "--dry-run")
     #expect(trial.contains("starts at \(later)") && trial.contains("nothing was sent"), "\(trial)")
     let planned = try await fanfare("drafts", "send", other, "--at", later)

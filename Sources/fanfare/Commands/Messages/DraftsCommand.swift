@@ -182,7 +182,8 @@ enum DraftsCommand {
 
   private static func content(of file: String) throws(UsageProblem) -> [UInt8] {
     guard let bytes = FileContent.read(file == "-" ? "/dev/stdin" : file) else {
-      throw UsageProblem(text: "\(file) cannot be read")
+      throw UsageProblem(
+        text: file == "-" || FileContent.exists(file) ? "\(file) cannot be read" : "there is no file \(file)")
     }
     return bytes
   }
@@ -299,13 +300,15 @@ enum DraftsCommand {
     let body = time.map { JSONValue.object([$0]).encoded } ?? []
     let dryRun = path + "/send?dry_run=true"
     guard !arguments.has("--dry-run") else {
-      return try ServerCall.one("POST", dryRun, arguments, body: body, headers: headers, ForecastView.showDryRun)
+      return try ServerCall.one(
+        "POST", dryRun, arguments, body: body, headers: headers, words: CommandWords.timed(by: arguments),
+        ForecastView.showDryRun)
     }
     let answer = try SendQuestion.ask(dryRun, arguments, body: body, headers: headers)
     guard answer == .success else { return answer }
     return try ServerCall.one(
       "POST", path + "/send", arguments, body: body, headers: headers, repeated: AcceptedAnswer.tellSentDraft,
-      AcceptedAnswer.show)
+      words: CommandWords.timed(by: arguments), AcceptedAnswer.show)
   }
 
   private static func duplicate(_ id: String, _ arguments: Arguments) throws -> ExitCode {

@@ -74,7 +74,8 @@ enum SendCommand {
         throw UsageProblem(text: "--dry-run and --wait exclude each other: a dry run sends nothing")
       }
       return try ServerCall.one(
-        "POST", "/v1/messages?dry_run=true", arguments, body: body, ForecastView.showDryRun)
+        "POST", "/v1/messages?dry_run=true", arguments, body: body, words: CommandWords.timed(by: arguments),
+        ForecastView.showDryRun)
     }
     let json = arguments.wantsJSON
     let to = message["to"]
@@ -86,7 +87,7 @@ enum SendCommand {
     return try ServerCall.run(arguments) { client, loop in
       let answer = try await client.call("POST", "/v1/messages", body, headers: headers)
       guard answer.isSuccess, let accepted = answer.document, let id = accepted["id"]?.string else {
-        return ServerCall.refused(answer, json: json)
+        return ServerCall.refused(answer, json: json, words: CommandWords.timed(by: arguments))
       }
       if answer.isRepeated { AcceptedAnswer.tellRepeat(accepted) }
       guard let wait else {

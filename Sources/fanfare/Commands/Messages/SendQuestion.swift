@@ -15,9 +15,9 @@ enum SendQuestion {
     var method: String
     var question: String
     var nothingDone: String
-    var refusal: @Sendable (String) -> String
-    static let send = Words(
-      method: "POST", question: "Send it?", nothingDone: "nothing was sent", refusal: { CommandWords.of($0) })
+    /// What a refusal says; nil: in the words of the command.
+    var refusal: (@Sendable (String) -> String)?
+    static let send = Words(method: "POST", question: "Send it?", nothingDone: "nothing was sent")
     static let reschedule = Words(
       method: "PATCH", question: "Give it this time?", nothingDone: "nothing was changed",
       refusal: { CommandWords.ofMove($0) })
@@ -35,7 +35,7 @@ enum SendQuestion {
       guard answer.isSuccess, let document = answer.document else {
         // A repeated send of a draft is answered as the first one was.
         guard answer.document?["code"]?.string != "draft_sent" else { return .success }
-        return ServerCall.refused(answer, json: json, words: words.refusal)
+        return ServerCall.refused(answer, json: json, words: words.refusal ?? CommandWords.timed(by: arguments))
       }
       let forecast = document["forecast"]
       let passed = forecast?["clock_passed"]?.integer ?? 0
