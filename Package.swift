@@ -182,7 +182,8 @@ let package = Package(
     tests(
       "Conformance",
       ["APNs", "FCM", "OneSignal", "WebPush", "Sandbox", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
-    tests("Journey", ["fanfare", "Laboratory", "JSON", "TLS", "HTTPClient", "HTTPServer", "Loop", "Domain", "Support"]),
+    tests(
+      "Journey", ["fanfare", "Laboratory", "JSON", "TLS", "HTTPClient", "HTTPServer", "Loop", "Domain", "Support"]),
   ],
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

@@ -4,12 +4,13 @@ extension WallTime {
   package static func calendarFault(in text: String) -> String? {
     let form = /(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?([Zz]|[+-](\d{2}):(\d{2}))?)?/
     guard text.utf8.count <= 64, let parts = text.wholeMatch(of: form)?.output else { return nil }
-    guard let year = Int64(parts.1), let month = Int64(parts.2), let day = Int64(parts.3) else { return nil }
-    guard year > 0 else { return "the calendar has no year 0000" }
-    guard (1...12).contains(month) else { return "a year has no month \(parts.2): months are 01 to 12" }
+    guard let year: Int64 = Whole.read(parts.1, in: 1...9999) else { return "the calendar has no year 0000" }
+    guard let month: Int64 = Whole.read(parts.2, in: 1...12) else {
+      return "a year has no month \(parts.2): months are 01 to 12"
+    }
     let next = CivilDate.days(year: month == 12 ? year + 1 : year, month: month == 12 ? 1 : month + 1, day: 1)
     let days = next - CivilDate.days(year: year, month: month, day: 1)
-    guard (1...days).contains(day) else {
+    guard let _: Int64 = Whole.read(parts.3, in: 1...days) else {
       return "the day \(parts.1)-\(parts.2)-\(parts.3) does not exist: this month has the days 01 to \(days)"
     }
     guard let hour = parts.4, let minute = parts.5 else { return nil }

@@ -65,9 +65,9 @@ struct LeftOutTests {
   func registrations() async throws {
     try await Gateway.running { gateway in
       let put = gateway.ask(
-        "PUT", "/v1/devices/a", #"{"provider":"apns","token":"61","language":"german","platform":"iPhone"}"#)
+        "PUT", "/v1/devices/a", #"{"provider":"apns","token":"61","language":"xx","platform":"iPhone"}"#)
       #expect(put.status == 201 && details(put).count == 2, "\(put.text)")
-      let line = #"{"id":"b","provider":"apns","token":"62","language":"german"}"#
+      let line = #"{"id":"b","provider":"apns","token":"62","language":"ger"}"#
       let lines = gateway.ask("POST", "/v1/devices/bulk", line, ["content-type": "application/x-ndjson"])
       #expect(lines.text.contains("did you mean `de`?"), "\(lines.text)")
       let count = gateway.ask("POST", "/v1/audiences/count", #"{"audience":"lang:ger || platform:adroid"}"#)
