@@ -153,7 +153,11 @@ package struct Arguments: Sendable {
       values[option.name, default: []].append(value)
     }
     guard positionals.count <= command.positionals.count else {
-      throw UsageProblem(text: "unexpected argument \"\(positionals[command.positionals.count])\"")
+      let extra = positionals[command.positionals.count]
+      // Where only one option takes a value, this may be meant.
+      let taking = command.options.filter { $0.value != nil }
+      let hint = command.positionals.isEmpty && taking.count == 1 ? "; did you mean \(taking[0].name) \(extra)?" : ""
+      throw UsageProblem(text: "unexpected argument \"\(extra)\"\(hint)")
     }
     try checkActions(command)
     units = Dictionary(command.options.map { ($0.name, $0.value ?? "") }, uniquingKeysWith: { $1 })

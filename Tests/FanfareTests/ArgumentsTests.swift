@@ -41,6 +41,7 @@ struct ArgumentsTests {
       }?.text
     }
     let messages = MessagesCommand.command
+    #expect(told(["old"], LoginCommand.logout) == "unexpected argument \"old\"; did you mean --profile old?")
     #expect(told(["show", "msg_1", "--csv"], messages) == "--csv is for list, tail, deliveries, not for show")
     #expect(told(["watch", "msg_1", "--label", "a:b"], messages) == "--label is for list, tail, not for watch")
     #expect((try? Arguments(["list", "--csv", "--label", "a:b"], for: messages)) != nil)

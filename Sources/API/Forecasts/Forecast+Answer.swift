@@ -61,7 +61,9 @@ extension Forecast.Exclusion {
 extension Notice {
   /// A send of the message will be refused.
   static func of(unknownAttributes violations: [Violation]) -> [Notice] {
-    violations.map { Notice(pointer: $0.pointer, code: "unknown_attribute", detail: $0.detail) }
+    violations.map {
+      Notice(pointer: $0.pointer, code: "unknown_attribute", detail: $0.detail + "; a send is refused while this is so")
+    }
   }
 
   /// A local time that some devices' clocks have passed.

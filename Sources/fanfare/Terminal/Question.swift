@@ -7,8 +7,10 @@ enum Question {
   /// Somebody can be asked: input and errors are a terminal.
   static let canBeAsked = isatty(0) == 1 && isatty(2) == 1
 
-  /// Before what cannot be undone. `mark`: the action that it is for, as its help begins.
-  static func option(_ mark: String) -> Command.Option { Command.Option("--yes", "\(mark)do not ask first") }
+  /// Before what cannot be undone. `mark`: the action that it is for, as its help begins; `more`: how it ends.
+  static func option(_ mark: String, _ more: String = "") -> Command.Option {
+    Command.Option("--yes", "\(mark)do not ask first\(more)")
+  }
 
   /// On a terminal, unless `--yes` or `--json` is given; elsewhere a program has decided.
   static func isAsked(_ arguments: Arguments) -> Bool { canBeAsked && !arguments.has("--yes") && !arguments.wantsJSON }

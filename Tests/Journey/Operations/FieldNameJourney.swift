@@ -100,7 +100,7 @@ extension Journeys {
       "drafts count \(draft)", "test-lists set team --device a", "test-lists show team", "test-lists list",
       "drafts test \(draft) --list team", "drafts send \(draft) --dry-run", "drafts duplicate \(draft)",
       "keys create --scopes read", "keys list", "check", "render \(message)", "version",
-      "messages replay \(failed) --outcome dead", "messages cancel \(later)", "users delete ben",
+      "messages cancel \(later)", "messages replay \(later) --outcome cancelled", "users delete ben",
     ] {
       try await run(line)
     }

@@ -246,8 +246,7 @@ struct DeviceImport {
       inPart = inPart || answer.status >= 500
       guard answer.status == 503, attempt < Self.tries else {
         let code = ServerCall.refused(answer, json: false)
-        // A table that is refused from the start says all by that.
-        if reached > 0 || inPart { tellStop(at: lines, inPart: inPart) }
+        tellStop(at: lines, inPart: inPart)
         return code
       }
       await loop.sleep(milliseconds: 1_000)
@@ -271,7 +270,7 @@ struct DeviceImport {
     } else {
       Terminal.note(reached > 0 ? "later lines are not imported" : "nothing is imported")
     }
-    Terminal.note("it is safe to repeat the whole import")
+    if reached > 0 || inPart { Terminal.note("it is safe to repeat the whole import") }
   }
 
   /// How many lines the answer tells of.

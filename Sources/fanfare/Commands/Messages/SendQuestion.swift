@@ -7,7 +7,7 @@ import JSON
 enum SendQuestion {
   /// `mark`: the action that it is for, as its help begins.
   static func option(_ mark: String = "") -> Command.Option {
-    Command.Option("--yes", "\(mark)do not ask first, and send it even if every local time has passed")
+    Question.option(mark, ", and send it even if every local time has passed")
   }
 
   /// How it is asked, and what is said if it is not done.
