@@ -49,7 +49,8 @@ enum MessagesCommand {
       Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
       Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
       Command.Option("--wait", "SECONDS", "replay: wait until every delivery has ended, then print how"),
-      Question.option("cancel, replay, reschedule: ", "; reschedule: even if every local time has passed"), Command.json,
+      Question.option("cancel, replay, reschedule: ", "; reschedule: even if every local time has passed"),
+      Command.json,
     ] + ListCall.options(defaultLimit, of: "list, tail, deliveries"),
     examples: [
       "fanfare messages list --label campaign:spring", "fanfare messages deliveries msg_01k… --state failed,dead --csv",
