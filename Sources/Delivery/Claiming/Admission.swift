@@ -79,6 +79,9 @@ final class Admission: WorkerPart {
     } else if let barrier = worker.barriers.dropBarrier(of: delivery.id) {
       // Its device has another token by now.
       delivery.overtaken = barrier.overtaken
+    } else {
+      delivery.overtaken = worker.barriers.mayHaveBeenPassed(
+        delivery.message, since: delivery.firstAttempt, by: loop.wallNow)
     }
     worker.settler.supersede(result, entering: delivery)
     worker.laneKeeper.requeue(lane)

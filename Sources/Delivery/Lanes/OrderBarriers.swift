@@ -40,6 +40,13 @@ final class OrderBarriers: WorkerPart {
       until: holdsOrder ? end : WallTime(milliseconds: 0), overtaken: overtaken)
   }
 
+  /// Of a delivery whose barrier this worker has not seen from the beginning: it waits until `end` or longer, which is more than
+  /// it may hold others, so that these were free to pass it.
+  func mayHaveBeenPassed(_ message: LoadedMessage, since: WallTime?, by end: WallTime) -> Bool {
+    guard let since, message.ordered, !message.isAudience else { return false }
+    return since + settings.lane.orderHold < end
+  }
+
   /// A delivery that ended or moved leaves no barrier behind.
   @discardableResult
   func dropBarrier(of delivery: DeliveryID) -> Lane<Delivery>.OrderBarrier? {
@@ -97,9 +104,11 @@ final class OrderBarriers: WorkerPart {
     let place = Lane<Delivery>.Place(
       message: target.delivery.message, partition: target.delivery.partition, sequence: target.sequence,
       index: target.delivery.index)
+    let since = target.attempts.first?.at
     guard
       let barrier = barrier(
-        target, place: place, message: message, due: due, since: target.attempts.first?.at, sender: sender)
+        target, place: place, message: message, due: due, since: since, sender: sender,
+        overtaken: mayHaveBeenPassed(message, since: since, by: max(due, loop.wallNow)))
     else { return }
     let lane = worker.laneKeeper.openLane(LaneKey(app: message.app, address: address))
     if worker.laneKeeper.lanes.change(lane, { $0.add(barrier) }) { ledger.barrierSet(by: sender.usage) }

@@ -61,6 +61,28 @@ struct WorkerTests {
     }
   }
 
+  @Test("what was passed behind its hold says so too, if the worker that saw it is gone")
+  func overtakenBefore() async throws {
+    try await withPost { post in
+      let responder = try Responder(post.loop)
+      responder.reply = { push, nth in push.title == "first" && nth == 1 ? .status(503) : .status(200) }
+      var settings = Post.settings()
+      settings.retry[.apns]!.floors[.serverFault] = 2_000
+      settings.lane.orderHold = 100
+      let before = try post.work([post.account(responder)], settings)
+      let first = try await post.send("first", to: ["a"])
+      try await post.until("the first attempt") { responder.pushes.count == 1 }
+      #expect(try await post.done(try await post.send("second", to: ["a"])) == [.accepted: 1])
+      before.stop(grace: 1_000)
+      await post.running[0].value
+      let behind = try post.work([post.account(responder)], settings)
+      #expect(try await post.done(first) == [.accepted: 1])
+      #expect(responder.accepted.map(\.title) == ["second", "first"])
+      #expect(try await post.deliveries(first)[0].overtaken)
+      await post.finish(behind)
+    }
+  }
+
   @Test("what waits longer than the hold is overtaken, and says so; what is not ordered never waits")
   func overtaken() async throws {
     try await withPost { post in
