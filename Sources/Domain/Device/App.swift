@@ -12,6 +12,7 @@ package struct App: Sendable {
   /// Of messages that name none; nil: none.
   package var errorBrake: ErrorBrake? = ErrorBrake()
   package var clock = AppClock()
+  package var limits = TenantLimits()
 
   /// Of Redis, that have a message before it is accepted, unless it asks for another number.
   package var replicas: Int

@@ -49,6 +49,8 @@ enum Scripts {
 
   // Rates and quotas.
   static let grant = LuaText.script("grant", PackageResources.grant_lua)
+  static let leaseTokens = LuaText.script("leaseTokens", PackageResources.leaseTokens_lua)
+  static let holdScheduled = LuaText.script("holdScheduled", PackageResources.holdScheduled_lua)
   static let recipients = LuaText.script("recipients", PackageResources.recipients_lua)
 
   // Looking for what was aimed at one device, a bounded piece at a time. A text that is found may stand there by
@@ -120,7 +122,7 @@ enum Scripts {
     control, controlShard, controlKnown, park, unparked, begin, reschedule, hurry, postpone, postponeStart, releaseJob,
     adjourn,
     probe, lease, release, beat,
-    grant, recipients,
+    grant, leaseTokens, holdScheduled, recipients,
     scanSegment, scanStream, aimedShards,
     changeAudience, addAudience, startAudience, endRest, abandonAudience,
     lockReplays, unlockReplays,

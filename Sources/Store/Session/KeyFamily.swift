@@ -20,6 +20,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case segment = "g"
   case kept = "k"
   case rate = "r"
+  case limitBucket = "rl"
   case caps = "cap"
   case listing = "l"
   case hours = "h"
@@ -43,6 +44,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case testLists = "test"
   case drafts, draft
   case sentDraft = "sent"
+  case waitingMessages = "wait"
 
   // Of the registry.
   case index = "n"
@@ -77,7 +79,9 @@ package enum KeyFamily: String, CaseIterable, Sendable {
 
   package var end: End {
     switch self {
-    case .keyed, .held, .segment, .kept, .rate, .caps, .listing, .hours, .hourEnds, .idempotency, .sentDraft,
+    case .keyed, .held, .segment, .kept, .rate, .limitBucket, .caps, .listing, .hours, .hourEnds, .idempotency,
+      .sentDraft,
+      .waitingMessages,
       .tried, .replays, .stagedBody:
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:

@@ -111,6 +111,8 @@ struct Keys {
   func parked(_ partition: Int) -> String { whole(.parked, partition) }
   /// A rate that is shared: when its next permission is due, and when its ramp began.
   func rate(_ partition: Int, _ name: String) -> String { key(.rate, partition, name) }
+  /// When a token bucket of a key or an app is full again, in microseconds of Redis' clock.
+  func limitBucket(_ partition: Int, _ name: String) -> String { key(.limitBucket, partition, name) }
   /// Audience parts at work, by when what is left of them ends: no first attempt begins after it.
   func ends(_ partition: Int) -> String { whole(.ends, partition) }
   /// Of a topic in a period: four bits for each device number.
@@ -174,6 +176,8 @@ struct Keys {
   /// Ids of drafts by when they were made.
   func drafts(_ app: AppID) -> String { key(.drafts, home(of: app), app.rawValue) }
   func draft(_ app: AppID, _ id: DraftID) -> String { key(.draft, home(of: app), "\(app.rawValue):\(id)") }
+  /// Messages that wait for their time, by that: of apps that may have only so many.
+  func waitingMessages(_ app: AppID) -> String { key(.waitingMessages, home(of: app), app.rawValue) }
   /// The message that a draft became.
   func sentDraft(_ app: AppID, _ id: DraftID) -> String {
     key(.sentDraft, home(of: app), "\(app.rawValue):\(id)")

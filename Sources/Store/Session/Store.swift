@@ -62,6 +62,8 @@ package final class Store {
   package let unsent: UnsentMessages
   package let sweep: PartitionSweep
   package let rates: Rates
+  package let limitBuckets: LimitBuckets
+  package let scheduledCounts: ScheduledCounts
   package let caps: CapCounts
   package let recipients: RecipientCounts
   package let tallies: Tallies
@@ -113,6 +115,8 @@ package final class Store {
     unsent = UnsentMessages(session)
     sweep = PartitionSweep(session)
     rates = Rates(session)
+    limitBuckets = LimitBuckets(session)
+    scheduledCounts = ScheduledCounts(session)
     caps = CapCounts(session)
     recipients = RecipientCounts(session)
     tallies = Tallies(session)

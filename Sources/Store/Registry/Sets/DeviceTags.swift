@@ -66,6 +66,28 @@ package struct DeviceTags: StorePart {
     return (items, nil)
   }
 
+  /// The different tags that devices have. Nil: more than `most` as far as can be told without looking through them.
+  package func names(app: AppID, atMost most: Int) async throws(StoreError) -> Set<ExactText>? {
+    guard try await tagEstimate(app) / settings.partitions <= most else { return nil }
+    return try await names(app, beginning: "")
+  }
+
+  /// Of each tag whether a device that is active has it.
+  package func areUsed(_ tags: [String], app: AppID) async throws(StoreError) -> [Bool] {
+    try await liveCounts(ofTags: tags, app).map { $0 > 0 }
+  }
+
+  private func names(_ app: AppID, beginning prefix: String) async throws(StoreError) -> Set<ExactText> {
+    var names = Set<ExactText>()
+    for (partition, blocks) in try await DeviceSets(session).blockCounts(app: app).enumerated() {
+      for block in 0..<blocks {
+        let found = try await DeviceSets(session).tags(beginning: prefix, block: block, partition: partition, app: app)
+        for tag in found { names.insert(ExactText(tag)) }
+      }
+    }
+    return names
+  }
+
   private static func place(behind cursor: String, in names: [String]) -> Int {
     var (low, high) = (0, names.count)
     while low < high {
@@ -83,14 +105,9 @@ package struct DeviceTags: StorePart {
     {
       return known.names
     }
-    var names = Set<ExactText>()
-    for (partition, blocks) in try await DeviceSets(session).blockCounts(app: app).enumerated() {
-      for block in 0..<blocks {
-        let found = try await DeviceSets(session).tags(beginning: prefix, block: block, partition: partition, app: app)
-        for tag in found { names.insert(ExactText(tag)) }
-      }
+    let sorted = try await names(app, beginning: prefix).map(\.text).sorted {
+      $0.utf8.lexicographicallyPrecedes($1.utf8)
     }
-    let sorted = names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     session.registry.tagListing = TagListing(app: app, prefix: prefix, names: sorted, at: now)
     return sorted
   }

@@ -14,6 +14,14 @@ extension DeviceRegistry {
   }
 
   /// True if there was one.
+  /// Numbers that devices of the app have: those of deleted and pruned ones are free a retention time later.
+  package func count(app: AppID) async throws(StoreError) -> Int {
+    let partitions = 0..<settings.partitions
+    let last = try await ask(partitions.map { RedisCommand("GET", keys.lastNumber($0, app)) })
+    let free = try await ask(partitions.map { RedisCommand("ZCARD", keys.freeNumbers($0, app)) })
+    return zip(last, free).reduce(0) { $0 + Int($1.0.integer ?? 0) - Int($1.1.integer ?? 0) }
+  }
+
   package func removeDevice(_ id: DeviceID, app: AppID) async throws(StoreError) -> Bool {
     for _ in 0..<DeviceRecords.writeAttempts {
       guard let found = try await DeviceRecords(session).find([id], app: app)[0] else { return false }
