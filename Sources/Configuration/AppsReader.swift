@@ -6,12 +6,17 @@ struct AppsReader {
   let providers: [ProviderName: [CredentialSetting]]
   /// Of apps that say nothing else.
   private let replicas: Int
+  private let limits: TenantLimits
   private var faults: FaultList { files.faults }
 
-  init(files: Files, providers: [ProviderName: [CredentialSetting]], replicas: Int = 0) {
+  init(
+    files: Files, providers: [ProviderName: [CredentialSetting]], replicas: Int = 0,
+    limits: TenantLimits = TenantLimits()
+  ) {
     self.files = files
     self.providers = providers
     self.replicas = replicas
+    self.limits = limits
   }
 
   func read(_ items: [(node: Node, pointer: String)]) -> [AppEntry] {
@@ -41,6 +46,8 @@ struct AppsReader {
     entry.app.ratePerSecond = rate
     entry.app.errorBrake = brake
     entry.app.clock = clock
+    entry.app.limits = limits
+    entry.app.limits.readApp(section.section("limits"))
     var durability = section.section("durability")
     entry.app.replicas = durability.integer("replicas", in: Configuration.replicas) ?? replicas
     durability.close()

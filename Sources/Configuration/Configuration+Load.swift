@@ -45,7 +45,7 @@ extension Configuration {
     configuration.retention.read(root.section("retention"))
     configuration.lanes.read(root.section("lanes"))
     configuration.http2.read(root.section("http2"))
-    configuration.limits.read(root.section("limits"))
+    configuration.limits.read(root.section("limits"), &configuration.tenantLimits)
     configuration.workers.read(root.section("workers"))
     configuration.pruneBrake.read(root.section("prune_brake"))
     configuration.durability.read(root.section("durability"))
@@ -66,7 +66,8 @@ extension Configuration {
     configuration.isStrict = root.bool("strict") ?? false
     configuration.logLevel = root.word("log_level", of: LogLevel.self) ?? configuration.logLevel
     configuration.apps = AppsReader(
-      files: files, providers: providers.mapValues(\.settings), replicas: configuration.durability.replicas
+      files: files, providers: providers.mapValues(\.settings), replicas: configuration.durability.replicas,
+      limits: configuration.tenantLimits
     )
     .read(root.list("apps"))
     configuration.filesOfOthers = faults.filesOfOthers

@@ -5,7 +5,8 @@ extension Configuration {
   /// and quotas, and causes, are left out of the names: `retry.floors`.
   package static func names(providers: [ProviderName: ProviderTerms]) -> Set<String> {
     let credentials = providers.keys.map { "{ name: \"\($0.rawValue)\", provider: \"\($0.rawValue)\" }" }
-    let sample = "{ monitor: {}, apps: [{ quiet_hours: {}, credentials: [\(credentials.joined(separator: ", "))] }] }"
+    let app = "{ quiet_hours: {}, limits: {}, credentials: [\(credentials.joined(separator: ", "))] }"
+    let sample = "{ monitor: {}, apps: [\(app)] }"
     let faults = FaultList()
     guard let node = try? Node.parse(Array(sample.utf8)) else { return [] }
     _ = read(node, folder: ".", providers: providers, faults)

@@ -18,6 +18,8 @@ package struct Configuration: Sendable {
   /// Where a process tells how it is, beside its API if it has one; nil: nowhere else.
   package var monitor: Monitor?
   package var limits = Limits()
+  /// Of apps that say nothing else, and of all keys.
+  package var tenantLimits = TenantLimits()
   /// PEM file of the authorities by which providers are verified; nil: the system's.
   package var caFile: String?
   package var logLevel = LogLevel.info

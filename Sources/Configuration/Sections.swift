@@ -199,8 +199,10 @@ extension Configuration.HTTP2 {
 extension Configuration.Limits {
   private static let bodies: ClosedRange<Int64> = 4_096...(64 << 20)
 
-  mutating func read(_ section: Section) {
+  /// Those of keys and apps land in `tenants`: a reload takes them on.
+  mutating func read(_ section: Section, _ tenants: inout TenantLimits) {
     var section = section
+    tenants.read(in: &section)
     if let size = section.size("body", in: Self.bodies) { (body, messageBody) = (Int(size), Int(size)) }
     messageBody = section.size("message_body", in: Self.bodies).map { Int($0) } ?? messageBody
     bulkBody = section.size("bulk_body", in: Self.bodies).map { Int($0) } ?? bulkBody

@@ -1,4 +1,5 @@
 import Configuration
+import Domain
 package import Store
 import Telemetry
 
@@ -46,6 +47,13 @@ extension Setup {
             text: "Redis on \(host) needs no password, so that whoever reaches it can send anything: "
               + "set requirepass or a user there, and redis.password_file here"))
       }
+    }
+    if configuration.tenantLimits.registerKeys[.registrations] == nil {
+      risks.append(
+        Risk(
+          code: "register_without_limit",
+          text: "whoever takes a `register` key out of an app can register devices without end: "
+            + "set limits.register_keys.registrations"))
     }
     for file in configuration.filesOfOthers {
       risks.append(

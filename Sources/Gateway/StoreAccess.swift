@@ -10,6 +10,8 @@ package struct StoreAccess: Sendable {
   package let store: StoreSettings
   /// Of all apps that could be read.
   package let credentials: [CredentialID]
+  /// Of all apps that could be read.
+  package let limits: [AppID: TenantLimits]
   /// Replicas that must have a message before it counts as accepted: the most that anybody asks for.
   package let replicas: Int
   /// What is wrong with the configuration, none of it about Redis. Nil: nothing.
@@ -30,6 +32,7 @@ package struct StoreAccess: Sendable {
     redis = configuration.endpoint
     store = configuration.store
     credentials = configuration.apps.flatMap(\.credentials).map(\.id)
+    limits = Dictionary(configuration.apps.map { ($0.app.id, $0.app.limits) }) { first, _ in first }
     replicas = configuration.apps.map(\.app.replicas).reduce(configuration.durability.replicas, max)
   }
 

@@ -40,6 +40,7 @@ struct ExampleTests {
     #expect(configuration.quotas == plain.quotas)
     #expect(configuration.http2 == plain.http2)
     #expect(configuration.limits == plain.limits)
+    #expect(configuration.tenantLimits == plain.tenantLimits)
     #expect(configuration.workers == plain.workers)
     #expect(configuration.pruneBrake == plain.pruneBrake)
     #expect(configuration.durability == plain.durability)

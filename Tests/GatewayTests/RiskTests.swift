@@ -40,6 +40,12 @@ struct RiskTests {
     #expect(try risks(#"listen: { address: "\#(address)", operations: "key" },"#) == ["plaintext_api"])
   }
 
+  @Test("keys inside apps have a limit of registrations")
+  func registerKeys() throws {
+    #expect(try risks(#"limits: { register_keys: { registrations: "off" } },"#) == ["register_without_limit"])
+    #expect(try risks(#"limits: { register_keys: { requests: "off", registrations: "9/1s" } },"#).isEmpty)
+  }
+
   @Test(
     "a key file that belongs to another user is told", .enabled(if: geteuid() == 0, "only root can give files away"))
   func others() throws {

@@ -35,6 +35,21 @@ extension DeviceCalls {
         results.append((line.number, .failure(error)))
       }
     }
+    var refused: [Int: Problem] = [:]
+    if let limit = tagStock.limit(call.app) {
+      for at in try await tagStock.refused(of: devices.map(\.device.tags), call.app) {
+        refused[at] = TagStock.problem(limit)
+      }
+    }
+    if let limit = stock.limit(call.app) {
+      for at in try await stock.refused(of: devices.map(\.device), call.app) {
+        refused[at] = DeviceStock.problem(limit)
+      }
+    }
+    for (at, problem) in refused { results[places[at]].result = .failure(problem) }
+    places = places.indices.filter { refused[$0] == nil }.map { places[$0] }
+    devices = devices.indices.filter { refused[$0] == nil }.map { devices[$0] }
+    try await call.take(.registrations, devices.count)
     let registered: [PutResult]
     let switches: Switches
     do throws(StoreError) {
@@ -42,6 +57,7 @@ extension DeviceCalls {
     } catch {
       throw Problem(error)
     }
+    stock.registered(registered, call.app)
     let tenant = try configuration.tenant(call.app)
     let registrations = registered.map { done -> Registration? in
       if case .stored(_, let registration) = done { registration } else { nil }

@@ -10,6 +10,8 @@ struct DeviceCalls {
   let loop: EventLoop
   let store: Store
   let configuration: AdoptedConfiguration
+  let stock: DeviceStock
+  let tagStock: TagStock
 
   /// `PUT /v1/devices/{id}`: the registration replaces what was known. Only what is disabled stays so until a
   /// registration says `enabled`.
@@ -36,8 +38,9 @@ struct DeviceCalls {
       return try await put(reading, call) { registration.merge(reading, into: $0) }
     }
     reading.takeInstallation(in: call.app)
+    try await call.take(.registrations, 1)
     let first = try await adopted(reading, by: registration, call.app)
-    return try await put(first, call) { registration.merge(reading, into: $0) }
+    return try await put(first, call, isCharged: true) { registration.merge(reading, into: $0) }
   }
 
   /// What an installation registers the first time. A token that is known already may belong to the device that it is:
@@ -101,9 +104,15 @@ struct DeviceCalls {
     }
   }
 
+  /// `isCharged`: the token of the registration is taken.
   private func put(
-    _ reading: DeviceReading, _ call: Call, merging: ((Device) -> Device)? = nil
+    _ reading: DeviceReading, _ call: Call, isCharged: Bool = false, merging: ((Device) -> Device)? = nil
   ) async throws(Problem) -> HTTPServerResponse {
+    if !isCharged { try await call.take(.registrations, 1) }
+    if let limit = stock.limit(call.app), try await !stock.refused(of: [reading.device], call.app).isEmpty {
+      throw DeviceStock.problem(limit)
+    }
+    try await tagStock.check(reading.device.tags, call.app)
     let result: PutResult
     var device = reading.device
     do throws(StoreError) {
@@ -117,6 +126,7 @@ struct DeviceCalls {
     guard case .stored(let id, let registration) = result else {
       throw userIsFull
     }
+    stock.registered([result], call.app)
     // An app learns no more of the registry than its own place in it.
     let showsAll = call.may(.devices)
     let tenant = try configuration.tenant(call.app)

@@ -7,11 +7,13 @@ import Store
 /// Tags of devices and users, and which are in use.
 struct TagCalls {
   let store: Store
+  let stock: TagStock
 
   /// `PATCH /v1/devices/{id}/tags`: in one step, so that two changes at once both hold.
   func changeDeviceTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try call.deviceID()
     let edit = try edit(in: call, TagReader.edit)
+    try await stock.check((edit.replace ?? []) + edit.add, call.app)
     let result: TagChange.Result
     do throws(StoreError) {
       result = try await store.devices.changeTags(of: id, TagChange(edit), app: call.app)
@@ -25,6 +27,7 @@ struct TagCalls {
   func putUserTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let user = try call.user()
     let edit = try edit(in: call, TagReader.userTags)
+    try await stock.check((edit.replace ?? []) + edit.add, call.app)
     let result: TagChange.Result
     do throws(StoreError) {
       result = try await store.users.changeTags(ofUser: user, TagChange(edit), app: call.app)

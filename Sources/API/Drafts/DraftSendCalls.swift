@@ -73,6 +73,8 @@ struct DraftSendCalls {
     }
     ready.submission.draftOf = id
     ready.submission.labels.name = ready.submission.labels.name ?? stored.name
+    // A draft that was taken for sending can no longer be changed.
+    try await acceptor.charge(ready, call)
     let reservation: DraftReservation
     do throws(StoreError) {
       reservation = try await store.drafts.reserve(
@@ -87,7 +89,7 @@ struct DraftSendCalls {
     case .sent(let message): return Answer.accepted(try await acceptor.became(.repeated(message), of: nil, call.app))
     case .reserved(let message, let again):
       ready.submission.id = message
-      var accepted = try await acceptor.accept(ready, call.app)
+      var accepted = try await acceptor.accept(ready, call)
       accepted.isRepeated = again
       try await settle(id, message, call.app)
       return Answer.accepted(accepted)

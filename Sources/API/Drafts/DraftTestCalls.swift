@@ -34,7 +34,8 @@ struct DraftTestCalls {
     }
     // Nothing is sent before all of them are found good.
     var sent: [(variant: String?, message: AcceptedMessage)] = []
-    for (variant, draft) in ready { sent.append((variant, try await acceptor.accept(draft, call.app))) }
+    for (_, draft) in ready { try await acceptor.charge(draft, call) }
+    for (variant, draft) in ready { sent.append((variant, try await acceptor.accept(draft, call))) }
     return Answer.json(202) { writer in
       writer.objects("items", sent) { writer, item in
         let (variant, message) = item

@@ -197,6 +197,12 @@ final class BulkSendCalls {
     for index in wave {
       guard let prepared = work.drafts[index] else { continue }
       work.drafts[index] = nil
+      do throws(Problem) {
+        try await acceptor.charge(prepared, call)
+      } catch {
+        work.fail(index, error)
+        continue
+      }
       acceptor.chooseReplicas(prepared, call.app)
       drafts.append((index, prepared))
     }
@@ -214,7 +220,7 @@ final class BulkSendCalls {
     let rest = others
     await loop.abreast(rest.count, width: Self.storedAbreast) { place in
       do throws(Problem) {
-        work.settle(rest[place].index, .success(try await self.acceptor.accept(rest[place].prepared, call.app)))
+        work.settle(rest[place].index, .success(try await self.acceptor.accept(rest[place].prepared, call)))
       } catch {
         work.fail(rest[place].index, error)
       }

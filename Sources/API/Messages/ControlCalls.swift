@@ -24,6 +24,8 @@ struct ControlCalls {
     }
     switch controlled {
     case .changed:
+      // It counts among the scheduled ones of its app no longer, if it was one.
+      if word == .cancelled { try? await store.scheduledCounts.leave(id, app: call.app) }
       log(.info, "message_controlled", ["message": id.description, "control": word.name, "key": call.key?.id ?? ""])
       return Answer.bytes("application/json", try await store.reports.found(id, call).encoded)
     case .unchanged: return Answer.bytes("application/json", try await store.reports.found(id, call).encoded)

@@ -15,8 +15,55 @@ final class MessageAcceptor {
     self.counts = counts
   }
 
+  /// Takes the tokens of its deliveries, and its place among the scheduled messages, once; before anything is stored for
+  /// it.
+  func charge(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) {
+    guard !prepared.isCharged else { return }
+    try await call.take(.deliveries, prepared.count)
+    if let schedule = prepared.submission.schedule, let limit = configuration.apps[call.app]?.limits.scheduled {
+      do throws(Problem) {
+        try await enter(prepared, schedule, limit, call.app)
+      } catch {
+        call.allowance?.giveBack(.deliveries, prepared.count)
+        throw error
+      }
+    }
+    prepared.isCharged = true
+  }
+
+  private func enter(
+    _ prepared: PreparedMessage, _ schedule: Schedule, _ limit: Int, _ app: AppID
+  ) async throws(Problem) {
+    let id = prepared.submission.id ?? store.acceptance.identify(prepared.submission)
+    prepared.submission.id = id
+    let isEntered: Bool
+    do throws(StoreError) {
+      isEntered = try await store.scheduledCounts.enter(id, app: app, until: schedule.shown, limit: limit)
+    } catch {
+      throw Problem(error)
+    }
+    guard isEntered else {
+      throw Problem(
+        .scheduledLimit,
+        "The app has its \(limit) scheduled messages (limits.apps.scheduled): cancel some, or schedule this one when some "
+          + "have started")
+    }
+  }
+
+  /// It was not stored after all.
+  private func discharge(_ prepared: PreparedMessage, _ call: Call) async {
+    call.allowance?.giveBack(.deliveries, prepared.count)
+    guard prepared.submission.schedule != nil, configuration.apps[call.app]?.limits.scheduled != nil,
+      let id = prepared.submission.id
+    else { return }
+    // Otherwise it counts until its time.
+    try? await store.scheduledCounts.leave(id, app: call.app)
+  }
+
   /// Stores a message; when it returns, the message survives any crash of this process.
-  func accept(_ prepared: PreparedMessage, _ app: AppID) async throws(Problem) -> AcceptedMessage {
+  func accept(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) -> AcceptedMessage {
+    let app = call.app
+    try await charge(prepared, call)
     chooseReplicas(prepared, app)
     var acceptance = try await submit(prepared)
     // Another request has taken the key since it was looked up. If nothing came of that one, this is the first.
@@ -29,15 +76,22 @@ final class MessageAcceptor {
     }
     switch acceptance {
     case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(prepared.submission)
-    case .unconfirmed, .repeated, .keyReused, .inProgress, .mayBeRegistered: break
+    case .unconfirmed(_, _, isRepeated: true): call.allowance?.giveBack(.deliveries, prepared.count)
+    case .repeated(let id) where id == prepared.submission.id:
+      call.allowance?.giveBack(.deliveries, prepared.count)
+    case .repeated, .keyReused, .inProgress, .mayBeRegistered: await discharge(prepared, call)
     }
     return try await became(acceptance, of: prepared, app)
   }
 
   /// Nil: nothing was done, and who has its token must be looked up.
-  func acceptUnregistered(_ prepared: PreparedMessage, _ app: AppID) async throws(Problem) -> AcceptedMessage? {
-    chooseReplicas(prepared, app)
-    guard case .accepted(let id) = try await submit(prepared) else { return nil }
+  func acceptUnregistered(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) -> AcceptedMessage? {
+    try await charge(prepared, call)
+    chooseReplicas(prepared, call.app)
+    guard case .accepted(let id) = try await submit(prepared) else {
+      await discharge(prepared, call)
+      return nil
+    }
     counts.acceptedMessage(prepared.submission)
     return AcceptedMessage(id, prepared)
   }

@@ -12,6 +12,8 @@ final class PreparedMessage {
   var warnings: [Notice]
   /// Nil: each target will be sent to.
   var forecast: Forecast?
+  /// The tokens of its deliveries are taken.
+  var isCharged = false
 
   init(
     _ message: Message, _ recipients: ResolvedRecipients, body: [UInt8], app: AppID, now: WallTime, warnings: [Notice],

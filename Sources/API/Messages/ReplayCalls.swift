@@ -161,12 +161,13 @@ final class ReplayCalls {
     prepared.submission.idempotency = idempotency
     let id = prepared.submission.id ?? store.acceptance.identify(prepared.submission)
     prepared.submission.id = id
+    try await acceptor.charge(prepared, call)
     do throws(StoreError) {
       try await store.replays.note(Replay(id: id, from: start, next: next), of: parent, ttl: message.ttl)
     } catch {
       throw Problem(error)
     }
-    var answer = try await acceptor.accept(prepared, call.app)
+    var answer = try await acceptor.accept(prepared, call)
     answer.replayOf = parent
     answer.nextAfter = cursor(at: next, selection, call)
     return Answer.accepted(answer)

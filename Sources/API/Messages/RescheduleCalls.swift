@@ -142,7 +142,10 @@ struct RescheduleCalls {
       throw Problem(error)
     }
     switch done {
-    case .done: return true
+    case .done:
+      // Otherwise it counts until its former time.
+      try? await store.scheduledCounts.move(id, app: call.app, until: schedule.shown)
+      return true
     case .changed:
       if let version = change.version { throw Self.changed(version) }
       return false

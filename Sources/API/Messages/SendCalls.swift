@@ -31,10 +31,10 @@ final class SendCalls {
       for: isDryRun ? .answer : .warning)
     if isDryRun { return try await dryRuns.answer(prepared, call) }
     if prepared.submission.asksOwner {
-      if let accepted = try await acceptor.acceptUnregistered(prepared, call.app) { return Answer.accepted(accepted) }
+      if let accepted = try await acceptor.acceptUnregistered(prepared, call) { return Answer.accepted(accepted) }
       prepared = try await preparation.prepare(reading, document, body: body, call, owners: .lookedUp)
     }
     prepared.submission.idempotency = idempotency
-    return Answer.accepted(try await acceptor.accept(prepared, call.app))
+    return Answer.accepted(try await acceptor.accept(prepared, call))
   }
 }

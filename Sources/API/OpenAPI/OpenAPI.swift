@@ -190,13 +190,28 @@ package enum OpenAPI {
     Set(ProblemCode.allCases.map(\.status)).sorted().map { status in
       let codes = ProblemCode.allCases.filter { $0.status == status }
       let text = codes.map { "`\($0.rawValue)`: \($0.title)" }.joined(separator: ". ")
-      return JSONMember(
-        "Problem\(status)",
-        .make([
-          ("description", .string(text)),
-          ("content", .make([("application/problem+json", .make([("schema", .reference("Problem"))]))])),
-        ]))
+      var members: [(String, JSONValue)] = [("description", .string(text))]
+      if status == ProblemCode.rateLimited.status { members.append(("headers", rateLimitHeaders)) }
+      members.append(("content", .make([("application/problem+json", .make([("schema", .reference("Problem"))]))])))
+      return JSONMember("Problem\(status)", .make(members))
     }
+  }
+}
+
+extension OpenAPI {
+  /// Of 429. `RateLimit` and `RateLimit-Policy` come also with other answers, once half of a quota is used.
+  fileprivate static var rateLimitHeaders: JSONValue {
+    func header(_ type: String, _ description: String) -> JSONValue {
+      .make([("description", .string(description)), ("schema", .make([("type", .string(type))]))])
+    }
+    return .make([
+      ("Retry-After", header("integer", "Seconds until the request may be repeated.")),
+      (
+        "RateLimit",
+        header("string", "What is left of each limit and for how many seconds: `\"key-requests\";r=0;t=7`.")
+      ),
+      ("RateLimit-Policy", header("string", "Quota and window of each limit: `\"key-requests\";q=600;w=60`.")),
+    ])
   }
 }
 

@@ -106,6 +106,7 @@ enum OpenAPIAnswers {
       ("type", words(ProblemCode.allCases.map(\.type))), ("title", text), ("status", count),
       ("code", words(ProblemCode.allCases.map(\.rawValue))), ("detail", text), ("retryable", flag),
       ("violations", list("Violation")), ("id", text),
+      ("violated_policies", .make([("type", "array"), ("items", text)])),
     ])
   private static let violation = open(
     ["pointer", "code", "detail"],

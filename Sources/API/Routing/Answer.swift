@@ -43,6 +43,9 @@ extension Problem {
     writer.member("detail", detail)
     writer.member("retryable", code.isRetryable)
     writer.member("id", id?.description)
+    if !violatedPolicies.isEmpty {
+      writer.member("violated_policies", JSONValue.array(violatedPolicies.map { .string($0) }))
+    }
     if !violations.isEmpty {
       writer.key("violations")
       writer.beginArray()

@@ -16,6 +16,8 @@ struct Call {
   /// Who asks; absent on open endpoints.
   let key: APIKey?
   let now: WallTime
+  /// Of the key; nil on open endpoints.
+  var allowance: Allowance?
   /// Of the store: cursors are known by it.
   var cursorSecret: [UInt8] = []
   /// Shared by all lines and checks of the request.
@@ -31,6 +33,18 @@ struct Call {
 
   /// True if the key may do `scope`.
   func may(_ scope: Scope) -> Bool { key?.scopes.contains(scope) == true || key?.scopes.contains(.admin) == true }
+
+  /// Takes tokens before something is done, or throws what the client is told.
+  func take(_ use: LimitedUse, _ count: Int) async throws(Problem) {
+    guard let allowance, try !allowance.takeNow(use, count) else { return }
+    try await allowance.take(use, count)
+  }
+
+  /// Does what counts an audience, or throws where too many of the key or the app are at work.
+  func counting<Value>(_ work: () async throws(Problem) -> Value) async throws(Problem) -> Value {
+    guard let allowance else { return try await work() }
+    return try await allowance.counting(work)
+  }
 
   func document() throws(Problem) -> JSONValue {
     do throws(JSONFault) {

@@ -98,6 +98,8 @@ package struct Endpoint: Sendable {
 
   /// Paths that take NDJSON end so.
   static let bulkEnding = "/bulk"
+  /// Paths that count an audience end so.
+  static let countEnding = "/count"
   static let metrics = "metrics"
   static let readiness = "readiness"
 
@@ -109,7 +111,7 @@ package struct Endpoint: Sendable {
     guard case .key = access else { return ownProblems }
     let always: Set<ProblemCode> = [
       .badRequest, .unauthorized, .forbidden, .invalidParameter, .requestTimeout, .headTooLarge, .internalError,
-      .overloaded, .storeUnavailable, .tooManyFailedKeys, .tooMuchAtOnce,
+      .overloaded, .storeUnavailable, .tooManyFailedKeys, .tooMuchAtOnce, .rateLimited, .beyondRateLimit,
     ]
     return always.union(ownProblems)
       .union(body == nil && !refusesFields ? [] : [.malformedJSON, .unsupportedMediaType, .bodyTooLarge])

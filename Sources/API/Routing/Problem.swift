@@ -25,6 +25,9 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case draftSent = "draft_sent"
   case draftConflict = "draft_conflict"
   case draftLimit = "draft_limit"
+  case deviceLimit = "device_limit"
+  case tagLimit = "tag_limit"
+  case scheduledLimit = "scheduled_limit"
   case preconditionRequired = "precondition_required"
   case contentGone = "content_gone"
   case bodyTooLarge = "body_too_large"
@@ -44,6 +47,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case headTooLarge = "head_too_large"
   case tooManyFailedKeys = "too_many_failed_keys"
   case tooMuchAtOnce = "too_much_at_once"
+  case rateLimited = "rate_limited"
+  case beyondRateLimit = "beyond_rate_limit"
   case internalError = "internal_error"
   case notYet = "not_yet"
   case overloaded
@@ -65,15 +70,15 @@ package enum ProblemCode: String, Sendable, CaseIterable {
       .audienceInUse,
       .nothingToReplay:
       409
-    case .draftSent, .draftLimit: 409
+    case .draftSent, .draftLimit, .deviceLimit, .tagLimit, .scheduledLimit: 409
     case .contentGone: 410
     case .draftConflict: 412
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
-    case .invalidBody, .invalidDraft, .invalidTest, .invalidTestList, .invalidTable: 422
+    case .invalidBody, .invalidDraft, .invalidTest, .invalidTestList, .invalidTable, .beyondRateLimit: 422
     case .preconditionRequired: 428
-    case .tooManyFailedKeys, .tooMuchAtOnce: 429
+    case .tooManyFailedKeys, .tooMuchAtOnce, .rateLimited: 429
     case .headTooLarge: 431
     case .internalError: 500
     case .notYet: 501
@@ -85,7 +90,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   /// True if the same request may succeed later.
   package var isRetryable: Bool {
     switch self {
-    case .requestTimeout, .requestInProgress, .cancelInProgress, .tooManyFailedKeys, .tooMuchAtOnce, .overloaded,
+    case .requestTimeout, .requestInProgress, .cancelInProgress, .tooManyFailedKeys, .tooMuchAtOnce, .rateLimited,
+      .overloaded,
       .storeUnavailable, .durabilityUnconfirmed,
       .providerUnavailable:
       true
@@ -117,6 +123,9 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .draftSent: "The draft is sent"
     case .draftConflict: "Somebody else has changed the draft"
     case .draftLimit: "The app has reached its limit of drafts"
+    case .deviceLimit: "The app has reached its limit of devices"
+    case .tagLimit: "The app has reached its limit of different tags"
+    case .scheduledLimit: "The app has reached its limit of scheduled messages"
     case .preconditionRequired: "The request must name the version that it changes"
     case .contentGone: "The content of the message is no longer stored"
     case .invalidBody: "The body is not valid"
@@ -133,6 +142,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .idempotencyKeyReused: "The idempotency key was used for another request"
     case .tooManyFailedKeys: "Too many API keys were wrong"
     case .tooMuchAtOnce: "The requests in progress are too large together"
+    case .rateLimited: "A rate limit is reached"
+    case .beyondRateLimit: "The request takes more than a rate limit ever allows"
     case .headTooLarge: "The request line and headers are too large"
     case .internalError: "The gateway failed"
     case .notYet: "This call comes with a later version"
@@ -165,6 +176,8 @@ package struct Problem: Error, Sendable {
   package var id: MessageID?
   /// More headers, such as `allow`.
   package var headers: [Header]
+  /// Of a rate limit that is reached: its policies, as the `RateLimit` header names them.
+  var violatedPolicies: [String] = []
 
   /// `detail`: for the caller, without tokens and payloads. `violations`: each with its own place.
   package init(

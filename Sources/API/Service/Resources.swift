@@ -91,9 +91,12 @@ final class Resources {
       forecaster: forecaster)
     namedAudiences = NamedAudienceCalls(
       store: store, configuration: configuration, resolver: audienceResolver, uses: AudienceUses(store: store))
-    tags = TagCalls(store: store)
+    let tagStock = TagStock(loop: loop, store: store, configuration: configuration)
+    tags = TagCalls(store: store, stock: tagStock)
 
-    devices = DeviceCalls(loop: loop, store: store, configuration: configuration)
+    devices = DeviceCalls(
+      loop: loop, store: store, configuration: configuration,
+      stock: DeviceStock(loop: loop, store: store, configuration: configuration), tagStock: tagStock)
     deviceLists = DeviceListCalls(store: store)
     timelines = TimelineCalls(store: store)
     prunes = PruneCalls(store: store, configuration: configuration, log: log)

@@ -5,15 +5,17 @@ import Loop
 import Store
 import Telemetry
 
-/// What is known of a request when its head has come: where it leads, and who asks.
-final class Permit: Sendable {
+/// What is known of a request when its head has come: where it leads, and who asks. Used on the loop only.
+final class Permit: @unchecked Sendable {
   let endpoint: Endpoint
   let parameters: [String]
   /// Nil on open endpoints, but for one that opens the details of `/readyz`.
   let key: APIKey?
+  /// Of the key.
+  let allowance: Allowance?
 
-  init(_ endpoint: Endpoint, _ parameters: [String], key: APIKey?) {
-    (self.endpoint, self.parameters, self.key) = (endpoint, parameters, key)
+  init(_ endpoint: Endpoint, _ parameters: [String], key: APIKey?, allowance: Allowance? = nil) {
+    (self.endpoint, self.parameters, self.key, self.allowance) = (endpoint, parameters, key, allowance)
   }
 }
 
@@ -33,19 +35,34 @@ extension Service {
       let shown = try authentication.shown(by: request)
       try checkRoom(request)
       switch try identify(shown, request, scopes) {
-      case .known(let key): return .now(take(endpoint, parameters, key))
+      case .known(let key):
+        let allowance = limiter.allowance(of: key)
+        if try allowance.takeNow(.requests, 1) { return .now(take(endpoint, parameters, key, allowance)) }
+        return .later { [self] in
+          await verdict(request, endpoint) { () throws(Problem) in
+            try await allowance.take(.requests, 1)
+            return take(endpoint, parameters, key, allowance)
+          }
+        }
       case .lookUp(let find):
         return .later { [self] in
-          do throws(Problem) {
-            return take(endpoint, parameters, try await find())
-          } catch {
-            return refuse(request, endpoint.path, error)
+          await verdict(request, endpoint) { () throws(Problem) in
+            let key = try await find()
+            let allowance = limiter.allowance(of: key)
+            try await allowance.take(.requests, 1)
+            return take(endpoint, parameters, key, allowance)
           }
         }
       }
     } catch {
       return .now(refuse(request, endpoint.path, error))
     }
+  }
+
+  private func verdict(
+    _ request: HTTPServerRequest, _ endpoint: Endpoint, _ find: () async throws(Problem) -> HTTPVerdict
+  ) async -> HTTPVerdict {
+    do throws(Problem) { return try await find() } catch { return refuse(request, endpoint.path, error) }
   }
 
   /// A key that opens the details of `/readyz` is looked up as any other; without one, or with another, there are none.
@@ -90,8 +107,10 @@ extension Service {
     return endpoint.access
   }
 
-  private func take(_ endpoint: Endpoint, _ parameters: [String], _ key: APIKey?) -> HTTPVerdict {
-    .take(permit: Permit(endpoint, parameters, key: key), key: key?.id ?? "")
+  private func take(
+    _ endpoint: Endpoint, _ parameters: [String], _ key: APIKey?, _ allowance: Allowance? = nil
+  ) -> HTTPVerdict {
+    .take(permit: Permit(endpoint, parameters, key: key, allowance: allowance), key: key?.id ?? "")
   }
 
   private func refuse(_ request: HTTPServerRequest, _ path: String, _ problem: Problem) -> HTTPVerdict {

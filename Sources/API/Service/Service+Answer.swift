@@ -13,7 +13,8 @@ extension Service {
     }
     let began = loop.now
     do throws(Problem) {
-      let response = try await perform(permit, request)
+      var response = try await perform(permit, request)
+      if let fields = permit.allowance?.fields, !fields.isEmpty { response.headers += fields }
       return finish(response, request, permit.endpoint.path, nil, began: began)
     } catch {
       return finish(Answer.problem(error.bounded), request, permit.endpoint.path, error, began: began)
@@ -75,11 +76,12 @@ extension Service {
 
     do throws(StoreError) { try await store.session.makeSure() } catch { throw Problem(error) }
     let call = Call(
-      request: request, parameters: permit.parameters, key: key, now: loop.wallNow,
+      request: request, parameters: permit.parameters, key: key, now: loop.wallNow, allowance: permit.allowance,
       cursorSecret: store.session.cursorSecret)
     try queryRules.check(call, permit.endpoint)
     try IdempotencyKeys.checkTaken(request, permit.endpoint)
     try checkBody(request, permit.endpoint)
+    try await call.take(.bytes, request.body.count)
     if permit.endpoint.refusesFields, !request.body.isEmpty {
       let document = try call.document()
       do throws(Refusal) {
@@ -112,6 +114,9 @@ extension Service {
     guard let handler = endpoint.handler else {
       throw Problem(.notYet, "\(endpoint.method) \(endpoint.path) comes with a later version")
     }
-    return try await handler(resources)(call)
+    guard endpoint.path.hasSuffix(Endpoint.countEnding) || call.flag("dry_run") else {
+      return try await handler(resources)(call)
+    }
+    return try await call.counting { () throws(Problem) in try await handler(resources)(call) }
   }
 }

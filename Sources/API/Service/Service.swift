@@ -17,6 +17,7 @@ package final class Service {
   let queryRules: QueryRules
   let resources: Resources
   let turnedAway: Refusals
+  let limiter: RateLimiter
   /// By address, so that look-ups of keys that do not exist are bounded.
   var failedKeys: FailedKeys
   /// Of keys that were not known before.
@@ -42,6 +43,7 @@ package final class Service {
     configuration = AdoptedConfiguration(
       apps: apps, providers: providers, accounts: accounts, timesSubscribers: timesSubscribers)
     authentication = Authentication(store: store, configuration: configuration)
+    limiter = RateLimiter(store: store, configuration: configuration, meters: LimitMeters(metrics, log, loop))
     queryRules = QueryRules(providers: configuration.providerNames)
     channels = BroadcastChannels(loop: loop, caFile: settings.caFile, settings: settings.http2)
     resources = Resources(
@@ -57,6 +59,7 @@ package final class Service {
     apps: [AppID: App], accounts: [CredentialID: any ProviderAccount], timesSubscribers: [ProviderName: Int] = [:]
   ) {
     configuration.adopt(apps: apps, accounts: accounts, timesSubscribers: timesSubscribers)
+    limiter.adopt()
     channels.close()
   }
 

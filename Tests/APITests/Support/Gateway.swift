@@ -21,6 +21,7 @@ final class Gateway: @unchecked Sendable {
   // On the loop only.
   private(set) var store: Store?
   private(set) var service: Service?
+  private var shop: App?
 
   static let shop = AppID(rawValue: "shop")
   static let other = AppID(rawValue: "other")
@@ -34,11 +35,12 @@ final class Gateway: @unchecked Sendable {
   /// Starts a gateway, runs `body` off its loop, and takes everything down.
   static func running(
     redis: RedisServer = RedisServer(), settings: ServiceSettings = ServiceSettings(),
+    limits: TenantLimits = TenantLimits(),
     channels: Origin = Origin(host: "localhost", port: 1),
     _ body: (Gateway) async throws -> Void
   ) async throws {
     let gateway = Gateway(redis: redis)
-    try await gateway.start(settings, channels)
+    try await gateway.start(settings, limits, channels)
     do {
       try await body(gateway)
     } catch {
@@ -48,7 +50,7 @@ final class Gateway: @unchecked Sendable {
     try await gateway.stop()
   }
 
-  private func start(_ settings: ServiceSettings, _ channels: Origin) async throws {
+  private func start(_ settings: ServiceSettings, _ limits: TenantLimits, _ channels: Origin) async throws {
     try await loop.run { [self] in
       var settingsOfStore = StoreSettings()
       // Longer than any test: nothing here ends because a machine is slow.
@@ -56,21 +58,20 @@ final class Gateway: @unchecked Sendable {
       let store = Store(loop: loop, redis: redis.endpoint, settings: settingsOfStore)
       try await store.open(timeout: 60_000)
       var shop = App(id: Self.shop)
+      defer { self.shop = shop }
       shop.credentials = [
         CredentialRoute(credential: FakeAccount.apns, provider: .apns, environment: .production),
         CredentialRoute(credential: FakeAccount.fcm, provider: .fcm, environment: .production),
       ]
       shop.userSecret = Self.userSecret
       shop.registerTags = ["lang:*", "beta"]
+      shop.limits = limits
       let service = Service(
         loop: loop, store: store, apps: [Self.shop: shop, Self.other: App(id: Self.other)],
         providers: [
           .apns: FakeProvider(name: .apns), .fcm: FakeProvider(name: .fcm), .oneSignal: FakeProvider(name: .oneSignal),
         ],
-        accounts: [
-          FakeAccount.apns: FakeAccount(credential: FakeAccount.apns, name: "apns", channelOrigin: channels),
-          FakeAccount.fcm: FakeAccount(credential: FakeAccount.fcm, name: "fcm"),
-        ], settings: settings, metrics: Metrics(), log: Log(minimum: .error),
+        accounts: Self.accounts(channels), settings: settings, metrics: Metrics(), log: Log(minimum: .error),
         zones: ZoneBook { name in
           FileManager.default.contents(atPath: "/usr/share/zoneinfo/\(name)").map { Array($0) }
         })
@@ -85,6 +86,24 @@ final class Gateway: @unchecked Sendable {
       stranger = try await store.keyring.create(
         app: Self.other, scopes: [.admin], note: "test", now: loop.wallNow
       ).secret
+    }
+  }
+
+  private static func accounts(_ channels: Origin) -> [CredentialID: any ProviderAccount] {
+    [
+      FakeAccount.apns: FakeAccount(credential: FakeAccount.apns, name: "apns", channelOrigin: channels),
+      FakeAccount.fcm: FakeAccount(credential: FakeAccount.fcm, name: "fcm"),
+    ]
+  }
+
+  /// Takes on other limits of the shop, as a reload does.
+  func adopt(limits: TenantLimits) async throws {
+    try await loop.run { [self] in
+      guard var shop else { preconditionFailure("the gateway has not started") }
+      shop.limits = limits
+      service?.adopt(
+        apps: [Self.shop: shop, Self.other: App(id: Self.other)],
+        accounts: Self.accounts(Origin(host: "localhost", port: 1)))
     }
   }
 

@@ -30,7 +30,8 @@ extension Journeys {
   )
   func storage() async throws {
     let families = try Self.families()
-    let world = try await World(more: #"limits: { urgent_targets: 100 }, "#)
+    let world = try await World(
+      more: #"limits: { urgent_targets: 100, keys: { requests: "100000/1h" }, apps: { scheduled: 100 } }, "#)
     let gateway = try await world.gateway()
     let client = gateway.client
     func call(_ method: String, _ path: String, _ body: String?, status: ClosedRange<Int> = 200...299) async throws {

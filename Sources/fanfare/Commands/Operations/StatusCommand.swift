@@ -8,10 +8,10 @@ import Store
 /// `fanfare status`: who owns what, and what stands against whom. From the store itself, so that no server need run.
 enum StatusCommand {
   static let command = Command(
-    name: "status", summary: "show workers, partitions, credentials, queues and Redis",
+    name: "status", summary: "show workers, partitions, credentials, queues, limits and Redis",
     about: """
       Shows the live workers with their partitions, the state of each credential, the queues, the prune brakes that are
-      on, and the state of Redis. The command opens the store of the configuration directly; the server need not run.
+      on, the rate limits of keys and apps that are in use with what they have left, and the state of Redis. The command opens the store of the configuration directly; the server need not run.
       If the file has faults that do not concern Redis, it tells them as well: a running server ignores the file until
       they are mended, and the exit code is 3. Exit code 1: something needs an operator.
       """,

@@ -12,6 +12,7 @@ struct StatusView: Sendable {
   private let queue: QueueStatus
   private let brakes: [CredentialID: Braked]
   private let held: [CredentialID: Int]
+  private let limits: StatusLimits
   private let credentials: [Credential]
   private let now: WallTime
   /// What Redis may lose of what was accepted.
@@ -40,6 +41,7 @@ struct StatusView: Sendable {
     losses = redis.losses + [redis.shortage(ofReplicas: access.replicas)].compactMap { $0 }
     queue = try await store.queue.status()
     brakes = try await store.pruneBrakes.all()
+    limits = try await StatusLimits(store, access.limits)
     let conditions = try await store.conditions.all()
     var known = Dictionary(uniqueKeysWithValues: access.credentials.map { ($0, Credential(id: $0)) })
     for sending in owners.workers.flatMap(\.sendings) {
@@ -123,6 +125,7 @@ struct StatusView: Sendable {
     Terminal.print(
       "  \(counted(queue.jobs.values.reduce(0, +), "job"))\(queue.oldest.map { ", the oldest \(age($0)) old" } ?? ""), "
         + "\(counted(queue.retries, "retry")), \(queue.quarantined) that could not be read")
+    limits.show()
     Terminal.print("redis")
     let share = redis.maximumMemory > 0 ? " of \(redis.maximumMemory >> 20) MiB" : ", no maxmemory"
     Terminal.print(
@@ -182,6 +185,7 @@ struct StatusView: Sendable {
     writer.member("quarantined", queue.quarantined)
     writer.member("oldest_at", queue.oldest?.rfc3339)
     writer.endObject()
+    limits.write(to: &writer)
     writer.key("redis")
     writer.beginObject()
     writer.member("version", redis.version)
