@@ -56,6 +56,23 @@ struct NetworkAddressTests {
     #expect(wide.contains(try #require(NetworkAddress("2001:db8:ffff::1"))))
     #expect(!wide.contains(try #require(NetworkAddress("2001:db9::1"))))
     #expect(!wide.contains(NetworkAddress(ipv4: 1)))
+    for (outer, inner, holds) in [
+      ("10.0.0.0/8", "10.1.0.0/16", true), ("10.1.0.0/16", "10.0.0.0/8", false), ("10.0.0.0/8", "10.9.9.9", true),
+      ("0.0.0.0/0", "10.0.0.0/8", true), ("0.0.0.0/0", "::/0", false), ("::/0", "0.0.0.0/0", true),
+      ("2001:db8::/32", "2001:db8:1::/48", true), ("2001:db8::/32", "2001:db9::1", false),
+      ("192.0.2.7", "192.0.2.7", true), ("192.0.2.7", "192.0.2.0/24", false),
+    ] {
+      #expect(
+        try #require(AddressRange(outer)).contains(try #require(AddressRange(inner))) == holds, "\(outer) \(inner)")
+    }
+    for (text, plain) in [
+      ("10.1.2.3/8", "10.0.0.0/8"), ("192.0.2.7/32", "192.0.2.7"), ("0.0.0.0/0", "0.0.0.0/0"),
+      ("::/0", "0:0:0:0:0:0:0:0/0"),
+      ("2001:db8::7/128", "2001:db8:0:0:0:0:0:7"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+    ] {
+      let range = try #require(AddressRange(text))
+      #expect(range.description == plain && AddressRange(plain) == range, "\(text): \(range)")
+    }
     for text in ["10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "x/8", "::/129", ""] { #expect(AddressRange(text) == nil) }
   }
 }

@@ -82,7 +82,7 @@ package struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// An address, or a network such as `10.0.0.0/8` or `2001:db8::/32`.
-package struct AddressRange: Hashable, Sendable {
+package struct AddressRange: Hashable, Sendable, CustomStringConvertible {
   private let first: NetworkAddress
   /// Of 128.
   private let bits: Int
@@ -102,6 +102,17 @@ package struct AddressRange: Hashable, Sendable {
   }
 
   package func contains(_ address: NetworkAddress) -> Bool { Self.masked(address, bits) == first }
+  /// True if all addresses of the other one are in it.
+  package func contains(_ other: AddressRange) -> Bool { other.bits >= bits && contains(other.first) }
+
+  /// Reads as the same range. A single address has no prefix length.
+  package var description: String {
+    let isIPv4 = first.isIPv4 && bits >= Self.ipv4Bits
+    let length = isIPv4 ? bits - Self.ipv4Bits : bits
+    return bits == 128 ? first.description : "\(first)/\(length)"
+  }
+  /// Before an IPv4 address.
+  private static let ipv4Bits = 96
 
   private static func masked(_ address: NetworkAddress, _ bits: Int) -> NetworkAddress {
     // Swift's shifts give 0 beyond the width.
