@@ -27,19 +27,21 @@ struct DryRuns {
     } catch {
       throw Problem(error)
     }
-    // Who may send need not be allowed to read the tokens of devices.
-    let showsTokens = call.may(.devices) || call.may(.read)
+    // Who may send need not be allowed to read what is known of devices.
+    let readsDevices = call.may(.devices) || call.may(.read)
     var samples: [RequestSample] = []
     for (target, stored) in zip(chosen, devices) {
       guard case .queue(let credential) = target.route, let account = configuration.accounts[credential],
         let address = target.registered ? stored?.device.address : target.address
       else { continue }
       for (variant, content) in prepared.message.contents {
-        let shown = showsTokens || !target.registered ? address : masked(address, content, account)
+        let facts = stored?.device.facts ?? DeviceFacts()
+        let shown = readsDevices || !target.registered ? address : masked(address, content, account)
         // It was rendered for this account when the draft was checked.
         let sample = try? RequestSample(
           content, variant: variant, to: shown,
-          device: stored?.device.id, facts: stored?.device.facts ?? DeviceFacts(), by: account, startedAt: call.now)
+          device: stored?.device.id, facts: readsDevices ? facts : masked(facts, content), by: account,
+          startedAt: call.now)
         if let sample { samples.append(sample) }
       }
     }
@@ -75,6 +77,12 @@ struct DryRuns {
       if seen.insert(kind).inserted { chosen.append(target) }
     }
     return chosen
+  }
+
+  /// With each placeholder in place of what would fill it, and in the message's own language.
+  private func masked(_ facts: DeviceFacts, _ message: Message) -> DeviceFacts {
+    let attributes = MessageTexts(message).slots.map { JSONMember($0.name, .string("{{\($0.name)}}")) }
+    return DeviceFacts(platform: facts.platform, attributes: attributes)
   }
 
   private static let mask = "TOKEN"

@@ -56,6 +56,25 @@ struct DryRunTests {
     }
   }
 
+  @Test(
+    "a key that may not read devices sees no attribute and no language of one: placeholders stay as they are written")
+  func attributes() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1", #""language":"de","attributes":{"first_name":"Ana","tier":"gold"}"#)
+      func shown(_ title: String, as scope: Scope) -> String? {
+        let body =
+          #"{"to":{"devices":["d1"]},"notification":{"title":"\#(title)","localized":{"de":{"title":"Hallo {{first_name}}"}}}}"#
+        let reply = gateway.ask("POST", Self.path, body, as: scope)
+        return reply.json["requests"]?.array?.first?["body"]?["shown"]?.string ?? reply.text
+      }
+      for scope in [Scope.send, .admin] {
+        #expect(shown("Hi {{tier}}", as: scope) == (scope == .send ? "Hi {{tier}}" : "Hallo Ana"))
+      }
+      // Who has an attribute is not told either.
+      #expect(shown("Hi {{first_name|you}}", as: .send) == "Hi {{first_name}}")
+    }
+  }
+
   @Test("what a send would refuse, a dry run refuses")
   func refused() async throws {
     try await Gateway.running { gateway in
