@@ -1,12 +1,14 @@
 import Domain
 
 /// Durations and sizes are written as text with a unit, so that no number needs a guess.
-enum Units {
-  static let durationHelp = "Write a duration with its unit, such as \"250ms\", \"60s\", \"15m\", \"1h\" or \"7d\""
+package enum Units {
+  /// A sentence for whoever wrote something else.
+  package static let durationHelp =
+    "Write a duration with its unit, such as \"250ms\", \"60s\", \"15m\", \"1h\" or \"7d\""
   static let sizeHelp = "Write a size with its unit, such as \"512KiB\", \"1MiB\" or \"4GiB\""
 
-  /// Milliseconds.
-  static func duration(_ text: String) -> Int64? {
+  /// Milliseconds; nil: the text has no unit, or another one.
+  package static func duration(_ text: String) -> Int64? {
     scaled(text, by: ["ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000])
   }
 

@@ -138,9 +138,9 @@ package final class RunningGateway {
   }
 
   /// Makes an API key, through the connection of the API.
-  package func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
+  package func createKey(_ new: NewKey, app: AppID) throws -> String {
     guard let api else { preconditionFailure("keys are made while the API runs") }
-    return try api.createKey(app: app, scopes: scopes, note: note)
+    return try api.createKey(new, app: app)
   }
 }
 
@@ -198,10 +198,10 @@ private final class APIThread: @unchecked Sendable {
     try? Blocking.on(loop) { [self] in service?.refused(configuration: reason) }
   }
 
-  func createKey(app: AppID, scopes: Set<Scope>, note: String) throws -> String {
+  func createKey(_ new: NewKey, app: AppID) throws -> String {
     try Blocking.on(loop) { [self] in
       guard let store else { preconditionFailure("the API is open") }
-      return try await store.keyring.create(app: app, scopes: scopes, note: note, now: loop.wallNow).secret
+      return try await store.keyring.create(new, app: app, now: loop.wallNow).secret
     }
   }
 

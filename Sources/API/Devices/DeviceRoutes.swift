@@ -27,7 +27,7 @@ extension Endpoint {
       problems: [.malformedTable, .invalidTable]
     ) { $0.devices.registerDevices },
     Endpoint(
-      "exportDevices", "GET", "/v1/devices/export", .key([.devices, .read]), query: ["dead", "format"],
+      "exportDevices", "GET", "/v1/devices/export", .key([.export]), query: ["dead", "format"],
       "Export all devices, as NDJSON or CSV", forms: [.lines, .table],
       answers: [
         .init(

@@ -3,7 +3,7 @@ import Store
 extension Endpoint {
   static let drafts: [Endpoint] = [
     Endpoint(
-      "listDrafts", "GET", "/v1/drafts", .key([.send, .read]), query: ["format"],
+      "listDrafts", "GET", "/v1/drafts", .key([.send, .read, .test]), query: ["format"],
       "List or export the drafts, newest first",
       answers: [.list("All of them, newest first; as NDJSON or CSV too", "Draft", "DraftSummary")]
     ) { $0.drafts.listDrafts },
@@ -13,7 +13,7 @@ extension Endpoint {
       problems: [.invalidDraft, .draftLimit]
     ) { $0.drafts.createDraft },
     Endpoint(
-      "readDraft", "GET", "/v1/drafts/{id}", .key([.send, .read]),
+      "readDraft", "GET", "/v1/drafts/{id}", .key([.send, .read, .test]),
       "Read a draft, with what is missing before it can be sent",
       answers: [.json(200, "The draft; `etag` is its version", "Draft")],
       problems: [.notFound, .draftSent]
@@ -30,13 +30,13 @@ extension Endpoint {
       problems: [.notFound, .draftSent, .draftConflict]
     ) { $0.drafts.deleteDraft },
     Endpoint(
-      "countDraft", "POST", "/v1/drafts/{id}/count", .key([.send, .read]),
+      "countDraft", "POST", "/v1/drafts/{id}/count", .key([.send, .read, .test]),
       "Forecast how many devices a draft would be sent to now",
       answers: [.json(200, "The forecast, if the draft were sent now", "DraftCount")],
       problems: [.notFound, .draftSent, .invalidMessage]
     ) { $0.draftSending.countDraft },
     Endpoint(
-      "testDraft", "POST", "/v1/drafts/{id}/test", .key([.send]), "Send a draft to test lists only",
+      "testDraft", "POST", "/v1/drafts/{id}/test", .key([.send, .test]), "Send a draft to test lists only",
       body: .init("Test"),
       answers: [.json(202, "A message for each variant, stored durably", "Tests")],
       problems: [.invalidTest, .notFound, .draftSent]
@@ -57,7 +57,7 @@ extension Endpoint {
       problems: [.notFound, .draftSent, .draftLimit]
     ) { $0.drafts.duplicateDraft },
     Endpoint(
-      "listTestLists", "GET", "/v1/test_lists", .key([.send, .read]), query: ["format"],
+      "listTestLists", "GET", "/v1/test_lists", .key([.send, .read, .test]), query: ["format"],
       "List or export the test lists",
       answers: [.list("All of them, by name; as NDJSON or CSV too", "TestList", "TestList")]
     ) { $0.testLists.listTestLists },
@@ -68,7 +68,7 @@ extension Endpoint {
       problems: [.invalidTestList]
     ) { $0.testLists.putTestList },
     Endpoint(
-      "readTestList", "GET", "/v1/test_lists/{name}", .key([.send, .read]), "Read a test list",
+      "readTestList", "GET", "/v1/test_lists/{name}", .key([.send, .read, .test]), "Read a test list",
       answers: [.json(200, "The test list", "TestList")],
       problems: [.notFound]
     ) { $0.testLists.readTestList },

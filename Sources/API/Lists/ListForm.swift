@@ -18,13 +18,26 @@ enum ListForm: String, CaseIterable {
   }
 }
 
+extension ListForm {
+  /// What a request asks for; nil: it does not say, or not in a word that is known.
+  init?(askedBy request: HTTPServerRequest) {
+    if let word = request.query("format") {
+      self.init(rawValue: word)
+    } else if let form = [ListForm.lines, .table].first(where: { request.accepts($0.mediaType) }) {
+      self = form
+    } else {
+      return nil
+    }
+  }
+}
+
 extension Call {
   /// `usual`: where the client does not say.
-  func form(usual: ListForm = .json) -> ListForm {
-    if let word = request.query("format") {
-      guard let form = ListForm(rawValue: word) else { preconditionFailure("a query is checked before it is read") }
-      return form
-    }
-    return [ListForm.lines, .table].first { accepts($0.mediaType) } ?? usual
+  func form(usual: ListForm = .json) -> ListForm { ListForm(askedBy: request) ?? usual }
+}
+
+extension HTTPServerRequest {
+  fileprivate func accepts(_ type: String) -> Bool {
+    header("accept")?.split(separator: ",").contains { Call.mediaType(String($0)) == type } ?? false
   }
 }

@@ -24,7 +24,7 @@ package enum OpenAPI {
   private static var components: JSONValue {
     let scopes = Scope.allCases.map(\.rawValue).joined(separator: ", ")
     let key: JSONValue = .make([
-      ("type", "http"), ("scheme", "bearer"), ("description", .string("An API key, `fk_…`, with the scopes \(scopes)")),
+      ("type", "http"), ("scheme", "bearer"), ("description", .string("An API key, `fan_…`. The scopes are \(scopes)")),
     ])
     return .make([
       ("securitySchemes", .make([("key", key)])),
@@ -96,7 +96,7 @@ package enum OpenAPI {
         case "format":
           .make([
             ("type", "string"), ("enum", .array(endpoint.forms.map { .string($0.rawValue) })),
-            ("description", "Replaces `Accept`. NDJSON and CSV return the whole list."),
+            ("description", .string(formatNote(of: endpoint))),
           ])
         case "from", "to": .make([("type", "string"), ("format", "date-time")])
         case "map", "set":
@@ -156,6 +156,11 @@ package enum OpenAPI {
         ]))
     }
     return parameters
+  }
+
+  private static func formatNote(of endpoint: Endpoint) -> String {
+    "Replaces `Accept`. NDJSON and CSV return the whole list"
+      + (endpoint.hasPages ? ", which needs the scope `export`." : ".")
   }
 
   /// One of these, or several with commas between.

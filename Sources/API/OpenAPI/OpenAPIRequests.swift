@@ -23,6 +23,7 @@ package enum OpenAPIRequests {
     JSONMember("TagEdit", tagEdit), JSONMember("UserTags", userTags), JSONMember("ChannelRequest", channelRequest),
     JSONMember("DraftToKeep", draft), JSONMember("Test", test), JSONMember("TestListToKeep", testList),
     JSONMember("AudienceToCount", audienceToCount), JSONMember("AudienceToKeep", audienceToKeep),
+    JSONMember("KeyToMake", newKey), JSONMember("KeyEdit", keyEdit), JSONMember("KeyRotation", keyRotation),
   ]
 
   // MARK: Objects

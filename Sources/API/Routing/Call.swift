@@ -32,7 +32,7 @@ struct Call {
   }
 
   /// True if the key may do `scope`.
-  func may(_ scope: Scope) -> Bool { key?.scopes.contains(scope) == true || key?.scopes.contains(.admin) == true }
+  func may(_ scope: Scope) -> Bool { key?.may(scope) == true }
 
   /// Takes tokens before something is done, or throws what the client is told.
   func take(_ use: LimitedUse, _ count: Int) async throws(Problem) {
@@ -86,13 +86,6 @@ struct Call {
       if parts.count == 2, parts[0] == "charset" { return parts[1] }
     }
     return nil
-  }
-
-  func accepts(_ type: String) -> Bool {
-    guard let accept = request.header("accept") else { return false }
-    return accept.split(separator: ",").contains { part in
-      Self.mediaType(String(part)) == type
-    }
   }
 }
 

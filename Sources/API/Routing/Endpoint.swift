@@ -1,3 +1,4 @@
+import Domain
 import HTTPServer
 package import Store
 
@@ -83,6 +84,7 @@ package struct Endpoint: Sendable {
     self.path = path
     self.access = access
     self.query = query
+    hasPages = query.contains("cursor")
     self.summary = summary
     self.body = body
     self.headers = headers
@@ -103,6 +105,9 @@ package struct Endpoint: Sendable {
   static let metrics = "metrics"
   static let readiness = "readiness"
 
+  /// A list in pages. As a whole it is an export, which a key may do without reading pages, and the other way round.
+  let hasPages: Bool
+
   /// It says all in its path and query: a field in a body is a mistake, such as a `dry_run` that belongs into the query.
   var refusesFields: Bool { body == nil && method == "POST" }
 
@@ -118,7 +123,19 @@ package struct Endpoint: Sendable {
       .union(refusesFields ? [.invalidBody] : [])
   }
 
+  /// Parameters that may be given several times.
+  static let repeated: Set<String> = ["map", "set"]
+  /// … and those that take several words, parted by commas.
+  static let listed: Set<String> = ["state", "status", "provider", "token_kind"]
+
+  /// What `?state=` takes here: states of messages, or of deliveries.
+  var states: [String] {
+    path == Self.messagesPath
+      ? MessageState.allCases.map(\.rawValue)
+      : DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue)
+  }
+
   /// Literal paths stand before the patterns that would take them too.
   package static let all: [Endpoint] =
-    messages + drafts + audiences + devices + prunes + users + channels + tags + service
+    messages + drafts + audiences + devices + prunes + users + channels + tags + keys + service
 }

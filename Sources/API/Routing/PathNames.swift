@@ -39,5 +39,6 @@ extension Problem {
   }
   static var noDraft: Problem { Problem(.notFound, "No draft has this id: it may be another app's, or deleted") }
   static var noDevice: Problem { Problem(.notFound, "No device has this id") }
+  static var noKey: Problem { Problem(.notFound, "No key of this app has this id") }
   static var noUser: Problem { Problem(.notFound, "No device is registered for this user") }
 }

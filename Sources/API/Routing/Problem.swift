@@ -43,6 +43,10 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case invalidDraft = "invalid_draft"
   case invalidTest = "invalid_test"
   case invalidTestList = "invalid_test_list"
+  case invalidKey = "invalid_key"
+  case keyLimit = "key_limit"
+  case keyRotating = "key_rotating"
+  case lastAdminKey = "last_admin_key"
   case idempotencyKeyReused = "idempotency_key_reused"
   case headTooLarge = "head_too_large"
   case tooManyFailedKeys = "too_many_failed_keys"
@@ -70,13 +74,13 @@ package enum ProblemCode: String, Sendable, CaseIterable {
       .audienceInUse,
       .nothingToReplay:
       409
-    case .draftSent, .draftLimit, .deviceLimit, .tagLimit, .scheduledLimit: 409
+    case .draftSent, .draftLimit, .deviceLimit, .tagLimit, .scheduledLimit, .keyLimit, .keyRotating, .lastAdminKey: 409
     case .contentGone: 410
     case .draftConflict: 412
     case .bodyTooLarge: 413
     case .unsupportedMediaType: 415
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
-    case .invalidBody, .invalidDraft, .invalidTest, .invalidTestList, .invalidTable, .beyondRateLimit: 422
+    case .invalidBody, .invalidDraft, .invalidTest, .invalidTestList, .invalidTable, .invalidKey, .beyondRateLimit: 422
     case .preconditionRequired: 428
     case .tooManyFailedKeys, .tooMuchAtOnce, .rateLimited: 429
     case .headTooLarge: 431
@@ -132,6 +136,10 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .invalidDraft: "The draft is not valid"
     case .invalidTest: "The test is not valid"
     case .invalidTestList: "The test list is not valid"
+    case .invalidKey: "The key is not valid"
+    case .keyLimit: "The app has reached its limit of keys"
+    case .keyRotating: "The key has two secrets already"
+    case .lastAdminKey: "It is the app's last key with `admin`"
     case .bodyTooLarge: "The body is too large"
     case .unsupportedMediaType: "The body has the wrong content type"
     case .invalidMessage: "The message is not valid"

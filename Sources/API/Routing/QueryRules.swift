@@ -110,17 +110,3 @@ struct QueryRules {
     }
   }
 }
-
-extension Endpoint {
-  /// Parameters that may be given several times.
-  static let repeated: Set<String> = ["map", "set"]
-  /// … and those that take several words, parted by commas.
-  static let listed: Set<String> = ["state", "status", "provider", "token_kind"]
-
-  /// What `?state=` takes here: states of messages, or of deliveries.
-  var states: [String] {
-    path == Self.messagesPath
-      ? MessageState.allCases.map(\.rawValue)
-      : DeliveryState.allCases.map(\.rawValue) + Outcome.allCases.map(\.rawValue)
-  }
-}

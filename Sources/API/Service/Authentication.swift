@@ -18,21 +18,31 @@ final class Authentication {
       throw Self.unauthorized("The request has several `Authorization` headers: send it once", error: nil)
     }
     guard let secret = Self.bearer(request) else {
-      throw Self.unauthorized("Send `Authorization: Bearer fk_…` with an API key", error: nil)
+      throw Self.unauthorized("Send `Authorization: Bearer fan_…` with an API key", error: nil)
     }
-    guard let shown = store.keyring.presented(secret) else { throw Self.unknown }
+    guard let shown = store.keyring.presented(secret) else { throw Self.malformed }
     return shown
   }
 
   /// What the look-up of a key found.
-  func valid(_ found: APIKey?) throws(Problem) -> APIKey {
-    guard let found else { throw Self.unknown }
-    return found
+  func valid(_ found: KeyLookup) throws(Problem) -> IdentifiedKey {
+    switch found {
+    case .valid(let key): return key
+    case .unknown: throw Self.unknown
+    case .ended(let time):
+      throw Self.unauthorized(
+        "This API key, or this secret of it, ended at \(time.rfc3339): use a newer one", error: "invalid_token")
+    }
   }
 
-  /// Throws if the key may not do what is asked.
-  func authorize(_ key: APIKey, _ scopes: Set<Scope>) throws(Problem) {
+  /// Throws if the key may not do what is asked, or not from there.
+  func authorize(_ key: APIKey, _ scopes: Set<Scope>, from address: NetworkAddress) throws(Problem) {
     guard configuration.apps[key.app] != nil else { throw Self.unknown }
+    guard key.isValid(from: address) else {
+      throw Problem(
+        .forbidden,
+        "This key is not for use from \(address): change its addresses, or behind a proxy listen.trusted_proxies")
+    }
     guard key.scopes.contains(.admin) || !key.scopes.isDisjoint(with: scopes) else {
       let names = scopes.map(\.rawValue).sorted()
       let detail = names.count == 1 ? "the scope `\(names[0])`" : "one of the scopes \(names.joined(separator: ", "))"
@@ -46,8 +56,11 @@ final class Authentication {
     }
   }
 
-  private static var unknown: Problem {
-    unauthorized("This API key is unknown or revoked", error: "invalid_token")
+  static var unknown: Problem { unauthorized("This API key is unknown or revoked", error: "invalid_token") }
+
+  private static var malformed: Problem {
+    unauthorized(
+      "This is not an API key: it begins with `fan_`, and a part of it is missing or wrong", error: "invalid_token")
   }
 
   /// Longer ones are no keys of ours and are not worth a look-up.
@@ -59,13 +72,14 @@ final class Authentication {
     let scheme = value.drop { $0 == space }.prefix { $0 != space }
     let secret = value[scheme.endIndex...].drop { $0 == space }
     guard scheme.count == 6, scheme.elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }),
-      secret.count <= longestSecret, secret.starts(with: "fk_".utf8)
+      secret.count <= longestSecret,
+      [KeySecret.prefix, KeySecret.formerPrefix].contains(where: { secret.starts(with: $0.utf8) })
     else { return nil }
     let text = String(Substring(secret))
     return ByteSet.printable.holdsAll(of: text) ? text : nil
   }
 
-  private static func unauthorized(_ detail: String, error: String?) -> Problem {
+  static func unauthorized(_ detail: String, error: String?) -> Problem {
     let challenge = "Bearer realm=\"fanfare\"" + (error.map { ", error=\"\($0)\"" } ?? "")
     return Problem(.unauthorized, detail, headers: [Header("www-authenticate", challenge)])
   }

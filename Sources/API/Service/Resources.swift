@@ -33,6 +33,9 @@ final class Resources {
   let users: UserCalls
   let channels: ChannelCalls
 
+  // Who may ask.
+  let keys: KeyCalls
+
   // How the gateway is.
   let health: HealthCalls
   let metrics: MetricsCalls
@@ -102,6 +105,8 @@ final class Resources {
     prunes = PruneCalls(store: store, configuration: configuration, log: log)
     users = UserCalls(store: store)
     self.channels = ChannelCalls(configuration: configuration, channels: channels)
+
+    self.keys = KeyCalls(store: store, log: log)
 
     health = HealthCalls(store: store, configuration: configuration, isOpen: settings.operations == .everybody)
     self.metrics = MetricsCalls(loop: loop, store: store, configuration: configuration, metrics: metrics)

@@ -9,13 +9,13 @@ import Telemetry
 final class Permit: @unchecked Sendable {
   let endpoint: Endpoint
   let parameters: [String]
-  /// Nil on open endpoints, but for one that opens the details of `/readyz`.
-  let key: APIKey?
+  /// Who asks. Nil on open endpoints, but for one that opens the details of `/readyz`.
+  let identity: IdentifiedKey?
   /// Of the key.
   let allowance: Allowance?
 
-  init(_ endpoint: Endpoint, _ parameters: [String], key: APIKey?, allowance: Allowance? = nil) {
-    (self.endpoint, self.parameters, self.key, self.allowance) = (endpoint, parameters, key, allowance)
+  init(_ endpoint: Endpoint, _ parameters: [String], _ identity: IdentifiedKey?, _ allowance: Allowance? = nil) {
+    (self.endpoint, self.parameters, self.identity, self.allowance) = (endpoint, parameters, identity, allowance)
   }
 }
 
@@ -28,29 +28,31 @@ extension Service {
     case .found(let found, let values): (endpoint, parameters) = (found, values)
     }
     do throws(Problem) {
-      guard case .key(let scopes) = access(of: endpoint) else { return try admitOpen(request, endpoint, parameters) }
+      guard case .key(let scopes) = access(of: endpoint, request) else {
+        return try admitOpen(request, endpoint, parameters)
+      }
       guard !settings.onlyOpen else {
         throw Problem(.notFound, "This process only sends; use a process that serves the API")
       }
       let shown = try authentication.shown(by: request)
       try checkRoom(request)
       switch try identify(shown, request, scopes) {
-      case .known(let key):
-        let allowance = limiter.allowance(of: key)
-        if try allowance.takeNow(.requests, 1) { return .now(take(endpoint, parameters, key, allowance)) }
+      case .known(let identity):
+        let allowance = limiter.allowance(of: identity.key)
+        if try allowance.takeNow(.requests, 1) { return .now(take(endpoint, parameters, identity, allowance)) }
         return .later { [self] in
           await verdict(request, endpoint) { () throws(Problem) in
             try await allowance.take(.requests, 1)
-            return take(endpoint, parameters, key, allowance)
+            return take(endpoint, parameters, identity, allowance)
           }
         }
       case .lookUp(let find):
         return .later { [self] in
           await verdict(request, endpoint) { () throws(Problem) in
-            let key = try await find()
-            let allowance = limiter.allowance(of: key)
+            let identity = try await find()
+            let allowance = limiter.allowance(of: identity.key)
             try await allowance.take(.requests, 1)
-            return take(endpoint, parameters, key, allowance)
+            return take(endpoint, parameters, identity, allowance)
           }
         }
       }
@@ -83,34 +85,46 @@ extension Service {
 
   /// A key that may do what is asked, or how it is found.
   private enum Identity {
-    case known(APIKey)
-    case lookUp(() async throws(Problem) -> APIKey)
+    case known(IdentifiedKey)
+    case lookUp(() async throws(Problem) -> IdentifiedKey)
   }
 
   private func identify(
     _ shown: PresentedKey, _ request: HTTPServerRequest, _ scopes: Set<Scope>
   ) throws(Problem) -> Identity {
-    if let key = store.keyring.cached(shown) {
-      try authentication.authorize(key, scopes)
-      return .known(key)
+    if let found = store.keyring.cached(shown) {
+      try authentication.authorize(found.key, scopes, from: request.address)
+      return .known(found)
     }
     try beginLookUp(shown, request)
-    return .lookUp { [self] () async throws(Problem) -> APIKey in
-      let key = try await lookUp(shown, request)
-      try authentication.authorize(key, scopes)
-      return key
+    return .lookUp { [self] () async throws(Problem) -> IdentifiedKey in
+      let found = try await lookUp(shown, request)
+      try authentication.authorize(found.key, scopes, from: request.address)
+      return found
     }
   }
 
-  func access(of endpoint: Endpoint) -> Endpoint.Access {
+  /// The key of a request whose body has come. A body may take minutes; meanwhile the key may be revoked.
+  func stillValid(
+    _ identity: IdentifiedKey, _ request: HTTPServerRequest, _ scopes: Set<Scope>
+  ) async throws(Problem) -> APIKey {
+    guard identity.until <= loop.now else { return identity.key }
+    switch try identify(identity.presented, request, scopes) {
+    case .known(let found): return found.key
+    case .lookUp(let find): return try await find().key
+    }
+  }
+
+  func access(of endpoint: Endpoint, _ request: HTTPServerRequest) -> Endpoint.Access {
     if settings.operations == .keys, endpoint.operation == Endpoint.metrics { return .key([.read]) }
+    if endpoint.hasPages, let form = ListForm(askedBy: request), form != .json { return .key([.export]) }
     return endpoint.access
   }
 
   private func take(
-    _ endpoint: Endpoint, _ parameters: [String], _ key: APIKey?, _ allowance: Allowance? = nil
+    _ endpoint: Endpoint, _ parameters: [String], _ identity: IdentifiedKey?, _ allowance: Allowance? = nil
   ) -> HTTPVerdict {
-    .take(permit: Permit(endpoint, parameters, key: key, allowance: allowance), key: key?.id ?? "")
+    .take(permit: Permit(endpoint, parameters, identity, allowance), key: identity?.key.id ?? "")
   }
 
   private func refuse(_ request: HTTPServerRequest, _ path: String, _ problem: Problem) -> HTTPVerdict {
@@ -144,11 +158,11 @@ extension Service {
       retryAfter: Int(wait / 1_000) + 1)
   }
 
-  private func lookUp(_ shown: PresentedKey, _ request: HTTPServerRequest) async throws(Problem) -> APIKey {
+  private func lookUp(_ shown: PresentedKey, _ request: HTTPServerRequest) async throws(Problem) -> IdentifiedKey {
     let isFamiliar = store.keyring.isFamiliar(shown)
     if !isFamiliar { lookUpsAtWork += 1 }
     defer { if !isFamiliar { lookUpsAtWork -= 1 } }
-    let found: APIKey?
+    let found: KeyLookup
     do throws(StoreError) {
       try await store.session.makeSure()
       found = try await store.keyring.find(shown)
@@ -157,8 +171,9 @@ extension Service {
       if !isFamiliar { recover(request) }
       throw Problem(error)
     }
-    if found != nil, !isFamiliar { recover(request) }
-    return try authentication.valid(found)
+    let key = try authentication.valid(found)
+    if !isFamiliar { recover(request) }
+    return key
   }
 
   private func recover(_ request: HTTPServerRequest) {

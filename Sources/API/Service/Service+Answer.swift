@@ -66,8 +66,8 @@ extension Service {
 
   private func perform(_ permit: Permit, _ request: HTTPServerRequest) async throws(Problem) -> HTTPServerResponse {
     // Open endpoints tell how the gateway is: they must answer when it has too much to do.
-    guard case .key = access(of: permit.endpoint), let key = permit.key else {
-      let call = Call(request: request, parameters: permit.parameters, key: permit.key, now: loop.wallNow)
+    guard case .key(let scopes) = access(of: permit.endpoint, request), let identity = permit.identity else {
+      let call = Call(request: request, parameters: permit.parameters, key: permit.identity?.key, now: loop.wallNow)
       return try await carryOut(permit.endpoint, call)
     }
     try checkRoom(request)
@@ -75,6 +75,7 @@ extension Service {
     defer { requestsAtWork -= 1 }
 
     do throws(StoreError) { try await store.session.makeSure() } catch { throw Problem(error) }
+    let key = try await stillValid(identity, request, scopes)
     let call = Call(
       request: request, parameters: permit.parameters, key: key, now: loop.wallNow, allowance: permit.allowance,
       cursorSecret: store.session.cursorSecret)

@@ -9,12 +9,14 @@ enum FieldHint {
     "timestamp": "in seconds since 1970", "stale_date": "in seconds since 1970",
     "dismissal_date": "in seconds since 1970", "holdout": "in percent: 10", "weight": "in percent: 45",
     "share": "as a part of 1: 0.5 is half of the deliveries", "minimum": "in outcomes: 500", "max": "in messages: 2",
-    "replicas": "such as 1", "volume": "such as 0.8", "relevance_score": "such as 0.8",
+    "replicas": "such as 1", "keep": "in seconds: 86400 is a day", "volume": "such as 0.8",
+    "relevance_score": "such as 0.8",
   ]
   /// Values as JSON writes them.
   private static let examples = [
     "send_at": #""2026-12-01T09:00:00Z""#, "send_at_local": #""2026-12-01T09:00:00""#,
-    "last_seen_at": #""2026-12-01T09:00:00Z""#, "registered_at": #""2026-12-01T09:00:00Z""#,
+    "expires_at": #""2026-12-01T09:00:00Z""#, "last_seen_at": #""2026-12-01T09:00:00Z""#,
+    "registered_at": #""2026-12-01T09:00:00Z""#,
     "tz": #""Europe/Vienna""#, "zone": #""Europe/Vienna""#, "language": #""de""#, "from": #""22:00""#,
     "to": #""08:00""#, "color": ##""#3366ff""##, "audience": #""plan:pro && lang:de""#,
     "sound": #""default", or { "name": "alarm.caf", "critical": true }"#,

@@ -99,6 +99,12 @@ package struct Schema: Sendable {
   /// The body of `PUT /v1/test_lists/{name}`.
   package static let testList = Schema("test list", ["devices", "users", "tokens"])
 
+  /// The body of `POST /v1/keys`.
+  package static let newKey = Schema("key", ["name", "scopes", "expires_at", "addresses"])
+  /// A change of an API key.
+  package static let keyEdit = Schema("key", newKey.fields)
+  package static let keyRotation = Schema("rotation", ["keep"])
+
   /// A change of a device's tags.
   package static let tagEdit = Schema("tags", ["add", "remove", "replace"])
   /// All tags of a user.
@@ -112,6 +118,7 @@ package struct Schema: Sendable {
     namedAudience, replay, quietHours, cap, schedule,
     tagEdit,
     userTags, draft, test, testList,
+    newKey, keyEdit, keyRotation,
   ]
 
   /// Where a member that is unknown here belongs, if clients are likely to look for it here.

@@ -44,7 +44,7 @@ final class GatewayProcess: Sendable {
   /// A key for sending, reading and registering, by `fanfare keys create`. `config` has one app.
   static func makeKey(config: String, log: String) throws(ChildProcess.StartFailure) -> String {
     let words = [
-      "keys", "create", "--config", config, "--scopes", "send,devices,read", "--note", "laboratory", "--json",
+      "keys", "create", "--config", config, "--scopes", "send,devices,read", "--name", "laboratory", "--json",
     ]
     let process = try ReadProcess(try program(), words, log: log)
     let line = process.line(timeout: patience) { $0.contains("\"secret\"") }

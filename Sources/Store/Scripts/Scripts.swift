@@ -115,6 +115,11 @@ enum Scripts {
   static let leave = LuaText.script("leave", PackageResources.leave_lua)
   static let tagUser = LuaText.script("tagUser", PackageResources.tagUser_lua)
 
+  // API keys.
+  static let changeKey = LuaText.script("changeKey", PackageResources.changeKey_lua)
+  static let adoptKey = LuaText.script("adoptKey", PackageResources.adoptKey_lua)
+  static let noteUse = LuaText.script("noteUse", PackageResources.noteUse_lua)
+
   static let all = [
     acceptHere, acceptHome, addShard, stage, spreadDone, reserve, confirm, acceptInline,
     endInline, unfold, dropInline,
@@ -131,5 +136,6 @@ enum Scripts {
     writeDevices, writeOwnDevices, unbury, point, unpoint, readSets, scanNames,
     holdPrunes, brake, releaseBrake, restoreNorms, learnNorms,
     join, crossed, leave, tagUser,
+    changeKey, adoptKey, noteUse,
   ]
 }

@@ -3,7 +3,9 @@
 package enum KeyFamily: String, CaseIterable, Sendable {
   // Of the whole store: the layout under a tag of its own, the others in partition 0.
   case layout, workers, reports, conditions, norms, brakes
-  case apiKeys = "keys"
+  case secrets = "keys"
+  case apiKeys = "key"
+  case keyUses = "used"
 
   // Of a partition.
   case lease, ready, waiting, retry, finished, scheduled, spreading, starts, ends, controlled, watched, parked, corrupt,
@@ -86,7 +88,9 @@ package enum KeyFamily: String, CaseIterable, Sendable {
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed
-    case .conditions, .norms, .brakes, .apiKeys, .audiences, .testLists, .drafts, .draft, .index, .record, .lastNumber,
+    case .conditions, .norms, .brakes, .secrets, .apiKeys, .keyUses, .audiences, .testLists, .drafts, .draft,
+      .index,
+      .record, .lastNumber,
       .freeNumbers, .alias, .user, .userEdition, .words, .setBucket, .set, .buried:
       .withRegistry
     case .ready, .retry, .finished, .scheduled, .spreading, .starts, .ends, .controlled, .watched, .parked,

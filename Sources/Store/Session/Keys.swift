@@ -55,8 +55,12 @@ struct Keys {
   var norms: String { whole(.norms) }
   /// By credential whose prunes are held: since when, and what has been seen since.
   var brakes: String { whole(.brakes) }
-  /// hash of secret → key
-  var apiKeys: String { whole(.apiKeys) }
+  /// By hash of a secret: whose it is.
+  var secrets: String { whole(.secrets) }
+  /// By id the keys of an app, and without a name how often they have changed.
+  func apiKeys(_ app: AppID) -> String { key(.apiKeys, 0, app.rawValue) }
+  /// By id of a key: seconds since 1970 when it was used last.
+  func keyUses(_ app: AppID) -> String { key(.keyUses, 0, app.rawValue) }
   /// The pub/sub channel of wakeups.
   var wakeup: String { "\(prefix):wakeup" }
 

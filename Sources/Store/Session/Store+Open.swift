@@ -9,8 +9,9 @@ extension Store {
   /// apart. 8: messages of one delivery are kept whole. 9: entries of streams are marked with their message, and parts
   /// know the quiet hours of each day. 10: each family of keys has a word of its own, and hours of listings have an
   /// end; devices arrive before they hold their token. 11: the layout's key is the same for every number of partitions.
-  /// 12: parts of lists have codes of outcome.
-  private static let layoutVersion = "12"
+  /// 12: parts of lists have codes of outcome. 13: API keys stand under their ids; those of 12 are taken over.
+  private static let layoutVersion = "13"
+  private static let adoptedVersion = "12"
   private static let openPollMilliseconds: Int64 = 5
 
   /// Waits for Redis (at most `timeout`, and for as long as it loads its data), creates or checks the layout: version,
@@ -71,7 +72,7 @@ extension Store {
     let stored =
       try await session.ask(RedisCommand("HMGET", session.keys.layout, "version", "partitions", "cursor_secret")).array
       ?? []
-    guard let version = stored.first?.text, version == Self.layoutVersion else {
+    guard let version = stored.first?.text, [Self.layoutVersion, Self.adoptedVersion].contains(version) else {
       throw Self.refusal(ofVersion: stored.first?.text ?? "?")
     }
     let partitionsThere = stored.count > 1 ? stored[1].text : nil
@@ -84,6 +85,9 @@ extension Store {
       throw .unusable("the store's layout has no `cursor_secret`, which was written a moment ago")
     }
     session.cursorSecret = secret
+    guard version == Self.adoptedVersion else { return }
+    try await FormerKeys(session).adopt()
+    _ = try await session.ask(RedisCommand("HSET", session.keys.layout, "version", Self.layoutVersion))
   }
 
   /// Of a store whose layout lies where the number of partitions put it, before version 11. It is looked for only where

@@ -147,6 +147,7 @@ package final class Store {
   /// What waits for an answer fails. Nothing may be asked afterwards.
   package func close() {
     acceptance.close()
+    keyring.close()
     session.close()
   }
 }

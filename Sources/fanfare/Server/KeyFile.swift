@@ -1,5 +1,6 @@
 import CommandFrame
 import Configuration
+import Store
 
 /// An API key in a file of its own. A key among the arguments could be read by every user of the machine.
 enum KeyFile {
@@ -13,8 +14,8 @@ enum KeyFile {
       throw UsageProblem(text: told(error, path))
     }
     let key = String(decoding: content, as: UTF8.self).filter { !$0.isWhitespace }
-    guard key.hasPrefix("fk_"), key.utf8.count < 256 else {
-      throw UsageProblem(text: "\(path) does not hold an API key; one begins with fk_")
+    guard KeySecret.isWellFormed(key) else {
+      throw UsageProblem(text: "\(path) does not hold an API key; one begins with \(KeySecret.prefix)")
     }
     return key
   }

@@ -80,13 +80,13 @@ struct DeviceImportTests {
       // Its token moves to another id: a tombstone stays.
       let token = gateway.ask("GET", "/v1/devices/d2", as: .read).json["token"]?.string ?? ""
       #expect(gateway.ask("PUT", "/v1/devices/d3", #"{"provider":"apns","token":"\#(token)"}"#).status == 200)
-      func export(_ query: String = "") -> Reply { gateway.ask("GET", "/v1/devices/export\(query)", as: .devices) }
+      func export(_ query: String = "") -> Reply { gateway.ask("GET", "/v1/devices/export\(query)", as: .export) }
       let lines = export()
       #expect(Set(Self.results(lines).compactMap { $0["id"]?.string }) == ["d1", "d3"], "\(lines.text)")
       let again = gateway.ask("POST", "/v1/devices/bulk", lines.text, as: .devices, Self.lines)
       #expect(Self.results(again).allSatisfy { $0["registration"] == .string("updated") }, "\(again.text)")
       #expect(Set(Self.results(export("?dead=true")).compactMap { $0["status"]?.string }) == ["active", "dead"])
-      let table = gateway.ask("GET", "/v1/devices/export", as: .devices, ["accept": "text/csv"])
+      let table = gateway.ask("GET", "/v1/devices/export", as: .export, ["accept": "text/csv"])
       #expect(table.text.split(separator: "\r\n").count == 3, "\(table.text)")
     }
   }
@@ -111,7 +111,7 @@ struct DeviceImportTests {
       #expect(time("d1") == old && time("d3") == nil)
       #expect(try #require(time("d2")) >= before)
 
-      let export = gateway.ask("GET", "/v1/devices/export", as: .devices)
+      let export = gateway.ask("GET", "/v1/devices/export", as: .export)
       let told = Self.results(export).first { $0["id"]?.string == "d1" }?["registered_at"]?.string
       #expect(told == old, "\(export.text)")
       let again = gateway.ask("POST", "/v1/devices/bulk", export.text, as: .devices, Self.lines)
@@ -247,7 +247,7 @@ struct DeviceImportTests {
       #expect(gateway.ask("PUT", "/v1/devices/heir", #"{"provider":"apns","token":"\#(token)"}"#).status == 200)
       #expect(gateway.ask("PUT", "/v1/users/u/tags", #"{"tags":["vip"]}"#).status == 200)
       func devices() -> [String] {
-        gateway.ask("GET", "/v1/devices/export?dead=true&format=csv", as: .devices).text.split(separator: "\r\n")
+        gateway.ask("GET", "/v1/devices/export?dead=true&format=csv", as: .export).text.split(separator: "\r\n")
           .map(String.init).sorted()
       }
       let before = devices()
@@ -257,7 +257,7 @@ struct DeviceImportTests {
         ("/v1/devices/export?dead=true&format=csv", "text/csv"),
         ("/v1/devices?format=ndjson", "application/x-ndjson"), ("/v1/devices?format=csv", "text/csv"),
       ] {
-        let export = gateway.ask("GET", path, as: .devices)
+        let export = gateway.ask("GET", path, as: .export)
         let again = gateway.ask("POST", "/v1/devices/bulk", export.text, as: .devices, ["content-type": type])
         let results = Self.results(again)
         let told = results.map { "\($0["registration"]?.string ?? "") \($0["reason"]?.string ?? "")" }.sorted()

@@ -114,12 +114,12 @@ struct MessageCallTests {
       } while !cursor.isEmpty && seen.count < 100
       #expect(seen.sorted() == (devices + ["a,\"b"]).sorted())
 
-      let lines = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .read, ["accept": "application/x-ndjson"])
+      let lines = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .export, ["accept": "application/x-ndjson"])
       #expect(lines.header("content-type") == "application/x-ndjson")
       let parsed = try lines.text.split(separator: "\n").map { try JSON.parse(Array($0.utf8)) }
       #expect(Set(parsed.compactMap { $0["device"]?.string }) == Set(seen))
 
-      let table = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .read, ["accept": "text/csv"])
+      let table = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .export, ["accept": "text/csv"])
       #expect(table.header("content-type")?.hasPrefix("text/csv") == true)
       let rows = table.text.split(separator: "\r\n")
       #expect(rows.count == 27)
@@ -132,7 +132,7 @@ struct MessageCallTests {
 
       func count(_ filter: String) -> Int {
         let lines = gateway.ask(
-          "GET", "/v1/messages/\(id)/deliveries?\(filter)", as: .read, ["accept": "application/x-ndjson"])
+          "GET", "/v1/messages/\(id)/deliveries?\(filter)", as: .export, ["accept": "application/x-ndjson"])
         return lines.status == 200 ? lines.text.split(separator: "\n").count : -lines.status
       }
       #expect(count("state=pending") == 25)

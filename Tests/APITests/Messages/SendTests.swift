@@ -173,7 +173,7 @@ struct SendTests {
       #expect(reply.status == 202, "\(reply.text.prefix(500))")
       #expect(reply.json["targets"] == .integer(10_000))
       let id = reply.json["id"]?.string ?? ""
-      let export = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .read, ["accept": "application/x-ndjson"])
+      let export = gateway.ask("GET", "/v1/messages/\(id)/deliveries", as: .export, ["accept": "application/x-ndjson"])
       #expect(export.text.split(separator: "\n").count == 10_000)
     }
   }

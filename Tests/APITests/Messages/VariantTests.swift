@@ -63,7 +63,7 @@ struct VariantTests {
       }
       let held = names { $0["reason"]?.string == "holdout" && $0["state"]?.string == "skipped" }
       #expect(held.count + (of["a"]?.count ?? 0) + (of["b"]?.count ?? 0) == 60 && !held.isEmpty)
-      let table = gateway.ask("GET", "/v1/messages/\(id)/deliveries", nil, as: .read, ["accept": "text/csv"]).text
+      let table = gateway.ask("GET", "/v1/messages/\(id)/deliveries", nil, as: .export, ["accept": "text/csv"]).text
       #expect(table.hasPrefix("device,user,provider,platform,variant,state,"))
 
       // Sent again, each device gets the variant that it had, and nobody of the holdout gets one.

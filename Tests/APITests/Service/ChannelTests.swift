@@ -115,7 +115,7 @@ struct ChannelTests {
   @Test("are created, read, listed and deleted, over one connection; ids with / and + stand in paths as base64url")
   func lives() async throws {
     try await running { gateway, server in
-      let made = gateway.ask("POST", "/v1/channels", #"{"message_storage":"newest"}"#, as: .send)
+      let made = gateway.ask("POST", "/v1/channels", #"{"message_storage":"newest"}"#, as: .channels)
       #expect(made.status == 201, "\(made.text)")
       let id = try #require(made.json["id"]?.string)
       #expect(id.contains("/") && id.contains("+"))
@@ -126,10 +126,10 @@ struct ChannelTests {
       #expect(read.status == 200 && read.json["id"]?.string == id, "\(read.text)")
       let escaped = id.replacing("/", with: "%2F").replacing("+", with: "%2B").replacing("=", with: "%3D")
       #expect(gateway.ask("GET", "/v1/channels/\(escaped)", as: .read).json["message_storage"]?.string == "newest")
-      _ = gateway.ask("POST", "/v1/channels", "{}", as: .send)
+      _ = gateway.ask("POST", "/v1/channels", "{}", as: .channels)
       #expect(gateway.ask("GET", "/v1/channels", as: .read).json["items"]?.array?.count == 2)
-      #expect(gateway.ask("DELETE", place, as: .send).status == 204)
-      #expect(gateway.ask("DELETE", place, as: .send).status == 204)
+      #expect(gateway.ask("DELETE", place, as: .channels).status == 204)
+      #expect(gateway.ask("DELETE", place, as: .channels).status == 204)
       #expect(gateway.ask("GET", place, as: .read).status == 404)
       #expect(try await server.seen.connections == 1)
       _ = gateway.ask("GET", "/v1/channels?bundle_id=com.example.other", as: .read)
@@ -144,7 +144,7 @@ struct ChannelTests {
         (409, "channel_limit", 409), (503, "provider_unavailable", 503), (400, "provider_refused", 502),
       ] {
         try await server.answer(status)
-        let reply = gateway.ask("POST", "/v1/channels", "{}", as: .send)
+        let reply = gateway.ask("POST", "/v1/channels", "{}", as: .channels)
         #expect(reply.status == told && reply.json["code"]?.string == code, "\(reply.text)")
       }
       // A bundle id that the caller chose is the caller's fault; the credential's own is the operator's.
@@ -152,11 +152,11 @@ struct ChannelTests {
       let query = gateway.ask("GET", "/v1/channels?bundle_id=com.example.x", as: .read)
       #expect(query.status == 422 && query.json["violations"]?.array?.first?["parameter"]?.string == "bundle_id")
       #expect(query.text.contains("TopicDisallowed") && query.text.contains("com.example.x"), "\(query.text)")
-      let body = gateway.ask("POST", "/v1/channels", #"{"bundle_id":"com.example.x"}"#, as: .send)
+      let body = gateway.ask("POST", "/v1/channels", #"{"bundle_id":"com.example.x"}"#, as: .channels)
       #expect(body.status == 422 && body.violations == ["/bundle_id not_allowed"], "\(body.text)")
       #expect(gateway.ask("GET", "/v1/channels", as: .read).status == 502)
       try await server.answer(401)
-      #expect(gateway.ask("POST", "/v1/channels", "{}", as: .send).status == 201)
+      #expect(gateway.ask("POST", "/v1/channels", "{}", as: .channels).status == 201)
       #expect(try await server.seen.connections == 2)
       try await server.answer(401, 401)
       #expect(gateway.ask("GET", "/v1/channels", as: .read).json["code"]?.string == "provider_refused")
@@ -168,11 +168,11 @@ struct ChannelTests {
   func badInput() async throws {
     try await running { gateway, server in
       for body in [#"{"message_storage":"all"}"#, #"{"bundle_id":"a b"}"#, #"{"enviroment":"sandbox"}"#, "[]"] {
-        let reply = gateway.ask("POST", "/v1/channels", body, as: .send)
+        let reply = gateway.ask("POST", "/v1/channels", body, as: .channels)
         #expect(reply.status == 422 && reply.json["code"]?.string == "invalid_channel", "\(reply.text)")
         #expect(reply.json["violations"]?.array?.isEmpty == false)
       }
-      #expect(gateway.ask("POST", "/v1/channels", #"{"environment":"sandbox"}"#, as: .send).status == 422)
+      #expect(gateway.ask("POST", "/v1/channels", #"{"environment":"sandbox"}"#, as: .channels).status == 422)
       #expect(gateway.ask("GET", "/v1/channels?environment=test", as: .read).status == 400)
       #expect(gateway.ask("GET", "/v1/channels?limit=1", as: .read).status == 400)
       #expect(gateway.ask("GET", "/v1/channels/no%20id", as: .read).status == 404)

@@ -16,7 +16,7 @@ struct KeyTests {
           "{name}", with: "x")
         let body = endpoint.method == "GET" || endpoint.method == "DELETE" ? nil : Self.message
         for header in [
-          nil, "Bearer fk_unknown", "Bearer", "Basic Zms6eA==", "fk_x",
+          nil, "Bearer fk_unknown", "Bearer fan_unknown", "Bearer", "Basic Zms6eA==", "fk_x",
           "Bearer fk_\(String(repeating: "x", count: 5_000))",
         ] {
           let reply = gateway.ask(endpoint.method, path, body, as: nil, header.map { ["authorization": $0] } ?? [:])
@@ -65,11 +65,13 @@ struct KeyTests {
       #expect(gateway.ask("GET", "/v1/messages", as: nil, stranger).json["items"] == .array([]))
 
       let fresh = try await gateway.withStore { store in
-        try await store.keyring.create(app: Gateway.shop, scopes: [.read], note: "", now: WallTime(seconds: 1))
+        try await store.keyring.create(
+          NewKey(name: "", scopes: [.read]), app: Gateway.shop, now: WallTime(seconds: 1))
       }
       // Not presented before: nothing of it is cached.
-      let revoked = try await gateway.withStore { try await $0.keyring.revoke(fresh.key.id, app: Gateway.shop) }
-      #expect(revoked)
+      try await gateway.withStore {
+        try await $0.keyring.revoke(fresh.key.id, of: Gateway.shop, now: WallTime(seconds: 1))
+      }
       #expect(gateway.ask("GET", "/v1/messages", as: nil, ["authorization": "Bearer \(fresh.secret)"]).status == 401)
     }
   }

@@ -80,11 +80,11 @@ final class Gateway: @unchecked Sendable {
       self.service = service
       for scope in Scope.allCases {
         secrets[scope] = try await store.keyring.create(
-          app: Self.shop, scopes: [scope], note: "test", now: loop.wallNow
+          NewKey(name: "test", scopes: [scope]), app: Self.shop, now: loop.wallNow
         ).secret
       }
       stranger = try await store.keyring.create(
-        app: Self.other, scopes: [.admin], note: "test", now: loop.wallNow
+        NewKey(name: "test", scopes: [.admin]), app: Self.other, now: loop.wallNow
       ).secret
     }
   }

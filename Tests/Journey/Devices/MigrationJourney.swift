@@ -42,7 +42,7 @@ extension Journeys {
     let gateway = try await world.gateway()
     let tool = Tool(gateway: gateway, world: world)
     let made = try await tool.run("keys", "create", "--app", "heir", "--scopes", "send,devices,read,admin", "--json")
-    let key = try #require(made.firstMatch(of: /fk_[A-Za-z0-9_-]+/).map { String($0.0) })
+    let key = try #require(made.firstMatch(of: /fan_[A-Za-z0-9]+/).map { String($0.0) })
     let heir = Tool(
       gateway: Gateway(
         process: gateway.process,

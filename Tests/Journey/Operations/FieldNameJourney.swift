@@ -99,11 +99,13 @@ extension Journeys {
       "audience set all t", "audience list", "users show ana", "tags", "drafts show \(draft)", "drafts list",
       "drafts count \(draft)", "test-lists set team --device a", "test-lists show team", "test-lists list",
       "drafts test \(draft) --list team", "drafts send \(draft) --dry-run", "drafts duplicate \(draft)",
-      "keys create --scopes read", "keys list", "check", "render \(message)", "version",
-      "messages cancel \(later)", "messages replay \(later) --outcome cancelled", "users delete ben",
+      "keys create --scopes read --expires 90d --address 127.0.0.0/8", "keys list", "check", "render \(message)",
+      "version", "messages cancel \(later)", "messages replay \(later) --outcome cancelled", "users delete ben",
     ] {
       try await run(line)
     }
+    let made = try #require(try await run("keys create --name spare")["id"]?.string)
+    for line in ["keys show", "keys change --scopes read", "keys rotate"] { try await run("\(line) \(made)") }
     try await run("status")
     try await run("channels list", exit: 5)
     let key = try world.write([tool.gateway.client.key ?? ""], to: "key")

@@ -71,7 +71,7 @@ extension Journeys {
     #expect(try await typing("n", "test-lists delete team", exit: 1).contains("Delete the test list team?"))
     #expect(try await gateway.client.get("/v1/test_lists/team").status == 200)
     #expect(!(try await typing("", "test-lists delete team --yes", exit: 0).contains("?")))
-    _ = try await tool.run("keys", "create", "--note", "spare")
+    _ = try await tool.run("keys", "create", "--name", "spare")
     let keys = try await tool.run("keys", "list", "--csv").split(separator: "\r\n")
     let spare = try #require(keys.first { $0.hasSuffix("Z") && $0.contains(",spare,") }?.split(separator: ",").first)
     #expect(try await typing("n", "keys revoke \(spare)", exit: 1).contains("Revoke the key \(spare) of the app "))

@@ -179,8 +179,8 @@ final class World: Sendable {
         "keys", "create", "--app", "shop", "--scopes", scopes, "--json", "--config",
         directory.file("fanfare.json5").path,
       ])
-    let key = try await keys.line { $0.contains("fk_") }
-    guard let secret = key.firstMatch(of: /fk_[A-Za-z0-9_-]+/)?.0 else { throw ChildFailure(reason: key) }
+    let key = try await keys.line { $0.contains("fan_") }
+    guard let secret = key.firstMatch(of: /fan_[A-Za-z0-9]+/)?.0 else { throw ChildFailure(reason: key) }
     return String(secret)
   }
 }

@@ -96,7 +96,7 @@ struct DamageStories {
     _ = try await store.namedAudiences.keep(
       NamedAudience(name: "all", expression: "vip"), app: shop,
       edition: try await store.namedAudiences.edition(app: shop))
-    _ = try await store.keyring.create(app: shop, scopes: [.send], note: "", now: loop.wallNow)
+    _ = try await store.keyring.create(NewKey(name: "", scopes: [.send]), app: shop, now: loop.wallNow)
     _ = try await store.workers.beat(WorkerReport(serial: 1, host: "h", process: 1, startedAt: loop.wallNow))
     for _ in 0..<3 {
       var direct = submission(tokens: (0..<30).map { "t\($0)" }, at: loop.wallNow)

@@ -155,21 +155,6 @@ struct IdempotencyStories {
     return count
   }
 
-  @Test("an API key is found by its secret only, listed without it, and dies when revoked")
-  func apiKeys() async throws {
-    try await withStore { store, loop in
-      let (key, secret) = try await store.keyring.create(
-        app: shop, scopes: [.send, .read], note: "ci", now: loop.wallNow)
-      #expect(secret.hasPrefix("fk_"))
-      #expect(try await store.keyring.key(forSecret: secret) == key)
-      #expect(try await store.keyring.key(forSecret: secret + "x") == nil)
-      #expect(try await store.keyring.keys(app: shop) == [key])
-      #expect(try await store.keyring.revoke(key.id, app: AppID(rawValue: "other")) == false)
-      #expect(try await store.keyring.revoke(key.id, app: shop))
-      #expect(try await store.keyring.key(forSecret: secret) == nil)
-    }
-  }
-
   @Test("accepted work survives a Redis restart; the store comes back by itself")
   func restart() async throws {
     let server = RedisServer(durable: true)

@@ -38,19 +38,21 @@ enum DevicesCommand {
       "list": [], "show": ["ID"], "timeline": ["ID"], "delete": ["ID"], "import": ["FILE"], "export": [], "reindex": [],
       "prunes": ["review|apply|discard|undo"],
     ],
-    options: ServerCall.options(scopes: "devices") + DeviceReindex.options + DevicePrunes.options + [
-      Command.Option("--rejects", "FILE", "import: write the refused lines to this file"),
-      Command.Option("--keep-missing", "import: a device keeps what its line does not have, such as tags or its user"),
-      Command.Option("--batch", "LINES", "import: lines in one request, 1–10000 (\(Client.usualBatch))"),
-      Command.Option(
-        "--map", "COLUMN=FIELD", repeats: true, "import: map a column of CSV to a field; - ignores it"),
-      Command.Option(
-        "--set", "FIELD=VALUE", repeats: true,
-        "import: set a field of CSV to this value where its cell is empty or missing"),
-      Command.Option("--csv", "import, export, list, timeline: CSV, for spreadsheets"),
-      Command.Option("--limit", "COUNT", "list, timeline: number of rows, 1–100000 (50)"),
-      Command.json,
-    ] + DeviceView.options,
+    options: ServerCall.options(scopes: "devices (export for export and --csv)") + DeviceReindex.options
+      + DevicePrunes.options + [
+        Command.Option("--rejects", "FILE", "import: write the refused lines to this file"),
+        Command.Option(
+          "--keep-missing", "import: a device keeps what its line does not have, such as tags or its user"),
+        Command.Option("--batch", "LINES", "import: lines in one request, 1–10000 (\(Client.usualBatch))"),
+        Command.Option(
+          "--map", "COLUMN=FIELD", repeats: true, "import: map a column of CSV to a field; - ignores it"),
+        Command.Option(
+          "--set", "FIELD=VALUE", repeats: true,
+          "import: set a field of CSV to this value where its cell is empty or missing"),
+        Command.Option("--csv", "import, export, list, timeline: CSV, for spreadsheets"),
+        Command.Option("--limit", "COUNT", "list, timeline: number of rows, 1–100000 (50)"),
+        Command.json,
+      ] + DeviceView.options,
     examples: [
       "fanfare devices import devices.ndjson --rejects broken.ndjson", "fanfare devices export > devices.ndjson",
       "fanfare devices list --user 4711", "fanfare devices import customers.csv --map Email=user --set provider=fcm",

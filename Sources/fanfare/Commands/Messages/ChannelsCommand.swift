@@ -13,7 +13,7 @@ enum ChannelsCommand {
       """,
     positionals: ["create|list|show|delete", "[CHANNEL-ID]"],
     words: ["list": [], "create": []], wordsOfOthers: ["CHANNEL-ID"],
-    options: ServerCall.options(scopes: "send (read for list and show)") + [
+    options: ServerCall.options(scopes: "channels (read for list and show)") + [
       Command.Option("--environment", "NAME", "production or sandbox (production)"),
       Command.Option("--bundle-id", "ID", "the app's bundle id (the credential's)"),
       Command.Option("--storage", "WHAT", "create: the message that the channel stores, none or newest (none)"),

@@ -36,7 +36,7 @@ enum DraftsCommand {
         "--at-local", "TIME", "send: at this time by each device's clock, for example 2026-12-01T09:00:00"),
       Command.Option("--dry-run", "send: show what would be sent; send nothing"), SendQuestion.option("send, delete: "),
       Command.json, ListCall.csv(of: "list"),
-    ] + ServerCall.options(scopes: "send (read for list, show and count)"),
+    ] + ServerCall.options(scopes: "send (read for list, show and count; test for test)"),
     examples: [
       "fanfare drafts create --name 'Spring sale' --file sale.json", "fanfare drafts test drf_01ab… --list team",
       "fanfare drafts send drf_01ab… --at 2026-12-01T09:00:00+01:00", "fanfare drafts duplicate msg_01k…",

@@ -6,6 +6,7 @@ import Loop
 
 /// Messages of a running server: what became of them, and what can be done about it.
 enum MessagesCommand {
+  private static let scopes = "read (send for reschedule, pause, resume, cancel and replay; export for --csv)"
   static let command = Command(
     name: "messages", summary: "list, tail, show, watch, reschedule, pause, resume, cancel and replay messages",
     about: """
@@ -29,7 +30,7 @@ enum MessagesCommand {
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
     words: ["list": [], "tail": [], "reschedule": ["ID", "--at TIME|--at-local TIME"]], wordsOfOthers: ["ID"],
-    options: ServerCall.options(scopes: "read (send for reschedule, pause, resume, cancel and replay)") + [
+    options: ServerCall.options(scopes: scopes) + [
       Command.Option(
         "--state", "NAME", repeats: true, "list, tail: messages in this state; deliveries: with this state or outcome"),
       Command.Option("--label", "KEY:VALUE", "list, tail: messages with this label"),

@@ -47,7 +47,7 @@ enum DevCommand {
           folder.write("fanfare.json5", app.text)
         })
       let key = try gateway.createKey(
-        app: AppID(rawValue: SandboxApp.id), scopes: [.send, .devices, .read, .admin], note: "fanfare dev")
+        NewKey(name: "fanfare dev", scopes: [.send, .devices, .read, .admin]), app: AppID(rawValue: SandboxApp.id))
       announce(
         url: ServeCommand.address(setup, port: bound), key: key, file: file, vendors.ports, json: arguments.wantsJSON)
       StopSignals.wait {

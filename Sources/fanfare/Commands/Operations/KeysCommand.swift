@@ -1,80 +1,127 @@
 import API
 import CommandFrame
+import Configuration
 import Domain
 import Gateway
-import JSON
+import Intake
 import Loop
 import Store
 
 enum KeysCommand {
+  private static let verbsOfOne = ["show", "change", "rotate", "revoke"]
+  private static let usualScopes = "send,devices,read"
+
   static let command = Command(
-    name: "keys", summary: "create, list and revoke API keys",
+    name: "keys", summary: "make, change and revoke API keys",
     about: """
-      An API key belongs to an app and has scopes: send, devices, read, admin, and register (safe to ship inside an
-      app). The secret is shown once, when the key is created; Redis holds only its hash. On a terminal revoke asks first.
-      The command opens the store directly; the server need not run.
+      An API key belongs to an app and has scopes: send, devices, read, export (whole lists and all devices), channels,
+      test (sends drafts to test lists), keys (the API keys of the app), admin (everything), and register (safe to ship
+      inside an app). A secret is shown once, when it is made; Redis holds only its hash. A key that is rotated has a second
+      secret; the former one stays valid for a time. A change holds everywhere within a second. On a terminal revoke asks
+      first. The command opens the store directly; the server need not run.
       """,
-    positionals: ["create|list|revoke", "[KEY-ID]"],
-    words: ["revoke": ["KEY-ID"]], wordsOfOthers: [],
+    positionals: ["create|list|show|change|rotate|revoke", "[KEY-ID]"],
+    words: Dictionary(uniqueKeysWithValues: verbsOfOne.map { ($0, ["KEY-ID"]) }), wordsOfOthers: [],
     options: [
       Command.configuration,
       Command.Option("--app", "ID", "the app (needed only if several are configured)"),
-      Command.Option("--scopes", "LIST", "comma-separated (send,devices,read)"),
-      Command.Option("--note", "TEXT", "what the key is for"),
+      Command.Option("--name", "TEXT", "create, change: what the key is for"),
+      Command.Option("--scopes", "LIST", "create, change: comma-separated (of a new key: \(usualScopes))"),
+      Command.Option(
+        "--expires", "WHEN", "create, change: when it ends, such as 90d or 2026-12-01T09:00:00Z, or never (never)"),
+      Command.Option(
+        "--address", "ADDRESS", repeats: true,
+        "create, change: where it may be used from, such as 10.0.0.0/8 or 2001:db8::7, or any (any)"),
+      Command.Option("--keep", "DURATION", "rotate: how long the former secret stays valid, at most 30d (1d)"),
       Question.option("revoke: "), Command.json, ListCall.csv(of: "list"),
     ],
-    examples: ["fanfare keys create --app shop --scopes send,read --note \"order service\"", "fanfare keys list"]
+    examples: [
+      "fanfare keys create --app shop --scopes send,read --name \"order service\"", "fanfare keys list",
+      "fanfare keys rotate key_0f1e2d3c4b5a6978 --keep 7d",
+    ]
   ) { arguments in try run(arguments) }
 
   private static func run(_ arguments: Arguments) throws -> ExitCode {
-    guard let verb = arguments.positionals.first, ["create", "list", "revoke"].contains(verb) else {
-      throw UsageProblem(text: "say what to do: fanfare keys create, list or revoke")
+    guard let verb = arguments.positionals.first, (["create", "list"] + verbsOfOne).contains(verb) else {
+      throw UsageProblem(text: "say what to do: fanfare keys create, list, show, change, rotate or revoke")
     }
-    let scopes = try scopes(arguments.text("--scopes") ?? "send,devices,read")
     let keyID = arguments.positionals.dropFirst().first
-    guard (verb == "revoke") == (keyID != nil) else {
-      throw UsageProblem(text: verb == "revoke" ? "name the key: fanfare keys revoke KEY-ID" : "\(verb) takes no key")
+    guard verbsOfOne.contains(verb) == (keyID != nil) else {
+      throw UsageProblem(text: keyID == nil ? "name the key: fanfare keys \(verb) KEY-ID" : "\(verb) takes no key")
+    }
+    let edit = try KeyOptions.edit(arguments)
+    let keep = try KeyOptions.keep(arguments)
+    if verb == "change", edit == KeyEdit() {
+      throw UsageProblem(text: "say what to change: --name, --scopes, --expires or --address")
     }
     let setup = try Setup.load(arguments)
     let app = try app(arguments, setup)
-    let note = arguments.text("--note") ?? ""
-    let json = arguments.wantsJSON
-    let isTable = arguments.has("--csv")
-    if let keyID {
-      let question = "Revoke the key \(keyID) of the app \(app.rawValue)?"
+    if verb == "revoke" {
+      let question = "Revoke the key \(keyID ?? "") of the app \(app.rawValue)?"
       guard Question.isConfirmed(question, arguments) else { return .failure }
     }
+    let work = Work(verb: verb, id: keyID ?? "", app: app, edit: edit, keep: keep)
+    let view = KeyView(json: arguments.wantsJSON, isTable: arguments.has("--csv"))
     do {
       return try Blocking.run { loop in
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
         defer { store.close() }
         try await store.openOnce()
-        switch verb {
-        case "create":
-          let made = try await store.keyring.create(app: app, scopes: scopes, note: note, now: loop.wallNow)
-          show([made.key], secret: made.secret, json: json)
-        case "list" where isTable:
-          var table = CSV.line(["id", "app", "scopes", "note", "created_at"])
-          for key in try await store.keyring.keys(app: app) {
-            table += CSV.line([key.id, key.app.rawValue, scopeList(key), key.note, key.createdAt.rfc3339])
-          }
-          let code = Terminal.pour(table)
-          if code == .failure { Terminal.complain("standard output did not take all keys", "is the disk full?") }
-          return code
-        case "list":
-          show(try await store.keyring.keys(app: app), secret: nil, json: json)
-        default:
-          guard try await store.keyring.revoke(keyID ?? "", app: app) else {
-            Terminal.complain("app \(app.rawValue) has no key \(keyID ?? "")", "see fanfare keys list")
-            return .failure
-          }
-          if !json { Terminal.print("revoked \(keyID ?? "")") }
-        }
-        return .success
+        return try await work.run(store.keyring, now: loop.wallNow, view)
       }
     } catch let error as StoreError {
       return ServeCommand.explain(.store(error))
+    } catch let fault as KeyringFault {
+      return explain(fault, keyID ?? "", app)
     }
+  }
+
+  private struct Work {
+    let verb: String
+    let id: String
+    let app: AppID
+    let edit: KeyEdit
+    let keep: Int64
+
+    func run(_ keyring: APIKeyring, now: WallTime, _ view: KeyView) async throws -> ExitCode {
+      switch verb {
+      case "create":
+        let scopes = try edit.scopes ?? KeyOptions.scopes(KeysCommand.usualScopes)
+        let new = NewKey(
+          name: edit.name ?? "", scopes: scopes, expiresAt: edit.expiresAt ?? nil, addresses: edit.addresses ?? [])
+        let made = try await keyring.create(new, app: app, now: now)
+        view.made(made.key, made.secret)
+      case "list": return view.list(try await keyring.keys(app: app))
+      case "show":
+        guard let key = try await keyring.keys(app: app).first(where: { $0.id == id }) else {
+          throw KeyringFault.refused(.unknown)
+        }
+        view.show(key)
+      case "change": view.show(try await keyring.change(id, of: app, edit, now: now))
+      case "rotate":
+        let rotated = try await keyring.rotate(id, of: app, keep: keep, now: now)
+        view.made(rotated.key, rotated.secret)
+      default:
+        try await keyring.revoke(id, of: app, now: now)
+        view.revoked(id)
+      }
+      return .success
+    }
+  }
+
+  private static func explain(_ fault: KeyringFault, _ id: String, _ app: AppID) -> ExitCode {
+    switch fault {
+    case .store(let error): return ServeCommand.explain(.store(error))
+    case .refused(.unknown): Terminal.complain("app \(app.rawValue) has no key \(id)", "see fanfare keys list")
+    case .refused(.rotating(let until)):
+      Terminal.complain(
+        "\(id) has two secrets until \(until.rfc3339)", "wait until then, or end both former ones with --keep 0s")
+    case .refused(.full):
+      Terminal.complain("app \(app.rawValue) has \(APIKey.mostOfApp) keys, as many as it may have", "revoke some")
+    // Whoever has the machine is refused nothing else.
+    case .refused(let refusal): Terminal.complain("the key is not changed (\(refusal))")
+    }
+    return .failure
   }
 
   private static func app(_ arguments: Arguments, _ setup: Setup) throws(UsageProblem) -> AppID {
@@ -89,62 +136,5 @@ enum KeysCommand {
       throw UsageProblem(text: "there is no app \"\(name)\"; the configured apps are \(known.joined(separator: ", "))")
     }
     return AppID(rawValue: name)
-  }
-
-  private static func scopes(_ text: String) throws(UsageProblem) -> Set<Scope> {
-    var scopes: Set<Scope> = []
-    for word in text.split(separator: ",") {
-      guard let scope = Scope(rawValue: String(word)) else {
-        let known = Scope.allCases.map(\.rawValue).joined(separator: ", ")
-        throw UsageProblem(text: "\"\(word)\" is not a scope; the scopes are \(known)")
-      }
-      scopes.insert(scope)
-    }
-    guard !scopes.isEmpty else { throw UsageProblem(text: "--scopes is empty") }
-    return scopes
-  }
-
-  private static func scopeList(_ key: APIKey) -> String {
-    key.scopes.map(\.rawValue).sorted().joined(separator: ",")
-  }
-
-  private static func show(_ keys: [APIKey], secret: String?, json: Bool) {
-    if json {
-      var writer = JSONWriter()
-      if secret == nil {
-        writer.beginObject()
-        writer.key("items")
-        writer.beginArray()
-      }
-      for key in keys {
-        writer.beginObject()
-        writer.member("id", key.id)
-        writer.member("app", key.app.rawValue)
-        writer.member("secret", secret)
-        writer.key("scopes")
-        writer.beginArray()
-        for scope in key.scopes.map(\.rawValue).sorted() { writer.string(scope) }
-        writer.endArray()
-        writer.member("note", key.note)
-        writer.member("created_at", key.createdAt.rfc3339)
-        writer.endObject()
-      }
-      if secret == nil {
-        writer.endArray()
-        writer.key("next_cursor")
-        writer.null()
-        writer.endObject()
-      }
-      return Terminal.print(json: writer.bytes)
-    }
-    if let secret {
-      Terminal.print(secret)
-      Terminal.note("The secret of key \(keys[0].id) is shown only this once.")
-      return
-    }
-    guard !keys.isEmpty else { return Terminal.note("there are no keys; create one with fanfare keys create") }
-    var table = Table("id", "scopes", "created at", "note")
-    for key in keys { table.row(key.id, scopeList(key), key.createdAt.rfc3339, key.note) }
-    table.show()
   }
 }

@@ -76,7 +76,7 @@ enum LoginCommand {
     guard server.hasPrefix("http://") || server.hasPrefix("https://") else {
       throw UsageProblem(text: "\(server.prefix(80)) is not a server address; it must begin with http:// or https://")
     }
-    let key = (try KeyFile.key(of: arguments) ?? Question.secret("API key (fk_…):"))?.filter { !$0.isWhitespace } ?? ""
+    let key = (try KeyFile.key(of: arguments) ?? Question.secret("API key (fan_…):"))?.filter { !$0.isWhitespace } ?? ""
     guard !key.isEmpty else { throw UsageProblem(text: "a key is required; create one with fanfare keys create") }
     do {
       let answer = try Blocking.run { loop in
