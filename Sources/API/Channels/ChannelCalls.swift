@@ -2,10 +2,13 @@ import Domain
 import HTTPServer
 import Intake
 import JSON
+import Store
 import TLS
 
-/// `/v1/channels`: broadcast channels of Live Activities. They live at the provider; nothing of them is stored here.
+/// `/v1/channels`: broadcast channels of Live Activities. They live at the provider; all that is stored of them here is
+/// which app made them.
 struct ChannelCalls {
+  let store: Store
   let configuration: AdoptedConfiguration
   let channels: BroadcastChannels
 
@@ -20,6 +23,14 @@ struct ChannelCalls {
     let place = ChannelPlace(bundleID: reading.bundleID, environment: reading.environment)
     let reply = try await carryOut(.create(keepsNewest: reading.keepsNewest), place, call)
     guard case .created(let id) = reply else { throw Problem.unexpected(reply) }
+    do throws(StoreError) {
+      try await store.channels.made(id, in: place.environment, by: call.app)
+    } catch {
+      var problem = Problem(error)
+      problem.detail +=
+        ". The channel \(id) was created, and other apps with this credential's team may use it: delete it"
+      throw problem
+    }
     let headers = [Header("location", "/v1/channels/\(ChannelName.step(id))\(place.query)")]
     return Answer.json(201, headers: headers) { place.write(id, keepsNewest: reading.keepsNewest, to: &$0) }
   }
@@ -27,7 +38,8 @@ struct ChannelCalls {
   func listChannels(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let place = ChannelPlace(call)
     let reply = try await carryOut(.list, place, call)
-    guard case .listed(let ids) = reply else { throw Problem.unexpected(reply) }
+    guard case .listed(let all) = reply else { throw Problem.unexpected(reply) }
+    let ids = try await own(all, place, call)
     return Answer.json { writer in
       writer.objects("items", ids) { writer, id in
         place.write(id, keepsNewest: nil, to: &writer)
@@ -39,10 +51,10 @@ struct ChannelCalls {
 
   func readChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let place = ChannelPlace(call)
-    let id = try ChannelName.id(of: call)
+    let id = try await ownID(place, call)
     switch try await carryOut(.read(id), place, call) {
     case .found(let keepsNewest): return Answer.json { place.write(id, keepsNewest: keepsNewest, to: &$0) }
-    case .unknown: throw Problem(.notFound, "The provider has no such channel in this environment")
+    case .unknown: throw Self.noChannel
     case let reply: throw Problem.unexpected(reply)
     }
   }
@@ -50,9 +62,29 @@ struct ChannelCalls {
   /// Of a channel that is gone already too, so that a repeat is safe.
   func deleteChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let place = ChannelPlace(call)
-    let reply = try await carryOut(.delete(try ChannelName.id(of: call)), place, call)
+    let id = try await ownID(place, call)
+    let reply = try await carryOut(.delete(id), place, call)
     guard case .deleted = reply else { throw Problem.unexpected(reply) }
+    do throws(StoreError) { try await store.channels.gone(id, from: place.environment) } catch { throw Problem(error) }
     return HTTPServerResponse(status: 204)
+  }
+
+  private static var noChannel: Problem {
+    Problem(.notFound, "The provider has no such channel of this app in this environment")
+  }
+
+  private func own(_ ids: [String], _ place: ChannelPlace, _ call: Call) async throws(Problem) -> [String] {
+    do throws(StoreError) {
+      return try await store.channels.open(ids, in: place.environment, to: call.app)
+    } catch {
+      throw Problem(error)
+    }
+  }
+
+  /// That of the path, unless another app has made it.
+  private func ownID(_ place: ChannelPlace, _ call: Call) async throws(Problem) -> String {
+    guard let id = try await own([try ChannelName.id(of: call)], place, call).first else { throw Self.noChannel }
+    return id
   }
 
   private func carryOut(

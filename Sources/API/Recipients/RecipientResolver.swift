@@ -53,6 +53,7 @@ final class RecipientResolver {
     var warnings: [Notice] = []
     var ofUsers: [[StoredDevice]] = []
     var asksOwner = false
+    if case .channel(let address) = message.to { try await checkOwner(ofChannel: address, app) }
     if case .users(let users) = message.to { ofUsers = try await devices(ofUsers: users, app) }
     do throws(StoreError) {
       switch message.to {
@@ -103,6 +104,19 @@ final class RecipientResolver {
     recipients.others = others
     recipients.asksOwner = asksOwner
     return recipients
+  }
+
+  private func checkOwner(ofChannel address: Address, _ app: AppID) async throws(Problem) {
+    let isOpen: Bool
+    do throws(StoreError) {
+      isOpen = try await !store.channels.open([address.token], in: address.environment, to: app).isEmpty
+    } catch {
+      throw Problem(error)
+    }
+    guard !isOpen else { return }
+    let detail = "this app has no such channel: another app has made it"
+    throw Problem(
+      .invalidMessage, detail, violations: [Violation("/to/channel/id", Violation.Code.notAllowed, detail)])
   }
 
   /// Refuses users who have more devices than a message may have targets before any of those is read.

@@ -104,7 +104,7 @@ final class Resources {
     timelines = TimelineCalls(store: store)
     prunes = PruneCalls(store: store, configuration: configuration, log: log)
     users = UserCalls(store: store)
-    self.channels = ChannelCalls(configuration: configuration, channels: channels)
+    self.channels = ChannelCalls(store: store, configuration: configuration, channels: channels)
 
     self.keys = KeyCalls(store: store, log: log)
 

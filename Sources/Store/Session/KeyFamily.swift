@@ -3,6 +3,7 @@
 package enum KeyFamily: String, CaseIterable, Sendable {
   // Of the whole store: the layout under a tag of its own, the others in partition 0.
   case layout, workers, reports, conditions, norms, brakes
+  case channels
   case secrets = "keys"
   case apiKeys = "key"
   case keyUses = "used"
@@ -88,7 +89,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed
-    case .conditions, .norms, .brakes, .secrets, .apiKeys, .keyUses, .audiences, .testLists, .drafts, .draft,
+    case .conditions, .norms, .brakes, .channels, .secrets, .apiKeys, .keyUses, .audiences, .testLists, .drafts, .draft,
       .index,
       .record, .lastNumber,
       .freeNumbers, .alias, .user, .userEdition, .words, .setBucket, .set, .buried:

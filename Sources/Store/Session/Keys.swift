@@ -61,6 +61,8 @@ struct Keys {
   func apiKeys(_ app: AppID) -> String { key(.apiKeys, 0, app.rawValue) }
   /// By id of a key: seconds since 1970 when it was used last.
   func keyUses(_ app: AppID) -> String { key(.keyUses, 0, app.rawValue) }
+  /// By broadcast channel the app that made it.
+  var channels: String { whole(.channels) }
   /// The pub/sub channel of wakeups.
   var wakeup: String { "\(prefix):wakeup" }
 

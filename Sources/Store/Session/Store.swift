@@ -52,6 +52,7 @@ package final class Store {
   package let replays: Replays
   package let drafts: Drafts
   package let testLists: TestLists
+  package let channels: ChannelOwners
   let spread: MessageSpread
 
   // The queue, for its workers.
@@ -107,6 +108,7 @@ package final class Store {
     replays = Replays(session)
     drafts = Drafts(session)
     testLists = TestLists(session)
+    channels = ChannelOwners(session)
     spread = MessageSpread(session)
     leases = Leases(session)
     workers = Workers(session)

@@ -137,6 +137,34 @@ struct ChannelTests {
     }
   }
 
+  @Test("a channel belongs to the app that made it, though the provider shows it to each app of the team")
+  func owners() async throws {
+    try await running { gateway, _ in
+      let place = try #require(gateway.ask("POST", "/v1/channels", "{}", as: .channels).header("location"))
+      let id = try #require(gateway.ask("GET", place, as: .read).json["id"]?.string)
+      let stranger = ["authorization": "Bearer \(gateway.stranger)"]
+      func send(_ id: String, _ scope: Scope?, _ headers: [String: String] = [:]) -> Reply {
+        gateway.ask(
+          "POST", "/v1/messages?dry_run=true",
+          #"{"to":{"channel":{"id":"\#(id)"}},"kind":"live_activity","live_activity":{"event":"update","timestamp":1780000000,"content_state":{}}}"#,
+          as: scope, headers)
+      }
+      #expect(gateway.ask("GET", "/v1/channels", as: nil, stranger).json["items"] == .array([]))
+      for method in ["GET", "DELETE"] {
+        #expect(gateway.ask(method, place, as: nil, stranger).status == 404, "\(method)")
+      }
+      for written in [id, id.replacing("/", with: "_").replacing("+", with: "-").replacing("=", with: "")] {
+        #expect(send(written, nil, stranger).violations == ["/to/channel/id not_allowed"], "\(written)")
+        #expect(send(written, .send).status == 200, "\(written)")
+      }
+      #expect(gateway.ask("GET", "/v1/channels", as: .read).json["items"]?.array?.count == 1)
+      // One that was made elsewhere is nobody's, and open to all that the provider shows it to.
+      #expect(send("bm9ib2R5cw==", nil, stranger).status == 200)
+      #expect(gateway.ask("DELETE", place, as: .channels).status == 204)
+      #expect(send(id, nil, stranger).status == 200)
+    }
+  }
+
   @Test("what the provider refuses is told apart; an expired token gets one more try on a new connection")
   func refusals() async throws {
     try await running { gateway, server in

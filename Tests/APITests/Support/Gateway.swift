@@ -66,8 +66,11 @@ final class Gateway: @unchecked Sendable {
       shop.userSecret = Self.userSecret
       shop.registerTags = ["lang:*", "beta"]
       shop.limits = limits
+      var other = App(id: Self.other)
+      // Of the same team.
+      other.credentials = [shop.credentials[0]]
       let service = Service(
-        loop: loop, store: store, apps: [Self.shop: shop, Self.other: App(id: Self.other)],
+        loop: loop, store: store, apps: [Self.shop: shop, Self.other: other],
         providers: [
           .apns: FakeProvider(name: .apns), .fcm: FakeProvider(name: .fcm), .oneSignal: FakeProvider(name: .oneSignal),
         ],
