@@ -8,7 +8,7 @@ LAB_BUILD = $(SWIFT) build $(1) --product fanfare && $(SWIFT) build $(1) --produ
 LAB = "$$($(SWIFT) build -c release --show-bin-path)/fanfare-lab"
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release laboratory test unit drive fuzz-api demo dev fields lint format bench bench-check chaos soak outage siege sanitize sbom reproducible clean
+.PHONY: help packages build release laboratory test unit drive fuzz-api check-tls demo dev fields lint format bench bench-check chaos soak outage siege sanitize sbom reproducible clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -41,6 +41,10 @@ drive: release ## send random requests to every route of a debug and a release b
 fuzz-api: packages ## run schemathesis against the API of the debug build for some minutes; FUZZ="--seed 7 --seconds 120" for another run
 	$(SWIFT) build --product fanfare
 	@SWIFT="$(SWIFT)" Config/fuzz-api $(FUZZ)
+
+check-tls: packages ## ask a debug build, as testssl does, which versions and ciphers of TLS it takes (half a minute)
+	$(SWIFT) build --product fanfare
+	@SWIFT="$(SWIFT)" Config/check-tls
 
 demo: packages ## send to 10,000 devices of three providers while faults play, and prove that nothing was lost
 	$(call LAB_BUILD)

@@ -96,6 +96,16 @@ package struct Configuration: Sendable {
     package var operations = OperationsAccess.open
     /// Whose `X-Forwarded-For` says where a request comes from.
     package var trustedProxies: [AddressRange] = []
+
+    /// Both hold from the start of a process on, but for the certificate: another one is taken at once. Whether there is
+    /// one at all is no such change.
+    package func isSamePlace(as other: Listen) -> Bool {
+      var (one, two) = (self, other)
+      guard (one.certificate == nil) == (two.certificate == nil) else { return false }
+      (one.certificateFile, one.keyFile, one.certificate, one.key) = (nil, nil, nil, nil)
+      (two.certificateFile, two.keyFile, two.certificate, two.key) = (nil, nil, nil, nil)
+      return one == two
+    }
   }
 
   /// Who may read `/metrics` and the details of `/readyz` at the API; the raw values are the words of

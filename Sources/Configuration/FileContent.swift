@@ -31,6 +31,23 @@ package enum FileContent {
     return content
   }
 
+  /// What changes whenever a file is written, replaced, or given to other users; links are followed.
+  package struct Mark: Hashable, Sendable {
+    private let numbers: [Int]
+    fileprivate init(_ status: stat) {
+      numbers = [
+        Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino), status.st_size,
+        status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec,
+      ]
+    }
+  }
+
+  /// Nil: it is not there, or hidden.
+  package static func mark(_ path: String) -> Mark? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Mark(status) : nil
+  }
+
   /// Of any kind, also a folder; a link that points nowhere does not exist. It need not be readable.
   package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

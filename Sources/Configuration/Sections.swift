@@ -93,6 +93,20 @@ extension String {
 }
 
 extension Configuration.Listen {
+  /// The certificate and its key as their files hold them now; only of a listener with both. Throws what is wrong with
+  /// the files themselves.
+  package mutating func readCertificateAgain() throws(ConfigurationFaults) {
+    guard let certificateFile, let keyFile else { preconditionFailure("this listener has no certificate") }
+    let files = Files(folder: ".", faults: FaultList())
+    let read = (
+      files.open(certificateFile, at: "/listen/certificate_file"), files.secret(keyFile, at: "/listen/key_file")
+    )
+    guard let chain = read.0, let secret = read.1 else {
+      throw ConfigurationFaults(file: certificateFile, faults: files.faults.faults)
+    }
+    (certificate, key) = (chain, secret)
+  }
+
   mutating func read(_ section: Section, _ files: Files) {
     var section = section
     address = section.text("address") ?? address

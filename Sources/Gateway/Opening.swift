@@ -41,8 +41,8 @@ struct Opening {
     }
   }
 
-  /// The two environments of one APNs key share their faults.
-  private mutating func add(_ fault: ConfigurationFault) {
+  /// Each fault once: the two environments of one APNs key share theirs.
+  mutating func add(_ fault: ConfigurationFault) {
     if !faults.contains(fault) { faults.append(fault) }
   }
 }

@@ -14,7 +14,7 @@ struct Reload {
     removed = Set(old.credentials.keys).subtracting(new.credentials.keys)
     let (before, after) = (old.configuration, new.configuration)
     let settings: [(String, Bool)] = [
-      ("/redis", before.redis == after.redis), ("/listen", before.listen == after.listen),
+      ("/redis", before.redis == after.redis), ("/listen", before.listen.isSamePlace(as: after.listen)),
       ("/partitions", before.partitions == after.partitions), ("/retention", before.retention == after.retention),
       ("/lanes", before.lanes == after.lanes),
       ("/retry", before.retry == after.retry),

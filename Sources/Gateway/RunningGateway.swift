@@ -150,6 +150,7 @@ private final class APIThread: @unchecked Sendable {
   private let thread: LoopThread
   private var store: Store?
   private var service: Service?
+  private var certificate: APICertificate?
 
   init() { thread = loop.start() }
 
@@ -184,12 +185,17 @@ private final class APIThread: @unchecked Sendable {
         timesSubscribers: setup.timesSubscribers, settings: settings, metrics: metrics, log: log, zones: ZoneFiles.book)
       let port = try service.start()
       self.service = service
+      if case .api = role, let shown = setup.certificate {
+        certificate = APICertificate(
+          shown, setup.configuration.listen, of: service, loop: loop, metrics: metrics, log: log)
+      }
       return port
     }
   }
 
   func adopt(_ setup: Setup) throws {
     try Blocking.on(loop) { [self] in
+      if let certificate, let next = setup.certificate { try certificate.adopt(next, setup.configuration.listen) }
       service?.adopt(apps: setup.apps, accounts: setup.accounts, timesSubscribers: setup.timesSubscribers)
     }
   }
@@ -207,8 +213,10 @@ private final class APIThread: @unchecked Sendable {
 
   func close() {
     try? Blocking.on(loop) { [self] in
+      certificate?.close()
       await service?.stop()
       store?.close()
+      certificate = nil
       service = nil
       store = nil
     }

@@ -15,6 +15,8 @@ package struct Setup: Sendable {
   package internal(set) var configuration: Configuration
   package let apps: [AppID: App]
   package let accounts: [CredentialID: any ProviderAccount]
+  /// Of the API; nil: it listens without TLS.
+  package let certificate: ServerCertificate?
   /// What the accounts were opened from.
   let credentials: [CredentialID: Credential]
 
@@ -23,6 +25,13 @@ package struct Setup: Sendable {
     let configuration = try Configuration.load(path: file, providers: Providers.terms)
     var opening = Opening()
     for entry in configuration.apps { opening.open(entry) }
+    var certificate: ServerCertificate?
+    do throws(ConfigurationFault) {
+      certificate = try ServerCertificate(configuration.listen)
+    } catch {
+      opening.add(error)
+    }
+    self.certificate = certificate
     guard opening.faults.isEmpty else {
       throw ConfigurationFaults(file: file, faults: opening.faults, configuration: configuration)
     }

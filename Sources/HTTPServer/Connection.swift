@@ -25,6 +25,8 @@ final class Connection {
   let socket: Int32
   /// Nil: it had gone before it could be asked.
   let peer: NetworkAddress?
+  /// What its handshake shows: they live as long as it.
+  private let credentials: ServerCredentials?
   var phase = Phase.head
   /// Of heads and idle connections, and of answers in pieces.
   var deadline: Instant?
@@ -36,10 +38,15 @@ final class Connection {
   /// Its place in the server's list.
   var index = 0
 
-  init(raw: OpaquePointer, socket: Int32, peer: NetworkAddress?, deadline: Instant) {
+  /// Before its handshake.
+  init(
+    raw: OpaquePointer, socket: Int32, peer: NetworkAddress?, credentials: ServerCredentials?, deadline: Instant
+  ) {
     self.raw = raw
     self.socket = socket
     self.peer = peer
+    self.credentials = credentials
+    if let credentials { fanfare_mhd_use(raw, credentials.raw) }
     self.deadline = deadline
   }
 

@@ -17,7 +17,8 @@ package final class HTTPServer {
   let admit: (HTTPServerRequest) -> HTTPAdmission
   let handle: (HTTPServerRequest) async -> HTTPServerResponse
   private let turnedAway: (HTTPTurnedAway, NetworkAddress?) -> Void
-  private let secrets: Secrets?
+  /// What new connections show; nil: plain HTTP.
+  private var credentials: ServerCredentials?
   private var daemon: OpaquePointer?
 
   private(set) var addresses: AddressBook
@@ -49,6 +50,9 @@ package final class HTTPServer {
     handle: @escaping (HTTPServerRequest) async -> HTTPServerResponse
   ) throws(HTTPServerFailure) {
     _ = Self.signals
+    credentials = try settings.certificate.map { certificate throws(HTTPServerFailure) in
+      try ServerCredentials(certificate: certificate, key: settings.key ?? [])
+    }
     let listening = try ListeningSocket.open(address: settings.address, port: settings.port)
     port = listening.port
     self.loop = loop
@@ -60,21 +64,14 @@ package final class HTTPServer {
     addresses = AddressBook(limit: settings.connectionsPerAddress, trustedProxies: settings.trustedProxies)
     budget = ByteBudget(settings.bytes)
     lingering = LingeringSockets(loop: loop)
-    secrets = settings.certificate.map { Secrets(certificate: $0, key: settings.key ?? []) }
     let shortest = min(settings.headTimeout, settings.transferWindow, settings.idleTimeout)
     sweepPeriod = max(10, min(1_000, shortest / 4))
 
     // Callbacks come only from inside calls on the loop, and only until `stop`, which releases this.
     daemon = fanfare_mhd_start(
       listening.descriptor, UInt32(settings.maximumConnections),
-      max(32_768, settings.maximumHead * Self.memoryPerHeadByte),
-      secrets?.certificate, secrets?.key, callbacks)
-    guard let daemon else {
-      throw HTTPServerFailure(
-        reason: secrets == nil
-          ? "cannot listen on port \(port)"
-          : "the certificate and key for port \(port) cannot be used: both must be PEM and belong together")
-    }
+      max(32_768, settings.maximumHead * Self.memoryPerHeadByte), credentials == nil ? 0 : 1, callbacks)
+    guard let daemon else { throw HTTPServerFailure(reason: "cannot listen on port \(port)") }
     _ = Unmanaged.passRetained(self)
     loop.watch(fanfare_mhd_epoll(daemon), [.readable]) { [unowned self] _ in run() }
     run()
@@ -103,6 +100,13 @@ package final class HTTPServer {
     loop.unwatch(fanfare_mhd_epoll(daemon))
     MHD_stop_daemon(daemon)
     Unmanaged.passUnretained(self).release()
+  }
+
+  /// New connections show this certificate from now on; those that are open go on with theirs. Only of a server that has
+  /// one. Throws, and leaves all as it is, if they cannot be used.
+  package func use(certificate: [UInt8], key: [UInt8]) throws(HTTPServerFailure) {
+    precondition(credentials != nil, "a server does not change to TLS")
+    credentials = try ServerCredentials(certificate: certificate, key: key)
   }
 
   // MARK: Running libmicrohttpd
@@ -141,7 +145,8 @@ package final class HTTPServer {
   func opened(_ raw: OpaquePointer) -> Connection {
     let socket = fanfare_mhd_socket(raw)
     let connection = Connection(
-      raw: raw, socket: socket, peer: ListeningSocket.peer(of: socket), deadline: loop.now + settings.headTimeout)
+      raw: raw, socket: socket, peer: ListeningSocket.peer(of: socket), credentials: credentials,
+      deadline: loop.now + settings.headTimeout)
     connection.index = connections.count
     connections.append(connection)
     if let peer = connection.peer { addresses.opened(peer) }
@@ -200,28 +205,5 @@ package final class HTTPServer {
     let woken = waiters
     waiters = []
     for waiter in woken { waiter.resume() }
-  }
-}
-
-/// Certificate and key as C strings; libmicrohttpd does not copy them.
-private final class Secrets {
-  let certificate: UnsafeMutablePointer<CChar>
-  let key: UnsafeMutablePointer<CChar>
-
-  init(certificate: [UInt8], key: [UInt8]) {
-    func copy(_ bytes: [UInt8]) -> UnsafeMutablePointer<CChar> {
-      let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-      for (index, byte) in bytes.enumerated() { text[index] = CChar(bitPattern: byte) }
-      text[bytes.count] = 0
-      return text
-    }
-    self.certificate = copy(certificate)
-    self.key = copy(key)
-  }
-
-  deinit {
-    memset(key, 0, strlen(key))
-    certificate.deallocate()
-    key.deallocate()
   }
 }

@@ -312,7 +312,7 @@ enum OpenAPIAnswers {
                   words([
                     "store_unavailable", "credential_waiting", "credential_failing", "credential_unreachable",
                     "credential_blocked", "prunes_held", "partitions_unowned",
-                    "configuration_refused", "clock_skew",
+                    "configuration_refused", "certificate_refused", "clock_skew",
                   ])
                 ), ("detail", text),
               ])

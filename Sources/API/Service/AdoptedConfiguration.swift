@@ -13,6 +13,8 @@ final class AdoptedConfiguration {
   let tokenRules: [ProviderName: TokenRules]
   /// What is wrong with the configuration that was refused last; nil: the one at work is the last one.
   var refusal: String?
+  /// Why the files of the API's certificate are not in use.
+  var certificateRefusal: String?
 
   init(
     apps: [AppID: App], providers: [ProviderName: any PushProvider], accounts: [CredentialID: any ProviderAccount],

@@ -53,6 +53,7 @@ struct HealthCalls {
         isReady = false
       }
     }
+    if let refusal = configuration.certificateRefusal { reasons.append(("certificate_refused", refusal)) }
     if let refusal = configuration.refusal { reasons.append(("configuration_refused", refusal)) }
     let headers = isReady ? [] : [Header("retry-after", String(condition.retryAfter))]
     return Answer.json(isReady ? 200 : 503, headers: headers) { writer in

@@ -66,6 +66,15 @@ package final class Service {
   /// A new configuration has faults and was not taken: told by `/readyz` until one is.
   package func refused(configuration reason: String) { configuration.refusal = reason }
 
+  /// New connections show this certificate. Only of a service that started with one. Throws, and leaves all as it is, if
+  /// the two cannot be used.
+  package func adopt(certificate: [UInt8], key: [UInt8]) throws(HTTPServerFailure) {
+    try server?.use(certificate: certificate, key: key)
+  }
+
+  /// The files of the certificate cannot be used, and an older one is in use: told by `/readyz`. Nil: they can.
+  package func refused(certificate reason: String?) { configuration.certificateRefusal = reason }
+
   /// Listens; the port.
   package func start() throws(HTTPServerFailure) -> Int {
     precondition(server == nil, "this service has started already")

@@ -13,10 +13,21 @@ struct fanfare_mhd_callbacks {
     MHD_NotifyConnectionCallback connection;
 };
 
-/// A daemon without threads on a listening socket, which becomes its own. Certificate and key (PEM, may be NULL) must
-/// outlive it. NULL if it cannot start; then the socket is closed.
-struct MHD_Daemon *fanfare_mhd_start(int listening, unsigned connections, size_t memory, const char *certificate,
-                                     const char *key, struct fanfare_mhd_callbacks callbacks);
+/// A certificate chain with its key, as handshakes show them.
+struct gnutls_certificate_credentials_st;
+/// Both as PEM. NULL if they cannot be used or do not belong together; then `reason` is a text that lasts.
+struct gnutls_certificate_credentials_st *fanfare_credentials(const unsigned char *chain, size_t chain_size,
+                                                              const unsigned char *key, size_t key_size,
+                                                              const char **reason);
+/// When no connection uses them any more.
+void fanfare_free_credentials(struct gnutls_certificate_credentials_st *credentials);
+
+/// A daemon without threads on a listening socket, which becomes its own. `tls`: each connection must be given
+/// credentials as it starts. NULL if it cannot start; then the socket is closed.
+struct MHD_Daemon *fanfare_mhd_start(int listening, unsigned connections, size_t memory, int tls,
+                                     struct fanfare_mhd_callbacks callbacks);
+/// Before its handshake, so from the connection callback. They must outlive the connection.
+void fanfare_mhd_use(struct MHD_Connection *connection, struct gnutls_certificate_credentials_st *credentials);
 /// The descriptor that becomes readable when `MHD_run` has work.
 int fanfare_mhd_epoll(struct MHD_Daemon *daemon);
 int fanfare_mhd_socket(struct MHD_Connection *connection);

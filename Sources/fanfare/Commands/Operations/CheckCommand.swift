@@ -36,6 +36,7 @@ enum CheckCommand {
         found[0].warning = "nothing can be sent: name an app with a credential in `apps`"
       }
       found.append(zones(setup))
+      if let certificate = setup.certificate { found.append(Finding(of: certificate, now: loop.wallNow)) }
       found += setup.risks.map { Finding(of: $0, setup) }
       if !offline { found += await redis(setup, loop) }
       for (_, account) in setup.accounts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

@@ -28,6 +28,14 @@ struct Finding: Sendable {
     if setup.configuration.isStrict { problem = risk.text } else { warning = risk.text }
   }
 
+  /// The API's own certificate. One that has expired is a problem.
+  init(of certificate: ServerCertificate, now: WallTime) {
+    self.init("API certificate")
+    facts = certificate.facts
+    guard let expiry = certificate.expiryWarning(now: now) else { return }
+    if expiry.isOver { problem = expiry.text } else { warning = expiry.text }
+  }
+
   var mark: String { problem != nil ? "FAIL" : warning != nil ? "WARN" : "ok" }
 
   var text: String {
