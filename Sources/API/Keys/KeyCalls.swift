@@ -135,6 +135,7 @@ extension APIKey {
     }
   }
 
+  /// Heads of a table of keys, in the order of `row`.
   package static let columns = [
     "id", "app", "name", "scopes", "addresses", "created_at", "expires_at", "last_used_at", "secrets",
   ]
@@ -146,6 +147,7 @@ extension APIKey {
     ]
   }
 
+  /// As they are written everywhere.
   package var sortedScopes: [String] { scopes.map(\.rawValue).sorted() }
 }
 

@@ -61,6 +61,7 @@ package struct TenantLimits: Hashable, Sendable {
   package var app = RateLimits()
   /// Counts and dry runs that are at work in a process at a time, of a key and of an app; nil: any number.
   package var countsOfKey: Int? = 10
+  /// Of an app.
   package var countsOfApp: Int? = 20
   /// What an app may have stored; nil: any number. Devices count until nothing is left of them, a retention time after
   /// they were deleted.

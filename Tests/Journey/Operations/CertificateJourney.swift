@@ -7,6 +7,15 @@ import TLS
 import Testing
 
 extension Journeys {
+  @Test("the API takes TLS 1.2 and 1.3 with good ciphers only, with certificates of both kinds of keys")
+  func tlsVersions() async throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
+    let check = try ChildProcess(
+      root.appending(path: "Config/check-tls"), [], environment: ["FANFARE_PROGRAM": World.program.path])
+    #expect(await check.waitForExit() == 0, "\(check.text)")
+    #expect(check.text.contains("With an RSA certificate"), "\(check.text)")
+  }
+
   @Test("the API's certificate follows its files: a new one is shown to new connections, a broken one changes nothing")
   func certificateFiles() async throws {
     let world = try await World()

@@ -50,10 +50,10 @@ struct StatusLimits: Sendable {
   func show() {
     guard !used.isEmpty || idle > 0 else { return }
     Terminal.print("limits")
-    var table = Table("app", "key", "note", "limit", "of", "left")
+    var table = Table("app", "key", "name", "limit", "of", "left")
     for row in used.prefix(Self.most) {
       table.row(
-        row.app.rawValue, row.key?.id ?? "all", row.key?.note ?? "", row.use.rawValue,
+        row.app.rawValue, row.key?.id ?? "all", row.key?.name ?? "", row.use.rawValue,
         "\(row.limit.quota) in \(row.limit.window / 1_000) s", String(row.left))
     }
     if !table.isEmpty { table.show() }
