@@ -50,10 +50,10 @@ final class Allowance {
     switch shared.takeNow(count) {
     case .granted: return true
     case .refused(let wait):
-      own?.giveBack(count)
+      own?.refund(count)
       throw problem(shared, count, wait)
     case .unknown:
-      own?.giveBack(count)
+      own?.refund(count)
       return false
     }
   }
@@ -64,14 +64,14 @@ final class Allowance {
     let (own, shared) = (own[use.index], shared[use.index])
     if let own, let wait = await own.take(count) { throw problem(own, count, wait) }
     guard let shared, let wait = await shared.take(count) else { return }
-    own?.giveBack(count)
+    own?.refund(count)
     throw problem(shared, count, wait)
   }
 
   /// Of a use that was not needed after all.
-  func giveBack(_ use: LimitedUse, _ count: Int) {
-    own[use.index]?.giveBack(count)
-    shared[use.index]?.giveBack(count)
+  func refund(_ use: LimitedUse, _ count: Int) {
+    own[use.index]?.refund(count)
+    shared[use.index]?.refund(count)
   }
 
   /// More than a full bucket has would never be granted.

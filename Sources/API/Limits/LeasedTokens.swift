@@ -77,5 +77,5 @@ struct LeasedTokens {
   /// Nobody knows what the bucket holds: for a moment everything passes.
   mutating func unanswered(now: Instant) { uncheckedUntil = now + Self.pauseWhenUnanswered }
 
-  mutating func giveBack(_ count: Int) { held = min(limit.quota, held + count) }
+  mutating func refund(_ count: Int) { held = min(limit.quota, held + count) }
 }

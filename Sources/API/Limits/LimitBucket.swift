@@ -73,14 +73,14 @@ final class LimitBucket {
       let reserved = tokens.reserve(count)
       let least = count - reserved
       let isGranted = await ask(least: least, wanted: max(least, tokens.portion))
-      tokens.giveBack(reserved)
+      tokens.refund(reserved)
       if !isGranted { continue }
       // Nobody else has had a turn since the answer came.
       if case .granted = tokens.take(count, now: loop.now) { return nil }
     }
   }
 
-  func giveBack(_ count: Int) { tokens.giveBack(count) }
+  func refund(_ count: Int) { tokens.refund(count) }
 
   /// True: tokens were granted. Whoever waits looks again.
   private func ask(least: Int, wanted: Int) async -> Bool {

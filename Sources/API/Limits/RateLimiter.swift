@@ -8,10 +8,16 @@ final class RateLimiter {
   private let store: Store
   private let configuration: AdoptedConfiguration
   private let meters: LimitMeters
-  private var byKey: [String: Allowance] = [:]
+  private var byKey: [Owner: Allowance] = [:]
   private var byApp: [AppID: (buckets: [LimitBucket?], gate: CountGate?)] = [:]
   /// Of the key that was asked for last, which is almost always the next one's.
-  private var last: (key: String, allowance: Allowance)?
+  private var last: (owner: Owner, allowance: Allowance)?
+
+  /// The scopes of a key may change, and with them which limits hold for it.
+  private struct Owner: Hashable {
+    let key: String
+    let onlyRegisters: Bool
+  }
 
   /// Keys at a time; beyond that all begin anew, and what they had leased lapses.
   private static let capacity = 10_000
@@ -21,9 +27,10 @@ final class RateLimiter {
   }
 
   func allowance(of key: APIKey) -> Allowance {
-    if let last, last.key == key.id { return last.allowance }
-    let allowance = byKey[key.id] ?? open(key)
-    last = (key.id, allowance)
+    let owner = Owner(key: key.id, onlyRegisters: key.onlyRegisters)
+    if let last, last.owner == owner { return last.allowance }
+    let allowance = byKey[owner] ?? open(key, owner)
+    last = (owner, allowance)
     return allowance
   }
 
@@ -34,11 +41,11 @@ final class RateLimiter {
     last = nil
   }
 
-  private func open(_ key: APIKey) -> Allowance {
+  private func open(_ key: APIKey, _ owner: Owner) -> Allowance {
     let limits = configuration.apps[key.app]?.limits ?? TenantLimits()
     if byKey.count >= Self.capacity { byKey = [:] }
-    let isRegister = key.scopes == [.register]
-    let own = buckets(limits.limits(ofKeyThatOnlyRegisters: isRegister), key.app, key: key.id, isRegister)
+    let own = buckets(
+      limits.limits(ofKeyThatOnlyRegisters: owner.onlyRegisters), key.app, key: key.id, owner.onlyRegisters)
     let shared =
       byApp[key.app]
       ?? (
@@ -48,7 +55,7 @@ final class RateLimiter {
     let gate = limits.countsOfKey.map { CountGate($0, key: key.id, app: key.app) }
     let allowance = Allowance(
       own: own, shared: shared.buckets, gates: [gate, shared.gate].compactMap { $0 }, meters: meters)
-    byKey[key.id] = allowance
+    byKey[owner] = allowance
     return allowance
   }
 

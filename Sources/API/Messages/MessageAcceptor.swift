@@ -24,7 +24,7 @@ final class MessageAcceptor {
       do throws(Problem) {
         try await enter(prepared, schedule, limit, call.app)
       } catch {
-        call.allowance?.giveBack(.deliveries, prepared.count)
+        call.allowance?.refund(.deliveries, prepared.count)
         throw error
       }
     }
@@ -52,7 +52,7 @@ final class MessageAcceptor {
 
   /// It was not stored after all.
   private func discharge(_ prepared: PreparedMessage, _ call: Call) async {
-    call.allowance?.giveBack(.deliveries, prepared.count)
+    call.allowance?.refund(.deliveries, prepared.count)
     guard prepared.submission.schedule != nil, configuration.apps[call.app]?.limits.scheduled != nil,
       let id = prepared.submission.id
     else { return }
@@ -65,20 +65,20 @@ final class MessageAcceptor {
     let app = call.app
     try await charge(prepared, call)
     chooseReplicas(prepared, app)
-    var acceptance = try await submit(prepared)
+    var acceptance = try await submit(prepared, call)
     // Another request has taken the key since it was looked up. If nothing came of that one, this is the first.
     if case .inProgress = acceptance, let idempotency = prepared.submission.idempotency {
       if let found = try await keys.lookUp(idempotency, app) {
         acceptance = found
       } else {
-        acceptance = try await submit(prepared)
+        acceptance = try await submit(prepared, call)
       }
     }
     switch acceptance {
     case .accepted, .unconfirmed(_, _, isRepeated: false): counts.acceptedMessage(prepared.submission)
-    case .unconfirmed(_, _, isRepeated: true): call.allowance?.giveBack(.deliveries, prepared.count)
+    case .unconfirmed(_, _, isRepeated: true): call.allowance?.refund(.deliveries, prepared.count)
     case .repeated(let id) where id == prepared.submission.id:
-      call.allowance?.giveBack(.deliveries, prepared.count)
+      call.allowance?.refund(.deliveries, prepared.count)
     case .repeated, .keyReused, .inProgress, .mayBeRegistered: await discharge(prepared, call)
     }
     return try await became(acceptance, of: prepared, app)
@@ -88,7 +88,7 @@ final class MessageAcceptor {
   func acceptUnregistered(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) -> AcceptedMessage? {
     try await charge(prepared, call)
     chooseReplicas(prepared, call.app)
-    guard case .accepted(let id) = try await submit(prepared) else {
+    guard case .accepted(let id) = try await submit(prepared, call) else {
       await discharge(prepared, call)
       return nil
     }
@@ -96,10 +96,12 @@ final class MessageAcceptor {
     return AcceptedMessage(id, prepared)
   }
 
-  private func submit(_ prepared: PreparedMessage) async throws(Problem) -> Acceptance {
+  private func submit(_ prepared: PreparedMessage, _ call: Call) async throws(Problem) -> Acceptance {
     do throws(StoreError) {
       return try await store.acceptance.accept(prepared.submission)
     } catch {
+      // Not accepted, so it takes no tokens. It may have been stored all the same, so it keeps its place among the scheduled.
+      call.allowance?.refund(.deliveries, prepared.count)
       throw Problem(error)
     }
   }

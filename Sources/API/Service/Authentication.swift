@@ -48,7 +48,7 @@ final class Authentication {
       let detail = names.count == 1 ? "the scope `\(names[0])`" : "one of the scopes \(names.joined(separator: ", "))"
       let challenge = "Bearer error=\"insufficient_scope\", scope=\"\(names.joined(separator: " "))\""
       let way =
-        key.scopes == [.register] && scopes.contains(.devices)
+        key.onlyRegisters && scopes.contains(.devices)
         ? ". A `register` key registers phones by `POST /v1/devices`" : ""
       throw Problem(
         .forbidden, "This call needs \(detail); the key lacks it\(way)",

@@ -5,17 +5,15 @@ import Loop
 import Store
 import Telemetry
 
-/// What is known of a request when its head has come: where it leads, and who asks. Used on the loop only.
-final class Permit: @unchecked Sendable {
+/// What is known of a request when its head has come: where it leads, and who asks.
+final class Permit: Sendable {
   let endpoint: Endpoint
   let parameters: [String]
   /// Who asks. Nil on open endpoints, but for one that opens the details of `/readyz`.
   let identity: IdentifiedKey?
-  /// Of the key.
-  let allowance: Allowance?
 
-  init(_ endpoint: Endpoint, _ parameters: [String], _ identity: IdentifiedKey?, _ allowance: Allowance? = nil) {
-    (self.endpoint, self.parameters, self.identity, self.allowance) = (endpoint, parameters, identity, allowance)
+  init(_ endpoint: Endpoint, _ parameters: [String], _ identity: IdentifiedKey?) {
+    (self.endpoint, self.parameters, self.identity) = (endpoint, parameters, identity)
   }
 }
 
@@ -39,11 +37,11 @@ extension Service {
       switch try identify(shown, request, scopes) {
       case .known(let identity):
         let allowance = limiter.allowance(of: identity.key)
-        if try allowance.takeNow(.requests, 1) { return .now(take(endpoint, parameters, identity, allowance)) }
+        if try allowance.takeNow(.requests, 1) { return .now(take(endpoint, parameters, identity)) }
         return .later { [self] in
           await verdict(request, endpoint) { () throws(Problem) in
             try await allowance.take(.requests, 1)
-            return take(endpoint, parameters, identity, allowance)
+            return take(endpoint, parameters, identity)
           }
         }
       case .lookUp(let find):
@@ -52,7 +50,7 @@ extension Service {
             let identity = try await find()
             let allowance = limiter.allowance(of: identity.key)
             try await allowance.take(.requests, 1)
-            return take(endpoint, parameters, identity, allowance)
+            return take(endpoint, parameters, identity)
           }
         }
       }
@@ -121,10 +119,8 @@ extension Service {
     return endpoint.access
   }
 
-  private func take(
-    _ endpoint: Endpoint, _ parameters: [String], _ identity: IdentifiedKey?, _ allowance: Allowance? = nil
-  ) -> HTTPVerdict {
-    .take(permit: Permit(endpoint, parameters, identity, allowance), key: identity?.key.id ?? "")
+  private func take(_ endpoint: Endpoint, _ parameters: [String], _ identity: IdentifiedKey?) -> HTTPVerdict {
+    .take(permit: Permit(endpoint, parameters, identity), key: identity?.key.id ?? "")
   }
 
   private func refuse(_ request: HTTPServerRequest, _ path: String, _ problem: Problem) -> HTTPVerdict {

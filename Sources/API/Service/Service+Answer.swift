@@ -13,8 +13,7 @@ extension Service {
     }
     let began = loop.now
     do throws(Problem) {
-      var response = try await perform(permit, request)
-      if let fields = permit.allowance?.fields, !fields.isEmpty { response.headers += fields }
+      let response = try await perform(permit, request)
       return finish(response, request, permit.endpoint.path, nil, began: began)
     } catch {
       return finish(Answer.problem(error.bounded), request, permit.endpoint.path, error, began: began)
@@ -76,8 +75,9 @@ extension Service {
 
     do throws(StoreError) { try await store.session.makeSure() } catch { throw Problem(error) }
     let key = try await stillValid(identity, request, scopes)
+    let allowance = limiter.allowance(of: key)
     let call = Call(
-      request: request, parameters: permit.parameters, key: key, now: loop.wallNow, allowance: permit.allowance,
+      request: request, parameters: permit.parameters, key: key, now: loop.wallNow, allowance: allowance,
       cursorSecret: store.session.cursorSecret)
     try queryRules.check(call, permit.endpoint)
     try IdempotencyKeys.checkTaken(request, permit.endpoint)
@@ -91,7 +91,10 @@ extension Service {
         throw Problem(error, .invalidBody)
       }
     }
-    return try await carryOut(permit.endpoint, call)
+    var response = try await carryOut(permit.endpoint, call)
+    let fields = allowance.fields
+    if !fields.isEmpty { response.headers += fields }
+    return response
   }
 
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {

@@ -42,6 +42,9 @@ package struct APIKey: Hashable, Sendable {
   /// True if the key, with `admin` or without it, may do `scope`.
   package func may(_ scope: Scope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
 
+  /// True if it is a key of an app's copies, which is no secret.
+  package var onlyRegisters: Bool { scopes.count == 1 && scopes.contains(.register) }
+
   /// True if it may be used from there.
   package func isValid(from address: NetworkAddress) -> Bool {
     addresses.isEmpty || addresses.contains { $0.contains(address) }

@@ -63,7 +63,7 @@ struct LeasedTokenTests {
           let least = count - reserved
           let lease = bucket.lease(least: least, wanted: max(least, held[process].portion), at: time)
           held[process].answered(lease, least: least, now: now)
-          held[process].giveBack(reserved)
+          held[process].refund(reserved)
           verdict = held[process].take(count, now: now)
           #expect((verdict == .granted) == (lease.granted > 0), "seed \(random.seed), step \(step)")
         }

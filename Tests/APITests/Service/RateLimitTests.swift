@@ -106,6 +106,27 @@ struct RateLimitTests {
     }
   }
 
+  @Test("a key whose scopes change has the limits of what it may do now")
+  func changedScopes() async throws {
+    let limits = Self.limits { $0.registerKeys[.requests] = Self.limit(2) }
+    try await Gateway.running(limits: limits) { gateway in
+      let made = gateway.ask("POST", "/v1/keys", #"{"name":"phones","scopes":["devices"]}"#, as: .admin)
+      let secret = try #require(made.json["secret"]?.string, "\(made.text)")
+      let id = try #require(made.json["id"]?.string)
+      func register() -> Int {
+        gateway.ask(
+          "POST", "/v1/devices", #"{"provider":"apns","token":"6a"}"#, as: nil, ["authorization": "Bearer \(secret)"]
+        ).status
+      }
+      for _ in 0..<5 { #expect(register() < 300) }
+      #expect(gateway.ask("PATCH", "/v1/keys/\(id)", #"{"scopes":["register"]}"#, as: .admin).status == 200)
+      // The change holds within a second.
+      let began = ContinuousClock.now
+      while register() < 300 { try #require(ContinuousClock.now - began < .seconds(30 * Sanitizer.slowness)) }
+      #expect(register() == 429)
+    }
+  }
+
   @Test(
     "each registration takes a token, in a bulk call for each line; more than there ever are is refused with the fix")
   func registrations() async throws {

@@ -31,7 +31,7 @@ struct StatusLimits: Sendable {
     for (app, limits) in limits.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       var owners: [(key: APIKey?, limits: RateLimits)] = [(nil, limits.app)]
       for key in try await store.keyring.keys(app: app) {
-        owners.append((key, limits.limits(ofKeyThatOnlyRegisters: key.scopes == [.register])))
+        owners.append((key, limits.limits(ofKeyThatOnlyRegisters: key.onlyRegisters)))
       }
       for (key, limits) in owners {
         for use in LimitedUse.allCases {
