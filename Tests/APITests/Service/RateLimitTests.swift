@@ -1,5 +1,6 @@
 import API
 import Domain
+import Foundation
 import HTTPServer
 import JSON
 import Store
@@ -178,6 +179,34 @@ struct RateLimitTests {
       #expect(lines.map { $0["id"] != nil } == [true, true, true, false, false], "\(bulk.text)")
       #expect(lines.last?["problem"]?["code"]?.string == "rate_limited")
       #expect(send(0..<1).status == 429)
+    }
+  }
+
+  @Test("a message that the store refuses takes no tokens")
+  func refusedByStore() async throws {
+    let redis = RedisServer()
+    let limits = Self.limits { $0.app[.deliveries] = Self.limit(10) }
+    try await Gateway.running(redis: redis, limits: limits) { gateway in
+      for number in 0..<6 { gateway.register("d\(number)") }
+      func send(_ devices: Range<Int>) -> Reply {
+        gateway.ask("POST", "/v1/messages", Self.message(devices.map { "d\($0)" }), as: .send)
+      }
+      func memory(_ bytes: String) async throws {
+        let words = ["redis-cli", "-s", redis.socketPath, "config", "set", "maxmemory", bytes]
+        #expect(await (try ChildProcess(URL(filePath: "/usr/bin/env"), words)).waitForExit() == 0)
+      }
+      #expect(send(0..<4).status == 202)
+      try await memory("1")
+      let refused = send(0..<6)
+      #expect(refused.status == 503, "\(refused.text)")
+      try await memory("0")
+      let began = ContinuousClock.now
+      var last = refused
+      while last.status == 503 {
+        try #require(ContinuousClock.now - began < .seconds(30 * Sanitizer.slowness))
+        last = send(0..<6)
+      }
+      #expect(last.status == 202, "\(last.text)")
     }
   }
 
