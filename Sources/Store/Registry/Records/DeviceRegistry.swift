@@ -6,7 +6,7 @@ import RedisClient
 private struct Incoming {
   var devices: [Device]
   /// What they become on top of what is known, where that counts.
-  var merge: ((_ at: Int, _ known: Device) -> Device)?
+  var merge: ((_ at: Int, _ known: Device) -> Device?)?
   var isImport: Bool { devices.count > 1 }
 }
 
@@ -22,9 +22,10 @@ package struct DeviceRegistry: StorePart {
 
   /// Registers or replaces a device (decision 0051; it can be repeated).
   /// `device.id` empty: by token, under the id that already holds it, or the derived one; the result tells which. `merging`
-  /// gets what is known of the device at the moment of writing; without it the registration replaces that.
+  /// gets what is known of the device at the moment of writing; without it the registration replaces that. Where it gives
+  /// nil, nothing is changed (`PutResult.leftAlone`).
   package func put(
-    _ device: Device, app: AppID, merging: ((_ known: Device) -> Device)? = nil
+    _ device: Device, app: AppID, merging: ((_ known: Device) -> Device?)? = nil
   ) async throws(StoreError) -> PutResult {
     try session.checkCondition()
     let incoming = Incoming(devices: [device], merge: merging.map { merge in { merge($1) } })
@@ -34,7 +35,7 @@ package struct DeviceRegistry: StorePart {
   /// Registers many, in order: what comes later wins. After an error some are stored; repeating all is safe. `merging`
   /// gets the index of a device and what is known of it at the moment of writing.
   package func put(
-    _ devices: [Device], app: AppID, merging: ((_ at: Int, _ known: Device) -> Device)? = nil
+    _ devices: [Device], app: AppID, merging: ((_ at: Int, _ known: Device) -> Device?)? = nil
   ) async throws(StoreError) -> [PutResult] {
     let count = (devices.count + session.registry.devicesPerStep - 1) / session.registry.devicesPerStep
     let size = (devices.count + count - 1) / max(1, count)
@@ -203,12 +204,15 @@ package struct DeviceRegistry: StorePart {
     var devices = incoming.devices
     if let merge = incoming.merge {
       for step in left.map({ steps[$0] }) {
-        if let known = step.found?.device { devices[step.at] = merge(step.at, known) }
+        guard let known = step.found?.device else { continue }
+        let merged = merge(step.at, known)
+        step.isLeftAlone = merged == nil
+        if let merged { devices[step.at] = merged }
       }
     }
     var joins: [(user: String, place: DevicePlace)] = []
     joins.reserveCapacity(left.count)
-    for (at, place) in zip(left, places) {
+    for (at, place) in zip(left, places) where !steps[at].isLeftAlone {
       if let user = devices[steps[at].at].user { joins.append((user, place)) }
     }
     var (users, full) = try await UserIndex(session).enter(joins, app)
@@ -219,7 +223,7 @@ package struct DeviceRegistry: StorePart {
       (users, full) = try await UserIndex(session).enter(joins, app)
     }
     for part in parts.indices {
-      for at in parts[part].devices where !full.contains(places[at]) {
+      for at in parts[part].devices where !full.contains(places[at]) && !steps[left[at]].isLeftAlone {
         let device = devices[steps[left[at]].at]
         parts[part].writes.append(write(device, left[at], steps, at: places[at], users, under: parts[part].intent))
       }

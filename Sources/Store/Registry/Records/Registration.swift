@@ -28,9 +28,11 @@ package enum Registration: Hashable, Sendable {
   case moved(from: DeviceID)
 }
 
-/// What became of one device of an import.
+/// What became of one device.
 package enum PutResult: Hashable, Sendable {
   case stored(DeviceID, Registration)
   /// Its user has `StoreSettings.devicesPerUser` already: a placeholder such as `guest`, not a person.
   case userIsFull
+  /// What is known of the device was not to be changed; nothing was.
+  case leftAlone
 }

@@ -17,6 +17,12 @@ extension DeviceID {
         .description)
   }
 
+  /// An id that nobody has and nobody guesses (UUIDv4).
+  package static func random() -> DeviceID {
+    let (high, low) = (SecureRandom.word(), SecureRandom.word())
+    return DeviceID(rawValue: UUIDBytes(high: high & ~0xF000 | 0x4000, low: low & ~(3 << 62) | 2 << 62).description)
+  }
+
   /// Part of the stored layout, as the next.
   private static let installationNamespace = UUIDBytes(high: 0x6661_6e66_6172_6540, low: 0x8069_6e73_7461_6c31)
   private static let tokenNamespace = UUIDBytes(high: 0x6661_6e66_6172_6540, low: 0x8074_6f6b_656e_7331)

@@ -200,7 +200,7 @@ extension TokenOwners.AliasPlace {
 
 extension Address {
   /// One token is one device of an app, whatever kind or bundle it was given with.
-  func holdsSameToken(as other: Address) -> Bool {
+  package func holdsSameToken(as other: Address) -> Bool {
     provider == other.provider && environment == other.environment && token == other.token
   }
 }

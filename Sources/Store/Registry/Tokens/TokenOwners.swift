@@ -45,6 +45,8 @@ final class Step {
   fileprivate(set) var buried: [DevicePlace: Int] = [:]
   /// The sweep left its token to another one: it is to be registered again.
   fileprivate(set) var isSweptAside = false
+  /// The caller saw what is known of the device, and wants nothing changed.
+  var isLeftAlone = false
   /// What was made of it before, without an answer; and when this began.
   let untold: Untold.Registered?
   let since: WallTime
@@ -90,7 +92,7 @@ final class Step {
   var device: Device? { write?.after?.stored.device }
 
   var result: PutResult {
-    isWritten ? .stored(id, registration) : .userIsFull
+    isWritten ? .stored(id, registration) : isLeftAlone ? .leftAlone : .userIsFull
   }
   /// What it comes to, written or not.
   var registration: Registration {
