@@ -19,7 +19,7 @@ package final class Service {
   let turnedAway: Refusals
   let limiter: RateLimiter
   /// By address, so that look-ups of keys that do not exist are bounded.
-  var failedKeys: FailedKeys
+  var failedKeys: AddressAllowance
   /// Of keys that were not known before.
   var lookUpsAtWork = 0
   /// Requests that are being answered, without those of open endpoints.
@@ -39,7 +39,7 @@ package final class Service {
     self.log = log
     counts = ServiceCounts(metrics)
     turnedAway = Refusals(metrics, log)
-    failedKeys = FailedKeys(burst: settings.failedKeysPerAddress)
+    failedKeys = AddressAllowance(burst: settings.failedKeysPerAddress)
     configuration = AdoptedConfiguration(
       apps: apps, providers: providers, accounts: accounts, timesSubscribers: timesSubscribers)
     authentication = Authentication(store: store, configuration: configuration)

@@ -4,13 +4,13 @@ import Testing
 
 @testable import API
 
-@Suite("Failed keys and bursts, as values")
-struct FailedKeyTests {
+@Suite("What an address may do, and bursts, as values")
+struct AddressAllowanceTests {
   @Test("an address gets its burst and one more each second, whatever others do; the table is bounded")
   func model() {
     var random = Seeded()
     for _ in 0..<20 {
-      var keys = FailedKeys(burst: 5, recovery: 1_000, capacity: 8)
+      var keys = AddressAllowance(burst: 5, recovery: 1_000, capacity: 8)
       var granted: [NetworkAddress: [Int64]] = [:]
       var time: Int64 = 0
       for _ in 0..<2_000 {
@@ -36,9 +36,9 @@ struct FailedKeyTests {
     }
   }
 
-  @Test("a valid key costs nothing, and addresses beyond the table share one bucket")
+  @Test("what is given back costs nothing, and addresses beyond the table share one bucket")
   func shared() {
-    var keys = FailedKeys(burst: 2, recovery: 1_000, capacity: 2)
+    var keys = AddressAllowance(burst: 2, recovery: 1_000, capacity: 2)
     let now = Instant(nanoseconds: 5_000_000_000)
     for _ in 0..<10 {
       #expect(keys.take(NetworkAddress(ipv4: 1), now: now) == nil)

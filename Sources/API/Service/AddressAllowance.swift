@@ -1,8 +1,8 @@
 import Domain
 
-/// Addresses that showed keys which do not exist. Each unfamiliar key costs a look-up in Redis, and an address gets `burst` of
-/// them, and another one each `recovery`; those that turn out valid are given back. Values only.
-struct FailedKeys {
+/// What each address may do of something that costs: `burst` times at once, and once more each `recovery`. What turns out to cost
+/// nothing is given back. Values only.
+struct AddressAllowance {
   let burst: Int
   /// Milliseconds.
   let recovery: Int64
@@ -25,14 +25,14 @@ struct FailedKeys {
 
   var count: Int { buckets.count }
 
-  /// Takes one look-up. If there is none left: the milliseconds until there is.
+  /// Takes one. If there is none left: the milliseconds until there is.
   mutating func take(_ address: NetworkAddress, now: Instant) -> Int64? {
     guard var bucket = bucket(of: address, now: now) else { return take(&others, now: now) }
     defer { buckets[address.owner] = bucket }
     return take(&bucket, now: now)
   }
 
-  /// The key was valid.
+  /// It has cost nothing.
   mutating func refund(_ address: NetworkAddress) {
     guard var bucket = buckets[address.owner] else {
       others.used = max(0, others.used - 1)
