@@ -2,12 +2,13 @@ package import Domain
 
 extension OneSignalProvider {
   private static let longestAliasPart = 128
+  private static let aliasStart = "alias:"
 
   /// An activity goes by the id that its start gave it; anyone else by a subscription id, or `alias:<label>:<id>`.
   package var tokens: TokenRules {
-    TokenRules(kinds: [.device, .voip, .activity]) { text, kind throws(TokenRules.Fault) in
+    var rules = TokenRules(kinds: [.device, .voip, .activity]) { text, kind throws(TokenRules.Fault) in
       if kind == .activity { return TokenRules.Token(text) }
-      if text.hasPrefix("alias:") {
+      if text.hasPrefix(Self.aliasStart) {
         guard Self.isAlias(text) else {
           throw TokenRules.Fault(
             "an alias is `alias:<label>:<id>`: the label has letters, digits and `_`, each part has "
@@ -20,6 +21,9 @@ extension OneSignalProvider {
       }
       return TokenRules.Token(id.description)
     }
+    // An alias names all subscriptions of a user, an activity's id all that follow it.
+    rules.reachesSeveral = { text, kind in kind == .activity || text.hasPrefix(Self.aliasStart) }
+    return rules
   }
 
   private static func isAlias(_ text: String) -> Bool {

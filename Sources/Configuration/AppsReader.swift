@@ -32,9 +32,7 @@ struct AppsReader {
   private func app(_ section: inout Section, _ seen: inout Set<String>) -> AppEntry {
     let id = section.text("id")
     let tags = section.texts("register_tags")
-    let secret = section.text("user_secret_file").flatMap {
-      files.secret($0, at: section.place("user_secret_file"))
-    }
+    let registration = RegistrationReader(files: files).read(section.section("registration"))
     let clock = ClockReader(faults: faults).read(&section)
     let rate = section.integer("rate_per_second", in: 1...Int(Message.maximumRate))
     let brake = readBrake(section.section("error_brake"))
@@ -51,7 +49,8 @@ struct AppsReader {
     var durability = section.section("durability")
     entry.app.replicas = durability.integer("replicas", in: Configuration.replicas) ?? replicas
     durability.close()
-    entry.app.userSecret = secret.map { Array(String(decoding: $0, as: UTF8.self).trimmingLineEnd.utf8) }
+    entry.app.registration = registration.rules
+    entry.identityKeys = registration.keys
     var names: Set<String> = []
     for account in accounts {
       var own = Section(account.node, at: account.pointer, faults)

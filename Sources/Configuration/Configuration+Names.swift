@@ -5,8 +5,8 @@ extension Configuration {
   /// and quotas, and causes, are left out of the names: `retry.floors`.
   package static func names(providers: [ProviderName: ProviderTerms]) -> Set<String> {
     let credentials = providers.keys.map { "{ name: \"\($0.rawValue)\", provider: \"\($0.rawValue)\" }" }
-    let app = "{ quiet_hours: {}, limits: {}, credentials: [\(credentials.joined(separator: ", "))] }"
-    let sample = "{ monitor: {}, apps: [\(app)] }"
+    let lists = "registration: { keys: [{}] }, credentials: [\(credentials.joined(separator: ", "))]"
+    let sample = "{ monitor: {}, apps: [{ quiet_hours: {}, limits: {}, \(lists) }] }"
     let faults = FaultList()
     guard let node = try? Node.parse(Array(sample.utf8)) else { return [] }
     _ = read(node, folder: ".", providers: providers, faults)

@@ -176,4 +176,6 @@ package struct AppEntry: Sendable {
   package var credentials: [Credential]
   /// The place of each credential in the file, in the order of `credentials`: for faults found on opening one.
   package var places: [String]
+  /// By which its identity tokens are verified, each with its place in the file; not yet opened.
+  package var identityKeys: [(key: IdentityKey, place: String)] = []
 }

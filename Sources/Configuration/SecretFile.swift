@@ -12,12 +12,21 @@ package struct SecretFile: Sendable {
     case missing
     case notAFile
     case readableByOthers
+    case writableByOthers
     case unreadable
   }
 
-  /// Of a file that is longer than `maximum` bytes a little more than those are read. A file that others may read or
-  /// write is refused, unless `isPublic`.
-  package init(_ path: String, upTo maximum: Int = 1 << 20, isPublic: Bool = false) throws(Fault) {
+  /// Who may do what with a file.
+  package enum Access: Sendable {
+    /// Others may neither read nor write it.
+    case secret
+    /// Others may read it, and not write: it says what is believed.
+    case trusted
+    case open
+  }
+
+  /// Of a file that is longer than `maximum` bytes a little more than those are read.
+  package init(_ path: String, upTo maximum: Int = 1 << 20, _ access: Access = .secret) throws(Fault) {
     // Not blocking: a pipe that nobody writes to would hold the start up.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw errno == ENOENT || errno == ENOTDIR ? .missing : .unreadable }
@@ -25,7 +34,11 @@ package struct SecretFile: Sendable {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw .unreadable }
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile }
-    guard isPublic || status.st_mode & 0o077 == 0 else { throw .readableByOthers }
+    switch access {
+    case .secret where status.st_mode & 0o077 != 0: throw .readableByOthers
+    case .trusted where status.st_mode & 0o022 != 0: throw .writableByOthers
+    default: break
+    }
     guard let content = FileContent.read(descriptor: file, upTo: maximum) else { throw .unreadable }
     self.content = content
     isOfAnotherUser = status.st_uid != geteuid() && status.st_uid != 0

@@ -1,3 +1,4 @@
+import API
 import Configuration
 import Domain
 
@@ -25,6 +26,7 @@ struct Opening {
         )
       }
     }
+    app.registration.identity = identity(entry)
     apps[app.id] = app
     guard faults.isEmpty else { return }
     for (route, other) in app.idleRoutes {
@@ -38,6 +40,25 @@ struct Opening {
             "Remove one, put the narrower one first, or let them differ in what they serve: environments, bundle_ids, "
             + "token_kinds, services"
         ))
+    }
+  }
+
+  /// Nil: the app has no keys, or one of them cannot be used.
+  private mutating func identity(_ entry: AppEntry) -> (any IdentityVerifying)? {
+    guard !entry.identityKeys.isEmpty else { return nil }
+    do throws(IdentityVerifier.KeyFailure) {
+      return try IdentityVerifier(
+        entry.identityKeys.map(\.key), app: entry.app.id, lifetime: entry.app.registration.tokenLifetime)
+    } catch {
+      let (key, place) = entry.identityKeys[error.index]
+      let (setting, fix) =
+        switch key.algorithm {
+        case .es256:
+          ("public_key_file", "Give the public half of a P-256 key: openssl ec -in KEY.pem -pubout -out PUBLIC.pem")
+        case .hs256: ("secret_file", "Make one, for the backend too: openssl rand -base64 32")
+        }
+      add(ConfigurationFault(pointer: "\(place)/\(setting)", problem: "the key is \(error.reason)", fix: fix))
+      return nil
     }
   }
 

@@ -87,7 +87,7 @@ extension Setup {
 
   /// Logs each; throws `RunningGateway.Failure` where the configuration is strict and there is one.
   func weighRisks(_ store: Store, _ log: Log) async throws {
-    let all = risks + risks(of: try await store.session.redisStatus())
+    let all = risks + risks(of: try await store.session.redisStatus()) + (try await risks(ofKeysIn: store))
     for risk in all { log(.warning, "risky_setting", ["risk": risk.code, "detail": risk.text]) }
     if configuration.isStrict, !all.isEmpty { throw RunningGateway.Failure.risky(all) }
   }

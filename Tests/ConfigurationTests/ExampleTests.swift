@@ -19,9 +19,10 @@ struct ExampleTests {
 
   private func withKeys() -> Folder {
     let folder = Folder()
-    for name in ["AuthKey_ABCDE12345.p8", "service-account.json", "onesignal-key", "vapid-key.pem", "user-secret"] {
+    for name in ["AuthKey_ABCDE12345.p8", "service-account.json", "onesignal-key", "vapid-key.pem", "identity-secret"] {
       folder.write("keys/\(name)")
     }
+    folder.write("keys/identity.pub", mode: 0o644)
     return folder
   }
 
@@ -108,7 +109,8 @@ struct ExampleTests {
     #expect(entry.app.credential(for: sandbox)?.rawValue == "shop/apple:sandbox")
     #expect(entry.app.credential(for: Address(provider: .fcm, token: "x"))?.rawValue == "shop/google")
     #expect(entry.credentials[0].files["key_file"] == Array("secret\n".utf8))
-    #expect(entry.app.userSecret == Array("secret".utf8))
+    #expect(entry.identityKeys.map(\.key.content) == [Array("secret".utf8), Array("secret\n".utf8)])
+    #expect(entry.app.registration.origins == ["https://www.example.com"])
     #expect(entry.app.registerTags == ["lang:*", "news"])
   }
 

@@ -1,42 +1,81 @@
 package import Domain
 package import Intake
-import TLS
+import Store
 
 /// What a `register` key may do. It ships inside an app, so anybody may hold it: it can say which token an installation
-/// has, set the tags that are free for that, and name a user only with the app's own signature.
+/// has, set the tags that are free for that, and name a user only with an identity token.
 package struct AppRegistration {
   package let app: App
-  /// `app`: as configured, with its user secret and the tags that are free.
-  package init(app: App) { self.app = app }
+  private let rules: [ProviderName: TokenRules]
+  /// An identity token says whose the device is.
+  private let isSigned: Bool
 
-  /// Throws with all that the key may not set; a user without the right signature comes after the rest.
+  /// `app`: as configured. `rules`: of the providers. `isSigned`: the request has an identity token that holds.
+  package init(app: App, rules: [ProviderName: TokenRules], isSigned: Bool) {
+    (self.app, self.rules, self.isSigned) = (app, rules, isSigned)
+  }
+
+  /// Throws with all that the key may not set; a user without an identity token comes after the rest.
   package func check(_ reading: DeviceReading) throws(Problem) {
     var violations: [Violation] = []
     if !reading.device.id.rawValue.isEmpty {
       violations.append(
-        Violation("/id", Violation.Code.notAllowed, "a `register` key registers by token only: leave `id` out"))
+        Violation("/id", .notAllowed, "a `register` key registers by token only: leave `id` out"))
+    }
+    let address = reading.device.address
+    if let rule = rules[address.provider], rule.reachesSeveral(address.token, address.tokenKind) {
+      violations.append(
+        Violation(
+          "/token", .notAllowed,
+          "this token stands for several devices: a `register` key registers one device, by a token of its own"))
     }
     for (index, tag) in reading.device.tags.enumerated() where !isFree(tag) {
       violations.append(
         Violation(
-          "/tags/\(index)", Violation.Code.notAllowed,
+          "/tags/\(index)", .notAllowed,
           "a `register` key may not set this tag: allow it in the app's `register_tags`, or set it with a `devices` key"
         ))
     }
+    if !isSigned { violations += beyondAnonymous(reading.device) }
     guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidDevice) }
-    guard let user = reading.device.user else { return }
-    guard isSigned(user, reading.userSignature) else {
-      throw Problem(
-        .invalidUserSignature,
-        app.userSecret == nil
-          ? "This app has no user secret, so a `register` key cannot set a user"
-          : "`user_signature` must be the hex HMAC-SHA256 of `user` under the app's user secret",
-        violations: [Violation("/user_signature", Violation.Code.notAllowed, "is not the signature of this user")])
+    try checkIdentity(reading)
+  }
+
+  /// What a registration without an identity token has too much of.
+  private func beyondAnonymous(_ device: Device) -> [Violation] {
+    let registration = app.registration
+    let parts = [
+      ("tags", device.tags.count, registration.anonymousTags),
+      ("attributes", device.attributes.count, registration.anonymousAttributes),
+    ]
+    return parts.filter { $0.1 > $0.2 }.map { name, count, limit in
+      Violation(
+        "/\(name)", .tooMany,
+        "has \(count) entries; a registration without `\(RequestIdentity.name)` may set \(limit) "
+          + "(`registration.anonymous.\(name)`)")
     }
   }
 
-  /// The registration on top of what is known: what the key may not change, and what the app left out, stays.
-  package func merge(_ reading: DeviceReading, into known: Device) -> Device {
+  private func checkIdentity(_ reading: DeviceReading) throws(Problem) {
+    guard !isSigned else { return }
+    let registration = app.registration
+    if reading.device.user != nil {
+      guard registration.identity != nil else {
+        let detail = "cannot be set by a `register` key, as this app has no `registration.keys`: leave it out"
+        throw Problem(.invalidIdentity, "`user` \(detail)", violations: [Violation("/user", .notAllowed, detail)])
+      }
+      throw RequestIdentity.required("A `register` key alone cannot say whose a device is")
+    }
+    guard registration.allowsAnonymous else {
+      throw RequestIdentity.required("This app allows no registration without a user")
+    }
+  }
+
+  /// The registration on top of what is known: what the key may not change, and what the app left out, stays. Nil: the
+  /// known device has another token. A token's first id may have been given to another device later, and this token
+  /// gives no right to that one; an installation does.
+  package func merge(_ reading: DeviceReading, into known: Device) -> Device? {
+    guard reading.installation != nil || known.address.holdsSameToken(as: reading.device.address) else { return nil }
     var device = reading.merged(into: known)
     // What was left out is the known one already.
     guard reading.given.contains("tags") else { return device }
@@ -49,21 +88,5 @@ package struct AppRegistration {
     app.registerTags.contains { pattern in
       pattern.hasSuffix("*") ? tag.hasPrefix(pattern.dropLast()) : tag == pattern
     }
-  }
-
-  private func isSigned(_ user: String, _ signature: String?) -> Bool {
-    guard let secret = app.userSecret, let signature, let given = Self.bytes(hex: signature) else { return false }
-    return Digest.equal(given, Digest.hmacSHA256(Array(user.utf8), key: secret))
-  }
-
-  private static func bytes(hex: String) -> [UInt8]? {
-    let digits = Array(hex.utf8)
-    guard digits.count == 64 else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      guard let high = digits[index].hexDigitValue, let low = digits[index + 1].hexDigitValue else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    return bytes
   }
 }

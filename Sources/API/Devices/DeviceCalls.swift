@@ -12,6 +12,7 @@ struct DeviceCalls {
   let configuration: AdoptedConfiguration
   let stock: DeviceStock
   let tagStock: TagStock
+  let anonymous: AnonymousDevices
 
   /// `PUT /v1/devices/{id}`: the registration replaces what was known. Only what is disabled stays so until a
   /// registration says `enabled`.
@@ -28,19 +29,40 @@ struct DeviceCalls {
   /// `POST /v1/devices`: by token, under the id that holds it. A `register` key may do no more than an app should.
   func registerDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     var reading = try read(call, id: nil)
+    let app = try configuration.tenant(call.app)
+    let user = try RequestIdentity.user(in: call.request, of: app, now: call.now)
+    if let user { try reading.take(user: user) }
     guard !call.may(.devices) else {
       reading.takeInstallation(in: call.app)
       return try await put(reading, call)
     }
-    let registration = AppRegistration(app: try configuration.tenant(call.app))
+    let registration = AppRegistration(app: app, rules: configuration.tokenRules, isSigned: user != nil)
     try registration.check(reading)
-    guard reading.installation != nil else {
-      return try await put(reading, call) { registration.merge(reading, into: $0) }
+    guard user == nil else { return try await register(reading, call, by: registration).response }
+    try anonymous.take(call.request, of: app)
+    do throws(Problem) {
+      let (response, became) = try await register(reading, call, by: registration)
+      if !became.isNew { anonymous.refund(call.request, of: app) }
+      return response
+    } catch {
+      anonymous.refund(call.request, of: app)
+      throw error
     }
-    reading.takeInstallation(in: call.app)
+  }
+
+  /// What a `register` key may ask for, on top of what is known of the device.
+  private func register(
+    _ reading: DeviceReading, _ call: Call, by registration: AppRegistration
+  ) async throws(Problem) -> (response: HTTPServerResponse, became: Registration) {
     try await call.take(.registrations, 1)
-    let first = try await adopted(reading, by: registration, call.app)
-    return try await put(first, call, isCharged: true) { registration.merge(reading, into: $0) }
+    var reading = reading
+    var first = reading
+    if reading.installation != nil {
+      reading.takeInstallation(in: call.app)
+      first = try await adopted(reading, by: registration, call.app)
+    }
+    let whole = reading
+    return try await register(first, call) { registration.merge(whole, into: $0) }
   }
 
   /// What an installation registers the first time. A token that is known already may belong to the device that it is:
@@ -59,8 +81,9 @@ struct DeviceCalls {
     guard let owner, owner.device.id != reading.device.id, let user = reading.device.user,
       owner.device.user?.utf8.elementsEqual(user.utf8) == true
     else { return reading }
+    guard let device = registration.merge(reading, into: owner.device) else { return reading }
     var first = reading
-    first.device = registration.merge(reading, into: owner.device)
+    first.device = device
     return first
   }
 
@@ -104,44 +127,61 @@ struct DeviceCalls {
     }
   }
 
-  /// `isCharged`: the token of the registration is taken.
-  private func put(
-    _ reading: DeviceReading, _ call: Call, isCharged: Bool = false, merging: ((Device) -> Device)? = nil
-  ) async throws(Problem) -> HTTPServerResponse {
-    if !isCharged { try await call.take(.registrations, 1) }
-    if let limit = stock.limit(call.app), try await !stock.refused(of: [reading.device], call.app).isEmpty {
-      throw DeviceStock.problem(limit)
-    }
+  private func put(_ reading: DeviceReading, _ call: Call) async throws(Problem) -> HTTPServerResponse {
+    try await call.take(.registrations, 1)
+    return try await register(reading, call) { reading.keepingDisabled($0) }.response
+  }
+
+  /// A registration that is paid for. `merging`: the device on top of what is known under its id; nil: that one is not
+  /// this registration's to change.
+  private func register(
+    _ reading: DeviceReading, _ call: Call, merging: @escaping (Device) -> Device?
+  ) async throws(Problem) -> (response: HTTPServerResponse, became: Registration) {
     try await tagStock.check(reading.device.tags, call.app)
-    let result: PutResult
-    var device = reading.device
-    do throws(StoreError) {
-      result = try await store.devices.put(reading.device, app: call.app) { known in
-        device = merging?(known) ?? reading.keepingDisabled(known)
-        return device
+    var reading = reading
+    while true {
+      if let limit = stock.limit(call.app), try await !stock.refused(of: [reading.device], call.app).isEmpty {
+        throw DeviceStock.problem(limit)
       }
-    } catch {
-      throw Problem(error)
+      var device = reading.device
+      let result: PutResult
+      do throws(StoreError) {
+        result = try await store.devices.put(reading.device, app: call.app) { known in
+          let merged = merging(known)
+          device = merged ?? device
+          return merged
+        }
+      } catch {
+        throw Problem(error)
+      }
+      stock.registered([result], call.app)
+      switch result {
+      case .stored(let id, let registration):
+        device.id = id
+        return (try await answer(device, reading, registration, call), registration)
+      case .userIsFull: throw userIsFull
+      // The id that its token gives is another device's by now: it gets one of its own.
+      case .leftAlone: reading.device.id = DeviceID.random()
+      }
     }
-    guard case .stored(let id, let registration) = result else {
-      throw userIsFull
-    }
-    stock.registered([result], call.app)
+  }
+
+  private func answer(
+    _ device: Device, _ reading: DeviceReading, _ registration: Registration, _ call: Call
+  ) async throws(Problem) -> HTTPServerResponse {
     // An app learns no more of the registry than its own place in it.
     let showsAll = call.may(.devices)
     let tenant = try configuration.tenant(call.app)
-    device.id = id
-    let isNew = registration == .created
     var isEnabledAgain = false
     if showsAll, device.enabled {
       isEnabledAgain = try await !disabled(before: [registration], call.app).isEmpty
     }
-    return Answer.json(isNew ? 201 : 200, headers: [Header("location", "/v1/devices/\(id.rawValue)")]) {
-      writer in
+    let path = "/v1/devices/\(device.id.rawValue)"
+    return Answer.json(registration == .created ? 201 : 200, headers: [Header("location", path)]) { writer in
       if showsAll {
         StoredDevice(device: device, tombstone: nil).write(to: &writer)
       } else {
-        writer.member("id", id.rawValue)
+        writer.member("id", device.id.rawValue)
       }
       writer.member("registration", registration.word)
       if showsAll, case .moved(let from) = registration { writer.member("moved_from", from.rawValue) }
@@ -223,6 +263,14 @@ extension DeviceReading {
 }
 
 extension Registration {
+  /// A device has come to the registry, or may have: one that a token moves to need not have been there.
+  var isNew: Bool {
+    switch self {
+    case .created, .moved: true
+    case .updated, .revived: false
+    }
+  }
+
   var word: String {
     switch self {
     case .created: "created"

@@ -1,6 +1,9 @@
 import Store
 
 extension Endpoint {
+  /// By which phones and browsers register themselves.
+  static let registrationPath = "/v1/devices"
+
   static let devices: [Endpoint] = [
     Endpoint(
       "listDevices", "GET", "/v1/devices", .key([.devices, .read]),
@@ -11,10 +14,10 @@ extension Endpoint {
       problems: [.invalidCursor]
     ) { $0.deviceLists.listDevices },
     Endpoint(
-      "registerDevice", "POST", "/v1/devices", .key([.devices, .register]), "Register a device by its token",
-      body: .init("DeviceRegistration"),
+      "registerDevice", "POST", registrationPath, .key([.devices, .register]), "Register a device by its token",
+      body: .init("DeviceRegistration"), headers: [.identity],
       answers: [.json(200, "Replaced, revived or moved", "Registered"), .json(201, "Created", "Registered")],
-      problems: [.invalidDevice, .invalidUserSignature]
+      problems: [.invalidDevice, .identityRequired, .identityExpired, .invalidIdentity, .tooManyRegistrations]
     ) { $0.devices.registerDevice },
     Endpoint(
       "registerDevices", "POST", "/v1/devices/bulk", .key([.devices]), query: ["map", "set", "keep_missing"],
@@ -39,7 +42,7 @@ extension Endpoint {
       "putDevice", "PUT", "/v1/devices/{id}", .key([.devices]), "Register or replace a device",
       body: .init("DeviceRegistration"),
       answers: [.json(200, "Replaced, revived or moved", "Registered"), .json(201, "Created", "Registered")],
-      problems: [.invalidDevice, .invalidUserSignature]
+      problems: [.invalidDevice]
     ) { $0.devices.putDevice },
     Endpoint(
       "readDevice", "GET", "/v1/devices/{id}", .key([.devices, .read]), "Read a device",

@@ -131,6 +131,11 @@ package enum OpenAPI {
         }
       parameters.append(.make([("name", .string(name)), ("in", "query"), ("schema", schema)]))
     }
+    return parameters + headers(of: endpoint)
+  }
+
+  private static func headers(of endpoint: Endpoint) -> [JSONValue] {
+    var parameters: [JSONValue] = []
     if endpoint.headers.contains(.match) {
       parameters.append(
         .make([
@@ -139,6 +144,19 @@ package enum OpenAPI {
           (
             "description",
             "The `etag` of the draft that you read, or `*`. The answer is 412 if the draft has another version."
+          ),
+        ]))
+    }
+    if endpoint.headers.contains(.identity) {
+      parameters.append(
+        .make([
+          ("name", .string(RequestIdentity.name)), ("in", "header"),
+          ("schema", .make([("type", "string"), ("maxLength", .integer(Int64(IdentityVerifier.longestToken)))])),
+          (
+            "description",
+            .string(
+              "An identity token: a short-lived JWT by which the app's backend says whose the device is. A `register` "
+                + "key names a user only with it.")
           ),
         ]))
     }

@@ -26,10 +26,12 @@ extension OpenAPIRequests {
         "user",
         .make([
           ("type", .array(["string", "null"])), ("maxLength", .integer(256)),
-          ("description", "null removes the device from its user."),
+          (
+            "description",
+            "null removes the device from its user. With `Fanfare-Identity`: its user, or left out."
+          ),
         ])
       ),
-      ("user_signature", text(128, "Hex HMAC-SHA256 of `user` under the app's user secret; for `register` keys.")),
       ("tags", tags),
       (
         "attributes",

@@ -30,6 +30,8 @@ package struct Endpoint: Sendable {
     case idempotencyKey
     /// `If-Match`.
     case match
+    /// `Fanfare-Identity`.
+    case identity
   }
 
   /// An answer that is no problem.

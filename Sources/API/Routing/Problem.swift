@@ -11,7 +11,9 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case invalidCursor = "invalid_cursor"
   case unauthorized
   case forbidden
-  case invalidUserSignature = "invalid_user_signature"
+  case identityRequired = "identity_required"
+  case identityExpired = "identity_expired"
+  case invalidIdentity = "invalid_identity"
   case notFound = "not_found"
   case methodNotAllowed = "method_not_allowed"
   case requestTimeout = "request_timeout"
@@ -53,6 +55,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   case tooMuchAtOnce = "too_much_at_once"
   case rateLimited = "rate_limited"
   case beyondRateLimit = "beyond_rate_limit"
+  case tooManyRegistrations = "too_many_registrations"
   case internalError = "internal_error"
   case notYet = "not_yet"
   case overloaded
@@ -64,8 +67,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   package var status: Int {
     switch self {
     case .badRequest, .malformedJSON, .malformedTable, .invalidParameter, .invalidCursor: 400
-    case .unauthorized: 401
-    case .forbidden, .invalidUserSignature: 403
+    case .unauthorized, .identityRequired, .identityExpired: 401
+    case .forbidden, .invalidIdentity: 403
     case .notFound: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
@@ -82,7 +85,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .invalidMessage, .invalidDevice, .invalidTags, .invalidChannel, .invalidAudience, .idempotencyKeyReused: 422
     case .invalidBody, .invalidDraft, .invalidTest, .invalidTestList, .invalidTable, .invalidKey, .beyondRateLimit: 422
     case .preconditionRequired: 428
-    case .tooManyFailedKeys, .tooMuchAtOnce, .rateLimited: 429
+    case .tooManyFailedKeys, .tooMuchAtOnce, .rateLimited, .tooManyRegistrations: 429
     case .headTooLarge: 431
     case .internalError: 500
     case .notYet: 501
@@ -95,9 +98,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
   package var isRetryable: Bool {
     switch self {
     case .requestTimeout, .requestInProgress, .cancelInProgress, .tooManyFailedKeys, .tooMuchAtOnce, .rateLimited,
-      .overloaded,
-      .storeUnavailable, .durabilityUnconfirmed,
-      .providerUnavailable:
+      .tooManyRegistrations, .overloaded, .storeUnavailable, .durabilityUnconfirmed, .providerUnavailable:
       true
     default: false
     }
@@ -113,7 +114,9 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .invalidCursor: "The cursor does not come from this list"
     case .unauthorized: "A valid API key is needed"
     case .forbidden: "The API key may not do this"
-    case .invalidUserSignature: "The user signature is not valid"
+    case .identityRequired: "An identity token is needed"
+    case .identityExpired: "The identity token has expired"
+    case .invalidIdentity: "The identity token does not allow this"
     case .notFound: "Not found"
     case .methodNotAllowed: "This path does not have this method"
     case .requestTimeout: "The request did not arrive in time"
@@ -152,6 +155,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case .tooMuchAtOnce: "The requests in progress are too large together"
     case .rateLimited: "A rate limit is reached"
     case .beyondRateLimit: "The request takes more than a rate limit ever allows"
+    case .tooManyRegistrations: "Too many new devices were registered without an identity token"
     case .headTooLarge: "The request line and headers are too large"
     case .internalError: "The gateway failed"
     case .notYet: "This call comes with a later version"

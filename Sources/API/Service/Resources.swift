@@ -99,7 +99,8 @@ final class Resources {
 
     devices = DeviceCalls(
       loop: loop, store: store, configuration: configuration,
-      stock: DeviceStock(loop: loop, store: store, configuration: configuration), tagStock: tagStock)
+      stock: DeviceStock(loop: loop, store: store, configuration: configuration), tagStock: tagStock,
+      anonymous: AnonymousDevices(loop: loop))
     deviceLists = DeviceListCalls(store: store)
     timelines = TimelineCalls(store: store)
     prunes = PruneCalls(store: store, configuration: configuration, log: log)

@@ -3,8 +3,7 @@ package struct App: Sendable {
   package var id: AppID
   /// In the order of the configuration; the first that fits an address takes it.
   package var credentials: [CredentialRoute]
-  /// HMAC key of `user_signature` in registrations; nil: a `register` key sets no user.
-  package var userSecret: [UInt8]?
+  package var registration = RegistrationRules()
   /// Tags that a `register` key may set; a trailing `*` matches any ending.
   package var registerTags: [String]
   /// Deliveries a second, of all its messages together; nil: as fast as it goes.

@@ -15,6 +15,9 @@ package struct TokenRules: Sendable {
   package var form: Form
   /// Reads a token that has this form. It may have any kind: one beside `kinds` is refused by the caller.
   package var read: @Sendable (_ text: String, _ kind: TokenKind) throws(Fault) -> Token
+  /// True of a token that `read` has returned and that reaches more than one installation of an app, such as all of a
+  /// user's. Whoever holds a phone must not register one.
+  package var reachesSeveral: @Sendable (_ text: String, _ kind: TokenKind) -> Bool = { _, _ in false }
 
   /// `read` is called only with text that has this form.
   package init(

@@ -81,7 +81,7 @@ package struct Schema: Sendable {
     "device",
     [
       "id", "provider", "token", "token_kind", "environment", "bundle_id", "platform", "app_version", "language", "tz",
-      "user", "user_signature", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen_at",
+      "user", "tags", "attributes", "enabled", "live_activity_token", "activity_id", "last_seen_at",
       "authorization", "installation",
     ])
   /// A line of `POST /v1/devices/bulk`: also what an export says of a device beside its registration.

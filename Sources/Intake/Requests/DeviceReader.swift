@@ -54,12 +54,10 @@ package enum DeviceReader {
     device.lastSeen = readLastSeen(fields, now: now, &findings)
     device.registeredAt = readRegisteredAt(fields, now: now, &findings) ?? now
     let installation = readInstallation(fields, path: path, &findings)
-    let signature = fields.text("user_signature", .identifier(128), &findings)
     guard address != nil else { return nil }
     var given = Set(fields.names)
     if enabled != nil { given.insert("enabled") }
-    return DeviceReading(
-      device: device, given: given, userSignature: signature, installation: installation, warnings: [])
+    return DeviceReading(device: device, given: given, installation: installation, warnings: [])
   }
 
   private static func withoutRegisteredAt(_ document: JSONValue) -> JSONValue {
@@ -260,8 +258,6 @@ package struct DeviceReading: Sendable {
   package var device: Device
   /// The names of the members that the request had: what it left out may be kept from an earlier registration.
   package var given: Set<String>
-  /// Hex HMAC-SHA256 over `user`; checked by the caller, who knows the key.
-  package var userSignature: String?
   /// In place of an id.
   package var installation: InstallationID?
   package var warnings: [Warning]

@@ -24,7 +24,7 @@ enum KeyFile {
     switch fault {
     case .missing: "there is no file \(path)"
     case .notAFile: "\(path) is not a file"
-    case .readableByOthers: "other users can read \(path): run chmod 600 \(path)"
+    case .readableByOthers, .writableByOthers: "other users can read \(path): run chmod 600 \(path)"
     case .unreadable: "\(path) cannot be read by this user"
     }
   }

@@ -2,7 +2,6 @@ import API
 import Domain
 import JSON
 import Store
-import TLS
 import Testing
 
 @Suite("Devices are registered, read, moved and deleted", .serialized)
@@ -74,13 +73,10 @@ struct DeviceCallTests {
       #expect(tag.status == 422)
       #expect(tag.violations == ["/tags/0 not_allowed"])
       let forged = gateway.ask("POST", "/v1/devices", #"{"provider":"fcm","token":"t-1","user":"u2"}"#, as: .register)
-      #expect(forged.status == 403)
-      #expect(forged.code == "invalid_user_signature")
-      let signature = Digest.hmacSHA256(Array("u2".utf8), key: Gateway.userSecret)
-        .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      #expect(forged.status == 401)
+      #expect(forged.code == "identity_required")
       let signed = gateway.ask(
-        "POST", "/v1/devices", #"{"provider":"fcm","token":"t-1","user":"u2","user_signature":"\#(signature)"}"#,
-        as: .register)
+        "POST", "/v1/devices", #"{"provider":"fcm","token":"t-1"}"#, as: .register, Gateway.identity("u2"))
       #expect(signed.status == 200, "\(signed.text)")
       #expect(gateway.ask("GET", "/v1/devices/\(id)", as: .read).json["user"] == .string("u2"))
     }

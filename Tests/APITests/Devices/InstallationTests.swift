@@ -2,7 +2,6 @@ import API
 import Domain
 import JSON
 import Store
-import TLS
 import Testing
 
 @Suite("An installation keeps its device when its token changes", .serialized)
@@ -11,24 +10,21 @@ struct InstallationTests {
   private static let other = "b7a0e2d4-95c3-4f18-8e6d-1a2b3c4d5e6f"
 
   private func register(
-    _ gateway: Gateway, _ token: String, _ more: String = "", as scope: Scope = .register, provider: String = "fcm"
+    _ gateway: Gateway, _ token: String, _ more: String = "", of user: String? = nil, as scope: Scope = .register,
+    provider: String = "fcm"
   ) throws -> (id: String, registration: String) {
     let reply = gateway.ask(
-      "POST", "/v1/devices", #"{"provider":"\#(provider)","token":"\#(token)"\#(more)}"#, as: scope)
+      "POST", "/v1/devices", #"{"provider":"\#(provider)","token":"\#(token)"\#(more)}"#, as: scope,
+      user.map { Gateway.identity($0) } ?? [:])
     #expect(reply.status == 200 || reply.status == 201, "\(reply.text)")
     return (try #require(reply.json["id"]?.string), reply.json["registration"]?.string ?? "")
   }
   private func installation(_ id: String = mine) -> String { #","installation":"\#(id)""# }
-  private func signed(_ user: String) -> String {
-    let signature = Digest.hmacSHA256(Array(user.utf8), key: Gateway.userSecret)
-      .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    return #","user":"\#(user)","user_signature":"\#(signature)""#
-  }
 
   @Test("a new token replaces the old one; user, tags and order stay with the device")
   func rotation() async throws {
     try await Gateway.running { gateway in
-      let first = try register(gateway, "t-1", installation() + signed("ana") + #","tags":["lang:de"]"#)
+      let first = try register(gateway, "t-1", installation() + #","tags":["lang:de"]"#, of: "ana")
       #expect(first.registration == "created")
       #expect(!first.id.contains(Self.mine))
       _ = gateway.ask("PATCH", "/v1/devices/\(first.id)/tags", #"{"add":["plan:pro"]}"#, as: .devices)
@@ -77,7 +73,7 @@ struct InstallationTests {
   @Test("who knows a device's id or its token, and not its installation, cannot have what is meant for it")
   func takeOver() async throws {
     try await Gateway.running { gateway in
-      let ana = try register(gateway, "ana-1", installation() + signed("ana"))
+      let ana = try register(gateway, "ana-1", installation(), of: "ana")
       _ = gateway.ask("PATCH", "/v1/devices/\(ana.id)/tags", #"{"add":["plan:pro"]}"#, as: .devices)
       let byID = gateway.ask(
         "POST", "/v1/devices", #"{"provider":"fcm","token":"evil","id":"\#(ana.id)"}"#, as: .register)
@@ -103,9 +99,9 @@ struct InstallationTests {
   @Test("an app that begins to name its installation keeps what it had, if the user is signed")
   func adoption() async throws {
     try await Gateway.running { gateway in
-      let before = try register(gateway, "t-1", signed("ana") + #","language":"de""#)
+      let before = try register(gateway, "t-1", #","language":"de""#, of: "ana")
       _ = gateway.ask("PATCH", "/v1/devices/\(before.id)/tags", #"{"add":["plan:pro"]}"#, as: .devices)
-      let after = try register(gateway, "t-1", installation() + signed("ana"))
+      let after = try register(gateway, "t-1", installation(), of: "ana")
       #expect(after.id != before.id)
       #expect(after.registration == "moved")
       let device = gateway.ask("GET", "/v1/devices/\(after.id)", as: .read).json
@@ -116,9 +112,9 @@ struct InstallationTests {
         gateway.ask("GET", "/v1/users/ana", as: .read).json["devices"]?.array?.compactMap { $0["id"]?.string }.contains(
           after.id) == true)
       // Another user's device begins anew.
-      let others = try register(gateway, "t-2", signed("bob"))
+      let others = try register(gateway, "t-2", of: "bob")
       _ = gateway.ask("PATCH", "/v1/devices/\(others.id)/tags", #"{"add":["plan:pro"]}"#, as: .devices)
-      let taken = try register(gateway, "t-2", installation(Self.other) + signed("ana"))
+      let taken = try register(gateway, "t-2", installation(Self.other), of: "ana")
       #expect(gateway.ask("GET", "/v1/devices/\(taken.id)", as: .read).json["tags"]?.array?.isEmpty == true)
     }
   }

@@ -25,7 +25,8 @@ final class Gateway: @unchecked Sendable {
 
   static let shop = AppID(rawValue: "shop")
   static let other = AppID(rawValue: "other")
-  static let userSecret = Array("a secret of the shop".utf8)
+  /// By which the shop's identity tokens are signed; its key is called 2026.
+  static let identitySecret = Array("a secret of the shop, long enough".utf8)
 
   private init(redis: RedisServer) {
     self.redis = redis
@@ -37,10 +38,11 @@ final class Gateway: @unchecked Sendable {
     redis: RedisServer = RedisServer(), settings: ServiceSettings = ServiceSettings(),
     limits: TenantLimits = TenantLimits(),
     channels: Origin = Origin(host: "localhost", port: 1),
+    registration: RegistrationRules = RegistrationRules(), hasIdentityKeys: Bool = true,
     _ body: (Gateway) async throws -> Void
   ) async throws {
     let gateway = Gateway(redis: redis)
-    try await gateway.start(settings, limits, channels)
+    try await gateway.start(settings, limits, channels, registration, hasIdentityKeys)
     do {
       try await body(gateway)
     } catch {
@@ -50,7 +52,10 @@ final class Gateway: @unchecked Sendable {
     try await gateway.stop()
   }
 
-  private func start(_ settings: ServiceSettings, _ limits: TenantLimits, _ channels: Origin) async throws {
+  private func start(
+    _ settings: ServiceSettings, _ limits: TenantLimits, _ channels: Origin, _ registration: RegistrationRules,
+    _ hasIdentityKeys: Bool
+  ) async throws {
     try await loop.run { [self] in
       var settingsOfStore = StoreSettings()
       // Longer than any test: nothing here ends because a machine is slow.
@@ -63,7 +68,12 @@ final class Gateway: @unchecked Sendable {
         CredentialRoute(credential: FakeAccount.apns, provider: .apns, environment: .production),
         CredentialRoute(credential: FakeAccount.fcm, provider: .fcm, environment: .production),
       ]
-      shop.userSecret = Self.userSecret
+      shop.registration = registration
+      if hasIdentityKeys {
+        shop.registration.identity = try IdentityVerifier(
+          [IdentityKey(id: "2026", algorithm: .hs256, content: Self.identitySecret)], app: Self.shop,
+          lifetime: registration.tokenLifetime)
+      }
       shop.registerTags = ["lang:*", "beta"]
       shop.limits = limits
       var other = App(id: Self.other)
@@ -147,6 +157,12 @@ final class Gateway: @unchecked Sendable {
     client.send(method, path, self.headers(as: scope, headers), body.map { Array($0.utf8) })
     return client.receive(hasBody: method != "HEAD")
   }
+
+  /// The header by which a registration is this user's.
+  static func identity(_ user: String) -> [String: String] {
+    ["fanfare-identity": SignedIdentity(user, now: now).signed(identitySecret)]
+  }
+  static var now: WallTime { WallTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1_000)) }
 
   func headers(as scope: Scope?, _ more: [String: String] = [:]) -> [String: String] {
     var headers = more

@@ -106,7 +106,8 @@ enum CheckCommand {
       if !status.losses.isEmpty { finding.warning = status.losses.joined(separator: "; ") }
       finding.problem = status.shortage(ofReplicas: setup.replicas)
       // What evicts is no store to open.
-      return [finding] + setup.risks(of: status).map { Finding(of: $0, setup) }
+      let risks = setup.risks(of: status) + (try await setup.risks(ofKeysIn: store))
+      return [finding] + risks.map { Finding(of: $0, setup) }
     } catch {
       switch error {
       case .unavailable(let reason, _):

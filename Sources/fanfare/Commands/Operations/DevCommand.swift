@@ -37,8 +37,11 @@ enum DevCommand {
       var app = SandboxApp(
         redisSocket: redis.socket, port: port, vendors: vendors.ports, directory: vendors.directory)
       // For keys with scope `register`, as apps have them.
-      app.registration = #"register_tags: ["news", "lang:*"], user_secret_file: "user-secret","#
-      folder.write("user-secret", Base64URL.encode(SecureRandom.bytes(32)))
+      app.registration = """
+        register_tags: ["news", "lang:*"],
+            registration: { keys: [{ id: "dev", algorithm: "HS256", secret_file: "identity-secret" }] },
+        """
+      folder.write("identity-secret", Base64URL.encode(SecureRandom.bytes(32)))
       let file = folder.write("fanfare.json5", app.text)
       let (gateway, setup, bound) = try start(
         file,

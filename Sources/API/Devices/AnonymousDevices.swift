@@ -1,0 +1,42 @@
+import Domain
+import HTTPServer
+import Loop
+
+/// How many devices each address may bring into an app without an identity token (`registration.anonymous`). Belongs to
+/// the loop, and counts what its process registers.
+final class AnonymousDevices {
+  private let loop: EventLoop
+  private var apps: [AppID: AddressAllowance] = [:]
+  /// Milliseconds after which an address may register as many as at first.
+  private static let hour: Int64 = 3_600_000
+  /// Addresses of an app.
+  private static let capacity = 100_000
+
+  init(loop: EventLoop) { self.loop = loop }
+
+  /// Takes the place of one device, before it is known whether it is new.
+  func take(_ request: HTTPServerRequest, of app: App) throws(Problem) {
+    guard !request.isFromSharedAddress else { return }
+    let limit = app.registration.anonymousDevices
+    var allowance = apps[app.id] ?? Self.allowance(of: limit)
+    // A new configuration may have another limit.
+    if allowance.burst != limit { allowance = Self.allowance(of: limit) }
+    let wait = allowance.take(request.address, now: loop.now)
+    apps[app.id] = allowance
+    guard let wait else { return }
+    throw Problem(
+      .tooManyRegistrations,
+      "Your address has registered too many new devices without `\(RequestIdentity.name)`; wait, or register with an "
+        + "identity token (`registration.anonymous.devices_per_address`; behind a proxy: `listen.trusted_proxies`)",
+      retryAfter: Int(wait / 1_000) + 1)
+  }
+
+  /// It was no new device.
+  func refund(_ request: HTTPServerRequest, of app: App) {
+    if !request.isFromSharedAddress { apps[app.id]?.refund(request.address) }
+  }
+
+  private static func allowance(of limit: Int) -> AddressAllowance {
+    AddressAllowance(burst: limit, recovery: max(1, hour / Int64(limit)), capacity: capacity)
+  }
+}
