@@ -3,7 +3,9 @@ import Domain
 /// What the configuration at work says of apps and accounts. A reload may replace it while a request waits. Belongs to
 /// the loop.
 final class AdoptedConfiguration {
-  private(set) var apps: [AppID: App]
+  private(set) var apps: [AppID: App] { didSet { origins = Self.origins(of: apps) } }
+  /// Of web pages that may register browsers for any app.
+  private(set) var origins: Set<String>
   private(set) var accounts: [CredentialID: any ProviderAccount] { didSet { openAccounts = Set(accounts.keys) } }
   private var openAccounts: Set<CredentialID>
   /// Recipients that each subscriber stands for, of providers whose vendors have a rule of that.
@@ -22,6 +24,7 @@ final class AdoptedConfiguration {
   ) {
     self.timesSubscribers = timesSubscribers
     self.apps = apps
+    origins = Self.origins(of: apps)
     self.accounts = accounts
     openAccounts = Set(accounts.keys)
     self.providers = providers
@@ -36,6 +39,10 @@ final class AdoptedConfiguration {
     self.apps = apps
     self.accounts = accounts
     refusal = nil
+  }
+
+  private static func origins(of apps: [AppID: App]) -> Set<String> {
+    apps.values.reduce(into: []) { $0.formUnion($1.registration.origins) }
   }
 
   /// The app of a key that passed authentication; its configuration may have gone since.

@@ -20,6 +20,7 @@ final class Permit: Sendable {
 /// Route and key are known before anything of a body is read.
 extension Service {
   func admit(_ request: HTTPServerRequest) -> HTTPAdmission {
+    if let answer = preflight(request) { return .now(.answer(answer)) }
     let (endpoint, parameters): (Endpoint, [String])
     switch Router.match(request.method, request.path) {
     case .refused(let problem): return .now(refuse(request, "unknown", problem))

@@ -35,7 +35,7 @@ extension Service {
         "method": request.method, "path": path, "status": "\(response.status)", "us": "\(nanoseconds / 1000)",
         "peer": request.peer,
       ])
-    return response
+    return sharing(response, with: request)
   }
 
   /// What the server refused before it became a request.
