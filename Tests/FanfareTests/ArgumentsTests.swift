@@ -81,7 +81,7 @@ struct ArgumentsTests {
     #expect(!imported.contains("--status") && imported.contains("fanfare devices import customers.csv"))
     #expect(page(DevicesCommand.command, "prunes").contains("--credential"))
     let replay = page(MessagesCommand.command, "replay")
-    #expect(replay.contains("ends as fanfare send --wait does") && replay.contains("--outcome"), "\(replay)")
+    #expect(replay.contains("exits like fanfare send --wait") && replay.contains("--outcome"), "\(replay)")
     for words in [["help", "drafts", "edit"], ["drafts", "edit", "--help"], ["help", "keys", "create"]] {
       #expect(Tool.program.run(words) == .success)
     }

@@ -25,8 +25,9 @@ struct ImportTests {
         "5 devices registered (1 created, 1 moved, 3 updated)",
         "2 lines with the id or token of an earlier line; the later one counts: lines 4 (as line 2), 5 (as line 3)",
         "1 device stays disabled: nothing is sent there until a line has `enabled` true",
-        "1 device was disabled, and a line enabled it again: if the file is older than an opt-out, this undid it",
-        "1 line skipped: an export wrote them of dead devices", "1 line refused",
+        "1 device was disabled, and a line enabled it again: if the file is older than an opt-out, this undid the "
+          + "opt-out",
+        "1 line skipped: its device is dead", "1 line refused",
       ])
     var writer = JSONWriter()
     writer.beginObject()

@@ -10,8 +10,8 @@ struct PruneReviewTests {
     "a share is shown with what it stands on, and not of a few tokens",
     arguments: [
       (0, 0, "no token was called accepted or dead yet"),
-      (1, 1, "1 of 1 token was called dead: too few to tell a normal share"),
-      (99, 20, "20 of 99 tokens were called dead: too few to tell a normal share"),
+      (1, 1, "1 of 1 token was called dead: too few to judge what is normal"),
+      (99, 20, "20 of 99 tokens were called dead: too few to judge what is normal"),
       (12_000, 600, "600 of 12,000 tokens were called dead (5.0 %): this is the normal share"),
     ])
   func share(_ seen: Int, _ dead: Int, _ shown: String) throws {

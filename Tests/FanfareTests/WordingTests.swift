@@ -115,7 +115,7 @@ struct WordingTests {
     #expect(told(report, [], ["b"]) == "1 delivery to go again at once: 1 failed")
     #expect(told(report, ["dead"]) == "0 deliveries to go again at once")
     let replayed = JSONValue.object((report.object ?? []) + [JSONMember("replayed_by", .array([.string("msg_2")]))])
-    #expect(told(replayed).hasSuffix("; less the devices that an earlier replay has reached, or still sends to"))
+    #expect(told(replayed).hasSuffix("; without the devices that an earlier replay has reached, or still sends to"))
     #expect(
       MessagesCommand.named(report)
         == "msg_1 \"Sale\" (cancelled, would have started at 2026-12-01T09:00:00Z (UTC), 1,205 targets)")

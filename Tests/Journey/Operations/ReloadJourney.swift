@@ -34,7 +34,7 @@ extension Journeys {
     }
     #expect(try await gateway.client.get("/metrics").text.contains("fanfare_config_last_reload_successful 0"))
     let status = try await Tool(gateway: gateway, world: world).run("status", "--config", file.path, exit: 3)
-    #expect(status.contains("key_file: ") && status.contains("a running server goes on"), "\(status)")
+    #expect(status.contains("key_file: ") && status.contains("a running server keeps its previous"), "\(status)")
     #expect(status.contains("shop/android") && status.contains("partitions"), "\(status)")
     let others = try await gateway.send(
       #"{"to":{"tokens":[\#(Tokens.targets("fcm", [Tokens.fcm(1)]))]},"kind":"alert","notification":{"body":"Go on"}}"#)

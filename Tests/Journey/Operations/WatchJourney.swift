@@ -62,7 +62,7 @@ extension Journeys {
     kill(number, SIGINT)
     #expect(await narrow.process.waitForExit() == 130, "\(narrow.process.text)")
     #expect(
-      narrow.process.text.contains("the message goes on without you; to follow it again: fanfare messages watch \(id)"))
+      narrow.process.text.contains("sending continues; to follow it again: fanfare messages watch \(id)"))
     #expect(try await gateway.client.get("/v1/messages/\(id)").json["state"]?.string == "paused")
 
     // A second after the word nothing goes any more.

@@ -129,7 +129,7 @@ extension Journeys {
     }
     func kept(_ told: String) throws -> (text: String, goOn: [String]) {
       let path = try #require(told.firstMatch(of: /is kept in (.*)/), "\(told)").1
-      let words = try #require(told.firstMatch(of: /go on with: fanfare (.*)/), "\(told)").1
+      let words = try #require(told.firstMatch(of: /continue with: fanfare (.*)/), "\(told)").1
       return (try String(contentsOfFile: String(path), encoding: .utf8), words.split(separator: " ").map(String.init))
     }
     let refused = #"{"to":{"everyone":true},"notification":{"titel":"Long thought about"}}"#

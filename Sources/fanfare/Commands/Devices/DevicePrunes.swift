@@ -96,7 +96,7 @@ enum DevicePrunes {
     guard seen > 0 else { return "no token was called accepted or dead yet" }
     let dead = grouped(review["dead"]?.integer ?? 0)
     let share = "\(dead) of \(counted(seen, "token")) \(seen == 1 ? "was" : "were") called dead"
-    guard seen >= fewest else { return share + ": too few to tell a normal share" }
+    guard seen >= fewest else { return share + ": too few to judge what is normal" }
     return share + " (\(percent(review["normal_share"]))): this is the normal share"
   }
   /// Tokens, below which a share is not shown.

@@ -9,7 +9,7 @@ import Loop
 /// The registry from outside: many devices in and out.
 enum DevicesCommand {
   static let command = Command(
-    name: "devices", summary: "list, show, delete, import, export and check devices, decide on prunes",
+    name: "devices", summary: "list, show, delete, import, export and verify devices, and decide on prunes",
     about: """
       list       print the devices that match all filters, including dead ones
       show       print one device
@@ -18,19 +18,19 @@ enum DevicesCommand {
       import     (from FILE; - is standard input) register devices. FILE is NDJSON, with one device on each
                  line as in POST /v1/devices, or CSV, whose first line names the columns (give --csv if the file name
                  does not end in .csv). --map Email=user maps a column to a field, --map Notes=- ignores a column, --set
-                 provider=fcm sets a field where the table has none, or an empty cell. The fields are id, provider, token, token_kind, environment,
-                 bundle_id, user, platform, language, tz, app_version, tags, enabled, last_seen_at, registered_at and
-                 attributes.NAME. A line replaces the whole device: what it does not have, the device loses, such as
-                 tags, attributes or user. --keep-missing keeps what the line does not have. A device that is disabled
-                 stays so unless the line has `enabled: true`. Rows of dead devices, as an export of all devices has them, are
-                 skipped. A faulty line is reported with its number, and the other lines are imported; --rejects writes
-                 the faulty lines to a file. You can repeat an interrupted import as a whole
+                 provider=fcm sets a field where its column is missing or its cell is empty. The fields are id,
+                 provider, token, token_kind, environment, bundle_id, user, platform, language, tz, app_version, tags,
+                 enabled, last_seen_at, registered_at and attributes.NAME. A line replaces the whole device: fields
+                 that are not in the line, such as tags, attributes or user, are cleared. --keep-missing keeps them. A
+                 disabled device stays disabled unless the line has `enabled: true`. Rows of dead devices, which some
+                 exports contain, are skipped. A faulty line is reported with its number, and the other lines are
+                 imported; --rejects writes the faulty lines to a file. After an interruption, repeat the whole import
       export     print every device that is not dead, with its registration time, in the NDJSON format of import
       reindex    compare sets, index, aliases and users with the device records. --repair corrects the differences. It
                  opens the store of the configuration directly; the server may keep running. Exit code 1: differences
                  remain
-      prunes     decide what is pruned when providers call far more tokens dead than usual, as Fanfare holds the prunes
-                 then: review shows them, apply carries them out, discard drops them, and undo reverses prunes that were
+      prunes     when providers call far more tokens dead than usual, Fanfare holds the prunes for your decision:
+                 review shows them, apply carries them out, discard drops them, and undo reverses prunes that were
                  carried out. It needs a key with scope admin
       """,
     positionals: ["list|show|timeline|delete|import|export|reindex|prunes", "[ID|FILE|review|apply|discard|undo]"],
@@ -42,7 +42,7 @@ enum DevicesCommand {
       + DevicePrunes.options + [
         Command.Option("--rejects", "FILE", "import: write the refused lines to this file"),
         Command.Option(
-          "--keep-missing", "import: a device keeps what its line does not have, such as tags or its user"),
+          "--keep-missing", "import: a device keeps the fields that its line does not have, such as tags or user"),
         Command.Option("--batch", "LINES", "import: lines in one request, 1–10000 (\(Client.usualBatch))"),
         Command.Option(
           "--map", "COLUMN=FIELD", repeats: true, "import: map a column of CSV to a field; - ignores it"),

@@ -74,7 +74,7 @@ struct ImportTally {
           + (duplicates == 1 ? "line " : "lines ") + firstDuplicates.joined(separator: ", ") + more)
     }
     if seen.isFull {
-      lines.append("of more than \(grouped(SeenDevices.most)) devices, duplicates are not found any more")
+      lines.append("beyond \(grouped(SeenDevices.most)) devices, duplicates are not found")
     }
     if stayDisabled > 0 {
       lines.append(
@@ -85,9 +85,11 @@ struct ImportTally {
       let (was, them) = enabledAgain == 1 ? ("was", "it") : ("were", "them")
       lines.append(
         "\(counted(enabledAgain, "device")) \(was) disabled, and a line enabled \(them) again: if the file is older than "
-          + "an opt-out, this undid it")
+          + "an opt-out, this undid the opt-out")
     }
-    if dead > 0 { lines.append("\(counted(dead, "line")) skipped: an export wrote them of dead devices") }
+    if dead > 0 {
+      lines.append("\(counted(dead, "line")) skipped: \(dead == 1 ? "its device is" : "their devices are") dead")
+    }
     if refused > 0 { lines.append("\(counted(refused, "line")) refused") }
     return lines
   }

@@ -7,8 +7,8 @@ enum UsersCommand {
   static let command = Command(
     name: "users", summary: "show and delete a user's devices and tags",
     about: """
-      show prints a user's devices and tags. delete deletes them, as a privacy request demands. On a terminal it asks
-      first. You can repeat delete.
+      show prints a user's devices and tags. delete deletes them, for example after a privacy request. On a terminal it
+      asks first. Repeating delete is not an error.
       """,
     positionals: ["show|delete", "ID"],
     options: [Question.option("delete: "), Command.json] + ServerCall.options(scopes: "devices (read for show)"),
@@ -37,7 +37,7 @@ enum UsersCommand {
 
   static let tags = Command(
     name: "tags", summary: "list the tags in use with their device counts",
-    about: "Lists tags in the order of their names. --prefix plan: lists only tags that begin with plan:.",
+    about: "Lists tags by name. --prefix plan: lists only tags that begin with plan:.",
     options: [Command.Option("--prefix", "TEXT", "only tags that begin with this text")] + ListCall.options(100) + [
       Command.json
     ]

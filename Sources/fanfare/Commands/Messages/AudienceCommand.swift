@@ -16,8 +16,8 @@ enum AudienceCommand {
         audience:winback && !churned       a named audience
         everyone                           every device
       Other keys: provider: platform: tz: · plan:* matches any value · text "in quotes" is always a tag.
-      A message keeps what a name stood for when it was accepted: set and delete tell of scheduled messages that name
-      the audience, and of drafts, which get the new one. On a terminal delete asks first.
+      A message keeps the audience that a name had when the message was accepted. set and delete list the scheduled
+      messages that keep the old audience, and the drafts that get the new one. On a terminal delete asks first.
       """,
     positionals: ["count|set|show|list|delete", "[EXPRESSION or NAME]", "[EXPRESSION]"],
     words: ["list": [], "count": ["EXPRESSION"], "set": ["NAME", "EXPRESSION"]], wordsOfOthers: ["NAME"],

@@ -103,7 +103,7 @@ struct DraftEdit {
     let undone = Self.undone(others, by: message)
     if !undone.isEmpty, Question.canBeAsked {
       Terminal.note("your text undoes what somebody else changed: \(undone.joined(separator: ", "))")
-      guard Question.yes("Replace it all the same?", isUsual: false) else { return Fault(code: .failure) }
+      guard Question.yes("Replace it anyway?", isUsual: false) else { return Fault(code: .failure) }
     }
     do throws(HTTPClientFailure) {
       let answer = try await client.call(

@@ -16,7 +16,7 @@ enum DraftsCommand {
       edit        open a draft in your editor, or read it from --file. Your text stays in a local file until the server
                   has accepted it, so you can continue after a typo, a refusal, or a change by somebody else
       count       show how many devices the draft would be sent to now
-      test        send the draft to test lists only (see fanfare help test-lists); it looks as it will for everybody
+      test        send the draft to test lists only (see fanfare help test-lists), exactly as everybody will get it
       send        send the draft once, however often you repeat the command: now, at the time that it has, or at the one
                   that --at or --at-local gives. A draft that nobody would get is kept
       delete      delete a draft. On a terminal it asks first
@@ -33,7 +33,7 @@ enum DraftsCommand {
       Command.Option("--variant", "NAME", "test: this variant only (default: all variants)"),
       Command.Option("--at", "TIME", "send: at this time, for example 2026-12-01T09:00:00+01:00"),
       Command.Option(
-        "--at-local", "TIME", "send: at this time by each device's clock, for example 2026-12-01T09:00:00"),
+        "--at-local", "TIME", "send: at this time in each device's local time, for example 2026-12-01T09:00:00"),
       Command.Option("--dry-run", "send: show what would be sent; send nothing"), SendQuestion.option("send, delete: "),
       Command.json, ListCall.csv(of: "list"),
     ] + ServerCall.options(scopes: "send (read for list, show and count; test for test)"),
@@ -153,7 +153,7 @@ enum DraftsCommand {
         return Terminal.note("what you wrote cannot be kept: set XDG_STATE_HOME to a folder that you may write to")
       }
       Terminal.note("what you wrote is kept in \(kept.path)")
-      Terminal.note("go on with: \(goOn(kept.quoted))")
+      Terminal.note("continue with: \(goOn(kept.quoted))")
     }
     do {
       let code = try work()

@@ -24,7 +24,7 @@ enum ForecastView {
     guard forecast["estimated"]?.bool == true else { return table.text }
     let how =
       forecast["sample_size"]?.integer.map { "an estimate from a sample of \($0) devices" }
-      ?? "holdout and variants are drawn when the message is sent: these figures are one possible draw"
+      ?? "holdout and variants are decided when the message is sent: these figures are one possible result"
     return table.text + "\n(" + how + ")"
   }
 

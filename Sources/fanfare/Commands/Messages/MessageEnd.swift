@@ -52,7 +52,7 @@ struct MessageEnd {
             "\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.total == 0 ? ": it had no recipients" : counts.text)"
           )
           if loop.now > deadline, state != "completed", state != "cancelled" {
-            Terminal.note("it goes on: fanfare messages watch \(id)")
+            Terminal.note("it has not ended yet: fanfare messages watch \(id)")
           }
         }
         return state == "completed" && counts.total > 0 && counts.isAsMeant && !counts.isNobodyReachable

@@ -78,6 +78,6 @@ enum MessageReplay {
     let isReplayed = !(report["replayed_by"]?.array ?? []).isEmpty
     return "\(counted(counts.values.reduce(0, +), "delivery")) to go again at once"
       + (parts.isEmpty ? "" : ": \(parts.joined(separator: ", "))")
-      + (isReplayed ? "; less the devices that an earlier replay has reached, or still sends to" : "")
+      + (isReplayed ? "; without the devices that an earlier replay has reached, or still sends to" : "")
   }
 }

@@ -66,7 +66,7 @@ struct MessageWatch {
     while !Task.isCancelled {
       if StopSignals.isPending {
         if ProgressBar.isDrawn { Terminal.write("\r\u{1b}[K", to: 2) }
-        Terminal.note("the message goes on without you; to follow it again: fanfare messages watch \(id)")
+        Terminal.note("sending continues; to follow it again: fanfare messages watch \(id)")
         exit(ExitCode.interrupted.rawValue)
       }
       await loop.sleep(milliseconds: 100)

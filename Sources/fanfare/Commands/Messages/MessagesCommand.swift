@@ -16,17 +16,17 @@ enum MessagesCommand {
       deliveries   list the devices of a message with state and reason
       watch        print the progress of a message until it has ended. Exit code 0: completed, 1: cancelled.
                    With --json, one line for each change
-      reschedule   give a message another time. Possible until it starts, also while it is paused. On a terminal it shows
-                   what would come of it and asks first
-      pause        stop a message within a second. Requests in flight finish. Its ttl goes on running; that of a message
+      reschedule   change a message's time, until it starts, also while it is paused. On a terminal it shows
+                   the forecast and asks first
+      pause        stop a message within a second. Requests in flight finish. Its ttl keeps running; that of a message
                    that has not started counts from its planned time
       resume       continue a paused message where it stopped
       cancel       end all deliveries that were not sent yet, and print how many. It cannot be undone: on a terminal it
                    asks first
       replay       send deliveries that failed or expired again, as a new message, and print its id. Devices that an
-                   earlier replay has reached, or still sends to, are left out. They go at once, also if the message
-                   was planned for later: on a terminal it shows how many, and asks first. With --wait it
-                   ends as fanfare send --wait does
+                   earlier replay has reached, or still sends to, are left out. They are sent at once, even if the
+                   message was planned for later: on a terminal it shows how many, and asks first. With --wait it
+                   exits like fanfare send --wait
       """,
     positionals: ["list|tail|show|deliveries|watch|reschedule|pause|resume|cancel|replay", "[ID]"],
     words: ["list": [], "tail": [], "reschedule": ["ID", "--at TIME|--at-local TIME"]], wordsOfOthers: ["ID"],
@@ -43,12 +43,12 @@ enum MessagesCommand {
       Command.Option("--variant", "NAME", "deliveries: of this variant"),
       Command.Option("--at", "TIME", "reschedule: the new time with its offset, for example 2026-12-01T09:00:00+01:00"),
       Command.Option(
-        "--at-local", "TIME", "reschedule: the new time by each device's clock, for example 2026-12-01T09:00:00"),
+        "--at-local", "TIME", "reschedule: the new time in each device's local time, for example 2026-12-01T09:00:00"),
       Command.Option("--version", "NUMBER", "reschedule: only if the message still has this version"),
       Command.Option(
         "--outcome", "NAME", repeats: true, "replay: deliveries with this outcome (default: failed and expired)"),
       Command.Option("--reason", "WORD", repeats: true, "replay, deliveries: only with this reason, as show prints it"),
-      Command.Option("--idempotency-key", "KEY", "replay: makes a repeated call answer with the first id"),
+      Command.Option("--idempotency-key", "KEY", "replay: a repeated call with this key returns the first id"),
       Command.Option("--wait", "SECONDS", "replay: wait until every delivery has ended, then print how"),
       Question.option("cancel, replay, reschedule: ", "; reschedule: even if every local time has passed"),
       Command.json,

@@ -22,9 +22,9 @@ extension SendCommand {
 
   static let limitOptions = [
     Command.Option(
-      "--quiet-hours", "FROM-TO[=skip]", "when no device is sent to, by its own clock, for example 22:00-08:00; or off"),
+      "--quiet-hours", "FROM-TO[=skip]", "when devices get nothing, by their own clocks: 22:00-08:00; or off"),
     Command.Option("--topic", "NAME", "the topic that --cap counts by"),
-    Command.Option("--cap", "COUNT/PERIOD", "at most so many messages of the topic, for example 2/day or 3/week"),
+    Command.Option("--cap", "COUNT/PERIOD", "the most messages of the topic per device, for example 2/day or 3/week"),
     Command.Option("--rate", "NUMBER", "deliveries per second, at most"),
     Command.Option("--reach", "NAME", "latest_device_per_user: one device of each user"),
   ]
@@ -46,7 +46,7 @@ extension SendCommand {
     guard times.count == 2, !times.contains(""), action.count == 1 || action.count == 2 && action[1] == "skip" else {
       throw UsageProblem(
         text:
-          "--quiet-hours takes FROM-TO, for example 22:00-08:00, with =skip behind it to leave out the devices; or off")
+          "--quiet-hours takes FROM-TO, for example 22:00-08:00, followed by =skip to leave out the devices; or off")
     }
     return .object([
       JSONMember("from", .string(times[0])), JSONMember("to", .string(times[1])),

@@ -11,13 +11,14 @@ enum SendCommand {
     name: "send", summary: "send a message through a running server",
     about: """
       Posts one message to a running server and prints its id. Recipients are devices, users, raw tokens written as
-      PROVIDER:TOKEN, an audience, or everyone; one kind of them per message. --file sends a whole message as the API takes it
-      (docs/message.md); options given beside it replace its fields. What has no option, such as other kinds, `providers`,
-      `localized` and `overrides`, stands in the file. --dry-run shows what would be sent, and sends nothing. On a terminal, a
-      message to an audience, to everyone or for local times shows its forecast and asks first; --yes skips that. With --wait
-      the exit code is 0 only if there were recipients, and each delivery was accepted or skipped for a reason that is no failure
-      (docs/outcomes.md lists them); else it is 1, and the reason is printed. The server and the key may come from FANFARE_URL and
-      FANFARE_KEY, or from a profile (fanfare help login).
+      PROVIDER:TOKEN, an audience, or everyone; one kind of recipient per message. --file sends a complete message in
+      the API's format (docs/message.md); options given with it replace its fields. Fields without an option, such as
+      other kinds, `providers`, `localized` and `overrides`, belong in the file. --dry-run shows what would be sent, and
+      sends nothing. On a terminal, a message to an audience, to everyone or for local times shows its forecast and asks
+      first; --yes skips the question. With --wait the exit code is 0 only if there were recipients, and each delivery
+      was accepted, or skipped for a reason that is not a failure (docs/outcomes.md lists them); otherwise it is 1, and
+      the reason is printed. The server and the key may come from FANFARE_URL and FANFARE_KEY, or from a profile
+      (fanfare help login).
       """,
     options: [
       Command.Option(
@@ -40,17 +41,17 @@ enum SendCommand {
         "data for the app: a JSON object, or KEY=VALUE for each text value"),
     ] + contentOptions + [
       Command.Option("--background", "a background push: wake the app with --data, without a notification"),
-      Command.Option("--ttl", "SECONDS", "time to live: after it the message expires"),
+      Command.Option("--ttl", "SECONDS", "time to live: afterwards the message expires"),
     ] + limitOptions + [
       Command.Option("--priority", "NAME", "high, normal or low"),
       Command.Option("--collapse-key", "KEY", "replaces earlier messages with the same collapse key"),
       Command.Option("--name", "TEXT", "the name of the message"),
-      Command.Option("--label", "KEY:VALUE", repeats: true, "a label to find the message by"),
+      Command.Option("--label", "KEY:VALUE", repeats: true, "a label by which you can find the message"),
       Command.Option("--at", "TIME", "send it at this time, for example 2026-12-01T09:00:00+01:00"),
       Command.Option(
-        "--at-local", "TIME", "send it at this time by each device's clock, for example 2026-12-01T09:00:00"),
+        "--at-local", "TIME", "send it at this time in each device's local time, for example 2026-12-01T09:00:00"),
       Command.Option("--idempotency-key", "KEY", "a repeated call with this key returns the first id"),
-      Command.Option("--file", "FILE", "a whole message in JSON; - reads standard input"),
+      Command.Option("--file", "FILE", "a complete message in JSON; - reads standard input"),
       MessageEnd.option,
       SendQuestion.option(),
       Command.Option("--dry-run", "show who would get it and what would be sent; send nothing"),

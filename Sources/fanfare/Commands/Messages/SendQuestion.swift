@@ -19,7 +19,7 @@ enum SendQuestion {
     var refusal: (@Sendable (String) -> String)?
     static let send = Words(method: "POST", question: "Send it?", nothingDone: "nothing was sent")
     static let reschedule = Words(
-      method: "PATCH", question: "Give it this time?", nothingDone: "nothing was changed",
+      method: "PATCH", question: "Change it to this time?", nothingDone: "nothing was changed",
       refusal: { CommandWords.ofMove($0) })
   }
 

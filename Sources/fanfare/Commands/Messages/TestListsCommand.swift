@@ -9,7 +9,7 @@ enum TestListsCommand {
     name: "test-lists", summary: "manage the recipients of draft tests",
     about: """
       A test list names devices, users and raw tokens, for example your colleagues' phones. fanfare drafts test sends a
-      draft only to test lists. set creates a list or replaces it as a whole. On a terminal delete asks first.
+      draft only to test lists. set creates or replaces a list. On a terminal delete asks first.
       """,
     positionals: ["list|show|set|delete", "[NAME]"],
     words: ["list": []], wordsOfOthers: ["NAME"],

@@ -13,10 +13,9 @@ enum CheckCommand {
     about: """
       Reads the configuration and opens every credential. Asks each provider whether it accepts the credential, with a
       call that delivers nothing: APNs gets a push to a token that no device has, FCM gets a message with validate_only,
-      OneSignal is asked for one of the app's notifications. Push services for browsers keep no accounts: they must
-      answer. Checks the time zone database, opens the store, and
-      warns of data that Redis could lose. Shows the type, topics and expiry of each credential, and warns 30 days
-      before expiry.
+      OneSignal is asked for one of the app's notifications. Push services for browsers have no accounts: they only
+      have to answer. Checks the time zone database, opens the store, and warns of data that Redis could lose. Shows the
+      type, topics and expiry of each credential, and warns 30 days before expiry.
       """,
     options: [
       Command.configuration,

@@ -81,7 +81,7 @@ struct CredentialCheck {
     let told = reason.hasPrefix(subject) ? reason : "\(subject): \(reason)"
     // The words of OpenSSL and of libcurl.
     let isUntrusted = setup.configuration.caFile == nil && reason.contains("certificate")
-    let fix = isUntrusted ? " (is the authority your own? Name its file in `ca_file`)" : ""
+    let fix = isUntrusted ? " (for a private certificate authority, name its file in `ca_file`)" : ""
     return Trouble(reason: told + fix, isAway: true)
   }
 

@@ -15,7 +15,7 @@ enum DevCommand {
     name: "dev", summary: "Redis, sandbox and gateway on this machine, in one command",
     about: """
       Starts a private Redis, the sandbox in place of the vendors, and the gateway in front of them; prints the API's
-      address, a key and a complete curl line. Nothing leaves this machine and nothing is kept: ctrl-C ends it all. Busy
+      address, a key and a complete curl line. Nothing leaves this machine and nothing is kept: ctrl-C stops it. Busy
       ports are replaced by free ones. SIGHUP reloads the configuration. Closing the terminal stops it.
       """,
     options: [Command.Option("--port", "PORT", "port of the API (8080)"), Command.json],
@@ -59,7 +59,7 @@ enum DevCommand {
         gateway.reload(file: file)
         return true
       }
-      Farewell.ending("what is at work finishes, for 2 seconds at most", json: arguments.wantsJSON)
+      Farewell.ending("requests in flight get up to 2 seconds to finish", json: arguments.wantsJSON)
       gateway.stop(grace: 2_000)
       Farewell.ended("all data was deleted", json: arguments.wantsJSON)
       return .success

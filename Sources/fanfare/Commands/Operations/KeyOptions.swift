@@ -28,7 +28,7 @@ enum KeyOptions {
     guard let text = arguments.text("--keep") else { return APIKey.usualKeep }
     let longest = KeyReader.keep.upperBound * 1_000
     guard let keep = text == "0" ? 0 : Units.duration(text), keep <= longest else {
-      throw UsageProblem(text: "--keep \(text) is no duration of at most 30d, such as 12h, 7d or 0s")
+      throw UsageProblem(text: "--keep \(text) is not a duration of at most 30d, such as 12h, 7d or 0s")
     }
     return keep
   }
@@ -52,7 +52,7 @@ enum KeyOptions {
     let time = Units.duration(text).map { now + $0 } ?? WallTime(rfc3339: text)
     guard let time, time > now else {
       throw UsageProblem(
-        text: "--expires \(text) is no time to come, such as 90d or 2026-12-01T09:00:00Z, and not never")
+        text: "--expires \(text) is not a future time, such as 90d or 2026-12-01T09:00:00Z, and not never")
     }
     return time
   }
@@ -62,7 +62,7 @@ enum KeyOptions {
     for text in texts {
       guard let range = AddressRange(text) else {
         throw UsageProblem(
-          text: "--address \(text) is no address and no network, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32")
+          text: "--address \(text) is not an address or a network, such as 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32")
       }
       if !ranges.contains(range) { ranges.append(range) }
     }

@@ -28,7 +28,7 @@ struct KeyView {
     if isTable {
       let lines = [CSV.line(APIKey.columns)] + keys.map { CSV.line($0.row) }
       let code = Terminal.pour(lines.reduce([], +))
-      if code == .failure { Terminal.complain("standard output did not take all keys", "is the disk full?") }
+      if code == .failure { Terminal.complain("cannot write all keys to standard output", "is the disk full?") }
       return code
     }
     guard !json else {

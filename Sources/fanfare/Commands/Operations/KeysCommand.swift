@@ -12,13 +12,13 @@ enum KeysCommand {
   private static let usualScopes = "send,devices,read"
 
   static let command = Command(
-    name: "keys", summary: "make, change and revoke API keys",
+    name: "keys", summary: "create, change and revoke API keys",
     about: """
       An API key belongs to an app and has scopes: send, devices, read, export (whole lists and all devices), channels,
       test (sends drafts to test lists), keys (the API keys of the app), admin (everything), and register (safe to ship
-      inside an app). A secret is shown once, when it is made; Redis holds only its hash. A key that is rotated has a second
-      secret; the former one stays valid for a time. A change holds everywhere within a second. On a terminal revoke asks
-      first. The command opens the store directly; the server need not run.
+      inside an app). A secret is shown once, when it is created; Redis holds only its hash. A rotated key has a second
+      secret; the former one stays valid for a time. A change takes effect everywhere within a second. On a terminal
+      revoke asks first. The command opens the store directly; the server does not have to run.
       """,
     positionals: ["create|list|show|change|rotate|revoke", "[KEY-ID]"],
     words: Dictionary(uniqueKeysWithValues: verbsOfOne.map { ($0, ["KEY-ID"]) }), wordsOfOthers: [],
@@ -26,12 +26,12 @@ enum KeysCommand {
       Command.configuration,
       Command.Option("--app", "ID", "the app (needed only if several are configured)"),
       Command.Option("--name", "TEXT", "create, change: what the key is for"),
-      Command.Option("--scopes", "LIST", "create, change: comma-separated (of a new key: \(usualScopes))"),
+      Command.Option("--scopes", "LIST", "create, change: comma-separated (default of a new key: \(usualScopes))"),
       Command.Option(
-        "--expires", "WHEN", "create, change: when it ends, such as 90d or 2026-12-01T09:00:00Z, or never (never)"),
+        "--expires", "WHEN", "create, change: when it expires, such as 90d or 2026-12-01T09:00:00Z, or never (never)"),
       Command.Option(
         "--address", "ADDRESS", repeats: true,
-        "create, change: where it may be used from, such as 10.0.0.0/8 or 2001:db8::7, or any (any)"),
+        "create, change: from where it may be used, such as 10.0.0.0/8 or 2001:db8::7, or any (any)"),
       Command.Option("--keep", "DURATION", "rotate: how long the former secret stays valid, at most 30d (1d)"),
       Question.option("revoke: "), Command.json, ListCall.csv(of: "list"),
     ],
@@ -115,9 +115,9 @@ enum KeysCommand {
     case .refused(.unknown): Terminal.complain("app \(app.rawValue) has no key \(id)", "see fanfare keys list")
     case .refused(.rotating(let until)):
       Terminal.complain(
-        "\(id) has two secrets until \(until.rfc3339)", "wait until then, or end both former ones with --keep 0s")
+        "\(id) has two secrets until \(until.rfc3339)", "wait until then, or end all former secrets with --keep 0s")
     case .refused(.full):
-      Terminal.complain("app \(app.rawValue) has \(APIKey.mostOfApp) keys, as many as it may have", "revoke some")
+      Terminal.complain("app \(app.rawValue) has \(APIKey.mostOfApp) keys, which is the limit", "revoke some")
     // Whoever has the machine is refused nothing else.
     case .refused(let refusal): Terminal.complain("the key is not changed (\(refusal))")
     }

@@ -14,9 +14,9 @@ enum RenderCommand {
     name: "render", summary: "show the provider requests of a message, offline",
     about: """
       Reads a message in the API's format, and prints the request that each provider would get for a sample device:
-      method, address, headers, body, and the size beside the vendor's limit. Nothing is sent, and secrets are
-      masked. The message need not have recipients. The command uses the accounts of the configuration, or made-up
-      accounts without one. --simulator also writes the payload as a file for the iOS simulator.
+      method, address, headers, body, size and the vendor's size limit. Nothing is sent, and secrets are
+      masked. The message needs no recipients. The command uses the accounts of the configuration, or sample
+      accounts if there is none. --simulator also writes the payload as a file for the iOS simulator.
       """,
     positionals: ["FILE"],
     options: [
@@ -131,7 +131,7 @@ enum RenderCommand {
     guard message.kind == .alert || message.kind == .background,
       let sample = samples.first(where: { $0.provider == .apns })
     else {
-      Terminal.complain("the simulator accepts only APNs alerts and background pushes", "this message makes none")
+      Terminal.complain("the simulator accepts only APNs alerts and background pushes", "this message is neither")
       return false
     }
     let topic = sample.request.headers.first { $0.name == "apns-topic" }?.value

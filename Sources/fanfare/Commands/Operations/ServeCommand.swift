@@ -21,7 +21,7 @@ enum ServeCommand {
       Command.configuration,
       Command.Option("--api-only", "run only the API: accept messages and report, send nothing"),
       Command.Option("--worker-only", "run only workers; /metrics, /healthz and /readyz answer where `monitor` says"),
-      Command.Option("--monitor", "PORT", "port of a listener for /metrics, /healthz and /readyz alone"),
+      Command.Option("--monitor", "PORT", "port of a separate listener for /metrics, /healthz and /readyz"),
       Command.Option("--loops", "N", "number of worker threads (1)"),
       Command.json,
     ],
@@ -91,7 +91,7 @@ enum ServeCommand {
       Terminal.complain(
         "the configuration is strict, and not safe on the open internet:\n"
           + risks.map { "  \($0.code): \($0.text)" }.joined(separator: "\n"),
-        "mend each, or remove `strict: true`")
+        "correct each of them, or remove `strict: true`")
       return .configuration
     case .descriptors(let shortage):
       Terminal.complain(shortage.problem, shortage.fix)

@@ -11,9 +11,10 @@ enum StatusCommand {
     name: "status", summary: "show workers, partitions, credentials, queues, limits and Redis",
     about: """
       Shows the live workers with their partitions, the state of each credential, the queues, the prune brakes that are
-      on, the rate limits of keys and apps that are in use with what they have left, and the state of Redis. The command opens the store of the configuration directly; the server need not run.
-      If the file has faults that do not concern Redis, it tells them as well: a running server ignores the file until
-      they are mended, and the exit code is 3. Exit code 1: something needs an operator.
+      on, the rate limits of keys and apps that are in use and what is left of them, and the state of Redis. The command
+      opens the store of the configuration directly; the server does not have to run. If the file has faults that do not
+      concern Redis, it shows them too: a running server ignores the file until they are corrected, and the exit code
+      is 3. Exit code 1: something needs an operator.
       """,
     options: [Command.configuration, Command.json],
     examples: ["fanfare status", "fanfare status --json"]

@@ -58,7 +58,7 @@ struct StatusLimits: Sendable {
     }
     if !table.isEmpty { table.show() }
     if used.count > Self.most { Terminal.print("  and \(used.count - Self.most) more; --json has all") }
-    Terminal.print("  nothing is used of \(counted(idle, used.isEmpty ? "limit" : "other limit"))")
+    Terminal.print("  unused: \(counted(idle, used.isEmpty ? "limit" : "other limit"))")
   }
 
   func write(to writer: inout JSONWriter) {

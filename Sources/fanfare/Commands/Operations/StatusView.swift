@@ -89,7 +89,7 @@ struct StatusView: Sendable {
     if !faults.isEmpty {
       Terminal.print("configuration")
       for fault in faults { Terminal.print("  \(fault.text)") }
-      Terminal.print("  a running server goes on with the configuration it had; `fanfare check` tests the file")
+      Terminal.print("  a running server keeps its previous configuration; `fanfare check` tests the file")
     }
     Terminal.print("workers")
     var workers = Table("worker", "host", "process", "heartbeat", "partitions")

@@ -1,8 +1,8 @@
 /// What the help of `fanfare sandbox` tells beside its options.
 enum SandboxHelp {
   static let about = """
-    Speaks the vendors' protocols on loopback, validates requests as strictly as they do, logs every request, and plays
-    faults on demand. It prints a line on standard output when it listens. Press ctrl-C to stop it.
+    Speaks the vendors' protocols on loopback, validates requests as strictly as they do, logs every request, and
+    injects faults on demand. It prints a line on standard output when it listens. Press ctrl-C to stop it.
 
     The sandbox writes these files to --dir, if they are missing:
       ca.pem                      the authority of its certificates; give it as ca_file
@@ -15,16 +15,16 @@ enum SandboxHelp {
                                   password
       service-account.json, workload-identity.json       for FCM
       onesignal.key, onesignal-legacy.key                for OneSignal
-      vapid-key.pem               for Web Push; browsers.key: what the browsers' keys are made of
+      vapid-key.pem               for Web Push; browsers.key: the seed of the browsers' keys
       sandbox.json                ports and paths
 
     Browsers subscribe at the Web Push port: GET /subscriptions/NAME gives a subscription to register, and
-    ?key=APPLICATION_SERVER_KEY one that accepts pushes of that key only. The log shows what the browser reads, and NAME
+    ?key=APPLICATION_SERVER_KEY one that accepts pushes of that key only. The log shows the decrypted message, and NAME
     as the token.
 
-    FCM, OneSignal, Web Push and the token endpoint accept HTTP/2 and HTTP/1.1 on one port; the client chooses by ALPN or by its
-    first bytes. APNs accepts only HTTP/2. The server certificate names localhost and the vendors' own hosts. A client
-    whose host cannot be set (firebase-admin) connects through a CONNECT proxy and trusts ca.pem.
+    FCM, OneSignal, Web Push and the token endpoint accept HTTP/2 and HTTP/1.1 on one port; the client chooses by ALPN
+    or by its first bytes. APNs accepts only HTTP/2. The server certificate names localhost and the vendors' own hosts.
+    A client whose host cannot be set (firebase-admin) connects through a CONNECT proxy and trusts ca.pem.
 
     Control, over plain HTTP: PUT and GET /rules, GET and DELETE /stats, GET and DELETE /log (?after=N&limit=N).
 
