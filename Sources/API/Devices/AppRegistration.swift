@@ -27,13 +27,13 @@ package struct AppRegistration {
       violations.append(
         Violation(
           "/token", .notAllowed,
-          "this token stands for several devices: a `register` key registers one device, by a token of its own"))
+          "this token stands for several devices: a `register` key registers one device, by the device's own token"))
     }
     for (index, tag) in reading.device.tags.enumerated() where !isFree(tag) {
       violations.append(
         Violation(
           "/tags/\(index)", .notAllowed,
-          "a `register` key may not set this tag: allow it in the app's `register_tags`, or set it with a `devices` key"
+          "a `register` key cannot set this tag: allow it in the app's `register_tags`, or set it with a `devices` key"
         ))
     }
     if !isSigned { violations += beyondAnonymous(reading.device) }
@@ -64,7 +64,7 @@ package struct AppRegistration {
         let detail = "cannot be set by a `register` key, as this app has no `registration.keys`: leave it out"
         throw Problem(.invalidIdentity, "`user` \(detail)", violations: [Violation("/user", .notAllowed, detail)])
       }
-      throw RequestIdentity.required("A `register` key alone cannot say whose a device is")
+      throw RequestIdentity.required("A `register` key alone cannot set a device's user")
     }
     guard registration.allowsAnonymous else {
       throw RequestIdentity.required("This app allows no registration without a user")

@@ -242,7 +242,7 @@ extension DeviceReading {
       notices.append(
         Notice(
           pointer: "/enabled", code: "stays_disabled",
-          detail: "the device was disabled and stays so: nothing is sent to it until a registration has "
+          detail: "the device was disabled and stays disabled: nothing is sent to it until a registration has "
             + "`enabled: true`"))
     }
     notices += warnings.map { Notice(pointer: $0.pointer, code: $0.code, detail: $0.detail) }

@@ -65,7 +65,7 @@ extension Endpoint {
       "List the messages to a device, with their outcomes",
       answers: [
         .init(
-          200, "A page, newest first; all of it as NDJSON or CSV",
+          200, "A page, newest first; all entries as NDJSON or CSV",
           [("application/json", "Timeline"), ("application/x-ndjson", "TimelineEntry"), ("text/csv", nil)])
       ],
       problems: [.invalidCursor, .notFound]
@@ -81,7 +81,7 @@ extension Endpoint {
     Endpoint(
       "applyPrunes", "POST", "/v1/prunes/apply", .key([.admin]), query: ["credential"],
       "Release a prune brake and carry out its held prunes",
-      answers: [.json(200, "Carried out", "PrunesApplied")]
+      answers: [.json(200, "The prunes are carried out", "PrunesApplied")]
     ) { $0.prunes.applyPrunes },
     Endpoint(
       "discardPrunes", "POST", "/v1/prunes/discard", .key([.admin]), query: ["credential"],

@@ -91,7 +91,7 @@ final class DraftCalls {
     return zip(names, found).filter { $1 == nil }.map { name, _ in
       Notice(
         pointer: "/message/to/audience", code: "unknown_audience",
-        detail: "no audience is called `\(name)`: the draft cannot be sent before it is created, or the draft changed")
+        detail: "no audience is called `\(name)`: create the audience or change the draft before you send it")
     }
   }
 

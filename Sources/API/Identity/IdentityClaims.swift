@@ -13,10 +13,10 @@ struct IdentityClaims {
   func user(now: WallTime, lifetime: Int64) throws(IdentityFault) -> String {
     try checkAudience()
     guard let user = payload["sub"]?.string, DeviceReader.isUser(user) else {
-      throw IdentityFault("its `sub` is no user: a string of 1–256 characters, without control characters")
+      throw IdentityFault("its `sub` is not a user: a string of 1–256 characters without control characters")
     }
     guard let signedAt = try time("iat"), let expiresAt = try time("exp") else {
-      throw IdentityFault("it needs `iat` and `exp`: when it was signed, and until when it may be used")
+      throw IdentityFault("it needs `iat` and `exp`: when it was signed, and when it expires")
     }
     // Both are bounded: no sum of them leaves 64 bits.
     guard signedAt <= now.milliseconds + Self.skew else {
@@ -24,7 +24,7 @@ struct IdentityClaims {
     }
     guard expiresAt - signedAt <= lifetime else {
       throw IdentityFault(
-        "it is good for longer than \(lifetime / 1_000) seconds, from `iat` to `exp` "
+        "it is valid for longer than \(lifetime / 1_000) seconds, from `iat` to `exp` "
           + "(`registration.token_lifetime`): sign a new one for each registration")
     }
     if let earliest = try time("nbf"), earliest > now.milliseconds + Self.skew {
@@ -55,7 +55,7 @@ struct IdentityClaims {
     case nil: return nil
     case .integer(let whole)? where (0...Self.latest).contains(whole): return whole * 1_000
     case .double(let number)? where (0...Double(Self.latest)).contains(number): seconds = number
-    default: throw IdentityFault("its `\(name)` is no time: a number, the seconds since 1970")
+    default: throw IdentityFault("its `\(name)` is not a time: it must be a number, the seconds since 1970")
     }
     return Int64(seconds * 1_000)
   }

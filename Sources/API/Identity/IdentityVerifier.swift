@@ -45,11 +45,11 @@ package struct IdentityVerifier: IdentityVerifying {
     guard parts.count == 3, let head = Base64URL.decode(String(parts[0])),
       let body = Base64URL.decode(String(parts[1])), let signature = Base64URL.decode(String(parts[2]))
     else {
-      throw IdentityFault("it is no JWT in compact form: three parts in base64url without padding, with dots between")
+      throw IdentityFault("it is not a compact JWT: three parts in base64url without padding, with dots between")
     }
     let key = try key(of: try document(head, "header"))
     guard key.verifies(signature, of: Array("\(parts[0]).\(parts[1])".utf8)) else {
-      throw IdentityFault("its signature is not that of the key that its `kid` names: sign with that key")
+      throw IdentityFault("its signature was not made with the key that its `kid` names: sign with that key")
     }
     return try IdentityClaims(document(body, "payload"), app: app).user(now: now, lifetime: lifetime)
   }
@@ -61,7 +61,7 @@ package struct IdentityVerifier: IdentityVerifying {
     } catch {
       throw IdentityFault("its \(what) is not valid JSON: \(error.detail)")
     }
-    guard value.object != nil else { throw IdentityFault("its \(what) is no JSON object") }
+    guard value.object != nil else { throw IdentityFault("its \(what) is not a JSON object") }
     return value
   }
 
@@ -73,7 +73,7 @@ package struct IdentityVerifier: IdentityVerifying {
       throw IdentityFault("its `kid` names no key of the app's `registration.keys`: sign with one of them")
     }
     guard header["alg"]?.string == key.algorithm.rawValue else {
-      throw IdentityFault("its `alg` is not \(key.algorithm.rawValue), which this key is for: sign with that")
+      throw IdentityFault("its `alg` is not \(key.algorithm.rawValue), the algorithm of this key: use that algorithm")
     }
     // What is critical must be understood (RFC 7515 section 4.1.11), and nothing of it is.
     guard header["crit"] == nil else { throw IdentityFault("its header has `crit`: leave it out") }

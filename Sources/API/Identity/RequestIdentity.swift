@@ -13,15 +13,15 @@ enum RequestIdentity {
   static func user(in request: HTTPServerRequest, of app: App, now: WallTime) throws(Problem) -> String? {
     let tokens = request.headers.filter { $0.name == header }
     guard let token = tokens.first?.value else { return nil }
-    guard tokens.count == 1 else { throw refused("is there several times: send it once") }
+    guard tokens.count == 1 else { throw refused("occurs several times: send it once") }
     guard let identity = app.registration.identity else {
-      throw refused("is of no use: this app has no `registration.keys` by which it could be verified")
+      throw refused("cannot be verified: this app has no `registration.keys`")
     }
     do throws(IdentityFault) {
       return try identity.user(in: token, now: now)
     } catch {
-      guard error.isExpired else { throw refused("does not hold: \(error.detail)") }
-      throw Problem(.identityExpired, "`\(name)` does not hold: \(error.detail)", headers: [challenge])
+      guard error.isExpired else { throw refused("is not valid: \(error.detail)") }
+      throw Problem(.identityExpired, "`\(name)` is not valid: \(error.detail)", headers: [challenge])
     }
   }
 
@@ -48,7 +48,7 @@ extension DeviceReading {
       return
     }
     guard let named = device.user, !named.utf8.elementsEqual(user.utf8) else { return }
-    let detail = "is not the user that `\(RequestIdentity.name)` names: leave `user` out, as the token has it"
+    let detail = "is not the user that `\(RequestIdentity.name)` names: leave `user` out, as the token names the user"
     throw Problem(.invalidIdentity, "`user` \(detail)", violations: [Violation("/user", .notAllowed, detail)])
   }
 }

@@ -164,7 +164,7 @@ extension Problem {
     case .unknown: self = Problem.noKey
     case .notYours: self = Authentication.unknown
     case .full:
-      self.init(.keyLimit, "The app has \(APIKey.mostOfApp) keys, as many as it may have: revoke some")
+      self.init(.keyLimit, "The app has \(APIKey.mostOfApp) keys, which is the limit: revoke some")
     case .lastAdmin:
       self.init(
         .lastAdminKey,
@@ -172,18 +172,18 @@ extension Problem {
     case .rotating(let until):
       self.init(
         .keyRotating,
-        "The key has two secrets until \(until.rfc3339): wait until then, or end both former ones with `\"keep\": 0`")
+        "The key has two secrets until \(until.rfc3339): wait until then, or end all former secrets with `\"keep\": 0`")
     case .beyond(.scopes(let scopes)):
       let list = scopes.map { "`\($0)`" }.joined(separator: ", ")
-      self.init(.forbidden, "Your key lacks \(list): it cannot give that to a key, nor change a key that has it")
+      self.init(.forbidden, "Your key lacks \(list): it cannot give a scope that it lacks, nor change a key with one")
     case .beyond(.expiry(let end)):
       self.init(
         .forbidden,
-        "Your key ends at \(end.rfc3339): it cannot make or change a key that ends later; set `expires_at`")
+        "Your key ends at \(end.rfc3339): it cannot create or change a key that ends later; set `expires_at`")
     case .beyond(.addresses):
       self.init(
         .forbidden,
-        "Your key is valid from some addresses only: it cannot make or change a key that is valid from others; "
+        "Your key is valid from some addresses only: it cannot create or change a key that is valid from others; "
           + "set `addresses` to some of its own")
     }
   }

@@ -7,9 +7,9 @@ extension Endpoint {
       answers: [.list("All of them, oldest first; as NDJSON or CSV too", "APIKey", "APIKey")]
     ) { $0.keys.listKeys },
     Endpoint(
-      "createKey", "POST", "/v1/keys", .key([.keys]), "Create an API key, with no more than the key of the request has",
+      "createKey", "POST", "/v1/keys", .key([.keys]), "Create an API key that can do no more than the request's key",
       body: .init("KeyToMake"),
-      answers: [.json(201, "With its secret, which is told only this once", "NewSecret")],
+      answers: [.json(201, "With its secret, which is shown only this once", "NewSecret")],
       problems: [.invalidKey, .keyLimit]
     ) { $0.keys.createKey },
     Endpoint(
@@ -25,14 +25,14 @@ extension Endpoint {
     ) { $0.keys.changeKey },
     Endpoint(
       "revokeKey", "DELETE", "/v1/keys/{id}", .key([.keys]), "Revoke an API key",
-      answers: [.empty(204, "Revoked: within a second no process takes it")],
+      answers: [.empty(204, "Revoked: within a second no process accepts it")],
       problems: [.lastAdminKey, .notFound]
     ) { $0.keys.revokeKey },
     Endpoint(
       "rotateKey", "POST", "/v1/keys/{id}/rotate", .key([.keys]),
       "Give an API key a new secret; the former one stays valid for some time",
       body: .init("KeyRotation", mayBeMissing: true),
-      answers: [.json(200, "With the new secret, which is told only this once", "NewSecret")],
+      answers: [.json(200, "With the new secret, which is shown only this once", "NewSecret")],
       problems: [.invalidKey, .keyRotating, .notFound]
     ) { $0.keys.rotateKey },
   ]

@@ -50,8 +50,8 @@ final class DeviceStock {
   static func problem(_ limit: Int) -> Problem {
     Problem(
       .deviceLimit,
-      "The app has its \(limit) devices (limits.apps.devices), those counted that were deleted within the retention time: "
-        + "nothing was registered. Registrations of devices that it has go on")
+      "The app has reached its limit of \(limit) devices (limits.apps.devices), including those deleted within the "
+        + "retention time: nothing was registered. Existing devices can still register")
   }
 
   private func count(_ app: AppID) async throws(StoreError) -> Int {

@@ -20,12 +20,12 @@ final class LimitMeters {
     (self.metrics, self.log, self.loop) = (metrics, log, loop)
     unanswered = metrics.counter(
       "fanfare_rate_limit_unanswered_total",
-      "Times that Redis did not answer for a rate limit: for a quarter of a second everything passes then.")
+      "Times that Redis did not answer for a rate limit; no limit then applies for a quarter of a second.")
   }
 
   func left(_ app: AppID, _ policy: String) -> Gauge {
     metrics.gauge(
-      "fanfare_rate_limit_left", "Tokens of an app's rate limit that are left, when this process asked for some last.",
+      "fanfare_rate_limit_left", "Tokens that were left of an app's rate limit when this process last asked for some.",
       [("app", app.rawValue), ("policy", policy)])
   }
 
@@ -44,7 +44,7 @@ final class LimitMeters {
   private func counter(_ app: AppID, _ policy: String) -> Counter {
     metrics.counter(
       "fanfare_rate_limit_refused_total",
-      "Requests, or lines of bulk calls, refused as a rate limit is reached (429) or too small for them (422).",
+      "Requests, or lines of bulk calls, refused because a rate limit is reached (429) or too small for them (422).",
       [("app", app.rawValue), ("policy", policy)])
   }
 }

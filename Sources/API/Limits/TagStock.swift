@@ -74,8 +74,8 @@ final class TagStock {
   static func problem(_ limit: Int) -> Problem {
     Problem(
       .tagLimit,
-      "The app has its \(limit) different tags (limits.apps.tags), and this request brings new ones: nothing was done. "
-        + "What differs from device to device is an attribute rather than a tag")
+      "The app has reached its limit of \(limit) different tags (limits.apps.tags), and this request has new ones: "
+        + "nothing was done. Use an attribute for a value that differs from device to device")
   }
 
   private func book(_ app: AppID, _ limit: Int, _ new: Int) async throws(StoreError) -> Book {

@@ -61,7 +61,7 @@ package struct DeviceTable {
   /// `head`: not more than `maximumColumns` and one.
   init(head: [String], _ call: Call) throws(Problem) {
     guard head.count <= Self.maximumColumns else {
-      let detail = "the head of the table has more than \(Self.maximumColumns) columns: leave out what is no field"
+      let detail = "the head of the table has more than \(Self.maximumColumns) columns: remove what is not a field"
       throw Problem(.invalidTable, detail, violations: [Violation("", .tooMany, detail)])
     }
     var names = head.map(Self.trimmed)
@@ -128,7 +128,7 @@ package struct DeviceTable {
     let start = name.prefix(40)
     return
       "unknown column `\(start)`: map it with `--map '\(start)=\(near)'` (over HTTP `?map=\(start):\(near)`), or ignore "
-      + "it with `-` in place of the field"
+      + "it with `-` instead of the field"
   }
 
   private static func column(_ field: String) -> Column {
@@ -209,7 +209,7 @@ package struct DeviceTable {
     guard table != nil else {
       throw Problem(.malformedTable, "The table is empty: its first line names the columns")
     }
-    guard !lines.isEmpty else { throw Problem(.malformedTable, "The table has no line behind its head") }
+    guard !lines.isEmpty else { throw Problem(.malformedTable, "The table has no line after its head") }
     return lines
   }
 
@@ -245,8 +245,8 @@ package struct DeviceTable {
     if cells.count < columns.count {
       violation = Violation(
         "", .required,
-        "the row has \(cells.count) of \(columns.count) cells: it may be cut off; give each column a cell, even if it "
-          + "is empty")
+        "the row has \(cells.count) of \(columns.count) cells: it may be truncated; give each column a cell, even if "
+          + "it is empty")
     } else if cells.count > width || cells[columns.count...].contains(where: { !Self.trimmed($0).isEmpty }) {
       violation = Violation(
         "", .tooMany,

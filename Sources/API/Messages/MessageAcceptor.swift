@@ -45,8 +45,8 @@ final class MessageAcceptor {
     guard isEntered else {
       throw Problem(
         .scheduledLimit,
-        "The app has its \(limit) scheduled messages (limits.apps.scheduled): cancel some, or schedule this one when some "
-          + "have started")
+        "The app has reached its limit of \(limit) scheduled messages (limits.apps.scheduled): cancel some, or "
+          + "wait until some have started")
     }
   }
 

@@ -63,7 +63,7 @@ extension MessageCalls {
     guard !names.contains(variant) else { return }
     let near = Suggestion.nearest(to: variant, among: names).map { "did you mean `\($0)`?" }
     let known = names.isEmpty ? "the message has no variants" : "the variants are \(names.joined(separator: ", "))"
-    var violation = Violation("", .unknownValue, "no variant of the message is called so; \(near ?? known)")
+    var violation = Violation("", .unknownValue, "the message has no variant with this name; \(near ?? known)")
     violation.parameter = "variant"
     throw Problem(.invalidParameter, violation.detail, violations: [violation])
   }

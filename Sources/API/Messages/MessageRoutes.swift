@@ -39,7 +39,7 @@ extension Endpoint {
     ) { $0.messages.readMessage },
     Endpoint(
       "rescheduleMessage", "PATCH", "/v1/messages/{id}", .key([.send]), query: ["dry_run"],
-      "Change the time of a scheduled message that has not started; with `dry_run`, show what would come of it",
+      "Change the time of a scheduled message that has not started; with `dry_run`, show the forecast",
       body: .init("Schedule"),
       answers: [.json(200, "With its new time and `warnings`; with `dry_run` nothing is changed", "MessageReport")],
       problems: [

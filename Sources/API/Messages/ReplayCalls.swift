@@ -123,7 +123,7 @@ final class ReplayCalls {
       throw Problem(error)
     }
     throw Problem(
-      .requestInProgress, "Another replay of this message is being made: repeat the request soon", retryAfter: 1)
+      .requestInProgress, "Another replay of this message is in progress: repeat the request soon", retryAfter: 1)
   }
   /// Milliseconds between two looks.
   private static let wait: Int64 = 50
@@ -191,7 +191,7 @@ final class ReplayCalls {
     let open = left == 1 ? "1 of its deliveries has" : "\(left) of its deliveries have"
     throw Problem(
       .cancelInProgress,
-      "The message is cancelled, and \(open) not ended yet: repeat the request soon, so that the replay leaves none out",
+      "The message is cancelled, and \(open) not ended yet: repeat the request soon, so that none is left out",
       retryAfter: 1)
   }
 
@@ -213,7 +213,7 @@ final class ReplayCalls {
     } catch {
       throw Problem(
         error.code,
-        "Pass `next_after` of the replay before, unchanged, with the `outcomes` and `reasons` of that replay")
+        "Pass `next_after` of the previous replay, unchanged, with the `outcomes` and `reasons` of that replay")
     }
   }
 

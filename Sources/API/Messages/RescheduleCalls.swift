@@ -63,8 +63,8 @@ struct RescheduleCalls {
   }
   private static let started = Problem(
     .messageStarted,
-    "The message has started, also if its deliveries still wait, for example for the end of quiet hours: you can pause or "
-      + "cancel it, but not reschedule it. For another time cancel it, and send what is left with "
+    "The message has started, even if its deliveries still wait, for example for the end of quiet hours: you can pause "
+      + "or cancel it, but not reschedule it. For another time cancel it, and send what is left with "
       + "POST …/replay and outcomes [\"cancelled\"], or a draft of it (POST …/duplicate) with a new `send_at`")
   private static let cancelled = Problem(
     .messageCancelled,

@@ -15,8 +15,8 @@ package enum OpenAPI {
     "One push API for APNs, FCM, OneSignal and Web Push. `accepted` means that the provider accepted a push, not that it was "
     + "shown. Unknown request fields are refused; clients must ignore unknown fields of answers. "
     + "A known path answers any other method with 405, a problem document and `Allow`. The paths that end in `/bulk` take "
-    + "and return NDJSON: one JSON document a line, each of the schema that is given here. Generators make no calls for "
-    + "them that stream: write the lines yourself."
+    + "and return NDJSON: one JSON document a line, each in the schema that is given here. Generated clients cannot "
+    + "stream them: write the lines yourself."
   private static let info: JSONValue = .make([
     ("title", "Fanfare"), ("version", .string(Release.version)), ("description", .string(about)),
   ])
@@ -114,7 +114,7 @@ package enum OpenAPI {
         case "keep_missing":
           .make([
             ("type", "boolean"),
-            ("description", "A device keeps what its line does not have. Default: a line replaces the whole device."),
+            ("description", "A device keeps the fields that its line lacks. Default: a line replaces the device."),
           ])
         case "label": .make([("type", "string"), ("pattern", "^[^:].*:"), ("examples", .array(["campaign:spring"]))])
         case "dead": .make([("type", "boolean")])
@@ -155,8 +155,8 @@ package enum OpenAPI {
           (
             "description",
             .string(
-              "An identity token: a short-lived JWT by which the app's backend says whose the device is. A `register` "
-                + "key names a user only with it.")
+              "An identity token: a short-lived JWT in which the app's backend names the device's user. A `register` "
+                + "key can set a user only with such a token.")
           ),
         ]))
     }

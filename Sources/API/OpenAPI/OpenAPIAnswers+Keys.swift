@@ -14,7 +14,7 @@ extension OpenAPIAnswers {
             "secret",
             .make([
               ("type", "string"), ("pattern", "^fan_[0-9A-Za-z]{36}$"),
-              ("description", "What requests show. It is told only this once; only its hash is stored."),
+              ("description", "What requests send. It is shown only this once; only its hash is stored."),
             ])
           )
         ] + fields)),
@@ -32,7 +32,7 @@ extension OpenAPIAnswers {
     (
       "secrets",
       .make([
-        ("type", "array"), ("description", "One, or for some time after a rotation two, the newest first."),
+        ("type", "array"), ("description", "One, or two for some time after a rotation; the newest first."),
         (
           "items",
           open(
@@ -42,7 +42,7 @@ extension OpenAPIAnswers {
               (
                 "expires_at",
                 .make([
-                  ("type", "string"), ("format", "date-time"), ("description", "Of a former secret: when it ends."),
+                  ("type", "string"), ("format", "date-time"), ("description", "For a former secret: when it expires."),
                 ])
               ),
             ])

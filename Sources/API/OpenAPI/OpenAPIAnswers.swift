@@ -61,7 +61,7 @@ enum OpenAPIAnswers {
     ("type", "object"), ("required", .array([.string("reason"), .string("count")])),
     (
       "description",
-      "On the last page: members of an audience that the list does not have yet, as the time of their part has not come."
+      "On the last page: members of an audience that are not listed yet, because the time of their part has not come."
     ),
     ("properties", .make([("reason", text), ("count", count), ("first_at", time), ("last_at", time)])),
   ])
@@ -156,7 +156,7 @@ enum OpenAPIAnswers {
         "outcomes_per_second",
         .make([
           ("type", "number"),
-          ("description", "Ended deliveries a second, from the first attempt to the last outcome so far: measured."),
+          ("description", "Measured: ended deliveries a second, from the first attempt to the last outcome so far."),
         ])
       ),
       ("predicted_end_at", time),
@@ -181,7 +181,7 @@ enum OpenAPIAnswers {
         "waiting_for",
         .make([
           ("type", "array"),
-          ("description", "What stands against credentials, and how many deliveries wait or are retried there."),
+          ("description", "Conditions of credentials, and how many deliveries wait or are retried because of them."),
           (
             "items",
             open(

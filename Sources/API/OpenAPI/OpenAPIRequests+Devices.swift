@@ -28,7 +28,7 @@ extension OpenAPIRequests {
           ("type", .array(["string", "null"])), ("maxLength", .integer(256)),
           (
             "description",
-            "null removes the device from its user. With `Fanfare-Identity`: its user, or left out."
+            "null removes the device from its user. With `Fanfare-Identity`: leave it out, or repeat the token's user."
           ),
         ])
       ),
@@ -40,13 +40,13 @@ extension OpenAPIRequests {
           ("additionalProperties", .make([("type", .array(["string", "number", "boolean"]))])),
         ])
       ),
-      ("enabled", flag("Default: true for a new device; a known one stays as it is.")), ("activity_id", text(256)),
+      ("enabled", flag("Default: true for a new device; unchanged for a known one.")), ("activity_id", text(256)),
       ("last_seen_at", time()),
       (
         "authorization",
         .make([
           ("oneOf", .array([choice(Permission.self), list(choice(Permission.self), maximum: 16)])),
-          ("description", "What the system allows the app's notifications: one status, and additional permissions."),
+          ("description", "Which notifications the system allows the app: one status, and additional permissions."),
         ])
       ),
     ])
@@ -57,10 +57,10 @@ extension OpenAPIRequests {
       "status",
       .make([
         ("type", "string"), ("enum", .array(StoredDevice.Status.allCases.map { .string($0.rawValue) })),
-        ("description", "As an export writes it: `disabled` is `enabled: false`; a line with `dead` is passed over."),
+        ("description", "As an export writes it: `disabled` is `enabled: false`; a line with `dead` is skipped."),
       ])
     ),
-    ("tombstone", part("As an export writes it; the line is passed over.")),
+    ("tombstone", part("As an export writes it; it is ignored.")),
     ("user_tags", list(text(), maximum: Tag.maximumPerDevice)),
   ].reduce(device) { adding($1.0, $1.1, to: $0) }
 }

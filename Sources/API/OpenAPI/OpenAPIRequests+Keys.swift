@@ -11,7 +11,7 @@ extension OpenAPIRequests {
       "expires_at",
       .make([
         ("type", .array(["string", "null"])), ("format", "date-time"),
-        ("description", "From then on the key is refused. Default, and null: it does not end."),
+        ("description", "When the key expires. Default, and null: never."),
       ])
     ),
     (

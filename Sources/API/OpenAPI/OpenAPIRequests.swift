@@ -69,7 +69,7 @@ package enum OpenAPIRequests {
       ),
       ("cap", .reference("Cap")),
       ("variants", list(.reference("Variant"), maximum: Message.maximumVariants)),
-      ("holdout", percent("Percentage of devices that get nothing. It and the weights of `variants` add up to 100.")),
+      ("holdout", percent("Percentage of devices that get nothing. With the weights of `variants` it adds up to 100.")),
       ("reach", choice(Reach.self)),
       ("onesignal_targeting", choice(OneSignalTargeting.self)),
       ("topic", text(64)),
@@ -117,7 +117,7 @@ package enum OpenAPIRequests {
 
   private static let expression = text(
     AudienceExpression.maximumBytes, "Tags and facts: `plan:pro && (lang:de || lang:fr) && !seen:>30d`.")
-  private static let filters = list(part("A filter of OneSignal's."), maximum: 200)
+  private static let filters = list(part("One of OneSignal's filters."), maximum: 200)
   private static let everyone: JSONValue = .make([("type", "boolean"), ("const", .bool(true))])
 
   private static let audienceToCount = oneOf(
@@ -214,7 +214,7 @@ package enum OpenAPIRequests {
       "bundle_id",
       text(
         300, pattern: "^[A-Za-z0-9.:-]+$",
-        "The app of an APNs token. Else leave it out, or give it back as a device shows it.")
+        "The app of an APNs token. For other tokens leave it out, or repeat the value that a device shows.")
     ),
     ("token_kind", words(TokenKind.allCases.filter(\.isOfDevice).map(\.rawValue))),
     ("live_activity_token", text(512, "FCM: the device's Live Activity token, or its push-to-start token.")),

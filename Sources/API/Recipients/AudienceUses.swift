@@ -57,7 +57,7 @@ struct AudienceUses {
       .map { Self.shown($0.id.description, $0.labels.name) }
     guard !found.isEmpty else { return [] }
     let count = found.count == 1 ? "1 scheduled message keeps" : "\(grouped(found.count)) scheduled messages keep"
-    let rest = isWhole ? "" : ". Of very many scheduled messages only the next ones were looked at"
+    let rest = isWhole ? "" : ". There are very many scheduled messages; only the next ones were checked"
     return [
       Notice(
         pointer: "", code: "audience_kept",

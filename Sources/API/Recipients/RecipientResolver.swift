@@ -114,7 +114,7 @@ final class RecipientResolver {
       throw Problem(error)
     }
     guard !isOpen else { return }
-    let detail = "this app has no such channel: another app has made it"
+    let detail = "this app has no such channel: another app has created it"
     throw Problem(
       .invalidMessage, detail, violations: [Violation("/to/channel/id", Violation.Code.notAllowed, detail)])
   }

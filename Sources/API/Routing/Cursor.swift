@@ -30,7 +30,7 @@ extension Call {
   }
 
   private static var foreignCursor: Problem {
-    Problem(.invalidCursor, "Pass `next_cursor` of the page before, unchanged, with the filters of that page")
+    Problem(.invalidCursor, "Pass `next_cursor` of the previous page, unchanged, with the filters of that page")
   }
 
   /// They say which part of a list is told and how, not what is in the list.

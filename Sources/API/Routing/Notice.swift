@@ -53,7 +53,7 @@ struct Notice: Hashable {
     let places = users.indices.filter { users[$0].isEmpty }
     var notices = places.prefix(usersNamed).map { place in
       let name = users[place].name
-      let hint = name.contains(",") ? "; this is one name: if several users are meant, name each by itself" : ""
+      let hint = name.contains(",") ? "; this is one name: if you mean several users, list each separately" : ""
       return Notice(
         pointer: "/to/users/\(place)", code: "no_devices",
         detail: "user `\(name.prefix(200))` has no device\(hint)")

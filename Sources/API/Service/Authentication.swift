@@ -31,7 +31,7 @@ final class Authentication {
     case .unknown: throw Self.unknown
     case .ended(let time):
       throw Self.unauthorized(
-        "This API key, or this secret of it, ended at \(time.rfc3339): use a newer one", error: "invalid_token")
+        "This API key, or this secret of the key, expired at \(time.rfc3339): use a newer one", error: "invalid_token")
     }
   }
 
@@ -41,7 +41,7 @@ final class Authentication {
     guard key.isValid(from: address) else {
       throw Problem(
         .forbidden,
-        "This key is not for use from \(address): change its addresses, or behind a proxy listen.trusted_proxies")
+        "This key is not valid from \(address): change its addresses, or behind a proxy set listen.trusted_proxies")
     }
     guard key.scopes.contains(.admin) || !key.scopes.isDisjoint(with: scopes) else {
       let names = scopes.map(\.rawValue).sorted()
@@ -60,7 +60,7 @@ final class Authentication {
 
   private static var malformed: Problem {
     unauthorized(
-      "This is not an API key: it begins with `fan_`, and a part of it is missing or wrong", error: "invalid_token")
+      "This is not a valid API key: it begins with `fan_`, but a part is missing or wrong", error: "invalid_token")
   }
 
   /// Longer ones are no keys of ours and are not worth a look-up.

@@ -52,13 +52,13 @@ struct MetricsCalls {
       let condition = conditions[credential]
       for state in CredentialCondition.State.allCases {
         metrics.gauge(
-          "fanfare_credential_condition", "1 for the state that stands against a credential, as in /readyz.",
+          "fanfare_credential_condition", "1 for the condition of a credential, as in /readyz.",
           [("credential", credential.rawValue), ("state", state.rawValue)]
         ).set(condition?.state == state ? 1 : 0)
       }
       metrics.gauge(
         "fanfare_credential_next_try_timestamp_seconds",
-        "When a credential that does not send tries one delivery; 0 while nothing stands against it, or no time is known.",
+        "When a credential that does not send tries one delivery; 0 if it has no condition, or if the time is unknown.",
         [("credential", credential.rawValue)]
       ).set((condition?.nextTry?.milliseconds ?? 0) / 1_000)
     }

@@ -53,12 +53,12 @@ extension Service {
     case .noMemory(.key):
       Answer.problem(
         Problem(
-          .tooMuchAtOnce, "The requests in progress with this key are too large together; send fewer at a time",
+          .tooMuchAtOnce, "Together, the requests in progress with this key are too large; send fewer at a time",
           retryAfter: 1))
     case .noMemory(.address):
       Answer.problem(
         Problem(
-          .tooMuchAtOnce, "The requests in progress from your address are too large together; send fewer at a time",
+          .tooMuchAtOnce, "Together, the requests in progress from your address are too large; send fewer at a time",
           retryAfter: 1))
     }
   }

@@ -5,7 +5,7 @@ extension Endpoint {
     Endpoint.later("GET", "/v1/events", .key([.read]), "Follow events"),
     Endpoint(
       "health", "GET", "/healthz", .open, "Show that the process is alive",
-      answers: [.json(200, "The process lives", "Health")]
+      answers: [.json(200, "The process is alive", "Health")]
     ) { resources in { _ in resources.health.health() } },
     Endpoint(
       readiness, "GET", "/readyz", .open, "Show whether the gateway is ready",

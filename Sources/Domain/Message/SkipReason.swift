@@ -36,7 +36,7 @@ package enum SkipReason: String, Hashable, Sendable, CaseIterable {
     case .unknownDevice: "no device is registered under this id"
     case .deviceDisabled: "the device is registered with `enabled: false`"
     case .deviceDeleted: "the device was deleted after the message was accepted"
-    case .moved: "the device's token is registered under another device id now"
+    case .moved: "the device's token is now registered under another device id"
     case .holdout: "the device is in the holdout, which gets nothing"
     case .quietHours: "the device is in its quiet hours"
     case .capped: "the device has had as many messages of this topic as the cap allows"

@@ -21,7 +21,7 @@ struct LeftOutTests {
         let sent = gateway.ask("POST", "/v1/messages", #"{"to":\#(to),"notification":{"title":"T"}}"#)
         #expect(sent.status == 202, "\(sent.text)")
         #expect(
-          details(sent).contains { $0.contains("token is registered under another device id now") }, "\(sent.text)")
+          details(sent).contains { $0.contains("token is now registered under another device id") }, "\(sent.text)")
         #expect(!sent.text.contains("called the token dead"), "\(sent.text)")
         #expect(sent.text.contains("moved"), "\(sent.text)")
         guard let id = sent.json["id"]?.string, to.contains("devices") else { continue }

@@ -93,7 +93,7 @@ extension Journeys {
     let several = try await tool.run("devices", "list", "--user", "u1,u7")
     #expect(several.contains("--user takes one user"), "\(several)")
     let mistaken = try await tool.run("send", "--user", "u1,u7", "--title", "x")
-    #expect(mistaken.contains("name each by itself"), "\(mistaken)")
+    #expect(mistaken.contains("list each separately"), "\(mistaken)")
     let keyed = try await tool.run("audience", "count", "tags:beta")
     #expect(keyed.contains("a tag is written without `tags:`: did you mean `beta`?"), "\(keyed)")
   }
