@@ -61,7 +61,7 @@ extension Configuration {
     }
     if configuration.listen.operations == .monitor, configuration.monitor == nil {
       faults.add(
-        "/listen/operations", "nothing says where the monitor is", fix: "Add monitor: { address, port } to the file")
+        "/listen/operations", "the monitor has no address", fix: "Add monitor: { address, port } to the file")
     }
     configuration.isStrict = root.bool("strict") ?? false
     configuration.logLevel = root.word("log_level", of: LogLevel.self) ?? configuration.logLevel

@@ -66,7 +66,7 @@ extension Section {
     guard let text = text(key) else { return nil }
     if let setting = RateLimitSetting(text, inBytes: inBytes) { return setting }
     faults.add(
-      place(key), "\"\(text)\" is no limit",
+      place(key), "\"\(text)\" is not a limit",
       fix: "Write how many in how long, such as \"\(inBytes ? "1GiB/1d" : "600/60s")\" (1s … 90d), or \"off\"")
     return nil
   }

@@ -25,7 +25,7 @@ struct RegistrationReader {
       guard Self.isOrigin(text) else {
         faults.add(
           pointer, "\"\(text)\" is not the origin of a page",
-          fix: "Write it as browsers do: \"https://www.example.com\", in small letters, without a path")
+          fix: "Write it as browsers do: \"https://www.example.com\", in lower case, without a path")
         continue
       }
       rules.origins.insert(text)

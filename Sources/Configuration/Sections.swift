@@ -125,7 +125,7 @@ extension Configuration.Listen {
         trustedProxies.append(range)
       } else {
         section.faults.add(
-          pointer, "\"\(text)\" is no address", fix: "Write an address or a network, such as \"10.0.0.0/8\"")
+          pointer, "\"\(text)\" is not an address", fix: "Write an address or a network, such as \"10.0.0.0/8\"")
       }
     }
     if (certificateFile == nil) != (keyFile == nil) {

@@ -52,7 +52,7 @@ extension Setup {
       risks.append(
         Risk(
           code: "register_without_limit",
-          text: "whoever takes a `register` key out of an app can register devices without end: "
+          text: "whoever takes a `register` key out of an app can register any number of devices: "
             + "set limits.register_keys.registrations"))
     }
     for file in configuration.filesOfOthers {
@@ -73,7 +73,7 @@ extension Setup {
       risks.append(
         Risk(
           code: "redis_without_limit",
-          text: "Redis may take all memory of its machine (maxmemory 0), and is killed then: set `maxmemory`; "
+          text: "Redis may use all memory of its machine (maxmemory 0), and is then killed: set `maxmemory`; "
             + "sends are refused from 85 % of it on"))
     }
     if redis.policy != "noeviction" {

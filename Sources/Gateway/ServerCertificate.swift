@@ -30,7 +30,7 @@ package struct ServerCertificate: Sendable {
   /// When it ends, in words, if that is soon; `isOver`: it has.
   package func expiryWarning(now: WallTime) -> (text: String, isOver: Bool)? {
     guard let left = facts.shortTimeLeft(now: now) else { return nil }
-    let way = "put a new one in place of its files, which is taken without a restart"
+    let way = "replace its files with those of a new one; no restart is needed"
     if left <= 0 { return ("expired, so that clients refuse the API: \(way)", true) }
     let days = left / 86_400_000
     return ("expires in \(days == 1 ? "1 day" : "\(days) days"): \(way)", false)

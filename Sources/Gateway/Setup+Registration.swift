@@ -12,8 +12,9 @@ extension Setup {
       risks.append(
         Risk(
           code: "unsigned_registration",
-          text: "whoever takes the key \(key.id) out of the app can register devices for \(app.id.rawValue) that "
-            + "nobody has signed: set registration.keys of the app, or accept it with registration.anonymous.allowed"))
+          text: "whoever takes the key \(key.id) out of the app can register devices for \(app.id.rawValue) "
+            + "without identity tokens: set registration.keys of the app, or accept it with "
+            + "registration.anonymous.allowed"))
     }
     return risks
   }

@@ -129,8 +129,8 @@ struct AdviceTests {
     arguments: [
       (#""language":"ger-AT""#, "did you mean `de-AT`?"), (#""language":"jp""#, "did you mean `ja`?"),
       (#""language":"xx""#, "use a code of two letters"),
-      (#""language":"en-UK""#, "`en-UK` names no known country; did you mean `en-GB`?"),
-      (#""language":"sr-Latn-qq""#, "`sr-Latn-qq` names no known country; use a code of ISO 3166"),
+      (#""language":"en-UK""#, "`en-UK` does not name a known country; did you mean `en-GB`?"),
+      (#""language":"sr-Latn-qq""#, "`sr-Latn-qq` does not name a known country; use a code of ISO 3166"),
       (#""language":"zh-Hans-zh""#, "did you mean `zh-Hans-cn`?"),
       (#""platform":"iPhone""#, "`iPhone` is not a usual platform; did you mean `ios`?"),
       (#""platform":"adroid""#, "did you mean `android`?"),

@@ -26,7 +26,7 @@ extension AudienceExpression {
       let isLast = index == entries.count - 1
       let isBehindOperator = index == 0 || entries[index - 1]["operator"] != nil
       guard !isLast, !isBehindOperator else {
-        throw AudienceFault(.entry(index), "an operator must stand between two filters")
+        throw AudienceFault(.entry(index), "an operator must be between two filters")
       }
       if let other = members.first(where: { $0.key != "operator" })?.key {
         throw AudienceFault(

@@ -113,7 +113,7 @@ struct Lexer {
       case "\"": return String(content)
       case "\\":
         guard let escaped = peek(), escaped == "\"" || escaped == "\\" else {
-          throw fault(at: place - 1, "a backslash may stand only before `\"` or another backslash", suggestion: "\\\\")
+          throw fault(at: place - 1, "a backslash is allowed only before `\"` or another backslash", suggestion: "\\\\")
         }
         content.append(escaped)
         place += 1

@@ -43,15 +43,15 @@ package enum KnownLanguages {
     "uk": "GB", "en": "GB", "el": "GR", "ja": "JP", "da": "DK", "cs": "CZ", "ko": "KR", "zh": "CN",
   ]
 
-  /// What is to be said of a tag that no device's system gives: "`german` is no known language; did you mean `de`?". Nil:
-  /// the tag may well be right. Codes of three letters are very many, so only those with a short form are doubted.
+  /// What is to be said of a tag that no device's system gives: "`german` is not a known language; did you mean `de`?".
+  /// Nil: the tag may well be right. Codes of three letters are very many, so only those with a short form are doubted.
   package static func doubt(of tag: String) -> String? {
     let parts = tag.split(separator: "-", maxSplits: 1)
     guard let first = parts.first?.lowercased() else { return nil }
     guard !short.contains(first), first.utf8.count != 3 || slips[first] != nil else { return countryDoubt(of: tag) }
     let rest = parts.count > 1 ? "-\(parts[1])" : ""
     let hint = slips[first].map { "did you mean `\($0)\(rest)`?" } ?? "use a code of two letters, such as `de`"
-    return "`\(tag)` is no known language; \(hint)"
+    return "`\(tag)` is not a known language; \(hint)"
   }
 
   /// The tag with a code in place of a language's name: `de-AT` for `Deutsch-AT`. A name that is not known stays.
@@ -68,9 +68,11 @@ package enum KnownLanguages {
     guard let place = parts[..<end].dropFirst().firstIndex(where: { $0.utf8.count == 2 }) else { return nil }
     let country = parts[place].lowercased()
     guard !countries.contains(country), country.utf8.allSatisfy({ $0 > UInt8(ascii: "9") }) else { return nil }
-    guard let meant = countrySlips[country] else { return "`\(tag)` names no known country; use a code of ISO 3166" }
+    guard let meant = countrySlips[country] else {
+      return "`\(tag)` does not name a known country; use a code of ISO 3166"
+    }
     parts[place] = Substring(parts[place].first?.isLowercase == true ? meant.lowercased() : meant)
-    return "`\(tag)` names no known country; did you mean `\(parts.joined(separator: "-"))`?"
+    return "`\(tag)` does not name a known country; did you mean `\(parts.joined(separator: "-"))`?"
   }
 }
 

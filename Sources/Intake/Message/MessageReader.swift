@@ -116,7 +116,7 @@ package enum MessageReader {
       let range = message.kind.ttlRange
       findings.refuse(
         fields.place.member("ttl"), .outOfRange,
-        "a late `\(message.kind.rawValue)` push is of no use: `ttl` must lie in "
+        "a late `\(message.kind.rawValue)` push is useless: `ttl` must lie in "
           + "\(range.lowerBound)…\(range.upperBound) s, or leave it out")
     }
     // A channel may be of those that keep nothing: they take no other.

@@ -12,7 +12,7 @@ enum PlaceholderRules {
       return
     }
     findings.refuse(
-      place(), .notAllowed, "placeholders may stand only in `title`, `subtitle`, `body`, their `_args` and `localized`")
+      place(), .notAllowed, "placeholders may be only in `title`, `subtitle`, `body`, their `_args` and `localized`")
   }
 
   static func checkCount(_ notification: Notification, _ place: Place, _ findings: inout Findings) {

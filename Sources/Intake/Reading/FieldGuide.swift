@@ -45,36 +45,36 @@ package enum FieldGuide {
     "error_brake": "Pauses the message when too large a share of its deliveries fails. Default: the app's.",
     "quiet_hours": "Hours in which devices get nothing; `false`: none. Default: the app's.",
     "cap": "How many messages of a `topic` a device gets in a day or a week.",
-    "variants": "Other contents for shares of the devices, to compare them.",
-    "holdout": "The percentage of devices that gets nothing. With the weights of `variants` it adds up to 100.",
-    "reach": "Of an audience: all devices, or of each user the device that was seen last. Default: `all_devices`.",
+    "variants": "Different contents for parts of the devices, so that you can compare them.",
+    "holdout": "The percentage of devices that get nothing. With the weights of `variants` it adds up to 100.",
+    "reach": "For an audience: all devices, or each user's most recently seen device. Default: `all_devices`.",
     "onesignal_targeting":
-      "Who finds the audience's OneSignal subscribers: Fanfare, or OneSignal itself (`provider`). Default: `fanfare`.",
+      "Who selects the audience's OneSignal subscribers: Fanfare or OneSignal (`provider`). Default: `fanfare`.",
     "topic": "What the message is about, for `cap`, such as `offers`. It is not the APNs topic.",
     "name": "A name for people, shown in lists. Devices do not get it.",
-    "labels": "Up to 32 names, each with a string, a number or a boolean, to find the message by.",
+    "labels": "Up to 32 names, each with a string, a number or a boolean, by which you find the message.",
     "analytics_label": "The name of the send in the reports of FCM and OneSignal.",
     "providers": "Sends only through these providers. Default: all.",
     "keep_receipts":
       "For an audience: also keeps the times of the attempts of each success, and the provider's id. Default: false.",
-    "durability": "How safe the message must be in Redis before it is accepted.",
+    "durability": "How many Redis replicas must have the message before it is accepted.",
     "overrides": "Members that are added to one provider's request in the provider's own words. Web Push has none.",
   ]
 
   private static let recipients = [
     "devices": "Ids of registered devices.", "users": "All devices of these users.",
-    "tokens": "Tokens of a provider that need not be registered.",
-    "audience": "Devices whose tags and facts fit an expression.",
-    "filters": "An audience as OneSignal writes it.",
+    "tokens": "Tokens of a provider; they do not have to be registered.",
+    "audience": "Devices whose tags and facts match an expression.",
+    "filters": "An audience in the form of OneSignal's filters.",
     "activity": "Devices that follow the Live Activity with this `activity_id`. For updates and ends.",
     "channel": "A broadcast channel of Live Activities.", "everyone": "True: all devices of the app.",
   ]
   private static let token = [
-    "provider": "Whose token it is.",
+    "provider": "The provider of the token.",
     "token":
       "APNs: hex. FCM: a registration token or an installation id. OneSignal: a subscription id or `alias:<label>:<id>`. "
       + "Web Push: the browser's subscription, `{endpoint, keys}`, as an object or its text.",
-    "environment": "Of an APNs token: `sandbox` for apps that Xcode installed. Default: `production`.",
+    "environment": "For APNs tokens: `sandbox` for apps that Xcode installed. Default: `production`.",
     "bundle_id": "The app of an APNs token. Default: the one that the credential serves.",
     "token_kind":
       "What the token is for: `device` for alerts, `voip` for calls, `activity` for a Live Activity, `fid` for a Firebase "
@@ -95,13 +95,13 @@ package enum FieldGuide {
     "badge": "The number on the app's icon; 0 removes it.",
     "sound": "The name of a sound of the app, or `default`; as an object also for critical alerts. Default: silent.",
     "interruption_level": "How far the notification may interrupt: `passive` does not light the screen.",
-    "relevance_score": "Which notification of the app stands first in a summary: 1 is the most relevant.",
+    "relevance_score": "Which notification of the app comes first in a summary: 1 is the most relevant.",
     "title_key": "A key in the app's own translations, in place of `title`.",
-    "title_args": "What stands in the placeholders of that translation.",
+    "title_args": "The values for the placeholders of that translation.",
     "subtitle_key": "A key in the app's own translations, in place of `subtitle`.",
-    "subtitle_args": "What stands in the placeholders of that translation.",
+    "subtitle_args": "The values for the placeholders of that translation.",
     "body_key": "A key in the app's own translations, in place of `body`.",
-    "body_args": "What stands in the placeholders of that translation.",
+    "body_args": "The values for the placeholders of that translation.",
     "launch_image": "The launch image that an Apple app shows when the user opens the notification.",
     "target_content_id": "The window of an Apple app that is brought to the front.",
     "filter_criteria": "Which Focus filters of Apple devices let the notification pass; the app defines the words.",
@@ -116,11 +116,11 @@ package enum FieldGuide {
   ]
   private static let sound = [
     "name": "A sound file of the app. Default: `default`.",
-    "critical": "Sounds although the device is muted; the app needs Apple's permission. Default: false.",
-    "volume": "Of a critical sound: 0 is silent, 1 is full.",
+    "critical": "Sounds even if the device is muted; the app needs Apple's permission. Default: false.",
+    "volume": "The volume of a critical sound: 0 is silent, 1 is full.",
   ]
   private static let button = [
-    "id": "What the app is told when the button is pressed.", "text": "What the button says.",
+    "id": "What the app receives when the button is pressed.", "text": "What the button says.",
     "icon": "An icon of the app, or a URL in browsers.", "url": "What the button opens.",
   ]
   private static let web = [
@@ -140,10 +140,10 @@ package enum FieldGuide {
     "attributes_type": "With `start`: the name of the app's type of the attributes.",
     "attributes": "With `start`: the activity's fixed attributes.",
     "timestamp":
-      "Seconds since 1970. Devices ignore what is older than what they show. Default: when the message starts.",
+      "Seconds since 1970. Devices ignore a state older than the one they show. Default: when the message starts.",
     "stale_date": "Seconds since 1970: from then on devices show the activity as outdated.",
     "dismissal_date": "With `end`, seconds since 1970: when devices remove the activity, at most 4 hours later.",
-    "relevance_score": "Which activity of the app stands first: the highest score.",
+    "relevance_score": "Which activity of the app comes first: the one with the highest score.",
     "input_push_token": "With `start`: the new activity gets a token for updates. Default: false.",
     "input_push_channel": "With `start`: the broadcast channel that the activity listens to.",
   ]
@@ -157,7 +157,7 @@ package enum FieldGuide {
   ]
   private static let apnsOverrides = [
     "aps": "Merged into `aps`.",
-    "headers": "Headers beside Fanfare's own, in lower case. Topic, push type and `apns-id` cannot be set.",
+    "headers": "Headers in addition to Fanfare's own, in lower case. Topic, push type and `apns-id` cannot be set.",
   ]
   private static let fcmOverrides = [
     "android": "Merged into `message.android`.", "webpush": "Merged into `message.webpush`.",
@@ -165,7 +165,7 @@ package enum FieldGuide {
     "validate_only": "FCM checks message and token, and delivers nothing. Default: false.",
   ]
   private static let variant = [
-    "name": "Names the variant in reports.", "weight": "The percentage of devices that gets it.",
+    "name": "Names the variant in reports.", "weight": "The percentage of devices that get it.",
     "notification": "Members that replace the message's.", "data": "Members that replace the message's.",
   ]
   private static let durability = [
@@ -173,12 +173,12 @@ package enum FieldGuide {
   ]
   private static let errorBrake = [
     "share": "The share of failed deliveries that pauses the message; 0 turns the brake off. Default: 0.2.",
-    "minimum": "Outcomes that must be there before the share counts. Default: 500.",
+    "minimum": "The number of outcomes after which the share counts. Default: 500.",
   ]
   private static let quietHours = [
     "from": "When they begin, such as 22:00.", "to": "When they end, such as 08:00.",
     "zone": "One IANA time zone for all devices. Default: each device's own zone.",
-    "else": "What becomes of a delivery in quiet hours: it waits until they end, or it is skipped. Default: `hold`.",
+    "else": "What happens to a delivery in quiet hours: it waits until they end, or it is skipped. Default: `hold`.",
   ]
   private static let cap = [
     "max": "Messages of the topic that a device gets in the period.", "per": "The period.",

@@ -81,7 +81,7 @@ enum VendorName {
     "apns_id": "leave it out: Fanfare gives each delivery its own",
     "development": "the environment is a token's: `environment` beside `token`",
     "production": "the environment is a token's: `environment` beside `token`",
-    "platform": "whom a message goes to says `to`; `to.audience` takes `platform:ios`",
+    "platform": "`to` says who gets the message; `to.audience` takes `platform:ios`",
   ]
 
   /// Of single objects, before what holds for the whole message.

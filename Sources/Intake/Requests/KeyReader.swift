@@ -88,7 +88,7 @@ package struct KeyReader {
     guard let time = WallTime(rfc3339: text) else {
       findings.refuse(
         fields.place.member(name), .invalidFormat,
-        WallTime.calendarFault(in: text) ?? "`\(name)` needs \(TimeAdvice.absolute(text)); null: no end")
+        WallTime.calendarFault(in: text) ?? "`\(name)` needs \(TimeAdvice.absolute(text)); null means no end")
       return nil
     }
     guard time > now else {

@@ -41,8 +41,8 @@ struct MessagePageTests {
     var lines = [
       "# The fields of a message", "",
       "This page says what each field of a message is for. `make fields` generates it from the code; do not edit it.",
-      "[fields.md](fields.md) shows what each provider gets of a field. *Providers* are those that have something for the",
-      "field in an alert (of a Live Activity in an update or start); nothing stands there if Fanfare itself uses it.",
+      "[fields.md](fields.md) shows what each provider gets of a field. *Providers* lists the providers that use the",
+      "field in an alert (for a Live Activity: in an update or start); it is empty if only Fanfare uses the field.",
       "",
     ]
     for (name, schema) in OpenAPIRequests.parts {
