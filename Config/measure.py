@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the sources: types with all their extensions, files in a folder, longest functions, documented declarations.
 
-`python3 Config/measure.py` prints the figures of docs/design.md ("How the code is measured"); `make lint` checks the limits
+`python3 Config/measure.py` prints the figures of docs/design.md ("Measured"); `make lint` checks the limits
 below. A type counts with the lines of its declaration and of all extensions, in every file of the sources.
 """
 import collections
