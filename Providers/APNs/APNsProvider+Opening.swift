@@ -99,7 +99,7 @@ extension APNsProvider {
         let known = TokenKind.allCases.filter { $0 != .fid && $0 != .subscribers }.map(\.rawValue)
         let near = Suggestion.nearest(to: word, among: known).map { "did you mean \($0)?" }
         throw CredentialFault(
-          setting: "token_kinds", problem: "\"\(word)\" is no kind of token of APNs",
+          setting: "token_kinds", problem: "\"\(word)\" is not a kind of APNs token",
           fix: near ?? "use some of \(known.joined(separator: ", "))")
       }
       kinds.insert(kind)

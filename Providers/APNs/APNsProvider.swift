@@ -13,15 +13,15 @@ package struct APNsProvider: PushProvider {
       CredentialSetting("team_id", required: false, help: "the 10 characters of the developer team"),
       CredentialSetting(
         APNsCertificate.file, .secretFile, required: false,
-        help: "in place of a key: a push certificate, .p12 or PEM"),
+        help: "instead of a key: a push certificate, .p12 or PEM"),
       CredentialSetting(
         APNsCertificate.keyFile, .secretFile, required: false,
-        help: "the certificate's key, where it is no part of certificate_file"),
+        help: "the certificate's key, if it is not part of certificate_file"),
       CredentialSetting(
         APNsCertificate.passwordFile, .secretFile, required: false, help: "a file with the password of the .p12 or key"),
-      CredentialSetting("topic", required: false, help: "the bundle id that devices without one of their own get"),
+      CredentialSetting("topic", required: false, help: "the bundle id for devices without one"),
       CredentialSetting(
-        "bundle_ids", .texts, required: false, help: "the bundle ids of a key with topics of its own (all)"),
+        "bundle_ids", .texts, required: false, help: "the bundle ids of a topic-specific key (all)"),
       CredentialSetting("token_kinds", .texts, required: false, help: "kinds of token that it serves (all)"),
       CredentialSetting(
         "channels_origin", required: false, help: "host:port that manages broadcast channels (the vendor's)"),

@@ -47,8 +47,8 @@ enum BroadcastReasons {
     "BroadcastFeatureNotEnabled":
       "broadcast push is not enabled for this bundle id: enable it in the developer account",
     "TopicMismatch": "the channel belongs to another bundle id than the credential's",
-    "CannotCreateChannelConfig": "this app has its 10,000 channels: delete some",
-    "BadExpirationDate": "a channel that keeps no message takes ttl 0 only",
+    "CannotCreateChannelConfig": "this app has reached the limit of 10,000 channels: delete some",
+    "BadExpirationDate": "a channel that stores no message accepts only ttl 0",
   ]
 
   private static let rejected: @Sendable (APNsRefusal) -> Verdict = { .rejected(reason: $0.reason) }

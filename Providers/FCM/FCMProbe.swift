@@ -16,7 +16,7 @@ extension FCMAccount {
     let advice = "is the Firebase Cloud Messaging API on, and may this account send for the project \(project)?"
     switch answer.status {
     case 200 where FCMError.messageName(answer.body) != nil:
-      return .proven("FCM took a message to check only, project \(project)")
+      return .proven("FCM accepted a test message that it does not deliver, project \(project)")
     case 401, 403: return .refused("\(error.reason): \(advice)")
     case 404: return .refused("\(error.reason): there is no project \(project), or the account does not see it")
     default: return .unclear(error.reason)

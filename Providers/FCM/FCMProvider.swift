@@ -14,14 +14,14 @@ package struct FCMProvider: PushProvider {
         "service_account_file", .secretFile, required: false, help: "the service account's JSON key file"),
       CredentialSetting(
         ExternalAccount.setting, .secretFile, required: false,
-        help: "in place of a key: the credential file of a workload identity"),
+        help: "instead of a key: the credential file of a workload identity"),
       CredentialSetting(
         "metadata_server", required: false,
-        help: "in place of a key: \"default\", or the address of an account of the machine in the cloud"),
+        help: "instead of a key: \"default\", or the address of an account of the machine in the cloud"),
       CredentialSetting(
         "metadata_host", required: false, help: "another metadata server (\(MetadataServer.vendorHost))",
         variable: "GCE_METADATA_HOST"),
-      CredentialSetting("project_id", required: false, help: "the project, where it is not the file's own"),
+      CredentialSetting("project_id", required: false, help: "the project, if it is not the file's"),
       CredentialSetting("analytics_label", required: false, help: "label of all messages in the vendor's reports"),
     ] + DataKeys.settings
   }

@@ -48,8 +48,8 @@ struct ExternalAccount: TokenSource {
   private static func source(_ value: JSONValue) throws(CredentialFault) -> Source {
     guard value["environment_id"] == nil, value["executable"] == nil, value["certificate"] == nil else {
       throw CredentialFault(
-        setting: setting, problem: "its credential_source is of a kind that is not carried out (only file and url are)",
-        fix: "make the file for a source of type file or url")
+        setting: setting, problem: "its credential_source is of an unsupported kind (only file and url are supported)",
+        fix: "create the file for a source of type file or url")
     }
     var field: String?
     if let format = value["format"], format["type"]?.string == "json" {
@@ -60,7 +60,7 @@ struct ExternalAccount: TokenSource {
     }
     if let path = value["file"]?.string {
       guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-        throw fault("credential_source.file is no absolute path")
+        throw fault("credential_source.file is not an absolute path")
       }
       return Source(url: "file://" + path, headers: [], field: field)
     }
@@ -71,7 +71,7 @@ struct ExternalAccount: TokenSource {
     for member in value["headers"]?.object ?? [] {
       let name = member.key.lowercased()
       guard case .string(let text) = member.value, Header.isSafeName(name), Header.isSafeValue(text) else {
-        throw fault("credential_source.headers holds one that is no header")
+        throw fault("credential_source.headers has an invalid header")
       }
       headers.append(Header(name, text))
     }

@@ -32,7 +32,7 @@ struct WorkerMetrics {
       "fanfare_prunes_held_total", "Prunes held for the operator because their credential's prune brake was on.")
     waitingPrunes = metrics.gauge(
       "fanfare_prunes_waiting",
-      "Prunes in memory that wait until more is known of their credential, at most until it has nothing more to send.")
+      "Prunes in memory that wait for more evidence, at most until their credential has nothing more to send.")
     braked = metrics.counter(
       "fanfare_prune_brakes_total", "Times a jump in the share of dead tokens put a prune brake on.")
     flushes = metrics.counter("fanfare_flushes_total", "Groups of outcomes written.")

@@ -105,6 +105,6 @@ extension Store {
     return .unusable(
       "the store's layout is version \(version) and this Fanfare reads \(layoutVersion): "
         + (isNewer ? "a newer Fanfare has written it, so start that one" : "start the older Fanfare that wrote it")
-        + ", or begin another store with another redis.prefix")
+        + ", or start a new store with another redis.prefix")
   }
 }

@@ -69,7 +69,7 @@ extension StoreError {
   init(_ fault: RedisFault, _ partition: Int) {
     switch fault {
     case .disconnected: self = .unavailable("no connection to Redis", retryAfter: 1)
-    case .overloaded: self = .unavailable("too much waits for Redis", retryAfter: 1)
+    case .overloaded: self = .unavailable("too many requests wait for Redis", retryAfter: 1)
     case .lost: self = .unavailable("the connection to Redis was lost", retryAfter: 1)
     case .timedOut: self = .unavailable("Redis did not answer in time", retryAfter: 2)
     case .unusable(let text): self = .unusable(text)

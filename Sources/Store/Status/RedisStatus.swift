@@ -61,8 +61,8 @@ extension RedisStatus {
     case "always": return "on disk before each answer (appendfsync always)"
     case "everysec":
       return
-        "on disk within a second: a machine that dies loses what it accepted in its last one (appendfsync everysec)"
-    case "no": return "on disk when the system likes (appendfsync no)"
+        "on disk within a second: a crash of the machine loses its last second (appendfsync everysec)"
+    case "no": return "on disk when the operating system writes it (appendfsync no)"
     default: return "append-only; how often it syncs cannot be asked (CONFIG is refused)"
     }
   }
