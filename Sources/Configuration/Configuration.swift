@@ -7,6 +7,7 @@ package struct Configuration: Sendable {
   /// Shards of the store; fixed when a store is created.
   package var partitions = 16
   package var retention = Retention()
+  package var audit = Audit()
   package var lanes = Lanes()
   /// Of every provider, what its vendor asks for unless the file says otherwise.
   package var retry: [ProviderName: RetryRules] = [:]
@@ -123,6 +124,13 @@ package struct Configuration: Sendable {
   package struct Retention: Hashable, Sendable {
     package var time: Int64 = 7 * 86_400_000
     package var bytes: Int64 = 4 << 30
+  }
+
+  /// How long entries of an app's audit are kept, 1 minute to 10 years, and how many: of sends, and of each other trail.
+  package struct Audit: Hashable, Sendable {
+    package var time: Int64 = 90 * 86_400_000
+    package var acts = 100_000
+    package var sends = 500_000
   }
 
   /// The order of a token's deliveries. `concurrency`: requests at work per token, 1 to 100. `orderHold`: how long a

@@ -145,6 +145,16 @@ extension Configuration.Retention {
   }
 }
 
+extension Configuration.Audit {
+  mutating func read(_ section: Section) {
+    var section = section
+    time = section.duration("time", in: 60_000...(3_650 * 86_400_000)) ?? time
+    acts = section.integer("acts", in: 100...10_000_000) ?? acts
+    sends = section.integer("sends", in: 100...100_000_000) ?? sends
+    section.close()
+  }
+}
+
 extension Configuration.Lanes {
   mutating func read(_ section: Section) {
     var section = section

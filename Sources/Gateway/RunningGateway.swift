@@ -207,7 +207,12 @@ private final class APIThread: @unchecked Sendable {
   func createKey(_ new: NewKey, app: AppID) throws -> String {
     try Blocking.on(loop) { [self] in
       guard let store else { preconditionFailure("the API is open") }
-      return try await store.keyring.create(new, app: app, now: loop.wallNow).secret
+      let entry = AuditEntry(command: "createKey", at: loop.wallNow)
+      return try await store.audit.record(entry, app: app) { [loop] in
+        try await store.keyring.create(new, app: app, now: loop.wallNow)
+      } tell: { made, entry in
+        entry.created = made.key.id
+      }.secret
     }
   }
 

@@ -64,6 +64,9 @@ extension Configuration {
     settings.replicaMilliseconds = durability.timeout
     settings.retentionSeconds = retention.time / 1_000
     settings.retentionBytes = retention.bytes
+    settings.auditSeconds = audit.time / 1_000
+    settings.auditActs = audit.acts
+    settings.auditSends = audit.sends
     settings.prefix = redis.prefix
     settings.devicesPerUser = limits.devicesPerUser
     return settings

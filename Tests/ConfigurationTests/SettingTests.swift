@@ -36,6 +36,16 @@ struct SettingTests {
     #expect(configuration.lanes.orderHold == 250)
   }
 
+  @Test("the audit is kept as long and as many as is said, within bounds")
+  func audit() throws {
+    let configuration = try parse("audit: { time: \"36h\", acts: 1000, sends: 2000 }")
+    #expect(configuration.audit.time == 129_600_000)
+    #expect(configuration.audit.acts == 1_000 && configuration.audit.sends == 2_000)
+    for wrong in ["time: \"1s\"", "acts: 99", "sends: 0"] {
+      #expect(throws: ConfigurationFaults.self) { try parse("audit: { \(wrong) }") }
+    }
+  }
+
   @Test("what the API may hold has bounds, and a body always fits")
   func bytesInFlight() throws {
     let limits = try parse(

@@ -24,7 +24,9 @@ extension Endpoint {
       "deleteChannel", "DELETE", "/v1/channels/{id}", .key([.channels]), query: ["environment", "bundle_id"],
       "Delete a broadcast channel",
       answers: [.empty(204, "Deleted, now or before")],
-      problems: [.notFound, .invalidChannel, .providerRefused, .providerUnavailable]
+      problems: [.notFound, .invalidChannel, .providerRefused, .providerUnavailable],
+      // Its reader would ask the provider.
+      audit: .act(compared: false)
     ) { $0.channels.deleteChannel },
   ]
 }

@@ -17,7 +17,9 @@ extension Endpoint {
       "registerDevice", "POST", registrationPath, .key([.devices, .register]), "Register a device by its token",
       body: .init("DeviceRegistration"), headers: [.identity],
       answers: [.json(200, "Replaced, revived or moved", "Registered"), .json(201, "Created", "Registered")],
-      problems: [.invalidDevice, .identityRequired, .identityExpired, .invalidIdentity, .tooManyRegistrations]
+      problems: [.invalidDevice, .identityRequired, .identityExpired, .invalidIdentity, .tooManyRegistrations],
+      // What phones and their servers say of devices is no act of an operator; deletions and imports are.
+      audit: Audit.none
     ) { $0.devices.registerDevice },
     Endpoint(
       "registerDevices", "POST", "/v1/devices/bulk", .key([.devices]), query: ["map", "set", "keep_missing"],
@@ -42,7 +44,7 @@ extension Endpoint {
       "putDevice", "PUT", "/v1/devices/{id}", .key([.devices]), "Register or replace a device",
       body: .init("DeviceRegistration"),
       answers: [.json(200, "Replaced, revived or moved", "Registered"), .json(201, "Created", "Registered")],
-      problems: [.invalidDevice]
+      problems: [.invalidDevice], audit: Audit.none
     ) { $0.devices.putDevice },
     Endpoint(
       "readDevice", "GET", "/v1/devices/{id}", .key([.devices, .read]), "Read a device",
@@ -58,7 +60,7 @@ extension Endpoint {
       "changeDeviceTags", "PATCH", "/v1/devices/{id}/tags", .key([.devices]),
       "Add, remove or replace the tags of a device", body: .init("TagEdit"),
       answers: [.json(200, "The tags after the change", "Tags")],
-      problems: [.invalidTags, .notFound]
+      problems: [.invalidTags, .notFound], audit: Audit.none
     ) { $0.tags.changeDeviceTags },
     Endpoint(
       "timeline", "GET", "/v1/devices/{id}/timeline", .key([.devices, .read]), query: ["limit", "cursor", "format"],
@@ -100,7 +102,7 @@ extension Endpoint {
       "putUserTags", "PUT", "/v1/users/{user}/tags", .key([.devices]),
       "Set the tags of all devices of a user, including later ones", body: .init("UserTags"),
       answers: [.json(200, "The tags after the change", "Tags")],
-      problems: [.invalidTags, .notFound]
+      problems: [.invalidTags, .notFound], audit: Audit.none
     ) { $0.tags.putUserTags },
     Endpoint(
       "readUser", "GET", "/v1/users/{user}", .key([.devices, .read]), "Read the devices of a user",

@@ -33,7 +33,7 @@ extension Endpoint {
       "countDraft", "POST", "/v1/drafts/{id}/count", .key([.send, .read, .test]),
       "Forecast how many devices a draft would be sent to now",
       answers: [.json(200, "The forecast, if the draft were sent now", "DraftCount")],
-      problems: [.notFound, .draftSent, .invalidMessage]
+      problems: [.notFound, .draftSent, .invalidMessage], audit: Audit.none
     ) { $0.draftSending.countDraft },
     Endpoint(
       "testDraft", "POST", "/v1/drafts/{id}/test", .key([.send, .test]), "Send a draft to test lists only",

@@ -14,7 +14,7 @@ extension Endpoint {
         .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
         .json(202, "Stored in Redis; the message survives any crash of the gateway", "Accepted"),
       ],
-      problems: [.invalidMessage, .idempotencyKeyReused, .requestInProgress]
+      problems: [.invalidMessage, .idempotencyKeyReused, .requestInProgress], audit: .send
     ) { $0.sending.sendMessage },
     Endpoint(
       "listMessages", "GET", messagesPath, .key([.read]),
@@ -30,7 +30,7 @@ extension Endpoint {
         .init(
           200, "One result a line, in order: `line`, and the stored message or `problem`",
           [("application/x-ndjson", "MessageResult")])
-      ]
+      ], audit: .send
     ) { $0.bulkSending.sendMessages },
     Endpoint(
       "readMessage", "GET", "/v1/messages/{id}", .key([.read]), "Read state and counters of a message",

@@ -126,6 +126,8 @@ package enum OpenAPI {
         case "status": words(StoredDevice.Status.allCases.map(\.rawValue))
         case "token_kind": words(TokenKind.allCases.map(\.rawValue))
         case "state": words(endpoint.states)
+        case "operation":
+          .make([("type", "string"), ("enum", .array(AuditedOperations.names.map { .string($0) }))])
         case "provider": .make([("type", "string"), ("pattern", "^[a-z]+(,[a-z]+)*$")])
         default: .make([("type", "string")])
         }

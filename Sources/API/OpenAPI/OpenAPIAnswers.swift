@@ -28,6 +28,7 @@ enum OpenAPIAnswers {
       JSONMember("BroadcastChannel", channel), JSONMember("BroadcastChannelPage", page("BroadcastChannel")),
       JSONMember("NamedAudiencePage", page("NamedAudience")),
       JSONMember("AudienceCount", audienceCount),
+      JSONMember("AuditEntry", auditEntry), JSONMember("AuditPage", page("AuditEntry")),
       JSONMember("Health", open(["status"], [("status", words(["ok"]))])), JSONMember("Readiness", readiness),
     ]
 

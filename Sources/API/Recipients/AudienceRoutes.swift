@@ -8,7 +8,7 @@ extension Endpoint {
       answers: [
         .json(200, "The exact number of devices, and how many of them a message would be sent to now", "AudienceCount")
       ],
-      problems: [.invalidAudience]
+      problems: [.invalidAudience], audit: Audit.none
     ) { $0.audiences.countAudience },
     Endpoint(
       "listAudiences", "GET", "/v1/audiences", .key([.read]), query: ["format"], "List or export the named audiences",

@@ -55,6 +55,18 @@ package struct Endpoint: Sendable {
     static func empty(_ status: Int, _ description: String) -> Self { Self(status, description, []) }
   }
 
+  /// What of an operation the audit has.
+  enum Audit: Sendable {
+    case none
+    /// An entry that Redis has before the operation begins, and that is ended with it. `compared`: with digests of its
+    /// object before and behind.
+    case act(compared: Bool)
+    /// An entry within a second behind it, where something may have been sent.
+    case send
+    /// As an act, where the whole of a list is asked for.
+    case export
+  }
+
   typealias Handler = @Sendable (Resources) -> (Call) async throws(Problem) -> HTTPServerResponse
 
   /// Its name in /openapi.json; nil: it comes with a later version, and is answered 501.
@@ -74,12 +86,14 @@ package struct Endpoint: Sendable {
   /// Beside those that any operation may answer.
   private let ownProblems: Set<ProblemCode>
   let handler: Handler?
+  let audit: Audit
 
+  /// `audit`: nil where it follows from the method: all that changes something is an act, a whole list an export.
   /// `problems`: those of its own, beside what any operation answers, and any that takes a body.
   init(
     _ operation: String?, _ method: String, _ path: String, _ access: Access, query: [String] = [], _ summary: String,
     body: Body? = nil, headers: [RequestHeader] = [], forms: [ListForm] = ListForm.allCases,
-    answers: [Success] = [], problems: Set<ProblemCode> = [], handler: Handler?
+    answers: [Success] = [], problems: Set<ProblemCode> = [], audit: Audit? = nil, handler: Handler?
   ) {
     self.operation = operation
     self.method = method
@@ -94,6 +108,14 @@ package struct Endpoint: Sendable {
     successes = answers
     ownProblems = problems
     self.handler = handler
+    self.audit = audit ?? Self.usualAudit(method, access, query)
+  }
+
+  /// What a route that says nothing has: no operation that changes something is left out by being forgotten.
+  private static func usualAudit(_ method: String, _ access: Access, _ query: [String]) -> Audit {
+    guard case .key = access else { return .none }
+    guard method == "GET" else { return .act(compared: true) }
+    return query.contains("format") ? .export : .none
   }
 
   static func later(_ method: String, _ path: String, _ access: Access, _ summary: String) -> Endpoint {
@@ -139,5 +161,5 @@ package struct Endpoint: Sendable {
 
   /// Literal paths stand before the patterns that would take them too.
   package static let all: [Endpoint] =
-    messages + drafts + audiences + devices + prunes + users + channels + tags + keys + service
+    messages + drafts + audiences + devices + prunes + users + channels + tags + keys + audits + service
 }

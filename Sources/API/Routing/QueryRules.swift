@@ -77,6 +77,7 @@ struct QueryRules {
     case "status": StoredDevice.Status.allCases.map(\.rawValue)
     case "format": endpoint.forms.map(\.rawValue)
     case "state": endpoint.states
+    case "operation": AuditedOperations.names
     default: nil
     }
   }

@@ -36,7 +36,8 @@ final class Resources {
   // Who may ask.
   let keys: KeyCalls
 
-  // How the gateway is.
+  // How the gateway is, and who did what.
+  let audits: AuditCalls
   let health: HealthCalls
   let metrics: MetricsCalls
 
@@ -109,6 +110,7 @@ final class Resources {
 
     self.keys = KeyCalls(store: store, log: log)
 
+    audits = AuditCalls(store: store)
     health = HealthCalls(store: store, configuration: configuration, isOpen: settings.operations == .everybody)
     self.metrics = MetricsCalls(loop: loop, store: store, configuration: configuration, metrics: metrics)
   }

@@ -115,12 +115,15 @@ extension Service {
   }
 
   private func carryOut(_ endpoint: Endpoint, _ call: Call) async throws(Problem) -> HTTPServerResponse {
-    guard let handler = endpoint.handler else {
+    guard endpoint.handler != nil else {
       throw Problem(.notYet, "\(endpoint.method) \(endpoint.path) comes with a later version")
     }
-    guard endpoint.path.hasSuffix(Endpoint.countEnding) || call.flag("dry_run") else {
-      return try await handler(resources)(call)
+    return try await auditor.carryOut(endpoint, call) { [resources] endpoint, call throws(Problem) in
+      guard let handler = endpoint.handler else { throw Problem(.notFound, "Nothing reads this") }
+      guard endpoint.path.hasSuffix(Endpoint.countEnding) || call.flag("dry_run") else {
+        return try await handler(resources)(call)
+      }
+      return try await call.counting { () throws(Problem) in try await handler(resources)(call) }
     }
-    return try await call.counting { () throws(Problem) in try await handler(resources)(call) }
   }
 }

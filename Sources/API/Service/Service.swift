@@ -18,6 +18,7 @@ package final class Service {
   let resources: Resources
   let turnedAway: Refusals
   let limiter: RateLimiter
+  let auditor: Auditor
   /// By address, so that look-ups of keys that do not exist are bounded.
   var failedKeys: AddressAllowance
   /// Of keys that were not known before.
@@ -42,6 +43,7 @@ package final class Service {
     failedKeys = AddressAllowance(burst: settings.failedKeysPerAddress)
     configuration = AdoptedConfiguration(
       apps: apps, providers: providers, accounts: accounts, timesSubscribers: timesSubscribers)
+    auditor = Auditor(loop: loop, store: store, configuration: configuration, metrics: metrics, log: log)
     authentication = Authentication(store: store, configuration: configuration)
     limiter = RateLimiter(store: store, configuration: configuration, meters: LimitMeters(metrics, log, loop))
     queryRules = QueryRules(providers: configuration.providerNames)
@@ -86,12 +88,14 @@ package final class Service {
       turnedAway: { [self] cause, address in turnedAway.add(Refusals.Cause(cause), address, now: loop.now) },
       admit: { [self] request in admit(request) }, handle: { [self] request in await answer(request) })
     self.server = server
+    if !settings.onlyOpen { auditor.start() }
     return server.port
   }
 
   /// Stops accepting, answers what is at work.
   package func stop() async {
     await server?.stop()
+    await auditor.stop()
     server = nil
     channels.close()
   }

@@ -22,4 +22,14 @@ extension Endpoint {
       answers: [.init(200, "OpenAPI 3.1", [("application/json", nil)])]
     ) { _ in { _ in Answer.bytes("application/json", OpenAPI.encoded) } },
   ]
+
+  static let audits: [Endpoint] = [
+    Endpoint(
+      "listAudit", "GET", "/v1/audit", .key([.admin]),
+      query: ["limit", "cursor", "operation", "key", "object", "from", "to", "format"],
+      "List or export the audit: who did what, newest first",
+      answers: [.list("A page, newest first; all entries as NDJSON or CSV", "Audit", "AuditEntry")],
+      problems: [.invalidCursor]
+    ) { $0.audits.listAudit }
+  ]
 }

@@ -38,6 +38,7 @@ enum SoakCommand {
   /// A store whose finished messages go soon, so that what is kept has an end. Long lists are bulk.
   private static let settings = """
     retention: { time: "30m", bytes: "8MiB" },
+    audit: { time: "30m", acts: 200, sends: 2000 },
     """
   private static let rules = """
     [{"provider":"apns","status":429,"reason":"TooManyRequests","share":0.01,"times_per_token":1},

@@ -78,6 +78,10 @@ enum Scripts {
   static let settleDraft = LuaText.script("settleDraft", PackageResources.settleDraft_lua)
   static let keepNamed = LuaText.script("keepNamed", PackageResources.keepNamed_lua)
 
+  // The audit: entries of what has ended, and of what is about to begin.
+  static let addAudit = LuaText.script("addAudit", PackageResources.addAudit_lua)
+  static let beginAct = LuaText.script("beginAct", PackageResources.beginAct_lua)
+
   // Devices, their tokens and sets. Imports: `allocate` gives numbers to new devices and writes down an intent for
   // them; nothing is written for them later unless it is still there. `announce` and `land`: devices that are
   // registered before they hold their token. `mendSet` and `mendIndex`, of `reindex`: each looks and repairs at one
@@ -137,5 +141,6 @@ enum Scripts {
     holdPrunes, brake, releaseBrake, restoreNorms, learnNorms,
     join, crossed, leave, tagUser,
     changeKey, adoptKey, noteUse,
+    addAudit, beginAct,
   ]
 }

@@ -48,6 +48,8 @@ package enum KeyFamily: String, CaseIterable, Sendable {
   case drafts, draft
   case sentDraft = "sent"
   case waitingMessages = "wait"
+  case auditTrail = "audit"
+  case actsAtWork = "acting"
 
   // Of the registry.
   case index = "n"
@@ -85,7 +87,7 @@ package enum KeyFamily: String, CaseIterable, Sendable {
     case .keyed, .held, .segment, .kept, .rate, .limitBucket, .caps, .listing, .hours, .hourEnds, .idempotency,
       .sentDraft,
       .waitingMessages,
-      .tried, .replays, .stagedBody:
+      .tried, .replays, .stagedBody, .auditTrail:
       .expires
     case .layout, .workers, .reports, .lease, .sequence, .corrupt, .tallies, .takenTallies, .segments, .waiting:
       .fixed
@@ -96,7 +98,8 @@ package enum KeyFamily: String, CaseIterable, Sendable {
       .withRegistry
     case .ready, .retry, .finished, .scheduled, .spreading, .starts, .ends, .controlled, .watched, .parked,
       .inlineMessages,
-      .stream, .arrivals, .message, .spread, .work, .deliveries, .slices, .snapshot, .codes, .intents:
+      .stream, .arrivals, .message, .spread, .work, .deliveries, .slices, .snapshot, .codes, .intents,
+      .actsAtWork:
       .withWork
     }
   }

@@ -189,6 +189,14 @@ struct Keys {
     key(.sentDraft, home(of: app), "\(app.rawValue):\(id)")
   }
 
+  /// Where all of an app's audit is.
+  func auditHome(_ app: AppID) -> Int { home(of: app) }
+  func auditTrail(_ app: AppID, _ trail: AuditTrailName) -> String {
+    key(.auditTrail, home(of: app), "\(app.rawValue):\(trail.rawValue)")
+  }
+  /// Acts that have begun and not ended, by their marks.
+  func actsAtWork(_ app: AppID) -> String { key(.actsAtWork, home(of: app), app.rawValue) }
+
   // Of the registry.
   /// Numbers by hashes of device ids.
   func index(_ partition: Int, _ app: AppID, _ bucket: Int) -> String {

@@ -25,6 +25,10 @@ package struct StoreSettings: Sendable {
   /// Bound of the finished records of the whole store.
   package var retentionBytes: Int64 = 4 << 30
   package var idempotencySeconds: Int64 = 86_400
+  /// Entries of an app's audit are kept so long, and so many of each trail: sends, and all else.
+  package var auditSeconds: Int64 = 90 * 86_400
+  package var auditActs = 100_000
+  package var auditSends = 500_000
   package var targetsPerJob = 500
   /// A user with more is a placeholder such as `guest`, not a person. At most 10,000.
   package var devicesPerUser = 500
@@ -96,8 +100,9 @@ package final class Store {
   package let timelines: Timelines
   package let archive: MessageArchive
 
-  // Who may ask.
+  // Who may ask, and who has.
   package let keyring: APIKeyring
+  package let audit: AuditTrail
 
   /// Connects in the background and again whenever the connection is lost.
   package init(loop: EventLoop, redis endpoint: RedisEndpoint, settings: StoreSettings) {
@@ -144,6 +149,7 @@ package final class Store {
     timelines = Timelines(session)
     archive = MessageArchive(session)
     keyring = APIKeyring(session)
+    audit = AuditTrail(session)
   }
 
   /// What waits for an answer fails. Nothing may be asked afterwards.

@@ -24,7 +24,11 @@ enum DeviceReindex {
         try await store.openOnce()
         var isClean = true
         for app in apps {
-          let report = try await store.registryCheck.reindex(app, repair: repair)
+          let look = { () async throws in try await store.registryCheck.reindex(app, repair: repair) }
+          let report =
+            repair
+            ? try await store.audit.record(AuditEntry(command: "repairRegistry", at: loop.wallNow), app: app, look)
+            : try await look()
           isClean = isClean && (report.isClean || (repair && report.faults[.unreadableRecord] == nil))
           show(report, app, repair: repair, json: arguments.wantsJSON)
         }

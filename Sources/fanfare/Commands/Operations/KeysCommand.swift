@@ -67,7 +67,16 @@ enum KeysCommand {
         let store = Store(loop: loop, redis: setup.redis, settings: setup.store)
         defer { store.close() }
         try await store.openOnce()
-        return try await work.run(store.keyring, now: loop.wallNow, view)
+        guard let operation = work.operation else {
+          return try await work.run(store.keyring, now: loop.wallNow, view).code
+        }
+        var entry = AuditEntry(command: operation, at: loop.wallNow)
+        entry.object = keyID
+        return try await store.audit.record(entry, app: app) {
+          try await work.run(store.keyring, now: loop.wallNow, view)
+        } tell: { done, entry in
+          entry.created = done.created
+        }.code
       }
     } catch let error as StoreError {
       return ServeCommand.explain(.store(error))
@@ -83,7 +92,13 @@ enum KeysCommand {
     let edit: KeyEdit
     let keep: Int64
 
-    func run(_ keyring: APIKeyring, now: WallTime, _ view: KeyView) async throws -> ExitCode {
+    /// As the audit calls it; nil: it changes nothing.
+    var operation: String? { ["list", "show"].contains(verb) ? nil : "\(verb)Key" }
+
+    /// `created`: the id of a new key.
+    func run(
+      _ keyring: APIKeyring, now: WallTime, _ view: KeyView
+    ) async throws -> (code: ExitCode, created: String?) {
       switch verb {
       case "create":
         let scopes = try edit.scopes ?? KeyOptions.scopes(KeysCommand.usualScopes)
@@ -91,7 +106,8 @@ enum KeysCommand {
           name: edit.name ?? "", scopes: scopes, expiresAt: edit.expiresAt ?? nil, addresses: edit.addresses ?? [])
         let made = try await keyring.create(new, app: app, now: now)
         view.made(made.key, made.secret)
-      case "list": return view.list(try await keyring.keys(app: app))
+        return (.success, made.key.id)
+      case "list": return (view.list(try await keyring.keys(app: app)), nil)
       case "show":
         guard let key = try await keyring.keys(app: app).first(where: { $0.id == id }) else {
           throw KeyringFault.refused(.unknown)
@@ -105,7 +121,7 @@ enum KeysCommand {
         try await keyring.revoke(id, of: app, now: now)
         view.revoked(id)
       }
-      return .success
+      return (.success, nil)
     }
   }
 

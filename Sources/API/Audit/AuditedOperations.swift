@@ -1,0 +1,26 @@
+import Store
+
+/// What the audit trail needs to know of operations, from the table of endpoints.
+enum AuditedOperations {
+  /// Their names, of the API and of commands.
+  static let names: [String] =
+    Endpoint.all.compactMap { endpoint in
+      if case .none = endpoint.audit { nil } else { endpoint.operation }
+    } + ["repairRegistry"]
+
+  /// Where the entries of an operation are. Only an administrator's own acts push out entries of what administrators did.
+  static func trail(of endpoint: Endpoint) -> AuditTrailName {
+    if case .send = endpoint.audit { return .sends }
+    guard case .key(let scopes) = endpoint.access else { return .acts }
+    return scopes.allSatisfy { administrative.contains($0.rawValue) } ? .admin : .acts
+  }
+  private static let administrative: Set = ["admin", "keys"]
+
+  /// The operation that reads what this one changes; nil: there is none.
+  static func reader(of endpoint: Endpoint) -> Endpoint? {
+    guard let end = endpoint.path.lastIndex(of: "}") else { return nil }
+    return readers[String(endpoint.path[...end])]
+  }
+  private static let readers = Dictionary(
+    uniqueKeysWithValues: Endpoint.all.filter { $0.method == "GET" && $0.path.hasSuffix("}") }.map { ($0.path, $0) })
+}

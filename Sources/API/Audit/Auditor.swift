@@ -1,0 +1,260 @@
+import Domain
+import HTTPServer
+import JSON
+import Loop
+import Store
+import TLS
+import Telemetry
+
+/// Carries operations out and writes their entries into the audit. An act begins when Redis has its entry. Sends do not
+/// wait: their entries are written together, at most a second behind them, and no send begins while too many wait. Belongs
+/// to the loop.
+final class Auditor {
+  typealias Perform = (Endpoint, Call) async throws(Problem) -> HTTPServerResponse
+
+  private let loop: EventLoop
+  private let trail: AuditTrail
+  private let configuration: AdoptedConfiguration
+  private let log: Log
+  private let waiting: Gauge
+
+  /// Entries of sends that are not written yet.
+  private var unwritten: [AppID: [AuditEntry]] = [:]
+  private var unwrittenCount = 0
+  /// Acts whose end could not be written. Redis has that they began.
+  private var unended: [AuditTrail.Act] = []
+  private var writing: Timer?
+  private var isWriting = false
+  private var tidying: Timer?
+
+  /// Milliseconds from a send to the writing of its entry, at most, while Redis answers.
+  private static let period: Int64 = 500
+  private static let entriesAtOnce = 500
+  /// So many entries of sends may wait; then sends are refused.
+  private static let mostUnwritten = 20_000
+  private static let mostUnended = 1_000
+  /// Milliseconds between two looks for what never ended, or is old.
+  private static let tidyPeriod: Int64 = 600_000
+  /// Bytes of what clients name.
+  private static let longestObject = 512
+  private static let longestName = 128
+
+  init(loop: EventLoop, store: Store, configuration: AdoptedConfiguration, metrics: Metrics, log: Log) {
+    (self.loop, self.configuration, self.log) = (loop, configuration, log)
+    trail = store.audit
+    waiting = metrics.gauge("fanfare_audit_unwritten_entries", "Audit entries of sends that are not in Redis yet.")
+  }
+
+  // MARK: Operations
+
+  func carryOut(_ endpoint: Endpoint, _ call: Call, _ perform: Perform) async throws(Problem) -> HTTPServerResponse {
+    switch endpoint.audit {
+    case .none: return try await perform(endpoint, call)
+    case _ where call.flag("dry_run"): return try await perform(endpoint, call)
+    case .send: return try await send(endpoint, call, perform)
+    case .act(let compared): return try await act(endpoint, call, compared: compared, perform)
+    case .export:
+      let isWhole = !endpoint.forms.contains(.json) || call.form() != .json
+      return isWhole
+        ? try await act(endpoint, call, compared: false, perform) : try await perform(endpoint, call)
+    }
+  }
+
+  private func send(_ endpoint: Endpoint, _ call: Call, _ perform: Perform) async throws(Problem) -> HTTPServerResponse
+  {
+    guard unwrittenCount < Self.mostUnwritten else {
+      throw Problem(.overloaded, "The audit of earlier sends is not written yet; try again soon", retryAfter: 1)
+    }
+    do throws(Problem) {
+      let response = try await perform(endpoint, call)
+      var entry = entry(endpoint, call)
+      entry.finish(with: response)
+      note(entry, call.app)
+      return response
+    } catch {
+      // What was refused sent nothing.
+      guard error.code.status >= 500 else { throw error }
+      var entry = entry(endpoint, call)
+      entry.finish(with: error)
+      note(entry, call.app)
+      throw error
+    }
+  }
+
+  private func act(
+    _ endpoint: Endpoint, _ call: Call, compared: Bool, _ perform: Perform
+  ) async throws(Problem) -> HTTPServerResponse {
+    let reader = compared ? AuditedOperations.reader(of: endpoint) : nil
+    var entry = entry(endpoint, call)
+    if let reader { entry.before = await digest(reader, call, perform) }
+    var act: AuditTrail.Act
+    do throws(StoreError) {
+      act = try await trail.begin(entry, app: call.app, in: AuditedOperations.trail(of: endpoint))
+    } catch {
+      throw Problem(error)
+    }
+    let result: Result<HTTPServerResponse, Problem>
+    do throws(Problem) {
+      let response = try await perform(endpoint, call)
+      act.entry.finish(with: response)
+      if reader == nil { act.entry.after = response.digest }
+      result = .success(response)
+    } catch {
+      act.entry.finish(with: error)
+      result = .failure(error)
+    }
+    if let reader { act.entry.after = await digest(reader, call, perform) }
+    act.entry.at = loop.wallNow
+    await end(act)
+    return try result.get()
+  }
+
+  private func entry(_ endpoint: Endpoint, _ call: Call) -> AuditEntry {
+    var entry = AuditEntry(operation: endpoint.operation ?? endpoint.path, at: call.now)
+    entry.at = loop.wallNow
+    entry.key = call.key?.id
+    entry.address = call.request.peer
+    entry.object = call.parameters.isEmpty ? nil : call.parameters.joined(separator: "/").bounded(Self.longestObject)
+    entry.requestID = call.request.header("x-request-id").flatMap { $0.isEmpty ? nil : $0.bounded(Self.longestName) }
+    if !call.request.body.isEmpty { entry.requestDigest = AuditDigest(sha256: Digest.sha256(call.request.body)) }
+    return entry
+  }
+
+  /// Of what a `GET` of the object answers now; nil: there is none.
+  private func digest(_ reader: Endpoint, _ call: Call, _ perform: Perform) async -> AuditDigest? {
+    let count = reader.path.count { $0 == "{" }
+    var request = call.request
+    (request.method, request.path) = ("GET", reader.path)
+    (request.query, request.headers, request.body) = ([], [], [])
+    let read = Call(
+      request: request, parameters: Array(call.parameters.prefix(count)), key: call.key, now: call.now,
+      cursorSecret: call.cursorSecret)
+    return try? await perform(reader, read).digest
+  }
+
+  private func end(_ act: AuditTrail.Act) async {
+    tell(act.entry, .info)
+    do throws(StoreError) {
+      try await trail.end(act)
+    } catch {
+      // What was done is done. Until its end is written, Redis has its beginning.
+      guard unended.count < Self.mostUnended else { return }
+      unended.append(act)
+      writeSoon()
+    }
+  }
+
+  // MARK: Writing
+
+  private func note(_ entry: AuditEntry, _ app: AppID) {
+    tell(entry, .debug)
+    unwritten[app, default: []].append(entry)
+    unwrittenCount += 1
+    if unwrittenCount >= Self.entriesAtOnce, !isWriting {
+      loop.spawn { [self] in await write() }
+    } else {
+      writeSoon()
+    }
+  }
+
+  private func writeSoon() {
+    guard writing == nil else { return }
+    writing = loop.after(milliseconds: Self.period) { [self] in
+      writing = nil
+      loop.spawn { [self] in await write() }
+    }
+  }
+
+  /// Writes what waits; what cannot be written is tried again.
+  private func write() async {
+    guard !isWriting else { return writeSoon() }
+    isWriting = true
+    defer { isWriting = false }
+    do throws(StoreError) {
+      while let (app, entries) = unwritten.first {
+        let some = Array(entries.prefix(Self.entriesAtOnce))
+        try await trail.add(some, app: app, in: .sends)
+        // Others have come meanwhile.
+        unwritten[app]?.removeFirst(some.count)
+        if unwritten[app]?.isEmpty == true { unwritten[app] = nil }
+        unwrittenCount -= some.count
+      }
+      while let act = unended.first {
+        try await trail.end(act)
+        unended.removeFirst()
+      }
+    } catch {
+      writeSoon()
+    }
+    waiting.set(Int64(unwrittenCount))
+  }
+
+  /// Writes what waits, and looks now and then for what never ended.
+  func start() { tidySoon(Self.period) }
+
+  private func tidySoon(_ milliseconds: Int64) {
+    tidying = loop.after(milliseconds: milliseconds) { [self] in
+      tidySoon(Self.tidyPeriod)
+      loop.spawn { [self] in try? await trail.tidy(Array(configuration.apps.keys)) }
+    }
+  }
+
+  /// Writes what waits. What Redis does not take now is lost, and told.
+  func stop() async {
+    if let tidying { loop.cancel(tidying) }
+    while isWriting { await loop.sleep(milliseconds: 10) }
+    await write()
+    if let writing { loop.cancel(writing) }
+    writing = nil
+    if unwrittenCount > 0 { log(.error, "audit_entries_lost", ["count": String(unwrittenCount)]) }
+  }
+
+  private func tell(_ entry: AuditEntry, _ level: Log.Level) {
+    log(
+      level, "audit",
+      [
+        "operation": entry.operation, "outcome": entry.outcome.rawValue, "key": entry.key ?? "",
+        "address": entry.address ?? "", "object": entry.object ?? "", "created": entry.created ?? "",
+        "status": entry.status.map(String.init) ?? "", "code": entry.code ?? "", "request_id": entry.requestID ?? "",
+      ])
+  }
+}
+
+extension String {
+  /// The first so many bytes.
+  fileprivate func bounded(_ bytes: Int) -> String {
+    utf8.count <= bytes ? self : String(decoding: utf8.prefix(bytes), as: UTF8.self)
+  }
+}
+
+extension AuditEntry {
+  fileprivate mutating func finish(with response: HTTPServerResponse) {
+    outcome = .done
+    status = response.status
+    created = response.createdID
+  }
+
+  fileprivate mutating func finish(with problem: Problem) {
+    outcome = problem.code.status < 500 ? .refused : .failed
+    status = problem.code.status
+    code = problem.code.rawValue
+    created = problem.id?.description
+  }
+}
+
+extension HTTPServerResponse {
+  private static let idStart = Array(#"{"id":""#.utf8)
+
+  /// The id that a JSON answer begins with; nil: it begins with something else.
+  fileprivate var createdID: String? {
+    guard case .whole(let bytes) = body, bytes.starts(with: Self.idStart) else { return nil }
+    let rest = bytes[Self.idStart.count...]
+    guard let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+    return String(decoding: rest[..<end], as: UTF8.self)
+  }
+
+  fileprivate var digest: AuditDigest? {
+    guard case .whole(let bytes) = body, !bytes.isEmpty else { return nil }
+    return AuditDigest(sha256: Digest.sha256(bytes))
+  }
+}
