@@ -197,8 +197,8 @@ struct IdentityVerifierTests {
       .string("\(seconds + 60)"), .integer(-1), .integer(.max), .integer(.min), .unsigned(.max), .double(1e300), .null,
       .double(-1e300), .bool(true), .array([.integer(seconds + 60)]), .object([]), .integer(253_402_300_800),
     ] as [JSONValue] {
-      #expect(try with(.integer(seconds), wrong).contains("`exp` is no time"), "\(wrong)")
-      #expect(try with(wrong, .integer(seconds + 60)).contains("`iat` is no time"), "\(wrong)")
+      #expect(try with(.integer(seconds), wrong).contains("`exp` is not a time"), "\(wrong)")
+      #expect(try with(wrong, .integer(seconds + 60)).contains("`iat` is not a time"), "\(wrong)")
     }
     #expect(try with(.integer(0), .integer(253_402_300_799)).contains("3600 seconds"))
     token = SignedIdentity(now: now)
