@@ -27,16 +27,18 @@ struct Listing<Item> {
   ) async throws(Problem) -> HTTPServerResponse {
     let listing = Listing(write: write, columns: columns, row: row) { _, _ in ListingPage(items: items) }
     let form = call.form()
-    return form == .json ? listing.answer(ListingPage(items: items)) : try await listing.whole(form, call)
+    guard form == .json else { return try await listing.whole(form, call) }
+    return listing.answer(ListingPage(items: items), limit: items.count)
   }
 
   func answer(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let form = call.form()
     guard form == .json else { return try await whole(form, call) }
-    return answer(try await page(call.request.query("cursor"), call.limit()))
+    let limit = call.limit()
+    return answer(try await page(call.request.query("cursor"), limit), limit: limit)
   }
 
-  private func answer(_ page: ListingPage<Item>) -> HTTPServerResponse {
+  private func answer(_ page: ListingPage<Item>, limit: Int) -> HTTPServerResponse {
     Answer.json { writer in
       writer.key("items")
       writer.beginArray()
@@ -44,7 +46,8 @@ struct Listing<Item> {
       writer.endArray()
       writer.key("next_cursor")
       if let next = page.next { writer.string(next) } else { writer.null() }
-      if page.isPartial { writer.member("partial", true) }
+      // A page that was not filled is no end: its search looked at as much as one call may.
+      if page.isPartial || page.next != nil && page.items.count < limit { writer.member("partial", true) }
       page.more?(&writer)
     }
   }

@@ -16,7 +16,7 @@ enum OpenAPIAnswers {
       JSONMember("DevicePage", page("Device")),
       JSONMember("Registered", registered), JSONMember("LineResult", lineResult), JSONMember("User", user),
       JSONMember("TimelineEntry", timelineEntry),
-      JSONMember("Timeline", page("TimelineEntry", more: [("partial", flag)])),
+      JSONMember("Timeline", page("TimelineEntry")),
       JSONMember("Tags", tags),
       JSONMember("TagCount", tagCount), JSONMember("TagPage", page("TagCount")),
       JSONMember("PruneList", open(["items"], [("items", list("PruneReview"))])),
@@ -53,7 +53,25 @@ enum OpenAPIAnswers {
   static func page(_ schema: String, more: [(String, JSONValue)] = []) -> JSONValue {
     open(
       ["items", "next_cursor"],
-      [("items", list(schema)), ("next_cursor", .make([("type", .array(["string", "null"]))]))] + more)
+      [
+        ("items", list(schema)),
+        (
+          "next_cursor",
+          .make([("type", .array(["string", "null"])), ("description", "null on the last page; others may be empty.")])
+        ),
+        (
+          "partial",
+          .make([
+            ("type", "boolean"),
+            (
+              "description",
+              .string(
+                "true: the search for this page ended before the page was full, perhaps while it was still empty. "
+                  + "Request the next page with `next_cursor`.")
+            ),
+          ])
+        ),
+      ] + more)
   }
 
   // MARK: Objects

@@ -19,21 +19,24 @@ struct AudienceCalls {
     let reading = try call.audience(as: .audience, providers: configuration.tokenRules)
     let expression = try await resolver.writtenOut(
       reading.expression, call, at: reading.pointer, text: reading.text, .invalidAudience)
-    let selection = AudienceSelection(expression: expression, reach: reading.reach, providers: reading.providers)
-    let count: AudienceCount
-    do throws(StoreError) {
-      count = try await store.audiences.count(selection, app: call.app, now: call.now)
-    } catch {
-      throw Problem(error)
-    }
     let document = try Self.message(countedBy: try call.document())
+    let message: Message
     let forecast: Forecast
     let warnings: [Notice]
     do throws(Problem) {
-      let message = try preparation.read(document, call).message
+      message = try preparation.read(document, call).message
       (forecast, warnings) = try await forecaster.count(message, call, document: document)
     } catch {
       throw error.moved(Self.pointer)
+    }
+    let selection = AudienceSelection(expression: expression, reach: reading.reach, providers: reading.providers)
+    // Of a user the latest device is the latest that the message can go to, as when it is sent.
+    let carries = configuration.resolver(try configuration.tenant(call.app), message).carries
+    let count: AudienceCount
+    do throws(StoreError) {
+      count = try await store.audiences.count(selection, app: call.app, now: call.now, carries: carries)
+    } catch {
+      throw Problem(error)
     }
     return Answer.json { writer in
       writer.member("audience", reading.expression.canonical)

@@ -18,6 +18,7 @@ enum VendorName {
     "delivery_time_of_day": "send_at_local", "throttle_rate_per_minute": "rate_per_second",
     "collapse_id": "collapse_key", "ios_badgeCount": "notification.badge", "ios_sound": "notification.sound",
     "android_sound": "notification.sound", "android_channel_id": "notification.android_channel",
+    "existing_android_channel_id": "notification.android_channel",
     "ios_category": "notification.category", "small_icon": "notification.icon",
     "android_accent_color": "notification.color", "chrome_web_image": "notification.image",
     "chrome_web_icon": "notification.web.icon", "android_group": "notification.thread_id",

@@ -14,6 +14,13 @@ enum CommandWords {
         "POST …/replay with outcomes [\"cancelled\"] sends",
         with: "`fanfare messages replay ID --outcome cancelled` sends"
       )
+      .replacing(
+        "POST …/replay and outcomes [\"cancelled\"]", with: "`fanfare messages replay ID --outcome cancelled`"
+      )
+      .replacing(
+        "POST …/replay with outcomes [\"cancelled\"]", with: "`fanfare messages replay ID --outcome cancelled`"
+      )
+      .replacing("(POST …/duplicate)", with: "(`fanfare drafts duplicate ID`)")
       .replacing("see its `counts`", with: "see `fanfare messages show ID`")
       .replacing(/`message\.([a-z_])/) { "`\($0.1)" }
       .replacing("`Idempotency-Key`", with: "`--idempotency-key`")

@@ -1,3 +1,4 @@
+import CommandFrame
 import Configuration
 import Glibc
 
@@ -36,6 +37,12 @@ struct KeptFile {
   }
 
   func remove() { unlink(path) }
+
+  /// A file that an earlier run has left goes when its text was accepted. Any other file of the user stays.
+  static func accepted(_ path: String) {
+    guard let folder, path.hasPrefix(folder + "/"), !path.contains("/../"), unlink(path) == 0 else { return }
+    Terminal.note("\(path) is no longer needed, and was removed")
+  }
 
   /// For a command that people paste into a shell.
   var quoted: String { Self.quoted(path) }

@@ -48,6 +48,17 @@ struct AudienceSendTests {
       #expect(count(#"{"everyone":true,"reach":"latest_device_per_user"}"#)["total"]?.integer == 3)
       #expect(count(#"{"audience":"nobody"}"#)["total"]?.integer == 0)
 
+      // The latest device of a user is the latest that the message can go to, in each figure.
+      for (id, kind) in [("g", "device"), ("h", "voip")] {
+        let token = String(repeating: id == "g" ? "a" : "b", count: 64)
+        _ = gateway.ask(
+          "PUT", "/v1/devices/\(id)",
+          #"{"provider":"apns","token":"\#(token)","token_kind":"\#(kind)","user":"vera","platform":"\#(kind)"}"#)
+      }
+      let latest = count(#"{"everyone":true,"reach":"latest_device_per_user","providers":["apns"]}"#)
+      let platforms = latest["by_platform"]?.array?.map { pair($0, "platform") } ?? []
+      #expect(platforms.contains("device 1") && !platforms.contains("voip 1"), "\(latest)")
+
       let fault = gateway.ask("POST", "/v1/audiences/count", #"{"audience":"plan:pro && audience:payin"}"#)
       #expect(fault.status == 422)
       #expect(fault.code == "invalid_audience")

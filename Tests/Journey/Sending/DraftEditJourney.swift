@@ -88,6 +88,7 @@ extension Journeys {
     #expect(try String(contentsOfFile: words[4], encoding: .utf8) == mine)
     let taken = try ChildProcess(World.program, words, environment: environment)
     #expect(await taken.waitForExit() == 0, "\(taken.text)")
+    #expect(!FileManager.default.fileExists(atPath: words[4]) && taken.text.contains("no longer needed"))
     #expect(
       try await gateway.client.get("/v1/drafts/\(id)").json["message"]?["notification"]?["title"]?.string == "Mine")
 
@@ -143,6 +144,14 @@ extension Journeys {
     let taken = try ChildProcess(World.program, unsent.goOn, environment: environment)
     #expect(await taken.waitForExit() == 0, "\(taken.text)")
     let id = try #require(taken.text.firstMatch(of: /drf_[0-9a-f]+/)).0
+    #expect(!FileManager.default.fileExists(atPath: unsent.goOn[3]), "\(unsent.goOn)")
+
+    // Its answer was lost: a repeat of what was saved is no conflict. Another text is one.
+    let changed = message.replacing("Long", with: "Longer")
+    for _ in 1...2 { _ = try await pipe(changed, "drafts edit \(id) --file - --version 1", exit: 0) }
+    _ = try await pipe(message, "drafts edit \(id) --file - --version 1", exit: 5)
+    #expect(try await gateway.client.get("/v1/drafts/\(id)").json["version"]?.integer == 2)
+
     let edited = try kept(try await pipe(refused, "drafts edit \(id) --file -", exit: 5))
     #expect(edited.text == refused && edited.goOn.prefix(3) == ["drafts", "edit", String(id)])
     #expect(!(try await pipe(message, "drafts edit \(id) --file -", exit: 0)).contains("is kept"))

@@ -76,6 +76,21 @@ extension Journeys {
     }
   }
 
+  @Test("whoever waits for a message gets its id, also if its report cannot be read: it is accepted")
+  func waitWithoutReport() async throws {
+    let world = try await World()
+    let tool = Tool(gateway: try await world.gateway(), world: world)
+    let words = ["send", "--to-token", "fcm:\(Tokens.fcm(1))", "--title", "T", "--wait", "30"]
+    let sender = try await world.key(scopes: "send")
+    let told = try await tool.start(words, key: sender).end(1)
+    let id = try #require(told.firstMatch(of: /msg_[0-9a-z]+/)).0
+    #expect(told.contains("the message was accepted") && told.contains("needs the scope `read`"), "\(told)")
+    #expect(told.contains("messages watch \(id)") && !told.contains("refused"), "\(told)")
+    let document = try #require(Tool.documents(try await tool.start(words + ["--json"], key: sender).end(1)).first)
+    #expect(document["id"]?.string?.hasPrefix("msg_") == true && document["report_error"]?.string != nil, "\(document)")
+    #expect(try await tool.gateway.completed(String(id))["outcomes"]?["accepted"]?.integer == 1)
+  }
+
   @Test("fanfare send makes buttons, variants and a Live Activity of its options, as the API names them")
   func sendContent() async throws {
     let world = try await World()

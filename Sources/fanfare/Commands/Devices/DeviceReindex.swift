@@ -24,11 +24,18 @@ enum DeviceReindex {
         try await store.openOnce()
         var isClean = true
         for app in apps {
-          let look = { () async throws in try await store.registryCheck.reindex(app, repair: repair) }
+          var bar = ProgressBar(app.rawValue)
+          defer { bar.clear() }
+          let look = { () async throws in
+            try await store.registryCheck.reindex(app, repair: repair) { report in
+              bar.draw("\(app.rawValue): \(counted(report.devices, "device")) checked")
+            }
+          }
           let report =
             repair
             ? try await store.audit.record(AuditEntry(command: "repairRegistry", at: loop.wallNow), app: app, look)
             : try await look()
+          bar.clear()
           isClean = isClean && (report.isClean || (repair && report.faults[.unreadableRecord] == nil))
           show(report, app, repair: repair, json: arguments.wantsJSON)
         }

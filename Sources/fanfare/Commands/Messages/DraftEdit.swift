@@ -27,6 +27,8 @@ struct DraftEdit {
     var code: ExitCode
     /// In place of `drafts edit`, where the draft is no more.
     var isGone = false
+    /// Somebody else has changed the draft meanwhile.
+    var isConflict = false
   }
 
   init(_ id: String, _ path: String, _ draft: JSONValue, version: Int?, _ client: Client, json: Bool) {
@@ -88,7 +90,8 @@ struct DraftEdit {
     Terminal.note(
       fault.isGone
         ? "create a new draft from it: fanfare drafts create --file \(work.quoted)"
-        : "continue with: fanfare drafts edit \(id) --file \(work.quoted) --version \(version)")
+        : "\(fault.isConflict ? "copy the other changes into it" : "correct it there"), then continue with: "
+          + "fanfare drafts edit \(id) --file \(work.quoted) --version \(version)")
   }
 
   /// Nil: the server has it.
@@ -112,13 +115,27 @@ struct DraftEdit {
         json ? Terminal.print(json: answer.body) : DraftsCommand.tell(changed)
         return nil
       }
+      if answer.status == 412, let draft = try await saved(message) {
+        json ? Terminal.print(.object(draft)) : DraftsCommand.tell(.object(draft))
+        return nil
+      }
       let code = ServerCall.refused(answer, json: json)
       if answer.status == 412 { try await showOther() }
-      return Fault(code: code, isGone: answer.status == 404 || answer.status == 409)
+      if answer.status == 503 { Terminal.note("the text may be saved all the same; if it is, a repeat finds it") }
+      return Fault(code: code, isGone: answer.status == 404 || answer.status == 409, isConflict: answer.status == 412)
     } catch {
       Terminal.complain("the server cannot be reached: \(error.reason)", code: "unreachable")
       return Fault(code: .unreachable)
     }
+  }
+
+  /// The draft, if it has this text already: an earlier try was saved, and its answer was lost.
+  private func saved(_ message: JSONValue) async throws(HTTPClientFailure) -> [JSONMember]? {
+    let read = try await client.call("GET", path)
+    guard read.isSuccess, let draft = read.document, draft["message"] == message, draft["name"]?.string == name else {
+      return nil
+    }
+    return draft.object
   }
 
   /// Fields in which a text has not what somebody else has set them to meanwhile.

@@ -138,7 +138,9 @@ enum DraftsCommand {
     let goOn = { (path: String) in "fanfare drafts create --file \(path)" }
     return try keeping(content, of: file, as: "draft", goOn: goOn) {
       let body = draft(try message(content, of: file), name: arguments.text("--name"))
-      return try ServerCall.one("POST", "/v1/drafts", arguments, body: body, created)
+      let code = try ServerCall.one("POST", "/v1/drafts", arguments, body: body, created)
+      if code == .success { KeptFile.accepted(file) }
+      return code
     }
   }
 
@@ -204,7 +206,9 @@ enum DraftsCommand {
     let content = try content(of: name)
     let goOn = { (path: String) in "fanfare drafts edit \(id) --file \(path)" }
     return try keeping(content, of: name, as: id, goOn: goOn) {
-      try edit(id, path, version, try message(content, of: name), arguments)
+      let code = try edit(id, path, version, try message(content, of: name), arguments)
+      if code == .success { KeptFile.accepted(name) }
+      return code
     }
   }
 
@@ -235,6 +239,11 @@ enum DraftsCommand {
       let seen = Header("if-match", "\"\(version ?? last)\"")
       let answer = try await client.call("PUT", path, self.draft(file ?? current, name: name), headers: [seen])
       guard answer.isSuccess, let changed = answer.document else {
+        if answer.status == 412, let file, draft["message"] == file, draft["name"]?.string == name {
+          // An earlier try was saved, and its answer was lost.
+          json ? Terminal.print(json: read.body) : tell(draft)
+          return .success
+        }
         let code = ServerCall.refused(answer, json: json)
         if answer.status == 412, let file, !json { showDifference(of: draft, to: file, expected: version) }
         return code

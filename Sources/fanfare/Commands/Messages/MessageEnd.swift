@@ -1,6 +1,7 @@
 import CommandFrame
 import Domain
 import GatewayClient
+import HTTPClient
 import JSON
 import Loop
 import Processes
@@ -30,15 +31,24 @@ struct MessageEnd {
   }
 
   /// Prints how the deliveries ended. Success only if there were any that could be reached, and all were accepted, or skipped as
-  /// the message or its app asks for. `warnings`: of the answer that accepted the message.
-  func wait(for id: String, _ warnings: JSONValue?, _ client: Client) async throws -> ExitCode {
+  /// the message or its app asks for. `warnings`: of the answer that accepted the message. While the server is away it is
+  /// asked again, until the time is over.
+  func wait(for id: String, _ warnings: JSONValue?, _ client: Client) async -> ExitCode {
     let stopping = loop.spawn { [loop] in await MessageWatch.stopWhenAsked(id, loop) }
     defer { stopping.cancel() }
     var bar = ProgressBar(String(id.prefix(12)))
     var speed = MessageWatch.Speed()
     while true {
-      let answer = try await client.call("GET", "/v1/messages/\(id)")
-      guard answer.isSuccess, let report = answer.document else { return ServerCall.refused(answer, json: json) }
+      let report: JSONValue
+      switch await look(at: id, client) {
+      case .report(let found): report = found
+      case .away where loop.now <= deadline:
+        await loop.sleep(milliseconds: 500)
+        continue
+      case .away(let reason), .refused(let reason):
+        bar.clear()
+        return unknown(id, warnings, reason)
+      }
       let state = report["state"]?.string ?? ""
       let counts = MessageCounts(report)
       if state == "completed" || state == "cancelled" || loop.now > deadline {
@@ -52,6 +62,7 @@ struct MessageEnd {
             "\(id) \(Style.of(state: state)?.on(state) ?? state)\(counts.total == 0 ? ": it had no recipients" : counts.text)"
           )
           if loop.now > deadline, state != "completed", state != "cancelled" {
+            for wait in MessagesCommand.waits(report) { Terminal.note(wait) }
             Terminal.note("it has not ended yet: fanfare messages watch \(id)")
           }
         }
@@ -65,5 +76,37 @@ struct MessageEnd {
       }
       await loop.sleep(milliseconds: 100)
     }
+  }
+
+  private enum Look {
+    case report(JSONValue)
+    /// The server or its Redis cannot be reached now.
+    case away(String)
+    case refused(String)
+  }
+
+  private func look(at id: String, _ client: Client) async -> Look {
+    do throws(HTTPClientFailure) {
+      let answer = try await client.call("GET", "/v1/messages/\(id)")
+      if answer.isSuccess, let report = answer.document { return .report(report) }
+      return answer.status == 503 ? .away(answer.problem) : .refused(CommandWords.of(answer.problem))
+    } catch {
+      return .away(error.reason)
+    }
+  }
+
+  /// The message is accepted, whatever the server says of its report: whoever sends it again sends it twice.
+  private func unknown(_ id: String, _ warnings: JSONValue?, _ reason: String) -> ExitCode {
+    guard json else {
+      Terminal.print(id)
+      Terminal.complain(
+        "the message was accepted, and its report cannot be read: \(reason)",
+        "do not send it again; follow it with fanfare messages watch \(id) and a key with scope read")
+      return .failure
+    }
+    var members: [JSONMember] = [JSONMember("id", .string(id)), JSONMember("report_error", .string(reason))]
+    members.set("warnings", warnings)
+    Terminal.print(.object(members))
+    return .failure
   }
 }

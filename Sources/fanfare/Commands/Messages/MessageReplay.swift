@@ -44,7 +44,7 @@ enum MessageReplay {
       let end = MessageEnd(seconds, loop, json: json)
       var worst = ExitCode.success
       for (id, warnings) in accepted {
-        let code = try await end.wait(for: id, warnings, client)
+        let code = await end.wait(for: id, warnings, client)
         if code != .success { worst = code }
       }
       return worst

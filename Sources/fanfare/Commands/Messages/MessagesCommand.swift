@@ -11,7 +11,7 @@ enum MessagesCommand {
     name: "messages", summary: "list, tail, show, watch, reschedule, pause, resume, cancel and replay messages",
     about: """
       list         print the newest messages that match all filters
-      tail         the same, then a line for each new message and each change, until ctrl-C
+      tail         list them, then print a line for each new message and each change, until ctrl-C
       show         print one message with its counts by provider, outcome and reason
       deliveries   list the devices of a message with state and reason
       watch        print the progress of a message until it has ended. Exit code 0: completed, 1: cancelled.
@@ -154,17 +154,7 @@ enum MessagesCommand {
       "\(counted(counts.total, "target")): \(grouped(progress?["final"]?.integer ?? 0)) ended, "
         + "\(grouped(progress?["retrying"]?.integer ?? 0)) waiting for a retry, "
         + "\(grouped(progress?["pending"]?.integer ?? 0)) pending")
-    if let wait = report["waiting_for_time"] {
-      Terminal.print("\(grouped(wait["count"]?.integer ?? 0)) wait \(ForecastView.TimeWait.text(of: wait))")
-    }
-    for wait in report["waiting_for"]?.array ?? [] {
-      let next = wait["next_try_at"]?.string.map { ", next try \($0)" } ?? ""
-      let until = wait["not_before_at"]?.string.map { ", the provider asks to wait until \($0)" } ?? ""
-      Terminal.print(
-        "\(grouped(wait["count"]?.integer ?? 0)) wait for credential \(wait["credential"]?.string ?? ""), "
-          + "\(wait["state"]?.string ?? "") since "
-          + "\(wait["began_at"]?.string ?? ""): \(wait["reason"]?.string ?? "")\(next)\(until)")
-    }
+    for wait in waits(report) { Terminal.print(wait) }
     if ["scheduled", "paused", "cancelled"].contains(state), report["first_attempt_at"] == nil,
       let start = start(of: report)
     {
@@ -187,6 +177,23 @@ enum MessagesCommand {
     for line in counts.lines { table.row(line.provider, line.outcome, line.reason ?? "", grouped(line.count)) }
     Terminal.print(table.text)
     if let variants = report["variants"]?.array, !variants.isEmpty { show(variants: variants) }
+  }
+
+  /// What keeps deliveries of a message waiting, a line for each cause.
+  static func waits(_ report: JSONValue) -> [String] {
+    var lines: [String] = []
+    if let wait = report["waiting_for_time"] {
+      lines.append("\(grouped(wait["count"]?.integer ?? 0)) wait \(ForecastView.TimeWait.text(of: wait))")
+    }
+    for wait in report["waiting_for"]?.array ?? [] {
+      let next = wait["next_try_at"]?.string.map { ", next try \($0)" } ?? ""
+      let until = wait["not_before_at"]?.string.map { ", the provider asks to wait until \($0)" } ?? ""
+      lines.append(
+        "\(grouped(wait["count"]?.integer ?? 0)) wait for credential \(wait["credential"]?.string ?? ""), "
+          + "\(wait["state"]?.string ?? "") since "
+          + "\(wait["began_at"]?.string ?? ""): \(wait["reason"]?.string ?? "")\(next)\(until)")
+    }
+    return lines
   }
 
   /// `msg_01… "Spring sale" (scheduled, starts at 2026-12-01T09:00:00Z (UTC), 12,000 targets)`

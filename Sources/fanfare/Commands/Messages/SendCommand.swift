@@ -97,7 +97,7 @@ enum SendCommand {
       }
       // Whoever waits is to know at once what was changed of the message.
       if !json { AcceptedAnswer.warn(accepted) }
-      return try await MessageEnd(wait, loop, json: json).wait(for: id, accepted["warnings"], client)
+      return await MessageEnd(wait, loop, json: json).wait(for: id, accepted["warnings"], client)
     }
   }
 
