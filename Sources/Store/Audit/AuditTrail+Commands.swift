@@ -8,8 +8,18 @@ extension AuditEntry {
     self.init(operation: operation, at: now)
     var host = [CChar](repeating: 0, count: 256)
     gethostname(&host, host.count - 1)
-    let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "uid \(geteuid())"
+    let name = Self.localName(of: geteuid()) ?? "uid \(geteuid())"
     user = "\(name)@\(String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))"
+  }
+
+  /// From the machine's own list of users: no directory in the network is asked.
+  private static func localName(of user: uid_t) -> String? {
+    guard let file = fopen("/etc/passwd", "re") else { return nil }
+    defer { fclose(file) }
+    while let entry = fgetpwent(file) {
+      if entry.pointee.pw_uid == user { return String(cString: entry.pointee.pw_name) }
+    }
+    return nil
   }
 }
 
