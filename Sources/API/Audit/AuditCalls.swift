@@ -47,7 +47,7 @@ extension AuditRecord {
     writer.member("user", entry.user)
     writer.member("address", entry.address)
     writer.member("object", entry.object)
-    writer.member("created", entry.created)
+    writer.member("created_id", entry.created)
     writer.member("status", entry.status)
     writer.member("code", entry.code)
     writer.member("request_id", entry.requestID)
@@ -62,7 +62,7 @@ extension AuditRecord {
   private var endedAt: String? { entry.outcome == .begun ? nil : entry.at.rfc3339 }
 
   fileprivate static let columns = [
-    "id", "operation", "outcome", "began_at", "ended_at", "key", "user", "address", "object", "created", "status",
+    "id", "operation", "outcome", "began_at", "ended_at", "key", "user", "address", "object", "created_id", "status",
     "code", "request_id", "request_digest", "before_digest", "after_digest", "trail", "number",
   ]
 

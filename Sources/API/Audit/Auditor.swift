@@ -214,7 +214,7 @@ final class Auditor {
       level, "audit",
       [
         "operation": entry.operation, "outcome": entry.outcome.rawValue, "key": entry.key ?? "",
-        "address": entry.address ?? "", "object": entry.object ?? "", "created": entry.created ?? "",
+        "address": entry.address ?? "", "object": entry.object ?? "", "created_id": entry.created ?? "",
         "status": entry.status.map(String.init) ?? "", "code": entry.code ?? "", "request_id": entry.requestID ?? "",
       ])
   }

@@ -88,13 +88,13 @@ struct AuditTests {
       #expect(gateway.ask("POST", "/v1/messages?dry_run=true", message).status == 200)
       #expect(gateway.ask("POST", "/v1/messages", #"{"to":{}}"#).status == 422)
       let entries = try await Self.sends(3, gateway)
-      #expect(entries.map { $0["created"]?.string } == ids.reversed())
+      #expect(entries.map { $0["created_id"]?.string } == ids.reversed())
       #expect(entries.allSatisfy { $0["operation"]?.string == "sendMessage" && $0["status"]?.integer == 202 })
       #expect(entries.compactMap { $0["number"]?.integer } == [3, 2, 1])
       ids.append(gateway.send(to: ["d1"]))
     }
     try await Gateway.running(redis: redis) { gateway in
-      let created = Self.entries(gateway).filter { $0["trail"]?.string == "sends" }.map { $0["created"]?.string }
+      let created = Self.entries(gateway).filter { $0["trail"]?.string == "sends" }.map { $0["created_id"]?.string }
       #expect(created == ids.reversed())
     }
   }

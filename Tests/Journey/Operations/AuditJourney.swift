@@ -25,12 +25,12 @@ extension Journeys {
     let second = Tool(gateway: later, world: world)
     let list = try await second.run("audit", "--json")
     let items = try #require(Tool.documents(list).first?["items"]?.array, "\(list)")
-    #expect(items.filter { $0["trail"]?.string == "sends" }.map { $0["created"]?.string } == ids.reversed())
+    #expect(items.filter { $0["trail"]?.string == "sends" }.map { $0["created_id"]?.string } == ids.reversed())
     let user = items.filter { $0["user"] != nil }
     #expect(user.allSatisfy { $0["user"]?.string?.contains("@") == true && $0["key"] == nil })
     // The keys of both gateways' clients among them.
     #expect(user.filter { $0["operation"]?.string == "createKey" }.count == 3)
-    #expect(user.contains { $0["operation"]?.string == "createKey" && $0["created"]?.string == key })
+    #expect(user.contains { $0["operation"]?.string == "createKey" && $0["created_id"]?.string == key })
     let revoked = try #require(items.first { $0["operation"]?.string == "revokeKey" })
     #expect(revoked["object"]?.string == key && revoked["outcome"]?.string == "done")
     let put = try #require(items.first { $0["operation"]?.string == "putAudience" })

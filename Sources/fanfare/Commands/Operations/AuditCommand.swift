@@ -52,7 +52,7 @@ enum AuditCommand {
     for item in items {
       func text(_ name: String) -> String { item[name]?.string ?? "" }
       table.row(
-        text("ended_at"), who(item), text("address"), text("operation"), text("object"), text("created"),
+        text("ended_at"), who(item), text("address"), text("operation"), text("object"), text("created_id"),
         text("outcome"))
     }
     table.show()
@@ -118,7 +118,7 @@ enum AuditCommand {
   }
 
   private static func line(_ item: JSONValue) -> String {
-    ["ended_at", "operation", "outcome", "object", "created", "address"].compactMap { item[$0]?.string }
+    ["ended_at", "operation", "outcome", "object", "created_id", "address"].compactMap { item[$0]?.string }
       .joined(separator: "  ") + "  " + who(item)
   }
 }
