@@ -23,22 +23,31 @@ final class RequestLimits: SenderPart {
 
   /// Places that are taken of those that the limits allow: suspects have none, nor has who waits for an answer that is
   /// late.
-  var occupied: Int { occupied(of: sender.transport) }
-
-  /// The same for who has the transport at hand: reading `sender` costs more than the rest.
-  private func occupied(of transport: any Transport) -> Int {
-    let all = usage.atWork - usage.suspectsAtWork
-    guard limit.bound != nil || window.bound != nil else { return all }
-    return max(0, all - transport.requests(olderThan: limit.patience))
+  var occupied: Int {
+    var late: Int?
+    return occupied(of: sender.transport, late: &late)
   }
 
-  /// A row of a batch was accepted.
-  func rowAccepted(took milliseconds: Double, began: Instant, _ transport: any Transport, now: Instant) {
+  /// The same for who has the transport at hand: reading `sender` costs more than the rest. `late`: requests whose answer
+  /// is late, once they were counted. Counting them looks at each connection.
+  private func occupied(of transport: any Transport, late: inout Int?) -> Int {
+    let all = usage.atWork - usage.suspectsAtWork
+    guard limit.bound != nil || window.bound != nil else { return all }
+    let known = late ?? transport.requests(olderThan: limit.patience)
+    late = known
+    return max(0, all - known)
+  }
+
+  /// A row of a batch was accepted. `late`: nil before the first of the rows that were accepted together.
+  func rowAccepted(
+    took milliseconds: Double, began: Instant, _ transport: any Transport, late: inout Int?, now: Instant
+  ) {
     limit.answered(
-      .accepted(id: nil), took: milliseconds, began: began, atWork: occupied(of: transport),
+      .accepted(id: nil), took: milliseconds, began: began, atWork: occupied(of: transport, late: &late),
       capacity: transport.streams, now: now)
     window.answered(
-      took: milliseconds, began: began, atWork: occupied(of: transport), capacity: transport.streams, now: now)
+      took: milliseconds, began: began, atWork: occupied(of: transport, late: &late), capacity: transport.streams,
+      now: now)
   }
 
   /// One more may begin. If not, those at work may be late by and by.

@@ -160,6 +160,7 @@ extension RequestSender {
     let (account, transport) = (sender.account, sender.transport)
     let now = loop.now
     var accepted = 0
+    var late: Int?
     var run = BatchSettler.Run()
     for (tag, body) in answers {
       guard let receipt = account.acceptance(status: 200, body: body) else {
@@ -172,7 +173,7 @@ extension RequestSender {
       sender.metrics.answered(seconds: seconds)
       if row.generation == sender.generation {
         status.rowAccepted(began: row.began, now: now)
-        limits.rowAccepted(took: seconds * 1000, began: row.began, transport, now: now)
+        limits.rowAccepted(took: seconds * 1000, began: row.began, transport, late: &late, now: now)
         status.isTaken()
       }
       ledger.answered(by: usage)
