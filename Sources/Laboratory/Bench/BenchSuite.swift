@@ -15,7 +15,7 @@ struct BenchSuite {
   var kept: String?
 
   static let idle = "idle"
-  static let all = DispatchScenario.all.map(\.name) + AcceptScenario.all.map(\.name) + [idle, ZonesBench.name]
+  static let all = DispatchScenario.all.map(\.name) + AcceptScenario.all.map(\.name) + [idle, ZonesBench.name, ImportBench.name]
 
   /// One run of a scenario; it announces its configuration.
   private typealias Run = (_ announce: (String) -> Void) throws -> Reading
@@ -77,6 +77,10 @@ struct BenchSuite {
     if name == ZonesBench.name {
       let bench = ZonesBench(devices: devices, audiences: audiences)
       return ({ try bench.run(populations, $0) }, bench.about, ZonesBench.figures, nil)
+    }
+    if name == ImportBench.name {
+      let bench = ImportBench(devices: 10 * devices)
+      return ({ _ in try bench.run() }, bench.about, ImportBench.figures, nil)
     }
     return ({ try IdleBench().run($0) }, IdleBench.about, IdleBench.figures, nil)
   }

@@ -17,6 +17,8 @@ struct RegistryBench {
   var provider = ProviderName.apns
   /// A dump of devices that are registered already, as the dispatch benchmark keeps them: nothing is imported or checked.
   var registered: String?
+  /// Nothing else is measured.
+  var importsOnly = false
 
   struct Result: Sendable {
     var importSeconds = 0.0
@@ -79,6 +81,7 @@ struct RegistryBench {
         try await importAll(store, server, loop, id, &result)
         try await noteSlow("import", server, &result)
       }
+      if importsOnly { return result }
       try await count(store, loop, &result)
       try await noteSlow("counts", server, &result)
       try await changeTags(store, loop, &result)
