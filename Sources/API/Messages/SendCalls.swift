@@ -1,14 +1,22 @@
 import HTTPServer
+import Loop
 import Store
 
 /// Sends one message. Belongs to the loop.
 final class SendCalls {
+  /// Bytes.
+  private static let largeBody = 65_536
+
+  private let loop: EventLoop
   private let preparation: MessagePreparation
   private let keys: IdempotencyKeys
   private let acceptor: MessageAcceptor
   private let dryRuns: DryRuns
 
-  init(preparation: MessagePreparation, keys: IdempotencyKeys, acceptor: MessageAcceptor, dryRuns: DryRuns) {
+  init(
+    loop: EventLoop, preparation: MessagePreparation, keys: IdempotencyKeys, acceptor: MessageAcceptor, dryRuns: DryRuns
+  ) {
+    self.loop = loop
     self.preparation = preparation
     self.keys = keys
     self.acceptor = acceptor
@@ -23,8 +31,12 @@ final class SendCalls {
     if !isDryRun, let idempotency, let earlier = try await keys.lookUp(idempotency, call.app) {
       return Answer.accepted(try await acceptor.became(earlier, of: nil, call.app))
     }
+    // Each step of a message to thousands takes the loop some milliseconds.
+    let isLarge = call.request.body.count > Self.largeBody
     let document = try call.document()
+    if isLarge { await loop.giveWay() }
     let (reading, body) = (try await preparation.readWhole(document, call), call.request.body)
+    if isLarge { await loop.giveWay() }
     // Requests with an idempotency key look first: the key of one that is not stored would stay reserved.
     var prepared = try await preparation.prepare(
       reading, document, body: body, call, owners: isDryRun || idempotency != nil ? .lookedUp : .askedByStore,
@@ -35,6 +47,7 @@ final class SendCalls {
       prepared = try await preparation.prepare(reading, document, body: body, call, owners: .lookedUp)
     }
     prepared.submission.idempotency = idempotency
+    if isLarge { await loop.giveWay() }
     return Answer.accepted(try await acceptor.accept(prepared, call))
   }
 }
