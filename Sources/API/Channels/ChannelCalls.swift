@@ -40,13 +40,14 @@ struct ChannelCalls {
     let reply = try await carryOut(.list, place, call)
     guard case .listed(let all) = reply else { throw Problem.unexpected(reply) }
     let ids = try await own(all, place, call)
-    return Answer.json { writer in
-      writer.objects("items", ids) { writer, id in
+    return try await Listing.answer(
+      all: ids, call, columns: ["id", "environment", "bundle_id"],
+      row: { [$0, place.environment.rawValue, place.bundleID ?? ""] },
+      write: { id, writer in
+        writer.beginObject()
         place.write(id, keepsNewest: nil, to: &writer)
-      }
-      writer.key("next_cursor")
-      writer.value(.null)
-    }
+        writer.endObject()
+      })
   }
 
   func readChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {

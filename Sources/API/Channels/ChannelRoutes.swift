@@ -9,9 +9,11 @@ extension Endpoint {
       problems: [.invalidChannel, .channelLimit, .providerRefused, .providerUnavailable]
     ) { $0.channels.createChannel },
     Endpoint(
-      "listChannels", "GET", "/v1/channels", .key([.channels, .read]), query: ["environment", "bundle_id"],
-      "List the broadcast channels of an app",
-      answers: [.json(200, "All channels of the app in that environment", "BroadcastChannelPage")],
+      "listChannels", "GET", "/v1/channels", .key([.channels, .read]), query: ["environment", "bundle_id", "format"],
+      "List or export the broadcast channels of an app",
+      answers: [
+        .list("All channels of the app in that environment; as NDJSON or CSV too", "BroadcastChannel", "BroadcastChannel")
+      ],
       problems: [.notFound, .invalidChannel, .providerRefused, .providerUnavailable]
     ) { $0.channels.listChannels },
     Endpoint(

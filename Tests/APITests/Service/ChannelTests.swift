@@ -128,6 +128,8 @@ struct ChannelTests {
       #expect(gateway.ask("GET", "/v1/channels/\(escaped)", as: .read).json["message_storage"]?.string == "newest")
       _ = gateway.ask("POST", "/v1/channels", "{}", as: .channels)
       #expect(gateway.ask("GET", "/v1/channels", as: .read).json["items"]?.array?.count == 2)
+      let table = gateway.ask("GET", "/v1/channels?format=csv").text.split(separator: "\r\n")
+      #expect(table.first == "id,environment,bundle_id" && table.count == 3, "\(table)")
       #expect(gateway.ask("DELETE", place, as: .channels).status == 204)
       #expect(gateway.ask("DELETE", place, as: .channels).status == 204)
       #expect(gateway.ask("GET", place, as: .read).status == 404)

@@ -17,7 +17,7 @@ enum ChannelsCommand {
       Command.Option("--environment", "NAME", "production or sandbox (production)"),
       Command.Option("--bundle-id", "ID", "the app's bundle id (the credential's)"),
       Command.Option("--storage", "WHAT", "create: the message that the channel stores, none or newest (none)"),
-      Question.option("delete: "), Command.json,
+      Question.option("delete: "), Command.json, ListCall.csv(of: "list"),
     ],
     examples: [
       "fanfare channels create --storage newest", "fanfare channels list --environment sandbox",
@@ -27,7 +27,11 @@ enum ChannelsCommand {
     let id = arguments.positionals.dropFirst().first
     switch (arguments.positionals.first, id) {
     case ("create", nil): return try create(arguments)
-    case ("list", nil): return try ServerCall.one("GET", "/v1/channels" + query(arguments), arguments, show)
+    case ("list", nil):
+      guard !arguments.has("--csv") else {
+        return try ListCall.export("/v1/channels" + query(arguments, [("format", "csv")]), arguments)
+      }
+      return try ServerCall.one("GET", "/v1/channels" + query(arguments), arguments, show)
     case ("show", let id?): return try ServerCall.one("GET", path(id, arguments), arguments, show)
     case ("delete", let id?):
       guard Question.isConfirmed("Delete the channel \(id)?", arguments) else { return .failure }
@@ -48,10 +52,9 @@ enum ChannelsCommand {
     return try ServerCall.one("POST", "/v1/channels", arguments, body: writer.bytes, show)
   }
 
-  private static func query(_ arguments: Arguments) -> String {
-    ServerCall.query([
-      ("environment", arguments.text("--environment")), ("bundle_id", arguments.text("--bundle-id")),
-    ])
+  private static func query(_ arguments: Arguments, _ more: [(name: String, value: String?)] = []) -> String {
+    ServerCall.query(
+      [("environment", arguments.text("--environment")), ("bundle_id", arguments.text("--bundle-id"))] + more)
   }
 
   private static func path(_ id: String, _ arguments: Arguments) -> String {
