@@ -8,13 +8,12 @@ enum AuditedOperations {
       if case .none = endpoint.audit { nil } else { endpoint.operation }
     } + ["repairRegistry"]
 
-  /// Where the entries of an operation are. Only an administrator's own acts push out entries of what administrators did.
+  /// Where the entries of an operation are, unless it was refused. Entries push out only others of their trail.
   static func trail(of endpoint: Endpoint) -> AuditTrailName {
     if case .send = endpoint.audit { return .sends }
     guard case .key(let scopes) = endpoint.access else { return .acts }
-    return scopes.allSatisfy { administrative.contains($0.rawValue) } ? .admin : .acts
+    return scopes == [.admin] ? .admin : scopes == [.keys] ? .keys : .acts
   }
-  private static let administrative: Set = ["admin", "keys"]
 
   /// The operation that reads what this one changes; nil: there is none.
   static func reader(of endpoint: Endpoint) -> Endpoint? {

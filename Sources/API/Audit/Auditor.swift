@@ -114,10 +114,27 @@ final class Auditor {
     entry.at = loop.wallNow
     entry.key = call.key?.id
     entry.address = call.request.peer
-    entry.object = call.parameters.isEmpty ? nil : call.parameters.joined(separator: "/").bounded(Self.longestObject)
-    entry.requestID = call.request.header("x-request-id").flatMap { $0.isEmpty ? nil : $0.bounded(Self.longestName) }
+    entry.object =
+      call.parameters.isEmpty ? nil : Self.shown(call.parameters.map(Self.masked).joined(separator: "/"), Self.longestObject)
+    let query = call.request.query.filter { !["cursor", "limit"].contains($0.name) }
+    if !query.isEmpty {
+      entry.query = Self.shown(query.map { "\($0.name)=\($0.value)" }.joined(separator: "&"), Self.longestObject)
+    }
+    entry.requestID = call.request.header("x-request-id").flatMap { $0.isEmpty ? nil : Self.shown($0, Self.longestName) }
     if !call.request.body.isEmpty { entry.requestDigest = AuditDigest(sha256: Digest.sha256(call.request.body)) }
     return entry
+  }
+
+  /// A secret that somebody took for an id.
+  private static func masked(_ parameter: String) -> String {
+    let prefix = ["fan_", "fk_"].first { parameter.hasPrefix($0) }
+    return prefix.map { $0 + "…" } ?? parameter
+  }
+
+  /// The first so many bytes, without what would steer a terminal or begin a line.
+  private static func shown(_ text: String, _ bytes: Int) -> String {
+    let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }
+    return String(String.UnicodeScalarView(scalars)).bounded(bytes)
   }
 
   /// Of what a `GET` of the object answers now; nil: there is none.
@@ -133,7 +150,7 @@ final class Auditor {
   }
 
   private func end(_ act: AuditTrail.Act) async {
-    tell(act.entry, .info)
+    tell(act.entry, of: act.app, .info)
     do throws(StoreError) {
       try await trail.end(act)
     } catch {
@@ -147,7 +164,7 @@ final class Auditor {
   // MARK: Writing
 
   private func note(_ entry: AuditEntry, _ app: AppID) {
-    tell(entry, .debug)
+    tell(entry, of: app, .debug)
     unwritten[app, default: []].append(entry)
     unwrittenCount += 1
     if unwrittenCount >= Self.entriesAtOnce, !isWriting {
@@ -170,17 +187,24 @@ final class Auditor {
     guard !isWriting else { return writeSoon() }
     isWriting = true
     defer { isWriting = false }
-    do throws(StoreError) {
-      while let (app, entries) = unwritten.first {
-        let some = Array(entries.prefix(Self.entriesAtOnce))
-        try await trail.add(some, app: app, in: .sends)
-        // Others have come meanwhile.
-        unwritten[app]?.removeFirst(some.count)
-        if unwritten[app]?.isEmpty == true { unwritten[app] = nil }
-        unwrittenCount -= some.count
+    // What an app's trail does not take must not hold up the others.
+    for app in unwritten.keys {
+      do throws(StoreError) {
+        while let entries = unwritten[app], !entries.isEmpty {
+          let some = Array(entries.prefix(Self.entriesAtOnce))
+          try await trail.add(some, app: app, in: .sends)
+          // Others have come meanwhile.
+          unwritten[app]?.removeFirst(some.count)
+          unwrittenCount -= some.count
+        }
+        unwritten[app] = nil
+      } catch {
+        writeSoon()
       }
+    }
+    do throws(StoreError) {
       while let act = unended.first {
-        try await trail.end(act)
+        try await trail.end(act, isRepeat: true)
         unended.removeFirst()
       }
     } catch {
@@ -195,7 +219,9 @@ final class Auditor {
   private func tidySoon(_ milliseconds: Int64) {
     tidying = loop.after(milliseconds: milliseconds) { [self] in
       tidySoon(Self.tidyPeriod)
-      loop.spawn { [self] in try? await trail.tidy(Array(configuration.apps.keys)) }
+      loop.spawn { [self] in
+        for app in configuration.apps.keys { try? await trail.tidy([app]) }
+      }
     }
   }
 
@@ -209,11 +235,13 @@ final class Auditor {
     if unwrittenCount > 0 { log(.error, "audit_entries_lost", ["count": String(unwrittenCount)]) }
   }
 
-  private func tell(_ entry: AuditEntry, _ level: Log.Level) {
+  private func tell(_ entry: AuditEntry, of app: AppID, _ level: Log.Level) {
     log(
       level, "audit",
       [
-        "operation": entry.operation, "outcome": entry.outcome.rawValue, "key": entry.key ?? "",
+        "app": app.rawValue, "began_at": entry.beganAt.rfc3339, "query": entry.query ?? "",
+        "request_digest": entry.requestDigest?.description ?? "", "before_digest": entry.before?.description ?? "",
+        "after_digest": entry.after?.description ?? "", "operation": entry.operation, "outcome": entry.outcome.rawValue, "key": entry.key ?? "",
         "address": entry.address ?? "", "object": entry.object ?? "", "created_id": entry.created ?? "",
         "status": entry.status.map(String.init) ?? "", "code": entry.code ?? "", "request_id": entry.requestID ?? "",
       ])
@@ -231,7 +259,8 @@ extension AuditEntry {
   fileprivate mutating func finish(with response: HTTPServerResponse) {
     outcome = .done
     status = response.status
-    created = response.createdID
+    // Other answers have the object that was there before.
+    created = [201, 202].contains(response.status) ? response.createdID : nil
   }
 
   fileprivate mutating func finish(with problem: Problem) {
@@ -245,8 +274,11 @@ extension AuditEntry {
 extension HTTPServerResponse {
   private static let idStart = Array(#"{"id":""#.utf8)
 
-  /// The id that a JSON answer begins with; nil: it begins with something else.
+  /// The id that a JSON answer begins with, or else the last step of `location`.
   fileprivate var createdID: String? {
+    if let location = headers.first(where: { $0.name == "location" })?.value {
+      return location.split(separator: "/").last.map(String.init)
+    }
     guard case .whole(let bytes) = body, bytes.starts(with: Self.idStart) else { return nil }
     let rest = bytes[Self.idStart.count...]
     guard let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }

@@ -14,17 +14,16 @@ final class AnonymousDevices {
 
   init(loop: EventLoop) { self.loop = loop }
 
-  /// Takes the place of one device, before it is known whether it is new.
-  func take(_ request: HTTPServerRequest, of app: App) throws(Problem) {
-    guard !request.isFromSharedAddress else { return }
+  /// Takes the place of one device, before it is known whether it is new. Not nil: there is none, and a device that is new
+  /// is refused with this.
+  func take(_ request: HTTPServerRequest, of app: App) -> Problem? {
+    guard !request.isFromSharedAddress else { return nil }
     let limit = app.registration.anonymousDevices
-    var allowance = apps[app.id] ?? Self.allowance(of: limit)
     // A new configuration may have another limit.
-    if allowance.burst != limit { allowance = Self.allowance(of: limit) }
-    let wait = allowance.take(request.address, now: loop.now)
-    apps[app.id] = allowance
-    guard let wait else { return }
-    throw Problem(
+    if apps[app.id]?.burst != limit { apps[app.id] = Self.allowance(of: limit) }
+    // In place: a copy would have all addresses.
+    guard let wait = apps[app.id]?.take(request.address, now: loop.now) else { return nil }
+    return Problem(
       .tooManyRegistrations,
       "Your address has registered too many new devices without `\(RequestIdentity.name)`; wait, or register with an "
         + "identity token (`registration.anonymous.devices_per_address`; behind a proxy: `listen.trusted_proxies`)",

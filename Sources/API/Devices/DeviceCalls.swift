@@ -39,7 +39,11 @@ struct DeviceCalls {
     let registration = AppRegistration(app: app, rules: configuration.tokenRules, isSigned: user != nil)
     try registration.check(reading)
     guard user == nil else { return try await register(reading, call, by: registration).response }
-    try anonymous.take(call.request, of: app)
+    if let refusal = anonymous.take(call.request, of: app) {
+      // Somebody else at this address may have used it up: a device that is known goes on.
+      guard try await isKnown(reading, call.app) else { throw refusal }
+      return try await register(reading, call, by: registration).response
+    }
     do throws(Problem) {
       let (response, became) = try await register(reading, call, by: registration)
       if !became.isNew { anonymous.refund(call.request, of: app) }
@@ -47,6 +51,21 @@ struct DeviceCalls {
     } catch {
       anonymous.refund(call.request, of: app)
       throw error
+    }
+  }
+
+  /// The token or the installation is a device's already.
+  private func isKnown(_ reading: DeviceReading, _ app: AppID) async throws(Problem) -> Bool {
+    var reading = reading
+    do throws(StoreError) {
+      if try await store.tokens.owners(of: [reading.device.address], app: app).first.flatMap({ $0 }) != nil {
+        return true
+      }
+      guard reading.installation != nil else { return false }
+      reading.takeInstallation(in: app)
+      return try await store.devices.device(reading.device.id, app: app) != nil
+    } catch {
+      throw Problem(error)
     }
   }
 

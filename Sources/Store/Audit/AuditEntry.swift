@@ -28,6 +28,8 @@ package struct AuditEntry: Hashable, Sendable {
   package var address: String?
   /// What it was done with, as the path names it.
   package var object: String?
+  /// What the request's query says, such as the filters of an export.
+  package var query: String?
   /// The id of what it made.
   package var created: String?
   package var outcome: Outcome
@@ -74,14 +76,18 @@ package struct AuditDigest: Hashable, Sendable, CustomStringConvertible {
 package enum AuditTrailName: String, CaseIterable, Sendable {
   /// What only administrators may do.
   case admin
+  /// What was done with API keys.
+  case keys
   case acts
   /// Messages that were sent.
   case sends
+  /// What was refused and changed nothing, of any kind.
+  case refused
 }
 
 /// Where an entry stands among all of an app, newest first. At work: an act that has not ended.
 package struct AuditPlace: Hashable, Sendable, Comparable {
-  /// Of the stream's entry; of an act at work, the greatest there is.
+  /// Of the stream's entry.
   var milliseconds: UInt64
   var sequence: UInt64
   /// Which trail, in the order of `AuditTrailName`.

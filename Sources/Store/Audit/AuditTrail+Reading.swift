@@ -25,7 +25,7 @@ package struct AuditQuery: Sendable {
 
 extension AuditTrail {
   /// Stream entries of a trail that are read at a time. One of `sends` holds many sends.
-  private static let entriesAtOnce = [200, 200, 4]
+  private static func entriesAtOnce(_ trail: AuditTrailName) -> Int { trail == .sends ? 4 : 200 }
   /// Entries that one page looks at: what lies further is for the next page.
   private static let mostLookedAt = 20_000
   /// An entry is written so long behind its time at most, or it is found only without `to`.
@@ -58,7 +58,7 @@ extension AuditTrail {
         try await read(&walks[index], app, least: least)
       }
       await loop.giveWay()
-      // The newest of the three.
+      // The newest of all trails.
       let newest = walks.indices.filter { walks[$0].next != nil }.max { one, other in
         walks[one].next!.place! < walks[other].next!.place!
       }
@@ -103,7 +103,7 @@ extension AuditTrail {
 
   private func read(_ walk: inout Walk, _ app: AppID, least: Int64) async throws(StoreError) {
     while walk.needsMore {
-      let count = Self.entriesAtOnce[Self.index(walk.trail)]
+      let count = Self.entriesAtOnce(walk.trail)
       let reply = try await ask(
         RedisCommand(
           "XREVRANGE", keys.auditTrail(app, walk.trail), walk.from ?? "+", String(least), "COUNT", String(count)),

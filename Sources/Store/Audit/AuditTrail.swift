@@ -12,7 +12,7 @@ package struct AuditTrail: StorePart {
 
   /// An act whose entry stands in Redis, and which has not ended.
   package struct Act: Sendable {
-    fileprivate var app: AppID
+    package fileprivate(set) var app: AppID
     fileprivate var trail: AuditTrailName
     fileprivate var mark: [UInt8]
     package var entry: AuditEntry
@@ -30,9 +30,10 @@ package struct AuditTrail: StorePart {
     return act
   }
 
-  /// Writes how the act ended; `act.entry` says it.
-  package func end(_ act: Act) async throws(StoreError) {
-    _ = try await add([act.entry], ending: act.mark, app: act.app, in: act.trail)
+  /// Writes how the act ended; `act.entry` says it. `isRepeat`: it was tried before, and may have been written.
+  package func end(_ act: Act, isRepeat: Bool = false) async throws(StoreError) {
+    let trail = act.entry.outcome == .refused ? AuditTrailName.refused : act.trail
+    _ = try await add([act.entry], ending: act.mark, app: act.app, in: trail, onlyIfAtWork: isRepeat)
   }
 
   /// Adds entries of acts that have ended, in one piece. After an error it is not known whether they were added.

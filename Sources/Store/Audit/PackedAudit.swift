@@ -93,14 +93,14 @@ enum PackedAudit {
 }
 
 extension AuditEntry {
-  static let wordCount = 8
+  static let wordCount = 9
   /// In the order in which they are stored.
   fileprivate var words: [String?] {
-    get { [operation, key, user, address, object, created, code, requestID] }
+    get { [operation, key, user, address, object, created, code, requestID, query] }
     set {
       operation = newValue[0] ?? operation
       (key, user, address, object) = (newValue[1], newValue[2], newValue[3], newValue[4])
-      (created, code, requestID) = (newValue[5], newValue[6], newValue[7])
+      (created, code, requestID, query) = (newValue[5], newValue[6], newValue[7], newValue[8])
     }
   }
 }

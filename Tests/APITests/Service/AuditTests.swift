@@ -43,6 +43,24 @@ struct AuditTests {
     }
   }
 
+  @Test("what was refused has a trail of its own; an entry names what was made, says the query, and has no secret")
+  func particulars() async throws {
+    try await Gateway.running { gateway in
+      let made = gateway.ask("POST", "/v1/keys", #"{"name":"till","scopes":["read"]}"#)
+      #expect(made.status == 201)
+      #expect(gateway.ask("DELETE", "/v1/keys/fan_0123456789").status == 404)
+      #expect(gateway.ask("DELETE", "/v1/audiences/a%1bb").status == 404)
+      #expect(gateway.ask("GET", "/v1/devices?format=csv&tag=vip").status == 200)
+      let entries = Self.entries(gateway)
+      func texts(_ name: String) -> [String] { entries.map { $0[name]?.string ?? "" } }
+      #expect(texts("operation") == ["listDevices", "deleteAudience", "revokeKey", "createKey"])
+      #expect(texts("trail") == ["acts", "refused", "refused", "keys"])
+      #expect(texts("object") == ["", "a\u{fffd}b", "fan_…", ""])
+      #expect(texts("query").first == "format=csv&tag=vip")
+      #expect(texts("created_id").last == made.json["id"]?.string && made.json["id"]?.string != nil)
+    }
+  }
+
   @Test("an entry tells who did what from where with which object, how it ended, and what it was before and behind")
   func acts() async throws {
     try await Gateway.running { gateway in

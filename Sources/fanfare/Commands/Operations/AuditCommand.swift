@@ -73,14 +73,16 @@ enum AuditCommand {
     StopSignals.block()
     return try ServerCall.run(arguments) { client, loop in
       var newest: String?
+      var since: String?
       var isAway = false
       while !StopSignals.isPending {
         do throws(HTTPClientFailure) {
-          let (fresh, refusal) = try await look(client, filters, behind: newest, first: first)
+          let (fresh, refusal) = try await look(client, filters, behind: newest, since: since, first: first)
           // Redis may be away for a moment.
           if let refusal, refusal.status != 503 { return ServerCall.refused(refusal, json: json) }
           for item in fresh { Terminal.print(json ? String(decoding: item.encoded, as: UTF8.self) : line(item)) }
           newest = fresh.last?["id"]?.string ?? newest
+          since = fresh.last?["ended_at"]?.string ?? since
           if isAway, refusal == nil { Terminal.note("the server is back") }
           isAway = refusal != nil
         } catch {
@@ -98,12 +100,14 @@ enum AuditCommand {
 
   /// Entries behind the one that was told last, oldest first; at the start the newest ones.
   private static func look(
-    _ client: Client, _ filters: [(name: String, value: String?)], behind newest: String?, first: Int
+    _ client: Client, _ filters: [(name: String, value: String?)], behind newest: String?, since: String?, first: Int
   ) async throws(HTTPClientFailure) -> (fresh: [JSONValue], refusal: Client.Answer?) {
     var fresh: [JSONValue] = []
     var cursor: String?
     repeat {
-      let page = filters + [("limit", String(newest == nil ? first : pageSize)), ("cursor", cursor)]
+      // Older ones need not be read again and again.
+      let known = since == nil ? filters : filters.filter { $0.name != "from" } + [("from", since)]
+      let page = known + [("limit", String(newest == nil ? first : pageSize)), ("cursor", cursor)]
       let answer = try await client.call("GET", path + ServerCall.query(page))
       guard answer.isSuccess, let document = answer.document else { return ([], answer) }
       for item in document["items"]?.array ?? [] {
