@@ -18,8 +18,9 @@ extension Call {
     guard let bytes = Base64URL.decode(cursor), bytes.count > Self.codeLength else { throw Self.foreignCursor }
     let text = Array(bytes.dropLast(Self.codeLength))
     guard Digest.equal(Array(bytes.suffix(Self.codeLength)), code(of: text, filters)),
-      let known = String(validating: text, as: UTF8.self), known.hasPrefix(mark),
-      let place = read(String(known.dropFirst(mark.count)))
+      // By bytes: a place may begin with a combining mark, which makes another character of the one before.
+      text.starts(with: mark.utf8),
+      let place = String(validating: text.dropFirst(mark.utf8.count), as: UTF8.self).flatMap(read)
     else { throw Self.foreignCursor }
     return place
   }
