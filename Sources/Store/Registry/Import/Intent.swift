@@ -100,7 +100,9 @@ struct Intent {
       var changes: [SetChanges.Change] = []
       for _ in 0..<(try reader.int()) {
         guard let name = SetName(text: try reader.text()) else { throw Corrupt() }
-        changes.append(SetChanges.Change(name: name, add: try reader.blob()))
+        let add = try reader.blob()
+        guard SetBlock.isList(add) else { throw Corrupt() }
+        changes.append(SetChanges.Change(name: name, add: add))
       }
       sets.append(SetChanges(block: block, changes))
     }

@@ -39,6 +39,12 @@ struct SetBlock {
     stride(from: 0, to: stored.count - 1, by: 2).map { Int(stored[$0]) << 8 | Int(stored[$0 + 1]) }
   }
 
+  /// True of numbers of two bytes each that ascend: what is stored otherwise is damaged.
+  static func isList(_ stored: [UInt8]) -> Bool {
+    let numbers = numbers(listed: stored)
+    return stored.count.isMultiple(of: 2) && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
+  }
+
   /// Ascending.
   static func numbers(_ words: [UInt64]) -> [Int] {
     var numbers: [Int] = []
