@@ -47,6 +47,16 @@ func tests(
     swiftSettings: strict)
 }
 
+/// The fuzzer brings a main of its own: what is built with it is known only to `make fuzz` (Config/fuzz).
+let fuzzer: [Target] =
+  Context.environment["FANFARE_FUZZ"] == nil
+  ? []
+  : [
+    .executableTarget(
+      name: "fanfare-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Fuzzer",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
+  ]
+
 let package = Package(
   name: "fanfare",
   products: [
@@ -138,6 +148,14 @@ let package = Package(
         "CSpawn",
       ],
       path: "Tests/Support", swiftSettings: strict),
+    // What strangers' bytes reach, one function each: FuzzTests runs them on the corpora, `make fuzz` on what libFuzzer makes.
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "Domain", "Loop", "JSON", "Audience", "TLS", "HTTP2", "HTTPServer", "RedisClient", "Intake", "Store", "APNs",
+        "FCM", "OneSignal", "WebPush", "API",
+      ],
+      path: "Tests/Fuzz/Targets", swiftSettings: strict + quick),
     .target(name: "SuspendedClock", path: "Tests/SuspendedClock"),
     .target(name: "FastWait", path: "Tests/FastWait"),
     .target(name: "CSpawn", path: "Tests/CSpawn"),
@@ -178,13 +196,14 @@ let package = Package(
         "Domain", "JSON", "Support",
       ]),
     tests("GatewayTests", ["Gateway", "Configuration", "TLS", "Domain", "Support"]),
+    tests("FuzzTests", path: "Tests/Fuzz/Replay", ["FuzzTargets", "Support"]),
     tests("LaboratoryTests", ["Laboratory", "CommandFrame", "Domain", "Support"]),
     tests(
       "Conformance",
       ["APNs", "FCM", "OneSignal", "WebPush", "Sandbox", "Delivery", "Intake", "JSON", "TLS", "Domain", "Support"]),
     tests(
       "Journey", ["fanfare", "Laboratory", "JSON", "TLS", "HTTPClient", "HTTPServer", "Loop", "Domain", "Support"]),
-  ],
+  ] + fuzzer,
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
 )

@@ -232,7 +232,7 @@ package struct DeviceTable {
   }
 
   /// A row as a line of an import.
-  private func line(_ record: CSVReader.Record) -> Lines.Line {
+  func line(_ record: CSVReader.Record) -> Lines.Line {
     if let fault = fault(of: record.cells) {
       return Lines.Line(number: record.line, bytes: [], fault: fault)
     }

@@ -66,19 +66,24 @@ package final class HTTP2ClientConnection {
   private var wasOpen = false
 
   /// Resolves, connects and shakes hands at once; `delegate` hears `connected` or `closed`.
-  package init(loop: EventLoop, origin: Origin, tls: TLSContext, settings: HTTP2Settings) {
-    self.loop = loop
-    self.origin = origin
-    self.settings = settings
-    authority = origin.authority
-    streamLimit = settings.initialStreams
-    health.heard(now: loop.now)
+  package convenience init(loop: EventLoop, origin: Origin, tls: TLSContext, settings: HTTP2Settings) {
+    self.init(loop: loop, undialed: origin, settings: settings)
     let deadline = loop.now + settings.connectTimeout
     dialer = Dialer(loop: loop, origin: origin, tls: tls, deadline: deadline) { [unowned self] in dialed($0) }
     dialer?.dial()
     connectTimer = loop.after(milliseconds: settings.connectTimeout) { [unowned self] in
       end(.unreachable("\(authority): no HTTP/2 connection in \(self.settings.connectTimeout) ms"))
     }
+  }
+
+  /// Without a channel: whoever makes it so gives it its session, and moves the frames.
+  init(loop: EventLoop, undialed origin: Origin, settings: HTTP2Settings) {
+    self.loop = loop
+    self.origin = origin
+    self.settings = settings
+    authority = origin.authority
+    streamLimit = settings.initialStreams
+    health.heard(now: loop.now)
   }
 
   deinit {
@@ -336,14 +341,17 @@ extension HTTP2ClientConnection: SecureChannelOwner {
   }
 
   func channelFills() {
-    guard let session, let channel else { return }
-    while channel.wantsMore {
-      var frame: UnsafePointer<UInt8>?
-      let count = nghttp2_session_mem_send(session, &frame)
-      if count < 0 { lastError = String(cString: nghttp2_strerror(Int32(count))) }
-      if count <= 0 { return }
-      channel.append(UnsafeRawBufferPointer(start: frame, count: count))
-    }
+    guard let channel else { return }
+    while channel.wantsMore, let frame = nextFrame() { channel.append(frame) }
+  }
+
+  /// What is to be written next, valid until the session is used again; nil: nothing.
+  func nextFrame() -> UnsafeRawBufferPointer? {
+    guard let session else { return nil }
+    var frame: UnsafePointer<UInt8>?
+    let count = nghttp2_session_mem_send(session, &frame)
+    if count < 0 { lastError = String(cString: nghttp2_strerror(Int32(count))) }
+    return count > 0 ? UnsafeRawBufferPointer(start: frame, count: count) : nil
   }
 
   func channelEnded(_ reason: String?) {

@@ -178,7 +178,8 @@ extension Snapshot {
     return packer.bytes
   }
 
-  init(packed: [UInt8]) throws(Corrupt) {
+  /// `most`: of numbers in one segment.
+  init(packed: [UInt8], most: Int = NumberSet.limit) throws(Corrupt) {
     var reader = Unpacker(packed)
     guard try reader.byte() == Self.version else { throw Corrupt() }
     takenAt = WallTime(milliseconds: try reader.time())
@@ -209,7 +210,7 @@ extension Snapshot {
       let provider = ProviderName(rawValue: try reader.text())
       let platform = try reader.optional()
       let variant = try reader.optional()
-      let numbers = try NumberSet.read(&reader)
+      let numbers = try NumberSet.read(&reader, most: most)
       segments.append(
         Segment(
           route: route, wave: wave, provider: provider, platform: platform, variant: variant, first: count,

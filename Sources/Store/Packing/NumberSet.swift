@@ -3,7 +3,7 @@ enum NumberSet {
   private enum Form: UInt8 { case bitmap, gaps, runs }
 
   /// More numbers than any partition holds: a stored count beyond it is damage.
-  private static let limit = 1 << 26
+  static let limit = 1 << 26
 
   static func write(_ numbers: [UInt32], to packer: inout Packer) {
     let first = numbers.first ?? 0
@@ -43,10 +43,11 @@ enum NumberSet {
     }
   }
 
-  static func read(_ reader: inout Unpacker) throws(Corrupt) -> [UInt32] {
+  /// `most`: of numbers that it may hold. A run of any length takes a few bytes.
+  static func read(_ reader: inout Unpacker, most: Int = limit) throws(Corrupt) -> [UInt32] {
     guard let form = Form(rawValue: try reader.byte()) else { throw Corrupt() }
     let count = try reader.int()
-    guard count <= limit, let first = UInt32(exactly: try reader.int()) else { throw Corrupt() }
+    guard count <= most, let first = UInt32(exactly: try reader.int()) else { throw Corrupt() }
     let data = try reader.blob()
     var numbers: [UInt32] = []
     switch form {
