@@ -8,7 +8,7 @@ LAB_BUILD = $(SWIFT) build $(1) --product fanfare && $(SWIFT) build $(1) --produ
 LAB = "$$($(SWIFT) build -c release --show-bin-path)/fanfare-lab"
 
 .DEFAULT_GOAL := help
-.PHONY: help packages build release laboratory test unit drive fuzz-api check-tls demo dev fields lint format bench bench-check chaos soak outage siege sanitize sbom reproducible clean
+.PHONY: help packages build release laboratory test unit drive fuzz fuzz-api check-tls demo dev fields lint format bench bench-check chaos soak outage siege sanitize sbom reproducible clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -37,6 +37,9 @@ unit: packages ## build all, and run the tests of the modules alone (a minute an
 drive: release ## send random requests to every route of a debug and a release build; DRIVE="--seed 7 --requests 5000" for another run
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" Config/drive $(DRIVE)
+
+fuzz: packages ## run libFuzzer on each function that strangers' bytes reach, FUZZ_SECONDS (600) each; FUZZ_TARGETS="json cursors" for some
+	@SWIFT="$(SWIFT)" FUZZ_SECONDS="$(or $(FUZZ_SECONDS),600)" Config/fuzz $(FUZZ_TARGETS)
 
 fuzz-api: packages ## run schemathesis against the API of the debug build for some minutes; FUZZ="--seed 7 --seconds 120" for another run
 	$(SWIFT) build --product fanfare
