@@ -1,5 +1,7 @@
 import TLS
 
+@testable import APNs
+
 extension FuzzTarget {
   /// A file of a key or a certificate, as credentials and listeners open it: PEM, PKCS#12, raw points and scalars.
   static let keys = FuzzTarget("keys") { bytes in
@@ -18,6 +20,9 @@ extension FuzzTarget {
     _ = try? VerifyingKey(point: bytes)
     if P256.isPoint(bytes) { demand(P256.agree(Array(1...32), with: bytes)?.count == 32, "a point agrees on a secret") }
     if let certificate = try? Certificate(pem: bytes) { _ = certificate.extension("1.2.840.113635.100.6.3.6") }
+    for (topic, kinds) in TopicList.read(bytes) {
+      demand(topic.utf8.count + kinds.count <= 4 * bytes.count, "a list is bounded")
+    }
     _ = try? Identity(chain: bytes, key: bytes, password: nil)
     _ = try? Identity(pkcs12: bytes, password: "secret")
   }
