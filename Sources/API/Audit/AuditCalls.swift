@@ -63,15 +63,15 @@ extension AuditRecord {
   private var endedAt: String? { entry.outcome == .begun ? nil : entry.at.rfc3339 }
 
   fileprivate static let columns = [
-    "id", "operation", "outcome", "began_at", "ended_at", "key", "user", "address", "object", "query", "created_id", "status",
-    "code", "request_id", "request_digest", "before_digest", "after_digest", "trail", "number",
+    "id", "operation", "outcome", "began_at", "ended_at", "key", "user", "address", "object", "query", "created_id",
+    "status", "code", "request_id", "request_digest", "before_digest", "after_digest", "trail", "number",
   ]
 
   fileprivate var row: [String] {
     [
       place?.text ?? "", entry.operation, entry.outcome.rawValue, entry.beganAt.rfc3339, endedAt ?? "",
-      entry.key ?? "", entry.user ?? "", entry.address ?? "", entry.object ?? "", entry.query ?? "", entry.created ?? "",
-      entry.status.map(String.init) ?? "", entry.code ?? "", entry.requestID ?? "",
+      entry.key ?? "", entry.user ?? "", entry.address ?? "", entry.object ?? "", entry.query ?? "",
+      entry.created ?? "", entry.status.map(String.init) ?? "", entry.code ?? "", entry.requestID ?? "",
       entry.requestDigest?.description ?? "", entry.before?.description ?? "", entry.after?.description ?? "",
       trail?.rawValue ?? "", number.map(String.init) ?? "",
     ]

@@ -115,12 +115,15 @@ final class Auditor {
     entry.key = call.key?.id
     entry.address = call.request.peer
     entry.object =
-      call.parameters.isEmpty ? nil : Self.shown(call.parameters.map(Self.masked).joined(separator: "/"), Self.longestObject)
+      call.parameters.isEmpty
+      ? nil : Self.shown(call.parameters.map(Self.masked).joined(separator: "/"), Self.longestObject)
     let query = call.request.query.filter { !["cursor", "limit"].contains($0.name) }
     if !query.isEmpty {
       entry.query = Self.shown(query.map { "\($0.name)=\($0.value)" }.joined(separator: "&"), Self.longestObject)
     }
-    entry.requestID = call.request.header("x-request-id").flatMap { $0.isEmpty ? nil : Self.shown($0, Self.longestName) }
+    entry.requestID = call.request.header("x-request-id").flatMap {
+      $0.isEmpty ? nil : Self.shown($0, Self.longestName)
+    }
     if !call.request.body.isEmpty { entry.requestDigest = AuditDigest(sha256: Digest.sha256(call.request.body)) }
     return entry
   }
@@ -241,7 +244,8 @@ final class Auditor {
       [
         "app": app.rawValue, "began_at": entry.beganAt.rfc3339, "query": entry.query ?? "",
         "request_digest": entry.requestDigest?.description ?? "", "before_digest": entry.before?.description ?? "",
-        "after_digest": entry.after?.description ?? "", "operation": entry.operation, "outcome": entry.outcome.rawValue, "key": entry.key ?? "",
+        "after_digest": entry.after?.description ?? "", "operation": entry.operation, "outcome": entry.outcome.rawValue,
+        "key": entry.key ?? "",
         "address": entry.address ?? "", "object": entry.object ?? "", "created_id": entry.created ?? "",
         "status": entry.status.map(String.init) ?? "", "code": entry.code ?? "", "request_id": entry.requestID ?? "",
       ])

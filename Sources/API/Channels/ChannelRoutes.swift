@@ -12,7 +12,8 @@ extension Endpoint {
       "listChannels", "GET", "/v1/channels", .key([.channels, .read]), query: ["environment", "bundle_id", "format"],
       "List or export the broadcast channels of an app",
       answers: [
-        .list("All channels of the app in that environment; as NDJSON or CSV too", "BroadcastChannel", "BroadcastChannel")
+        .list(
+          "All channels of the app in that environment; as NDJSON or CSV too", "BroadcastChannel", "BroadcastChannel")
       ],
       problems: [.notFound, .invalidChannel, .providerRefused, .providerUnavailable]
     ) { $0.channels.listChannels },

@@ -15,7 +15,8 @@ struct BenchSuite {
   var kept: String?
 
   static let idle = "idle"
-  static let all = DispatchScenario.all.map(\.name) + AcceptScenario.all.map(\.name) + [idle, ZonesBench.name, ImportBench.name]
+  static let all =
+    DispatchScenario.all.map(\.name) + AcceptScenario.all.map(\.name) + [idle, ZonesBench.name, ImportBench.name]
 
   /// One run of a scenario; it announces its configuration.
   private typealias Run = (_ announce: (String) -> Void) throws -> Reading
