@@ -86,6 +86,8 @@ final class Auditor {
   ) async throws(Problem) -> HTTPServerResponse {
     let reader = compared ? AuditedOperations.reader(of: endpoint) : nil
     var entry = entry(endpoint, call)
+    // What was sent is stored under the id of its message.
+    if !call.request.body.isEmpty { entry.requestDigest = AuditDigest(sha256: Digest.sha256(call.request.body)) }
     if let reader { entry.before = await digest(reader, call, perform) }
     var act: AuditTrail.Act
     do throws(StoreError) {
@@ -124,7 +126,6 @@ final class Auditor {
     entry.requestID = call.request.header("x-request-id").flatMap {
       $0.isEmpty ? nil : Self.shown($0, Self.longestName)
     }
-    if !call.request.body.isEmpty { entry.requestDigest = AuditDigest(sha256: Digest.sha256(call.request.body)) }
     return entry
   }
 
@@ -191,17 +192,19 @@ final class Auditor {
     isWriting = true
     defer { isWriting = false }
     // What an app's trail does not take must not hold up the others.
-    for app in unwritten.keys {
+    for app in Array(unwritten.keys) {
+      // Taken out, so that what comes meanwhile copies nothing.
+      let entries = unwritten.removeValue(forKey: app) ?? []
+      var written = 0
       do throws(StoreError) {
-        while let entries = unwritten[app], !entries.isEmpty {
-          let some = Array(entries.prefix(Self.entriesAtOnce))
+        while written < entries.count {
+          let some = Array(entries[written..<min(entries.count, written + Self.entriesAtOnce)])
           try await trail.add(some, app: app, in: .sends)
-          // Others have come meanwhile.
-          unwritten[app]?.removeFirst(some.count)
+          written += some.count
           unwrittenCount -= some.count
         }
-        unwritten[app] = nil
       } catch {
+        unwritten[app] = Array(entries[written...]) + (unwritten[app] ?? [])
         writeSoon()
       }
     }
