@@ -118,7 +118,7 @@ final class Auditor {
     entry.address = call.request.peer
     entry.object =
       call.parameters.isEmpty
-      ? nil : Self.shown(call.parameters.map(Self.masked).joined(separator: "/"), Self.longestObject)
+      ? nil : Self.shown(call.parameters.map(AuditEntry.withoutSecret).joined(separator: "/"), Self.longestObject)
     let query = call.request.query.filter { !["cursor", "limit"].contains($0.name) }
     if !query.isEmpty {
       entry.query = Self.shown(query.map { "\($0.name)=\($0.value)" }.joined(separator: "&"), Self.longestObject)
@@ -127,12 +127,6 @@ final class Auditor {
       $0.isEmpty ? nil : Self.shown($0, Self.longestName)
     }
     return entry
-  }
-
-  /// A secret that somebody took for an id.
-  private static func masked(_ parameter: String) -> String {
-    let prefix = ["fan_", "fk_"].first { parameter.hasPrefix($0) }
-    return prefix.map { $0 + "…" } ?? parameter
   }
 
   /// The first so many bytes, without what would steer a terminal or begin a line.
@@ -226,7 +220,7 @@ final class Auditor {
     tidying = loop.after(milliseconds: milliseconds) { [self] in
       tidySoon(Self.tidyPeriod)
       loop.spawn { [self] in
-        for app in configuration.apps.keys { try? await trail.tidy([app]) }
+        for app in configuration.apps.keys { try? await trail.tidy(app) }
       }
     }
   }
@@ -248,8 +242,8 @@ final class Auditor {
         "app": app.rawValue, "began_at": entry.beganAt.rfc3339, "query": entry.query ?? "",
         "request_digest": entry.requestDigest?.description ?? "", "before_digest": entry.before?.description ?? "",
         "after_digest": entry.after?.description ?? "", "operation": entry.operation, "outcome": entry.outcome.rawValue,
-        "key": entry.key ?? "",
-        "address": entry.address ?? "", "object": entry.object ?? "", "created_id": entry.created ?? "",
+        "key": entry.key ?? "", "address": entry.address ?? "",
+        "object": entry.object ?? "", "created_id": entry.created ?? "",
         "status": entry.status.map(String.init) ?? "", "code": entry.code ?? "", "request_id": entry.requestID ?? "",
       ])
   }

@@ -54,14 +54,13 @@ struct DeviceCalls {
     }
   }
 
-  /// The token or the installation is a device's already.
+  /// It makes no new device. Of an installation its own device counts: each new one makes a device, whatever its token.
   private func isKnown(_ reading: DeviceReading, _ app: AppID) async throws(Problem) -> Bool {
     var reading = reading
     do throws(StoreError) {
-      if try await store.tokens.owners(of: [reading.device.address], app: app).first.flatMap({ $0 }) != nil {
-        return true
+      guard reading.installation != nil else {
+        return try await store.tokens.owners(of: [reading.device.address], app: app).first.flatMap { $0 } != nil
       }
-      guard reading.installation != nil else { return false }
       reading.takeInstallation(in: app)
       return try await store.devices.device(reading.device.id, app: app) != nil
     } catch {

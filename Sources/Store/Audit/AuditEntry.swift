@@ -45,6 +45,12 @@ package struct AuditEntry: Hashable, Sendable {
   package var before: AuditDigest?
   package var after: AuditDigest?
 
+  /// An id as an entry has it: of an API key's secret that somebody took for one only how it begins.
+  package static func withoutSecret(_ id: String) -> String {
+    let prefix = ["fan_", "fk_"].first { id.hasPrefix($0) }
+    return prefix.map { $0 + "…" } ?? id
+  }
+
   /// One that begins now.
   package init(operation: String, at now: WallTime) {
     self.operation = operation

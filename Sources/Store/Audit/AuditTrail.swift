@@ -65,24 +65,22 @@ package struct AuditTrail: StorePart {
 
   // MARK: Acts that never ended
 
-  /// An act that began so long ago does not go on: its process has ended.
+  /// Milliseconds. An act that began so long ago has mostly lost its process; if it goes on, its end comes as well.
   private static let longestAct: Int64 = 600_000
 
   /// Enters acts whose process ended before them as unknown, and lets old entries go that no newer one pushes out.
-  package func tidy(_ apps: [AppID]) async throws(StoreError) {
+  package func tidy(_ app: AppID) async throws(StoreError) {
     let now = loop.wallNow
     let oldest = max(0, now.milliseconds - settings.auditSeconds * 1_000)
-    for app in apps {
-      for (mark, trail, entry) in try await actsAtWork(app) where now - entry.beganAt > Self.longestAct {
-        var ended = entry
-        (ended.outcome, ended.at) = (.unknown, now)
-        _ = try await add([ended], ending: mark, app: app, in: trail, onlyIfAtWork: true)
-      }
-      _ = try await ask(
-        AuditTrailName.allCases.map {
-          RedisCommand("XTRIM", keys.auditTrail(app, $0), "MINID", "~", String(oldest))
-        }, partition: keys.auditHome(app))
+    for (mark, trail, entry) in try await actsAtWork(app) where now - entry.beganAt > Self.longestAct {
+      var ended = entry
+      (ended.outcome, ended.at) = (.unknown, now)
+      _ = try await add([ended], ending: mark, app: app, in: trail, onlyIfAtWork: true)
     }
+    _ = try await ask(
+      AuditTrailName.allCases.map {
+        RedisCommand("XTRIM", keys.auditTrail(app, $0), "MINID", "~", String(oldest))
+      }, partition: keys.auditHome(app))
   }
 
   /// Those that have begun and not ended.

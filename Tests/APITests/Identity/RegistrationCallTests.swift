@@ -161,6 +161,8 @@ struct RegistrationCallTests {
       #expect(ask("t-2").status == 201)
       let refused = ask("t-3")
       #expect(ask("t-1").status == 200, "a known device goes on, whoever used the place up")
+      let another = #","installation":"01234567-89ab-4def-8123-456789abcdef""#
+      #expect(ask("t-1", another).status == 429, "a new installation is a new device, whatever its token")
       #expect(refused.status == 429 && refused.code == "too_many_registrations", "\(refused.text)")
       // Two in an hour are one in half an hour.
       #expect((1_700...1_801).contains(Int(refused.header("retry-after") ?? "") ?? 0), "\(refused.headers)")

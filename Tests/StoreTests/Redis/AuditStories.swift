@@ -124,11 +124,11 @@ struct AuditStories {
           .map { "\($0.entry.operation) \($0.entry.outcome)" }
       }
       #expect(try await told() == ["young begun", "dead begun", "old done"])
-      try await store.audit.tidy([shop])
+      try await store.audit.tidy(shop)
       for _ in 1...2 {
         let ended = try await told()
         #expect(ended.first == "young begun" && ended.dropFirst().sorted() == ["dead unknown", "old done"])
-        try await store.audit.tidy([shop])
+        try await store.audit.tidy(shop)
       }
     }
   }

@@ -71,7 +71,7 @@ enum KeysCommand {
           return try await work.run(store.keyring, now: loop.wallNow, view).code
         }
         var entry = AuditEntry(command: operation, at: loop.wallNow)
-        entry.object = keyID
+        entry.object = keyID.map(AuditEntry.withoutSecret)
         return try await store.audit.record(entry, app: app) {
           try await work.run(store.keyring, now: loop.wallNow, view)
         } tell: { done, entry in
