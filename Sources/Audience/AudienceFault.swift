@@ -35,3 +35,13 @@ package struct AudienceFault: Error, Hashable, Sendable {
     return start + detail + (suggestion.map { "; did you mean `\($0)`?" } ?? "")
   }
 }
+
+/// All that is wrong with a list of filters.
+package struct AudienceFaults: Error, Hashable, Sendable {
+  /// In the order of their entries; never empty.
+  package var faults: [AudienceFault]
+
+  init(faults: [AudienceFault]) { self.faults = faults }
+
+  init(_ place: AudienceFault.Place, _ detail: String) { faults = [AudienceFault(place, detail)] }
+}

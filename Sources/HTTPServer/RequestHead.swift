@@ -77,7 +77,8 @@ struct RequestHead {
     for pair in target.dropFirst(path.count + 1).split(separator: UInt8(ascii: "&")) {
       let name = pair.prefix { $0 != UInt8(ascii: "=") }
       guard let decodedName = decode(name), let value = decode(pair.dropFirst(name.count + 1)) else {
-        throw .badRequest("The query holds a broken percent-encoding.")
+        throw .badRequest(
+          "A percent sign in the query must begin a byte of UTF-8, such as %C3%A9; a percent sign itself is %25")
       }
       query.append((decodedName, value))
     }

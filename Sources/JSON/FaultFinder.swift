@@ -66,8 +66,18 @@ struct FaultFinder {
     case UInt8(ascii: "'"): throw fault("write strings in double quotes, not in single quotes")
     case UInt8(ascii: "/"): throw fault("JSON has no comments: remove it")
     case nil: throw fault("the text ends where a value is expected")
+    case UInt8(ascii: ","): throw fault("a comma too many: remove it")
+    case _ where isTypographicQuote:
+      throw fault("write strings in straight double quotes (\"), not in typographic ones")
     default: throw fault("this is not JSON: a value is expected here")
     }
+  }
+
+  /// One of “ ” „ « » ‘ ’ ‚, as text processors set them.
+  private var isTypographicQuote: Bool {
+    let next = bytes[at...].prefix(3)
+    return next.starts(with: [0xe2, 0x80]) && (0x98...0x9f).contains(next.last ?? 0)
+      || next.starts(with: [0xc2, 0xab]) || next.starts(with: [0xc2, 0xbb])
   }
 
   private mutating func enter() throws(JSONFault) {
@@ -91,11 +101,17 @@ struct FaultFinder {
     }
   }
 
+  private var keyFault: String {
+    if byte == UInt8(ascii: ",") { return "a comma too many: remove it" }
+    return
+      "write the key in \(isTypographicQuote ? "straight double quotes (\"), not in typographic ones" : "double quotes")"
+  }
+
   private mutating func object() throws(JSONFault) {
     try enter()
     if byte == UInt8(ascii: "}") { return leave() }
     while true {
-      guard byte == UInt8(ascii: "\"") else { throw fault("write the key in double quotes") }
+      guard byte == UInt8(ascii: "\"") else { throw fault(keyFault) }
       try string()
       skipSpace()
       guard byte == UInt8(ascii: ":") else { throw fault("a colon must follow the key") }
@@ -160,7 +176,8 @@ struct FaultFinder {
     if let byte, isWord(byte) || byte == UInt8(ascii: ".") { throw fault("this is not a JSON number", at: start) }
     let text = String(decoding: bytes[start..<at], as: UTF8.self)
     if isWhole, Int64(text) == nil, UInt64(text) == nil {
-      throw fault("the whole number has more than 64 bits: send it as a string", at: start)
+      throw fault(
+        "the whole number has more than 64 bits: send it as a string, or send a smaller one", at: start)
     }
     if Double(text)?.isFinite != true { throw fault("the number is too large: send it as a string", at: start) }
   }

@@ -50,7 +50,7 @@ struct FilterTests {
       (#"[{"field":"app_version","relation":">","value":"=2"}]"#, "`=2`"),
     ])
   func refuses(_ json: String, _ words: String) throws {
-    let fault = try #require(throws: AudienceFault.self) { try tree(json) }
+    let fault = try #require(try #require(throws: AudienceFaults.self) { try tree(json) }.faults.first)
     #expect(fault.message.contains(words), "\(fault.message)")
   }
 

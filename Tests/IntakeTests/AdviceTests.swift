@@ -44,6 +44,13 @@ struct AdviceTests {
       (alert(#""notification":{"title":"T"},"expiration":60"#), "`expiration` is `ttl`, in seconds from now"),
       (alert(#""notification":{"title":"T","text":"b"}"#), "`text` is `notification.body`"),
       (alert(#""notification":{"title":"T","tag":"b"}"#), "`tag` is `notification.android_tag`"),
+      (alert(#""notification":{"title":"T"},"isIos":true"#), "`to.audience`, with `platform:ios`"),
+      (alert(#""notification":{"title":"T"},"large_icon":"x""#), "`overrides.onesignal.large_icon`"),
+      (alert(#""notification":{"title":"T"},"target_channel":"push""#), "Fanfare sends pushes only"),
+      (
+        alert(#""notification":{"title":"T"},"ios_interruption_level":"active""#),
+        "`ios_interruption_level` is `notification.interruption_level`"
+      ),
       (alert(#""notification":{"title":"T","loc-key":"b"}"#), "`loc-key` is `notification.body_key`"),
       (alert(#""notification":{"title":"T","title-loc-key":"b"}"#), "`title-loc-key` is `notification.title_key`"),
       (alert(#""notification":{"title":"T","image_url":"b"}"#), "`image_url` is `notification.image`"),

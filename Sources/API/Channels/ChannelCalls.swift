@@ -13,13 +13,7 @@ struct ChannelCalls {
   let channels: BroadcastChannels
 
   func createChannel(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let reading: ChannelReading
-    let document = try call.document()
-    do throws(Refusal) {
-      reading = try ChannelReader.read(document)
-    } catch {
-      throw Problem(error, .invalidChannel)
-    }
+    let reading = try reading(of: call)
     let place = ChannelPlace(bundleID: reading.bundleID, environment: reading.environment)
     let reply = try await carryOut(.create(keepsNewest: reading.keepsNewest), place, call)
     guard case .created(let id) = reply else { throw Problem.unexpected(reply) }
@@ -33,6 +27,10 @@ struct ChannelCalls {
     }
     let headers = [Header("location", "/v1/channels/\(ChannelName.step(id))\(place.query)")]
     return Answer.json(201, headers: headers) { place.write(id, keepsNewest: reading.keepsNewest, to: &$0) }
+  }
+
+  func reading(of call: Call) throws(Problem) -> ChannelReading {
+    try call.read(.invalidChannel) { document throws(Refusal) in try ChannelReader.read(document) }
   }
 
   func listChannels(_ call: Call) async throws(Problem) -> HTTPServerResponse {

@@ -4,7 +4,7 @@ extension Endpoint {
   static let channels: [Endpoint] = [
     Endpoint(
       "createChannel", "POST", "/v1/channels", .key([.channels]), "Create a broadcast channel",
-      body: .init("ChannelRequest"),
+      body: .init("ChannelRequest") { $0.channels.reading },
       answers: [.json(201, "Created at the provider", "BroadcastChannel")],
       problems: [.invalidChannel, .channelLimit, .providerRefused, .providerUnavailable]
     ) { $0.channels.createChannel },

@@ -17,18 +17,21 @@ struct DeviceCalls {
   /// `PUT /v1/devices/{id}`: the registration replaces what was known. Only what is disabled stays so until a
   /// registration says `enabled`.
   func putDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
+    try await put(try readNamed(call), call)
+  }
+
+  func readNamed(_ call: Call) throws(Problem) -> DeviceReading {
     guard let text = call.parameters.first, DeviceReader.isDeviceID(text) else {
       throw Problem(
         .invalidDevice, "A device id has 1–128 bytes of printable ASCII, without space and slash")
     }
     try Call.checkName(text, as: "id", .invalidDevice)
-    let reading = try read(call, id: DeviceID(rawValue: text))
-    return try await put(reading, call)
+    return try read(call, id: DeviceID(rawValue: text))
   }
 
   /// `POST /v1/devices`: by token, under the id that holds it. A `register` key may do no more than an app should.
   func registerDevice(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    var reading = try read(call, id: nil)
+    var reading = try readByToken(call)
     let app = try configuration.tenant(call.app)
     let user = try RequestIdentity.user(in: call.request, of: app, now: call.now)
     if let user { try reading.take(user: user) }
@@ -136,12 +139,11 @@ struct DeviceCalls {
     return Problem(.invalidDevice, detail, violations: [Violation("/user", Violation.Code.tooMany, detail)])
   }
 
+  func readByToken(_ call: Call) throws(Problem) -> DeviceReading { try read(call, id: nil) }
+
   private func read(_ call: Call, id: DeviceID?) throws(Problem) -> DeviceReading {
-    let document = try call.document()
-    do throws(Refusal) {
-      return try DeviceReader.read(document, id: id, now: call.now, providers: configuration.tokenRules)
-    } catch {
-      throw Problem(error, .invalidDevice)
+    try call.read(.invalidDevice) { document throws(Refusal) in
+      try DeviceReader.read(document, id: id, now: call.now, providers: configuration.tokenRules)
     }
   }
 

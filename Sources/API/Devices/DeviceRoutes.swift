@@ -15,7 +15,7 @@ extension Endpoint {
     ) { $0.deviceLists.listDevices },
     Endpoint(
       "registerDevice", "POST", registrationPath, .key([.devices, .register]), "Register a device by its token",
-      body: .init("DeviceRegistration"), headers: [.identity],
+      body: .init("DeviceRegistration") { $0.devices.readByToken }, headers: [.identity],
       answers: [.json(200, "Replaced, revived or moved", "Registered"), .json(201, "Created", "Registered")],
       problems: [.invalidDevice, .identityRequired, .identityExpired, .invalidIdentity, .tooManyRegistrations],
       // What phones and their servers say of devices is no act of an operator; deletions and imports are.
@@ -42,7 +42,7 @@ extension Endpoint {
     ) { $0.deviceLists.exportDevices },
     Endpoint(
       "putDevice", "PUT", "/v1/devices/{id}", .key([.devices]), "Register or replace a device",
-      body: .init("DeviceRegistration"),
+      body: .init("DeviceRegistration") { $0.devices.readNamed },
       answers: [.json(200, "Replaced, revived or moved", "Registered"), .json(201, "Created", "Registered")],
       problems: [.invalidDevice], audit: Audit.none
     ) { $0.devices.putDevice },
@@ -58,7 +58,7 @@ extension Endpoint {
     ) { $0.devices.deleteDevice },
     Endpoint(
       "changeDeviceTags", "PATCH", "/v1/devices/{id}/tags", .key([.devices]),
-      "Add, remove or replace the tags of a device", body: .init("TagEdit"),
+      "Add, remove or replace the tags of a device", body: .init("TagEdit") { $0.tags.edit(ofDevice:) },
       answers: [.json(200, "The tags after the change", "Tags")],
       problems: [.invalidTags, .notFound], audit: Audit.none
     ) { $0.tags.changeDeviceTags },
@@ -100,7 +100,7 @@ extension Endpoint {
   static let users: [Endpoint] = [
     Endpoint(
       "putUserTags", "PUT", "/v1/users/{user}/tags", .key([.devices]),
-      "Set the tags of all devices of a user, including later ones", body: .init("UserTags"),
+      "Set the tags of all devices of a user, including later ones", body: .init("UserTags") { $0.tags.edit(ofUser:) },
       answers: [.json(200, "The tags after the change", "Tags")],
       problems: [.invalidTags, .notFound], audit: Audit.none
     ) { $0.tags.putUserTags },

@@ -12,7 +12,7 @@ struct TagCalls {
   /// `PATCH /v1/devices/{id}/tags`: in one step, so that two changes at once both hold.
   func changeDeviceTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try call.deviceID()
-    let edit = try edit(in: call, TagReader.edit)
+    let edit = try edit(ofDevice: call)
     try await stock.check((edit.replace ?? []) + edit.add, call.app)
     let result: TagChange.Result
     do throws(StoreError) {
@@ -26,7 +26,7 @@ struct TagCalls {
   /// `PUT /v1/users/{user}/tags`: on every device of the user, also on those registered later.
   func putUserTags(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let user = try call.user()
-    let edit = try edit(in: call, TagReader.userTags)
+    let edit = try edit(ofUser: call)
     try await stock.check((edit.replace ?? []) + edit.add, call.app)
     let result: TagChange.Result
     do throws(StoreError) {
@@ -73,16 +73,9 @@ struct TagCalls {
 
   private static let tagMark = "t:"
 
-  private func edit(
-    in call: Call, _ read: (JSONValue) throws(Refusal) -> TagEdit
-  ) throws(Problem) -> TagEdit {
-    let document = try call.document()
-    do throws(Refusal) {
-      return try read(document)
-    } catch {
-      throw Problem(error, .invalidTags)
-    }
-  }
+  func edit(ofDevice call: Call) throws(Problem) -> TagEdit { try call.read(.invalidTags, TagReader.edit) }
+
+  func edit(ofUser call: Call) throws(Problem) -> TagEdit { try call.read(.invalidTags, TagReader.userTags) }
 
   private func answer(
     _ result: TagChange.Result, _ name: (key: String, value: String), warnings: [Notice], else missing: Problem

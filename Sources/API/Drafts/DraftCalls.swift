@@ -186,13 +186,8 @@ final class DraftCalls {
 
   // MARK: Parts
 
-  private func reading(of call: Call) throws(Problem) -> DraftReading {
-    let document = try call.document()
-    do throws(Refusal) {
-      return try reading(of: document, call)
-    } catch {
-      throw Problem(error, .invalidDraft)
-    }
+  func reading(of call: Call) throws(Problem) -> DraftReading {
+    try call.read(.invalidDraft) { document throws(Refusal) in try reading(of: document, call) }
   }
 
   private func reading(of document: JSONValue, _ call: Call) throws(Refusal) -> DraftReading {

@@ -8,7 +8,8 @@ extension Endpoint {
       answers: [.list("All of them, newest first; as NDJSON or CSV too", "Draft", "DraftSummary")]
     ) { $0.drafts.listDrafts },
     Endpoint(
-      "createDraft", "POST", "/v1/drafts", .key([.send]), "Create a draft", body: .init("DraftToKeep"),
+      "createDraft", "POST", "/v1/drafts", .key([.send]), "Create a draft",
+      body: .init("DraftToKeep") { $0.drafts.reading },
       answers: [.json(201, "Kept until it is sent or deleted", "Draft")],
       problems: [.invalidDraft, .draftLimit]
     ) { $0.drafts.createDraft },
@@ -20,7 +21,7 @@ extension Endpoint {
     ) { $0.drafts.readDraft },
     Endpoint(
       "replaceDraft", "PUT", "/v1/drafts/{id}", .key([.send]), "Replace a draft, if nobody has changed it since",
-      body: .init("DraftToKeep"), headers: [.match],
+      body: .init("DraftToKeep") { $0.drafts.reading }, headers: [.match],
       answers: [.json(200, "Replaced", "Draft")],
       problems: [.invalidDraft, .notFound, .draftSent, .draftConflict, .preconditionRequired]
     ) { $0.drafts.replaceDraft },
@@ -37,14 +38,14 @@ extension Endpoint {
     ) { $0.draftSending.countDraft },
     Endpoint(
       "testDraft", "POST", "/v1/drafts/{id}/test", .key([.send, .test]), "Send a draft to test lists only",
-      body: .init("Test"),
+      body: .init("Test") { $0.draftTests.reading },
       answers: [.json(202, "A message for each variant, stored durably", "Tests")],
       problems: [.invalidTest, .notFound, .draftSent]
     ) { $0.draftTests.testDraft },
     Endpoint(
       "sendDraft", "POST", "/v1/drafts/{id}/send", .key([.send]), query: ["dry_run"],
       "Send a draft, once, now or at a time; with `dry_run`, show what would be sent",
-      body: .init("DraftSending", mayBeMissing: true), headers: [.match],
+      body: .init("DraftSending", mayBeMissing: true) { $0.draftSending.time }, headers: [.match],
       answers: [
         .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
         .json(202, "Stored durably, now or by an earlier request", "Accepted"),
@@ -63,7 +64,7 @@ extension Endpoint {
     ) { $0.testLists.listTestLists },
     Endpoint(
       "putTestList", "PUT", "/v1/test_lists/{name}", .key([.send]), "Create or replace a test list",
-      body: .init("TestListToKeep"),
+      body: .init("TestListToKeep") { $0.testLists.recipients },
       answers: [.json(200, "Replaced", "TestList"), .json(201, "Created", "TestList")],
       problems: [.invalidTestList]
     ) { $0.testLists.putTestList },

@@ -97,13 +97,10 @@ struct DraftSendCalls {
   }
 
   /// Nil: the body says nothing of it.
-  private func time(of call: Call) throws(Problem) -> ScheduleChange? {
+  func time(of call: Call) throws(Problem) -> ScheduleChange? {
     guard !call.request.body.isEmpty else { return nil }
-    let document = try call.document()
-    do throws(Refusal) {
-      return try ScheduleReader.readOfDraft(document, now: call.now)
-    } catch {
-      throw Problem(error, .invalidBody)
+    return try call.read(.invalidBody) { document throws(Refusal) in
+      try ScheduleReader.readOfDraft(document, now: call.now)
     }
   }
 

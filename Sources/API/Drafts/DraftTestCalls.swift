@@ -18,13 +18,7 @@ struct DraftTestCalls {
 
   /// `POST /v1/drafts/{id}/test`: a message for each variant, or for the one that is named.
   func testDraft(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let document = try call.document()
-    let reading: TestReading
-    do throws(Refusal) {
-      reading = try TestReader.read(document)
-    } catch {
-      throw Problem(error, .invalidTest)
-    }
+    let reading = try reading(of: call)
     let recipients = try await recipients(of: reading.lists, call)
     let draft = try await lookup.draft(try call.draftID(), call.app)
     let tests = try chosen(DraftReader.tests(of: try lookup.document(of: draft)), reading.variant)
@@ -43,6 +37,10 @@ struct DraftTestCalls {
         message.write(to: &writer)
       }
     }
+  }
+
+  func reading(of call: Call) throws(Problem) -> TestReading {
+    try call.read(.invalidTest) { document throws(Refusal) in try TestReader.read(document) }
   }
 
   private func chosen(_ tests: [(variant: String?, message: JSONValue)], _ variant: String?) throws(Problem)

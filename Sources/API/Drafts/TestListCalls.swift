@@ -36,17 +36,19 @@ struct TestListCalls {
     return Answer.json { list.write(to: &$0) }
   }
 
+  func recipients(of call: Call) throws(Problem) -> JSONValue {
+    try call.read(.invalidTestList) { document throws(Refusal) in
+      _ = try TestReader.list(document, providers: configuration.tokenRules)
+      return document
+    }
+  }
+
   func putTestList(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     guard let name = call.parameters.first, AudienceName.isWellFormed(name) else {
       throw Problem(.invalidTestList, "The name in the path must be 1–64 letters, digits, `_`, `-` and `.`")
     }
     try Call.checkName(name, as: "name", .invalidTestList)
-    let document = try call.document()
-    do throws(Refusal) {
-      _ = try TestReader.list(document, providers: configuration.tokenRules)
-    } catch {
-      throw Problem(error, .invalidTestList)
-    }
+    let document = try recipients(of: call)
     let list = StoredTestList(name: name, recipients: String(decoding: document.encoded, as: UTF8.self))
     let isNew: Bool?
     do throws(StoreError) {

@@ -26,7 +26,7 @@ struct KeyCalls {
   }
 
   func createKey(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let reading = try read(call) { reader, document throws(Refusal) in try reader.newKey(from: document) }
+    let reading = try newKey(of: call)
     let new = NewKey(
       name: reading.name ?? "", scopes: Set((reading.scopes ?? []).compactMap { Scope(rawValue: $0) }),
       expiresAt: reading.expiresAt ?? nil, addresses: reading.addresses ?? [])
@@ -43,7 +43,7 @@ struct KeyCalls {
   }
 
   func changeKey(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let reading = try read(call) { reader, document throws(Refusal) in try reader.edit(from: document) }
+    let reading = try edit(of: call)
     let edit = KeyEdit(
       name: reading.name, scopes: reading.scopes.map { Set($0.compactMap { Scope(rawValue: $0) }) },
       expiresAt: reading.expiresAt, addresses: reading.addresses)
@@ -58,11 +58,7 @@ struct KeyCalls {
   }
 
   func rotateKey(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    var keep: Int64?
-    if !call.request.body.isEmpty {
-      let document = try call.document()
-      do throws(Refusal) { keep = try KeyReader.rotation(from: document) } catch { throw Problem(error, .invalidKey) }
-    }
+    let keep = try rotation(of: call)
     let id = call.parameters.first ?? ""
     do throws(KeyringFault) {
       let rotated = try await store.keyring.rotate(
@@ -100,14 +96,25 @@ struct KeyCalls {
     }
   }
 
+  func newKey(of call: Call) throws(Problem) -> KeyReading {
+    try read(call) { reader, document throws(Refusal) in try reader.newKey(from: document) }
+  }
+
+  func edit(of call: Call) throws(Problem) -> KeyReading {
+    try read(call) { reader, document throws(Refusal) in try reader.edit(from: document) }
+  }
+
+  /// Seconds that the former secret stays valid; nil: the body says nothing of it.
+  func rotation(of call: Call) throws(Problem) -> Int64? {
+    guard !call.request.body.isEmpty else { return nil }
+    return try call.read(.invalidKey) { document throws(Refusal) in try KeyReader.rotation(from: document) }
+  }
+
   private func read(
     _ call: Call, _ read: (KeyReader, JSONValue) throws(Refusal) -> KeyReading
   ) throws(Problem) -> KeyReading {
-    let document = try call.document()
-    do throws(Refusal) {
-      return try read(KeyReader(scopes: Scope.allCases.map(\.rawValue), now: call.now), document)
-    } catch {
-      throw Problem(error, .invalidKey)
+    try call.read(.invalidKey) { document throws(Refusal) in
+      try read(KeyReader(scopes: Scope.allCases.map(\.rawValue), now: call.now), document)
     }
   }
 }

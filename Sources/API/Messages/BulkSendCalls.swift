@@ -173,14 +173,15 @@ final class BulkSendCalls {
     return ReadLine(index: index, document: document, body: body, idempotency: idempotency, keyFault: fault)
   }
 
-  /// Lines that were accepted before are answered as then, whatever has changed since.
+  /// Lines that were accepted before are answered with the same message, whatever has changed since.
   private func settleRepeated(_ parsed: inout [ReadLine], _ call: Call, _ work: BulkWork) async {
     let all = parsed
     await loop.abreast(all.count, width: Self.linesAbreast) { place in
       guard let idempotency = all[place].idempotency else { return }
       do throws(Problem) {
         guard let earlier = try await self.keys.lookUp(idempotency, call.app) else { return }
-        work.settle(all[place].index, .success(try await self.acceptor.became(earlier, of: nil, call.app)))
+        let repeated = await self.preparation.prepare(again: earlier, all[place].document, call)
+        work.settle(all[place].index, .success(try await self.acceptor.became(earlier, of: repeated, call.app)))
       } catch {
         work.fail(all[place].index, error)
       }

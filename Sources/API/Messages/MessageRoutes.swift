@@ -9,7 +9,7 @@ extension Endpoint {
     Endpoint(
       "sendMessage", "POST", messagesPath, .key([.send]), query: ["dry_run"],
       "Send a message to devices, users, tokens or an audience; with `dry_run`, show what would be sent",
-      body: .init("Message"), headers: [.idempotencyKey],
+      body: .init("Message") { $0.sending.reading }, headers: [.idempotencyKey],
       answers: [
         .json(200, "What would be sent (`dry_run`); nothing was stored", "DryRun"),
         .json(202, "Stored in Redis; the message survives any crash of the gateway", "Accepted"),
@@ -40,7 +40,7 @@ extension Endpoint {
     Endpoint(
       "rescheduleMessage", "PATCH", "/v1/messages/{id}", .key([.send]), query: ["dry_run"],
       "Change the time of a scheduled message that has not started; with `dry_run`, show the forecast",
-      body: .init("Schedule"),
+      body: .init("Schedule") { $0.rescheduling.change },
       answers: [.json(200, "With its new time and `warnings`; with `dry_run` nothing is changed", "MessageReport")],
       problems: [
         .invalidMessage, .messageStarted, .messageCompleted, .messageCancelled, .messageChanged, .notFound,
@@ -71,7 +71,8 @@ extension Endpoint {
     ) { $0.control.resumeMessage },
     Endpoint(
       "replayMessage", "POST", "/v1/messages/{id}/replay", .key([.send]),
-      "Send failed and expired deliveries again, as a new message", body: .init("Replay", mayBeMissing: true),
+      "Send failed and expired deliveries again, as a new message",
+      body: .init("Replay", mayBeMissing: true) { $0.replay.selection },
       headers: [.idempotencyKey],
       answers: [.json(202, "A new message, stored durably", "Accepted")],
       problems: [

@@ -195,14 +195,9 @@ final class ReplayCalls {
       retryAfter: 1)
   }
 
-  private func selection(of call: Call) throws(Problem) -> ReplaySelection {
+  func selection(of call: Call) throws(Problem) -> ReplaySelection {
     if call.request.body.isEmpty { return ReplaySelection() }
-    let document = try call.document()
-    do throws(Refusal) {
-      return try ReplayReader.read(document)
-    } catch {
-      throw Problem(error, .invalidMessage)
-    }
+    return try call.read(.invalidMessage) { document throws(Refusal) in try ReplayReader.read(document) }
   }
 
   /// Where an earlier replay stopped; nil: nowhere.

@@ -20,13 +20,7 @@ struct RescheduleCalls {
   /// answer has the forecast.
   func rescheduleMessage(_ call: Call) async throws(Problem) -> HTTPServerResponse {
     let id = try call.messageID()
-    let change: ScheduleChange
-    let document = try call.document()
-    do throws(Refusal) {
-      change = try ScheduleReader.read(document, now: call.now)
-    } catch {
-      throw Problem(error, .invalidMessage)
-    }
+    let change = try change(of: call)
     let isTrial = call.flag("dry_run")
     for _ in 0..<Self.attempts {
       let scheduled = try await scheduled(id, call)
@@ -69,6 +63,10 @@ struct RescheduleCalls {
   private static let cancelled = Problem(
     .messageCancelled,
     "The state is `cancelled`, and cannot change: send a new message, or POST …/replay with outcomes [\"cancelled\"]")
+
+  func change(of call: Call) throws(Problem) -> ScheduleChange {
+    try call.read(.invalidMessage) { document throws(Refusal) in try ScheduleReader.read(document, now: call.now) }
+  }
 
   /// The message as it waits now.
   private func scheduled(_ id: MessageID, _ call: Call) async throws(Problem) -> ScheduledMessage {

@@ -1,4 +1,6 @@
+import Domain
 import HTTPServer
+import Intake
 import Loop
 import Store
 
@@ -29,14 +31,12 @@ final class SendCalls {
     let isDryRun = call.flag("dry_run")
     let idempotency = try IdempotencyKeys.given(in: call.request)
     if !isDryRun, let idempotency, let earlier = try await keys.lookUp(idempotency, call.app) {
-      return Answer.accepted(try await acceptor.became(earlier, of: nil, call.app))
+      let repeated = await preparation.prepare(again: earlier, try? call.document(), call)
+      return Answer.accepted(try await acceptor.became(earlier, of: repeated, call.app))
     }
-    // Each step of a message to thousands takes the loop some milliseconds.
     let isLarge = call.request.body.count > Self.largeBody
-    let document = try call.document()
-    if isLarge { await loop.giveWay() }
-    let (reading, body) = (try await preparation.readWhole(document, call), call.request.body)
-    if isLarge { await loop.giveWay() }
+    let (document, reading) = try await reading(of: call)
+    let body = call.request.body
     // Requests with an idempotency key look first: the key of one that is not stored would stay reserved.
     var prepared = try await preparation.prepare(
       reading, document, body: body, call, owners: isDryRun || idempotency != nil ? .lookedUp : .askedByStore,
@@ -49,5 +49,15 @@ final class SendCalls {
     prepared.submission.idempotency = idempotency
     if isLarge { await loop.giveWay() }
     return Answer.accepted(try await acceptor.accept(prepared, call))
+  }
+
+  /// Each step of a message to thousands takes the loop some milliseconds.
+  func reading(of call: Call) async throws(Problem) -> (JSONValue, MessageReading) {
+    let isLarge = call.request.body.count > Self.largeBody
+    let document = try call.document()
+    if isLarge { await loop.giveWay() }
+    let reading = try await preparation.readWhole(document, call)
+    if isLarge { await loop.giveWay() }
+    return (document, reading)
   }
 }

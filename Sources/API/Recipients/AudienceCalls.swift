@@ -16,15 +16,12 @@ struct AudienceCalls {
   /// `POST /v1/audiences/count`: who is in it, exact and of the moment, and what would come of a message to it: the one
   /// in `message`, or a plain alert.
   func countAudience(_ call: Call) async throws(Problem) -> HTTPServerResponse {
-    let reading = try call.audience(as: .audience, providers: configuration.tokenRules)
+    let (reading, message, document) = try reading(of: call)
     let expression = try await resolver.writtenOut(
       reading.expression, call, at: reading.pointer, text: reading.text, .invalidAudience)
-    let document = try Self.message(countedBy: try call.document())
-    let message: Message
     let forecast: Forecast
     let warnings: [Notice]
     do throws(Problem) {
-      message = try preparation.read(document, call).message
       (forecast, warnings) = try await forecaster.count(message, call, document: document)
     } catch {
       throw error.moved(Self.pointer)
@@ -51,6 +48,31 @@ struct AudienceCalls {
     }
   }
 
+  /// The audience, and the message to it, which is whole in the document too.
+  func reading(of call: Call) throws(Problem) -> (AudienceReading, Message, JSONValue) {
+    let request = try call.document()
+    var audience: AudienceReading?
+    var violations: [Violation] = []
+    do throws(Problem) {
+      audience = try call.audience(as: .audience, providers: configuration.tokenRules)
+    } catch {
+      guard request.object != nil else { throw error }
+      violations = error.violations
+    }
+    violations += Self.misplaced(in: request)
+    let document = Self.message(countedBy: request)
+    do throws(Problem) {
+      let message = try preparation.read(document, call).message
+      if let audience, violations.isEmpty { return (audience, message, document) }
+    } catch {
+      // What the audience's own reader has told is not told twice.
+      violations += error.moved(Self.pointer).violations.filter {
+        audience != nil || $0.pointer.hasPrefix("/message/")
+      }
+    }
+    throw Problem(Refusal(violations: violations), .invalidAudience)
+  }
+
   /// Where the request has what the counted message has at `pointer`.
   private static func pointer(_ pointer: String) -> String {
     let steps = pointer.split(separator: "/")
@@ -62,14 +84,16 @@ struct AudienceCalls {
   /// What a message says of its recipients, and where a request to count says it.
   private static let membersOfCount = ["reach", "providers"]
 
-  /// The message whose recipients the request counts.
-  private static func message(countedBy request: JSONValue) throws(Problem) -> JSONValue {
-    let alert = [JSONMember("notification", .object([JSONMember("title", .string("-"))]))]
-    var members = request["message"]?.object ?? alert
-    let violations = (["to"] + membersOfCount).filter { name in members.contains { $0.key == name } }.map { name in
+  private static func misplaced(in request: JSONValue) -> [Violation] {
+    (["to"] + membersOfCount).filter { request["message"]?[$0] != nil }.map { name in
       Violation("/message/\(name)", .notAllowed, "recipients belong beside `message`: leave `\(name)` out here")
     }
-    guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidAudience) }
+  }
+
+  /// The message whose recipients the request counts.
+  private static func message(countedBy request: JSONValue) -> JSONValue {
+    let alert = [JSONMember("notification", .object([JSONMember("title", .string("-"))]))]
+    var members = request["message"]?.object ?? alert
     members.set(
       "to", .object((request.object ?? []).filter { $0.key != "message" && !membersOfCount.contains($0.key) }))
     for name in membersOfCount { members.set(name, request[name]) }

@@ -61,11 +61,8 @@ struct AudienceResolver {
 extension Call {
   /// The audience that the body names.
   func audience(as schema: Schema, providers: [ProviderName: TokenRules]) throws(Problem) -> AudienceReading {
-    let document = try document()
-    do throws(Refusal) {
-      return try AudienceReader.read(document, as: schema, providers: providers)
-    } catch {
-      throw Problem(error, .invalidAudience)
+    try read(.invalidAudience) { document throws(Refusal) in
+      try AudienceReader.read(document, as: schema, providers: providers)
     }
   }
 }

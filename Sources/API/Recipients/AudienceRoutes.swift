@@ -4,7 +4,7 @@ extension Endpoint {
   static let audiences: [Endpoint] = [
     Endpoint(
       "countAudience", "POST", "/v1/audiences/count", .key([.read]),
-      "Count an audience exactly, by provider and platform", body: .init("AudienceToCount"),
+      "Count an audience exactly, by provider and platform", body: .init("AudienceToCount") { $0.audiences.reading },
       answers: [
         .json(200, "The exact number of devices, and how many of them a message would be sent to now", "AudienceCount")
       ],
@@ -15,7 +15,8 @@ extension Endpoint {
       answers: [.list("All of them, by name; as NDJSON or CSV too", "NamedAudience", "NamedAudience")]
     ) { $0.namedAudiences.listAudiences },
     Endpoint(
-      "putAudience", "PUT", "/v1/audiences/{name}", .key([.admin]), "Name an audience", body: .init("AudienceToKeep"),
+      "putAudience", "PUT", "/v1/audiences/{name}", .key([.admin]), "Name an audience",
+      body: .init("AudienceToKeep") { $0.namedAudiences.reading },
       answers: [.json(200, "Replaced", "NamedAudience"), .json(201, "Created", "NamedAudience")],
       problems: [.invalidAudience]
     ) { $0.namedAudiences.putAudience },

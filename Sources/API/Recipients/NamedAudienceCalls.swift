@@ -40,7 +40,7 @@ struct NamedAudienceCalls {
       throw Problem(.invalidAudience, "The name in the path \(AudienceName.rule)")
     }
     try Call.checkName(name, as: "name", .invalidAudience)
-    let reading = try call.audience(as: .namedAudience, providers: configuration.tokenRules)
+    let reading = try reading(of: call)
     let audience = NamedAudience(name: name, expression: reading.expression.canonical)
     let change = try await changeAudiences(call.app) { edition throws(Problem) in
       // Looked at from its own name, an expression that leads back to it is a circle.
@@ -63,6 +63,10 @@ struct NamedAudienceCalls {
       audience.write(to: &writer)
       writer.objects("warnings", warnings) { $1.writeMembers(to: &$0) }
     }
+  }
+
+  func reading(of call: Call) throws(Problem) -> AudienceReading {
+    try call.audience(as: .namedAudience, providers: configuration.tokenRules)
   }
 
   private func notices(of name: String, isDeleted: Bool, _ call: Call) async throws(Problem) -> [Notice] {

@@ -54,6 +54,18 @@ struct Call {
     }
   }
 
+  /// What the body says, or all that is wrong with it.
+  func read<Value>(
+    _ code: ProblemCode, _ read: (JSONValue) throws(Refusal) -> Value
+  ) throws(Problem) -> Value {
+    let document = try document()
+    do throws(Refusal) {
+      return try read(document)
+    } catch {
+      throw Problem(error, code)
+    }
+  }
+
   /// `?limit`, 1…1000.
   func limit() -> Int {
     guard let text = request.query("limit") else { return 100 }

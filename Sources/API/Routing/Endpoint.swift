@@ -17,9 +17,23 @@ package struct Endpoint: Sendable {
     var schema: String
     var forms: [ListForm]
     var mayBeMissing: Bool
+    /// Reads a whole body without any effect, or throws all that is wrong with it. Nil: its lines are read one by one.
+    var check: Check?
 
-    init(_ schema: String, in forms: [ListForm] = [.json], mayBeMissing: Bool = false) {
-      (self.schema, self.forms, self.mayBeMissing) = (schema, forms, mayBeMissing)
+    typealias Check = @Sendable (Resources) -> (Call) async throws(Problem) -> Void
+
+    /// Of NDJSON or CSV.
+    init(_ schema: String, in forms: [ListForm]) {
+      (self.schema, self.forms, mayBeMissing) = (schema, forms, false)
+    }
+
+    /// Of JSON. `reading`: what its operation begins with.
+    init<Reading>(
+      _ schema: String, mayBeMissing: Bool = false,
+      reading: @escaping @Sendable (Resources) -> (Call) async throws(Problem) -> Reading
+    ) {
+      (self.schema, self.mayBeMissing, forms) = (schema, mayBeMissing, [.json])
+      check = { resources in { call throws(Problem) in _ = try await reading(resources)(call) } }
     }
 
     var types: [String] { forms.map(\.mediaType) }

@@ -4,13 +4,13 @@ import HTTPServer
 import Intake
 import Store
 
-/// What query parameters may hold. They are checked before an operation begins, so that all faults are told at once,
-/// and a mistyped `dry_run` sends nothing.
+/// What query parameters may hold. They are checked before an operation begins: a mistyped `dry_run` sends nothing.
 struct QueryRules {
   /// Names of the providers, in order.
   let providers: [ProviderName]
 
-  func check(_ call: Call, _ endpoint: Endpoint) throws(Problem) {
+  /// All that is wrong with them.
+  func violations(in call: Call, _ endpoint: Endpoint) -> [Violation] {
     var violations: [Violation] = []
     var seen: Set<String> = []
     for (name, value) in call.request.query {
@@ -32,7 +32,7 @@ struct QueryRules {
       violation.parameter = "from"
       violations.append(violation)
     }
-    guard violations.isEmpty else { throw Problem(Refusal(violations: violations), .invalidParameter) }
+    return violations
   }
 
   private static func unknown(_ name: String, of endpoint: Endpoint, _ suggestions: SuggestionBudget) -> String {

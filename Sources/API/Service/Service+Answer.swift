@@ -39,10 +39,10 @@ extension Service {
   }
 
   /// What the server refused before it became a request.
-  static func refuse(_ refusal: HTTPRefusal) -> HTTPServerResponse {
+  static func refuse(_ refusal: HTTPRefusal, _ settings: ServiceSettings) -> HTTPServerResponse {
     switch refusal {
     case .badRequest(let detail): Answer.problem(Problem(.badRequest, detail))
-    case .bodyTooLarge(let limit): Answer.problem(ServiceSettings.bodyTooLarge(limit))
+    case .bodyTooLarge(let limit): Answer.problem(settings.bodyTooLarge(limit))
     case .headTooLarge: Answer.problem(Problem(.headTooLarge, "Send fewer or shorter headers"))
     case .timedOut: Answer.problem(Problem(.requestTimeout, "Send the request faster, or in parts"))
     case .noMemory(.total):
@@ -79,22 +79,38 @@ extension Service {
     let call = Call(
       request: request, parameters: permit.parameters, key: key, now: loop.wallNow, allowance: allowance,
       cursorSecret: store.session.cursorSecret)
-    try queryRules.check(call, permit.endpoint)
+    let violations = queryRules.violations(in: call, permit.endpoint)
+    guard violations.isEmpty else { throw await refusal(of: violations, call, permit.endpoint) }
     try IdempotencyKeys.checkTaken(request, permit.endpoint)
     try checkBody(request, permit.endpoint)
     try await call.take(.bytes, request.body.count)
-    if permit.endpoint.refusesFields, !request.body.isEmpty {
-      let document = try call.document()
-      do throws(Refusal) {
-        try EmptyReader.read(document)
-      } catch {
-        throw Problem(error, .invalidBody)
-      }
-    }
+    if permit.endpoint.refusesFields { try Self.refuseFields(call, permit.endpoint) }
     var response = try await carryOut(permit.endpoint, call)
     let fields = allowance.fields
     if !fields.isEmpty { response.headers += fields }
     return response
+  }
+
+  /// What is wrong with the query, and with the body as well, so that one answer tells all. Nothing is done.
+  private func refusal(of query: [Violation], _ call: Call, _ endpoint: Endpoint) async -> Problem {
+    var violations = query
+    do throws(Problem) {
+      try checkBody(call.request, endpoint)
+      try await call.take(.bytes, call.request.body.count)
+      if endpoint.refusesFields { try Self.refuseFields(call, endpoint) }
+      try await endpoint.body?.check?(resources)(call)
+    } catch {
+      if error.violations.isEmpty, !error.code.isRetryable {
+        violations.append(Violation("", error.code.rawValue, error.detail))
+      }
+      violations += error.violations
+    }
+    return Problem(Refusal(violations: violations), .invalidParameter)
+  }
+
+  private static func refuseFields(_ call: Call, _ endpoint: Endpoint) throws(Problem) {
+    guard !call.request.body.isEmpty else { return }
+    try call.read(.invalidBody) { document throws(Refusal) in try EmptyReader.read(document, query: endpoint.query) }
   }
 
   private func checkBody(_ request: HTTPServerRequest, _ endpoint: Endpoint) throws(Problem) {

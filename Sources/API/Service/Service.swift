@@ -84,7 +84,7 @@ package final class Service {
     listening.maximumBodyOf = { [settings] path in settings.maximumBody(of: path) }
     // The server lives no longer than this service, and answers until `stop`.
     let server = try HTTPServer(
-      loop: loop, settings: listening, refuse: Self.refuse,
+      loop: loop, settings: listening, refuse: { [settings] refusal in Self.refuse(refusal, settings) },
       turnedAway: { [self] cause, address in turnedAway.add(Refusals.Cause(cause), address, now: loop.now) },
       admit: { [self] request in admit(request) }, handle: { [self] request in await answer(request) })
     self.server = server

@@ -49,14 +49,19 @@ package struct ServiceSettings: Sendable {
 
   private static let unneededBody = 16_384
 
-  /// `limit`: in bytes.
-  static func bodyTooLarge(_ limit: Int) -> Problem {
+  /// `limit`: in bytes, of the call whose body was too large.
+  func bodyTooLarge(_ limit: Int) -> Problem {
     let mebibyte = 1 << 20
     let size = limit.isMultiple(of: mebibyte) ? "\(limit / mebibyte) MiB" : "\(limit) bytes"
+    let names = [
+      ("limits.message_body", maximumMessageBody), ("limits.bulk_body", maximumBulkBody),
+      ("limits.body", server.maximumBody),
+    ].filter { $0.1 == limit }.map { "`\($0.0)`" }
+    guard !names.isEmpty else { return Problem(.bodyTooLarge, "This call takes at most \(size)") }
     return Problem(
       .bodyTooLarge,
-      "The limit of this call is \(size): send it in parts. `limits.message_body`, `limits.bulk_body` and `limits.body` "
-        + "of the configuration set the limits")
+      "The limit of this call is \(size) (\(names.joined(separator: " or ")) of the configuration): send less at a time"
+    )
   }
 
   /// Bytes that the body of a request to this path may have.

@@ -2,45 +2,66 @@ package import Domain
 
 extension AudienceExpression {
   /// The same tree of OneSignal's `filters`: neighbours are joined by AND, `{"operator": "OR"}` splits groups. What has no
-  /// counterpart among tags and facts is refused. `suggestions`: those of the request that it stands in.
+  /// counterpart among tags and facts is refused: of each entry its first fault is told. `suggestions`: those of the
+  /// request that it stands in.
   package init(
     oneSignalFilters value: JSONValue, suggestions: SuggestionBudget = SuggestionBudget()
-  ) throws(AudienceFault) {
+  ) throws(AudienceFaults) {
     guard let entries = value.array else {
-      throw AudienceFault(.whole, "`filters` must be an array of filters")
+      throw AudienceFaults(.whole, "`filters` must be an array of filters")
     }
     guard !entries.isEmpty else {
-      throw AudienceFault(.whole, "`filters` is empty: add a filter, or send to `everyone`")
+      throw AudienceFaults(.whole, "`filters` is empty: add a filter, or send to `everyone`")
     }
     guard entries.count <= OneSignalFilter.maximumEntries else {
-      throw AudienceFault(
+      throw AudienceFaults(
         .whole, "`filters` has \(entries.count) entries; the limit is \(OneSignalFilter.maximumEntries)")
     }
     var groups: [[AudienceExpression]] = [[]]
-    for (index, entry) in entries.enumerated() {
-      guard let members = entry.object else { throw AudienceFault(.entry(index), "this filter is not an object") }
-      guard let joint = members["operator"] else {
-        groups[groups.count - 1].append(try Self.filter(members, index, suggestions))
-        continue
-      }
-      let isLast = index == entries.count - 1
-      let isBehindOperator = index == 0 || entries[index - 1]["operator"] != nil
-      guard !isLast, !isBehindOperator else {
-        throw AudienceFault(.entry(index), "an operator must be between two filters")
-      }
-      if let other = members.first(where: { $0.key != "operator" })?.key {
-        throw AudienceFault(
-          .entry(index), "`\(Shown.short(other))` does not belong to an operator: give each filter its own entry")
-      }
-      switch joint.string {
-      case "OR": groups.append([])
-      case "AND": break
-      default: throw AudienceFault(.entry(index), "an operator must be OR or AND", suggestion: "{\"operator\": \"OR\"}")
+    var faults: [AudienceFault] = []
+    for index in entries.indices {
+      do throws(AudienceFault) {
+        switch try Self.step(index, of: entries, suggestions) {
+        case .filter(let filter): groups[groups.count - 1].append(filter)
+        case .or: groups.append([])
+        case .and: break
+        }
+      } catch {
+        faults.append(error)
       }
     }
+    guard faults.isEmpty else { throw AudienceFaults(faults: faults) }
     self = Self.joined(groups.map { Self.joined($0, Self.all) }, Self.any)
     guard termCount <= Self.maximumTerms else {
-      throw AudienceFault(.whole, "`filters` has \(termCount) terms; the limit is \(Self.maximumTerms)")
+      throw AudienceFaults(.whole, "`filters` has \(termCount) terms; the limit is \(Self.maximumTerms)")
+    }
+  }
+
+  private enum FilterStep {
+    case filter(AudienceExpression)
+    case or, and
+  }
+
+  private static func step(
+    _ index: Int, of entries: [JSONValue], _ suggestions: SuggestionBudget
+  ) throws(AudienceFault) -> FilterStep {
+    guard let members = entries[index].object else {
+      throw AudienceFault(.entry(index), "this filter is not an object")
+    }
+    guard let joint = members["operator"] else { return .filter(try filter(members, index, suggestions)) }
+    let isLast = index == entries.count - 1
+    let isBehindOperator = index == 0 || entries[index - 1]["operator"] != nil
+    guard !isLast, !isBehindOperator else {
+      throw AudienceFault(.entry(index), "an operator must be between two filters")
+    }
+    if let other = members.first(where: { $0.key != "operator" })?.key {
+      throw AudienceFault(
+        .entry(index), "`\(Shown.short(other))` does not belong to an operator: give each filter its own entry")
+    }
+    switch joint.string {
+    case "OR": return .or
+    case "AND": return .and
+    default: throw AudienceFault(.entry(index), "an operator must be OR or AND", suggestion: "{\"operator\": \"OR\"}")
     }
   }
 

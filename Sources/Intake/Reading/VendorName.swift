@@ -22,6 +22,14 @@ enum VendorName {
     "ios_category": "notification.category", "small_icon": "notification.icon",
     "android_accent_color": "notification.color", "chrome_web_image": "notification.image",
     "chrome_web_icon": "notification.web.icon", "android_group": "notification.thread_id",
+    "ios_interruption_level": "notification.interruption_level", "ios_relevance_score": "notification.relevance_score",
+    "target_content_identifier": "notification.target_content_id", "global_image": "notification.image",
+    "chrome_big_picture": "notification.image", "chrome_icon": "notification.web.icon",
+    "firefox_icon": "notification.web.icon", "chrome_web_badge": "notification.web.badge",
+    "web_push_topic": "notification.web.tag", "web_buttons": "notification.buttons", "isIos": "to.audience",
+    "isAndroid": "to.audience", "isAnyWeb": "to.audience", "isHuawei": "to.audience", "isAdm": "to.audience",
+    "isChrome": "to.audience", "isChromeWeb": "to.audience", "isFirefox": "to.audience", "isSafari": "to.audience",
+    "isWP_WNS": "to.audience",
     // FCM
     "registration_ids": "to.tokens", "registration_id": "to.tokens", "token": "to.tokens", "condition": "to.audience",
     "time_to_live": "ttl", "click_action": "notification.link", "channel_id": "notification.android_channel",
@@ -58,6 +66,8 @@ enum VendorName {
     "excluded_segments": " with `!`, as `everyone && !churned`",
     "include_player_ids": ", or `to.tokens` with provider `onesignal`",
     "include_subscription_ids": ", or `to.tokens` with provider `onesignal`",
+    "isIos": ", with `platform:ios`", "isAndroid": ", with `platform:android`", "isAnyWeb": ", with `platform:web`",
+    "web_push_topic": ", or `collapse_key`",
     "time_to_live": ", in seconds", "apns-expiration": ", in seconds from now", "expiration": ", in seconds from now",
     "expiry": ", in seconds from now", "expires": ", in seconds from now",
     "click_action": " or `notification.category`", "alert": ", with `title` and `body`",
@@ -82,7 +92,19 @@ enum VendorName {
     "apns_id": "leave it out: Fanfare gives each delivery its own",
     "development": "the environment is a token's: `environment` beside `token`",
     "production": "the environment is a token's: `environment` beside `token`",
+    "target_channel": "leave it out: Fanfare sends pushes only",
+    "ios_badgeType": "`notification.badge` sets the number; to count it up, use `overrides.onesignal.ios_badgeType`",
     "platform": "`to` says who gets the message; `to.audience` takes `platform:ios`",
+  ]
+
+  /// Fields of OneSignal that nothing here has a word for (protocols/onesignal.md section 2).
+  private static let onlyOneSignals: Set<String> = [
+    "large_icon", "template_id", "android_led_color", "android_background_layout", "android_group_message",
+    "headings_color", "contents_color", "summary_arg", "summary_arg_count", "enable_frequency_cap", "adm_big_picture",
+    "adm_group", "adm_group_message", "adm_large_icon", "adm_small_icon", "adm_sound", "huawei_accent_color",
+    "huawei_badge_add_num", "huawei_badge_class", "huawei_badge_set_num", "huawei_bi_tag", "huawei_big_picture",
+    "huawei_category", "huawei_channel_id", "huawei_existing_channel_id", "huawei_large_icon", "huawei_msg_type",
+    "huawei_small_icon", "huawei_sound", "wp_wns_sound", "apns_push_type_override", "event_updates",
   ]
 
   /// Of single objects, before what holds for the whole message.
@@ -154,7 +176,9 @@ enum VendorName {
     if let target = ofMessages[field] {
       return Meaning(target: target, sentence: "`\(field)` is `\(target)`\(more[field] ?? "")")
     }
-    return advice[field].map { Meaning(sentence: $0) }
+    if let sentence = advice[field] { return Meaning(sentence: sentence) }
+    guard onlyOneSignals.contains(field) else { return nil }
+    return Meaning(sentence: "only OneSignal has it: `overrides.onesignal.\(field)`")
   }
 }
 

@@ -41,25 +41,32 @@ package enum AudienceReader {
   /// `audience`: the grammar's text; `filters`: OneSignal's array.
   static func expression(_ way: String, _ fields: Fields, _ findings: inout Findings) -> AudienceExpression? {
     guard let value = fields[way] else { return nil }
-    var place: Place { fields.place.member(way) }
     let suggestions = findings.faults.suggestions
-    do throws(AudienceFault) {
-      if way == "filters" { return try AudienceExpression(oneSignalFilters: value, suggestions: suggestions) }
-      guard case .string(let text) = value else {
-        findings.refuse(place, .wrongType, "must be a string, not \(value.article)")
+    if way == "filters" {
+      do throws(AudienceFaults) {
+        return try AudienceExpression(oneSignalFilters: value, suggestions: suggestions)
+      } catch {
+        for fault in error.faults { refuse(fault, in: fields.place.member(way), &findings) }
         return nil
       }
+    }
+    guard case .string(let text) = value else {
+      findings.refuse(fields.place.member(way), .wrongType, "must be a string, not \(value.article)")
+      return nil
+    }
+    do throws(AudienceFault) {
       return try AudienceExpression(
         parsing: text, providers: findings.providers?.keys.sorted { $0.rawValue < $1.rawValue },
         suggestions: suggestions)
     } catch {
-      if case .entry(let index) = error.place {
-        findings.refuse(place.element(index), error)
-      } else {
-        findings.refuse(place, error)
-      }
+      refuse(error, in: fields.place.member(way), &findings)
       return nil
     }
+  }
+
+  private static func refuse(_ fault: AudienceFault, in place: Place, _ findings: inout Findings) {
+    guard case .entry(let index) = fault.place else { return findings.refuse(place, fault) }
+    findings.refuse(place.element(index), fault)
   }
 
   static func everyone(_ fields: Fields, _ findings: inout Findings) -> Recipients? {

@@ -39,15 +39,18 @@ struct BadInputTests {
         "POST", "/v1/drafts", #"{"message":{"to":{"devices":["d1"]},"notification":{"title":"T"}}}"#)
       let draftPath = "/v1/drafts/\(draft.json["id"]?.string ?? "?")"
       for path in [path + "/cancel", path + "/pause", path + "/resume", path + "/duplicate", draftPath + "/send"] {
-        let refused = gateway.ask("POST", path, #"{"dry_run":true}"#)
+        let refused = gateway.ask("POST", path, #"{"dryrun":true}"#)
         #expect(refused.status == 422 && refused.code == "invalid_body", "\(path): \(refused.text)")
-        #expect(refused.violations == ["/dry_run unknown_field"], "\(path): \(refused.text)")
+        #expect(refused.violations == ["/dryrun unknown_field"], "\(path): \(refused.text)")
         #expect(gateway.ask("POST", path, "[]").code == "invalid_body", "\(path)")
         #expect(gateway.ask("POST", path, "{").code == "malformed_json", "\(path)")
       }
       #expect(gateway.ask("GET", path).json["state"] == .string("queued"))
       #expect(gateway.ask("GET", draftPath).status == 200)
       #expect(gateway.ask("POST", path + "/cancel", "{}").status == 200)
+      let credential = gateway.ask("POST", "/v1/prunes/apply", #"{"credential":"a","x":1}"#)
+      #expect(credential.violations == ["/credential not_allowed", "/x unknown_field"], "\(credential.text)")
+      #expect(credential.text.contains("belongs into the URL: `?credential=…`"), "\(credential.text)")
     }
   }
 
@@ -72,6 +75,61 @@ struct BadInputTests {
     }
   }
 
+  @Test(
+    "faults of the query come back together with those of the body, and nothing is done",
+    arguments: [
+      ("POST", "/v1/messages"), ("PATCH", "/v1/messages/msg_00000000000000000000000000"),
+      ("POST", "/v1/messages/msg_00000000000000000000000000/replay"), ("POST", "/v1/audiences/count"),
+      ("PUT", "/v1/audiences/gold"), ("POST", "/v1/devices"), ("PUT", "/v1/devices/d1"),
+      ("PATCH", "/v1/devices/d1/tags"),
+      ("PUT", "/v1/users/u1/tags"), ("POST", "/v1/drafts"), ("PUT", "/v1/drafts/drf_0000000000000000"),
+      ("POST", "/v1/drafts/drf_0000000000000000/test"), ("POST", "/v1/drafts/drf_0000000000000000/send"),
+      ("PUT", "/v1/test_lists/team"), ("POST", "/v1/keys"), ("PATCH", "/v1/keys/k1"), ("POST", "/v1/keys/k1/rotate"),
+      ("POST", "/v1/channels"), ("POST", "/v1/messages/msg_00000000000000000000000000/pause"),
+    ])
+  func queryAndBody(_ method: String, _ path: String) async throws {
+    try await Gateway.running { gateway in
+      let reply = gateway.ask(method, path + "?dryrun=true", #"{"colour":1}"#)
+      #expect(reply.status == 400 && reply.code == "invalid_parameter", "\(reply.text)")
+      #expect(reply.violations.first == " unknown_parameter", "\(reply.text)")
+      #expect(reply.violations.contains("/colour unknown_field"), "\(reply.text)")
+      let broken = gateway.ask(method, path + "?dryrun=true", "{")
+      #expect(broken.violations == [" unknown_parameter", " malformed_json"], "\(broken.text)")
+    }
+  }
+
+  @Test("a good body does nothing behind a faulty query")
+  func queryAlone() async throws {
+    try await Gateway.running { gateway in
+      gateway.register("d1")
+      let message = #"{"to":{"devices":["d1"]},"notification":{"title":"T"}}"#
+      let refused = gateway.ask("POST", "/v1/messages?dryrun=true", message)
+      #expect(refused.violations == [" unknown_parameter"], "\(refused.text)")
+      #expect(gateway.ask("GET", "/v1/messages").json["items"] == .array([]))
+      let tags = gateway.ask("PATCH", "/v1/devices/d1/tags?dry_run=true", #"{"add":["gold"]}"#)
+      #expect(tags.violations == [" unknown_parameter"], "\(tags.text)")
+      #expect(gateway.ask("GET", "/v1/devices/d1").json["tags"] == .array([]))
+    }
+  }
+
+  @Test("a count tells what is wrong with the audience, with the message, and with recipients in the wrong place")
+  func countAndMessage() async throws {
+    try await Gateway.running { gateway in
+      let reply = gateway.ask(
+        "POST", "/v1/audiences/count",
+        #"""
+        {"filters":[{"field":"tga"},{"operator":"XOR"},{"field":"tag","key":"a","relation":"exists"}],"reach":"most",
+         "message":{"to":{"everyone":true},"notification":{"titel":"T"},"ttl":-1}}
+        """#)
+      #expect(
+        Set(reply.violations) == [
+          "/filters/0 invalid_audience", "/filters/1 invalid_audience", "/reach unknown_value",
+          "/message/to not_allowed", "/message/notification/titel unknown_field", "/message/ttl out_of_range",
+        ], "\(reply.text)")
+      #expect(reply.violations.count == Set(reply.violations).count, "each is told once: \(reply.text)")
+    }
+  }
+
   @Test("a hundred thousand targets and ten megabytes are refused clearly")
   func tooMuch() async throws {
     try await Gateway.running { gateway in
@@ -85,6 +143,7 @@ struct BadInputTests {
       #expect(large.code == "body_too_large")
       let device = gateway.ask("POST", "/v1/devices", String(repeating: " ", count: (1 << 20) + 1))
       #expect(device.status == 413)
+      #expect(device.text.contains("1 MiB (`limits.body` of the configuration)"), "\(device.text)")
     }
   }
 

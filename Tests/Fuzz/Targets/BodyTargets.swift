@@ -83,6 +83,6 @@ extension FuzzTarget {
     _ = try? TestReader.read(document)
     _ = try? TestReader.list(document, providers: FuzzWorld.rules)
     _ = try? ChannelReader.read(document)
-    try? EmptyReader.read(document)
+    try? EmptyReader.read(document, query: ["credential"])
   }
 }

@@ -79,7 +79,9 @@ extension Journeys {
     let csv = try await fanfare("messages", "list", "--state", "scheduled", "--csv")
     #expect(csv.contains(",starts_at,starts_at_local,starts_at_zone,") && csv.contains(",\(later),,UTC,"), "\(csv)")
 
-    let sent = try await fanfare("drafts", "send", id, "--json")
+    _ = try await fanfare("drafts", "send", id, "--wait", "60", "--dry-run", exit: 2)
+    let sent = try await fanfare("drafts", "send", id, "--wait", "60", "--json")
+    #expect(try JSON.parse(Array(sent.utf8))["outcomes"]?["accepted"]?.integer == 20, "\(sent)")
     let campaign = try #require(try JSON.parse(Array(sent.utf8))["id"]?.string)
     let report = try await gateway.completed(campaign)
     #expect(report["outcomes"]?["accepted"]?.integer == 20 && report["draft_of"]?.string == id, "\(report)")
@@ -91,7 +93,8 @@ extension Journeys {
       let shown = tried.filter { $0.token == entry.token }.map { timeless($0.body) }
       #expect(Set(shown).count == 2 && shown.contains(timeless(entry.body)), "\(entry.body) was not among \(shown)")
     }
-    let again = try await fanfare("drafts", "send", id)
+    let again = try await fanfare("drafts", "send", id, "--wait", "60")
+    #expect(again.contains("\(campaign) completed: 10 accepted apns, 10 accepted fcm"), "\(again)")
     #expect(again.contains("this draft was sent before, as \(campaign)") && !again.contains("idempotency"), "\(again)")
     #expect(try await world.sandbox.log().count == tried.count + 20)
     #expect(try await fanfare("drafts", "duplicate", campaign, "--json").contains("RABATT"))

@@ -34,9 +34,10 @@ enum DraftsCommand {
       Command.Option("--at", "TIME", "send: at this time, for example 2026-12-01T09:00:00+01:00"),
       Command.Option(
         "--at-local", "TIME", "send: at this time in each device's local time, for example 2026-12-01T09:00:00"),
+      MessageEnd.option(of: "send: "),
       Command.Option("--dry-run", "send: show what would be sent; send nothing"), SendQuestion.option("send, delete: "),
       Command.json, ListCall.csv(of: "list"),
-    ] + ServerCall.options(scopes: "send (read for list, show and count; test for test)"),
+    ] + ServerCall.options(scopes: "send (read for list, show, count and --wait; test for test)"),
     examples: [
       "fanfare drafts create --name 'Spring sale' --file sale.json", "fanfare drafts test drf_01ab… --list team",
       "fanfare drafts send drf_01ab… --at 2026-12-01T09:00:00+01:00", "fanfare drafts duplicate msg_01k…",
@@ -307,17 +308,19 @@ enum DraftsCommand {
     let headers = try match(arguments)
     let time = try SendTimeOption.read(arguments)
     let body = time.map { JSONValue.object([$0]).encoded } ?? []
+    let wait = try MessageEnd.seconds(arguments)
     let dryRun = path + "/send?dry_run=true"
     guard !arguments.has("--dry-run") else {
+      try SendCall.checkDryRun(wait)
       return try ServerCall.one(
         "POST", dryRun, arguments, body: body, headers: headers, words: CommandWords.timed(by: arguments),
         ForecastView.showDryRun)
     }
     let answer = try SendQuestion.ask(dryRun, arguments, body: body, headers: headers)
     guard answer == .success else { return answer }
-    return try ServerCall.one(
-      "POST", path + "/send", arguments, body: body, headers: headers, repeated: AcceptedAnswer.tellSentDraft,
-      words: CommandWords.timed(by: arguments), AcceptedAnswer.show)
+    let call = SendCall(
+      path: path + "/send", body: body, headers: headers, wait: wait, repeated: AcceptedAnswer.tellSentDraft)
+    return try call.run(arguments)
   }
 
   private static func duplicate(_ id: String, _ arguments: Arguments) throws -> ExitCode {

@@ -8,7 +8,10 @@ import Processes
 
 /// `--wait`: how the deliveries of a message that was just accepted ended.
 struct MessageEnd {
-  static let option = Command.Option("--wait", "SECONDS", "wait until every delivery has ended, then print how")
+  /// `words`: the words of a command that take it, such as `send: `.
+  static func option(of words: String = "") -> Command.Option {
+    Command.Option("--wait", "SECONDS", words + "wait until every delivery has ended, then print how")
+  }
 
   /// Nil: nobody waits. From here on ctrl-C is heard by `wait`, which says how to go on, and by questions.
   static func seconds(_ arguments: Arguments) throws(UsageProblem) -> Int? {

@@ -52,7 +52,7 @@ enum SendCommand {
         "--at-local", "TIME", "send it at this time in each device's local time, for example 2026-12-01T09:00:00"),
       Command.Option("--idempotency-key", "KEY", "a repeated call with this key returns the first id"),
       Command.Option("--file", "FILE", "a complete message in JSON; - reads standard input"),
-      MessageEnd.option,
+      MessageEnd.option(),
       SendQuestion.option(),
       Command.Option("--dry-run", "show who would get it and what would be sent; send nothing"),
       Command.json,
@@ -71,34 +71,20 @@ enum SendCommand {
     let body = message.encoded
     let wait = try MessageEnd.seconds(arguments)
     guard !arguments.has("--dry-run") else {
-      guard wait == nil else {
-        throw UsageProblem(text: "--dry-run and --wait exclude each other: a dry run sends nothing")
-      }
+      try SendCall.checkDryRun(wait)
       return try ServerCall.one(
         "POST", "/v1/messages?dry_run=true", arguments, body: body, words: CommandWords.timed(by: arguments),
         ForecastView.showDryRun)
     }
-    let json = arguments.wantsJSON
     let to = message["to"]
     if to?["audience"] != nil || to?["everyone"] != nil || message["send_at_local"] != nil {
       let answer = try SendQuestion.ask("/v1/messages?dry_run=true", arguments, body: body)
       guard answer == .success else { return answer }
     }
     let headers = arguments.text("--idempotency-key").map { [Header("idempotency-key", $0)] } ?? []
-    return try ServerCall.run(arguments) { client, loop in
-      let answer = try await client.call("POST", "/v1/messages", body, headers: headers)
-      guard answer.isSuccess, let accepted = answer.document, let id = accepted["id"]?.string else {
-        return ServerCall.refused(answer, json: json, words: CommandWords.timed(by: arguments))
-      }
-      if answer.isRepeated { AcceptedAnswer.tellRepeat(accepted) }
-      guard let wait else {
-        json ? Terminal.print(json: answer.body) : AcceptedAnswer.show(accepted)
-        return .success
-      }
-      // Whoever waits is to know at once what was changed of the message.
-      if !json { AcceptedAnswer.warn(accepted) }
-      return await MessageEnd(wait, loop, json: json).wait(for: id, accepted["warnings"], client)
-    }
+    let call = SendCall(
+      path: "/v1/messages", body: body, headers: headers, wait: wait, repeated: AcceptedAnswer.tellRepeat)
+    return try call.run(arguments)
   }
 
   /// The message that file and options together describe.
