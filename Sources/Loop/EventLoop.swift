@@ -7,7 +7,7 @@ import Synchronization
 /// HTTP/2 sessions, the Redis connection, timers and lanes need no locks.
 ///
 /// Callable from any thread: `enqueue`, `post`, `spawn`, `stop`, `onLoop`, and the clocks. All else: on the loop.
-package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+package final class EventLoop: TaskExecutor, @unchecked Sendable {
   package let name: String
   private let epoll = fanfare_epoll()
   private let wake = fanfare_eventfd()
@@ -123,9 +123,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  private func run(_ job: UnownedJob) {
-    job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
-  }
+  /// As part of no actor: a function that returns to its caller on this loop then goes straight on. Run as a serial executor's,
+  /// each return would be a job of its own.
+  private func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
 
   // MARK: Descriptors
 
@@ -220,12 +220,6 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     if onLoop { return local.append(job) }
     ring { $0.jobs.append(job) }
   }
-  /// An actor with this executor has its state on the loop's thread.
-  package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
   /// A task with this preference runs on the loop between its suspensions.
   package func asUnownedTaskExecutor() -> UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
-  /// Traps off the loop. The runtime calls it for `assumeIsolated`.
-  package func checkIsolated() { precondition(onLoop, "called off its loop") }
-  /// Never nil: the loop always knows.
-  package func isIsolatingCurrentContext() -> Bool? { onLoop }
 }
