@@ -37,7 +37,7 @@ final class Authentication {
 
   /// Throws if the key may not do what is asked, or not from there.
   func authorize(_ key: APIKey, _ scopes: Set<Scope>, from address: NetworkAddress) throws(Problem) {
-    guard configuration.apps[key.app] != nil else { throw Self.unknown }
+    guard configuration.found(key.app) != nil else { throw Self.unknown }
     guard key.isValid(from: address) else {
       throw Problem(
         .forbidden,
@@ -66,17 +66,18 @@ final class Authentication {
   /// Longer ones are no keys of ours and are not worth a look-up.
   private static let longestSecret = 256
 
-  private static func bearer(_ request: HTTPServerRequest) -> String? {
-    guard let value = request.header("authorization")?.utf8 else { return nil }
+  private static func bearer(_ request: HTTPServerRequest) -> [UInt8]? {
+    guard let value = request.header("authorization") else { return nil }
+    let bytes = Array(value.utf8)
     let space = UInt8(ascii: " ")
-    let scheme = value.drop { $0 == space }.prefix { $0 != space }
-    let secret = value[scheme.endIndex...].drop { $0 == space }
+    let scheme = bytes.drop { $0 == space }.prefix { $0 != space }
+    let secret = Array(bytes[scheme.endIndex...].drop { $0 == space })
     guard scheme.count == 6, scheme.elementsEqual("bearer".utf8, by: { $0 | 0x20 == $1 }),
       secret.count <= longestSecret,
-      [KeySecret.prefix, KeySecret.formerPrefix].contains(where: { secret.starts(with: $0.utf8) })
+      secret.starts(with: KeySecret.prefix.utf8) || secret.starts(with: KeySecret.formerPrefix.utf8),
+      ByteSet.printable.holdsAll(of: secret.span)
     else { return nil }
-    let text = String(Substring(secret))
-    return ByteSet.printable.holdsAll(of: text) ? text : nil
+    return secret
   }
 
   static func unauthorized(_ detail: String, error: String?) -> Problem {

@@ -28,6 +28,11 @@ package enum KeyLookup: Sendable {
 /// The hash of a secret that a client shows.
 package struct PresentedKey: Hashable, Sendable {
   let hash: [UInt8]
+
+  /// Eight bytes of a SHA-256 tell keys apart as well as all of them.
+  package func hash(into hasher: inout Hasher) {
+    hash.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0.prefix(8))) }
+  }
 }
 
 /// Finds the keys that requests show. Owns a cache of keys that were used lately. Belongs to the loop of its session. What
@@ -35,6 +40,8 @@ package struct PresentedKey: Hashable, Sendable {
 package final class APIKeyring: StorePart {
   let session: RedisSession
   private var keyCache = KeyCache()
+  /// Of keys in `keyCache`, while Redis is asked.
+  private var lookUps: [PresentedKey: SharedWork<Result<KeyLookup, StoreError>>] = [:]
   private let uses: KeyUses
 
   init(_ session: RedisSession) {
@@ -47,30 +54,49 @@ package final class APIKeyring: StorePart {
   static let cacheMilliseconds: Int64 = 900
 
   /// A secret that a client shows: its hash. Nil: it is no secret of ours, by its form or by its checksum.
-  package func presented(_ secret: String) -> PresentedKey? {
+  package func presented(_ secret: [UInt8]) -> PresentedKey? {
     guard KeySecret.isWellFormed(secret) else { return nil }
-    return PresentedKey(hash: Digest.sha256(Array(secret.utf8)))
+    return PresentedKey(hash: Digest.sha256(secret))
   }
 
   /// The key, if it was found within the last `cacheMilliseconds`.
-  package func cached(_ presented: PresentedKey) -> IdentifiedKey? { keyCache.key(presented.hash, now: loop.now) }
+  package func cached(_ presented: PresentedKey) -> IdentifiedKey? { keyCache.key(presented, now: loop.now) }
 
   /// It was a valid key when this process asked last, however long ago; but for a key in very many.
-  package func isFamiliar(_ presented: PresentedKey) -> Bool { keyCache.holds(presented.hash) }
+  package func isFamiliar(_ presented: PresentedKey) -> Bool { keyCache.holds(presented) }
 
-  /// Asks Redis, and keeps the key for less than a second, so that every change is seen within it.
+  /// Asks Redis, and keeps the key for less than a second, so that every change is seen within it. Many requests may come
+  /// with a key just when it must be asked for again: Redis is asked once for them.
   package func find(_ presented: PresentedKey) async throws(StoreError) -> KeyLookup {
+    guard isFamiliar(presented) else { return try await lookUp(presented) }
+    if let work = lookUps[presented] {
+      let found = await work.value { await result(of: presented) }
+      // What was found for another is good here only as long as it would be kept.
+      if case .success(.valid(let key)) = found, key.until > loop.now { return .valid(key) }
+      return try await lookUp(presented)
+    }
+    let work = SharedWork<Result<KeyLookup, StoreError>>()
+    lookUps[presented] = work
+    defer { lookUps[presented] = nil }
+    return try await work.value { await result(of: presented) }.get()
+  }
+
+  private func result(of presented: PresentedKey) async -> Result<KeyLookup, StoreError> {
+    do throws(StoreError) { return .success(try await lookUp(presented)) } catch { return .failure(error) }
+  }
+
+  private func lookUp(_ presented: PresentedKey) async throws(StoreError) -> KeyLookup {
     // Before Redis is asked: what it answers may be older than the answer's arrival.
     let asked = loop.now
     guard let key = try await stored(presented), let secret = key.secrets.first(where: { $0.hash == presented.hash })
     else {
-      keyCache.drop(presented.hash)
+      keyCache.drop(presented)
       return .unknown
     }
     let now = loop.wallNow
     let end = [key.expiresAt, secret.endsAt].compactMap { $0 }.min()
     if let end, end <= now {
-      keyCache.drop(presented.hash)
+      keyCache.drop(presented)
       return .ended(end)
     }
     let life = min(Self.cacheMilliseconds, end.map { $0 - now } ?? Self.cacheMilliseconds)
@@ -93,21 +119,21 @@ package final class APIKeyring: StorePart {
   func close() { uses.close() }
 }
 
-/// Keys seen lately, by the hash of their secret. Bounded: full, it starts anew.
+/// Keys seen lately. Bounded: full, it starts anew.
 private struct KeyCache {
-  private var entries: [[UInt8]: IdentifiedKey] = [:]
+  private var entries: [PresentedKey: IdentifiedKey] = [:]
   private static let limit = 10_000
 
-  func key(_ hash: [UInt8], now: Instant) -> IdentifiedKey? {
-    guard let entry = entries[hash], entry.until > now else { return nil }
+  func key(_ presented: PresentedKey, now: Instant) -> IdentifiedKey? {
+    guard let entry = entries[presented], entry.until > now else { return nil }
     return entry
   }
-  func holds(_ hash: [UInt8]) -> Bool { entries[hash] != nil }
+  func holds(_ presented: PresentedKey) -> Bool { entries[presented] != nil }
   mutating func keep(_ key: IdentifiedKey) {
     if entries.count >= Self.limit { entries = [:] }
-    entries[key.presented.hash] = key
+    entries[key.presented] = key
   }
-  mutating func drop(_ hash: [UInt8]) { entries[hash] = nil }
+  mutating func drop(_ presented: PresentedKey) { entries[presented] = nil }
 }
 
 /// When keys were used last: noted where one is looked up, at most once a minute for each, and written a moment later for

@@ -21,35 +21,34 @@ package enum KeySecret {
         random.append(alphabet[Int(byte) % alphabet.count])
       }
     }
-    return prefix + String(decoding: random + sum(of: random), as: UTF8.self)
+    return prefix + String(decoding: random + sum(of: random[...]), as: UTF8.self)
   }
 
   /// True if it is a secret of ours by its form; a former one has no checksum.
-  package static func isWellFormed(_ text: String) -> Bool {
-    let bytes = Array(text.utf8)
-    if text.hasPrefix(formerPrefix) { return bytes.count < longestFormer }
-    guard text.hasPrefix(prefix), bytes.count == prefix.utf8.count + randomLength + sumLength else { return false }
-    let random = Array(bytes[prefix.utf8.count...].prefix(randomLength))
-    return bytes.suffix(sumLength).elementsEqual(sum(of: random))
+  package static func isWellFormed(_ secret: [UInt8]) -> Bool {
+    if secret.starts(with: formerPrefix.utf8) { return secret.count < longestFormer }
+    guard secret.starts(with: prefix.utf8), secret.count == prefix.utf8.count + randomLength + sumLength else {
+      return false
+    }
+    return secret.suffix(sumLength).elementsEqual(sum(of: secret.dropFirst(prefix.utf8.count).prefix(randomLength)))
   }
 
   /// The CRC-32 of zip and Ethernet, in six digits of base62.
-  private static func sum(of bytes: [UInt8]) -> [UInt8] {
+  private static func sum(of bytes: ArraySlice<UInt8>) -> [UInt8] {
     var rest = crc32(bytes)
-    var digits: [UInt8] = []
-    for _ in 0..<sumLength {
-      digits.append(alphabet[Int(rest % 62)])
+    var digits = [UInt8](repeating: 0, count: sumLength)
+    for place in digits.indices.reversed() {
+      digits[place] = alphabet[Int(rest % 62)]
       rest /= 62
     }
-    return digits.reversed()
+    return digits
   }
 
-  static func crc32(_ bytes: [UInt8]) -> UInt32 {
-    var sum = ~UInt32(0)
-    for byte in bytes {
-      sum ^= UInt32(byte)
-      for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xedb8_8320 : sum >> 1 }
-    }
-    return ~sum
+  static func crc32(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    ~bytes.reduce(~UInt32(0)) { sum, byte in sums[Int((sum ^ UInt32(byte)) & 0xff)] ^ sum >> 8 }
+  }
+  /// What eight steps make of each byte.
+  private static let sums: [UInt32] = (0..<256).map { byte in
+    (0..<8).reduce(UInt32(byte)) { sum, _ in sum & 1 == 1 ? sum >> 1 ^ 0xedb8_8320 : sum >> 1 }
   }
 }

@@ -74,20 +74,26 @@ package final class RedisSession: StorePart {
   package func makeSure() async throws(StoreError) {
     if !condition.takesQuestions { try checkCondition() }
     guard loop.now - redis.heardAt > Self.freshMilliseconds else { return }
-    do throws(RedisFault) {
-      _ = try await redis.call(RedisCommand("PING"), timeout: Self.soundMilliseconds)
-    } catch {
-      switch error {
-      case .timedOut:
-        probe.silent(for: Self.soundMilliseconds)
-        try checkCondition()
-      // It answers, if only to say that it is busy: what is asked next is told so.
-      case .refused: return
-      default: break
+    let answer = await sounding.value { [self] in
+      do throws(RedisFault) {
+        return .success(try await redis.call(RedisCommand("PING"), timeout: Self.soundMilliseconds))
+      } catch {
+        return .failure(error)
       }
-      throw StoreError(error, 0)
     }
+    guard case .failure(let fault) = answer else { return }
+    switch fault {
+    case .timedOut:
+      probe.silent(for: Self.soundMilliseconds)
+      try checkCondition()
+    // It answers, if only to say that it is busy: what is asked next is told so.
+    case .refused: return
+    default: break
+    }
+    throw StoreError(fault, 0)
   }
+  /// All who ask while Redis is asked whether it is there.
+  private let sounding = SharedWork<Result<RedisReply, RedisFault>>()
   /// An answer so young shows that Redis is there.
   private static let freshMilliseconds: Int64 = 20
   /// With the accuracy of timeouts and the rest of a request less than a second.

@@ -14,7 +14,7 @@ enum KeyFile {
       throw UsageProblem(text: told(error, path))
     }
     let key = String(decoding: content, as: UTF8.self).filter { !$0.isWhitespace }
-    guard KeySecret.isWellFormed(key) else {
+    guard KeySecret.isWellFormed(Array(key.utf8)) else {
       throw UsageProblem(text: "\(path) does not hold an API key; one begins with \(KeySecret.prefix)")
     }
     return key

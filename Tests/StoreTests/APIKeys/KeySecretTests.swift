@@ -7,7 +7,7 @@ import Testing
 struct KeySecretTests {
   @Test("a secret is `fan_`, 30 random characters and 6 of their CRC-32, and no two are the same")
   func form() {
-    #expect(KeySecret.crc32(Array("123456789".utf8)) == 0xcbf4_3926)
+    #expect(KeySecret.crc32(Array("123456789".utf8)[...]) == 0xcbf4_3926)
     var seen: Set<String> = []
     var letters: Set<Character> = []
     for _ in 0..<500 {
@@ -37,4 +37,8 @@ struct KeySecretTests {
     #expect(
       KeySecret.isWellFormed("fk_anything") && !KeySecret.isWellFormed("fk_" + String(repeating: "x", count: 100)))
   }
+}
+
+extension KeySecret {
+  fileprivate static func isWellFormed(_ text: String) -> Bool { isWellFormed(Array(text.utf8)) }
 }

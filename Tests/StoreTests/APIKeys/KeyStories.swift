@@ -12,7 +12,7 @@ struct KeyStories {
   private static let other = AppID(rawValue: "other")
 
   private func find(_ secret: String, _ store: Store) async throws -> APIKey? {
-    guard let presented = store.keyring.presented(secret) else { return nil }
+    guard let presented = store.keyring.presented(Array(secret.utf8)) else { return nil }
     guard case .valid(let found) = try await store.keyring.find(presented) else { return nil }
     return found.key
   }
@@ -48,7 +48,7 @@ struct KeyStories {
       try await far.open(timeout: 60_000)
       /// As a request: from memory while that may be, and else from Redis.
       func use(_ secret: String) async throws -> APIKey? {
-        let presented = try #require(far.keyring.presented(secret))
+        let presented = try #require(far.keyring.presented(Array(secret.utf8)))
         if let found = far.keyring.cached(presented) { return found.key }
         return try await find(secret, far)
       }
@@ -90,7 +90,7 @@ struct KeyStories {
         NewKey(name: "", scopes: [.read], expiresAt: began + 300), app: shop, now: began)
       let (_, second) = try await store.keyring.rotate(key.id, of: shop, keep: 100, now: began)
       for (text, end) in [(secret, began + 100), (second, began + 300)] {
-        let presented = try #require(store.keyring.presented(text))
+        let presented = try #require(store.keyring.presented(Array(text.utf8)))
         guard case .valid(let found) = try await store.keyring.find(presented) else {
           // A machine that takes this long for two commands shows nothing here.
           #expect(loop.wallNow >= end)
